@@ -1,0 +1,68 @@
+# Needs python3 (3.11 or newer, with venv) and make; everything else goes into .venv.
+# Another interpreter: make install PYTHON=python3.12
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# More workers than two only compete for memory while numba compiles.
+PYTEST_FLAGS ?= -n auto --maxprocesses 2
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help install demo test lint format types contracts check hooks peers bench clean
+
+help:  ## show this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-18s%s\n", $$1, $$2 }'
+
+# One stamp per finished step: a second call is quick, and a changed pyproject.toml installs anew.
+$(VENV)/.runtime: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "mcquack needs Python 3.11 or newer, but '$(PYTHON)' is $$($(PYTHON) --version 2>&1 || true);" \
+			"name a newer one: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 1; }
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV) || { rm -rf $(VENV); \
+		echo "'$(PYTHON) -m venv' failed; install the venv module of your Python (Debian, Ubuntu: python3-venv)." >&2; exit 1; }
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.runtime
+	$(BIN)/python -m pip install --quiet --editable . --group dev
+	@touch $@
+
+install: $(VENV)/.dev  ## make .venv with mcquack and all that development needs
+
+demo: $(VENV)/.runtime  ## install mcquack alone and run its demonstration
+	$(BIN)/mcquack demo
+
+test: install  ## run the tests
+	$(BIN)/python -m pytest $(PYTEST_FLAGS)
+
+lint: install  ## check style and format
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+format: install  ## mend style and format
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+types: install  ## check types
+	$(BIN)/mypy
+
+contracts: install  ## check which module may import which
+	$(BIN)/lint-imports
+
+check: lint types contracts test  ## all checks and the tests
+
+hooks: install  ## run the checks before each commit
+	$(BIN)/pre-commit install
+
+peers: install  ## install the libraries the benchmarks compare with (gigabytes)
+	$(BIN)/python -m pip install --editable ".[peers]"
+
+bench: install  ## measure speed against the peers that are installed
+	$(BIN)/python -m benchmarks.step
+	$(BIN)/python -m benchmarks.fit
+
+clean:  ## remove .venv, caches and build products
+	rm -rf $(VENV) build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

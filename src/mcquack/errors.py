@@ -1,0 +1,21 @@
+"""The exceptions that mcquack raises on purpose; each also is the built-in that callers expect."""
+
+
+class McQuackError(Exception):
+    """Base of all: ``except McQuackError`` catches what the package itself refuses."""
+
+
+class InvalidInputError(McQuackError, ValueError):
+    """An argument, setting or data value that cannot be used; the message says what to do."""
+
+
+class InvalidTableError(InvalidInputError):
+    """A CSV or Parquet file, or a column or row of it, that cannot be used."""
+
+
+class ModelFileError(McQuackError, ValueError):
+    """A model or checkpoint file that is broken, hostile, or of another version."""
+
+
+class MemoryLimitError(McQuackError, MemoryError):
+    """A computation that would not fit into memory; raised before anything is allocated."""
