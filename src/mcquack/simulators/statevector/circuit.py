@@ -1,0 +1,205 @@
+"""The feature map on one block of W samples: forward, and back again with the derivatives.
+
+Nothing is kept on the way forward. On the way back every gate is undone, so the state before it is there when its
+derivative needs it: memory does not depend on depth. Of a common phase nothing is kept either; it cannot be measured.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from mcquack.simulators.statevector.half_angles import cosine_sine
+from mcquack.simulators.statevector.lanes import ROW_BYTES, lane_count, lane_sum, load, splat, store
+from mcquack.simulators.statevector.memory import aligned_zeros
+from mcquack.simulators.statevector.phases import (
+    fill_tables,
+    high_bits,
+    phase_slopes,
+    shift_phases,
+    unshift_phases,
+)
+from mcquack.simulators.statevector.rotations import rotate, unrotate
+
+
+class Scratch(NamedTuple):
+    """What one thread works on; reused for block after block."""
+
+    rows: Any  # (2**n,) where each basis state is stored in the current layer
+    rotations: Any  # (n, 2, W) cosine and sine of θ/2
+    phases: Any  # (n, 4, W) see phases.py
+    high_table: Any
+    low_table: Any
+    currents: Any  # (2**n, W)
+    slopes: Any  # (3, n, W) by θ and ω of the layer at hand and by φ of the next
+    features: Any  # (d, W)
+    state: Any  # (2**n, 2, W)
+    adjoint: Any  # (2**n, 2, W)
+
+
+def scratch_bytes(n_qubits: int, n_features: int, dtype: Any, *, backward: bool) -> int:
+    """Size of :func:`scratch`, as far as it grows with the problem."""
+    size = 1 << n_qubits
+    return 8 * size + ROW_BYTES * (n_features + (5 * size if backward else 0) + 32 * math.isqrt(size))
+
+
+def scratch(n_qubits: int, n_features: int, dtype: Any, *, backward: bool) -> Scratch:
+    """Fresh scratch memory; the larger part is needed only for derivatives."""
+    width, size = lane_count(dtype), 1 << n_qubits
+    low_size = 4 << (n_qubits - high_bits.py_func(n_qubits))
+    kept = size if backward else 1
+    return Scratch(
+        rows=np.zeros(size, dtype=np.int64),
+        features=aligned_zeros((n_features, width), dtype),
+        state=aligned_zeros((kept, 2, width), dtype),
+        rotations=aligned_zeros((n_qubits, 2, width), dtype),
+        phases=aligned_zeros((n_qubits, 4, width), dtype),
+        high_table=aligned_zeros((max(2, size * 4 // low_size), 2, width), dtype),
+        low_table=aligned_zeros((low_size, 2, width), dtype),
+        currents=aligned_zeros((kept, width), dtype),
+        slopes=aligned_zeros((3, n_qubits, width), dtype),
+        adjoint=aligned_zeros((kept, 2, width), dtype),
+    )
+
+
+class Circuit(NamedTuple):
+    """A feature map with its parameters, as compiled code takes it."""
+
+    weights: Any  # (L, n, 3)
+    bias: Any  # (L, n, 3)
+    feature_index: Any  # (L, n, 3)
+    masks: Any  # (L + 1, n) stored_rows of the entangler
+
+
+@njit(nogil=True)
+def _half_angle(circuit: Any, features: Any, layer: int, qubit: int, angle: int) -> Any:
+    half = features.dtype.type(0.5)
+    weight, bias = circuit.weights[layer, qubit, angle], circuit.bias[layer, qubit, angle]
+    return splat(half * weight) * load(features, circuit.feature_index[layer, qubit, angle]) + splat(half * bias)
+
+
+@njit(nogil=True)
+def _set_rotations(circuit: Any, features: Any, layer: int, rotations: Any) -> None:
+    for qubit in range(rotations.shape[0]):
+        cosine, sine = cosine_sine(_half_angle(circuit, features, layer, qubit, 1))
+        store(rotations, 2 * qubit, cosine)
+        store(rotations, 2 * qubit + 1, sine)
+
+
+@njit(nogil=True)
+def _set_phases(circuit: Any, features: Any, layer: int, phases: Any) -> None:
+    """From ω of this layer and, if there is one, φ of the next."""
+    followed = layer + 1 < circuit.weights.shape[0]
+    for qubit in range(phases.shape[0]):
+        cosine, sine = cosine_sine(_half_angle(circuit, features, layer, qubit, 2))
+        if followed:
+            next_cosine, next_sine = cosine_sine(_half_angle(circuit, features, layer + 1, qubit, 0))
+            store(phases, 4 * qubit, cosine * next_cosine - sine * next_sine)
+            store(phases, 4 * qubit + 1, sine * next_cosine + cosine * next_sine)
+            store(phases, 4 * qubit + 2, cosine * next_cosine + sine * next_sine)
+            store(phases, 4 * qubit + 3, sine * next_cosine - cosine * next_sine)
+        else:
+            for sign in range(2):
+                store(phases, 4 * qubit + 2 * sign, cosine)
+                store(phases, 4 * qubit + 2 * sign + 1, sine)
+
+
+@njit(nogil=True)
+def fill_rows(masks: Any, rows: Any) -> None:
+    """All images of the XOR-linear map with these columns, qubit 0 being the highest bit of an index."""
+    rows[0] = 0
+    n = len(masks)
+    for position in range(n):
+        mask = masks[n - 1 - position]
+        for index in range(1 << position):
+            rows[1 << position | index] = rows[index] ^ mask
+
+
+@njit(nogil=True)
+def _start(state: Any, rotations: Any) -> None:
+    """The first layer's RY on |0…0⟩: a product state, real, stored in plain order."""
+    zero = splat(state.dtype.type(0))
+    store(state, 0, splat(state.dtype.type(1)))
+    store(state, 1, zero)
+    n = rotations.shape[0]
+    for qubit in range(n):
+        cosine, sine = load(rotations, 2 * qubit), load(rotations, 2 * qubit + 1)
+        for index in range((1 << qubit) - 1, -1, -1):
+            value = load(state, 2 * index)
+            store(state, 4 * index, cosine * value)
+            store(state, 4 * index + 1, zero)
+            store(state, 4 * index + 2, sine * value)
+            store(state, 4 * index + 3, zero)
+
+
+@njit(nogil=True)
+def forward(circuit: Any, features: Any, state: Any, work: Any) -> None:
+    """state = U(features)|0…0⟩ in the rows of the last layer, without the last ring."""
+    n_layers, n = circuit.weights.shape[:2]
+    for layer in range(n_layers):
+        fill_rows(circuit.masks[layer], work.rows)
+        _set_rotations(circuit, features, layer, work.rotations)
+        if layer == 0:
+            _start(state, work.rotations)
+        else:
+            rotate(state, work.rows, circuit.masks[layer], work.rotations)
+        _set_phases(circuit, features, layer, work.phases)
+        fill_tables(work.phases, n, work.high_table, work.low_table)
+        shift_phases(state, work.rows, n, work.high_table, work.low_table)
+
+
+@njit(nogil=True)
+def _add_embedding_slopes(
+    circuit: Any, features: Any, layer: int, angle: int, slopes: Any, by_w: Any, by_b: Any
+) -> None:
+    for qubit in range(slopes.shape[0]):
+        slope = load(slopes, qubit)
+        feature = load(features, circuit.feature_index[layer, qubit, angle])
+        by_w[layer, qubit, angle] += lane_sum(slope * feature)
+        by_b[layer, qubit, angle] += lane_sum(slope)
+
+
+@njit(nogil=True)
+def _add_feature_slopes(circuit: Any, layer: int, angle: int, slopes: Any, by_features: Any) -> None:
+    for qubit in range(slopes.shape[0]):
+        feature = circuit.feature_index[layer, qubit, angle]
+        weight = splat(circuit.weights[layer, qubit, angle])
+        store(by_features, feature, load(by_features, feature) + weight * load(slopes, qubit))
+
+
+@njit(nogil=True)
+def backward(
+    circuit: Any, features: Any, state: Any, work: Any, by_w: Any, by_b: Any, by_features: Any, of_features: bool
+) -> None:
+    """Undoes :func:`forward` on ``state`` and on ``work.adjoint`` and adds up the derivatives.
+
+    With adjoint λ of a scalar f, df = 2 Re⟨λ|dψ⟩. Derivatives go to ``by_w`` and ``by_b`` (summed over lanes), or
+    with ``of_features`` to ``by_features`` (d, W).
+    """
+    n_layers, n = circuit.weights.shape[:2]
+    by_theta, by_omega, by_phi = work.slopes[0], work.slopes[1], work.slopes[2]
+    zero = splat(state.dtype.type(0))
+    for layer in range(n_layers - 1, -1, -1):
+        masks = circuit.masks[layer]
+        fill_rows(masks, work.rows)
+        _set_phases(circuit, features, layer, work.phases)
+        fill_tables(work.phases, n, work.high_table, work.low_table)
+        unshift_phases(state, work.adjoint, work.rows, n, work.high_table, work.low_table, work.currents)
+        phase_slopes(work.currents, n, by_omega, by_phi)
+        _set_rotations(circuit, features, layer, work.rotations)
+        if layer == 0:
+            unrotate(state, work.adjoint, work.rows, masks, work.rotations, by_theta, zero, False)
+        else:
+            unrotate(state, work.adjoint, work.rows, masks, work.rotations, by_theta, zero, True)
+        if of_features:
+            _add_feature_slopes(circuit, layer, 1, by_theta, by_features)
+            _add_feature_slopes(circuit, layer, 2, by_omega, by_features)
+        else:
+            _add_embedding_slopes(circuit, features, layer, 1, by_theta, by_w, by_b)
+            _add_embedding_slopes(circuit, features, layer, 2, by_omega, by_w, by_b)
+        if layer + 1 < n_layers:
+            if of_features:
+                _add_feature_slopes(circuit, layer + 1, 0, by_phi, by_features)
+            else:
+                _add_embedding_slopes(circuit, features, layer + 1, 0, by_phi, by_w, by_b)

@@ -1,0 +1,279 @@
+"""The CPU engine: exact statevectors of many samples at once, with derivatives by reversible adjoint."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from mcquack.circuits.entangler import linear_table, stored_rows
+from mcquack.circuits.feature_map import FeatureMap
+from mcquack.errors import InvalidInputError
+from mcquack.simulators.engine import FloatArray, Gradient, Wrt
+from mcquack.simulators.statevector.blocks import copy_block, gather_block
+from mcquack.simulators.statevector.circuit import Circuit, Scratch, backward, forward, scratch, scratch_bytes
+from mcquack.simulators.statevector.lanes import lane_count
+from mcquack.simulators.statevector.memory import aligned_zeros, require_bytes
+from mcquack.simulators.statevector.overlaps import (
+    centroid_adjoints,
+    fill_columns,
+    kernel_rows,
+    overlap_block,
+    pull_overlaps,
+    sample_adjoint,
+)
+from mcquack.simulators.statevector.team import available_threads, barrier, run_team, stop_asked
+
+MAX_QUBITS = 20
+# A block always adds its derivatives to the same one of these partial sums, whichever thread it runs on.
+N_PARTIAL_SUMS = 16
+# Below this many flops a second thread costs more than it saves.
+FLOPS_WORTH_A_THREAD = 4e6
+# Shorter work than this (about half a second) is waited for without listening for interrupts.
+FLOPS_WORTH_LISTENING = 4e10
+
+
+@dataclass(frozen=True, eq=False)
+class StateBlocks:
+    """Encoded samples: W of them side by side in each block, in the row order of the engine."""
+
+    features: FloatArray
+    weights: FloatArray
+    bias: FloatArray
+    states: NDArray[Any]
+
+    def __len__(self) -> int:
+        return len(self.features)
+
+
+@njit(nogil=True, cache=True)
+def _encode(cells: Any, rank: int, n_threads: int, work: Any, circuit: Any, X: Any, states: Any) -> None:
+    n_blocks, _, _, width = states.shape
+    features = work.features
+    for block in range(rank, n_blocks, n_threads):
+        gather_block(X, block * width, features)
+        forward(circuit, features, states[block], work)
+        if stop_asked(cells):
+            return
+
+
+@njit(nogil=True, cache=True)
+def _fidelities(
+    cells: Any, rank: int, n_threads: int, work: Any, states: Any, columns: Any, overlaps: Any, kernel: Any
+) -> None:
+    n_blocks, _, _, width = states.shape
+    for block in range(rank, n_blocks, n_threads):
+        overlap_block(states[block], columns, overlaps[rank])
+        kernel_rows(overlaps[rank], kernel[block * width : (block + 1) * width])
+
+
+@njit(nogil=True, cache=True)
+def _pullback(
+    cells: Any,
+    rank: int,
+    n_threads: int,
+    work: Any,
+    circuit: Any,
+    X: Any,
+    C: Any,
+    states: Any,
+    centroid_states: Any,
+    columns: Any,
+    cotangent: Any,
+    pulls: Any,
+    adjoints: Any,
+    by_w: Any,
+    by_b: Any,
+    by_centroids: Any,
+    of_centroids: bool,
+) -> None:
+    n_blocks, size, _, width = states.shape
+    n_centroids = columns.shape[0]
+    for block in range(rank, n_blocks, n_threads):
+        overlap_block(states[block], columns, pulls[block])
+        pull_overlaps(pulls[block], cotangent[block * width : (block + 1) * width], pulls[block])
+    barrier(cells, n_threads)
+    first, last = rank * size // n_threads, (rank + 1) * size // n_threads
+    centroid_adjoints(states, pulls, n_blocks, adjoints, n_centroids, first, last)
+    barrier(cells, n_threads)
+    n_centroid_blocks = centroid_states.shape[0]
+    for part in range(rank, by_w.shape[0], n_threads):
+        for block in range(part, n_blocks + n_centroid_blocks, by_w.shape[0]):
+            if block >= n_blocks:
+                own = block - n_blocks
+                gather_block(C, own * width, work.features)
+                copy_block(centroid_states[own], work.state)
+                copy_block(adjoints[own], work.adjoint)
+                backward(
+                    circuit, work.features, work.state, work, by_w[part], by_b[part], by_centroids[own], of_centroids
+                )
+            elif not of_centroids:
+                gather_block(X, block * width, work.features)
+                copy_block(states[block], work.state)
+                sample_adjoint(pulls[block], columns, work.adjoint)
+                backward(circuit, work.features, work.state, work, by_w[part], by_b[part], by_centroids[0], False)
+
+
+class StatevectorEngine:
+    """Exact simulation of 1 to 20 qubits on the CPU.
+
+    Results do not depend on ``n_threads`` (by default all that Numba may use); a common phase of a state is not kept.
+    """
+
+    def __init__(self, feature_map: FeatureMap, *, dtype: DTypeLike = np.float32, n_threads: int | None = None) -> None:
+        if feature_map.n_qubits > MAX_QUBITS:
+            raise InvalidInputError(
+                f"the statevector engine takes 1 to {MAX_QUBITS} qubits, got {feature_map.n_qubits}; "
+                "use fewer qubits with more layers."
+            )
+        if np.dtype(dtype) not in (np.dtype(np.float32), np.dtype(np.float64)):
+            raise InvalidInputError(f"dtype must be float32 or float64, got {np.dtype(dtype)}.")
+        if n_threads is not None and n_threads < 1:
+            raise InvalidInputError(f"n_threads must be at least 1 or None, got {n_threads}.")
+        self.feature_map = feature_map
+        self.dtype = np.dtype(dtype)
+        self.n_threads = available_threads(n_threads)
+
+    @cached_property
+    def masks(self) -> NDArray[np.int64]:
+        """Where each layer finds its amplitudes, see :func:`stored_rows`."""
+        return stored_rows(self.feature_map.n_qubits, self.feature_map.n_layers)
+
+    @cached_property
+    def _row_of_index(self) -> NDArray[np.int64]:
+        """For each basis state, the row that holds it at the end of the circuit."""
+        return linear_table(self.masks[-1 if self.feature_map.final_entangler else -2])
+
+    def circuit(self, weights: ArrayLike, bias: ArrayLike) -> Circuit:
+        """The feature map with these parameters as compiled code takes it."""
+        parameters = []
+        for name, values in (("weights", weights), ("bias", bias)):
+            array = np.ascontiguousarray(values, dtype=self.dtype)
+            if array.shape != self.feature_map.parameter_shape:
+                raise InvalidInputError(
+                    f"{name} must have the feature map's shape {self.feature_map.parameter_shape}, got {array.shape}."
+                )
+            parameters.append(array)
+        return Circuit(parameters[0], parameters[1], self.feature_map.feature_index, self.masks)
+
+    def rows(self, X: ArrayLike) -> FloatArray:
+        """X as the engine's float type, checked for its number of features."""
+        array = np.ascontiguousarray(X, dtype=self.dtype)
+        if array.ndim != 2 or array.shape[1] != self.feature_map.n_features:
+            raise InvalidInputError(
+                f"expected rows of {self.feature_map.n_features} features, got an array of shape {array.shape}."
+            )
+        return array
+
+    def n_blocks(self, n_rows: int) -> int:
+        """Blocks of W lanes that hold this many rows."""
+        return -(-n_rows // lane_count(self.dtype))
+
+    def state_bytes(self, n_rows: int) -> int:
+        """Memory that the states of this many rows take."""
+        return self.n_blocks(n_rows) * lane_count(self.dtype) * 2 * self.feature_map.dimension * self.dtype.itemsize
+
+    def empty_states(self, n_rows: int) -> NDArray[Any]:
+        """Room for the states of this many rows."""
+        return aligned_zeros((self.n_blocks(n_rows), self.feature_map.dimension, 2, lane_count(self.dtype)), self.dtype)
+
+    def flops(self, n_rows: int, *, with_gradient: bool) -> float:
+        """Nominal count: 16 for each amplitude and gate on the way forward, 44 on the way back."""
+        gates = self.feature_map.n_layers * self.feature_map.n_qubits
+        return float((60 if with_gradient else 16) * self.feature_map.dimension * gates * n_rows)
+
+    def threads_for(self, flops: float, n_blocks: int) -> int:
+        """As many threads as there is work for."""
+        return max(1, min(self.n_threads, n_blocks, int(flops / FLOPS_WORTH_A_THREAD)))
+
+    def scratch(self, n_threads: int, *, backward: bool) -> list[Scratch]:
+        """Scratch memory for each thread."""
+        shape = self.feature_map.n_qubits, self.feature_map.n_features
+        return [scratch(*shape, self.dtype, backward=backward) for _ in range(n_threads)]
+
+    def scratch_bytes(self, *, backward: bool) -> int:
+        """Memory that one thread works on."""
+        return scratch_bytes(self.feature_map.n_qubits, self.feature_map.n_features, self.dtype, backward=backward)
+
+    def encode(self, X: ArrayLike, weights: ArrayLike, bias: ArrayLike) -> StateBlocks:
+        """U(x; w, b)|0…0⟩ for every row of X."""
+        rows, circuit = self.rows(X), self.circuit(weights, bias)
+        flops = self.flops(len(rows), with_gradient=False)
+        n_threads = self.threads_for(flops, self.n_blocks(len(rows)))
+        require_bytes(
+            self.state_bytes(len(rows)) + n_threads * self.scratch_bytes(backward=False),
+            f"encoding {len(rows)} samples in {self.feature_map.n_qubits} qubits",
+        )
+        states = self.empty_states(len(rows))
+        works = self.scratch(n_threads, backward=False)
+        run_team(_encode, works, circuit, rows, states, patient=flops < FLOPS_WORTH_LISTENING)
+        return StateBlocks(rows, circuit.weights, circuit.bias, states)
+
+    def _columns(self, centroids: StateBlocks) -> FloatArray:
+        columns = np.empty((len(centroids), self.feature_map.dimension, 2), dtype=self.dtype)
+        fill_columns(centroids.states, columns, 0, 1)
+        return columns
+
+    def fidelities(self, samples: StateBlocks, centroids: StateBlocks) -> FloatArray:
+        """K[i, m] = |⟨c_m|x_i⟩|²."""
+        n_blocks, width = len(samples.states), lane_count(self.dtype)
+        flops = 8.0 * len(samples) * len(centroids) * self.feature_map.dimension
+        n_threads = self.threads_for(flops, n_blocks)
+        overlaps = aligned_zeros((n_threads, len(centroids), 2, width), self.dtype)
+        kernel = np.empty((n_blocks * width, len(centroids)), dtype=self.dtype)
+        works: list[None] = [None] * n_threads
+        columns = self._columns(centroids)
+        run_team(_fidelities, works, samples.states, columns, overlaps, kernel, patient=flops < FLOPS_WORTH_LISTENING)
+        return np.minimum(kernel[: len(samples)], 1)
+
+    def pullback(self, samples: StateBlocks, centroids: StateBlocks, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
+        """Derivatives of Σ cotangent∘K by the embedding or by the centroids' features."""
+        if wrt not in ("embedding", "centroids"):
+            raise InvalidInputError(f'wrt must be "embedding" or "centroids", got {wrt!r}.')
+        of_centroids = wrt == "centroids"
+        n_blocks, width = len(samples.states), lane_count(self.dtype)
+        n_centroid_blocks = len(centroids.states)
+        n_rows = len(centroids) + (0 if of_centroids else len(samples))
+        flops = self.flops(n_rows, with_gradient=True)
+        n_threads = self.threads_for(flops, self.n_blocks(n_rows))
+        require_bytes(
+            n_threads * self.scratch_bytes(backward=True) + self.state_bytes(2 * len(centroids)),
+            f"derivatives for {self.feature_map.n_qubits} qubits",
+        )
+        padded = np.zeros((n_blocks * width, len(centroids)), dtype=self.dtype)
+        padded[: len(samples)] = cotangent
+        pulls = aligned_zeros((n_blocks, len(centroids), 2, width), self.dtype)
+        shape = N_PARTIAL_SUMS, *self.feature_map.parameter_shape
+        by_w, by_b = np.zeros(shape, self.dtype), np.zeros(shape, self.dtype)
+        by_centroids = aligned_zeros((n_centroid_blocks, self.feature_map.n_features, width), self.dtype)
+        run_team(
+            _pullback,
+            self.scratch(n_threads, backward=True),
+            self.circuit(samples.weights, samples.bias),
+            samples.features,
+            centroids.features,
+            samples.states,
+            centroids.states,
+            self._columns(centroids),
+            padded,
+            pulls,
+            self.empty_states(len(centroids)),
+            by_w,
+            by_b,
+            by_centroids,
+            of_centroids,
+            patient=flops < FLOPS_WORTH_LISTENING,
+        )
+        if of_centroids:
+            lanes_last = by_centroids.transpose(0, 2, 1).reshape(-1, self.feature_map.n_features)
+            return Gradient(centroids=np.ascontiguousarray(lanes_last[: len(centroids)]))
+        return Gradient(weights=by_w.sum(axis=0), bias=by_b.sum(axis=0))
+
+    def statevectors(self, encoded: StateBlocks) -> NDArray[np.complexfloating[Any, Any]]:
+        """Amplitudes (N, 2**n) of each sample, qubit 0 the most significant bit, up to a common phase of each row."""
+        amplitudes = encoded.states[:, self._row_of_index, 0] + 1j * encoded.states[:, self._row_of_index, 1]
+        return np.ascontiguousarray(
+            amplitudes.transpose(0, 2, 1).reshape(-1, self.feature_map.dimension)[: len(encoded)]
+        )

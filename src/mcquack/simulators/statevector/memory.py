@@ -1,0 +1,57 @@
+"""Arrays that registers can be loaded from, and a look at what memory there is before asking for it."""
+
+import math
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mcquack.errors import MemoryLimitError
+from mcquack.simulators.statevector.lanes import ROW_BYTES
+
+
+def aligned_zeros(shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
+    """Zeros that start on a multiple of a row, so that no row straddles two cache lines."""
+    n_bytes = math.prod(shape) * np.dtype(dtype).itemsize
+    buffer = np.zeros(n_bytes + ROW_BYTES, dtype=np.uint8)
+    start = -buffer.ctypes.data % ROW_BYTES
+    zeros: NDArray[Any] = buffer[start : start + n_bytes].view(dtype).reshape(shape)
+    return zeros
+
+
+def _free_in_group(group: Path) -> int | None:
+    """What the container leaves to its processes, if it sets a limit."""
+    try:
+        limit = (group / "memory.max").read_text().strip()
+        used = int((group / "memory.current").read_text())
+    except (OSError, ValueError):
+        return None
+    return None if limit == "max" else max(0, int(limit) - used)
+
+
+def available_bytes(system: Path = Path("/")) -> int | None:
+    """Memory that can be had without swapping, or None where the system does not tell."""
+    found = []
+    try:
+        lines = (system / "proc/meminfo").read_text().splitlines()
+        found += [int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")]
+    except (OSError, ValueError, IndexError):
+        pass
+    in_group = _free_in_group(system / "sys/fs/cgroup")
+    if in_group is not None:
+        found.append(in_group)
+    if not found and hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
+        found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    return min(found, default=None)
+
+
+def require_bytes(n_bytes: int, purpose: str) -> None:
+    """Refuses what would not fit, before any of it is allocated."""
+    free = available_bytes()
+    if free is not None and n_bytes > free:
+        raise MemoryLimitError(
+            f"{purpose} needs {n_bytes / 2**30:.1f} GiB but {free / 2**30:.1f} GiB are free; "
+            "use fewer qubits, fewer samples at a time, or float32."
+        )

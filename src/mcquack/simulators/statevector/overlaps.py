@@ -1,0 +1,92 @@
+"""Overlaps of samples with centroids and their way back, on blocks of W samples.
+
+``columns`` holds the centroids' amplitudes one after the other, shape (M, 2**n, 2): the factor that all lanes share.
+"""
+
+from typing import Any
+
+from numba import njit
+
+from mcquack.simulators.statevector.lanes import lane_sum, load, splat, store
+
+
+@njit(nogil=True)
+def fill_columns(states: Any, columns: Any, start: int, step: int) -> None:
+    """Copies every ``step``-th centroid out of its lane."""
+    width = states.shape[3]
+    for centroid in range(start, columns.shape[0], step):
+        state, lane = states[centroid // width], centroid % width
+        for index in range(columns.shape[1]):
+            columns[centroid, index, 0] = state[index, 0, lane]
+            columns[centroid, index, 1] = state[index, 1, lane]
+
+
+@njit(nogil=True)
+def overlap_block(state: Any, columns: Any, overlaps: Any) -> None:
+    """⟨c_m|x⟩ for one block: real and imaginary row of each centroid."""
+    zero = splat(state.dtype.type(0))
+    for centroid in range(columns.shape[0]):
+        # Four sums, so that an addition need not wait for the one before it.
+        rr, ii, ri, ir = zero, zero, zero, zero
+        for index in range(columns.shape[1]):
+            c_real, c_imag = splat(columns[centroid, index, 0]), splat(columns[centroid, index, 1])
+            real, imag = load(state, 2 * index), load(state, 2 * index + 1)
+            rr = rr + c_real * real
+            ii = ii + c_imag * imag
+            ri = ri + c_real * imag
+            ir = ir + c_imag * real
+        store(overlaps, 2 * centroid, rr + ii)
+        store(overlaps, 2 * centroid + 1, ri - ir)
+
+
+@njit(nogil=True)
+def kernel_rows(overlaps: Any, kernel: Any) -> None:
+    """Squared moduli of one block's overlaps, as rows (W, M) of the kernel."""
+    for centroid in range(kernel.shape[1]):
+        for lane in range(kernel.shape[0]):
+            real, imag = overlaps[centroid, 0, lane], overlaps[centroid, 1, lane]
+            kernel[lane, centroid] = real * real + imag * imag
+
+
+@njit(nogil=True)
+def pull_overlaps(overlaps: Any, cotangent: Any, pulls: Any) -> None:
+    """Overlaps times the derivative by the kernel entry: how much of each centroid a sample's adjoint holds."""
+    for centroid in range(overlaps.shape[0]):
+        for part in range(2):
+            for lane in range(overlaps.shape[2]):
+                pulls[centroid, part, lane] = cotangent[lane, centroid] * overlaps[centroid, part, lane]
+
+
+@njit(nogil=True)
+def sample_adjoint(pulls: Any, columns: Any, adjoint: Any) -> None:
+    """λ = Σ_m pull_m |c_m⟩ for one block."""
+    zero = splat(adjoint.dtype.type(0))
+    for index in range(columns.shape[1]):
+        real, imag = zero, zero
+        for centroid in range(columns.shape[0]):
+            c_real, c_imag = splat(columns[centroid, index, 0]), splat(columns[centroid, index, 1])
+            p_real, p_imag = load(pulls, 2 * centroid), load(pulls, 2 * centroid + 1)
+            real = real + c_real * p_real - c_imag * p_imag
+            imag = imag + c_real * p_imag + c_imag * p_real
+        store(adjoint, 2 * index, real)
+        store(adjoint, 2 * index + 1, imag)
+
+
+@njit(nogil=True)
+def centroid_adjoints(
+    states: Any, pulls: Any, n_blocks: int, adjoints: Any, n_centroids: int, first: int, last: int
+) -> None:
+    """λ_m = Σ_i conj(pull_im) |x_i⟩ into the lane of centroid m, for the amplitudes ``first`` to ``last``."""
+    width = states.shape[3]
+    zero = splat(states.dtype.type(0))
+    for centroid in range(n_centroids):
+        adjoint, lane = adjoints[centroid // width], centroid % width
+        for index in range(first, last):
+            real, imag = zero, zero
+            for block in range(n_blocks):
+                p_real, p_imag = load(pulls[block], 2 * centroid), load(pulls[block], 2 * centroid + 1)
+                s_real, s_imag = load(states[block], 2 * index), load(states[block], 2 * index + 1)
+                real = real + p_real * s_real + p_imag * s_imag
+                imag = imag + p_real * s_imag - p_imag * s_real
+            adjoint[index, 0, lane] = lane_sum(real)
+            adjoint[index, 1, lane] = lane_sum(imag)

@@ -1,0 +1,177 @@
+"""RY on a few neighbouring qubits at a time, in place, with all amplitudes involved held in registers.
+
+An array of amplitudes has shape (2**n, 2, W): real and imaginary row of each. RY is real, so it treats the two alike
+and apart. ``rows[index]`` says where the amplitude of basis state ``index`` is stored, ``masks[q]`` what flipping
+qubit q does to that place (see :func:`mcquack.circuits.entangler.stored_rows`): so the CNOT ring costs nothing.
+"""
+
+from typing import Any
+
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
+
+from mcquack.simulators.statevector.lanes import Staged, StagedRows, load, packed_tuple, staged_tuple, store
+
+Registers = list[Staged]
+
+
+def _pairs(n_gates: int, gate: int) -> list[tuple[int, int]]:
+    """Positions (with the gate's bit 0, with the bit 1) among 2**n_gates registers; gate 0 is the highest bit."""
+    bit = 1 << (n_gates - 1 - gate)
+    return [(position, position | bit) for position in range(1 << n_gates) if not position & bit]
+
+
+def _rotated(registers: Registers, rotations: Registers, *, inverse: bool) -> Registers:
+    n_gates = len(rotations) // 2
+    registers = list(registers)
+    for gate in range(n_gates):
+        cosine, sine = rotations[2 * gate : 2 * gate + 2]
+        for zero, one in _pairs(n_gates, gate):
+            low, high = registers[zero], registers[one]
+            if inverse:
+                registers[zero], registers[one] = cosine * low + sine * high, cosine * high - sine * low
+            else:
+                registers[zero], registers[one] = cosine * low - sine * high, cosine * high + sine * low
+    return registers
+
+
+def _places(builder: ir.IRBuilder, base: ir.Value, masks: list[ir.Value], part: int) -> list[ir.Value]:
+    """Row numbers of the real (part 0) or imaginary (part 1) rows of the 2**k amplitudes around ``base``."""
+    amplitudes = [base]
+    for mask in masks:
+        amplitudes = [place for amplitude in amplitudes for place in (amplitude, builder.xor(amplitude, mask))]
+    integer = ir.IntType(64)
+    doubled = (builder.shl(amplitude, ir.Constant(integer, 1)) for amplitude in amplitudes)
+    return [builder.or_(row, ir.Constant(integer, part)) for row in doubled]
+
+
+def _int_tuple(builder: ir.IRBuilder, value: ir.Value, count: int) -> list[ir.Value]:
+    return [builder.extract_value(value, position) for position in range(count)]
+
+
+@intrinsic
+def _rotate(typingctx: Any, state: Any, base: Any, masks: Any, rotations: Any) -> Any:
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        memory = StagedRows(context, builder, state, args[0])
+        flips = _int_tuple(builder, args[2], masks.count)
+        for part in (0, 1):
+            places = _places(builder, args[1], flips, part)
+            registers = [memory.load(place) for place in places]
+            rotated = _rotated(registers, staged_tuple(builder, args[3]), inverse=False)
+            for place, register in zip(places, rotated, strict=True):
+                memory.store(place, register)
+        return context.get_dummy_value()
+
+    return types.none(state, types.int64, masks, rotations), code
+
+
+def _slopes(state: Registers, adjoint: Registers, totals: Registers) -> Registers:
+    """Adds Im⟨adjoint|Y_q|state⟩ of these rows to each gate's total: the derivative by its angle."""
+    for gate, total in enumerate(totals):
+        for zero, one in _pairs(len(totals), gate):
+            total = total + adjoint[one] * state[zero] - adjoint[zero] * state[one]
+        totals[gate] = total
+    return totals
+
+
+@intrinsic
+def _unrotate(
+    typingctx: Any, state: Any, adjoint: Any, base: Any, masks: Any, rotations: Any, totals: Any, undo: Any
+) -> Any:
+    """Adds to ``totals`` the derivatives by the angles and, where ``undo`` is asked for, takes the gates back."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        memories = StagedRows(context, builder, state, args[0]), StagedRows(context, builder, adjoint, args[1])
+        flips = _int_tuple(builder, args[3], masks.count)
+        gates, sums = staged_tuple(builder, args[4]), staged_tuple(builder, args[5])
+        for part in (0, 1):
+            places = _places(builder, args[2], flips, part)
+            registers = [[memory.load(place) for place in places] for memory in memories]
+            sums = _slopes(registers[0], registers[1], sums)
+            if undo.literal_value:
+                for memory, before in zip(memories, registers, strict=True):
+                    for place, register in zip(places, _rotated(before, gates, inverse=True), strict=True):
+                        memory.store(place, register)
+        return packed_tuple(context, builder, sums, totals)
+
+    if not isinstance(undo, types.Literal):
+        return None
+    return totals(state, adjoint, types.int64, masks, rotations, totals, undo), code
+
+
+@njit(nogil=True)
+def _cosine_sine(rotations: Any, qubit: int) -> Any:
+    return load(rotations, 2 * qubit), load(rotations, 2 * qubit + 1)
+
+
+@njit(nogil=True)
+def rotate(state: Any, rows: Any, masks: Any, rotations: Any) -> None:
+    """Applies RY to every qubit; ``rotations`` has the rows cos θ/2, sin θ/2 of each."""
+    n = len(masks)
+    q = 0
+    while q < n:
+        rest = n - q
+        if rest == 1:
+            one_mask, one_gate = (masks[q],), _cosine_sine(rotations, q)
+            for high in range(1 << q):
+                _rotate(state, rows[high << 1], one_mask, one_gate)
+            q += 1
+        elif rest == 2 or rest == 4:
+            two_masks = masks[q], masks[q + 1]
+            two_gates = _cosine_sine(rotations, q) + _cosine_sine(rotations, q + 1)
+            for high in range(1 << q):
+                for low in range(1 << (rest - 2)):
+                    _rotate(state, rows[high << rest | low], two_masks, two_gates)
+            q += 2
+        else:
+            three_masks = masks[q], masks[q + 1], masks[q + 2]
+            three_gates = _cosine_sine(rotations, q) + _cosine_sine(rotations, q + 1) + _cosine_sine(rotations, q + 2)
+            for high in range(1 << q):
+                for low in range(1 << (rest - 3)):
+                    _rotate(state, rows[high << rest | low], three_masks, three_gates)
+            q += 3
+
+
+@njit(nogil=True)
+def unrotate(
+    state: Any, adjoint: Any, rows: Any, masks: Any, rotations: Any, slopes: Any, zero: Any, undo: Any
+) -> None:
+    """Takes RY back on both arrays and writes Im⟨adjoint|Y_q|state⟩ to row q of ``slopes``.
+
+    ``zero`` is a register of zeros. With ``undo`` False only the slopes are computed.
+    """
+    n = len(masks)
+    q = 0
+    while q < n:
+        rest = n - q
+        if rest == 1:
+            one_mask, one_gate = (masks[q],), _cosine_sine(rotations, q)
+            one_total = (zero,)
+            for high in range(1 << q):
+                one_total = _unrotate(state, adjoint, rows[high << 1], one_mask, one_gate, one_total, undo)
+            store(slopes, q, one_total[0])
+            q += 1
+        elif rest == 2 or rest == 4:
+            two_masks = masks[q], masks[q + 1]
+            two_gates = _cosine_sine(rotations, q) + _cosine_sine(rotations, q + 1)
+            two_totals = (zero, zero)
+            for high in range(1 << q):
+                for low in range(1 << (rest - 2)):
+                    base = rows[high << rest | low]
+                    two_totals = _unrotate(state, adjoint, base, two_masks, two_gates, two_totals, undo)
+            store(slopes, q, two_totals[0])
+            store(slopes, q + 1, two_totals[1])
+            q += 2
+        else:
+            three_masks = masks[q], masks[q + 1], masks[q + 2]
+            three_gates = _cosine_sine(rotations, q) + _cosine_sine(rotations, q + 1) + _cosine_sine(rotations, q + 2)
+            three_totals = (zero, zero, zero)
+            for high in range(1 << q):
+                for low in range(1 << (rest - 3)):
+                    base = rows[high << rest | low]
+                    three_totals = _unrotate(state, adjoint, base, three_masks, three_gates, three_totals, undo)
+            store(slopes, q, three_totals[0])
+            store(slopes, q + 1, three_totals[1])
+            store(slopes, q + 2, three_totals[2])
+            q += 3
