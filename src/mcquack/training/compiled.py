@@ -1,0 +1,173 @@
+"""Epochs on the CPU engine: memory laid out once, then one compiled call for each epoch."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from mcquack.simulators.statevector import StatevectorEngine
+from mcquack.simulators.statevector.engine import FLOPS_WORTH_LISTENING, N_PARTIAL_SUMS
+from mcquack.simulators.statevector.lanes import lane_count
+from mcquack.simulators.statevector.memory import aligned_zeros, available_bytes, require_bytes
+from mcquack.simulators.statevector.team import run_team
+from mcquack.training.epoch import Buffers, Outcome, Pace, Problem, Trained, run_epoch
+from mcquack.training.optimizer import OPTIMIZER_CODES, Moments
+from mcquack.training.parameters import FloatArray, Parameters
+from mcquack.training.schedule import epoch_orders
+from mcquack.training.settings import TrainingSettings
+from mcquack.training.state import EpochSums, TrainingData, TrainingState
+
+# States of all samples are kept through CO if they take no more than this, and no more than a quarter of what is free.
+KEPT_STATES_LIMIT = 2 * 2**30
+
+
+class CompiledEpochs:
+    """Runs epochs of one problem; holds the buffers that they reuse."""
+
+    def __init__(self, engine: StatevectorEngine, data: TrainingData, settings: TrainingSettings) -> None:
+        self.engine = engine
+        self.data = data
+        self.settings = settings
+        self.batch_size = min(settings.batch_size, len(data.X))
+        self.problem = Problem(
+            X=engine.rows(data.X),
+            labels=np.ascontiguousarray(data.labels, dtype=np.int64),
+            row_weights=np.ascontiguousarray(data.row_weights, dtype=np.float64),
+            feature_index=engine.feature_map.feature_index,
+            masks=engine.masks,
+        )
+        rows_per_step = self.batch_size + data.n_classes
+        blocks_per_step = engine.n_blocks(self.batch_size) + engine.n_blocks(data.n_classes)
+        self.n_threads = engine.threads_for(engine.flops(rows_per_step, with_gradient=True), blocks_per_step)
+        self._require_memory()
+        self.works = engine.scratch(self.n_threads, backward=True)
+        self.room = self._buffers()
+
+    @property
+    def n_batches(self) -> int:
+        return math.ceil(len(self.data.X) / self.batch_size)
+
+    @property
+    def _patient(self) -> bool:
+        """Whether an epoch is so short that it needs no ear for interrupts."""
+        work = self.engine.flops(len(self.data.X), with_gradient=True) * max(1, self.settings.epochs_ka)
+        return work < FLOPS_WORTH_LISTENING
+
+    def _require_memory(self) -> None:
+        engine = self.engine
+        states = engine.state_bytes(2 * self.batch_size) + 2 * engine.state_bytes(self.data.n_classes)
+        require_bytes(
+            states + self.n_threads * engine.scratch_bytes(backward=True),
+            f"training {engine.feature_map.n_qubits} qubits on batches of {self.batch_size}",
+        )
+
+    def _kept_batches(self) -> int:
+        """How many mini-batches' states are kept through CO: all, or one at a time."""
+        needed = self.n_batches * self.engine.state_bytes(self.batch_size)
+        free = available_bytes()
+        limit = KEPT_STATES_LIMIT if free is None else min(KEPT_STATES_LIMIT, free // 4)
+        return self.n_batches if needed <= limit else 1
+
+    def _buffers(self) -> Buffers:
+        engine, n_classes = self.engine, self.data.n_classes
+        dtype, width = engine.dtype, lane_count(engine.dtype)
+        n_features, size = engine.feature_map.n_features, engine.feature_map.dimension
+        shape = engine.feature_map.parameter_shape
+        blocks, centroid_blocks = engine.n_blocks(self.batch_size), engine.n_blocks(n_classes)
+        n_parts = min(N_PARTIAL_SUMS, blocks + centroid_blocks)
+        by_w, by_b = (np.zeros((n_parts, *shape), dtype) for _ in range(2))
+        return Buffers(
+            features=aligned_zeros((blocks, n_features, width), dtype),
+            states=aligned_zeros((blocks, size, 2, width), dtype),
+            kept=aligned_zeros((self._kept_batches(), blocks, size, 2, width), dtype),
+            centroid_features=aligned_zeros((centroid_blocks, n_features, width), dtype),
+            centroid_states=aligned_zeros((centroid_blocks, size, 2, width), dtype),
+            centroid_adjoints=aligned_zeros((centroid_blocks, size, 2, width), dtype),
+            columns=np.zeros((n_classes, size, 2), dtype),
+            overlaps=aligned_zeros((blocks, n_classes, 2, width), dtype),
+            pulls=aligned_zeros((blocks, n_classes, 2, width), dtype),
+            kernel=np.zeros((blocks * width, n_classes), dtype),
+            cotangent=np.zeros((blocks * width, n_classes), dtype),
+            batch_labels=np.zeros(blocks * width, np.int64),
+            batch_weights=np.zeros(blocks * width),
+            by_w=by_w,
+            by_b=by_b,
+            flat_by_w=by_w.reshape(n_parts, -1),
+            flat_by_b=by_b.reshape(n_parts, -1),
+            by_centroids=aligned_zeros((centroid_blocks, n_features, width), dtype),
+            slope_w=np.zeros(math.prod(shape), dtype),
+            slope_b=np.zeros(math.prod(shape), dtype),
+            slope_c=np.zeros(n_classes * n_features, dtype),
+        )
+
+    def __call__(self, state: TrainingState) -> EpochSums:
+        """One epoch further; ``state`` itself stays as it is."""
+        trained = _working_copy(state)
+        outcome = Outcome(
+            losses=np.zeros(2),
+            n_steps=np.zeros(2, np.int64),
+            squared_norms=np.zeros(3),
+            kernel=np.zeros((len(self.data.X), self.data.n_classes), self.engine.dtype),
+        )
+        kao_orders, co_order = epoch_orders(len(self.data.X), state.epoch, self.settings)
+        pace = _pace(self.settings, state.epoch, self.batch_size)
+        run_team(
+            run_epoch,
+            self.works,
+            self.problem,
+            trained,
+            pace,
+            self.room,
+            kao_orders,
+            co_order,
+            outcome,
+            patient=self._patient,
+        )
+        return _sums(state, trained, outcome)
+
+
+def _working_copy(state: TrainingState) -> Trained:
+    parameters = state.parameters.copy()
+    shaped = [parameters.weights, parameters.bias, parameters.centroids]
+    moments = [*state.weights_moments, *state.bias_moments, *state.centroids_moments]
+    flat = [array.reshape(-1) for array in shaped] + [moment.reshape(-1).copy() for moment in moments]
+    return Trained._make([*shaped, *flat, state.steps.copy()])
+
+
+def _pace(settings: TrainingSettings, epoch: int, batch_size: int) -> Pace:
+    lr_ka, lr_co = settings.learning_rates(epoch)
+    return Pace(
+        batch_size=batch_size,
+        epochs_co=settings.epochs_co,
+        optimizer=OPTIMIZER_CODES[settings.optimizer],
+        lr_ka=lr_ka,
+        lr_co=lr_co,
+        reg_weights=float(settings.reg_param_weights),
+        reg_bias=float(settings.reg_param_bias),
+        reg_co=float(settings.reg_param_co),
+        low=float(settings.feature_range[0]),
+        high=float(settings.feature_range[1]),
+    )
+
+
+def _sums(before: TrainingState, trained: Trained, outcome: Outcome) -> EpochSums:
+    n_kao, n_co = (int(count) for count in outcome.n_steps)
+    mean = [float(value) / count if count else None for value, count in zip(outcome.losses, (n_kao, n_co), strict=True)]
+    norms = [
+        math.sqrt(float(value) / count) if count else None
+        for value, count in zip(outcome.squared_norms, (n_kao, n_kao, n_co), strict=True)
+    ]
+    after = replace(
+        before,
+        epoch=before.epoch + 1,
+        parameters=Parameters(trained.weights, trained.bias, trained.centroids),
+        weights_moments=_moments(trained.weights_mean, trained.weights_square, trained.weights),
+        bias_moments=_moments(trained.bias_mean, trained.bias_square, trained.bias),
+        centroids_moments=_moments(trained.centroids_mean, trained.centroids_square, trained.centroids),
+        steps=trained.steps,
+    )
+    return EpochSums(after, mean[0], mean[1], (norms[0], norms[1], norms[2]), outcome.kernel)
+
+
+def _moments(mean: FloatArray, square: FloatArray, parameter: FloatArray) -> Moments:
+    return Moments(mean.reshape(parameter.shape), square.reshape(parameter.shape))

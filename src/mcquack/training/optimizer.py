@@ -1,0 +1,46 @@
+"""Adam, and gradient descent with momentum as in the authors' earlier code."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+ADAM, SGD = 0, 1
+OPTIMIZER_CODES = {"adam": ADAM, "sgd": SGD}
+BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-8
+MOMENTUM = 0.9
+
+
+class Moments(NamedTuple):
+    """An optimizer's memory of one parameter array: running mean and mean square of its gradients."""
+
+    mean: NDArray[Any]
+    square: NDArray[Any]
+
+
+def no_moments(parameter: NDArray[Any]) -> Moments:
+    """The memory before the first step."""
+    return Moments(np.zeros_like(parameter), np.zeros_like(parameter))
+
+
+@njit(nogil=True, cache=True)
+def descend(
+    parameter: Any, gradient: Any, mean: Any, square: Any, optimizer: int, rate: float, step: int, first: int, last: int
+) -> None:
+    """One step in place on the entries ``first`` to ``last`` of flat arrays; ``step`` counts from 1."""
+    scalar = parameter.dtype.type
+    if optimizer == SGD:
+        for entry in range(first, last):
+            mean[entry] = scalar(MOMENTUM) * mean[entry] + gradient[entry]
+            parameter[entry] -= scalar(rate) * mean[entry]
+        return
+    # Both bias corrections go into the rate and the epsilon, as Kingma and Ba suggest.
+    root = np.sqrt(1 - BETA_2**step)
+    scaled_rate = scalar(rate * root / (1 - BETA_1**step))
+    epsilon = scalar(EPSILON * root)
+    for entry in range(first, last):
+        slope = gradient[entry]
+        mean[entry] = scalar(BETA_1) * mean[entry] + scalar(1 - BETA_1) * slope
+        square[entry] = scalar(BETA_2) * square[entry] + scalar(1 - BETA_2) * slope * slope
+        parameter[entry] -= scaled_rate * mean[entry] / (np.sqrt(square[entry]) + epsilon)

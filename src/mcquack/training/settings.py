@@ -1,0 +1,56 @@
+"""How to train: the paper's hyperparameters under the paper's names."""
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from mcquack.errors import InvalidInputError
+
+Optimizer = Literal["adam", "sgd"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingSettings:
+    """One value for each decision of the training loop; checks itself when made.
+
+    An epoch is ``epochs_ka`` passes of kernel alignment (KAO), then ``epochs_co`` passes of centroid optimisation (CO).
+    """
+
+    epochs_ka: int = 1
+    epochs_co: int = 1
+    lr_ka: float = 1e-2
+    lr_co: float = 1e-2
+    decay_rate: float = 1.0
+    reg_param_weights: float = 0.0
+    reg_param_bias: float = 0.0
+    reg_param_co: float = 1e-3
+    batch_size: int = 100
+    optimizer: Optimizer = "adam"
+    feature_range: tuple[float, float] = (0.0, 1.0)
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("epochs_ka", "epochs_co"):
+            _require(getattr(self, name) >= 0, name, "at least 0", getattr(self, name))
+        if self.epochs_ka + self.epochs_co == 0:
+            raise InvalidInputError("epochs_ka and epochs_co are both 0, which trains nothing; set one of them.")
+        for name in ("lr_ka", "lr_co", "decay_rate"):
+            value = getattr(self, name)
+            _require(math.isfinite(value) and value > 0, name, "a positive number", value)
+        for name in ("reg_param_weights", "reg_param_bias", "reg_param_co"):
+            value = getattr(self, name)
+            _require(math.isfinite(value) and value >= 0, name, "a number of at least 0", value)
+        _require(self.batch_size >= 1, "batch_size", "at least 1", self.batch_size)
+        _require(self.optimizer in ("adam", "sgd"), "optimizer", '"adam" or "sgd"', self.optimizer)
+        low, high = self.feature_range
+        _require(low < high, "feature_range", "an increasing pair", self.feature_range)
+
+    def learning_rates(self, epoch: int) -> tuple[float, float]:
+        """(KAO, CO) in this epoch, counted from 0: decayed once per epoch."""
+        factor = self.decay_rate**epoch
+        return self.lr_ka * factor, self.lr_co * factor
+
+
+def _require(condition: bool, name: str, expected: str, value: object) -> None:
+    if not condition:
+        raise InvalidInputError(f"{name} must be {expected}, got {value!r}.")
