@@ -1,0 +1,189 @@
+"""A fitted estimator as a model file, and back."""
+
+import hashlib
+import os
+import platform
+from collections.abc import Mapping
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.preprocessing import MinMaxScaler
+
+from mcquack.circuits.feature_map import FeatureMap
+from mcquack.errors import InvalidInputError, ModelFileError
+from mcquack.models.model_file import ModelFile, read_model, require_field, require_tensor, write_model
+from mcquack.simulators.statevector import StatevectorEngine
+from mcquack.training.state import TrainingData, TrainingState
+
+if TYPE_CHECKING:
+    from mcquack.models.mcquack import McQuackClassifier
+
+M = TypeVar("M", bound="McQuackClassifier")
+
+_LIBRARIES = ("mcquack", "numpy", "numba", "scikit-learn")
+_STATE = "state."
+_SCALAR_KINDS = {"bool": bool, "int": int, "float": float, "str": str}
+
+
+def fingerprint(data: TrainingData) -> str:
+    """Tells whether training is resumed on the samples it began with."""
+    digest = hashlib.sha256()
+    for array in (data.X, data.labels, data.row_weights):
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()
+
+
+def save(
+    model: "McQuackClassifier", path: str | os.PathLike[str], *, resumable: bool, extra: Mapping[str, Any] | None
+) -> None:
+    """Writes the model, and if it is to be resumable the state of its training."""
+    names = getattr(model, "feature_names_in_", None)
+    header: dict[str, Any] = {
+        "kind": type(model).__name__,
+        "settings": _plain_settings(model.get_params(deep=False)),
+        "classes": _plain_classes(model.classes_),
+        "feature_names": None if names is None else [str(name) for name in names],
+        "feature_map": dict(vars(model.feature_map_)),
+        "best_epoch": model.best_epoch_,
+        "history": list(model.history_),
+        "seed": model._seed,
+        "fingerprint": model._fingerprint,
+        "versions": {"python": platform.python_version(), **{name: version(name) for name in _LIBRARIES}},
+        "extra": dict(extra or {}),
+    }
+    tensors: dict[str, NDArray[Any]] = {"weights": model.weights_, "bias": model.bias_, "centroids": model.centroids_}
+    if model.scaler_ is not None:
+        tensors |= {"scaler_minimum": model.scaler_.data_min_, "scaler_maximum": model.scaler_.data_max_}
+        header["scaled_to"] = [float(bound) for bound in model.scaler_.feature_range]
+    if resumable:
+        tensors |= {_STATE + name: tensor for name, tensor in model.training_state_.to_tensors().items()}
+    write_model(path, header=header, tensors={name: np.ascontiguousarray(array) for name, array in tensors.items()})
+
+
+def load(kind: type[M], path: str | os.PathLike[str]) -> M:
+    """The estimator of that class that the file holds."""
+    file = read_model(path)
+    try:
+        return _model(kind, file)
+    except ModelFileError as error:
+        raise ModelFileError(f"{path} is no usable model file: {error}") from error
+    except (InvalidInputError, TypeError, ValueError, OverflowError) as error:
+        raise ModelFileError(f"{path} is no usable model file: its settings do not go together ({error}).") from error
+
+
+def _model(kind: type[M], file: ModelFile) -> M:
+    header = file.header
+    if require_field(header, "kind", str) != kind.__name__:
+        raise ModelFileError(f"it holds a {header['kind']}, not a {kind.__name__}; load it as that.")
+    model = kind(**_settings(require_field(header, "settings", dict), kind))
+    model._check_settings()
+    model.feature_map_ = FeatureMap(**require_field(header, "feature_map", dict))
+    StatevectorEngine(model.feature_map_)  # refuses circuits that it could not run
+    model.classes_ = _classes(require_field(header, "classes", dict))
+    shape, n_features = model.feature_map_.parameter_shape, model.feature_map_.n_features
+    model.weights_ = require_tensor(file, "weights", shape=shape, dtype=model.dtype)
+    model.bias_ = require_tensor(file, "bias", shape=shape, dtype=model.dtype)
+    model.centroids_ = require_tensor(file, "centroids", shape=(len(model.classes_), n_features), dtype=model.dtype)
+    model.n_features_in_ = n_features
+    model.scaler_ = _scaler(file, n_features)
+    _set_names(model, header, n_features)
+    model.history_ = _history(require_field(header, "history", list))
+    model.n_iter_ = len(model.history_)
+    model.best_epoch_ = require_field(header, "best_epoch", int)
+    model._seed = require_field(header, "seed", int)
+    model._fingerprint = str(header.get("fingerprint"))
+    model.extra_ = require_field(header, "extra", dict)
+    model.versions_ = require_field(header, "versions", dict)
+    if _STATE + "steps" in file.tensors:
+        model.training_state_ = _training_state(model, file)
+    return model
+
+
+def _plain_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    plain = dict(settings)
+    plain["feature_range"] = [float(bound) for bound in settings["feature_range"]]
+    plain["dtype"] = str(np.dtype(settings["dtype"]))
+    if isinstance(settings["class_weight"], Mapping):
+        # A list of pairs: JSON would turn the labels into text.
+        plain["class_weight"] = [[label, float(weight)] for label, weight in settings["class_weight"].items()]
+    if not isinstance(settings["random_state"], int | np.integer | None):
+        plain["random_state"] = None
+    return plain
+
+
+def _settings(plain: Mapping[str, Any], kind: type[M]) -> dict[str, Any]:
+    unknown = plain.keys() - kind._get_param_names()
+    if unknown:
+        raise ModelFileError(
+            f"it has settings that this mcquack does not know ({', '.join(sorted(unknown))}); upgrade it."
+        )
+    settings = dict(plain)
+    settings["feature_range"] = tuple(require_field(plain, "feature_range", list))
+    if isinstance(plain.get("class_weight"), list):
+        settings["class_weight"] = dict(plain["class_weight"])
+    return settings
+
+
+def _plain_classes(classes: NDArray[Any]) -> dict[str, Any]:
+    values = classes.tolist()
+    kinds = {type(value).__name__ for value in values}
+    if len(kinds) != 1 or not kinds <= _SCALAR_KINDS.keys():
+        raise InvalidInputError(f"labels of type {', '.join(sorted(kinds))} cannot be saved; use numbers or text.")
+    return {"kind": kinds.pop(), "dtype": classes.dtype.str, "values": values}
+
+
+def _classes(plain: Mapping[str, Any]) -> NDArray[Any]:
+    kind = _SCALAR_KINDS.get(require_field(plain, "kind", str))
+    values = require_field(plain, "values", list)
+    if kind is None or len(values) < 2 or any(type(value) is not kind for value in values):
+        raise ModelFileError("its class labels are not a list of at least two numbers or texts.")
+    dtype = np.dtype(require_field(plain, "dtype", str))
+    if dtype.kind not in "biufUO" or dtype.itemsize > 1 << 20:
+        raise ModelFileError(f"its class labels have the impossible type {dtype}.")
+    classes = np.array(values, dtype=dtype)
+    if classes.tolist() != values or sorted(set(values)) != values:
+        raise ModelFileError("its class labels are not in order, repeat themselves, or do not fit their type.")
+    return classes
+
+
+def _scaler(file: ModelFile, n_features: int) -> MinMaxScaler | None:
+    if "scaled_to" not in file.header:
+        return None
+    low, high = require_field(file.header, "scaled_to", list)
+    bounds = [
+        require_tensor(file, f"scaler_{end}", shape=(n_features,), dtype=np.float64) for end in ("minimum", "maximum")
+    ]
+    if (bounds[0] > bounds[1]).any():
+        raise ModelFileError("its scaling has minima above maxima.")
+    # A scaler learns nothing but the extremes, so two rows that have them make the same scaler.
+    return MinMaxScaler(feature_range=(low, high)).fit(np.stack(bounds))
+
+
+def _set_names(model: "McQuackClassifier", header: Mapping[str, Any], n_features: int) -> None:
+    names = header.get("feature_names")
+    if names is None:
+        return
+    if not isinstance(names, list) or len(names) != n_features or not all(isinstance(name, str) for name in names):
+        raise ModelFileError(f"its feature names are not {n_features} texts.")
+    model.feature_names_in_ = np.array(names, dtype=object)
+
+
+def _history(rows: list[Any]) -> list[dict[str, Any]]:
+    for row in rows:
+        if not isinstance(row, dict) or not all(v is None or type(v) in (int, float) for v in row.values()):
+            raise ModelFileError("its training history is not a list of rows of numbers.")
+    return rows
+
+
+def _training_state(model: "McQuackClassifier", file: ModelFile) -> TrainingState:
+    shapes = {"weights": model.weights_.shape, "bias": model.bias_.shape, "centroids": model.centroids_.shape}
+    tensors = {
+        name + part: require_tensor(file, _STATE + name + part, shape=shape, dtype=model.dtype)
+        for name, shape in shapes.items()
+        for part in ("", "_mean", "_square")
+    }
+    tensors["steps"] = require_tensor(file, _STATE + "steps", shape=(2,), dtype=np.int64)
+    tensors["epoch"] = require_tensor(file, _STATE + "epoch", shape=(1,), dtype=np.int64)
+    return TrainingState.from_tensors(tensors)

@@ -1,0 +1,443 @@
+"""McQuack as a scikit-learn classifier."""
+
+import os
+import warnings
+from collections.abc import Generator
+from dataclasses import replace
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.preprocessing import MinMaxScaler
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from mcquack.circuits.feature_map import FeatureMap
+from mcquack.errors import InvalidInputError
+from mcquack.kernels.fidelity import centroid_kernel
+from mcquack.models import archive
+from mcquack.models.preparation import ClassWeight, class_factors, merged_repeats, validation_rows
+from mcquack.models.presets import preset
+from mcquack.simulators.statevector import StatevectorEngine
+from mcquack.training.loop import train
+from mcquack.training.parameters import FloatArray, InitStrategy, Parameters, class_means, initial_embedding
+from mcquack.training.schedule import epoch_orders
+from mcquack.training.settings import Optimizer, TrainingSettings
+from mcquack.training.state import TrainingData, TrainingState
+
+HistoryRow = dict[str, float | int | None]
+ValidationData = tuple[ArrayLike, ArrayLike]
+
+
+class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator):
+    """Multiclass quantum kernel classifier with one trainable centroid per class.
+
+    Samples and centroids pass through a trainable quantum feature map; a sample belongs to the class whose centroid it
+    has the highest fidelity with. Training alternates kernel alignment (KAO), which moves the feature map, and centroid
+    optimisation (CO). Cost and memory are linear in samples and in classes.
+
+    Parameters
+    ----------
+    n_qubits : width of the circuit, 1 to 20.
+    n_repetitions : how often every feature is encoded; the circuit has ``n_repetitions * ceil(d / n_qubits)`` layers.
+    epochs : epochs at most; each has ``epochs_ka`` passes of KAO and ``epochs_co`` passes of CO.
+    lr_ka, lr_co : learning rates of KAO and CO, multiplied by ``decay_rate`` after each epoch.
+    reg_param_weights, reg_param_bias : penalties λ‖w‖² and λ‖b‖² of KAO.
+    reg_param_co : penalty of CO on centroids outside ``feature_range``.
+    batch_size : samples in a mini-batch.
+    patience : epochs without a better loss (on the validation part if there is one, else on the training part) after
+        which training ends; None never ends early. The best parameters are kept in any case.
+    init_strategy : "default", or "wx+b=0" for biases that make the first batch's angles vanish on average.
+    init_small : normal parameters of variance 1/(3nL); False sets them all to one.
+    optimizer : "adam", or "sgd" with momentum 0.9.
+    scale : scale features to ``feature_range``, fitted on the training part.
+    class_weight : None, "balanced" or a dict, as in scikit-learn.
+    validation_fraction : share of the samples held out for ``patience``; None holds out none.
+    final_entangler : False leaves out the last CNOT ring, as on a device.
+    warm_start : go on from the last fit in place of starting anew.
+    dtype : "float32" or "float64".
+    n_threads : threads of the engine; None takes all that Numba may use. Does not change results.
+
+    Attributes
+    ----------
+    weights_, bias_ : parameters of the feature map, (L, n, 3).
+    centroids_ : (M, d), in scaled features.
+    classes_, n_features_in_, feature_names_in_ : as in scikit-learn.
+    feature_map_ : the circuit. n_parameters_ : count of trainable parameters.
+    scaler_ : fitted MinMaxScaler, or None.
+    history_ : one row of numbers for each epoch.
+    n_iter_ : how many epochs were run. best_epoch_ : the one that was kept.
+    """
+
+    _features_per_gate: Literal[1, 3] = 1
+    _fingerprint: str = ""  # of the samples that the training state belongs to
+
+    def __init__(
+        self,
+        n_qubits: int = 6,
+        n_repetitions: int = 1,
+        *,
+        epochs: int = 200,
+        epochs_ka: int = 1,
+        epochs_co: int = 1,
+        lr_ka: float = 1e-2,
+        lr_co: float = 1e-2,
+        decay_rate: float = 0.99,
+        reg_param_weights: float = 0.0,
+        reg_param_bias: float = 0.0,
+        reg_param_co: float = 1e-3,
+        batch_size: int = 100,
+        patience: int | None = 20,
+        init_strategy: InitStrategy = "default",
+        init_small: bool = True,
+        optimizer: Optimizer = "adam",
+        scale: bool = True,
+        feature_range: tuple[float, float] = (0.0, 1.0),
+        class_weight: ClassWeight = None,
+        validation_fraction: float | None = None,
+        final_entangler: bool = True,
+        warm_start: bool = False,
+        dtype: Literal["float32", "float64"] = "float32",
+        n_threads: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_qubits = n_qubits
+        self.n_repetitions = n_repetitions
+        self.epochs = epochs
+        self.epochs_ka = epochs_ka
+        self.epochs_co = epochs_co
+        self.lr_ka = lr_ka
+        self.lr_co = lr_co
+        self.decay_rate = decay_rate
+        self.reg_param_weights = reg_param_weights
+        self.reg_param_bias = reg_param_bias
+        self.reg_param_co = reg_param_co
+        self.batch_size = batch_size
+        self.patience = patience
+        self.init_strategy = init_strategy
+        self.init_small = init_small
+        self.optimizer = optimizer
+        self.scale = scale
+        self.feature_range = feature_range
+        self.class_weight = class_weight
+        self.validation_fraction = validation_fraction
+        self.final_entangler = final_entangler
+        self.warm_start = warm_start
+        self.dtype = dtype
+        self.n_threads = n_threads
+        self.random_state = random_state
+
+    @classmethod
+    def from_preset(cls, name: str, **settings: Any) -> Self:
+        """An estimator with the settings of that name ("default", "paper", "qml"), some of them changed."""
+        return cls(**{**preset(name), **settings})
+
+    # Training
+
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        validation_data: ValidationData | None = None,
+    ) -> Self:
+        """Trains until ``epochs`` or ``patience`` is used up; an interrupt keeps the best model so far."""
+        epochs = self.fit_iter(X, y, sample_weight, validation_data=validation_data)
+        row = None
+        try:
+            for row in epochs:  # noqa: B007
+                pass
+        except KeyboardInterrupt:
+            if row is None:
+                raise
+            message = f"training was interrupted after {self.n_iter_} epochs; the best of them is kept."
+            warnings.warn(message, ConvergenceWarning, stacklevel=2)
+        return self
+
+    def fit_iter(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        validation_data: ValidationData | None = None,
+        resume: bool = False,
+    ) -> Generator[HistoryRow, None, None]:
+        """Trains, yielding each epoch's row of the history; after any of them the estimator is fitted and can be used.
+
+        ``resume`` goes on after the last epoch of a model that was saved with ``resumable=True``: given the same data,
+        the outcome is the same as without the break, to the last bit.
+        """
+        self._check_settings()
+        X, y, row_weights = self._checked_samples(X, y, sample_weight, reset=True)
+        if resume or (self.warm_start and hasattr(self, "training_state_")):
+            check_is_fitted(self, "training_state_")
+            labels = self._known_labels(y)
+        else:
+            self.classes_, labels = np.unique(y, return_inverse=True)
+            self._check_classes()
+            self._seed = int(check_random_state(self.random_state).randint(2**31))
+        row_weights = row_weights * class_factors(self.class_weight, self.classes_, labels, row_weights)[labels]
+        return self._epochs(X, labels, row_weights, validation_data, resume=resume)
+
+    def _epochs(
+        self,
+        X: FloatArray,
+        labels: NDArray[np.int64],
+        row_weights: FloatArray,
+        validation_data: ValidationData | None,
+        *,
+        resume: bool,
+    ) -> Generator[HistoryRow, None, None]:
+        n_classes = len(self.classes_)
+        held_out: tuple[FloatArray, NDArray[np.int64], FloatArray] | None = None
+        if validation_data is not None:
+            X_held, y_held, weights_held = self._checked_samples(*validation_data, None, reset=False)
+            held_out = X_held, self._known_labels(y_held), weights_held
+        elif self.validation_fraction:
+            training, validation = validation_rows(labels, self.validation_fraction, self._seed)
+            held_out = X[validation], labels[validation], row_weights[validation]
+            X, labels, row_weights = X[training], labels[training], row_weights[training]
+        going_on = resume or (self.warm_start and hasattr(self, "training_state_"))
+        if not going_on:
+            self._start(X)
+        data = TrainingData(self._scaled(X), labels, row_weights, n_classes)
+        data = merged_repeats(data, self.batch_size)
+        validation_part = (
+            None if held_out is None else TrainingData(self._scaled(held_out[0]), *held_out[1:], n_classes)
+        )
+        fingerprint = archive.fingerprint(data)
+        if resume and fingerprint != self._fingerprint:
+            raise InvalidInputError(
+                "these are not the samples that the saved training ran on; resume with the same data."
+            )
+        self._fingerprint = fingerprint
+        state = self.training_state_ if going_on else TrainingState.start(self._initial_parameters(data))
+        rows: list[HistoryRow] = list(self.history_) if resume else []
+        n_left = self.epochs - (state.epoch if resume else 0)
+        engine = self._engine()
+        loop = train(engine, data, state, settings=self._settings(), validation=validation_part)
+        while n_left > 0 and not self._out_of_patience(rows):
+            epoch = next(loop)
+            n_left -= 1
+            rows.append(epoch.report.as_row())
+            self._keep(epoch.state, rows)
+            self._seen = np.ones(n_classes, dtype=bool)
+            yield rows[-1]
+
+    def partial_fit(
+        self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """One epoch on these samples; a stream of them trains the model.
+
+        The first call needs ``classes``, all that will ever come, unless the model is fitted already. It also fixes the
+        scaling. A class starts at the mean of its first samples.
+        """
+        self._check_settings()
+        first_call = not hasattr(self, "training_state_")
+        X, y, row_weights = self._checked_samples(X, y, sample_weight, reset=first_call)
+        if first_call:
+            if classes is None:
+                raise InvalidInputError("the first call of partial_fit needs classes, the list of all labels to come.")
+            self.classes_ = np.unique(classes)
+            self._check_classes()
+            self._seed = int(check_random_state(self.random_state).randint(2**31))
+        elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+            raise InvalidInputError(f"classes must stay {list(self.classes_)} in every call of partial_fit.")
+        labels = self._known_labels(y)
+        factors = class_factors(self.class_weight, self.classes_, labels, row_weights)
+        if first_call:
+            self._start(X)
+        data = TrainingData(self._scaled(X), labels, row_weights * factors[labels], len(self.classes_))
+        data = merged_repeats(data, self.batch_size)
+        state = TrainingState.start(self._initial_parameters(data)) if first_call else self.training_state_
+        state = self._with_new_classes(state, data)
+        epoch = next(train(self._engine(), data, state, settings=self._settings()))
+        rows: list[HistoryRow] = [] if first_call else list(self.history_)
+        rows.append(epoch.report.as_row())
+        self._keep(epoch.state, rows, best=False)
+        return self
+
+    def _with_new_classes(self, state: TrainingState, data: TrainingData) -> TrainingState:
+        """Puts the centroids of classes that occur for the first time to the mean of their samples."""
+        present = np.bincount(data.labels, minlength=data.n_classes) > 0
+        new = present & ~getattr(self, "_seen", np.zeros(data.n_classes, dtype=bool))
+        self._seen = getattr(self, "_seen", present) | present
+        if not new.any():
+            return state
+        means = class_means(data.X, data.labels, data.n_classes, data.row_weights).astype(self.dtype)
+        centroids = np.where(new[:, None], means, state.parameters.centroids)
+        return replace(state, parameters=replace(state.parameters, centroids=centroids))
+
+    def _check_settings(self) -> None:
+        if self.epochs < 1:
+            raise InvalidInputError(f"epochs must be at least 1, got {self.epochs}.")
+        if self.patience is not None and self.patience < 1:
+            raise InvalidInputError(f"patience must be at least 1 or None, got {self.patience}.")
+        if self.validation_fraction is not None and not 0 <= self.validation_fraction < 1:
+            raise InvalidInputError(f"validation_fraction must lie in [0, 1), got {self.validation_fraction}.")
+        if self.init_strategy not in ("default", "wx+b=0"):
+            raise InvalidInputError(f'init_strategy must be "default" or "wx+b=0", got {self.init_strategy!r}.')
+        if str(self.dtype) not in ("float32", "float64"):
+            raise InvalidInputError(f'dtype must be "float32" or "float64", got {self.dtype!r}.')
+        self._settings()
+
+    def _check_classes(self) -> None:
+        if len(self.classes_) < 2:
+            raise InvalidInputError(f"training needs at least two classes, got one class: {list(self.classes_)}.")
+
+    def _settings(self) -> TrainingSettings:
+        names = TrainingSettings.__dataclass_fields__.keys() - {"seed", "feature_range"}
+        low, high = self.feature_range
+        seed = getattr(self, "_seed", 0)
+        return TrainingSettings(
+            **{name: getattr(self, name) for name in names}, feature_range=(float(low), float(high)), seed=seed
+        )
+
+    def _checked_samples(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, *, reset: bool
+    ) -> tuple[FloatArray, NDArray[Any], FloatArray]:
+        """Validated samples; those of weight zero are left out."""
+        rows, targets = validate_data(self, X, y, dtype=np.float64, reset=reset)
+        check_classification_targets(targets)
+        weights = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
+        used = weights > 0
+        if not used.any():
+            raise InvalidInputError("all sample weights are zero; give at least one sample a positive weight.")
+        return (rows, targets, weights) if used.all() else (rows[used], targets[used], weights[used])
+
+    def _known_labels(self, y: NDArray[Any]) -> NDArray[np.int64]:
+        """Class numbers of labels that training has declared."""
+        labels = np.searchsorted(self.classes_, y)
+        labels[labels == len(self.classes_)] = 0
+        unknown = np.unique(y[self.classes_[labels] != y])
+        if len(unknown):
+            raise InvalidInputError(f"y has the labels {list(unknown)}, which are not among {list(self.classes_)}.")
+        return labels
+
+    def _start(self, X: FloatArray) -> None:
+        """Everything learned before the first step: the scaling and the circuit's shape."""
+        self.scaler_ = MinMaxScaler(feature_range=tuple(self.feature_range)).fit(X) if self.scale else None
+        self.feature_map_ = FeatureMap.with_repetitions(
+            n_qubits=self.n_qubits,
+            n_features=X.shape[1],
+            n_repetitions=self.n_repetitions,
+            final_entangler=self.final_entangler,
+            features_per_gate=self._features_per_gate,
+        )
+
+    def _scaled(self, X: FloatArray) -> FloatArray:
+        scaled: FloatArray = X if self.scaler_ is None else self.scaler_.transform(X)
+        return scaled.astype(self.dtype, copy=False)
+
+    def _initial_parameters(self, data: TrainingData) -> Parameters:
+        kao_orders, co_order = epoch_orders(len(data.X), 0, self._settings())
+        first_order = kao_orders[0] if len(kao_orders) else co_order
+        weights, bias = initial_embedding(
+            self.feature_map_,
+            data.X[first_order[: self.batch_size]],
+            row_weights=data.row_weights[first_order[: self.batch_size]],
+            init_small=self.init_small,
+            init_strategy=self.init_strategy,
+            seed=self._seed,
+            dtype=self.dtype,
+        )
+        means = class_means(data.X, data.labels, data.n_classes, data.row_weights)
+        return Parameters(weights, bias, means.astype(self.dtype))
+
+    def _engine(self) -> StatevectorEngine:
+        return StatevectorEngine(self.feature_map_, dtype=self.dtype, n_threads=self.n_threads)
+
+    def _out_of_patience(self, rows: list[HistoryRow]) -> bool:
+        return bool(rows) and self.patience is not None and len(rows) - 1 - _best_row(rows) >= self.patience
+
+    def _keep(self, state: TrainingState, rows: list[HistoryRow], *, best: bool = True) -> None:
+        """Leaves the estimator fitted with the best parameters so far (or with the last)."""
+        if not best or _best_row(rows) == len(rows) - 1:
+            parameters = state.parameters.copy()
+            self.weights_, self.bias_, self.centroids_ = parameters.weights, parameters.bias, parameters.centroids
+            self.best_epoch_ = state.epoch
+        self.training_state_ = state
+        self.history_ = rows
+        self.n_iter_ = len(rows)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = []  # the kernel has the engine's type
+        return tags
+
+    # Use
+
+    def _fidelities(self, X: ArrayLike) -> FloatArray:
+        rows = self._scaled(validate_data(self, X, dtype=np.float64, reset=False))
+        return centroid_kernel(self._engine(), rows, self.centroids_, weights=self.weights_, bias=self.bias_)
+
+    def transform(self, X: ArrayLike) -> FloatArray:
+        """K (N, M): fidelity of every sample with every centroid, each in [0, 1]."""
+        check_is_fitted(self, "centroids_")
+        return self._fidelities(X)
+
+    def decision_function(self, X: ArrayLike) -> FloatArray:
+        """The fidelities (N, M); for two classes, as scikit-learn wants it, one number: (K₁ - K₀) / (K₁ + K₀)."""
+        check_is_fitted(self, "centroids_")
+        if len(self.classes_) > 2:
+            return self._fidelities(X)
+        shares = self.predict_proba(X)
+        return shares[:, 1] - shares[:, 0]
+
+    def predict_proba(self, X: ArrayLike) -> FloatArray:
+        """Fidelities divided by their sum: an ordering with the shape of probabilities, not calibrated ones."""
+        check_is_fitted(self, "centroids_")
+        K = self._fidelities(X).astype(np.float64)
+        total = K.sum(axis=1, keepdims=True)
+        shares: FloatArray = np.divide(K, total, out=np.full_like(K, 1 / K.shape[1]), where=total > 0)
+        return shares
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Class of the centroid with the highest fidelity."""
+        check_is_fitted(self, "centroids_")
+        best = self._fidelities(X).argmax(axis=1)
+        predicted: NDArray[Any] = self.classes_[best]
+        return predicted
+
+    def statevectors(self, X: ArrayLike | None = None) -> NDArray[np.complexfloating[Any, Any]]:
+        """Amplitudes (N, 2**n) of samples, or of the centroids if none are given, up to a common phase of each."""
+        check_is_fitted(self, "centroids_")
+        rows = self.centroids_ if X is None else self._scaled(validate_data(self, X, dtype=np.float64, reset=False))
+        engine = self._engine()
+        return engine.statevectors(engine.encode(rows, self.weights_, self.bias_))
+
+    @property
+    def n_parameters_(self) -> int:
+        """Weights, biases and centroid features."""
+        check_is_fitted(self, "centroids_")
+        return self.feature_map_.n_parameters(len(self.classes_))
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.classes_)
+
+    # Files
+
+    def save(
+        self, path: str | os.PathLike[str], *, resumable: bool = False, extra: dict[str, Any] | None = None
+    ) -> None:
+        """Writes the model to a file that can be loaded without running code.
+
+        ``resumable`` adds what training needs to go on; ``extra`` is any JSON object, to be found in ``extra_``.
+        """
+        check_is_fitted(self, "centroids_")
+        archive.save(self, path, resumable=resumable, extra=extra)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """The model in that file; anything wrong with it raises ModelFileError."""
+        return archive.load(cls, path)
+
+
+def _best_row(rows: list[HistoryRow]) -> int:
+    return min(range(len(rows)), key=lambda row: rows[row]["loss"] or 0.0)

@@ -1,0 +1,371 @@
+"""The file of a model or checkpoint: one safetensors file whose metadata hold one JSON document, the header.
+
+Reading runs no code and trusts nothing: all that a file claims about itself is checked before memory is taken for it.
+"""
+
+import contextlib
+import errno
+import hashlib
+import io
+import json
+import math
+import os
+import reprlib
+import secrets
+import stat
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple, NoReturn, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+from safetensors.numpy import save
+
+from mcquack.errors import InvalidInputError, ModelFileError
+
+JSON: TypeAlias = bool | int | float | str | list[Any] | Mapping[str, Any] | None
+Tensor: TypeAlias = NDArray[Any]
+T = TypeVar("T")
+
+FORMAT = "mcquack-model"
+FORMAT_VERSION = 1
+DEFAULT_MAX_BYTES = 1 << 30
+MAX_HEADER_BYTES = 1 << 24
+MAX_DEPTH = 32
+MAX_RANK = 8
+MAX_INTEGER_BITS = 128  # the seeds of numpy are no longer
+
+_DTYPES: dict[str, np.dtype[Any]] = {"F32": np.dtype("<f4"), "F64": np.dtype("<f8"), "I64": np.dtype("<i8")}
+_METADATA = "__metadata__"
+_METADATA_KEY = "mcquack"
+_CHECKSUM = "sha256"
+_OURS = "give a file that mcquack has saved."
+_DAMAGED = "the file is damaged or was changed by hand: copy it again or save the model again."
+
+
+class ModelFile(NamedTuple):
+    """What a model file holds: a JSON document and arrays by name."""
+
+    header: dict[str, Any]
+    tensors: dict[str, Tensor]
+
+
+def write_model(path: str | os.PathLike[str], *, header: Mapping[str, JSON], tensors: Mapping[str, Tensor]) -> None:
+    """Writes all or nothing: a reader finds the old file or the new one, whatever happens meanwhile.
+
+    Args:
+        header: strict JSON; numpy scalars become their Python values, ``format`` and ``format_version`` are added.
+        tensors: finite C-contiguous arrays of float32, float64 or int64.
+    """
+    try:
+        content = _content(header, tensors)
+    except ModelFileError as error:
+        raise InvalidInputError(f"{path} was not written: {error}") from None
+    _replace_file(Path(path), content)
+
+
+def read_model(path: str | os.PathLike[str], *, max_bytes: int = DEFAULT_MAX_BYTES) -> ModelFile:
+    """Exactly what was written, or a ModelFileError; what the operating system refuses stays an OSError."""
+    path = Path(path)
+    if not stat.S_ISREG(path.stat().st_mode):  # asked before opening, as a named pipe would wait for its writer
+        raise ModelFileError(f"{path} is a folder or a device; {_OURS}")
+    with path.open("rb") as stream:
+        size = os.fstat(stream.fileno()).st_size
+        if size > max_bytes:
+            raise ModelFileError(f"{path} has {size:,} bytes, max_bytes is {max_bytes:,}; raise it or {_OURS}")
+        try:
+            return _model(stream, size)
+        except ModelFileError as error:
+            raise ModelFileError(f"{path} is no usable model file: {error}") from error
+        except MemoryError:
+            raise ModelFileError(f"{path} does not fit into memory with its {size:,} bytes; {_OURS}") from None
+
+
+def require_field(fields: Mapping[str, Any], name: str, kind: type[T]) -> T:
+    """The value of that name and type; an int may stand for a float, but a bool not for an int."""
+    if name not in fields:
+        raise ModelFileError(f"the header lacks the field {name!r}; {_DAMAGED}")
+    value = fields[name]
+    if kind is float and type(value) is int:
+        value = float(value)
+    if type(value) is not kind:
+        kinds = f"must be of type {kind.__name__}, got {reprlib.repr(value)}"
+        raise ModelFileError(f"the header field {name!r} {kinds}; {_DAMAGED}")
+    return value
+
+
+def require_tensor(
+    file: ModelFile, name: str, *, shape: Sequence[int | None], dtype: DTypeLike | None = None
+) -> Tensor:
+    """The array of that name; None in ``shape`` stands for any length, ``dtype=None`` for any type."""
+    if name not in file.tensors:
+        raise ModelFileError(f"the array {name!r} is missing; {_DAMAGED}")
+    tensor = file.tensors[name]
+    if len(shape) != tensor.ndim or any(a not in (None, b) for a, b in zip(shape, tensor.shape, strict=True)):
+        wanted = ", ".join("any" if length is None else str(length) for length in shape)
+        raise ModelFileError(f"the shape of {name!r} must be ({wanted}), got {tensor.shape}; {_DAMAGED}")
+    if dtype is not None and tensor.dtype != np.dtype(dtype):
+        raise ModelFileError(f"the array {name!r} must be of type {np.dtype(dtype)}, got {tensor.dtype}; {_DAMAGED}")
+    return tensor
+
+
+# Writing
+
+
+def _content(header: Mapping[str, JSON], tensors: Mapping[str, Tensor]) -> bytes:
+    """The bytes of the file, read back once: what is written can be read."""
+    stamp = {"format": FORMAT, "format_version": FORMAT_VERSION}
+    for name in (*stamp, _CHECKSUM):
+        if name in header and (name not in stamp or header[name] != stamp[name]):
+            raise ModelFileError(f"the header field {name!r} belongs to the format; choose another name.")
+    fields = _plain_object({**header, **stamp}, ())
+    for name, tensor in tensors.items():
+        _check_writable(name, tensor)
+    document = json.dumps({**fields, _CHECKSUM: _digest(fields, tensors)}, allow_nan=False)
+    content = save(dict(tensors), metadata={_METADATA_KEY: document})
+    _model(io.BytesIO(content), len(content))
+    return content
+
+
+def _check_writable(name: str, tensor: Tensor) -> None:
+    _plain_text(name, ("name of an array",))
+    if name == _METADATA:
+        raise ModelFileError(f"the array name {name!r} belongs to the format; choose another name.")
+    if not isinstance(tensor, np.ndarray) or tensor.dtype not in _DTYPES.values():
+        kind = f"{type(tensor).__name__} of {getattr(tensor, 'dtype', 'objects')}"
+        raise ModelFileError(f"{name!r} must be an array of float32, float64 or int64, got {kind}; convert it.")
+    if not tensor.flags.c_contiguous:
+        raise ModelFileError(f"{name!r} must be a C-contiguous array; pass it through numpy.ascontiguousarray.")
+    _check_finite(name, tensor)
+
+
+def _replace_file(path: Path, content: bytes) -> None:
+    old = _status_if_replaceable(path)
+    temporary = path.with_name(f".mcquack-{secrets.token_hex(8)}.tmp")
+    try:
+        with temporary.open("xb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        if old:
+            temporary.chmod(stat.S_IMODE(old.st_mode))
+        temporary.replace(path)
+    except BaseException:  # also when the user interrupts
+        temporary.unlink(missing_ok=True)
+        raise
+    _sync_folder(path.parent)
+
+
+def _status_if_replaceable(path: Path) -> os.stat_result | None:
+    """Status of the ordinary file at ``path``, or None where there is none yet."""
+    try:
+        status = path.lstat()
+    except FileNotFoundError:
+        if path.parent.is_dir():
+            return None
+        raise FileNotFoundError(errno.ENOENT, "there is no such folder; make it first", str(path.parent)) from None
+    if stat.S_ISLNK(status.st_mode):
+        raise InvalidInputError(f"{path} is a symbolic link, which would be lost; give the path it points to.")
+    if not stat.S_ISREG(status.st_mode):
+        raise InvalidInputError(f"{path} is a folder or a device; give the path of an ordinary file.")
+    return status
+
+
+def _sync_folder(folder: Path) -> None:
+    """Lets the new name survive a power cut, on systems that offer it; the content is on disk already."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+# Reading
+
+
+class _Part(NamedTuple):
+    """Where an array lies in the data behind the table of contents."""
+
+    name: str
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    begin: int
+    end: int
+
+
+def _model(stream: BinaryIO, size: int) -> ModelFile:
+    # safetensors would map the file into memory, and a file that another process then cuts short kills this one.
+    if size < 8:
+        raise ModelFileError(f"it has {size} bytes, too few for any model; {_OURS}")
+    n_table = int.from_bytes(_bytes(stream, 8), "little")
+    n_data = size - 8 - n_table
+    if n_data < 0:
+        raise ModelFileError(f"it is incomplete or of another kind; {_OURS}")
+    if n_table > MAX_HEADER_BYTES:
+        limit = f"allowed are {MAX_HEADER_BYTES:,}; keep large values in arrays."
+        raise ModelFileError(f"its header has {n_table:,} bytes, {limit}")
+    table = _parsed_object(_bytes(stream, n_table), "its table of contents")
+    header, checksum = _header(table)
+    parts = _parts(table, n_data)
+    data = _bytes(stream, n_data)
+    tensors = {part.name: _tensor(data, part) for part in parts}
+    if checksum != _digest(header, tensors):
+        raise ModelFileError(f"its checksum does not match; {_DAMAGED}")
+    return ModelFile(header, tensors)
+
+
+def _bytes(stream: BinaryIO, number: int) -> bytes:
+    content = stream.read(number)
+    if len(content) != number:
+        raise ModelFileError("it was cut short while being read; wait until it is complete and read it again.")
+    return content
+
+
+def _header(table: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+    """The header, and the checksum that came with it."""
+    metadata = table.get(_METADATA)
+    document = metadata.get(_METADATA_KEY) if isinstance(metadata, dict) else None
+    if not isinstance(document, str):
+        raise ModelFileError(f"it has no mcquack header; {_OURS}")
+    header = _parsed_object(document, "its header")
+    _check_version(header)  # first of all, as a later version may differ in everything else
+    if metadata != {_METADATA_KEY: document}:
+        raise ModelFileError(f"it has metadata beside the mcquack header; {_DAMAGED}")
+    checksum = require_field(header, _CHECKSUM, str)
+    del header[_CHECKSUM]
+    return _plain_object(header, ()), checksum
+
+
+def _check_version(header: Mapping[str, Any]) -> None:
+    if header.get("format") != FORMAT:
+        raise ModelFileError(f"its format is not {FORMAT!r} but {reprlib.repr(header.get('format'))}; {_OURS}")
+    version = require_field(header, "format_version", int)
+    if version > FORMAT_VERSION:
+        versions = f"version {reprlib.repr(version)}, this one reads up to {FORMAT_VERSION}"
+        raise ModelFileError(f"it was written by a newer mcquack ({versions}); upgrade mcquack.")
+    if version < 1:
+        raise ModelFileError(f"there is no format version {reprlib.repr(version)}; {_DAMAGED}")
+
+
+def _parts(table: Mapping[str, Any], n_data: int) -> list[_Part]:
+    """The arrays in the order of their data, which they must cover without gap or overlap."""
+    parts = [_part(name, entry) for name, entry in table.items() if name != _METADATA]
+    parts.sort(key=lambda part: (part.begin, part.end))
+    ends = [0, *(part.end for part in parts)]
+    if [*(part.begin for part in parts), n_data] != ends:
+        raise ModelFileError(f"its arrays do not lie one after another in its {n_data:,} bytes of data; {_DAMAGED}")
+    return parts
+
+
+def _part(name: str, entry: Any) -> _Part:
+    _plain_text(name, ("name of an array",))
+    shown = f"its array {reprlib.repr(name)}"
+    if not isinstance(entry, dict) or entry.keys() != {"dtype", "shape", "data_offsets"}:
+        raise ModelFileError(f"{shown} is not described by dtype, shape and data_offsets; {_DAMAGED}")
+    code = entry["dtype"]
+    if not isinstance(code, str) or code not in _DTYPES:
+        raise ModelFileError(f"{shown} must be of type {' or '.join(_DTYPES)}, got {reprlib.repr(code)}; {_DAMAGED}")
+    dtype = _DTYPES[code]
+    shape, offsets = _whole_numbers(entry["shape"]), _whole_numbers(entry["data_offsets"])
+    # numpy refuses shapes that count too many bytes even if a length of zero leaves none of them.
+    is_possible = len(shape) <= MAX_RANK and math.prod(n or 1 for n in shape) * dtype.itemsize <= np.iinfo(np.intp).max
+    if not is_possible or len(offsets) != 2 or offsets[1] - offsets[0] != math.prod(shape) * dtype.itemsize:
+        place = f"shape {reprlib.repr(shape)} and place {reprlib.repr(offsets)}"
+        raise ModelFileError(f"{shown} has {place}, which do not go together; {_DAMAGED}")
+    return _Part(name=name, dtype=dtype, shape=tuple(shape), begin=offsets[0], end=offsets[1])
+
+
+def _whole_numbers(value: Any) -> list[int]:
+    if not isinstance(value, list) or not all(type(number) is int and 0 <= number < 1 << 63 for number in value):
+        raise ModelFileError(f"{reprlib.repr(value)} stands where whole numbers are expected; {_DAMAGED}")
+    return value
+
+
+def _tensor(data: bytes, part: _Part) -> Tensor:
+    # A copy is aligned and can be written to, wherever in the file the array lies.
+    tensor: Tensor = np.ndarray(part.shape, part.dtype, buffer=data, offset=part.begin).copy()
+    _check_finite(part.name, tensor)
+    return tensor
+
+
+# What writing and reading check alike
+
+
+def _digest(header: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> str:
+    """Checksum of the values, in whatever order a file keeps them."""
+    contents = [(name, tensors[name].dtype.name, tensors[name].shape) for name in sorted(tensors)]
+    digest = hashlib.sha256(json.dumps([header, contents], sort_keys=True).encode())
+    for name in sorted(tensors):
+        digest.update(tensors[name].data)
+    return digest.hexdigest()
+
+
+def _check_finite(name: str, tensor: Tensor) -> None:
+    if not np.isfinite(tensor).all():
+        raise ModelFileError(f"the array {reprlib.repr(name)} has values that are not finite; train and save it again.")
+
+
+def _parsed_object(document: bytes | str, what: str) -> dict[str, Any]:
+    try:
+        text = document if isinstance(document, str) else document.decode()
+        value = json.loads(text, object_pairs_hook=_unrepeated, parse_constant=_refuse_constant)
+    except RecursionError:
+        raise ModelFileError(f"{what} is nested too deeply; {_OURS}") from None
+    except ValueError as error:
+        raise ModelFileError(f"{what} is not valid JSON ({error}); {_OURS}") from None
+    if not isinstance(value, dict):
+        raise ModelFileError(f"{what} is not a JSON object; {_OURS}")
+    return value
+
+
+def _unrepeated(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    fields: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in fields:
+            raise ValueError(f"the name {reprlib.repr(name)} occurs twice")
+        fields[name] = value
+    return fields
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a JSON number")
+
+
+def _plain_value(value: Any, where: tuple[str, ...]) -> Any:
+    """The value in Python's own types, just as JSON gives it back; anything that JSON would change is refused."""
+    if isinstance(value, np.generic) and value.dtype.kind in "biufU":
+        value = value.item()
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int):
+        if value.bit_length() > MAX_INTEGER_BITS:
+            raise _unfit(where, f"is a whole number of more than {MAX_INTEGER_BITS} bits; write it as text.")
+        return int(value)
+    if isinstance(value, float) and math.isfinite(value):
+        return float(value)
+    if isinstance(value, str):
+        return _plain_text(value, where)
+    if isinstance(value, Mapping | list) and len(where) > MAX_DEPTH:
+        raise _unfit(where, f"is nested deeper than {MAX_DEPTH} levels; make it flatter.")
+    if isinstance(value, Mapping):
+        return _plain_object(value, where)
+    if isinstance(value, list):
+        return [_plain_value(item, (*where, str(position))) for position, item in enumerate(value)]
+    raise _unfit(where, f"is {reprlib.repr(value)}; use finite numbers, text, true, false, null, lists and objects.")
+
+
+def _plain_object(fields: Mapping[str, Any], where: tuple[str, ...]) -> dict[str, Any]:
+    return {_plain_text(name, where): _plain_value(value, (*where, name)) for name, value in fields.items()}
+
+
+def _plain_text(text: Any, where: tuple[str, ...]) -> str:
+    try:
+        str.encode(text)
+    except (TypeError, UnicodeEncodeError):  # no text, or half of a surrogate pair, which no output can print
+        raise _unfit(where, f"has {reprlib.repr(text)} where text is expected; use valid Unicode.") from None
+    return str(text)
+
+
+def _unfit(where: tuple[str, ...], why: str) -> ModelFileError:
+    return ModelFileError(f"the header field {reprlib.repr('.'.join(where))} {why}")

@@ -1,0 +1,28 @@
+"""Quack, the binary predecessor of McQuack."""
+
+from typing import Any, Literal
+
+from mcquack.errors import InvalidInputError
+from mcquack.models.mcquack import McQuackClassifier
+
+
+class QuackClassifier(McQuackClassifier):
+    """Two classes, and successive features in the three angles of each gate, where McQuack repeats one feature.
+
+    Parameters, attributes and training are those of :class:`McQuackClassifier`.
+    """
+
+    _features_per_gate: Literal[1, 3] = 3
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def _check_classes(self) -> None:
+        super()._check_classes()
+        if len(self.classes_) > 2:
+            raise InvalidInputError(
+                f"Only binary classification is supported by QuackClassifier, got {len(self.classes_)} classes; "
+                "use McQuackClassifier."
+            )
