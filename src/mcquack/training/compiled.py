@@ -6,10 +6,9 @@ from dataclasses import replace
 import numpy as np
 
 from mcquack.simulators.statevector import StatevectorEngine
-from mcquack.simulators.statevector.engine import FLOPS_WORTH_LISTENING, N_PARTIAL_SUMS
+from mcquack.simulators.statevector.engine import N_PARTIAL_SUMS
 from mcquack.simulators.statevector.lanes import lane_count
 from mcquack.simulators.statevector.memory import aligned_zeros, available_bytes, require_bytes
-from mcquack.simulators.statevector.team import run_team
 from mcquack.training.epoch import Buffers, Outcome, Pace, Problem, Trained, run_epoch
 from mcquack.training.optimizer import OPTIMIZER_CODES, Moments
 from mcquack.training.parameters import FloatArray, Parameters
@@ -39,6 +38,8 @@ class CompiledEpochs:
         rows_per_step = self.batch_size + data.n_classes
         blocks_per_step = engine.n_blocks(self.batch_size) + engine.n_blocks(data.n_classes)
         self.n_threads = engine.threads_for(engine.flops(rows_per_step, with_gradient=True), blocks_per_step)
+        work = engine.flops(len(data.X), with_gradient=True) * max(1, settings.epochs_ka)
+        self.team = engine.team(self.n_threads, work)
         self._require_memory()
         self.works = engine.scratch(self.n_threads, backward=True)
         self.room = self._buffers()
@@ -46,12 +47,6 @@ class CompiledEpochs:
     @property
     def n_batches(self) -> int:
         return math.ceil(len(self.data.X) / self.batch_size)
-
-    @property
-    def _patient(self) -> bool:
-        """Whether an epoch is so short that it needs no ear for interrupts."""
-        work = self.engine.flops(len(self.data.X), with_gradient=True) * max(1, self.settings.epochs_ka)
-        return work < FLOPS_WORTH_LISTENING
 
     def _require_memory(self) -> None:
         engine = self.engine
@@ -100,8 +95,8 @@ class CompiledEpochs:
             slope_c=np.zeros(n_classes * n_features, dtype),
         )
 
-    def __call__(self, state: TrainingState) -> EpochSums:
-        """One epoch further; ``state`` itself stays as it is."""
+    def __call__(self, state: TrainingState, *, with_kernel: bool = True) -> EpochSums:
+        """One epoch further; ``state`` itself stays as it is. Without the kernel it costs the steps alone."""
         trained = _working_copy(state)
         outcome = Outcome(
             losses=np.zeros(2),
@@ -110,19 +105,8 @@ class CompiledEpochs:
             kernel=np.zeros((len(self.data.X), self.data.n_classes), self.engine.dtype),
         )
         kao_orders, co_order = epoch_orders(len(self.data.X), state.epoch, self.settings)
-        pace = _pace(self.settings, state.epoch, self.batch_size)
-        run_team(
-            run_epoch,
-            self.works,
-            self.problem,
-            trained,
-            pace,
-            self.room,
-            kao_orders,
-            co_order,
-            outcome,
-            patient=self._patient,
-        )
+        pace = _pace(self.settings, state.epoch, self.batch_size, with_kernel=with_kernel)
+        self.team.run(run_epoch, self.works, self.problem, trained, pace, self.room, kao_orders, co_order, outcome)
         return _sums(state, trained, outcome)
 
 
@@ -134,11 +118,12 @@ def _working_copy(state: TrainingState) -> Trained:
     return Trained._make([*shaped, *flat, state.steps.copy()])
 
 
-def _pace(settings: TrainingSettings, epoch: int, batch_size: int) -> Pace:
+def _pace(settings: TrainingSettings, epoch: int, batch_size: int, *, with_kernel: bool) -> Pace:
     lr_ka, lr_co = settings.learning_rates(epoch)
     return Pace(
         batch_size=batch_size,
         epochs_co=settings.epochs_co,
+        with_kernel=with_kernel,
         optimizer=OPTIMIZER_CODES[settings.optimizer],
         lr_ka=lr_ka,
         lr_co=lr_co,

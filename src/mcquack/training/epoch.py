@@ -61,6 +61,7 @@ class Pace(NamedTuple):
 
     batch_size: int
     epochs_co: int
+    with_kernel: bool
     optimizer: int
     lr_ka: float
     lr_co: float
@@ -356,7 +357,7 @@ def run_epoch(
     co_order: Any,
     outcome: Any,
 ) -> None:
-    """All mini-batches of KAO, all of CO, and the kernel of the training samples."""
+    """All mini-batches of KAO, all of CO, and (if asked for) the kernel of the training samples."""
     n_samples = problem.X.shape[0]
     size = pace.batch_size
     for epoch in range(kao_orders.shape[0]):
@@ -383,6 +384,8 @@ def run_epoch(
             )
             if stop_barrier(cells, rank, n_threads):
                 return
+    if not pace.with_kernel:
+        return
     _encode_centroids(cells, rank, n_threads, work, circuit, trained.centroids, room)
     width = room.states.shape[3]
     for batch in range(n_batches):

@@ -15,7 +15,7 @@ from mcquack.simulators.engine import FloatArray, Gradient, Wrt
 from mcquack.simulators.statevector.blocks import copy_block, gather_block
 from mcquack.simulators.statevector.circuit import Circuit, Scratch, backward, forward, scratch, scratch_bytes
 from mcquack.simulators.statevector.lanes import lane_count
-from mcquack.simulators.statevector.memory import aligned_zeros, require_bytes
+from mcquack.simulators.statevector.memory import aligned, aligned_zeros, require_bytes
 from mcquack.simulators.statevector.overlaps import (
     centroid_adjoints,
     fill_columns,
@@ -24,7 +24,7 @@ from mcquack.simulators.statevector.overlaps import (
     pull_overlaps,
     sample_adjoint,
 )
-from mcquack.simulators.statevector.team import available_threads, barrier, run_team, stop_asked
+from mcquack.simulators.statevector.team import Team, available_threads, barrier, stop_asked
 
 MAX_QUBITS = 20
 # A block always adds its derivatives to the same one of these partial sums, whichever thread it runs on.
@@ -188,6 +188,10 @@ class StatevectorEngine:
         """As many threads as there is work for."""
         return max(1, min(self.n_threads, n_blocks, int(flops / FLOPS_WORTH_A_THREAD)))
 
+    def team(self, n_threads: int, flops: float) -> Team:
+        """Threads for work of this size."""
+        return Team(n_threads, patient=flops < FLOPS_WORTH_LISTENING)
+
     def scratch(self, n_threads: int, *, backward: bool) -> list[Scratch]:
         """Scratch memory for each thread."""
         shape = self.feature_map.n_qubits, self.feature_map.n_features
@@ -208,7 +212,7 @@ class StatevectorEngine:
         )
         states = self.empty_states(len(rows))
         works = self.scratch(n_threads, backward=False)
-        run_team(_encode, works, circuit, rows, states, patient=flops < FLOPS_WORTH_LISTENING)
+        self.team(n_threads, flops).run(_encode, works, circuit, rows, states)
         return StateBlocks(rows, circuit.weights, circuit.bias, states)
 
     def _columns(self, centroids: StateBlocks) -> FloatArray:
@@ -225,7 +229,7 @@ class StatevectorEngine:
         kernel = np.empty((n_blocks * width, len(centroids)), dtype=self.dtype)
         works: list[None] = [None] * n_threads
         columns = self._columns(centroids)
-        run_team(_fidelities, works, samples.states, columns, overlaps, kernel, patient=flops < FLOPS_WORTH_LISTENING)
+        self.team(n_threads, flops).run(_fidelities, works, aligned(samples.states), columns, overlaps, kernel)
         return np.minimum(kernel[: len(samples)], 1)
 
     def pullback(self, samples: StateBlocks, centroids: StateBlocks, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
@@ -248,14 +252,14 @@ class StatevectorEngine:
         shape = N_PARTIAL_SUMS, *self.feature_map.parameter_shape
         by_w, by_b = np.zeros(shape, self.dtype), np.zeros(shape, self.dtype)
         by_centroids = aligned_zeros((n_centroid_blocks, self.feature_map.n_features, width), self.dtype)
-        run_team(
+        self.team(n_threads, flops).run(
             _pullback,
             self.scratch(n_threads, backward=True),
             self.circuit(samples.weights, samples.bias),
             samples.features,
             centroids.features,
-            samples.states,
-            centroids.states,
+            aligned(samples.states),
+            aligned(centroids.states),
             self._columns(centroids),
             padded,
             pulls,
@@ -264,7 +268,6 @@ class StatevectorEngine:
             by_b,
             by_centroids,
             of_centroids,
-            patient=flops < FLOPS_WORTH_LISTENING,
         )
         if of_centroids:
             lanes_last = by_centroids.transpose(0, 2, 1).reshape(-1, self.feature_map.n_features)

@@ -21,6 +21,15 @@ def aligned_zeros(shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
     return zeros
 
 
+def aligned(array: NDArray[Any]) -> NDArray[Any]:
+    """The array itself where registers can be loaded from it, else a copy: unpickling, for one, loses the alignment."""
+    if array.ctypes.data % ROW_BYTES == 0 and array.flags.c_contiguous:
+        return array
+    copy = aligned_zeros(array.shape, array.dtype)
+    copy[...] = array
+    return copy
+
+
 def _free_in_group(group: Path) -> int | None:
     """What the container leaves to its processes, if it sets a limit."""
     try:

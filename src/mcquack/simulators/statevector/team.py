@@ -97,23 +97,33 @@ def available_threads(asked: int | None) -> int:
     return numba.config.NUMBA_NUM_THREADS if asked is None else asked
 
 
-def run_team(function: Callable[..., Any], works: Sequence[Any], *args: Any, patient: bool) -> None:
-    """Calls ``function(cells, rank, n_threads, works[rank], *args)`` for every rank and waits for all.
+class Team:
+    """Threads that wait for work together; they end with the object.
 
-    ``patient`` work is short enough to be waited for: alone it runs in the caller's thread. Otherwise the caller's
-    thread stays free to take an interrupt, upon which the team stops at its next :func:`stop_barrier`.
+    ``patient`` work is short enough to be waited for, and the caller's own thread takes a share of it. Otherwise the
+    caller's thread stays free to hear an interrupt, upon which the members stop at their next :func:`stop_barrier`.
     """
-    cells = control()
-    n_threads = len(works)
-    if n_threads == 1 and patient:
-        function(cells, 0, 1, works[0], *args)
-        return
-    with ThreadPoolExecutor(n_threads, thread_name_prefix="mcquack") as pool:
-        members = [pool.submit(function, cells, rank, n_threads, work, *args) for rank, work in enumerate(works)]
+
+    def __init__(self, n_threads: int, *, patient: bool) -> None:
+        self.n_threads = n_threads
+        self.patient = patient
+        n_helpers = n_threads - 1 if patient else n_threads
+        self._pool = ThreadPoolExecutor(n_helpers, thread_name_prefix="mcquack") if n_helpers else None
+
+    def run(self, function: Callable[..., Any], works: Sequence[Any], *args: Any) -> None:
+        """Calls ``function(cells, rank, n_threads, works[rank], *args)`` for every rank and waits for all."""
+        cells = control()
+        ranks = range(1 if self.patient else 0, self.n_threads)
+        members = [
+            self._pool.submit(function, cells, rank, self.n_threads, works[rank], *args) for rank in ranks if self._pool
+        ]
         try:
+            if self.patient:
+                function(cells, 0, self.n_threads, works[0], *args)
             wait(members)
         except BaseException:
             cells[STOP_ASKED] = 1
+            wait(members)
             raise
-    for member in members:
-        member.result()
+        for member in members:
+            member.result()
