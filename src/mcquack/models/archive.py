@@ -1,6 +1,5 @@
 """A fitted estimator as a model file, and back."""
 
-import hashlib
 import os
 import platform
 from collections.abc import Mapping
@@ -15,7 +14,7 @@ from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError, ModelFileError
 from mcquack.models.model_file import ModelFile, read_model, require_field, require_tensor, write_model
 from mcquack.simulators.statevector import StatevectorEngine
-from mcquack.training.state import TrainingData, TrainingState
+from mcquack.training.state import TrainingState
 
 if TYPE_CHECKING:
     from mcquack.models.mcquack import McQuackClassifier
@@ -25,14 +24,6 @@ M = TypeVar("M", bound="McQuackClassifier")
 _LIBRARIES = ("mcquack", "numpy", "numba", "scikit-learn")
 _STATE = "state."
 _SCALAR_KINDS = {"bool": bool, "int": int, "float": float, "str": str}
-
-
-def fingerprint(data: TrainingData) -> str:
-    """Tells whether training is resumed on the samples it began with."""
-    digest = hashlib.sha256()
-    for array in (data.X, data.labels, data.row_weights):
-        digest.update(np.ascontiguousarray(array).data)
-    return digest.hexdigest()
 
 
 def save(

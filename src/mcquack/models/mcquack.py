@@ -16,10 +16,11 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from mcquack.circuits.feature_map import FeatureMap
+from mcquack.datasets.held_out import held_out
 from mcquack.errors import InvalidInputError
 from mcquack.kernels.fidelity import centroid_kernel
 from mcquack.models import archive
-from mcquack.models.preparation import ClassWeight, class_factors, merged_repeats, validation_rows
+from mcquack.models.preparation import ClassWeight, Plan, class_factors, class_numbers, merged_repeats, scaled
 from mcquack.models.presets import preset
 from mcquack.simulators.statevector import StatevectorEngine
 from mcquack.training.loop import train
@@ -74,6 +75,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Class
 
     _features_per_gate: Literal[1, 3] = 1
     _fingerprint: str = ""  # of the samples that the training state belongs to
+    _seen: NDArray[np.bool_] | np.bool_ = np.True_  # which classes have had samples; a loaded model has seen all
 
     def __init__(
         self,
@@ -173,60 +175,30 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Class
         the outcome is the same as without the break, to the last bit.
         """
         self._check_settings()
-        X, y, row_weights = self._checked_samples(X, y, sample_weight, reset=True)
-        if resume or (self.warm_start and hasattr(self, "training_state_")):
-            check_is_fitted(self, "training_state_")
-            labels = self._known_labels(y)
-        else:
-            self.classes_, labels = np.unique(y, return_inverse=True)
-            self._check_classes()
-            self._seed = int(check_random_state(self.random_state).randint(2**31))
-        row_weights = row_weights * class_factors(self.class_weight, self.classes_, labels, row_weights)[labels]
-        return self._epochs(X, labels, row_weights, validation_data, resume=resume)
-
-    def _epochs(
-        self,
-        X: FloatArray,
-        labels: NDArray[np.int64],
-        row_weights: FloatArray,
-        validation_data: ValidationData | None,
-        *,
-        resume: bool,
-    ) -> Generator[HistoryRow, None, None]:
-        n_classes = len(self.classes_)
-        held_out: tuple[FloatArray, NDArray[np.int64], FloatArray] | None = None
-        if validation_data is not None:
-            X_held, y_held, weights_held = self._checked_samples(*validation_data, None, reset=False)
-            held_out = X_held, self._known_labels(y_held), weights_held
-        elif self.validation_fraction:
-            training, validation = validation_rows(labels, self.validation_fraction, self._seed)
-            held_out = X[validation], labels[validation], row_weights[validation]
-            X, labels, row_weights = X[training], labels[training], row_weights[training]
         going_on = resume or (self.warm_start and hasattr(self, "training_state_"))
-        if not going_on:
-            self._start(X)
-        data = TrainingData(self._scaled(X), labels, row_weights, n_classes)
-        data = merged_repeats(data, self.batch_size)
-        validation_part = (
-            None if held_out is None else TrainingData(self._scaled(held_out[0]), *held_out[1:], n_classes)
-        )
-        fingerprint = archive.fingerprint(data)
-        if resume and fingerprint != self._fingerprint:
+        if going_on:
+            check_is_fitted(self, "training_state_")
+        samples = self._checked_samples(X, y, sample_weight, reset=not going_on)
+        plan = self._plan(*samples, validation_data, going_on=going_on)
+        if resume and plan.fingerprint != self._fingerprint:
             raise InvalidInputError(
                 "these are not the samples that the saved training ran on; resume with the same data."
             )
-        self._fingerprint = fingerprint
-        state = self.training_state_ if going_on else TrainingState.start(self._initial_parameters(data))
-        rows: list[HistoryRow] = list(self.history_) if resume else []
-        n_left = self.epochs - (state.epoch if resume else 0)
-        engine = self._engine()
-        loop = train(engine, data, state, settings=self._settings(), validation=validation_part)
-        while n_left > 0 and not self._out_of_patience(rows):
+        state = self.training_state_ if going_on else TrainingState.start(self._initial_parameters(plan))
+        return self._epochs(plan, state, list(self.history_) if resume else [])
+
+    def _epochs(self, plan: Plan, state: TrainingState, rows: list[HistoryRow]) -> Generator[HistoryRow, None, None]:
+        loop = train(
+            self._engine(plan.feature_map),
+            plan.training,
+            state,
+            settings=self._settings(plan.seed),
+            validation=plan.validation,
+        )
+        while len(rows) < self.epochs and not self._out_of_patience(rows):
             epoch = next(loop)
-            n_left -= 1
             rows.append(epoch.report.as_row())
-            self._keep(epoch.state, rows)
-            self._seen = np.ones(n_classes, dtype=bool)
+            self._keep(plan, epoch.state, rows)
             yield rows[-1]
 
     def partial_fit(
@@ -239,34 +211,26 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Class
         """
         self._check_settings()
         first_call = not hasattr(self, "training_state_")
-        X, y, row_weights = self._checked_samples(X, y, sample_weight, reset=first_call)
-        if first_call:
-            if classes is None:
-                raise InvalidInputError("the first call of partial_fit needs classes, the list of all labels to come.")
-            self.classes_ = np.unique(classes)
-            self._check_classes()
-            self._seed = int(check_random_state(self.random_state).randint(2**31))
-        elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+        if first_call and classes is None:
+            raise InvalidInputError("the first call of partial_fit needs classes, the list of all labels to come.")
+        if not first_call and classes is not None and not np.array_equal(np.unique(classes), self.classes_):
             raise InvalidInputError(f"classes must stay {list(self.classes_)} in every call of partial_fit.")
-        labels = self._known_labels(y)
-        factors = class_factors(self.class_weight, self.classes_, labels, row_weights)
+        samples = self._checked_samples(X, y, sample_weight, reset=first_call)
+        plan = self._plan(*samples, going_on=not first_call, classes=classes)
         if first_call:
-            self._start(X)
-        data = TrainingData(self._scaled(X), labels, row_weights * factors[labels], len(self.classes_))
-        data = merged_repeats(data, self.batch_size)
-        state = TrainingState.start(self._initial_parameters(data)) if first_call else self.training_state_
-        state = self._with_new_classes(state, data)
-        epoch = next(train(self._engine(), data, state, settings=self._settings()))
-        rows: list[HistoryRow] = [] if first_call else list(self.history_)
-        rows.append(epoch.report.as_row())
-        self._keep(epoch.state, rows, best=False)
+            state = TrainingState.start(self._initial_parameters(plan))
+        else:
+            state = self._with_new_classes(plan, self.training_state_)
+        settings = self._settings(plan.seed)
+        epoch = next(train(self._engine(plan.feature_map), plan.training, state, settings=settings))
+        rows = [] if first_call else list(self.history_)
+        self._keep(plan, epoch.state, [*rows, epoch.report.as_row()], best=False)
         return self
 
-    def _with_new_classes(self, state: TrainingState, data: TrainingData) -> TrainingState:
+    def _with_new_classes(self, plan: Plan, state: TrainingState) -> TrainingState:
         """Puts the centroids of classes that occur for the first time to the mean of their samples."""
-        present = np.bincount(data.labels, minlength=data.n_classes) > 0
-        new = present & ~getattr(self, "_seen", np.zeros(data.n_classes, dtype=bool))
-        self._seen = getattr(self, "_seen", present) | present
+        data = plan.training
+        new = plan.seen & ~self._seen
         if not new.any():
             return state
         means = class_means(data.X, data.labels, data.n_classes, data.row_weights).astype(self.dtype)
@@ -284,16 +248,15 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Class
             raise InvalidInputError(f'init_strategy must be "default" or "wx+b=0", got {self.init_strategy!r}.')
         if str(self.dtype) not in ("float32", "float64"):
             raise InvalidInputError(f'dtype must be "float32" or "float64", got {self.dtype!r}.')
-        self._settings()
+        self._settings(seed=0)
 
-    def _check_classes(self) -> None:
-        if len(self.classes_) < 2:
-            raise InvalidInputError(f"training needs at least two classes, got one class: {list(self.classes_)}.")
+    def _check_classes(self, classes: NDArray[Any]) -> None:
+        if len(classes) < 2:
+            raise InvalidInputError(f"training needs at least two classes, got one class: {list(classes)}.")
 
-    def _settings(self) -> TrainingSettings:
+    def _settings(self, seed: int) -> TrainingSettings:
         names = TrainingSettings.__dataclass_fields__.keys() - {"seed", "feature_range"}
         low, high = self.feature_range
-        seed = getattr(self, "_seed", 0)
         return TrainingSettings(
             **{name: getattr(self, name) for name in names}, feature_range=(float(low), float(high)), seed=seed
         )
@@ -310,53 +273,89 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Class
             raise InvalidInputError("all sample weights are zero; give at least one sample a positive weight.")
         return (rows, targets, weights) if used.all() else (rows[used], targets[used], weights[used])
 
-    def _known_labels(self, y: NDArray[Any]) -> NDArray[np.int64]:
-        """Class numbers of labels that training has declared."""
-        labels = np.searchsorted(self.classes_, y)
-        labels[labels == len(self.classes_)] = 0
-        unknown = np.unique(y[self.classes_[labels] != y])
-        if len(unknown):
-            raise InvalidInputError(f"y has the labels {list(unknown)}, which are not among {list(self.classes_)}.")
-        return labels
+    def _plan(
+        self,
+        X: FloatArray,
+        y: NDArray[Any],
+        row_weights: FloatArray,
+        validation_data: ValidationData | None = None,
+        *,
+        going_on: bool,
+        classes: ArrayLike | None = None,
+    ) -> Plan:
+        """What is settled before the first step; nothing of the estimator changes yet."""
+        if going_on:
+            known, seed = self.classes_, self._seed
+        else:
+            known = np.unique(y if classes is None else np.asarray(classes))
+            self._check_classes(known)
+            seed = int(check_random_state(self.random_state).randint(2**31))
+        labels = class_numbers(y, known)
+        row_weights = row_weights * class_factors(self.class_weight, known, labels, row_weights)[labels]
+        kept_back = None
+        if validation_data is not None:
+            X_kept, y_kept, weights_kept = self._checked_samples(*validation_data, None, reset=False)
+            kept_back = X_kept, class_numbers(y_kept, known), weights_kept
+        elif self.validation_fraction:
+            chosen = held_out(labels, fraction=self.validation_fraction, seed=seed)
+            kept_back = (X[chosen], labels[chosen], row_weights[chosen]) if chosen.any() else None
+            X, labels, row_weights = X[~chosen], labels[~chosen], row_weights[~chosen]
+        scaler = self.scaler_ if going_on else self._new_scaler(X)
+        data = TrainingData(scaled(X, scaler, self.dtype), labels, row_weights, len(known))
+        present = np.bincount(labels, minlength=len(known)) > 0
+        return Plan(
+            classes=known,
+            seen=present | self._seen if going_on else present,
+            seed=seed,
+            scaler=scaler,
+            feature_map=self.feature_map_ if going_on else self._new_feature_map(X.shape[1]),
+            training=merged_repeats(data, self.batch_size),
+            validation=kept_back
+            and TrainingData(scaled(kept_back[0], scaler, self.dtype), kept_back[1], kept_back[2], len(known)),
+        )
 
-    def _start(self, X: FloatArray) -> None:
-        """Everything learned before the first step: the scaling and the circuit's shape."""
-        self.scaler_ = MinMaxScaler(feature_range=tuple(self.feature_range)).fit(X) if self.scale else None
-        self.feature_map_ = FeatureMap.with_repetitions(
+    def _new_scaler(self, X: FloatArray) -> MinMaxScaler | None:
+        return MinMaxScaler(feature_range=tuple(self.feature_range)).fit(X) if self.scale else None
+
+    def _new_feature_map(self, n_features: int) -> FeatureMap:
+        return FeatureMap.with_repetitions(
             n_qubits=self.n_qubits,
-            n_features=X.shape[1],
+            n_features=n_features,
             n_repetitions=self.n_repetitions,
             final_entangler=self.final_entangler,
             features_per_gate=self._features_per_gate,
         )
 
-    def _scaled(self, X: FloatArray) -> FloatArray:
-        scaled: FloatArray = X if self.scaler_ is None else self.scaler_.transform(X)
-        return scaled.astype(self.dtype, copy=False)
-
-    def _initial_parameters(self, data: TrainingData) -> Parameters:
-        kao_orders, co_order = epoch_orders(len(data.X), 0, self._settings())
-        first_order = kao_orders[0] if len(kao_orders) else co_order
+    def _initial_parameters(self, plan: Plan) -> Parameters:
+        data = plan.training
+        kao_orders, co_order = epoch_orders(len(data.X), 0, self._settings(plan.seed))
+        first_batch = (kao_orders[0] if len(kao_orders) else co_order)[: self.batch_size]
         weights, bias = initial_embedding(
-            self.feature_map_,
-            data.X[first_order[: self.batch_size]],
-            row_weights=data.row_weights[first_order[: self.batch_size]],
+            plan.feature_map,
+            data.X[first_batch],
+            row_weights=data.row_weights[first_batch],
             init_small=self.init_small,
             init_strategy=self.init_strategy,
-            seed=self._seed,
+            seed=plan.seed,
             dtype=self.dtype,
         )
         means = class_means(data.X, data.labels, data.n_classes, data.row_weights)
         return Parameters(weights, bias, means.astype(self.dtype))
 
-    def _engine(self) -> StatevectorEngine:
-        return StatevectorEngine(self.feature_map_, dtype=self.dtype, n_threads=self.n_threads)
+    def _engine(self, feature_map: FeatureMap) -> StatevectorEngine:
+        return StatevectorEngine(feature_map, dtype=self.dtype, n_threads=self.n_threads)
 
     def _out_of_patience(self, rows: list[HistoryRow]) -> bool:
         return bool(rows) and self.patience is not None and len(rows) - 1 - _best_row(rows) >= self.patience
 
-    def _keep(self, state: TrainingState, rows: list[HistoryRow], *, best: bool = True) -> None:
+    def _keep(self, plan: Plan, state: TrainingState, rows: list[HistoryRow], *, best: bool = True) -> None:
         """Leaves the estimator fitted with the best parameters so far (or with the last)."""
+        self.classes_ = plan.classes
+        self.scaler_ = plan.scaler
+        self.feature_map_ = plan.feature_map
+        self._seed = plan.seed
+        self._fingerprint = plan.fingerprint
+        self._seen = plan.seen
         if not best or _best_row(rows) == len(rows) - 1:
             parameters = state.parameters.copy()
             self.weights_, self.bias_, self.centroids_ = parameters.weights, parameters.bias, parameters.centroids
@@ -373,8 +372,12 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Class
     # Use
 
     def _fidelities(self, X: ArrayLike) -> FloatArray:
-        rows = self._scaled(validate_data(self, X, dtype=np.float64, reset=False))
-        return centroid_kernel(self._engine(), rows, self.centroids_, weights=self.weights_, bias=self.bias_)
+        rows = self._scaled_rows(X)
+        engine = self._engine(self.feature_map_)
+        return centroid_kernel(engine, rows, self.centroids_, weights=self.weights_, bias=self.bias_)
+
+    def _scaled_rows(self, X: ArrayLike) -> FloatArray:
+        return scaled(validate_data(self, X, dtype=np.float64, reset=False), self.scaler_, self.dtype)
 
     def transform(self, X: ArrayLike) -> FloatArray:
         """K (N, M): fidelity of every sample with every centroid, each in [0, 1]."""
@@ -407,8 +410,8 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Class
     def statevectors(self, X: ArrayLike | None = None) -> NDArray[np.complexfloating[Any, Any]]:
         """Amplitudes (N, 2**n) of samples, or of the centroids if none are given, up to a common phase of each."""
         check_is_fitted(self, "centroids_")
-        rows = self.centroids_ if X is None else self._scaled(validate_data(self, X, dtype=np.float64, reset=False))
-        engine = self._engine()
+        rows = self.centroids_ if X is None else self._scaled_rows(X)
+        engine = self._engine(self.feature_map_)
         return engine.statevectors(engine.encode(rows, self.weights_, self.bias_))
 
     @property

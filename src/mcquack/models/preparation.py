@@ -1,12 +1,16 @@
 """From what a user passes to ``fit`` to the rows that training sees."""
 
+import hashlib
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.model_selection import train_test_split
+from numpy.typing import DTypeLike, NDArray
+from sklearn.preprocessing import MinMaxScaler
 
+from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError
 from mcquack.training.state import TrainingData
 
@@ -14,6 +18,43 @@ FloatArray = NDArray[np.floating]
 ClassWeight = Literal["balanced"] | Mapping[Any, float] | None
 # Looking for repeated rows is worth it only where they may all fit into one batch.
 _REPEATS_LOOKED_FOR = 16
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Plan:
+    """All that is settled before the first step of training, without touching the estimator."""
+
+    classes: NDArray[Any]
+    seen: NDArray[np.bool_]  # which of them have had samples, now or before
+    seed: int
+    scaler: MinMaxScaler | None
+    feature_map: FeatureMap
+    training: TrainingData
+    validation: TrainingData | None
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Tells whether training is resumed on the samples it began with."""
+        digest = hashlib.sha256()
+        for array in (self.training.X, self.training.labels, self.training.row_weights):
+            digest.update(np.ascontiguousarray(array).data)
+        return digest.hexdigest()
+
+
+def scaled(X: FloatArray, scaler: MinMaxScaler | None, dtype: DTypeLike) -> FloatArray:
+    """Features as the circuit takes them."""
+    rows: FloatArray = X if scaler is None else scaler.transform(X)
+    return rows.astype(dtype, copy=False)
+
+
+def class_numbers(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int64]:
+    """Position of each label in the sorted list of classes."""
+    numbers = np.searchsorted(classes, y)
+    numbers[numbers == len(classes)] = 0
+    unknown = np.unique(y[classes[numbers] != y])
+    if len(unknown):
+        raise InvalidInputError(f"y has the labels {list(unknown)}, which are not among {list(classes)}.")
+    return numbers
 
 
 def class_factors(
@@ -52,22 +93,3 @@ def merged_repeats(data: TrainingData, batch_size: int) -> TrainingData:
     weights = np.zeros(len(first))
     np.add.at(weights, inverse.reshape(-1), data.row_weights)
     return TrainingData(data.X[first], data.labels[first], weights, data.n_classes)
-
-
-def validation_rows(
-    labels: NDArray[np.int64], fraction: float, seed: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(training, validation) row numbers, stratified where every class has enough samples."""
-    rows = np.arange(len(labels))
-    counts = np.bincount(labels)
-    n_validation = int(np.ceil(fraction * len(labels)))
-    n_classes = int(np.count_nonzero(counts))
-    possible = counts[counts > 0].min() >= 2 and min(n_validation, len(labels) - n_validation) >= n_classes
-    if n_validation >= len(labels):
-        raise InvalidInputError(
-            f"validation_fraction={fraction} of {len(labels)} samples leaves none to train on; lower it."
-        )
-    training, validation = train_test_split(
-        rows, test_size=n_validation, random_state=seed, stratify=labels if possible else None
-    )
-    return np.sort(training), np.sort(validation)

@@ -2,6 +2,8 @@
 
 from typing import Any, Literal
 
+from numpy.typing import NDArray
+
 from mcquack.errors import InvalidInputError
 from mcquack.models.mcquack import McQuackClassifier
 
@@ -19,10 +21,10 @@ class QuackClassifier(McQuackClassifier):
         tags.classifier_tags.multi_class = False
         return tags
 
-    def _check_classes(self) -> None:
-        super()._check_classes()
-        if len(self.classes_) > 2:
+    def _check_classes(self, classes: NDArray[Any]) -> None:
+        super()._check_classes(classes)
+        if len(classes) > 2:
             raise InvalidInputError(
-                f"Only binary classification is supported by QuackClassifier, got {len(self.classes_)} classes; "
+                f"Only binary classification is supported by QuackClassifier, got {len(classes)} classes; "
                 "use McQuackClassifier."
             )
