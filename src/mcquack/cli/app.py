@@ -1,0 +1,86 @@
+"""The ``mcquack`` command."""
+
+import io
+import sys
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+from typing import Annotated
+
+import typer
+
+from mcquack.cli import exit_codes
+from mcquack.cli.demo import demo
+from mcquack.cli.fit import fit
+from mcquack.cli.info import info
+from mcquack.cli.predict import predict
+from mcquack.errors import McQuackError
+
+app = typer.Typer(
+    name="mcquack",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    rich_markup_mode="markdown",  # joins the lines of a docstring into paragraphs
+    epilog="Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 done but some rows were left out, "
+    "130 interrupted. Add --debug to any command to see where an error comes from.",
+)
+for verb in (demo, fit, predict, info):
+    app.command()(verb)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"mcquack {_version()}")
+        raise typer.Exit
+
+
+def _version() -> str:
+    try:
+        return version("mcquack")
+    except PackageNotFoundError:
+        return "of a source tree that is not installed"
+
+
+@app.callback()
+def mcquack(
+    show_version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and stop.")
+    ] = False,
+) -> None:
+    """Trainable multiclass quantum kernels: a classifier for tables, simulated on this machine.
+
+    Start with `mcquack demo`. Then train on a table of your own with `mcquack fit`, look at the model with
+    `mcquack info`, and apply it to new rows with `mcquack predict`.
+    """
+
+
+def exit_code(arguments: Sequence[str]) -> int:
+    """Runs one command line; what goes wrong becomes one line on stderr and a code."""
+    try:
+        app([argument for argument in arguments if argument != "--debug"], prog_name="mcquack")
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else exit_codes.DONE
+    except Exception as error:
+        if "--debug" in arguments:
+            raise
+        typer.echo(f"mcquack: {_one_line(error)}", err=True)
+        return exit_codes.REFUSED
+    return exit_codes.DONE
+
+
+def _one_line(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        text = f"{error.strerror}: {error.filename}" if error.filename else error.strerror
+    elif isinstance(error, McQuackError | OSError):
+        text = str(error)
+    else:
+        text = f"unexpected {type(error).__name__}: {error} (run again with --debug and report it, please)"
+    return " ".join(text.split())
+
+
+def main() -> None:
+    """The entry point of the package."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a label that the terminal cannot show must not stop anything
+            stream.reconfigure(errors="backslashreplace")
+    sys.exit(exit_code(sys.argv[1:]))

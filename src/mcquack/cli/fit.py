@@ -1,0 +1,156 @@
+"""``mcquack fit``: from a table to a model file."""
+
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import numpy as np
+import typer
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.table import Table as RichTable
+
+from mcquack.cli import exit_codes
+from mcquack.cli.files import check_can_write
+from mcquack.cli.notes import tell, tell_problems
+from mcquack.cli.progress import shown
+from mcquack.cli.training_data import TrainingData, training_data
+
+if TYPE_CHECKING:
+    from mcquack.models import McQuackClassifier
+
+_SHOWN_CLASSES = 30
+
+
+def fit(
+    data: Annotated[Path, typer.Argument(help="The table to learn from: CSV (also .gz) with a header, or Parquet.")],
+    target: Annotated[str, typer.Option(help="The column with the labels.")],
+    out: Annotated[Path, typer.Option(help="The model file to write.")],
+    validation: Annotated[
+        float, typer.Option(min=0, max=0.9, help="Share of the rows kept back to stop in time and to score.")
+    ] = 0.2,
+    preset: Annotated[
+        Literal["default", "paper", "qml"],
+        typer.Option(help="Hyperparameters: ours, those of the paper, or those of the QML benchmark suite."),
+    ] = "default",
+    epochs: Annotated[int | None, typer.Option(min=1, help="At most this many epochs.", show_default="preset")] = None,
+    qubits: Annotated[int | None, typer.Option(min=1, help="Number of qubits.", show_default="preset")] = None,
+    repetitions: Annotated[
+        int | None, typer.Option(min=1, help="How often the circuit encodes each feature.", show_default="preset")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Same seed and data, same model.")] = 0,
+    missing: Annotated[
+        Literal["error", "mean", "median", "most_frequent", "drop"],
+        typer.Option(help="Missing values and infinities: refuse them, fill them, or drop their rows."),
+    ] = "error",
+    missing_target: Annotated[
+        Literal["drop", "error"], typer.Option(help="Rows without a label: leave them out, or refuse the table.")
+    ] = "drop",
+    numeric: Annotated[
+        list[str] | None, typer.Option(help="A column to take as numbers (may be repeated).", show_default=False)
+    ] = None,
+    categorical: Annotated[
+        list[str] | None, typer.Option(help="A column to take as categories (may be repeated).", show_default=False)
+    ] = None,
+    ignore: Annotated[
+        list[str] | None, typer.Option(help="A column to leave out, as an id (may be repeated).", show_default=False)
+    ] = None,
+    class_weight: Annotated[
+        Literal["none", "balanced"], typer.Option(help="Give every row, or every class, the same weight.")
+    ] = "none",
+    scale: Annotated[bool, typer.Option(help="Scale every feature to [0, 1] inside the model.")] = True,
+    force: Annotated[bool, typer.Option("--force", help="Replace the model file if it exists.")] = False,
+) -> None:
+    """Train a classifier on a table and save it, with all that is needed to predict from a table.
+
+    Text columns become categories, dates become days; the columns are remembered by name. Ctrl-C stops the training
+    and keeps the best model so far.
+
+    Example: mcquack fit flowers.csv --target species --out flowers.mcq
+    """
+    from mcquack.models import McQuackClassifier  # not above: compilers and solvers would delay every --help
+
+    check_can_write(out, overwrite=force, inputs=[data])
+    samples = training_data(
+        data,
+        target=target,
+        validation=validation,
+        seed=seed,
+        missing_target=missing_target,
+        encoding={
+            "missing": missing,
+            "numeric": numeric or (),
+            "categorical": categorical or (),
+            "ignore": ignore or (),
+        },
+    )
+    chosen = {"epochs": epochs, "n_qubits": qubits, "n_repetitions": repetitions}
+    model = McQuackClassifier.from_preset(
+        preset,
+        **{name: value for name, value in chosen.items() if value is not None},
+        class_weight=None if class_weight == "none" else class_weight,
+        scale=scale,
+        random_state=seed,
+    )
+    tell(samples.description)
+    interrupted = _trained_until_interrupted(model, samples)
+    model.save(out, extra={"table": samples.encoder.to_header()})
+    _show_scores(model, samples)
+    _finish(out, interrupted=interrupted, samples=samples)
+
+
+def _trained_until_interrupted(model: "McQuackClassifier", samples: TrainingData) -> bool:
+    """Trains in place; True when Ctrl-C ended it, the best model until then being kept."""
+    n_done = 0
+    try:
+        with closing(model.fit_iter(samples.X, samples.y, validation_data=samples.validation)) as epochs:
+            for _ in shown(epochs, n_epochs=model.epochs):
+                n_done += 1
+    except KeyboardInterrupt:
+        if n_done:
+            return True
+        tell("mcquack: interrupted before the first epoch was done; nothing was written.")
+        raise typer.Exit(exit_codes.INTERRUPTED) from None
+    return False
+
+
+def _finish(out: Path, *, interrupted: bool, samples: TrainingData) -> None:
+    if samples.n_dropped:
+        tell(f"{samples.n_dropped} rows with missing or infinite values were dropped.")
+    tell_problems(samples.left_out, consequence="could not be used")
+    if interrupted:
+        tell(f"mcquack: interrupted; the best model so far is in {out}.")
+        raise typer.Exit(exit_codes.INTERRUPTED)
+    tell(f"The model is in {out}; apply it with: mcquack predict {out} <table>")
+    if samples.left_out:
+        raise typer.Exit(exit_codes.SOME_ROWS_LEFT_OUT)
+
+
+def _show_scores(model: "McQuackClassifier", samples: TrainingData) -> None:
+    parts = {"training": (samples.X, samples.y)}
+    if samples.validation is not None:
+        parts["validation"] = samples.validation
+    predictions = {part: model.predict(X) for part, (X, _) in parts.items()}
+    recalls = {part: _recalls(y, predictions[part], classes=model.classes_) for part, (_, y) in parts.items()}
+
+    table = RichTable(title=None, caption=f"{model.n_parameters_:,} parameters, {model.n_iter_} epochs")
+    table.add_column("")
+    for part, (_, y) in parts.items():
+        table.add_column(f"{part} ({len(y):,} rows)", justify="right")
+    table.add_row("accuracy", *(f"{np.mean(predictions[part] == y):.3f}" for part, (_, y) in parts.items()))
+    table.add_row("balanced accuracy", *(f"{np.nanmean(recalls[part]):.3f}" for part in parts), end_section=True)
+    for index, label in enumerate(model.classes_[:_SHOWN_CLASSES]):
+        table.add_row(f"recall of {label}", *(_share(recalls[part][index]) for part in parts))
+    if len(model.classes_) > _SHOWN_CLASSES:
+        table.add_row(f"and {len(model.classes_) - _SHOWN_CLASSES} more classes", *("" for _ in parts))
+    Console(markup=False, emoji=False, highlight=False).print(table)  # a label may look like ":cat:" or "[red]"
+
+
+def _share(value: float) -> str:
+    return "–" if np.isnan(value) else f"{value:.3f}"
+
+
+def _recalls(y: NDArray[Any], predicted: NDArray[Any], *, classes: NDArray[Any]) -> NDArray[np.float64]:
+    """Share of each class that was found; NaN for a class without samples."""
+    members = [y == label for label in classes]
+    return np.array([np.mean(predicted[found] == y[found]) if found.any() else np.nan for found in members])

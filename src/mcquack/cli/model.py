@@ -1,0 +1,50 @@
+"""What stands between a model file and a table: the encoder stored with the model, and the reach of its circuit."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mcquack.datasets.table import EncodedTable, RowProblem, TableEncoder
+from mcquack.errors import ModelFileError
+
+if TYPE_CHECKING:
+    from mcquack.models import McQuackClassifier
+
+
+# Rotations are periodic: where floats lie further apart than this, an angle means nothing any more.
+_ANGLE_SPACING = 0.01
+
+
+def encoder_of(classifier: "McQuackClassifier", *, path: Path) -> TableEncoder:
+    """The encoder that ``mcquack fit`` stored beside the classifier."""
+    if "table" not in classifier.extra_:
+        raise ModelFileError(
+            f"{path} knows no table columns, since it was not written by mcquack fit; load it in Python with "
+            "McQuackClassifier.load and call predict on an array."
+        )
+    encoder = TableEncoder.from_header(classifier.extra_["table"])
+    if len(encoder.columns) != classifier.n_features_in_:
+        raise ModelFileError(
+            f"{path} is broken: its table has {len(encoder.columns)} columns, its classifier takes "
+            f"{classifier.n_features_in_} features; fit and save the model again."
+        )
+    return encoder
+
+
+def within_reach(table: EncodedTable, *, classifier: "McQuackClassifier", encoder: TableEncoder) -> EncodedTable:
+    """The table without rows so far from the training data that the circuit could only guess; they become problems."""
+    with np.errstate(over="ignore"):
+        scaled = table.X if classifier.scaler_ is None or not len(table.X) else classifier.scaler_.transform(table.X)
+    far = ~(np.abs(scaled) < _ANGLE_SPACING / np.finfo(classifier.dtype).eps)
+    kept = ~far.any(axis=1)
+    problems = [
+        RowProblem(
+            int(table.rows[position]),
+            f"column {encoder.feature_names[far[position].argmax()]!r}: {table.X[position][far[position].argmax()]:g} "
+            "is too far outside the range of the training data",
+        )
+        for position in np.flatnonzero(~kept)
+    ]
+    return replace(table, X=table.X[kept], rows=table.rows[kept], problems=tuple(sorted([*table.problems, *problems])))

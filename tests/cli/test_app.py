@@ -1,0 +1,95 @@
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from mcquack.cli import fit as fit_module
+from tests.cli.tables import two_classes
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["-h"], []])
+def test_help_explains_every_verb(mcquack, arguments):
+    outcome = mcquack(*arguments)
+    for verb in ("demo", "fit", "predict", "info"):
+        assert verb in outcome.out + outcome.err
+        assert mcquack(verb, "--help").code == 0
+    assert "Exit codes" in outcome.out + outcome.err
+
+
+def test_version(mcquack):
+    outcome = mcquack("--version")
+    assert outcome.code == 0
+    assert outcome.out.startswith("mcquack ")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["quack"],
+        ["fit"],
+        ["fit", "t.csv", "--target", "y"],
+        ["fit", "t.csv", "--target", "y", "--out", "m.mcq", "--epochs", "0"],
+        ["fit", "t.csv", "--target", "y", "--out", "m.mcq", "--missing", "guess"],
+        ["fit", "t.csv", "--target", "y", "--out", "m.mcq", "--validation", "1"],
+        ["predict", "m.mcq"],
+    ],
+)
+def test_wrong_usage_has_its_own_code(mcquack, arguments):
+    assert mcquack(*arguments).code == 2
+
+
+def test_a_fault_of_ours_is_one_line_and_with_debug_a_traceback(mcquack, table, tmp_path, monkeypatch):
+    def faulty(*_, **__):
+        raise ZeroDivisionError("by us")
+
+    monkeypatch.setattr(fit_module, "training_data", faulty)
+    arguments = ["fit", table(two_classes()), "--target", "label", "--out", tmp_path / "m.mcq"]
+    outcome = mcquack(*arguments)
+    assert outcome.code == 1
+    assert outcome.err.startswith("mcquack: unexpected ZeroDivisionError: by us")
+    assert outcome.err.count("\n") == 1
+    with pytest.raises(ZeroDivisionError):
+        mcquack(*arguments, "--debug")
+
+
+def test_an_interrupt_anywhere_has_its_code(mcquack, table, tmp_path, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(fit_module, "training_data", interrupted)
+    assert mcquack("fit", table(two_classes()), "--target", "label", "--out", tmp_path / "m.mcq").code == 130
+
+
+def test_info_tells_the_model(fitted, mcquack):
+    model, _ = fitted(two_classes(), "--missing", "median", "--repetitions", 2)
+    text = mcquack("info", model).out
+    for part in ("'high', 'low'", "target      'label'", "'x' number", "'colour' category: 'blue', 'red'", "Rot(x0)"):
+        assert part in text
+    told = json.loads(mcquack("info", model, "--json").out)
+    assert told["classes"] == ["high", "low"]
+    assert told["circuit"]["n_qubits"] == 2
+    assert told["circuit"]["n_layers"] == 2
+    assert told["n_parameters"] == 6 * 2 * 2 + 2 * 2
+    assert [column["name"] for column in told["table"]["columns"]] == ["x", "colour"]
+    assert told["settings"]["epochs"] == 2
+    assert "mcquack" in told["versions"]
+
+
+@pytest.mark.parametrize("preset", ["default", "paper", "qml"])
+def test_presets(fitted, preset):
+    _, outcome = fitted(two_classes(), "--preset", preset, "--class-weight", "balanced", "--no-scale")
+    assert outcome.code == 0
+
+
+def test_the_module_is_the_command(fitted, table):
+    model, _ = fitted(two_classes(labels=("猫", "é")))
+    finished = subprocess.run(
+        [sys.executable, "-m", "mcquack", "predict", str(model), str(table("x,colour\n0.1,red\nx,red\n5,blue\n"))],
+        capture_output=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONIOENCODING": "ascii"},
+    )
+    assert finished.returncode == 3
+    assert finished.stdout.decode() == ("row,prediction,reason\n2,猫,\n3,,column 'x': 'x' is not a number\n4,é,\n")
