@@ -1,10 +1,31 @@
 """Trainable multiclass quantum kernels with one centroid per class."""
 
+from importlib import import_module
 from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
 
-from mcquack.circuits.feature_map import FeatureMap
-from mcquack.models import McQuackClassifier, QuackClassifier, load
+if TYPE_CHECKING:
+    from mcquack.circuits.feature_map import FeatureMap
+    from mcquack.models import McQuackClassifier, QuackClassifier, load
 
 __all__ = ["FeatureMap", "McQuackClassifier", "QuackClassifier", "__version__", "load"]
 
 __version__ = version("mcquack")
+
+# Loaded when first asked for: Numba and scikit-learn take seconds, and `mcquack --help` needs neither.
+_HOMES = {
+    "FeatureMap": "mcquack.circuits.feature_map",
+    "McQuackClassifier": "mcquack.models",
+    "QuackClassifier": "mcquack.models",
+    "load": "mcquack.models",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,5 +1,6 @@
 """``mcquack fit``: from a table to a model file."""
 
+import time
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -15,11 +16,13 @@ from mcquack.cli.files import check_can_write
 from mcquack.cli.notes import tell, tell_problems
 from mcquack.cli.progress import shown
 from mcquack.cli.training_data import TrainingData, training_data
+from mcquack.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from mcquack.models import McQuackClassifier
 
 _SHOWN_CLASSES = 30
+_SECONDS_BETWEEN_SAVES = 30.0
 
 
 def fit(
@@ -60,17 +63,21 @@ def fit(
     ] = "none",
     scale: Annotated[bool, typer.Option(help="Scale every feature to [0, 1] inside the model.")] = True,
     force: Annotated[bool, typer.Option("--force", help="Replace the model file if it exists.")] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the interrupted training in the model file, on the same table.")
+    ] = False,
 ) -> None:
     """Train a classifier on a table and save it, with all that is needed to predict from a table.
 
     Text columns become categories, dates become days; the columns are remembered by name. Ctrl-C stops the training
-    and keeps the best model so far.
+    and keeps the best model so far; the same command with --resume goes on from there, also after a crash: the file
+    is written every half minute. Then only --epochs may differ.
 
     Example: mcquack fit flowers.csv --target species --out flowers.mcq
     """
     from mcquack.models import McQuackClassifier  # not above: compilers and solvers would delay every --help
 
-    check_can_write(out, overwrite=force, inputs=[data])
+    check_can_write(out, overwrite=force or resume, inputs=[data])
     samples = training_data(
         data,
         target=target,
@@ -85,27 +92,49 @@ def fit(
         },
     )
     chosen = {"epochs": epochs, "n_qubits": qubits, "n_repetitions": repetitions}
-    model = McQuackClassifier.from_preset(
-        preset,
-        **{name: value for name, value in chosen.items() if value is not None},
-        class_weight=None if class_weight == "none" else class_weight,
-        scale=scale,
-        random_state=seed,
-    )
+    given = {name: value for name, value in chosen.items() if value is not None}
+    if resume:
+        model = _resumable_model(out, samples).set_params(**given)
+    else:
+        weighting = None if class_weight == "none" else class_weight
+        model = McQuackClassifier.from_preset(preset, **given, class_weight=weighting, scale=scale, random_state=seed)
     tell(samples.description)
-    interrupted = _trained_until_interrupted(model, samples)
-    model.save(out, extra={"table": samples.encoder.to_header()})
+    interrupted = _trained_until_interrupted(model, samples, out=out, resume=resume)
+    model.save(out, resumable=interrupted, extra=_extra(samples))
     _show_scores(model, samples)
     _finish(out, interrupted=interrupted, samples=samples)
 
 
-def _trained_until_interrupted(model: "McQuackClassifier", samples: TrainingData) -> bool:
+def _extra(samples: TrainingData) -> dict[str, Any]:
+    return {"table": samples.encoder.to_header()}
+
+
+def _resumable_model(path: Path, samples: TrainingData) -> "McQuackClassifier":
+    """The model whose training was interrupted, if this is the table that it was trained on."""
+    from mcquack.models import McQuackClassifier
+
+    model = McQuackClassifier.load(path)
+    if not hasattr(model, "training_state_"):
+        raise InvalidInputError(f"the training of {path} was finished; train it anew, with --force to replace it.")
+    if model.extra_ != _extra(samples):
+        raise InvalidInputError(
+            f"{path} was trained on other columns or values; resume with the same table and options."
+        )
+    return model
+
+
+def _trained_until_interrupted(model: "McQuackClassifier", samples: TrainingData, *, out: Path, resume: bool) -> bool:
     """Trains in place; True when Ctrl-C ended it, the best model until then being kept."""
-    n_done = 0
+    n_done = model.n_iter_ if resume else 0
+    saved_at = time.monotonic()
     try:
-        with closing(model.fit_iter(samples.X, samples.y, validation_data=samples.validation)) as epochs:
-            for _ in shown(epochs, n_epochs=model.epochs):
+        epochs = model.fit_iter(samples.X, samples.y, validation_data=samples.validation, resume=resume)
+        with closing(epochs):
+            for _ in shown(epochs, n_epochs=model.epochs, n_done=n_done):
                 n_done += 1
+                if time.monotonic() - saved_at > _SECONDS_BETWEEN_SAVES:
+                    model.save(out, resumable=True, extra=_extra(samples))
+                    saved_at = time.monotonic()
     except KeyboardInterrupt:
         if n_done:
             return True
@@ -119,7 +148,7 @@ def _finish(out: Path, *, interrupted: bool, samples: TrainingData) -> None:
         tell(f"{samples.n_dropped} rows with missing or infinite values were dropped.")
     tell_problems(samples.left_out, consequence="could not be used")
     if interrupted:
-        tell(f"mcquack: interrupted; the best model so far is in {out}.")
+        tell(f"mcquack: interrupted; the best model so far is in {out}. The same command with --resume goes on.")
         raise typer.Exit(exit_codes.INTERRUPTED)
     tell(f"The model is in {out}; apply it with: mcquack predict {out} <table>")
     if samples.left_out:

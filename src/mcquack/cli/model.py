@@ -13,10 +13,6 @@ if TYPE_CHECKING:
     from mcquack.models import McQuackClassifier
 
 
-# Rotations are periodic: where floats lie further apart than this, an angle means nothing any more.
-_ANGLE_SPACING = 0.01
-
-
 def encoder_of(classifier: "McQuackClassifier", *, path: Path) -> TableEncoder:
     """The encoder that ``mcquack fit`` stored beside the classifier."""
     if "table" not in classifier.extra_:
@@ -35,9 +31,9 @@ def encoder_of(classifier: "McQuackClassifier", *, path: Path) -> TableEncoder:
 
 def within_reach(table: EncodedTable, *, classifier: "McQuackClassifier", encoder: TableEncoder) -> EncodedTable:
     """The table without rows so far from the training data that the circuit could only guess; they become problems."""
-    with np.errstate(over="ignore"):
-        scaled = table.X if classifier.scaler_ is None or not len(table.X) else classifier.scaler_.transform(table.X)
-    far = ~(np.abs(scaled) < _ANGLE_SPACING / np.finfo(classifier.dtype).eps)
+    from mcquack.models.preparation import beyond_reach  # not above: it would delay every --help
+
+    far = beyond_reach(table.X, classifier.scaler_, classifier.dtype)
     kept = ~far.any(axis=1)
     problems = [
         RowProblem(

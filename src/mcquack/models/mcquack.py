@@ -20,7 +20,15 @@ from mcquack.datasets.held_out import held_out
 from mcquack.errors import InvalidInputError
 from mcquack.kernels.fidelity import centroid_kernel
 from mcquack.models import archive
-from mcquack.models.preparation import ClassWeight, Plan, class_factors, class_numbers, merged_repeats, scaled
+from mcquack.models.preparation import (
+    ClassWeight,
+    Plan,
+    class_factors,
+    class_numbers,
+    fitted_scaler,
+    merged_repeats,
+    scaled,
+)
 from mcquack.models.presets import preset
 from mcquack.simulators.statevector import StatevectorEngine
 from mcquack.training.loop import train
@@ -315,7 +323,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Class
         )
 
     def _new_scaler(self, X: FloatArray) -> MinMaxScaler | None:
-        return MinMaxScaler(feature_range=tuple(self.feature_range)).fit(X) if self.scale else None
+        return fitted_scaler(X, self.feature_range) if self.scale else None
 
     def _new_feature_map(self, n_features: int) -> FeatureMap:
         return FeatureMap.with_repetitions(

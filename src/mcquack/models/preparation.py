@@ -16,6 +16,8 @@ from mcquack.training.state import TrainingData
 
 FloatArray = NDArray[np.floating]
 ClassWeight = Literal["balanced"] | Mapping[Any, float] | None
+# Rotations are periodic: where floats lie further apart than this, an angle means nothing any more.
+_ANGLE_SPACING = 0.01
 # Looking for repeated rows is worth it only where they may all fit into one batch.
 _REPEATS_LOOKED_FOR = 16
 
@@ -41,8 +43,34 @@ class Plan:
         return digest.hexdigest()
 
 
+def fitted_scaler(X: FloatArray, feature_range: tuple[float, float]) -> MinMaxScaler:
+    """Maps the extremes of each feature to the ends of the range."""
+    with np.errstate(over="ignore"):
+        endless = np.flatnonzero(~np.isfinite(np.ptp(X, axis=0)))
+    if len(endless):
+        raise InvalidInputError(
+            f"the values of feature {endless[0]} lie too far apart to be scaled; correct or drop it."
+        )
+    return MinMaxScaler(feature_range=tuple(feature_range)).fit(X)
+
+
+def beyond_reach(X: FloatArray, scaler: MinMaxScaler | None, dtype: DTypeLike) -> NDArray[np.bool_]:
+    """Entries so far outside the range of the training data that their angle, modulo a turn, is only rounding."""
+    with np.errstate(over="ignore"):
+        rows = X if scaler is None or not len(X) else scaler.transform(X)
+    near: NDArray[np.bool_] = np.abs(rows) < _ANGLE_SPACING / float(np.finfo(dtype).eps)
+    return ~near  # so that NaN counts as beyond
+
+
 def scaled(X: FloatArray, scaler: MinMaxScaler | None, dtype: DTypeLike) -> FloatArray:
-    """Features as the circuit takes them."""
+    """Features as the circuit takes them; refuses those beyond its reach."""
+    far = beyond_reach(X, scaler, dtype)
+    if far.any():
+        row, feature = np.argwhere(far)[0]
+        raise InvalidInputError(
+            f"feature {feature} of sample {row} is {X[row, feature]:g}, too far outside the range of the training data "
+            f"for {np.dtype(dtype)} angles; correct it, or scale the features."
+        )
     rows: FloatArray = X if scaler is None else scaler.transform(X)
     return rows.astype(dtype, copy=False)
 
