@@ -2,11 +2,11 @@
 
 import errno
 import os
-import secrets
 from collections.abc import Iterable
 from pathlib import Path
 
 from mcquack.errors import InvalidInputError
+from mcquack.files import replace_file
 
 
 def check_can_write(path: Path, *, overwrite: bool, inputs: Iterable[Path] = ()) -> None:
@@ -29,13 +29,4 @@ def write_whole(path: Path, content: bytes) -> None:
     if path.exists() and not path.is_file():  # a pipe or a device cannot be replaced
         path.write_bytes(content)
         return
-    # Beside the target, since only within one file system is a rename a single step.
-    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-    try:
-        with part.open("xb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+    replace_file(path, content)

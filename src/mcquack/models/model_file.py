@@ -3,7 +3,6 @@
 Reading runs no code and trusts nothing: all that a file claims about itself is checked before memory is taken for it.
 """
 
-import contextlib
 import errno
 import hashlib
 import io
@@ -11,7 +10,6 @@ import json
 import math
 import os
 import reprlib
-import secrets
 import stat
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -22,6 +20,7 @@ from numpy.typing import DTypeLike, NDArray
 from safetensors.numpy import save
 
 from mcquack.errors import InvalidInputError, ModelFileError
+from mcquack.files import replace_file
 
 JSON: TypeAlias = bool | int | float | str | list[Any] | Mapping[str, Any] | None
 Tensor: TypeAlias = NDArray[Any]
@@ -61,7 +60,8 @@ def write_model(path: str | os.PathLike[str], *, header: Mapping[str, JSON], ten
         content = _content(header, tensors)
     except ModelFileError as error:
         raise InvalidInputError(f"{path} was not written: {error}") from None
-    _replace_file(Path(path), content)
+    _check_replaceable(Path(path))
+    replace_file(Path(path), content)
 
 
 def read_model(path: str | os.PathLike[str], *, max_bytes: int = DEFAULT_MAX_BYTES) -> ModelFile:
@@ -139,46 +139,18 @@ def _check_writable(name: str, tensor: Tensor) -> None:
     _check_finite(name, tensor)
 
 
-def _replace_file(path: Path, content: bytes) -> None:
-    old = _status_if_replaceable(path)
-    temporary = path.with_name(f".mcquack-{secrets.token_hex(8)}.tmp")
-    try:
-        with temporary.open("xb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        if old:
-            temporary.chmod(stat.S_IMODE(old.st_mode))
-        temporary.replace(path)
-    except BaseException:  # also when the user interrupts
-        temporary.unlink(missing_ok=True)
-        raise
-    _sync_folder(path.parent)
-
-
-def _status_if_replaceable(path: Path) -> os.stat_result | None:
-    """Status of the ordinary file at ``path``, or None where there is none yet."""
+def _check_replaceable(path: Path) -> None:
+    """Refuses everything but an ordinary file, or none yet, in a folder that exists."""
     try:
         status = path.lstat()
     except FileNotFoundError:
         if path.parent.is_dir():
-            return None
+            return
         raise FileNotFoundError(errno.ENOENT, "there is no such folder; make it first", str(path.parent)) from None
     if stat.S_ISLNK(status.st_mode):
         raise InvalidInputError(f"{path} is a symbolic link, which would be lost; give the path it points to.")
     if not stat.S_ISREG(status.st_mode):
         raise InvalidInputError(f"{path} is a folder or a device; give the path of an ordinary file.")
-    return status
-
-
-def _sync_folder(folder: Path) -> None:
-    """Lets the new name survive a power cut, on systems that offer it; the content is on disk already."""
-    with contextlib.suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 # Reading

@@ -106,6 +106,17 @@ def _cosine_sine(rotations: Any, qubit: int) -> Any:
 
 
 @njit(nogil=True)
+def _two(masks: Any, rotations: Any, q: int) -> Any:
+    return (masks[q], masks[q + 1]), _cosine_sine(rotations, q) + _cosine_sine(rotations, q + 1)
+
+
+@njit(nogil=True)
+def _three(masks: Any, rotations: Any, q: int) -> Any:
+    two_masks, two_gates = _two(masks, rotations, q)
+    return (*two_masks, masks[q + 2]), two_gates + _cosine_sine(rotations, q + 2)
+
+
+@njit(nogil=True)
 def rotate(state: Any, rows: Any, masks: Any, rotations: Any) -> None:
     """Applies RY to every qubit; ``rotations`` has the rows cos θ/2, sin θ/2 of each."""
     n = len(masks)
@@ -118,15 +129,13 @@ def rotate(state: Any, rows: Any, masks: Any, rotations: Any) -> None:
                 _rotate(state, rows[high << 1], one_mask, one_gate)
             q += 1
         elif rest == 2 or rest == 4:
-            two_masks = masks[q], masks[q + 1]
-            two_gates = _cosine_sine(rotations, q) + _cosine_sine(rotations, q + 1)
+            two_masks, two_gates = _two(masks, rotations, q)
             for high in range(1 << q):
                 for low in range(1 << (rest - 2)):
                     _rotate(state, rows[high << rest | low], two_masks, two_gates)
             q += 2
         else:
-            three_masks = masks[q], masks[q + 1], masks[q + 2]
-            three_gates = _cosine_sine(rotations, q) + _cosine_sine(rotations, q + 1) + _cosine_sine(rotations, q + 2)
+            three_masks, three_gates = _three(masks, rotations, q)
             for high in range(1 << q):
                 for low in range(1 << (rest - 3)):
                     _rotate(state, rows[high << rest | low], three_masks, three_gates)
@@ -153,8 +162,7 @@ def unrotate(
             store(slopes, q, one_total[0])
             q += 1
         elif rest == 2 or rest == 4:
-            two_masks = masks[q], masks[q + 1]
-            two_gates = _cosine_sine(rotations, q) + _cosine_sine(rotations, q + 1)
+            two_masks, two_gates = _two(masks, rotations, q)
             two_totals = (zero, zero)
             for high in range(1 << q):
                 for low in range(1 << (rest - 2)):
@@ -164,8 +172,7 @@ def unrotate(
             store(slopes, q + 1, two_totals[1])
             q += 2
         else:
-            three_masks = masks[q], masks[q + 1], masks[q + 2]
-            three_gates = _cosine_sine(rotations, q) + _cosine_sine(rotations, q + 1) + _cosine_sine(rotations, q + 2)
+            three_masks, three_gates = _three(masks, rotations, q)
             three_totals = (zero, zero, zero)
             for high in range(1 << q):
                 for low in range(1 << (rest - 3)):
