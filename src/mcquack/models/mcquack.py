@@ -1,5 +1,6 @@
 """McQuack as a scikit-learn classifier."""
 
+import math
 import os
 import warnings
 from collections.abc import Generator
@@ -39,6 +40,7 @@ from mcquack.training.state import TrainingData, TrainingState
 
 HistoryRow = dict[str, float | int | None]
 ValidationData = tuple[ArrayLike, ArrayLike]
+LAYERS_AT_LEAST = 20
 
 
 class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator):
@@ -52,6 +54,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Class
     ----------
     n_qubits : width of the circuit, 1 to 20.
     n_repetitions : how often every feature is encoded; the circuit has ``n_repetitions * ceil(d / n_qubits)`` layers.
+        None takes as many as make at least 20 layers: few features need the depth, many bring it along.
     epochs : epochs at most; each has ``epochs_ka`` passes of KAO and ``epochs_co`` passes of CO.
     lr_ka, lr_co : learning rates of KAO and CO, multiplied by ``decay_rate`` after each epoch.
     reg_param_weights, reg_param_bias : penalties λ‖w‖² and λ‖b‖² of KAO.
@@ -88,7 +91,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Class
     def __init__(
         self,
         n_qubits: int = 6,
-        n_repetitions: int = 1,
+        n_repetitions: int | None = None,
         *,
         epochs: int = 200,
         epochs_ka: int = 1,
@@ -326,13 +329,16 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Class
         return fitted_scaler(X, self.feature_range) if self.scale else None
 
     def _new_feature_map(self, n_features: int) -> FeatureMap:
-        return FeatureMap.with_repetitions(
+        once = FeatureMap.with_repetitions(
             n_qubits=self.n_qubits,
             n_features=n_features,
-            n_repetitions=self.n_repetitions,
+            n_repetitions=1 if self.n_repetitions is None else self.n_repetitions,
             final_entangler=self.final_entangler,
             features_per_gate=self._features_per_gate,
         )
+        if self.n_repetitions is not None:
+            return once
+        return replace(once, n_layers=once.n_layers * math.ceil(LAYERS_AT_LEAST / once.n_layers))
 
     def _initial_parameters(self, plan: Plan) -> Parameters:
         data = plan.training
