@@ -1,0 +1,1 @@
+"""Speed and memory of mcquack beside its peers and beside the arithmetic limit of the machine."""

@@ -1,0 +1,71 @@
+"""What the numbers were measured on."""
+
+import os
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+PACKAGES = ("numpy", "numba", "scikit-learn", "torch", "jax", "jaxlib", "pennylane", "tensorcircuit-ng")
+
+
+def n_cores() -> int:
+    """Cores this process may use, which a container can make fewer than the machine has."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def processor() -> str:
+    """The name on the chip where Linux tells it, else the architecture."""
+    for line in _lines("/proc/cpuinfo"):
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def memory_gb() -> float | None:
+    """Main memory in GB."""
+    for line in _lines("/proc/meminfo"):
+        if line.startswith("MemTotal"):
+            return round(int(line.split()[1]) / 1e6, 1)
+    return None
+
+
+def machine() -> dict[str, str | int | float | None]:
+    """One row that describes the machine."""
+    return {
+        "processor": processor(),
+        "cores": n_cores(),
+        "memory_gb": memory_gb(),
+        "system": f"{platform.system()} {platform.release()}",
+        "python": platform.python_version(),
+    }
+
+
+def load() -> float:
+    """Processes that want to run, over the last minute; near 0 on a quiet machine."""
+    return os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+
+
+def versions() -> dict[str, str]:
+    """Version by package, of those installed."""
+    found = {}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def description() -> str:
+    """Machine and versions in two sentences."""
+    about = machine()
+    packages = ", ".join(f"{name} {number}" for name, number in versions().items())
+    return (
+        f"{about['processor']}, {about['cores']} cores, {about['memory_gb']} GB, {about['system']}. "
+        f"Python {about['python']}, {packages}."
+    )
+
+
+def _lines(path: str) -> list[str]:
+    file = Path(path)
+    return file.read_text().splitlines() if file.exists() else []

@@ -1,0 +1,118 @@
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+from numpy.testing import assert_allclose, assert_array_equal
+
+from mcquack.errors import InvalidInputError
+from mcquack.report import plot_embedding
+from mcquack.report.embedding import MOST_SAMPLES, fidelity_plane
+from tests.report.fakes import FakeModel, random_states
+
+
+def fidelities(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    return np.abs(left @ right.conj().T) ** 2
+
+
+@pytest.mark.parametrize("n_classes", [2, 10])
+def test_every_sample_is_a_point_and_every_centroid_a_star(n_classes):
+    model = FakeModel(list(range(n_classes)))
+    ax = plot_embedding(model, *model.samples(50)).axes[0]
+    points, stars = ax.collections[::2], ax.collections[1::2]
+    assert [len(of_class.get_offsets()) for of_class in points] == [50 // n_classes] * n_classes
+    assert [len(star.get_offsets()) for star in stars] == [1] * n_classes
+    for of_class, star in zip(points, stars, strict=True):
+        assert_allclose(of_class.get_facecolor()[0, :3], star.get_facecolor()[0, :3])
+
+
+def test_classes_differ_in_colour_and_shape_and_are_named():
+    model = FakeModel([f"class {index}" for index in range(10)])
+    legend = plot_embedding(model, *model.samples(50)).axes[0].get_legend()
+    looks = {(handle.get_color(), handle.get_marker()) for handle in legend.legend_handles}
+    assert len(looks) == 11
+    assert [text.get_text() for text in legend.get_texts()] == [*model.classes_, "centroid"]
+
+
+def test_global_phases_do_not_move_a_point():
+    states, centroids = random_states(20, 3, seed=0), random_states(2, 3, seed=1)
+    phases = np.exp(2j * np.pi * np.random.default_rng(2).random((20, 1)))
+    plain = fidelity_plane(states, fidelities(states, centroids))
+    turned = fidelity_plane(phases * states, fidelities(phases * states, centroids))
+    assert_allclose(turned.samples, plain.samples, atol=1e-10)
+    assert_allclose(turned.centroids, plain.centroids, atol=1e-10)
+
+
+def test_the_plane_is_that_of_the_principal_components_of_the_density_matrices():
+    states, centroids = random_states(20, 2, seed=0), random_states(3, 2, seed=1)
+    plane = fidelity_plane(states, fidelities(states, centroids))
+    densities, centroid_densities = (
+        np.einsum("ia,ib->iab", rows, rows.conj()).reshape(len(rows), -1) for rows in (states, centroids)
+    )
+    flat = np.hstack([densities.real, densities.imag])
+    _, singular, axes = np.linalg.svd(flat - flat.mean(axis=0), full_matrices=False)
+    projected = (flat - flat.mean(axis=0)) @ axes[:2].T
+    assert_allclose(np.abs(plane.samples), np.abs(projected), atol=1e-10)
+    assert_allclose(plane.shares, singular[:2] ** 2 / np.sum(singular**2))
+    flat_centroids = np.hstack([centroid_densities.real, centroid_densities.imag]) - flat.mean(axis=0)
+    assert_allclose(np.abs(plane.centroids), np.abs(flat_centroids @ axes[:2].T), atol=1e-10)
+
+
+def test_distances_on_a_great_circle_of_one_qubit_are_kept():
+    # These states span a plane of density matrices, so nothing is lost and distances are √(2 - 2F).
+    angles = np.linspace(0, np.pi, 7, endpoint=False)
+    states = np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(complex)
+    plane = fidelity_plane(states, fidelities(states, states))
+    distances = np.linalg.norm(plane.samples[:, None] - plane.samples, axis=-1)
+    assert_allclose(distances, np.sqrt(np.maximum(2 - 2 * fidelities(states, states), 0)), atol=1e-7)
+    assert_allclose(plane.centroids, plane.samples, atol=1e-7)
+    assert_allclose(sum(plane.shares), 1)
+
+
+def test_equal_samples_fall_on_one_point():
+    states = np.repeat(random_states(1, 2, seed=0), 5, axis=0)
+    plane = fidelity_plane(states, fidelities(states, random_states(2, 2, seed=1)))
+    assert_allclose(plane.samples, 0, atol=1e-7)
+    assert np.isfinite(plane.centroids).all()
+
+
+def test_of_many_samples_the_same_are_drawn_every_time_in_proportion():
+    model = FakeModel(["a", "b"], n_qubits=2)
+    X, _ = model.samples(MOST_SAMPLES * 4)
+    y = np.where(np.arange(len(X)) % 4 == 0, "a", "b")
+    first, second = (plot_embedding(model, X, y).axes[0].collections for _ in range(2))
+    assert [len(points.get_offsets()) for points in first[::2]] == [MOST_SAMPLES // 4, MOST_SAMPLES * 3 // 4]
+    assert_array_equal(first[0].get_offsets(), second[0].get_offsets())
+
+
+def test_data_frames_reach_the_model_as_data_frames():
+    class NamesModel(FakeModel):
+        def statevectors(self, X, /):
+            assert list(X.columns) == list("abcd")
+            return X.to_numpy().astype(complex) / np.linalg.norm(X, axis=1, keepdims=True)
+
+        def transform(self, X, /):
+            return super().transform(self.statevectors(X))
+
+    model = NamesModel(["yes", "no"], n_qubits=2)
+    frame = pd.DataFrame(np.random.default_rng(0).random((MOST_SAMPLES + 10, 4)), columns=list("abcd"))
+    figure = plot_embedding(model, frame, np.where(frame["a"] > 0.5, "yes", "no"))
+    assert sum(len(points.get_offsets()) for points in figure.axes[0].collections[::2]) == MOST_SAMPLES
+
+
+def test_draws_into_given_axes():
+    figure = Figure()
+    left, right = figure.subfigures(1, 2)
+    ax = right.subplots()
+    model = FakeModel(["a", "b"])
+    assert plot_embedding(model, *model.samples(6), ax=ax) is figure
+    assert len(ax.collections) == 4
+    assert not left.axes
+
+
+def test_too_few_samples_and_other_lengths_are_refused():
+    model = FakeModel(["a", "b"])
+    X, y = model.samples(5)
+    with pytest.raises(InvalidInputError, match="2 samples do not span a plane"):
+        plot_embedding(model, X[:2], y[:2])
+    with pytest.raises(InvalidInputError, match="X has 5 rows but y has 4 labels"):
+        plot_embedding(model, X, y[:4])
