@@ -29,8 +29,9 @@ from mcquack.simulators.statevector.team import Team, available_threads, barrier
 MAX_QUBITS = 20
 # A block always adds its derivatives to the same one of these partial sums, whichever thread it runs on.
 N_PARTIAL_SUMS = 16
-# Below this many flops a second thread costs more than it saves.
-FLOPS_WORTH_A_THREAD = 4e6
+# What a thread must have to do in a step, about a quarter of a millisecond: on a machine that does other things too,
+# waiting for a thread that the system has set aside costs many times what sharing shorter work saves.
+FLOPS_WORTH_A_THREAD = 3e7
 # Shorter work than this (about half a second) is waited for without listening for interrupts.
 FLOPS_WORTH_LISTENING = 4e10
 
