@@ -15,6 +15,10 @@ from mcquack.simulators.statevector.lanes import Staged, StagedRows, load, packe
 
 Registers = list[Staged]
 
+# The gates of the last so many qubits are applied to one chunk of the state after the other: a chunk of 2**9 amplitudes
+# and its adjoint take 128 KiB, so that all passes but the first find them in the second-level cache.
+LOCAL_QUBITS = 9
+
 
 def _pairs(n_gates: int, gate: int) -> list[tuple[int, int]]:
     """Positions (with the gate's bit 0, with the bit 1) among 2**n_gates registers; gate 0 is the highest bit."""
@@ -117,28 +121,97 @@ def _three(masks: Any, rotations: Any, q: int) -> Any:
 
 
 @njit(nogil=True)
-def rotate(state: Any, rows: Any, masks: Any, rotations: Any) -> None:
-    """Applies RY to every qubit; ``rotations`` has the rows cos θ/2, sin θ/2 of each."""
+def _rotate_qubits(state: Any, rows: Any, masks: Any, rotations: Any, first: int, last: int, chunk: int) -> None:
+    """RY on the qubits ``first`` to ``last`` - 1, where the qubits before them have the bits of ``chunk``."""
     n = len(masks)
-    q = 0
-    while q < n:
-        rest = n - q
-        if rest == 1:
+    q = first
+    while q < last:
+        left, rest = last - q, n - q
+        begin, end = chunk << (q - first), (chunk + 1) << (q - first)
+        if left == 1:
             one_mask, one_gate = (masks[q],), _cosine_sine(rotations, q)
-            for high in range(1 << q):
-                _rotate(state, rows[high << 1], one_mask, one_gate)
+            for high in range(begin, end):
+                for low in range(1 << (rest - 1)):
+                    _rotate(state, rows[high << rest | low], one_mask, one_gate)
             q += 1
-        elif rest == 2 or rest == 4:
+        elif left == 2 or left == 4:
             two_masks, two_gates = _two(masks, rotations, q)
-            for high in range(1 << q):
+            for high in range(begin, end):
                 for low in range(1 << (rest - 2)):
                     _rotate(state, rows[high << rest | low], two_masks, two_gates)
             q += 2
         else:
             three_masks, three_gates = _three(masks, rotations, q)
-            for high in range(1 << q):
+            for high in range(begin, end):
                 for low in range(1 << (rest - 3)):
                     _rotate(state, rows[high << rest | low], three_masks, three_gates)
+            q += 3
+
+
+@njit(nogil=True)
+def rotate(state: Any, rows: Any, masks: Any, rotations: Any) -> None:
+    """Applies RY to every qubit; ``rotations`` has the rows cos θ/2, sin θ/2 of each."""
+    n = len(masks)
+    local = max(0, n - LOCAL_QUBITS)
+    _rotate_qubits(state, rows, masks, rotations, 0, local, 0)
+    for chunk in range(1 << local):
+        _rotate_qubits(state, rows, masks, rotations, local, n, chunk)
+
+
+@njit(nogil=True)
+def _add(slopes: Any, q: int, total: Any) -> None:
+    store(slopes, q, load(slopes, q) + total)
+
+
+@njit(nogil=True)
+def _unrotate_qubits(
+    state: Any,
+    adjoint: Any,
+    rows: Any,
+    masks: Any,
+    rotations: Any,
+    slopes: Any,
+    zero: Any,
+    undo: Any,
+    first: int,
+    last: int,
+    chunk: int,
+) -> None:
+    """The inverse of :func:`_rotate_qubits` on both arrays, adding to the slopes."""
+    n = len(masks)
+    q = first
+    while q < last:
+        left, rest = last - q, n - q
+        begin, end = chunk << (q - first), (chunk + 1) << (q - first)
+        if left == 1:
+            one_mask, one_gate = (masks[q],), _cosine_sine(rotations, q)
+            one_total = (zero,)
+            for high in range(begin, end):
+                for low in range(1 << (rest - 1)):
+                    base = rows[high << rest | low]
+                    one_total = _unrotate(state, adjoint, base, one_mask, one_gate, one_total, undo)
+            _add(slopes, q, one_total[0])
+            q += 1
+        elif left == 2 or left == 4:
+            two_masks, two_gates = _two(masks, rotations, q)
+            two_totals = (zero, zero)
+            for high in range(begin, end):
+                for low in range(1 << (rest - 2)):
+                    base = rows[high << rest | low]
+                    two_totals = _unrotate(state, adjoint, base, two_masks, two_gates, two_totals, undo)
+            _add(slopes, q, two_totals[0])
+            _add(slopes, q + 1, two_totals[1])
+            q += 2
+        else:
+            three_masks, three_gates = _three(masks, rotations, q)
+            three_totals = (zero, zero, zero)
+            for high in range(begin, end):
+                for low in range(1 << (rest - 3)):
+                    base = rows[high << rest | low]
+                    three_totals = _unrotate(state, adjoint, base, three_masks, three_gates, three_totals, undo)
+            _add(slopes, q, three_totals[0])
+            _add(slopes, q + 1, three_totals[1])
+            _add(slopes, q + 2, three_totals[2])
             q += 3
 
 
@@ -151,34 +224,9 @@ def unrotate(
     ``zero`` is a register of zeros. With ``undo`` False only the slopes are computed.
     """
     n = len(masks)
-    q = 0
-    while q < n:
-        rest = n - q
-        if rest == 1:
-            one_mask, one_gate = (masks[q],), _cosine_sine(rotations, q)
-            one_total = (zero,)
-            for high in range(1 << q):
-                one_total = _unrotate(state, adjoint, rows[high << 1], one_mask, one_gate, one_total, undo)
-            store(slopes, q, one_total[0])
-            q += 1
-        elif rest == 2 or rest == 4:
-            two_masks, two_gates = _two(masks, rotations, q)
-            two_totals = (zero, zero)
-            for high in range(1 << q):
-                for low in range(1 << (rest - 2)):
-                    base = rows[high << rest | low]
-                    two_totals = _unrotate(state, adjoint, base, two_masks, two_gates, two_totals, undo)
-            store(slopes, q, two_totals[0])
-            store(slopes, q + 1, two_totals[1])
-            q += 2
-        else:
-            three_masks, three_gates = _three(masks, rotations, q)
-            three_totals = (zero, zero, zero)
-            for high in range(1 << q):
-                for low in range(1 << (rest - 3)):
-                    base = rows[high << rest | low]
-                    three_totals = _unrotate(state, adjoint, base, three_masks, three_gates, three_totals, undo)
-            store(slopes, q, three_totals[0])
-            store(slopes, q + 1, three_totals[1])
-            store(slopes, q + 2, three_totals[2])
-            q += 3
+    for q in range(n):
+        store(slopes, q, zero)
+    local = max(0, n - LOCAL_QUBITS)
+    for chunk in range(1 << local):
+        _unrotate_qubits(state, adjoint, rows, masks, rotations, slopes, zero, undo, local, n, chunk)
+    _unrotate_qubits(state, adjoint, rows, masks, rotations, slopes, zero, undo, 0, local, 0)
