@@ -7,6 +7,8 @@ from typing import Literal
 from mcquack.errors import InvalidInputError
 
 Optimizer = Literal["adam", "sgd"]
+# Nobody needs more before the other half has its turn, and an epoch must come to an end.
+MAX_PASSES = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +33,8 @@ class TrainingSettings:
 
     def __post_init__(self) -> None:
         for name in ("epochs_ka", "epochs_co"):
-            _require(getattr(self, name) >= 0, name, "at least 0", getattr(self, name))
+            passes = getattr(self, name)
+            _require(0 <= passes <= MAX_PASSES, name, f"a number from 0 to {MAX_PASSES}", passes)
         if self.epochs_ka + self.epochs_co == 0:
             raise InvalidInputError("epochs_ka and epochs_co are both 0, which trains nothing; set one of them.")
         for name in ("lr_ka", "lr_co", "decay_rate"):
