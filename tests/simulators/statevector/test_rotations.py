@@ -1,0 +1,121 @@
+"""RY on all qubits, in place on amplitudes that lie anywhere, against matrices."""
+
+from collections.abc import Callable
+from functools import reduce
+from typing import Any
+
+import numpy as np
+import pytest
+from numba import njit
+from numpy.testing import assert_allclose, assert_array_equal
+from numpy.typing import NDArray
+
+from mcquack.circuits.entangler import linear_table, stored_rows
+from mcquack.randomness import stream
+from mcquack.simulators.statevector.lanes import lane_count, splat
+from mcquack.simulators.statevector.memory import aligned_zeros
+from mcquack.simulators.statevector.rotations import rotate, unrotate
+
+FloatArray = NDArray[np.float64]
+ComplexArray = NDArray[np.complex128]
+WIDTH = lane_count(np.float64)
+every_size = pytest.mark.parametrize("n_qubits", range(1, 10))
+
+
+@njit
+def _rotate(state: Any, rows: Any, masks: Any, rotations: Any) -> None:
+    rotate(state, rows, masks, rotations)
+
+
+@njit
+def _unrotate(state: Any, adjoint: Any, rows: Any, masks: Any, rotations: Any, slopes: Any) -> None:
+    unrotate(state, adjoint, rows, masks, rotations, slopes, splat(0.0), True)
+
+
+@njit
+def _slopes_only(state: Any, adjoint: Any, rows: Any, masks: Any, rotations: Any, slopes: Any) -> None:
+    unrotate(state, adjoint, rows, masks, rotations, slopes, splat(0.0), False)
+
+
+def random_block(n_qubits: int, name: str) -> FloatArray:
+    block = aligned_zeros((1 << n_qubits, 2, WIDTH), np.float64)
+    block[:] = stream(0, name).normal(size=block.shape)
+    return block
+
+
+def amplitudes(block: FloatArray) -> ComplexArray:
+    return block[:, 0] + 1j * block[:, 1]
+
+
+def random_rotations(n_qubits: int) -> FloatArray:
+    half = stream(0, "half angles").normal(scale=2, size=(n_qubits, WIDTH))
+    rotations = aligned_zeros((n_qubits, 2, WIDTH), np.float64)
+    rotations[:, 0], rotations[:, 1] = np.cos(half), np.sin(half)
+    return rotations
+
+
+def places(n_qubits: int, layer: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    masks = stored_rows(n_qubits, layer)[layer].copy()
+    return linear_table(masks), masks
+
+
+def rotated(states: ComplexArray, rotations: FloatArray) -> ComplexArray:
+    """RY ⊗ … ⊗ RY times each lane's amplitudes, (2**n, W)."""
+    lanes = []
+    for lane in range(WIDTH):
+        gates = [np.array([[c, -s], [s, c]]) for c, s in rotations[:, :, lane]]
+        lanes.append(np.einsum("ij,j->i", reduce(np.kron, gates), states[:, lane]))
+    return np.array(lanes).T
+
+
+def after_y(states: ComplexArray, qubit: int) -> ComplexArray:
+    """Pauli Y on one qubit of amplitudes (2**n, W)."""
+    parts = states.reshape(1 << qubit, 2, -1, WIDTH)
+    return np.stack([-1j * parts[:, 1], 1j * parts[:, 0]], axis=1).reshape(states.shape)
+
+
+@every_size
+@pytest.mark.parametrize("layer", [0, 1, 4])
+def test_rotate_is_ry_on_every_qubit_wherever_the_amplitudes_lie(n_qubits: int, layer: int) -> None:
+    (rows, masks), state, rotations = (
+        places(n_qubits, layer),
+        random_block(n_qubits, "state"),
+        random_rotations(n_qubits),
+    )
+    before = amplitudes(state)[rows]
+    _rotate(state, rows, masks, rotations)
+    assert_allclose(amplitudes(state)[rows], rotated(before, rotations), rtol=0, atol=1e-12)
+
+
+@every_size
+def test_unrotate_takes_the_gates_back(n_qubits: int) -> None:
+    (rows, masks), rotations = places(n_qubits, 2), random_rotations(n_qubits)
+    state, adjoint = random_block(n_qubits, "state"), random_block(n_qubits, "adjoint")
+    starts = state.copy(), adjoint.copy()
+    for block in (state, adjoint):
+        _rotate(block, rows, masks, rotations)
+    slopes = aligned_zeros((n_qubits, WIDTH), np.float64)
+    _unrotate(state, adjoint, rows, masks, rotations, slopes)
+    for block, start in zip((state, adjoint), starts, strict=True):
+        assert_allclose(block, start, rtol=0, atol=1e-12)
+
+
+@every_size
+@pytest.mark.parametrize("function", [_unrotate, _slopes_only], ids=["undo", "slopes only"])
+def test_slopes_are_the_imaginary_parts_of_adjoint_y_state(n_qubits: int, function: Callable[..., None]) -> None:
+    (rows, masks), rotations = places(n_qubits, 1), random_rotations(n_qubits)
+    state, adjoint = random_block(n_qubits, "state"), random_block(n_qubits, "adjoint")
+    psi, chi = amplitudes(state)[rows], amplitudes(adjoint)[rows]
+    slopes = aligned_zeros((n_qubits, WIDTH), np.float64)
+    function(state, adjoint, rows, masks, rotations, slopes)
+    expected = [np.sum(chi.conj() * after_y(psi, qubit), axis=0).imag for qubit in range(n_qubits)]
+    assert_allclose(slopes, expected, rtol=0, atol=1e-11)
+
+
+def test_without_undo_the_arrays_stay_as_they_are() -> None:
+    (rows, masks), rotations = places(5, 1), random_rotations(5)
+    state, adjoint = random_block(5, "state"), random_block(5, "adjoint")
+    starts = state.copy(), adjoint.copy()
+    _slopes_only(state, adjoint, rows, masks, rotations, aligned_zeros((5, WIDTH), np.float64))
+    assert_array_equal(state, starts[0])
+    assert_array_equal(adjoint, starts[1])

@@ -1,0 +1,168 @@
+"""Threads that run one compiled function together see each other's work, and stop together."""
+
+import gc
+import threading
+from collections.abc import Sequence
+from concurrent.futures import wait
+from typing import Any
+
+import numba
+import numpy as np
+import pytest
+from numba import njit
+from numpy.testing import assert_array_equal
+
+from mcquack.simulators.statevector import team
+from mcquack.simulators.statevector.team import STOP_ASKED, Team, available_threads, barrier, control, stop_barrier
+
+team_sizes = pytest.mark.parametrize("n_threads", [1, 2, 3, 5])
+either_way = pytest.mark.parametrize("patient", [True, False])
+
+
+@njit(nogil=True)
+def _sum_neighbours(cells: Any, rank: int, n_threads: int, work: Any, values: Any, n_rounds: int) -> None:
+    """In every round each member replaces its value by the sum of all: wrong as soon as one is late or early."""
+    for _ in range(n_rounds):
+        total = 0
+        for member in range(n_threads):
+            total += values[member]
+        barrier(cells, n_threads)
+        values[rank] = (total + rank) % 1_000_003
+        barrier(cells, n_threads)
+
+
+@njit(nogil=True)
+def _run_until_stopped(cells: Any, rank: int, n_threads: int, work: Any, rounds: Any) -> None:
+    while True:
+        rounds[rank] += 1
+        barrier(cells, n_threads)
+        if stop_barrier(cells, rank, n_threads):
+            return
+
+
+@njit(nogil=True)
+def _stop_in_round(cells: Any, rank: int, n_threads: int, work: Any, rounds: Any, last: int) -> None:
+    """The last member raises the flag itself, in the middle of a round."""
+    while True:
+        rounds[rank] += 1
+        if rank == n_threads - 1 and rounds[rank] == last:
+            cells[STOP_ASKED] = 1
+        barrier(cells, n_threads)
+        if stop_barrier(cells, rank, n_threads):
+            return
+
+
+def compiled(function: Any, *args: Any) -> None:
+    """Compiles before the team starts, so that its members really run side by side."""
+    function(control(), 0, 1, None, *args)
+
+
+def sums_by_hand(n_members: int, n_rounds: int) -> list[int]:
+    values = list(range(n_members))
+    for _ in range(n_rounds):
+        values = [(sum(values) + rank) % 1_000_003 for rank in range(n_members)]
+    return values
+
+
+def test_barrier_makes_every_write_visible_to_all() -> None:
+    compiled(_sum_neighbours, np.zeros(1, dtype=np.int64), 1)
+    for n_threads in (1, 2, 3, 5):
+        for patient in (True, False):
+            values = np.arange(n_threads)
+            Team(n_threads, patient=patient).run(_sum_neighbours, [None] * n_threads, values, 300)
+            assert_array_equal(values, sums_by_hand(n_threads, 300))
+
+
+@team_sizes
+@either_way
+def test_every_member_has_its_own_rank_and_scratch(n_threads: int, patient: bool) -> None:
+    seen: list[Sequence[Any]] = []
+
+    def note(cells: Any, rank: int, size: int, work: str, shared: str) -> None:
+        seen.append((rank, size, work, shared))
+
+    team_of_threads = Team(n_threads, patient=patient)
+    works = [f"scratch {rank}" for rank in range(n_threads)]
+    for task in ("first", "second"):  # a team can be used again
+        seen.clear()
+        team_of_threads.run(note, works, task)
+        assert sorted(seen) == [(rank, n_threads, works[rank], task) for rank in range(n_threads)]
+
+
+def test_the_caller_takes_a_share_of_short_work_only() -> None:
+    threads: dict[bool, list[threading.Thread]] = {True: [], False: []}
+
+    def note(cells: Any, rank: int, n_threads: int, work: Any, noted: list[threading.Thread]) -> None:
+        noted.append(threading.current_thread())
+
+    for patient, noted in threads.items():
+        Team(3, patient=patient).run(note, [None] * 3, noted)
+    assert threads[True].count(threading.current_thread()) == 1
+    assert threading.current_thread() not in threads[False]
+
+
+@team_sizes
+@either_way
+def test_an_exception_of_any_member_reaches_the_caller(n_threads: int, patient: bool) -> None:
+    def fail(cells: Any, rank: int, size: int, work: Any, failing: int) -> None:
+        if rank == failing:
+            raise ArithmeticError(f"member {rank}")
+
+    for failing in range(n_threads):
+        with pytest.raises(ArithmeticError, match=f"member {failing}"):
+            Team(n_threads, patient=patient).run(fail, [None] * n_threads, failing)
+
+
+@team_sizes
+@pytest.mark.parametrize("interrupt", [KeyboardInterrupt, SystemExit])
+def test_an_interrupt_stops_the_team(
+    n_threads: int, interrupt: type[BaseException], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a flag these members would run for ever."""
+    _run_until_stopped(np.ones(4, dtype=np.int64), 0, 1, None, np.zeros(1, dtype=np.int64))
+    rounds = np.zeros(n_threads, dtype=np.int64)
+    waits = []
+
+    def interrupted_once(members: Any) -> None:
+        waits.append(members)
+        if len(waits) > 1:
+            wait(members)
+            return
+        while not rounds.all():
+            pass
+        raise interrupt
+
+    monkeypatch.setattr(team, "wait", interrupted_once)
+    with pytest.raises(interrupt):
+        Team(n_threads, patient=False).run(_run_until_stopped, [None] * n_threads, rounds)
+    assert len(waits) == 2, "the members have ended before the caller goes on"
+    assert len(set(rounds)) == 1, "and all in the same round"
+
+
+@pytest.mark.parametrize("last", [1, 2, 50])
+def test_members_agree_on_the_round_in_which_to_stop(last: int) -> None:
+    compiled(_stop_in_round, np.zeros(1, dtype=np.int64), 1)
+    for n_threads in (1, 2, 3):
+        rounds = np.zeros(n_threads, dtype=np.int64)
+        Team(n_threads, patient=False).run(_stop_in_round, [None] * n_threads, rounds, last)
+        assert len(set(rounds)) == 1
+        assert rounds[0] == last
+
+
+def test_threads_end_with_their_team() -> None:
+    before = threading.active_count()
+    team_of_threads = Team(3, patient=False)
+    team_of_threads.run(lambda *_: None, [None] * 3)
+    members = [thread for thread in threading.enumerate() if thread.name.startswith("mcquack")]
+    assert members
+    del team_of_threads
+    gc.collect()
+    for thread in members:
+        thread.join(timeout=60)
+    assert not any(thread.is_alive() for thread in members)
+    assert threading.active_count() <= before
+
+
+def test_threads_are_those_asked_for_or_numbas() -> None:
+    assert available_threads(3) == 3
+    assert available_threads(None) == numba.config.NUMBA_NUM_THREADS

@@ -1,0 +1,224 @@
+"""The compiled epoch is the epoch that the engine's seam gives, whatever the threads and the memory."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from mcquack.errors import InvalidInputError, MemoryLimitError
+from mcquack.simulators.statevector import engine as engine_module
+from mcquack.simulators.statevector import memory, team
+from mcquack.training import TrainingData, TrainingSettings, TrainingState, compiled
+from mcquack.training.compiled import CompiledEpochs
+from mcquack.training.seam import SeamEpochs
+from mcquack.training.state import EpochSums
+from tests.training.setups import assert_close_epochs, bits, clusters, copied, engine_of, start_of
+
+both_types = pytest.mark.parametrize("dtype", [np.float32, np.float64])
+N_EPOCHS = 3
+SETTINGS: dict[str, dict[str, Any]] = {
+    "one batch": {"batch_size": 45},
+    "batch larger than the data": {"batch_size": 1000},
+    "batches with a rest": {"batch_size": 14},
+    "batches that lack a class": {"batch_size": 2},
+    "single samples": {"batch_size": 1},
+    "gradient descent": {"batch_size": 14, "optimizer": "sgd"},
+    "alignment only": {"batch_size": 14, "epochs_ka": 2, "epochs_co": 0},
+    "centroids only": {"batch_size": 14, "epochs_ka": 0, "epochs_co": 2},
+    "two passes each": {"batch_size": 20, "epochs_ka": 2, "epochs_co": 2},
+    "all penalties": {
+        "batch_size": 20,
+        "reg_param_weights": 0.01,
+        "reg_param_bias": 0.02,
+        "reg_param_co": 0.5,
+        "feature_range": (0.2, 0.7),
+        "optimizer": "sgd",
+    },
+    "decay": {"batch_size": 20, "decay_rate": 0.5, "lr_ka": 0.1, "lr_co": 0.05, "seed": 7},
+}
+
+
+def epochs(
+    state: TrainingState,
+    data: TrainingData,
+    settings: TrainingSettings,
+    *,
+    n_threads: int = 1,
+    dtype: type = np.float64,
+) -> list[EpochSums]:
+    run = CompiledEpochs(engine_of(dtype, n_threads), data, settings)
+    done = []
+    for _ in range(N_EPOCHS):
+        done.append(run(state))
+        state = done[-1].state
+    return done
+
+
+def assert_same_epochs(left: list[EpochSums], right: list[EpochSums]) -> None:
+    """To the last bit."""
+    for one, other in zip(left, right, strict=True):
+        assert bits(one.state) == bits(other.state)
+        assert (one.loss_kao, one.loss_co, one.grad_norms) == (other.loss_kao, other.loss_co, other.grad_norms)
+        assert one.kernel.tobytes() == other.kernel.tobytes()
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_compiled_epochs_are_those_of_the_seam(name: str, weighted: bool) -> None:
+    data, settings = clusters(weighted=weighted), TrainingSettings(**SETTINGS[name])
+    by_seam, by_compiler = SeamEpochs(engine_of(), data, settings), CompiledEpochs(engine_of(), data, settings)
+    left = right = start_of(data)
+    for _ in range(N_EPOCHS):
+        slow, fast = by_seam(left), by_compiler(right)
+        assert_close_epochs(fast, slow, 1e-10)
+        left, right = slow.state, fast.state
+
+
+@pytest.mark.parametrize("n_classes", [1, 2, 10, 18])
+def test_compiled_epochs_take_any_number_of_classes(n_classes: int) -> None:
+    data, settings = clusters(n_samples=40, n_classes=n_classes), TrainingSettings(batch_size=15)
+    start = start_of(data)
+    slow, fast = (kind(engine_of(), data, settings)(start) for kind in (SeamEpochs, CompiledEpochs))
+    assert_close_epochs(fast, slow, 1e-10)
+
+
+def test_a_class_without_samples_is_fine() -> None:
+    full = clusters()
+    lacking = TrainingData(full.X, np.zeros_like(full.labels), full.row_weights, full.n_classes)
+    settings, start = TrainingSettings(batch_size=20), start_of(full)
+    slow, fast = (kind(engine_of(), lacking, settings)(start) for kind in (SeamEpochs, CompiledEpochs))
+    assert_close_epochs(fast, slow, 1e-10)
+    assert np.isfinite(fast.state.parameters.centroids).all()
+
+
+def test_samples_without_weight_do_not_count() -> None:
+    data = clusters(weighted=True)
+    row_weights = data.row_weights.copy()
+    row_weights[10:] = 0
+    settings, start = TrainingSettings(batch_size=100), start_of(data)
+    some = TrainingData(data.X, data.labels, row_weights, data.n_classes)
+    first = TrainingData(data.X[:10], data.labels[:10], row_weights[:10], data.n_classes)
+    left, right = (CompiledEpochs(engine_of(), part, settings)(start) for part in (some, first))
+    assert left.kernel.shape == (45, 3)
+    for name, array in left.state.to_tensors().items():
+        np.testing.assert_allclose(array, right.state.to_tensors()[name], rtol=0, atol=1e-10)
+
+
+# The same to the last bit
+
+
+@both_types
+@pytest.mark.parametrize("name", ["batches with a rest", "two passes each", "batch larger than the data"])
+def test_threads_change_no_bit(name: str, dtype: type, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine_module, "FLOPS_WORTH_A_THREAD", 1.0)
+    data, settings = clusters(n_samples=60, weighted=True), TrainingSettings(**SETTINGS[name])
+    start = start_of(data, dtype=dtype)
+    assert CompiledEpochs(engine_of(dtype, 2), data, settings).n_threads == 2
+    alone, *shared = (epochs(start, data, settings, n_threads=n, dtype=dtype) for n in (1, 2, 3))
+    for together in shared:
+        assert_same_epochs(together, alone)
+
+
+@both_types
+@pytest.mark.parametrize("epochs_co", [0, 1, 3])
+def test_states_may_be_kept_or_encoded_again(epochs_co: int, dtype: type, monkeypatch: pytest.MonkeyPatch) -> None:
+    data, settings = clusters(weighted=True), TrainingSettings(batch_size=10, epochs_co=epochs_co)
+    start = start_of(data, dtype=dtype)
+    kept = epochs(start, data, settings, dtype=dtype)
+    monkeypatch.setattr(compiled, "KEPT_STATES_LIMIT", 0)
+    assert len(CompiledEpochs(engine_of(dtype), data, settings).room.kept) == 1
+    assert_same_epochs(epochs(start, data, settings, dtype=dtype), kept)
+
+
+def test_little_free_memory_keeps_fewer_states(monkeypatch: pytest.MonkeyPatch) -> None:
+    data, settings = clusters(), TrainingSettings(batch_size=10)
+    assert len(CompiledEpochs(engine_of(), data, settings).room.kept) == 5
+    monkeypatch.setattr(compiled, "available_bytes", lambda: 1000)
+    assert len(CompiledEpochs(engine_of(), data, settings).room.kept) == 1
+
+
+@pytest.mark.parametrize("optimizer", ["adam", "sgd"])
+def test_a_resumed_run_is_the_same_run(optimizer: Any) -> None:
+    data, settings = clusters(), TrainingSettings(batch_size=14, decay_rate=0.9, optimizer=optimizer)
+    straight = epochs(start_of(data), data, settings)
+    for stop in range(N_EPOCHS):
+        before = start_of(data) if stop == 0 else straight[stop - 1].state
+        resumed = epochs(copied(before), data, settings)
+        assert_same_epochs(resumed[: N_EPOCHS - stop], straight[stop:])
+
+
+def test_buffers_remember_nothing() -> None:
+    data, settings = clusters(), TrainingSettings(batch_size=14)
+    run, start = CompiledEpochs(engine_of(), data, settings), start_of(data)
+    first = run(start)
+    run(start_of(data, seed=1))
+    assert_same_epochs([run(start)], [first])
+
+
+def test_the_given_state_stays_as_it_is() -> None:
+    data = clusters()
+    start = start_of(data)
+    before = bits(start)
+    CompiledEpochs(engine_of(), data, TrainingSettings(batch_size=14))(start)
+    assert bits(start) == before
+
+
+def test_an_interrupt_leaves_state_and_buffers_usable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine_module, "FLOPS_WORTH_A_THREAD", 1.0)
+    monkeypatch.setattr(engine_module, "FLOPS_WORTH_LISTENING", 0.0)
+    data, settings = clusters(n_samples=400), TrainingSettings(batch_size=20, epochs_ka=50)
+    start = start_of(data)
+    run = CompiledEpochs(engine_of(n_threads=2), data, settings)
+    expected, before = run(start), bits(start)
+    wait, waits = team.wait, []
+
+    def interrupted_once(members: Any) -> None:
+        waits.append(members)
+        if len(waits) == 1:
+            raise KeyboardInterrupt
+        wait(members)
+
+    monkeypatch.setattr(team, "wait", interrupted_once)
+    with pytest.raises(KeyboardInterrupt):
+        run(start)
+    assert bits(start) == before
+    assert_same_epochs([run(start)], [expected])
+
+
+# Shapes and limits
+
+
+def test_the_kernel_belongs_to_the_samples_in_their_own_order() -> None:
+    data, settings = clusters(), TrainingSettings(batch_size=7)
+    done = CompiledEpochs(engine_of(), data, settings)(start_of(data))
+    parameters, engine = done.state.parameters, engine_of()
+    samples = engine.encode(data.X, parameters.weights, parameters.bias)
+    centroids = engine.encode(parameters.centroids, parameters.weights, parameters.bias)
+    np.testing.assert_allclose(done.kernel, engine.fidelities(samples, centroids), rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("epochs_co", [0, 1])
+def test_without_the_kernel_training_is_the_same(epochs_co: int) -> None:
+    data, settings = clusters(), TrainingSettings(batch_size=7, epochs_co=epochs_co)
+    run, start = CompiledEpochs(engine_of(), data, settings), start_of(data)
+    assert bits(run(start, with_kernel=False).state) == bits(run(start).state)
+
+
+def test_steps_and_epochs_are_counted() -> None:
+    data, settings = clusters(), TrainingSettings(batch_size=14, epochs_ka=2, epochs_co=3)
+    done = epochs(start_of(data), data, settings)
+    assert [epoch.state.epoch for epoch in done] == [1, 2, 3]
+    assert_array_equal([epoch.state.steps for epoch in done], [[8, 12], [16, 24], [24, 36]])
+
+
+def test_training_beyond_memory_is_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "available_bytes", lambda: 1000)
+    with pytest.raises(MemoryLimitError, match="training 3 qubits on batches of 45"):
+        CompiledEpochs(engine_of(), clusters(), TrainingSettings())
+
+
+def test_samples_must_fit_the_feature_map() -> None:
+    data = clusters()
+    with pytest.raises(InvalidInputError, match="5 features"):
+        CompiledEpochs(engine_of(), TrainingData(data.X[:, :4], data.labels, data.row_weights, 3), TrainingSettings())

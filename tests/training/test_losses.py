@@ -1,0 +1,105 @@
+"""What training minimises, written out from the paper and run on the oracle."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from numpy.typing import NDArray
+
+from mcquack.training import Parameters, TrainingData, TrainingSettings
+from mcquack.training.compiled import CompiledEpochs
+from mcquack.training.schedule import epoch_orders
+from mcquack.training.seam import SeamEpochs
+from tests.oracles import gradient, oracle_kernel
+from tests.training.setups import FEATURE_MAP, clusters, engine_of, start_of
+
+FloatArray = NDArray[np.float64]
+LOW, HIGH = 0.2, 0.7
+SETTINGS = TrainingSettings(
+    batch_size=100,
+    optimizer="sgd",
+    lr_ka=0.03,
+    lr_co=0.05,
+    reg_param_weights=0.01,
+    reg_param_bias=0.02,
+    reg_param_co=0.3,
+    feature_range=(LOW, HIGH),
+)
+either_way = pytest.mark.parametrize("kind", [CompiledEpochs, SeamEpochs])
+
+
+def misalignment(data: TrainingData, parameters: Parameters) -> float:
+    """1 - A(K, K*), every row of both counted with its weight."""
+    K = oracle_kernel(FEATURE_MAP, data.X, parameters.centroids, weights=parameters.weights, bias=parameters.bias)
+    ideal = np.where(np.arange(data.n_classes) == data.labels[:, None], 1.0, -1.0)
+    rows = data.row_weights[:, None]
+    return float(1 - np.sum(rows * K * ideal) / np.sqrt(np.sum(rows * K**2) * np.sum(rows * ideal**2)))
+
+
+def kao_loss(data: TrainingData, parameters: Parameters) -> float:
+    penalty = 0.01 * np.sum(parameters.weights**2) + 0.02 * np.sum(parameters.bias**2)
+    return misalignment(data, parameters) + float(penalty)
+
+
+def co_loss(data: TrainingData, parameters: Parameters) -> float:
+    """R charges a centroid for every feature outside the range of the data."""
+    outside = sum(max(value - HIGH, 0) - min(value - LOW, 0) for value in parameters.centroids.flat)
+    return misalignment(data, parameters) + 0.3 * outside
+
+
+@either_way
+@pytest.mark.parametrize("weighted", [False, True])
+def test_losses_are_those_of_the_paper(kind: type, weighted: bool) -> None:
+    data = clusters(weighted=weighted)
+    start = start_of(data)
+    done = kind(engine_of(), data, SETTINGS)(start)
+    moved = done.state.parameters
+    assert_allclose(done.loss_kao, kao_loss(data, start.parameters), rtol=1e-12)
+    between = Parameters(moved.weights, moved.bias, start.parameters.centroids)
+    assert_allclose(done.loss_co, co_loss(data, between), rtol=1e-12)
+
+
+@either_way
+def test_a_step_goes_down_the_slope_of_the_loss(kind: type) -> None:
+    """The first step of gradient descent is the learning rate times the gradient, and so are the reported norms."""
+    data = clusters(n_samples=20, weighted=True)
+    start = start_of(data)
+    old = start.parameters
+    done = kind(engine_of(), data, SETTINGS)(start)
+    new = done.state.parameters
+    by_weights = gradient(lambda w: kao_loss(data, Parameters(w, old.bias, old.centroids)), old.weights)
+    by_bias = gradient(lambda b: kao_loss(data, Parameters(old.weights, b, old.centroids)), old.bias)
+    by_centroids = gradient(lambda c: co_loss(data, Parameters(new.weights, new.bias, c)), old.centroids)
+    assert_allclose(new.weights, old.weights - 0.03 * by_weights, rtol=0, atol=1e-9)
+    assert_allclose(new.bias, old.bias - 0.03 * by_bias, rtol=0, atol=1e-9)
+    assert_allclose(new.centroids, old.centroids - 0.05 * by_centroids, rtol=0, atol=1e-9)
+    norms = [float(np.linalg.norm(slopes.ravel())) for slopes in (by_weights, by_bias, by_centroids)]
+    assert_allclose(done.grad_norms, norms, rtol=1e-7)
+
+
+@either_way
+def test_losses_of_several_steps_are_averaged(kind: type) -> None:
+    """With rates too small to move anything, the mean over batches of equal size."""
+    data = clusters(n_samples=40)
+    settings = TrainingSettings(batch_size=10, lr_ka=1e-12, lr_co=1e-12, optimizer="sgd", reg_param_co=0.0, seed=3)
+    start = start_of(data)
+    run = kind(engine_of(), data, settings)
+    done = run(start)
+    assert 0 < done.loss_kao < 2
+    assert_allclose(
+        [done.loss_kao, done.loss_co],
+        [mean_misalignment(data, start.parameters, order) for order in orders_of(data, settings)],
+        rtol=1e-8,
+    )
+
+
+def orders_of(data: TrainingData, settings: TrainingSettings) -> list[NDArray[np.int64]]:
+    (kao,), co = epoch_orders(len(data.X), 0, settings)
+    return [kao, co]
+
+
+def mean_misalignment(data: TrainingData, parameters: Parameters, order: NDArray[np.int64]) -> float:
+    batches = [
+        TrainingData(data.X[rows], data.labels[rows], data.row_weights[rows], data.n_classes)
+        for rows in order.reshape(-1, 10)
+    ]
+    return float(np.mean([misalignment(batch, parameters) for batch in batches]))
