@@ -336,7 +336,7 @@ def test_wrong_shapes_are_refused_with_both_shapes_named(
 def test_a_cotangent_must_fit_the_kernel(implementation: Implementation) -> None:
     problem = random_problem(FeatureMap(n_qubits=3, n_features=4, n_layers=2))
     for shape in ((5, 2), (4, 3), (3, 5)):
-        with pytest.raises(ValueError, match="shape"):
+        with pytest.raises(InvalidInputError, match="shape"):
             gradient_of(implementation, problem, np.zeros(shape))
 
 

@@ -972,7 +972,7 @@ def test_more_qubits_than_can_be_simulated_are_refused() -> None:
 def test_numbers_of_numpy_are_numbers() -> None:
     settings = {"n_qubits": np.int64(2), "epochs": np.int32(5), "batch_size": np.int64(50), "patience": np.int64(3)}
     rates = {"lr_ka": np.float64(1e-2), "feature_range": np.array([0.0, 1.0]), "n_threads": np.int64(1)}
-    plain = small(batch_size=50, patience=3).fit(IRIS_X, IRIS_Y)
+    plain = small(batch_size=50, patience=3, lr_ka=1e-2).fit(IRIS_X, IRIS_Y)
     assert_same_training(small(**settings, **rates).fit(IRIS_X, IRIS_Y), plain)
 
 

@@ -1,5 +1,6 @@
 """The compiled epoch is the epoch that the engine's seam gives, whatever the threads and the memory."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -222,3 +223,25 @@ def test_samples_must_fit_the_feature_map() -> None:
     data = clusters()
     with pytest.raises(InvalidInputError, match="5 features"):
         CompiledEpochs(engine_of(), TrainingData(data.X[:, :4], data.labels, data.row_weights, 3), TrainingSettings())
+
+
+@pytest.mark.parametrize("name", ["weights", "bias", "centroids"])
+@pytest.mark.parametrize("shape", [(40, 3, 3), (1, 3, 3), (1, 5), (4, 5), (3, 4)])
+def test_parameters_of_another_shape_are_refused(name: str, shape: tuple[int, ...]) -> None:
+    data = clusters()
+    state = start_of(data)
+    wrong = replace(state, parameters=replace(state.parameters, **{name: np.ones(shape)}))
+    with pytest.raises(InvalidInputError, match=f"{name} must have the shape"):
+        CompiledEpochs(engine_of(), data, TrainingSettings())(wrong)
+
+
+def test_a_state_goes_on_in_the_type_of_the_engine() -> None:
+    data = clusters()
+    after = CompiledEpochs(engine_of(np.float32), data, TrainingSettings())(start_of(data, dtype=np.float64)).state
+    assert all(array.dtype == np.float32 for array in after.to_tensors().values() if array.dtype.kind == "f")
+
+
+@pytest.mark.parametrize("labels", [[-1, 0], [0, 2]])
+def test_labels_are_class_numbers(labels: list[int]) -> None:
+    with pytest.raises(InvalidInputError, match="class numbers from 0 to 1"):
+        TrainingData(np.zeros((2, 5)), np.array(labels), np.ones(2), 2)

@@ -9,10 +9,12 @@ from mcquack.errors import InvalidInputError
 from mcquack.files import replace_file
 
 
-def check_can_write(path: Path, *, overwrite: bool, inputs: Iterable[Path] = ()) -> None:
+def check_can_write(path: Path, *, overwrite: bool, inputs: Iterable[Path] = (), regular: bool = False) -> None:
     """Refuses before the work is done what would fail, or be regretted, after it."""
     if path.is_dir():
         raise InvalidInputError(f"{path} is a folder; give the name of a file.")
+    if regular and path.exists() and not path.is_file():
+        raise InvalidInputError(f"{path} is a device or a pipe; give the name of a file.")
     if not path.parent.is_dir():
         raise InvalidInputError(f"the folder {path.parent} does not exist; make it first.")
     if path.exists() and any(source.exists() and path.samefile(source) for source in inputs):

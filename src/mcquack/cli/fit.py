@@ -71,13 +71,14 @@ def fit(
 
     Text columns become categories, dates become days; the columns are remembered by name. Ctrl-C stops the training
     and keeps the best model so far; the same command with --resume goes on from there, also after a crash: the file
-    is written every half minute. Then only --epochs may differ.
+    is written every half minute. Then the settings are those in the file, but for --epochs.
 
     Example: mcquack fit flowers.csv --target species --out flowers.mcq
     """
     from mcquack.models import McQuackClassifier  # not above: compilers and solvers would delay every --help
 
-    check_can_write(out, overwrite=force or resume, inputs=[data])
+    out = out.resolve()  # a link stays a link
+    check_can_write(out, overwrite=force or resume, inputs=[data], regular=True)
     samples = training_data(
         data,
         target=target,
@@ -94,7 +95,7 @@ def fit(
     chosen = {"epochs": epochs, "n_qubits": qubits, "n_repetitions": repetitions}
     given = {name: value for name, value in chosen.items() if value is not None}
     if resume:
-        model = _resumable_model(out, samples).set_params(**given)
+        model = _resumable_model(out, samples, epochs=epochs)
     else:
         weighting = None if class_weight == "none" else class_weight
         model = McQuackClassifier.from_preset(preset, **given, class_weight=weighting, scale=scale, random_state=seed)
@@ -109,7 +110,7 @@ def _extra(samples: TrainingData) -> dict[str, Any]:
     return {"table": samples.encoder.to_header()}
 
 
-def _resumable_model(path: Path, samples: TrainingData) -> "McQuackClassifier":
+def _resumable_model(path: Path, samples: TrainingData, *, epochs: int | None) -> "McQuackClassifier":
     """The model whose training was interrupted, if this is the table that it was trained on."""
     from mcquack.models import McQuackClassifier
 
@@ -120,7 +121,9 @@ def _resumable_model(path: Path, samples: TrainingData) -> "McQuackClassifier":
         raise InvalidInputError(
             f"{path} was trained on other columns or values; resume with the same table and options."
         )
-    return model
+    if epochs is not None and epochs <= model.n_iter_:
+        raise InvalidInputError(f"{path} has had {model.n_iter_} epochs already; ask for more with --epochs.")
+    return model if epochs is None else model.set_params(epochs=epochs)
 
 
 def _trained_until_interrupted(model: "McQuackClassifier", samples: TrainingData, *, out: Path, resume: bool) -> bool:

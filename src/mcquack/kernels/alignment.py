@@ -3,15 +3,15 @@
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from mcquack.errors import InvalidInputError
+from mcquack.simulators.statevector.entry import entry
 
 FloatArray = NDArray[np.floating]
 
 
-@njit(nogil=True, cache=True)
+@entry
 def alignment_slopes(K: Any, labels: Any, row_weights: Any) -> tuple[float, float, float]:
     """(A, s, t) with ∂A/∂K[i, m] = row_weights[i] * (s * K*[i, m] - t * K[i, m]), K* given by the labels.
 
@@ -30,7 +30,7 @@ def alignment_slopes(K: Any, labels: Any, row_weights: Any) -> tuple[float, floa
         mass += weight * K.shape[1]
     if power <= 0.0 or mass <= 0.0:
         return 0.0, 0.0, 0.0
-    scale = 1.0 / np.sqrt(power * mass)
+    scale = 1.0 / (np.sqrt(power) * np.sqrt(mass))
     alignment = agreement * scale
     return alignment, scale, alignment / power
 
@@ -64,14 +64,14 @@ def _checked(
 ) -> tuple[FloatArray, NDArray[np.int64], FloatArray]:
     kernel = np.asarray(K)
     classes = np.asarray(labels)
-    if kernel.ndim != 2 or kernel.shape[0] != len(classes):
+    if kernel.ndim != 2 or classes.shape != kernel.shape[:1]:
         raise InvalidInputError(
-            f"kernel of shape {kernel.shape} does not fit {len(classes)} labels; use one row for each label."
+            f"kernel of shape {kernel.shape} does not fit labels of shape {classes.shape}; use one row for each label."
         )
     if not np.issubdtype(classes.dtype, np.integer):
         raise InvalidInputError(f"labels must be class numbers 0 … {kernel.shape[1] - 1}, got {classes.dtype}.")
     ideal_kernel(classes, kernel.shape[1])
     weights = np.ones(len(classes)) if row_weights is None else np.asarray(row_weights, dtype=np.float64)
-    if weights.shape != classes.shape or (weights < 0).any():
+    if weights.shape != classes.shape or not (weights >= 0).all():
         raise InvalidInputError(f"row_weights must be {len(classes)} numbers of at least 0.")
     return kernel.astype(np.float64, copy=False), classes.astype(np.int64, copy=False), weights

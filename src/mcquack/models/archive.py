@@ -2,7 +2,9 @@
 
 import os
 import platform
+import re
 from collections.abc import Mapping
+from dataclasses import fields
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -14,7 +16,7 @@ from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError, ModelFileError
 from mcquack.models.model_file import ModelFile, read_model, require_field, require_tensor, write_model
 from mcquack.simulators.statevector import StatevectorEngine
-from mcquack.training.state import TrainingState
+from mcquack.training.state import EpochReport, TrainingState
 
 if TYPE_CHECKING:
     from mcquack.models.mcquack import McQuackClassifier
@@ -23,6 +25,9 @@ M = TypeVar("M", bound="McQuackClassifier")
 
 _LIBRARIES = ("mcquack", "numpy", "numba", "scikit-learn")
 _STATE = "state."
+_KEPT_ROWS = 10_000  # of the history; a stream's could outgrow the header
+_LABEL_TYPE = re.compile(r"[<>|=]?(b1|[iu][1248]|f[248]|U[0-9]{1,4}|O)")
+_HISTORY_FIELDS = {field.name for field in fields(EpochReport)} | {"loss"}
 _SCALAR_KINDS = {"bool": bool, "int": int, "float": float, "str": str}
 
 
@@ -33,12 +38,14 @@ def save(
     names = getattr(model, "feature_names_in_", None)
     header: dict[str, Any] = {
         "kind": type(model).__name__,
-        "settings": _plain_settings(model.get_params(deep=False)),
+        "settings": _plain_settings({**model.get_params(deep=False), "dtype": model.weights_.dtype}),
         "classes": _plain_classes(model.classes_),
         "feature_names": None if names is None else [str(name) for name in names],
         "feature_map": dict(vars(model.feature_map_)),
         "best_epoch": model.best_epoch_,
-        "history": list(model.history_),
+        "history": list(model.history_[-_KEPT_ROWS:]),
+        "n_iter": model.n_iter_,
+        "seen": np.broadcast_to(model._seen, model.classes_.shape).tolist(),
         "seed": model._seed,
         "fingerprint": model._fingerprint,
         "versions": {"python": platform.python_version(), **{name: version(name) for name in _LIBRARIES}},
@@ -53,21 +60,23 @@ def save(
     write_model(path, header=header, tensors={name: np.ascontiguousarray(array) for name, array in tensors.items()})
 
 
-def load(kind: type[M], path: str | os.PathLike[str]) -> M:
-    """The estimator of that class that the file holds."""
+def load(kinds: Mapping[str, type[M]], path: str | os.PathLike[str]) -> M:
+    """The estimator that the file holds, if it is one of these."""
     file = read_model(path)
     try:
-        return _model(kind, file)
+        return _model(kinds, file)
     except ModelFileError as error:
         raise ModelFileError(f"{path} is no usable model file: {error}") from error
-    except (InvalidInputError, TypeError, ValueError, OverflowError) as error:
-        raise ModelFileError(f"{path} is no usable model file: its settings do not go together ({error}).") from error
+    except (TypeError, ValueError, ArithmeticError, MemoryError) as error:
+        raise ModelFileError(f"{path} is no usable model file: its parts do not go together ({error}).") from error
 
 
-def _model(kind: type[M], file: ModelFile) -> M:
+def _model(kinds: Mapping[str, type[M]], file: ModelFile) -> M:
     header = file.header
-    if require_field(header, "kind", str) != kind.__name__:
-        raise ModelFileError(f"it holds a {header['kind']}, not a {kind.__name__}; load it as that.")
+    name = require_field(header, "kind", str)
+    if name not in kinds:
+        raise ModelFileError(f"it holds a {name}, not a {' or '.join(kinds)}; use mcquack.load.")
+    kind = kinds[name]
     model = kind(**_settings(require_field(header, "settings", dict), kind))
     model._check_settings()
     model.feature_map_ = FeatureMap(**require_field(header, "feature_map", dict))
@@ -81,9 +90,10 @@ def _model(kind: type[M], file: ModelFile) -> M:
     model.scaler_ = _scaler(file, n_features)
     _set_names(model, header, n_features)
     model.history_ = _history(require_field(header, "history", list))
-    model.n_iter_ = len(model.history_)
+    model.n_iter_ = require_field(header, "n_iter", int)
     model.best_epoch_ = require_field(header, "best_epoch", int)
     model._seed = require_field(header, "seed", int)
+    model._seen = _seen(require_field(header, "seen", list), len(model.classes_))
     model._fingerprint = str(header.get("fingerprint"))
     model.extra_ = require_field(header, "extra", dict)
     model.versions_ = require_field(header, "versions", dict)
@@ -130,9 +140,9 @@ def _classes(plain: Mapping[str, Any]) -> NDArray[Any]:
     values = require_field(plain, "values", list)
     if kind is None or len(values) < 2 or any(type(value) is not kind for value in values):
         raise ModelFileError("its class labels are not a list of at least two numbers or texts.")
-    dtype = np.dtype(require_field(plain, "dtype", str))
-    if dtype.kind not in "biufUO" or dtype.itemsize > 1 << 20:
-        raise ModelFileError(f"its class labels have the impossible type {dtype}.")
+    dtype = require_field(plain, "dtype", str)
+    if not _LABEL_TYPE.fullmatch(dtype):
+        raise ModelFileError(f"its class labels have the impossible type {dtype[:40]!r}.")
     classes = np.array(values, dtype=dtype)
     if classes.tolist() != values or sorted(set(values)) != values:
         raise ModelFileError("its class labels are not in order, repeat themselves, or do not fit their type.")
@@ -148,6 +158,8 @@ def _scaler(file: ModelFile, n_features: int) -> MinMaxScaler | None:
     ]
     if (bounds[0] > bounds[1]).any():
         raise ModelFileError("its scaling has minima above maxima.")
+    if not np.isfinite(bounds[1] - bounds[0]).all():
+        raise ModelFileError("its scaling has extremes that lie too far apart.")
     # A scaler learns nothing but the extremes, so two rows that have them make the same scaler.
     return MinMaxScaler(feature_range=(low, high)).fit(np.stack(bounds))
 
@@ -163,9 +175,17 @@ def _set_names(model: "McQuackClassifier", header: Mapping[str, Any], n_features
 
 def _history(rows: list[Any]) -> list[dict[str, Any]]:
     for row in rows:
-        if not isinstance(row, dict) or not all(v is None or type(v) in (int, float) for v in row.values()):
-            raise ModelFileError("its training history is not a list of rows of numbers.")
+        if not isinstance(row, dict) or row.keys() != _HISTORY_FIELDS:
+            raise ModelFileError("its training history is not a list of rows with the known columns.")
+        if not all(value is None or type(value) in (int, float) for value in row.values()) or row["loss"] is None:
+            raise ModelFileError("its training history has something else than numbers.")
     return rows
+
+
+def _seen(flags: list[Any], n_classes: int) -> NDArray[np.bool_]:
+    if len(flags) != n_classes or not all(isinstance(flag, bool) for flag in flags):
+        raise ModelFileError("its list of classes that have had samples does not fit its classes.")
+    return np.array(flags)
 
 
 def _training_state(model: "McQuackClassifier", file: ModelFile) -> TrainingState:

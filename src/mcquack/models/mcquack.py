@@ -1,5 +1,6 @@
 """McQuack as a scikit-learn classifier."""
 
+import copy
 import math
 import os
 import warnings
@@ -24,6 +25,8 @@ from mcquack.models import archive
 from mcquack.models.preparation import (
     ClassWeight,
     Plan,
+    Samples,
+    check_reach,
     class_factors,
     class_numbers,
     fitted_scaler,
@@ -186,31 +189,51 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Class
         the outcome is the same as without the break, to the last bit.
         """
         self._check_settings()
-        going_on = resume or (self.warm_start and hasattr(self, "training_state_"))
-        if going_on:
-            check_is_fitted(self, "training_state_")
-        samples = self._checked_samples(X, y, sample_weight, reset=not going_on)
-        plan = self._plan(*samples, validation_data, going_on=going_on)
+        if resume and not hasattr(self, "training_state_"):
+            raise InvalidInputError("there is no training to resume; load a model that was saved with resumable=True.")
+        going_on = resume or (self.warm_start and hasattr(self, "centroids_"))
+        samples = self._checked_samples(X, y, sample_weight, anew=not going_on)
+        plan = self._plan(
+            samples, going_on=going_on, validation_data=validation_data, hold_out=self.validation_fraction
+        )
         if resume and plan.fingerprint != self._fingerprint:
             raise InvalidInputError(
                 "these are not the samples that the saved training ran on; resume with the same data."
             )
-        state = self.training_state_ if going_on else TrainingState.start(self._initial_parameters(plan))
+        if resume:
+            state = self.training_state_
+        elif going_on:
+            state = self._kept_state()
+        else:
+            state = TrainingState.start(self._initial_parameters(plan))
         return self._epochs(plan, state, list(self.history_) if resume else [])
 
     def _epochs(self, plan: Plan, state: TrainingState, rows: list[HistoryRow]) -> Generator[HistoryRow, None, None]:
-        loop = train(
-            self._engine(plan.feature_map),
-            plan.training,
-            state,
-            settings=self._settings(plan.seed),
-            validation=plan.validation,
-        )
+        engine, settings = self._engine(plan.feature_map), self._settings(plan.seed)
+        loop = train(engine, plan.training, state, settings=settings, validation=plan.validation)
         while len(rows) < self.epochs and not self._out_of_patience(rows):
             epoch = next(loop)
-            rows.append(epoch.report.as_row())
+            row = epoch.report.as_row()
+            if row["loss"] is None:
+                self._tell_divergence(epoch.state.epoch, anything_kept=bool(rows))
+                return
+            rows.append(row)
             self._keep(plan, epoch.state, rows)
-            yield rows[-1]
+            yield row
+
+    def _tell_divergence(self, epoch: int, *, anything_kept: bool) -> None:
+        message = f"training diverged in epoch {epoch}; lower lr_ka and lr_co"
+        if not anything_kept:
+            raise InvalidInputError(f"{message}.")
+        warnings.warn(f"{message}. The best model so far is kept.", ConvergenceWarning, stacklevel=3)
+
+    def _kept_state(self) -> TrainingState:
+        """Where to go on from the kept parameters: with the optimizer's memory if they are also the last."""
+        last: TrainingState | None = getattr(self, "training_state_", None)
+        if last is not None and last.epoch == self.best_epoch_:
+            return last
+        kept = Parameters(self.weights_, self.bias_, self.centroids_)
+        return replace(TrainingState.start(kept), epoch=self.best_epoch_)
 
     def partial_fit(
         self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
@@ -218,24 +241,30 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Class
         """One epoch on these samples; a stream of them trains the model.
 
         The first call needs ``classes``, all that will ever come, unless the model is fitted already. It also fixes the
-        scaling. A class starts at the mean of its first samples.
+        scaling. A class starts at the mean of its first samples. The learning rates do not decay.
         """
         self._check_settings()
-        first_call = not hasattr(self, "training_state_")
+        first_call = not hasattr(self, "centroids_")
         if first_call and classes is None:
             raise InvalidInputError("the first call of partial_fit needs classes, the list of all labels to come.")
         if not first_call and classes is not None and not np.array_equal(np.unique(classes), self.classes_):
-            raise InvalidInputError(f"classes must stay {list(self.classes_)} in every call of partial_fit.")
-        samples = self._checked_samples(X, y, sample_weight, reset=first_call)
-        plan = self._plan(*samples, going_on=not first_call, classes=classes)
+            raise InvalidInputError(f"classes must stay {self.classes_.tolist()} in every call of partial_fit.")
+        samples = self._checked_samples(X, y, sample_weight, anew=first_call)
+        plan = self._plan(samples, going_on=not first_call, classes=classes)
         if first_call:
             state = TrainingState.start(self._initial_parameters(plan))
         else:
-            state = self._with_new_classes(plan, self.training_state_)
-        settings = self._settings(plan.seed)
+            state = self._with_new_classes(plan, self._kept_state())
+        # A stream has no end to slow down for.
+        settings = replace(self._settings(plan.seed), decay_rate=1.0)
         epoch = next(train(self._engine(plan.feature_map), plan.training, state, settings=settings))
-        rows = [] if first_call else list(self.history_)
-        self._keep(plan, epoch.state, [*rows, epoch.report.as_row()], best=False)
+        row = epoch.report.as_row()
+        if row["loss"] is None:
+            self._tell_divergence(epoch.state.epoch, anything_kept=not first_call)
+            return self
+        rows = [] if first_call else self.history_
+        rows.append(row)
+        self._keep(plan, epoch.state, rows, best=False)
         return self
 
     def _with_new_classes(self, plan: Plan, state: TrainingState) -> TrainingState:
@@ -249,21 +278,26 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Class
         return replace(state, parameters=replace(state.parameters, centroids=centroids))
 
     def _check_settings(self) -> None:
-        if self.epochs < 1:
-            raise InvalidInputError(f"epochs must be at least 1, got {self.epochs}.")
-        if self.patience is not None and self.patience < 1:
-            raise InvalidInputError(f"patience must be at least 1 or None, got {self.patience}.")
-        if self.validation_fraction is not None and not 0 <= self.validation_fraction < 1:
-            raise InvalidInputError(f"validation_fraction must lie in [0, 1), got {self.validation_fraction}.")
+        for name in ("epochs", "patience", "n_threads"):
+            value = getattr(self, name)
+            if value is None and name != "epochs":
+                continue
+            if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
+                raise InvalidInputError(f"{name} must be a whole number of at least 1, got {value!r}.")
+        fraction = self.validation_fraction
+        if fraction is not None and not (isinstance(fraction, int | float | np.number) and 0 <= fraction < 1):
+            raise InvalidInputError(f"validation_fraction must be None or lie in [0, 1), got {fraction!r}.")
         if self.init_strategy not in ("default", "wx+b=0"):
             raise InvalidInputError(f'init_strategy must be "default" or "wx+b=0", got {self.init_strategy!r}.')
         if str(self.dtype) not in ("float32", "float64"):
             raise InvalidInputError(f'dtype must be "float32" or "float64", got {self.dtype!r}.')
+        if not isinstance(self.feature_range, tuple | list) or len(self.feature_range) != 2:
+            raise InvalidInputError(f"feature_range must be a pair of numbers, got {self.feature_range!r}.")
         self._settings(seed=0)
 
     def _check_classes(self, classes: NDArray[Any]) -> None:
         if len(classes) < 2:
-            raise InvalidInputError(f"training needs at least two classes, got one class: {list(classes)}.")
+            raise InvalidInputError(f"training needs at least two classes, got one class: {classes.tolist()}.")
 
     def _settings(self, seed: int) -> TrainingSettings:
         names = TrainingSettings.__dataclass_fields__.keys() - {"seed", "feature_range"}
@@ -272,58 +306,86 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Class
             **{name: getattr(self, name) for name in names}, feature_range=(float(low), float(high)), seed=seed
         )
 
-    def _checked_samples(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, *, reset: bool
-    ) -> tuple[FloatArray, NDArray[Any], FloatArray]:
+    def _checked_samples(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, *, anew: bool) -> Samples:
         """Validated samples; those of weight zero are left out."""
-        rows, targets = validate_data(self, X, y, dtype=np.float64, reset=reset)
+        # Validation notes the features on what it is given: on a copy, so that a fit that fails changes nothing.
+        noted = copy.copy(self) if anew else self
+        rows, targets = validate_data(noted, X, y, dtype=np.float64, reset=anew)
         check_classification_targets(targets)
         weights = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
         used = weights > 0
         if not used.any():
             raise InvalidInputError("all sample weights are zero; give at least one sample a positive weight.")
-        return (rows, targets, weights) if used.all() else (rows[used], targets[used], weights[used])
+        names = getattr(noted, "feature_names_in_", None)
+        return (
+            Samples(rows[used], targets[used], weights[used], names)
+            if not used.all()
+            else Samples(rows, targets, weights, names)
+        )
 
     def _plan(
         self,
-        X: FloatArray,
-        y: NDArray[Any],
-        row_weights: FloatArray,
-        validation_data: ValidationData | None = None,
+        samples: Samples,
         *,
         going_on: bool,
         classes: ArrayLike | None = None,
+        validation_data: ValidationData | None = None,
+        hold_out: float | None = None,
     ) -> Plan:
         """What is settled before the first step; nothing of the estimator changes yet."""
         if going_on:
             known, seed = self.classes_, self._seed
         else:
-            known = np.unique(y if classes is None else np.asarray(classes))
+            known = np.unique(samples.y if classes is None else np.asarray(classes))
             self._check_classes(known)
             seed = int(check_random_state(self.random_state).randint(2**31))
-        labels = class_numbers(y, known)
-        row_weights = row_weights * class_factors(self.class_weight, known, labels, row_weights)[labels]
+        X, labels = samples.X, class_numbers(samples.y, known)
+        factors = class_factors(self.class_weight, known, labels, samples.weights)
+        weights = samples.weights * factors[labels]
         kept_back = None
         if validation_data is not None:
-            X_kept, y_kept, weights_kept = self._checked_samples(*validation_data, None, reset=False)
-            kept_back = X_kept, class_numbers(y_kept, known), weights_kept
-        elif self.validation_fraction:
-            chosen = held_out(labels, fraction=self.validation_fraction, seed=seed)
-            kept_back = (X[chosen], labels[chosen], row_weights[chosen]) if chosen.any() else None
-            X, labels, row_weights = X[~chosen], labels[~chosen], row_weights[~chosen]
+            kept_back = self._checked_validation(validation_data, known, factors, like=samples)
+        elif hold_out:
+            chosen = held_out(labels, fraction=hold_out, seed=seed)
+            kept_back = (X[chosen], labels[chosen], weights[chosen]) if chosen.any() else None
+            X, labels, weights = X[~chosen], labels[~chosen], weights[~chosen]
+        feature_map = self._new_feature_map(X.shape[1])
+        if going_on and feature_map != self.feature_map_:
+            raise InvalidInputError(
+                "the settings now ask for another circuit than that of the trained parameters; "
+                "put n_qubits, n_repetitions and final_entangler back, or fit anew without warm_start."
+            )
         scaler = self.scaler_ if going_on else self._new_scaler(X)
-        data = TrainingData(scaled(X, scaler, self.dtype), labels, row_weights, len(known))
+        if scaler is None:
+            check_reach(X, self.dtype)
+        data = TrainingData(scaled(X, scaler, self.dtype), labels, weights, len(known))
         present = np.bincount(labels, minlength=len(known)) > 0
         return Plan(
+            n_features=X.shape[1],
+            feature_names=samples.feature_names,
             classes=known,
             seen=present | self._seen if going_on else present,
             seed=seed,
             scaler=scaler,
-            feature_map=self.feature_map_ if going_on else self._new_feature_map(X.shape[1]),
+            feature_map=feature_map,
             training=merged_repeats(data, self.batch_size),
             validation=kept_back
             and TrainingData(scaled(kept_back[0], scaler, self.dtype), kept_back[1], kept_back[2], len(known)),
         )
+
+    def _checked_validation(
+        self, validation_data: ValidationData, classes: NDArray[Any], factors: FloatArray, *, like: Samples
+    ) -> tuple[FloatArray, NDArray[np.int64], FloatArray]:
+        """The user's own validation part, weighted as the training part is."""
+        if not isinstance(validation_data, tuple | list) or len(validation_data) != 2:
+            raise InvalidInputError("validation_data must be a pair (X, y).")
+        noted = copy.copy(self)
+        noted.n_features_in_ = like.X.shape[1]
+        if like.feature_names is not None:
+            noted.feature_names_in_ = like.feature_names
+        X, y, weights, _ = noted._checked_samples(*validation_data, None, anew=False)
+        labels = class_numbers(y, classes)
+        return X, labels, weights * factors[labels]
 
     def _new_scaler(self, X: FloatArray) -> MinMaxScaler | None:
         return fitted_scaler(X, self.feature_range) if self.scale else None
@@ -364,6 +426,11 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Class
 
     def _keep(self, plan: Plan, state: TrainingState, rows: list[HistoryRow], *, best: bool = True) -> None:
         """Leaves the estimator fitted with the best parameters so far (or with the last)."""
+        self.n_features_in_ = plan.n_features
+        if plan.feature_names is not None:
+            self.feature_names_in_ = plan.feature_names
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
         self.classes_ = plan.classes
         self.scaler_ = plan.scaler
         self.feature_map_ = plan.feature_map
@@ -453,8 +520,8 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Class
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """The model in that file; anything wrong with it raises ModelFileError."""
-        return archive.load(cls, path)
+        return archive.load({cls.__name__: cls}, path)
 
 
 def _best_row(rows: list[HistoryRow]) -> int:
-    return min(range(len(rows)), key=lambda row: rows[row]["loss"] or 0.0)
+    return min(range(len(rows)), key=lambda row: float(rows[row]["loss"] or 0))

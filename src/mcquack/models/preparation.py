@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -18,14 +18,23 @@ FloatArray = NDArray[np.floating]
 ClassWeight = Literal["balanced"] | Mapping[Any, float] | None
 # Rotations are periodic: where floats lie further apart than this, an angle means nothing any more.
 _ANGLE_SPACING = 0.01
-# Looking for repeated rows is worth it only where they may all fit into one batch.
-_REPEATS_LOOKED_FOR = 16
+
+
+class Samples(NamedTuple):
+    """Validated samples of positive weight."""
+
+    X: FloatArray
+    y: NDArray[Any]
+    weights: FloatArray
+    feature_names: NDArray[Any] | None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Plan:
     """All that is settled before the first step of training, without touching the estimator."""
 
+    n_features: int
+    feature_names: NDArray[Any] | None
     classes: NDArray[Any]
     seen: NDArray[np.bool_]  # which of them have had samples, now or before
     seed: int
@@ -58,21 +67,31 @@ def beyond_reach(X: FloatArray, scaler: MinMaxScaler | None, dtype: DTypeLike) -
     """Entries so far outside the range of the training data that their angle, modulo a turn, is only rounding."""
     with np.errstate(over="ignore"):
         rows = X if scaler is None or not len(X) else scaler.transform(X)
-    near: NDArray[np.bool_] = np.abs(rows) < _ANGLE_SPACING / float(np.finfo(dtype).eps)
+    near: NDArray[np.bool_] = np.abs(rows) < _reach(dtype)
     return ~near  # so that NaN counts as beyond
 
 
+def _reach(dtype: DTypeLike) -> float:
+    return _ANGLE_SPACING / float(np.finfo(dtype).eps)
+
+
 def scaled(X: FloatArray, scaler: MinMaxScaler | None, dtype: DTypeLike) -> FloatArray:
-    """Features as the circuit takes them; refuses those beyond its reach."""
-    far = beyond_reach(X, scaler, dtype)
+    """Features as the circuit takes them; what lies beyond its reach is taken to the end of it."""
+    reach = _reach(dtype)
+    with np.errstate(over="ignore"):
+        rows: FloatArray = X if scaler is None else scaler.transform(X)
+    return np.clip(rows, -reach, reach).astype(dtype, copy=False)
+
+
+def check_reach(X: FloatArray, dtype: DTypeLike) -> None:
+    """Refuses to learn from features without scaling that no angle can tell apart."""
+    far = beyond_reach(X, None, dtype)
     if far.any():
         row, feature = np.argwhere(far)[0]
         raise InvalidInputError(
-            f"feature {feature} of sample {row} is {X[row, feature]:g}, too far outside the range of the training data "
-            f"for {np.dtype(dtype)} angles; correct it, or scale the features."
+            f"feature {feature} of sample {row} is {X[row, feature]:g}, too large for an angle in {np.dtype(dtype)}; "
+            "use scale=True, or scale the features."
         )
-    rows: FloatArray = X if scaler is None else scaler.transform(X)
-    return rows.astype(dtype, copy=False)
 
 
 def class_numbers(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int64]:
@@ -81,7 +100,9 @@ def class_numbers(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int64]:
     numbers[numbers == len(classes)] = 0
     unknown = np.unique(y[classes[numbers] != y])
     if len(unknown):
-        raise InvalidInputError(f"y has the labels {list(unknown)}, which are not among {list(classes)}.")
+        raise InvalidInputError(
+            f"y has the labels {unknown.tolist()}, which are not among {classes.tolist()}; leave them out, or fit anew."
+        )
     return numbers
 
 
@@ -107,17 +128,15 @@ def class_factors(
 
 
 def merged_repeats(data: TrainingData, batch_size: int) -> TrainingData:
-    """Where all distinct rows fit into one batch: each once, in a fixed order, with the weight of its repeats.
+    """Where all rows fit into one batch: each distinct one once, in a fixed order, with the weight of its repeats.
 
     There the alignment depends on nothing else, and rounding then does not either: a sample of weight two is a
     sample given twice.
     """
-    if len(data.X) > _REPEATS_LOOKED_FOR * batch_size:
+    if len(data.X) > batch_size:
         return data
     keyed = np.column_stack([data.X.astype(np.float64), data.labels])
     _, first, inverse = np.unique(keyed, axis=0, return_index=True, return_inverse=True)
-    if len(first) > batch_size:
-        return data
     weights = np.zeros(len(first))
     np.add.at(weights, inverse.reshape(-1), data.row_weights)
     return TrainingData(data.X[first], data.labels[first], weights, data.n_classes)

@@ -3,9 +3,10 @@
 from typing import Literal, NamedTuple, Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from mcquack.circuits.feature_map import FeatureMap
+from mcquack.errors import InvalidInputError
 
 FloatArray = NDArray[np.floating]
 Wrt = Literal["embedding", "centroids"]
@@ -32,6 +33,16 @@ class Gradient(NamedTuple):
 
 
 E = TypeVar("E", bound=Encoded)
+
+
+def checked_cotangent(cotangent: ArrayLike, samples: Encoded, centroids: Encoded) -> FloatArray:
+    """The derivative by the kernel as an array, refused where it has not the kernel's shape."""
+    array = np.asarray(cotangent)
+    if array.shape != (len(samples), len(centroids)):
+        raise InvalidInputError(
+            f"cotangent must have the kernel's shape {(len(samples), len(centroids))}, got {array.shape}."
+        )
+    return array
 
 
 class Engine(Protocol[E]):

@@ -2,9 +2,11 @@
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
+from mcquack.errors import InvalidInputError
 from mcquack.simulators.statevector import StatevectorEngine
 from mcquack.simulators.statevector.engine import N_PARTIAL_SUMS
 from mcquack.simulators.statevector.lanes import lane_count
@@ -38,7 +40,9 @@ class CompiledEpochs:
         rows_per_step = self.batch_size + data.n_classes
         blocks_per_step = engine.n_blocks(self.batch_size) + engine.n_blocks(data.n_classes)
         self.n_threads = engine.threads_for(engine.flops(rows_per_step, with_gradient=True), blocks_per_step)
-        work = engine.flops(len(data.X), with_gradient=True) * max(1, settings.epochs_ka)
+        kao_rows = settings.epochs_ka * (len(data.X) + self.n_batches * data.n_classes)
+        co_rows = settings.epochs_co * self.n_batches * data.n_classes
+        work = engine.flops(kao_rows + co_rows + len(data.X), with_gradient=True)
         self.team = engine.team(self.n_threads, work)
         self._require_memory()
         self.works = engine.scratch(self.n_threads, backward=True)
@@ -47,6 +51,15 @@ class CompiledEpochs:
     @property
     def n_batches(self) -> int:
         return math.ceil(len(self.data.X) / self.batch_size)
+
+    def _check_shapes(self, parameters: Parameters) -> None:
+        """Compiled code trusts shapes; here they are checked."""
+        shape = self.engine.feature_map.parameter_shape
+        wanted = {"weights": shape, "bias": shape, "centroids": (self.data.n_classes, self.problem.X.shape[1])}
+        for name, expected in wanted.items():
+            found = getattr(parameters, name).shape
+            if found != expected:
+                raise InvalidInputError(f"{name} must have the shape {expected}, got {found}.")
 
     def _require_memory(self) -> None:
         engine = self.engine
@@ -97,7 +110,8 @@ class CompiledEpochs:
 
     def __call__(self, state: TrainingState, *, with_kernel: bool = True) -> EpochSums:
         """One epoch further; ``state`` itself stays as it is. Without the kernel it costs the steps alone."""
-        trained = _working_copy(state)
+        self._check_shapes(state.parameters)
+        trained = _working_copy(state, self.engine.dtype)
         outcome = Outcome(
             losses=np.zeros(2),
             n_steps=np.zeros(2, np.int64),
@@ -110,11 +124,13 @@ class CompiledEpochs:
         return _sums(state, trained, outcome)
 
 
-def _working_copy(state: TrainingState) -> Trained:
-    parameters = state.parameters.copy()
-    shaped = [parameters.weights, parameters.bias, parameters.centroids]
+def _working_copy(state: TrainingState, dtype: np.dtype[Any]) -> Trained:
+    parameters = state.parameters
+    shaped = [
+        np.array(array, dtype, order="C") for array in (parameters.weights, parameters.bias, parameters.centroids)
+    ]
     moments = [*state.weights_moments, *state.bias_moments, *state.centroids_moments]
-    flat = [array.reshape(-1) for array in shaped] + [moment.reshape(-1).copy() for moment in moments]
+    flat = [array.reshape(-1) for array in shaped] + [np.array(moment, dtype).reshape(-1) for moment in moments]
     return Trained._make([*shaped, *flat, state.steps.copy()])
 
 

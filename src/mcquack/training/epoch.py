@@ -11,6 +11,7 @@ from numba import njit
 from mcquack.kernels.alignment import alignment_slopes
 from mcquack.simulators.statevector.blocks import clear_block, copy_block, gather_block
 from mcquack.simulators.statevector.circuit import Circuit, backward, forward
+from mcquack.simulators.statevector.entry import entry
 from mcquack.simulators.statevector.overlaps import (
     centroid_adjoints,
     fill_columns,
@@ -229,9 +230,9 @@ def _kao_step(
     n_used = (count + width - 1) // width
     n_parts = room.by_w.shape[0]
     for part in range(rank, n_parts, n_threads):
-        for entry in range(trained.flat_weights.size):
-            room.flat_by_w[part, entry] = 0
-            room.flat_by_b[part, entry] = 0
+        for place in range(trained.flat_weights.size):
+            room.flat_by_w[part, place] = 0
+            room.flat_by_b[part, place] = 0
         for block in range(part, n_used + room.centroid_states.shape[0], n_parts):
             if block < n_used:
                 sample_adjoint(room.pulls[block], room.columns, work.adjoint)
@@ -270,11 +271,11 @@ def _kao_step(
 def _sum_parts(parts: Any, parameter: Any, regulariser: float, slopes: Any, low: int, high: int) -> None:
     """Gradient with the derivative of the penalty, for the flat entries ``low`` to ``high``."""
     scalar = slopes.dtype.type
-    for entry in range(low, high):
-        total = scalar(2 * regulariser) * parameter[entry]
+    for place in range(low, high):
+        total = scalar(2 * regulariser) * parameter[place]
         for part in range(parts.shape[0]):
-            total += parts[part, entry]
-        slopes[entry] = total
+            total += parts[part, place]
+        slopes[place] = total
 
 
 @njit(nogil=True)
@@ -343,7 +344,7 @@ def _centroid_slopes(by_centroids: Any, centroids: Any, pace: Any, slopes: Any) 
             slopes[centroid * n_features + feature] = slope
 
 
-@njit(nogil=True, cache=True)
+@entry
 def run_epoch(
     cells: Any,
     rank: int,

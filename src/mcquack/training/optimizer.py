@@ -3,8 +3,9 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from mcquack.simulators.statevector.entry import entry
 
 ADAM, SGD = 0, 1
 OPTIMIZER_CODES = {"adam": ADAM, "sgd": SGD}
@@ -24,23 +25,23 @@ def no_moments(parameter: NDArray[Any]) -> Moments:
     return Moments(np.zeros_like(parameter), np.zeros_like(parameter))
 
 
-@njit(nogil=True, cache=True)
+@entry
 def descend(
     parameter: Any, gradient: Any, mean: Any, square: Any, optimizer: int, rate: float, step: int, first: int, last: int
 ) -> None:
     """One step in place on the entries ``first`` to ``last`` of flat arrays; ``step`` counts from 1."""
     scalar = parameter.dtype.type
     if optimizer == SGD:
-        for entry in range(first, last):
-            mean[entry] = scalar(MOMENTUM) * mean[entry] + gradient[entry]
-            parameter[entry] -= scalar(rate) * mean[entry]
+        for place in range(first, last):
+            mean[place] = scalar(MOMENTUM) * mean[place] + gradient[place]
+            parameter[place] -= scalar(rate) * mean[place]
         return
     # Both bias corrections go into the rate and the epsilon, as Kingma and Ba suggest.
     root = np.sqrt(1 - BETA_2**step)
     scaled_rate = scalar(rate * root / (1 - BETA_1**step))
     epsilon = scalar(EPSILON * root)
-    for entry in range(first, last):
-        slope = gradient[entry]
-        mean[entry] = scalar(BETA_1) * mean[entry] + scalar(1 - BETA_1) * slope
-        square[entry] = scalar(BETA_2) * square[entry] + scalar(1 - BETA_2) * slope * slope
-        parameter[entry] -= scaled_rate * mean[entry] / (np.sqrt(square[entry]) + epsilon)
+    for place in range(first, last):
+        slope = gradient[place]
+        mean[place] = scalar(BETA_1) * mean[place] + scalar(1 - BETA_1) * slope
+        square[place] = scalar(BETA_2) * square[place] + scalar(1 - BETA_2) * slope * slope
+        parameter[place] -= scaled_rate * mean[place] / (np.sqrt(square[place]) + epsilon)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError
-from mcquack.simulators.engine import E, Engine, FloatArray, Gradient, Wrt
+from mcquack.simulators.engine import E, Engine, FloatArray, Gradient, Wrt, checked_cotangent
 
 
 class ParameterShiftEngine(Generic[E]):
@@ -37,7 +37,7 @@ class ParameterShiftEngine(Generic[E]):
 
     def pullback(self, samples: E, centroids: E, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
         """Two evaluations of the kernel for each angle, and twice as many where samples are shifted too."""
-        weighting = np.asarray(cotangent)
+        weighting = checked_cotangent(cotangent, samples, centroids)
         shape = self.feature_map.parameter_shape
         if wrt == "centroids":
             by_centroids = np.zeros_like(centroids.features)

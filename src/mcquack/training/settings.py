@@ -4,6 +4,8 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
 from mcquack.errors import InvalidInputError
 
 Optimizer = Literal["adam", "sgd"]
@@ -32,6 +34,14 @@ class TrainingSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        for name in ("epochs_ka", "epochs_co", "batch_size", "seed"):
+            value = getattr(self, name)
+            whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+            _require(whole and value >= 0, name, "a whole number of at least 0", value)
+        for name in ("lr_ka", "lr_co", "decay_rate", "reg_param_weights", "reg_param_bias", "reg_param_co"):
+            value = getattr(self, name)
+            number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+            _require(number, name, "a number", value)
         for name in ("epochs_ka", "epochs_co"):
             passes = getattr(self, name)
             _require(0 <= passes <= MAX_PASSES, name, f"a number from 0 to {MAX_PASSES}", passes)

@@ -1,5 +1,6 @@
 """The values that the training loop consumes and produces."""
 
+import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -27,6 +28,8 @@ class TrainingData:
             )
         if len(self.X) == 0:
             raise InvalidInputError("training needs at least one sample.")
+        if self.labels.min() < 0 or self.labels.max() >= self.n_classes:
+            raise InvalidInputError(f"labels must be class numbers from 0 to {self.n_classes - 1}.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,8 +101,9 @@ class EpochReport:
         return 1 - (self.alignment if self.validation_alignment is None else self.validation_alignment)
 
     def as_row(self) -> dict[str, float | int | None]:
-        """Plain numbers by name, with the loss that patience watches."""
-        return {**asdict(self), "loss": self.watched_loss}
+        """Plain numbers by name, with the loss that patience watches; None for what is not finite."""
+        row = {**asdict(self), "loss": self.watched_loss}
+        return {name: value if value is None or math.isfinite(value) else None for name, value in row.items()}
 
 
 @dataclass(frozen=True, eq=False)

@@ -112,3 +112,9 @@ def test_what_does_not_fit_is_refused_with_both_sizes(monkeypatch: pytest.Monkey
         require_bytes(2**32, "a giant")
     assert isinstance(refusal.value, MemoryError)
     assert isinstance(refusal.value, McQuackError)
+
+
+def test_files_that_may_be_forgotten_do_not_count_as_used(tmp_path: Path) -> None:
+    with_group(tmp_path, f"{3 * MIB}", f"{2 * MIB}")
+    (tmp_path / "sys/fs/cgroup/memory.stat").write_text(f"anon 5\ninactive_file {MIB}\nfile 7\n")
+    assert available_bytes(tmp_path) == 2 * MIB

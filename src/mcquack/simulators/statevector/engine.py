@@ -5,15 +5,15 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from mcquack.circuits.entangler import linear_table, stored_rows
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError
-from mcquack.simulators.engine import FloatArray, Gradient, Wrt
+from mcquack.simulators.engine import FloatArray, Gradient, Wrt, checked_cotangent
 from mcquack.simulators.statevector.blocks import copy_block, gather_block
 from mcquack.simulators.statevector.circuit import Circuit, Scratch, backward, forward, scratch, scratch_bytes
+from mcquack.simulators.statevector.entry import entry
 from mcquack.simulators.statevector.lanes import lane_count
 from mcquack.simulators.statevector.memory import aligned, aligned_zeros, require_bytes
 from mcquack.simulators.statevector.overlaps import (
@@ -49,7 +49,7 @@ class StateBlocks:
         return len(self.features)
 
 
-@njit(nogil=True, cache=True)
+@entry
 def _encode(cells: Any, rank: int, n_threads: int, work: Any, circuit: Any, X: Any, states: Any) -> None:
     n_blocks, _, _, width = states.shape
     features = work.features
@@ -60,7 +60,7 @@ def _encode(cells: Any, rank: int, n_threads: int, work: Any, circuit: Any, X: A
             return
 
 
-@njit(nogil=True, cache=True)
+@entry
 def _fidelities(
     cells: Any, rank: int, n_threads: int, work: Any, states: Any, columns: Any, overlaps: Any, kernel: Any
 ) -> None:
@@ -70,7 +70,7 @@ def _fidelities(
         kernel_rows(overlaps[rank], kernel[block * width : (block + 1) * width])
 
 
-@njit(nogil=True, cache=True)
+@entry
 def _pullback(
     cells: Any,
     rank: int,
@@ -117,6 +117,11 @@ def _pullback(
                 backward(circuit, work.features, work.state, work, by_w[part], by_b[part], by_centroids[0], False)
 
 
+def _writable(values: ArrayLike, dtype: np.dtype[Any]) -> FloatArray:
+    """The array in this type, a copy only if need be: Numba would compile everything anew for a read-only one."""
+    return np.require(values, dtype, ["C", "W"])
+
+
 class StatevectorEngine:
     """Exact simulation of 1 to 20 qubits on the CPU.
 
@@ -151,7 +156,7 @@ class StatevectorEngine:
         """The feature map with these parameters as compiled code takes it."""
         parameters = []
         for name, values in (("weights", weights), ("bias", bias)):
-            array = np.ascontiguousarray(values, dtype=self.dtype)
+            array = _writable(values, self.dtype)
             if array.shape != self.feature_map.parameter_shape:
                 raise InvalidInputError(
                     f"{name} must have the feature map's shape {self.feature_map.parameter_shape}, got {array.shape}."
@@ -161,7 +166,7 @@ class StatevectorEngine:
 
     def rows(self, X: ArrayLike) -> FloatArray:
         """X as the engine's float type, checked for its number of features."""
-        array = np.ascontiguousarray(X, dtype=self.dtype)
+        array = _writable(X, self.dtype)
         if array.ndim != 2 or array.shape[1] != self.feature_map.n_features:
             raise InvalidInputError(
                 f"expected rows of {self.feature_map.n_features} features, got an array of shape {array.shape}."
@@ -248,7 +253,7 @@ class StatevectorEngine:
             f"derivatives for {self.feature_map.n_qubits} qubits",
         )
         padded = np.zeros((n_blocks * width, len(centroids)), dtype=self.dtype)
-        padded[: len(samples)] = cotangent
+        padded[: len(samples)] = checked_cotangent(cotangent, samples, centroids)
         pulls = aligned_zeros((n_blocks, len(centroids), 2, width), self.dtype)
         shape = N_PARTIAL_SUMS, *self.feature_map.parameter_shape
         by_w, by_b = np.zeros(shape, self.dtype), np.zeros(shape, self.dtype)

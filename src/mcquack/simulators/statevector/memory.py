@@ -37,7 +37,16 @@ def _free_in_group(group: Path) -> int | None:
         used = int((group / "memory.current").read_text())
     except (OSError, ValueError):
         return None
-    return None if limit == "max" else max(0, int(limit) - used)
+    return None if limit == "max" else max(0, int(limit) - used + _forgettable(group))
+
+
+def _forgettable(group: Path) -> int:
+    """Files that were read once count as used, yet give way when memory is wanted."""
+    try:
+        lines = (group / "memory.stat").read_text().splitlines()
+        return next((int(line.split()[1]) for line in lines if line.startswith("inactive_file ")), 0)
+    except (OSError, ValueError, IndexError):
+        return 0
 
 
 def available_bytes(system: Path = Path("/")) -> int | None:

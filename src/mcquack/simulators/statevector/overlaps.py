@@ -7,10 +7,11 @@ from typing import Any
 
 from numba import njit
 
+from mcquack.simulators.statevector.entry import entry
 from mcquack.simulators.statevector.lanes import lane_sum, load, splat, store
 
 
-@njit(nogil=True)
+@entry
 def fill_columns(states: Any, columns: Any, start: int, step: int) -> None:
     """Copies every ``step``-th centroid out of its lane."""
     width = states.shape[3]

@@ -6,10 +6,11 @@ block, never by thread, so the result does not depend on how many there are.
 """
 
 import sys
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any
 
+import joblib
 import numba
 import numpy as np
 from llvmlite import ir
@@ -18,13 +19,13 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-ARRIVED, ROUND, STOP_ASKED, STOPPING = range(4)
+ARRIVED, ROUND, STOP_ASKED, STOPPING, ABANDONED = range(5)
 _SPINS_BEFORE_YIELD = 2000
 
 
 def control() -> NDArray[np.int64]:
-    """What the members of a team share: how many wait, in which round, and whether to stop."""
-    return np.zeros(4, dtype=np.int64)
+    """What the members share: how many wait, in which round, whether to stop, and whether one of them is missing."""
+    return np.zeros(5, dtype=np.int64)
 
 
 def _cell(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
@@ -62,7 +63,7 @@ def _yield_processor(typingctx: Any) -> Any:
 
 @njit(nogil=True)
 def barrier(cells: Any, n_threads: int) -> None:
-    """Returns when all members of the team have called it."""
+    """Returns when all members of the team have called it, or when one of them never will."""
     if n_threads == 1:
         return
     this_round = _read(cells, ROUND)
@@ -74,6 +75,8 @@ def barrier(cells: Any, n_threads: int) -> None:
     while _read(cells, ROUND) == this_round:
         spins += 1
         if spins > _SPINS_BEFORE_YIELD:
+            if _read(cells, ABANDONED):
+                return
             _yield_processor()
 
 
@@ -86,15 +89,17 @@ def stop_asked(cells: Any) -> Any:
 @njit(nogil=True)
 def stop_barrier(cells: Any, rank: int, n_threads: int) -> Any:
     """A barrier after which all members agree on whether somebody asked them to stop."""
-    if rank == 0 and stop_asked(cells):
-        _fetch_add(cells, STOPPING, 1)
+    this_round = _read(cells, ROUND)
+    # The decision names its round: a member that is late must not take the next round's decision for its own.
+    if rank == 0 and stop_asked(cells) and _read(cells, STOPPING) == 0:
+        _fetch_add(cells, STOPPING, this_round + 1)
     barrier(cells, n_threads)
-    return _read(cells, STOPPING) != 0
+    return _read(cells, ABANDONED) != 0 or 0 < _read(cells, STOPPING) <= this_round + 1
 
 
 def available_threads(asked: int | None) -> int:
-    """``asked``, or as many as Numba would use (NUMBA_NUM_THREADS; joblib sets it for its workers)."""
-    return numba.config.NUMBA_NUM_THREADS if asked is None else asked
+    """``asked``, or as many as Numba may use (joblib's workers are told) and the machine or container gives."""
+    return min(numba.config.NUMBA_NUM_THREADS, joblib.cpu_count()) if asked is None else asked
 
 
 class Team:
@@ -110,19 +115,25 @@ class Team:
         n_helpers = n_threads - 1 if patient else n_threads
         self._pool = ThreadPoolExecutor(n_helpers, thread_name_prefix="mcquack") if n_helpers else None
 
-    def run(self, function: Callable[..., Any], works: Sequence[Any], *args: Any) -> None:
+    def run(self, function: Any, works: Sequence[Any], *args: Any) -> None:
         """Calls ``function(cells, rank, n_threads, works[rank], *args)`` for every rank and waits for all."""
         cells = control()
-        ranks = range(1 if self.patient else 0, self.n_threads)
-        members = [
-            self._pool.submit(function, cells, rank, self.n_threads, works[rank], *args) for rank in ranks if self._pool
-        ]
+        members: list[Future[None]] = []
+        if self.n_threads > 1:
+            # Nobody may wait for a member that is still compiling, or that an interrupt kept from it.
+            function.compile(tuple(numba.typeof(argument) for argument in (cells, 0, 1, works[0], *args)))
+        entered = not self.patient
         try:
+            for rank in range(1 if self.patient else 0, self.n_threads):
+                assert self._pool is not None
+                members.append(self._pool.submit(function, cells, rank, self.n_threads, works[rank], *args))
             if self.patient:
                 function(cells, 0, self.n_threads, works[0], *args)
+                entered = True
             wait(members)
         except BaseException:
             cells[STOP_ASKED] = 1
+            cells[ABANDONED] = int(not entered or len(members) < self.n_threads - int(self.patient))
             wait(members)
             raise
         for member in members:
