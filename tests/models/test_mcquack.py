@@ -586,8 +586,18 @@ def test_weights_are_checked(weights: np.ndarray, message: str) -> None:
 def test_a_warm_start_goes_on_where_training_ended(settings: dict[str, Any]) -> None:
     whole = small(epochs=10, patience=None, **settings).fit(IRIS_X, IRIS_Y)
     parts = small(epochs=5, patience=None, warm_start=True, **settings).fit(IRIS_X, IRIS_Y).fit(IRIS_X, IRIS_Y)
+    assert [whole.best_epoch_, parts.best_epoch_] == [10, 10]  # the loss falls all the way, so the last is the best
     assert_same_state(parts, whole)
     assert timeless(parts.history_) == timeless(whole.history_[5:])
+
+
+def test_a_warm_start_begins_with_the_best_parameters() -> None:
+    X, y = blobs(60)
+    model = small(lr_ka=0.6, lr_co=0.6, epochs=40, patience=6, decay_rate=1.0, warm_start=True).fit(X, y)
+    assert model.best_epoch_ < model.n_iter_
+    kept = model.weights_.copy()
+    model.set_params(lr_ka=1e-7, lr_co=1e-7, epochs=1).fit(X, y)
+    assert_allclose(model.weights_, kept, atol=1e-5)
 
 
 def test_a_cold_start_forgets() -> None:
@@ -605,12 +615,20 @@ def test_a_warm_start_keeps_the_classes() -> None:
         model.fit(IRIS_X, IRIS_Y + 1)
 
 
-@pytest.mark.parametrize("name", ["n_qubits", "n_repetitions", "final_entangler", "dtype"])
+@pytest.mark.parametrize("name", ["n_qubits", "n_repetitions", "final_entangler"])
 def test_a_warm_start_cannot_change_what_is_trained(name: str) -> None:
-    changed = {"n_qubits": 3, "n_repetitions": 5, "final_entangler": False, "dtype": "float64"}[name]
+    changed = {"n_qubits": 3, "n_repetitions": 5, "final_entangler": False}[name]
     model = small(warm_start=True).fit(IRIS_X, IRIS_Y).set_params(**{name: changed})
     with pytest.raises(InvalidInputError, match=name):
         model.fit(IRIS_X, IRIS_Y)
+
+
+def test_a_warm_start_may_change_the_precision() -> None:
+    model = small(warm_start=True).fit(IRIS_X, IRIS_Y)
+    kept = model.weights_.copy()
+    model.set_params(dtype="float64", lr_ka=1e-9, lr_co=1e-9).fit(IRIS_X, IRIS_Y)
+    assert model.weights_.dtype == model.transform(IRIS_X).dtype == np.float64
+    assert_allclose(model.weights_, kept, atol=1e-7)
 
 
 def test_a_refused_fit_leaves_the_model_as_it_was() -> None:
@@ -647,7 +665,8 @@ def test_a_stream_of_the_same_samples_is_training(batch_size: int) -> None:
     stream = small(batch_size=batch_size)
     for _ in range(5):
         stream.partial_fit(IRIS_X, IRIS_Y, classes=[0, 1, 2])
-    whole = small(batch_size=batch_size, patience=None).fit(IRIS_X, IRIS_Y)
+    # A stream has no end to slow down for.
+    whole = small(batch_size=batch_size, patience=None, decay_rate=1.0).fit(IRIS_X, IRIS_Y)
     assert_same_state(stream, whole)
     assert timeless(stream.history_) == timeless(whole.history_)
 
@@ -898,10 +917,10 @@ def test_other_validation_data_are_not_resumed(validation_data: Any) -> None:
 
 
 def test_only_a_state_of_training_can_be_resumed(tmp_path: Path) -> None:
-    with pytest.raises(NotFittedError):
+    with pytest.raises(InvalidInputError, match="no training to resume"):
         small().fit_iter(IRIS_X, IRIS_Y, resume=True)
     small().fit(IRIS_X, IRIS_Y).save(tmp_path / "model.mcq")
-    with pytest.raises((NotFittedError, InvalidInputError)):
+    with pytest.raises(InvalidInputError, match="resumable=True"):
         McQuackClassifier.load(tmp_path / "model.mcq").fit_iter(IRIS_X, IRIS_Y, resume=True)
     stream = small().partial_fit(IRIS_X[::2], IRIS_Y[::2], classes=[0, 1, 2])
     with pytest.raises(InvalidInputError, match="resume with the same data"):
@@ -971,9 +990,27 @@ def test_more_qubits_than_can_be_simulated_are_refused() -> None:
 
 def test_numbers_of_numpy_are_numbers() -> None:
     settings = {"n_qubits": np.int64(2), "epochs": np.int32(5), "batch_size": np.int64(50), "patience": np.int64(3)}
-    rates = {"lr_ka": np.float64(1e-2), "feature_range": np.array([0.0, 1.0]), "n_threads": np.int64(1)}
+    rates = {"lr_ka": np.float64(1e-2), "feature_range": tuple(np.array([0.0, 1.0])), "n_threads": np.int64(1)}
     plain = small(batch_size=50, patience=3, lr_ka=1e-2).fit(IRIS_X, IRIS_Y)
     assert_same_training(small(**settings, **rates).fit(IRIS_X, IRIS_Y), plain)
+
+
+def test_training_that_diverges_at_once_is_refused() -> None:
+    for settings in ({"lr_ka": 1e38}, {"lr_co": 1e38}, {"validation_fraction": 0.2, "lr_ka": 1e38}):
+        with pytest.raises(InvalidInputError, match="diverged"):
+            small(**settings).fit(IRIS_X, IRIS_Y)
+
+
+def test_training_that_diverges_later_keeps_the_best(tmp_path: Path) -> None:
+    blowing_up = {"optimizer": "sgd", "reg_param_weights": 1.0, "lr_ka": 5.0, "epochs": 50, "patience": None}
+    model = small(**blowing_up)
+    with pytest.warns(ConvergenceWarning, match="diverged"):
+        model.fit(IRIS_X, IRIS_Y)
+    assert 0 < model.n_iter_ < 50
+    assert np.isfinite(model.transform(IRIS_X)).all()
+    model.save(tmp_path / "model.mcq", resumable=True)
+    with pytest.warns(ConvergenceWarning, match="diverged"):
+        list(model.fit_iter(IRIS_X, IRIS_Y, resume=True))
 
 
 # Named settings

@@ -31,13 +31,13 @@ class FeatureMap:
     entangler: Literal["ring"] = "ring"
 
     def __post_init__(self) -> None:
+        if isinstance(self.features_per_gate, bool) or self.features_per_gate not in (1, 3):
+            raise InvalidInputError(
+                f"features_per_gate must be 1 (McQuack) or 3 (Quack), got {self.features_per_gate!r}."
+            )
         for name in ("n_qubits", "n_features", "n_layers", "features_per_gate"):
             # Plain ints: a NumPy integer would overflow in 2**124.
             object.__setattr__(self, name, _whole_number(name, getattr(self, name)))
-        if self.features_per_gate not in (1, 3):
-            raise InvalidInputError(
-                f"features_per_gate must be 1 (McQuack) or 3 (Quack), got {self.features_per_gate}."
-            )
         if not isinstance(self.final_entangler, bool | np.bool_):
             raise InvalidInputError(f"final_entangler must be True or False, got {self.final_entangler!r}.")
         object.__setattr__(self, "final_entangler", bool(self.final_entangler))

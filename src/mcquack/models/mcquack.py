@@ -34,8 +34,9 @@ from mcquack.models.preparation import (
     scaled,
 )
 from mcquack.models.presets import preset
+from mcquack.models.setting_checks import check_settings
 from mcquack.simulators.statevector import StatevectorEngine
-from mcquack.training.loop import train
+from mcquack.training.loop import Epoch, train
 from mcquack.training.parameters import FloatArray, InitStrategy, Parameters, class_means, initial_embedding
 from mcquack.training.schedule import epoch_orders
 from mcquack.training.settings import Optimizer, TrainingSettings
@@ -211,14 +212,17 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Class
     def _epochs(self, plan: Plan, state: TrainingState, rows: list[HistoryRow]) -> Generator[HistoryRow, None, None]:
         engine, settings = self._engine(plan.feature_map), self._settings(plan.seed)
         loop = train(engine, plan.training, state, settings=settings, validation=plan.validation)
-        while len(rows) < self.epochs and not self._out_of_patience(rows):
+        n_done = self.n_iter_ if rows else 0  # a loaded model may have had more epochs than its file has rows
+        while n_done < self.epochs and not (n_done and self._out_of_patience(state.epoch)):
             epoch = next(loop)
-            row = epoch.report.as_row()
+            state, row = epoch.state, epoch.report.as_row()
             if row["loss"] is None:
-                self._tell_divergence(epoch.state.epoch, anything_kept=bool(rows))
+                self._tell_divergence(state.epoch, anything_kept=n_done > 0)
                 return
+            better = n_done == 0 or epoch.report.watched_loss < self._best_loss
+            n_done += 1
             rows.append(row)
-            self._keep(plan, epoch.state, rows)
+            self._keep(plan, epoch, rows, n_done=n_done, better=better)
             yield row
 
     def _tell_divergence(self, epoch: int, *, anything_kept: bool) -> None:
@@ -264,7 +268,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Class
             return self
         rows = [] if first_call else self.history_
         rows.append(row)
-        self._keep(plan, epoch.state, rows, best=False)
+        self._keep(plan, epoch, rows, n_done=1 if first_call else self.n_iter_ + 1, better=True)
         return self
 
     def _with_new_classes(self, plan: Plan, state: TrainingState) -> TrainingState:
@@ -278,21 +282,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Class
         return replace(state, parameters=replace(state.parameters, centroids=centroids))
 
     def _check_settings(self) -> None:
-        for name in ("epochs", "patience", "n_threads"):
-            value = getattr(self, name)
-            if value is None and name != "epochs":
-                continue
-            if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
-                raise InvalidInputError(f"{name} must be a whole number of at least 1, got {value!r}.")
-        fraction = self.validation_fraction
-        if fraction is not None and not (isinstance(fraction, int | float | np.number) and 0 <= fraction < 1):
-            raise InvalidInputError(f"validation_fraction must be None or lie in [0, 1), got {fraction!r}.")
-        if self.init_strategy not in ("default", "wx+b=0"):
-            raise InvalidInputError(f'init_strategy must be "default" or "wx+b=0", got {self.init_strategy!r}.')
-        if str(self.dtype) not in ("float32", "float64"):
-            raise InvalidInputError(f'dtype must be "float32" or "float64", got {self.dtype!r}.')
-        if not isinstance(self.feature_range, tuple | list) or len(self.feature_range) != 2:
-            raise InvalidInputError(f"feature_range must be a pair of numbers, got {self.feature_range!r}.")
+        check_settings(self.get_params(deep=False))
         self._settings(seed=0)
 
     def _check_classes(self, classes: NDArray[Any]) -> None:
@@ -421,11 +411,11 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Class
     def _engine(self, feature_map: FeatureMap) -> StatevectorEngine:
         return StatevectorEngine(feature_map, dtype=self.dtype, n_threads=self.n_threads)
 
-    def _out_of_patience(self, rows: list[HistoryRow]) -> bool:
-        return bool(rows) and self.patience is not None and len(rows) - 1 - _best_row(rows) >= self.patience
+    def _out_of_patience(self, last_epoch: int) -> bool:
+        return self.patience is not None and last_epoch - self.best_epoch_ >= self.patience
 
-    def _keep(self, plan: Plan, state: TrainingState, rows: list[HistoryRow], *, best: bool = True) -> None:
-        """Leaves the estimator fitted with the best parameters so far (or with the last)."""
+    def _keep(self, plan: Plan, epoch: Epoch, rows: list[HistoryRow], *, n_done: int, better: bool) -> None:
+        """Leaves the estimator fitted, with this epoch's parameters if they are better than those before."""
         self.n_features_in_ = plan.n_features
         if plan.feature_names is not None:
             self.feature_names_in_ = plan.feature_names
@@ -437,13 +427,14 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Class
         self._seed = plan.seed
         self._fingerprint = plan.fingerprint
         self._seen = plan.seen
-        if not best or _best_row(rows) == len(rows) - 1:
-            parameters = state.parameters.copy()
+        if better:
+            parameters = epoch.state.parameters.copy()
             self.weights_, self.bias_, self.centroids_ = parameters.weights, parameters.bias, parameters.centroids
-            self.best_epoch_ = state.epoch
-        self.training_state_ = state
+            self.best_epoch_ = epoch.state.epoch
+            self._best_loss = epoch.report.watched_loss
+        self.training_state_ = epoch.state
         self.history_ = rows
-        self.n_iter_ = len(rows)
+        self.n_iter_ = n_done
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -521,7 +512,3 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Class
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """The model in that file; anything wrong with it raises ModelFileError."""
         return archive.load({cls.__name__: cls}, path)
-
-
-def _best_row(rows: list[HistoryRow]) -> int:
-    return min(range(len(rows)), key=lambda row: float(rows[row]["loss"] or 0))

@@ -47,8 +47,10 @@ class Plan:
     def fingerprint(self) -> str:
         """Tells whether training is resumed on the samples it began with."""
         digest = hashlib.sha256()
-        for array in (self.training.X, self.training.labels, self.training.row_weights):
-            digest.update(np.ascontiguousarray(array).data)
+        for part in (self.training, self.validation):
+            for array in (part.X, part.labels, part.row_weights) if part else ():
+                digest.update(repr(array.shape).encode())
+                digest.update(np.ascontiguousarray(array).data)
         return digest.hexdigest()
 
 
@@ -113,18 +115,15 @@ def class_factors(
     if class_weight is None:
         return np.ones(len(classes))
     if isinstance(class_weight, str):
-        if class_weight != "balanced":
-            raise InvalidInputError(f'class_weight must be None, "balanced" or a dict, got {class_weight!r}.')
         mass = np.bincount(labels, weights=row_weights, minlength=len(classes))
         balanced: FloatArray = np.divide(mass.sum(), len(classes) * mass, out=np.zeros(len(classes)), where=mass > 0)
         return balanced
     unknown = [name for name in class_weight if name not in classes]
     if unknown:
-        raise InvalidInputError(f"class_weight names {unknown}, which are not among the classes {list(classes)}.")
-    factors = np.array([float(class_weight.get(name, 1.0)) for name in classes.tolist()])
-    if not np.isfinite(factors).all() or (factors < 0).any():
-        raise InvalidInputError(f"class_weight must hold numbers of at least 0, got {dict(class_weight)}.")
-    return factors
+        raise InvalidInputError(
+            f"class_weight names {unknown}, which are not among the classes {classes.tolist()}; correct the names."
+        )
+    return np.array([float(class_weight.get(name, 1.0)) for name in classes.tolist()])
 
 
 def merged_repeats(data: TrainingData, batch_size: int) -> TrainingData:

@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 
 from mcquack.simulators.statevector.half_angles import cosine_sine
-from mcquack.simulators.statevector.lanes import ROW_BYTES, lane_count, lane_sum, load, splat, store
+from mcquack.simulators.statevector.lanes import ROW_BYTES, fma, lane_count, lane_sum, load, splat, store
 from mcquack.simulators.statevector.memory import aligned_zeros
 from mcquack.simulators.statevector.phases import (
     fill_tables,
@@ -76,7 +76,8 @@ class Circuit(NamedTuple):
 def _half_angle(circuit: Any, features: Any, layer: int, qubit: int, angle: int) -> Any:
     half = features.dtype.type(0.5)
     weight, bias = circuit.weights[layer, qubit, angle], circuit.bias[layer, qubit, angle]
-    return splat(half * weight) * load(features, circuit.feature_index[layer, qubit, angle]) + splat(half * bias)
+    feature = load(features, circuit.feature_index[layer, qubit, angle])
+    return fma(splat(half * weight), feature, splat(half * bias))
 
 
 @njit(nogil=True)
@@ -95,10 +96,11 @@ def _set_phases(circuit: Any, features: Any, layer: int, phases: Any) -> None:
         cosine, sine = cosine_sine(_half_angle(circuit, features, layer, qubit, 2))
         if followed:
             next_cosine, next_sine = cosine_sine(_half_angle(circuit, features, layer + 1, qubit, 0))
-            store(phases, 4 * qubit, cosine * next_cosine - sine * next_sine)
-            store(phases, 4 * qubit + 1, sine * next_cosine + cosine * next_sine)
-            store(phases, 4 * qubit + 2, cosine * next_cosine + sine * next_sine)
-            store(phases, 4 * qubit + 3, sine * next_cosine - cosine * next_sine)
+            both_sines, mixed = sine * next_sine, cosine * next_sine
+            store(phases, 4 * qubit, fma(cosine, next_cosine, -both_sines))
+            store(phases, 4 * qubit + 1, fma(sine, next_cosine, mixed))
+            store(phases, 4 * qubit + 2, fma(cosine, next_cosine, both_sines))
+            store(phases, 4 * qubit + 3, fma(sine, next_cosine, -mixed))
         else:
             for sign in range(2):
                 store(phases, 4 * qubit + 2 * sign, cosine)
@@ -165,7 +167,7 @@ def _add_feature_slopes(circuit: Any, layer: int, angle: int, slopes: Any, by_fe
     for qubit in range(slopes.shape[0]):
         feature = circuit.feature_index[layer, qubit, angle]
         weight = splat(circuit.weights[layer, qubit, angle])
-        store(by_features, feature, load(by_features, feature) + weight * load(slopes, qubit))
+        store(by_features, feature, fma(weight, load(slopes, qubit), load(by_features, feature)))
 
 
 @njit(nogil=True)

@@ -122,6 +122,14 @@ def _writable(values: ArrayLike, dtype: np.dtype[Any]) -> FloatArray:
     return np.require(values, dtype, ["C", "W"])
 
 
+def check_qubits(n_qubits: int) -> None:
+    """Refuses circuits that are too wide for this engine."""
+    if n_qubits > MAX_QUBITS:
+        raise InvalidInputError(
+            f"the statevector engine takes 1 to {MAX_QUBITS} qubits, got {n_qubits}; use fewer qubits with more layers."
+        )
+
+
 class StatevectorEngine:
     """Exact simulation of 1 to 20 qubits on the CPU.
 
@@ -129,11 +137,7 @@ class StatevectorEngine:
     """
 
     def __init__(self, feature_map: FeatureMap, *, dtype: DTypeLike = np.float32, n_threads: int | None = None) -> None:
-        if feature_map.n_qubits > MAX_QUBITS:
-            raise InvalidInputError(
-                f"the statevector engine takes 1 to {MAX_QUBITS} qubits, got {feature_map.n_qubits}; "
-                "use fewer qubits with more layers."
-            )
+        check_qubits(feature_map.n_qubits)
         if np.dtype(dtype) not in (np.dtype(np.float32), np.dtype(np.float64)):
             raise InvalidInputError(f"dtype must be float32 or float64, got {np.dtype(dtype)}.")
         if n_threads is not None and n_threads < 1:

@@ -7,7 +7,7 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from mcquack.simulators.statevector.lanes import LanesType, rounded, splat
+from mcquack.simulators.statevector.lanes import LanesType, fma, rounded, splat
 
 # Taylor terms that leave less than half a unit in the last place on [-π/2, π/2].
 _TERMS = {32: 7, 64: 12}
@@ -43,13 +43,13 @@ def _cosine_sine(half_angle):  # type: ignore[no-untyped-def]
 
     def implementation(half_angle):  # type: ignore[no-untyped-def]
         turns = rounded(half_angle * splat(per_half_turn))
-        angle = half_angle - turns * splat(pi_main) - turns * splat(pi_rest)
+        angle = fma(-turns, splat(pi_rest), fma(-turns, splat(pi_main), half_angle))
         square = angle * angle
         cosine, sine = splat(cosine_terms[0]), splat(sine_terms[0])
         for term in cosine_terms[1:]:
-            cosine = cosine * square + splat(term)
+            cosine = fma(cosine, square, splat(term))
         for term in sine_terms[1:]:
-            sine = sine * square + splat(term)
+            sine = fma(sine, square, splat(term))
         return cosine, sine * angle
 
     return implementation

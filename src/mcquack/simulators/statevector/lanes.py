@@ -42,8 +42,17 @@ class _LanesModel(models.PrimitiveModel):
         super().__init__(manager, fe_type, ir.VectorType(element, fe_type.width))
 
 
-# Contraction makes a*b+c one rounding and one instruction; nothing is reordered.
-_FLAGS = ("contract", "nsz")
+# No freedom to fuse or reorder: the compiler meets the same function in several modules, and what it made of each must
+# round alike. Where a product and a sum are to be one instruction, ``fma`` says so.
+_FLAGS = ("nsz",)
+
+
+def _fused(builder: ir.IRBuilder, left: ir.Value, right: ir.Value, addend: ir.Value) -> ir.Value:
+    register = left.type
+    bits = 32 if isinstance(register.element, ir.FloatType) else 64
+    kind = ir.FunctionType(register, [register] * 3)
+    function = cgutils.get_or_insert_function(builder.module, kind, f"llvm.fma.v{register.count}f{bits}")
+    return builder.call(function, [left, right, addend])
 
 
 class Staged:
@@ -61,6 +70,13 @@ class Staged:
 
     def __mul__(self, other: "Staged") -> "Staged":
         return Staged(self.builder, self.builder.fmul(self.value, other.value, flags=_FLAGS))
+
+    def __neg__(self) -> "Staged":
+        return Staged(self.builder, self.builder.fneg(self.value, flags=_FLAGS))
+
+    def fma(self, other: "Staged", addend: "Staged") -> "Staged":
+        """self * other + addend, rounded once."""
+        return Staged(self.builder, _fused(self.builder, self.value, other.value, addend.value))
 
 
 class StagedRows:
@@ -147,6 +163,16 @@ def lane_sum(typingctx: Any, lanes: Any) -> Any:
         return builder.extract_element(total, ir.Constant(ir.IntType(32), 0))
 
     return lanes.dtype(lanes), code
+
+
+@intrinsic
+def fma(typingctx: Any, left: Any, right: Any, addend: Any) -> Any:
+    """left * right + addend, rounded once."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return _fused(builder, *args)
+
+    return left(left, right, addend), code
 
 
 @intrinsic

@@ -8,7 +8,7 @@ from typing import Any
 from numba import njit
 
 from mcquack.simulators.statevector.entry import entry
-from mcquack.simulators.statevector.lanes import lane_sum, load, splat, store
+from mcquack.simulators.statevector.lanes import fma, lane_sum, load, splat, store
 
 
 @entry
@@ -32,10 +32,10 @@ def overlap_block(state: Any, columns: Any, overlaps: Any) -> None:
         for index in range(columns.shape[1]):
             c_real, c_imag = splat(columns[centroid, index, 0]), splat(columns[centroid, index, 1])
             real, imag = load(state, 2 * index), load(state, 2 * index + 1)
-            rr = rr + c_real * real
-            ii = ii + c_imag * imag
-            ri = ri + c_real * imag
-            ir = ir + c_imag * real
+            rr = fma(c_real, real, rr)
+            ii = fma(c_imag, imag, ii)
+            ri = fma(c_real, imag, ri)
+            ir = fma(c_imag, real, ir)
         store(overlaps, 2 * centroid, rr + ii)
         store(overlaps, 2 * centroid + 1, ri - ir)
 
@@ -67,8 +67,8 @@ def sample_adjoint(pulls: Any, columns: Any, adjoint: Any) -> None:
         for centroid in range(columns.shape[0]):
             c_real, c_imag = splat(columns[centroid, index, 0]), splat(columns[centroid, index, 1])
             p_real, p_imag = load(pulls, 2 * centroid), load(pulls, 2 * centroid + 1)
-            real = real + c_real * p_real - c_imag * p_imag
-            imag = imag + c_real * p_imag + c_imag * p_real
+            real = fma(-c_imag, p_imag, fma(c_real, p_real, real))
+            imag = fma(c_imag, p_real, fma(c_real, p_imag, imag))
         store(adjoint, 2 * index, real)
         store(adjoint, 2 * index + 1, imag)
 
@@ -87,7 +87,7 @@ def centroid_adjoints(
             for block in range(n_blocks):
                 p_real, p_imag = load(pulls[block], 2 * centroid), load(pulls[block], 2 * centroid + 1)
                 s_real, s_imag = load(states[block], 2 * index), load(states[block], 2 * index + 1)
-                real = real + p_real * s_real + p_imag * s_imag
-                imag = imag + p_real * s_imag - p_imag * s_real
+                real = fma(p_imag, s_imag, fma(p_real, s_real, real))
+                imag = fma(-p_imag, s_real, fma(p_real, s_imag, imag))
             adjoint[index, 0, lane] = lane_sum(real)
             adjoint[index, 1, lane] = lane_sum(imag)

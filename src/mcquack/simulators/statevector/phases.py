@@ -13,7 +13,7 @@ from typing import Any
 
 from numba import njit
 
-from mcquack.simulators.statevector.lanes import load, splat, store
+from mcquack.simulators.statevector.lanes import fma, load, splat, store
 
 
 @njit(nogil=True)
@@ -44,7 +44,7 @@ def _factor(phases: Any, qubit: int, bit: int, image: int) -> Any:
 @njit(nogil=True)
 def _times(left: Any, right: Any) -> Any:
     """Complex product of (real, imaginary) pairs."""
-    return left[0] * right[0] - left[1] * right[1], left[0] * right[1] + left[1] * right[0]
+    return fma(left[0], right[0], -(left[1] * right[1])), fma(left[0], right[1], left[1] * right[0])
 
 
 @njit(nogil=True)
@@ -120,7 +120,7 @@ def unshift_phases(state: Any, adjoint: Any, rows: Any, n: int, high_table: Any,
             index = high * n_low + low
             row = rows[index]
             psi, chi = _load_complex(state, row), _load_complex(adjoint, row)
-            store(currents, index, chi[0] * psi[1] - chi[1] * psi[0])
+            store(currents, index, fma(chi[0], psi[1], -(chi[1] * psi[0])))
             _store_complex(state, row, _times(psi, back))
             _store_complex(adjoint, row, _times(chi, back))
 
@@ -143,11 +143,11 @@ def phase_slopes(currents: Any, n: int, before_ring: Any, after_ring: Any) -> No
             store(currents, 2 * pair, a + b)
             store(currents, 2 * pair + 1, c + d)
             plain = plain + ((a - b) + (c - d))
-            signed = splat(dtype(1 - 2 * parity(pair))) * ((a - b) - (c - d))
+            sign, difference = splat(dtype(1 - 2 * parity(pair))), (a - b) - (c - d)
             if 2 * pair < n_pairs or n_pairs == 1:
-                first_half = first_half + signed
+                first_half = fma(sign, difference, first_half)
             else:
-                second_half = second_half + signed
+                second_half = fma(sign, difference, second_half)
         store(before_ring, qubit, plain)
         store(after_ring, qubit, first_half + second_half)
         if qubit == n - 1:

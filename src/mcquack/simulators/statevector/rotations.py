@@ -34,9 +34,9 @@ def _rotated(registers: Registers, rotations: Registers, *, inverse: bool) -> Re
         for zero, one in _pairs(n_gates, gate):
             low, high = registers[zero], registers[one]
             if inverse:
-                registers[zero], registers[one] = cosine * low + sine * high, cosine * high - sine * low
+                registers[zero], registers[one] = cosine.fma(low, sine * high), cosine.fma(high, -(sine * low))
             else:
-                registers[zero], registers[one] = cosine * low - sine * high, cosine * high + sine * low
+                registers[zero], registers[one] = cosine.fma(low, -(sine * high)), cosine.fma(high, sine * low)
     return registers
 
 
@@ -74,7 +74,8 @@ def _slopes(state: Registers, adjoint: Registers, totals: Registers) -> Register
     """Adds Im⟨adjoint|Y_q|state⟩ of these rows to each gate's total: the derivative by its angle."""
     for gate, total in enumerate(totals):
         for zero, one in _pairs(len(totals), gate):
-            total = total + adjoint[one] * state[zero] - adjoint[zero] * state[one]
+            total = adjoint[one].fma(state[zero], total)
+            total = (-adjoint[zero]).fma(state[one], total)
         totals[gate] = total
     return totals
 

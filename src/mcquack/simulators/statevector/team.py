@@ -102,6 +102,19 @@ def available_threads(asked: int | None) -> int:
     return min(numba.config.NUMBA_NUM_THREADS, joblib.cpu_count()) if asked is None else asked
 
 
+_ready: set[tuple[Any, ...]] = set()
+
+
+def _compile_first(function: Any, arguments: tuple[Any, ...]) -> None:
+    """Compiles before any thread starts: nobody may wait for a member that an interrupt kept from arriving."""
+    # Finding out the types of a hundred arrays takes a millisecond; within a float type they are always the same.
+    flat = [item for argument in arguments for item in (argument if isinstance(argument, tuple) else (argument,))]
+    key = function, *{item.dtype for item in flat if isinstance(item, np.ndarray)}
+    if key not in _ready and hasattr(function, "compile"):
+        function.compile(tuple(numba.typeof(argument) for argument in arguments))
+        _ready.add(key)
+
+
 class Team:
     """Threads that wait for work together; they end with the object.
 
@@ -120,8 +133,7 @@ class Team:
         cells = control()
         members: list[Future[None]] = []
         if self.n_threads > 1:
-            # Nobody may wait for a member that is still compiling, or that an interrupt kept from it.
-            function.compile(tuple(numba.typeof(argument) for argument in (cells, 0, 1, works[0], *args)))
+            _compile_first(function, (cells, 0, 1, works[0], *args))
         entered = not self.patient
         try:
             for rank in range(1 if self.patient else 0, self.n_threads):
