@@ -166,3 +166,13 @@ def test_threads_end_with_their_team() -> None:
 def test_threads_are_those_asked_for_or_numbas() -> None:
     assert available_threads(3) == 3
     assert available_threads(None) == numba.config.NUMBA_NUM_THREADS
+
+
+def test_nobody_waits_for_a_member_that_was_kept_from_arriving() -> None:
+    def interrupted(cells: Any, rank: int, n_threads: int, work: Any) -> None:
+        if rank == 0:
+            raise KeyboardInterrupt
+        barrier(cells, n_threads)
+
+    with pytest.raises(KeyboardInterrupt):
+        Team(3, patient=True).run(interrupted, [None] * 3)
