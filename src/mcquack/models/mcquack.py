@@ -307,11 +307,8 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Class
         if not used.any():
             raise InvalidInputError("all sample weights are zero; give at least one sample a positive weight.")
         names = getattr(noted, "feature_names_in_", None)
-        return (
-            Samples(rows[used], targets[used], weights[used], names)
-            if not used.all()
-            else Samples(rows, targets, weights, names)
-        )
+        kept = slice(None) if used.all() else used  # no copy of all the data for nothing
+        return Samples(rows[kept], targets[kept], weights[kept], names)
 
     def _plan(
         self,
