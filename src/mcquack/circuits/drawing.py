@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
-import numpy as np
-
-from mcquack.errors import InvalidInputError
+from mcquack.checks import required_count
 
 if TYPE_CHECKING:  # the feature map draws itself, so it imports this module
     from mcquack.circuits.feature_map import FeatureMap
@@ -54,8 +52,7 @@ def circuit_text(feature_map: FeatureMap, *, max_layers: int = 3) -> str:
 
 def shown_layers(n_layers: int, max_layers: int) -> list[int]:
     """Layers of an abridged picture: the first ones and the last (with ``max_layers=1`` the first alone)."""
-    if not isinstance(max_layers, int | np.integer) or isinstance(max_layers, bool) or max_layers < 1:
-        raise InvalidInputError(f"max_layers must be a whole number of at least 1, got {max_layers!r}.")
+    required_count("max_layers", max_layers)
     if n_layers <= max_layers:
         return list(range(n_layers))
     return [0] if max_layers == 1 else [*range(max_layers - 1), n_layers - 1]

@@ -8,6 +8,7 @@ from typing import Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mcquack.checks import required_count
 from mcquack.circuits.drawing import circuit_text
 from mcquack.errors import InvalidInputError
 
@@ -37,7 +38,7 @@ class FeatureMap:
             )
         for name in ("n_qubits", "n_features", "n_layers", "features_per_gate"):
             # Plain ints: a NumPy integer would overflow in 2**124.
-            object.__setattr__(self, name, _whole_number(name, getattr(self, name)))
+            object.__setattr__(self, name, required_count(name, getattr(self, name)))
         if not isinstance(self.final_entangler, bool | np.bool_):
             raise InvalidInputError(f"final_entangler must be True or False, got {self.final_entangler!r}.")
         object.__setattr__(self, "final_entangler", bool(self.final_entangler))
@@ -63,7 +64,7 @@ class FeatureMap:
             features_per_gate=features_per_gate,
         )
         layers_per_pass = math.ceil(one_layer.n_features / (one_layer.features_per_gate * one_layer.n_qubits))
-        return replace(one_layer, n_layers=_whole_number("n_repetitions", n_repetitions) * layers_per_pass)
+        return replace(one_layer, n_layers=required_count("n_repetitions", n_repetitions) * layers_per_pass)
 
     @property
     def dimension(self) -> int:
@@ -103,12 +104,6 @@ class FeatureMap:
 
     def __str__(self) -> str:
         return self.draw()
-
-
-def _whole_number(name: str, value: object) -> int:
-    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
-        raise InvalidInputError(f"{name} must be a whole number of at least 1, got {value!r}.")
-    return int(value)
 
 
 @lru_cache(maxsize=64)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from mcquack.errors import InvalidInputError
+from mcquack.checks import is_number, is_whole_number, require
 from mcquack.simulators.statevector.engine import check_qubits
 
 MAX_BOUND = 1e4  # of the feature range; angles beyond it would lose digits in float32
@@ -14,19 +14,19 @@ MAX_BOUND = 1e4  # of the feature range; angles beyond it would lose digits in f
 def check_settings(settings: Mapping[str, Any]) -> None:
     """Raises on the first setting that training could not use; those of the loop itself check themselves."""
     for name in ("n_qubits", "epochs"):
-        _require(_is_count(settings[name]), name, "a whole number of at least 1", settings[name])
+        require(_is_count(settings[name]), name, "a whole number of at least 1", settings[name])
     for name in ("n_repetitions", "patience", "n_threads"):
         value = settings[name]
-        _require(value is None or _is_count(value), name, "None or a whole number of at least 1", value)
+        require(value is None or _is_count(value), name, "None or a whole number of at least 1", value)
     check_qubits(int(settings["n_qubits"]))
     for name in ("scale", "init_small", "final_entangler", "warm_start"):
-        _require(isinstance(settings[name], bool | np.bool_), name, "True or False", settings[name])
+        require(isinstance(settings[name], bool | np.bool_), name, "True or False", settings[name])
     for name, choices in (("init_strategy", ("default", "wx+b=0")), ("dtype", ("float32", "float64"))):
         value = str(settings[name]) if name == "dtype" else settings[name]
-        _require(value in choices, name, " or ".join(map(repr, choices)), settings[name])
+        require(value in choices, name, " or ".join(map(repr, choices)), settings[name])
     fraction = settings["validation_fraction"]
-    _require(
-        fraction is None or (_is_number(fraction) and 0 <= fraction < 1),
+    require(
+        fraction is None or (is_number(fraction) and 0 <= fraction < 1),
         "validation_fraction",
         "None or a number from 0 to below 1",
         fraction,
@@ -35,13 +35,13 @@ def check_settings(settings: Mapping[str, Any]) -> None:
     _check_class_weight(settings["class_weight"])
     seed = settings["random_state"]
     drawn = isinstance(seed, np.random.RandomState) or seed is None or seed is np.random
-    whole = isinstance(seed, int | np.integer) and not isinstance(seed, bool) and 0 <= seed < 2**32
-    _require(drawn or whole, "random_state", "None, a whole number from 0 to 2**32 - 1, or a RandomState", seed)
+    whole = is_whole_number(seed) and 0 <= seed < 2**32
+    require(drawn or whole, "random_state", "None, a whole number from 0 to 2**32 - 1, or a RandomState", seed)
 
 
 def _check_feature_range(pair: Any) -> None:
-    numbers = isinstance(pair, tuple | list) and len(pair) == 2 and all(map(_is_number, pair))
-    _require(
+    numbers = isinstance(pair, tuple | list) and len(pair) == 2 and all(map(is_number, pair))
+    require(
         numbers and all(abs(bound) <= MAX_BOUND for bound in pair),
         "feature_range",
         f"a pair of numbers between -{MAX_BOUND:g} and {MAX_BOUND:g}",
@@ -52,8 +52,8 @@ def _check_feature_range(pair: Any) -> None:
 def _check_class_weight(weights: Any) -> None:
     if weights is None or (isinstance(weights, str) and weights == "balanced"):
         return
-    _require(
-        isinstance(weights, Mapping) and all(_is_number(w) and 0 <= w < np.inf for w in weights.values()),
+    require(
+        isinstance(weights, Mapping) and all(is_number(w) and 0 <= w < np.inf for w in weights.values()),
         "class_weight",
         'None, "balanced" or a dict of numbers of at least 0',
         weights,
@@ -61,13 +61,4 @@ def _check_class_weight(weights: Any) -> None:
 
 
 def _is_count(value: Any) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(value >= 1)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-
-
-def _require(condition: Any, name: str, expected: str, value: object) -> None:
-    if not condition:
-        raise InvalidInputError(f"{name} must be {expected}, got {value!r}.")
+    return is_whole_number(value) and bool(value >= 1)

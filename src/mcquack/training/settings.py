@@ -4,8 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-
+from mcquack.checks import is_number, is_whole_number, require
 from mcquack.errors import InvalidInputError
 
 Optimizer = Literal["adam", "sgd"]
@@ -36,34 +35,27 @@ class TrainingSettings:
     def __post_init__(self) -> None:
         for name in ("epochs_ka", "epochs_co", "batch_size", "seed"):
             value = getattr(self, name)
-            whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-            _require(whole and value >= 0, name, "a whole number of at least 0", value)
+            require(is_whole_number(value) and value >= 0, name, "a whole number of at least 0", value)
         for name in ("lr_ka", "lr_co", "decay_rate", "reg_param_weights", "reg_param_bias", "reg_param_co"):
             value = getattr(self, name)
-            number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-            _require(number, name, "a number", value)
+            require(is_number(value), name, "a number", value)
         for name in ("epochs_ka", "epochs_co"):
             passes = getattr(self, name)
-            _require(0 <= passes <= MAX_PASSES, name, f"a number from 0 to {MAX_PASSES}", passes)
+            require(0 <= passes <= MAX_PASSES, name, f"a number from 0 to {MAX_PASSES}", passes)
         if self.epochs_ka + self.epochs_co == 0:
             raise InvalidInputError("epochs_ka and epochs_co are both 0, which trains nothing; set one of them.")
         for name in ("lr_ka", "lr_co", "decay_rate"):
             value = getattr(self, name)
-            _require(math.isfinite(value) and value > 0, name, "a positive number", value)
+            require(math.isfinite(value) and value > 0, name, "a positive number", value)
         for name in ("reg_param_weights", "reg_param_bias", "reg_param_co"):
             value = getattr(self, name)
-            _require(math.isfinite(value) and value >= 0, name, "a number of at least 0", value)
-        _require(self.batch_size >= 1, "batch_size", "at least 1", self.batch_size)
-        _require(self.optimizer in ("adam", "sgd"), "optimizer", '"adam" or "sgd"', self.optimizer)
+            require(math.isfinite(value) and value >= 0, name, "a number of at least 0", value)
+        require(self.batch_size >= 1, "batch_size", "at least 1", self.batch_size)
+        require(self.optimizer in ("adam", "sgd"), "optimizer", '"adam" or "sgd"', self.optimizer)
         low, high = self.feature_range
-        _require(low < high, "feature_range", "an increasing pair", self.feature_range)
+        require(low < high, "feature_range", "an increasing pair", self.feature_range)
 
     def learning_rates(self, epoch: int) -> tuple[float, float]:
         """(KAO, CO) in this epoch, counted from 0: decayed once per epoch."""
         factor = self.decay_rate**epoch
         return self.lr_ka * factor, self.lr_co * factor
-
-
-def _require(condition: bool, name: str, expected: str, value: object) -> None:
-    if not condition:
-        raise InvalidInputError(f"{name} must be {expected}, got {value!r}.")

@@ -143,6 +143,6 @@ def test_scratch_memory_is_what_was_announced(dtype: type, with_derivatives: boo
     for n_qubits in range(1, 15):
         arrays = scratch(n_qubits, 7, dtype, backward=with_derivatives)
         held = sum(array.nbytes for array in arrays)
-        announced = scratch_bytes(n_qubits, 7, dtype, backward=with_derivatives)
+        announced = scratch_bytes(n_qubits, 7, backward=with_derivatives)
         assert held < announced + 1024 * n_qubits
         assert announced < 3 * held + 4096

@@ -38,7 +38,7 @@ class Scratch(NamedTuple):
     adjoint: Any  # (2**n, 2, W)
 
 
-def scratch_bytes(n_qubits: int, n_features: int, dtype: Any, *, backward: bool) -> int:
+def scratch_bytes(n_qubits: int, n_features: int, *, backward: bool) -> int:
     """Size of :func:`scratch`, as far as it grows with the problem."""
     size = 1 << n_qubits
     return 8 * size + ROW_BYTES * (n_features + (5 * size if backward else 0) + 32 * math.isqrt(size))

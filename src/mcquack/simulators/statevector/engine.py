@@ -209,7 +209,7 @@ class StatevectorEngine:
 
     def scratch_bytes(self, *, backward: bool) -> int:
         """Memory that one thread works on."""
-        return scratch_bytes(self.feature_map.n_qubits, self.feature_map.n_features, self.dtype, backward=backward)
+        return scratch_bytes(self.feature_map.n_qubits, self.feature_map.n_features, backward=backward)
 
     def encode(self, X: ArrayLike, weights: ArrayLike, bias: ArrayLike) -> StateBlocks:
         """U(x; w, b)|0…0⟩ for every row of X."""

@@ -62,12 +62,6 @@ class Staged:
         self.builder = builder
         self.value = value
 
-    def __add__(self, other: "Staged") -> "Staged":
-        return Staged(self.builder, self.builder.fadd(self.value, other.value, flags=_FLAGS))
-
-    def __sub__(self, other: "Staged") -> "Staged":
-        return Staged(self.builder, self.builder.fsub(self.value, other.value, flags=_FLAGS))
-
     def __mul__(self, other: "Staged") -> "Staged":
         return Staged(self.builder, self.builder.fmul(self.value, other.value, flags=_FLAGS))
 

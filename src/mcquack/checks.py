@@ -1,0 +1,29 @@
+"""What the values of settings are asked, in one voice."""
+
+from typing import Any
+
+import numpy as np
+
+from mcquack.errors import InvalidInputError
+
+
+def is_whole_number(value: Any) -> bool:
+    """An integer of Python or NumPy; True and False are none."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def is_number(value: Any) -> bool:
+    """An integer or a float of Python or NumPy."""
+    return is_whole_number(value) or isinstance(value, float | np.floating)
+
+
+def require(condition: Any, name: str, expected: str, value: object) -> None:
+    """Says what the setting ``name`` must be, unless the condition holds."""
+    if not condition:
+        raise InvalidInputError(f"{name} must be {expected}, got {value!r}.")
+
+
+def required_count(name: str, value: Any) -> int:
+    """The value as a plain integer, refused unless it is a whole number of at least 1."""
+    require(is_whole_number(value) and value >= 1, name, "a whole number of at least 1", value)
+    return int(value)
