@@ -1,11 +1,16 @@
 """Settings that hold for every test."""
 
 import os
+from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # No display is needed to draw, and none is looked for; set before anything imports matplotlib.
 os.environ["MPLBACKEND"] = "Agg"
+
+# No test asks the internet for data; those that download bring a server of their own.
+os.environ["MCQUACK_OFFLINE"] = "1"
 
 # The same examples on every run and every machine. The first example of a test may wait for the compiler, and a busy
 # machine may draw slowly: neither is a fault of the code under test.
@@ -20,3 +25,19 @@ settings.register_profile(
 # New examples on every run, to look for what the fixed ones miss.
 settings.register_profile("explore", parent=settings.get_profile("ci"), derandomize=False, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+_DATA = Path(os.environ.pop("MCQUACK_DATA", "") or Path(__file__).parents[2] / "shared" / "data")
+
+
+@pytest.fixture(autouse=True)
+def _empty_cache(tmp_path, monkeypatch):
+    """What an earlier run or the user has fetched changes no test."""
+    monkeypatch.setenv("MCQUACK_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture(scope="session")
+def data_dir():
+    """The folder with the files of published datasets, which are not part of the project."""
+    if not _DATA.is_dir():
+        pytest.skip(f"needs the files of published datasets, and {_DATA} is no folder: set MCQUACK_DATA")
+    return _DATA

@@ -19,3 +19,23 @@ class ModelFileError(McQuackError, ValueError):
 
 class MemoryLimitError(McQuackError, MemoryError):
     """A computation that would not fit into memory; raised before anything is allocated."""
+
+
+class UnknownDatasetError(InvalidInputError):
+    """A dataset name that nobody registered."""
+
+
+class MissingDataError(McQuackError, FileNotFoundError):
+    """Files of a dataset that are neither on this machine nor could be fetched; the message says how to get them."""
+
+
+class DataFileError(McQuackError, ValueError):
+    """A file of a dataset that is broken, or not the one that its checksum promises."""
+
+
+class DownloadError(McQuackError, ConnectionError):
+    """A file that could not be downloaded now, although its address is known."""
+
+
+class SubstitutedDataWarning(UserWarning):
+    """The original data was out of reach, and what took its place differs from it as the message says."""

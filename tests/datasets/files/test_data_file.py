@@ -1,0 +1,111 @@
+import hashlib
+import os
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mcquack.datasets.files import verification
+from mcquack.datasets.files.data_file import DataFile, Source
+from mcquack.datasets.files.verification import checksum, flaw, flaw_unless_known
+from mcquack.errors import InvalidInputError
+
+
+@pytest.mark.parametrize(
+    ("changes", "match"),
+    [
+        ({"name": ""}, "name must be a file name without a folder"),
+        ({"name": "a/b.csv"}, "name must be a file name without a folder"),
+        ({"name": ".."}, "name must be a file name without a folder"),
+        ({"folder": "/etc"}, "folder must be a relative path"),
+        ({"folder": "a/../.."}, "folder must be a relative path"),
+        ({"checksum": "sha256:00"}, "the checksum of a.csv must be sha256:, md5: or git:"),
+        ({"checksum": "0" * 64}, "the checksum of a.csv must be sha256:, md5: or git:"),
+        ({"checksum": "md5:" + "A" * 32}, "the checksum of a.csv must be sha256:, md5: or git:"),
+        ({"url": "ftp://a/b"}, "the url of a.csv must be an address"),
+        ({"url": "openml:iris"}, "the url of a.csv must be an address"),
+    ],
+)
+def test_a_file_that_could_never_be_found_is_refused(changes, match):
+    with pytest.raises(InvalidInputError, match=match):
+        DataFile(**{"name": "a.csv", **changes})
+
+
+def test_a_source_without_files_is_refused():
+    with pytest.raises(InvalidInputError, match="at least one"):
+        Source(title="nothing", files=(), read=print)
+
+
+@pytest.mark.parametrize(
+    ("content", "git"),
+    [(b"", "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"), (b"hello\n", "ce013625030ba8dba906f756967f9e9ca394464a")],
+)
+def test_the_checksum_of_git_is_the_id_that_git_hash_object_prints(tmp_path, content, git):
+    path = tmp_path / "file"
+    path.write_bytes(content)
+    assert checksum(path, kind="git") == f"git:{git}"
+
+
+@given(content=st.binary(max_size=50), other=st.binary(max_size=50), kind=st.sampled_from(["sha256", "md5", "git"]))
+def test_a_file_is_flawless_if_and_only_if_it_is_the_one_meant(tmp_path_factory, content, other, kind):
+    path = tmp_path_factory.getbasetemp() / "meant"
+    path.write_bytes(content)
+    by_checksum = DataFile(name="meant", checksum=checksum(path, kind=kind))
+    by_size = DataFile(name="meant", n_bytes=len(content))
+    path.write_bytes(other)
+    assert (flaw(path, by_checksum) is None) == (content == other)
+    assert (flaw(path, by_size) is None) == (len(content) == len(other))
+    assert flaw(path, DataFile(name="meant")) is None
+
+
+def test_a_flaw_tells_what_was_expected_and_what_came(tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(b"four")
+    meant = f"md5:{'0' * 32}"
+    came = f"md5:{hashlib.md5(b'four').hexdigest()}"
+    assert flaw(path, DataFile(name="file", n_bytes=1_000, checksum=meant)) == "it has 4 bytes instead of 1,000"
+    assert flaw(path, DataFile(name="file", n_bytes=4, checksum=meant)) == f"its checksum is {came} instead of {meant}"
+    assert flaw(tmp_path / "none", DataFile(name="none")) == "it cannot be read (No such file or directory)"
+
+
+@pytest.fixture
+def large(tmp_path, monkeypatch):
+    """A right file that counts as large, and how often such a file has been read."""
+    path, reads = tmp_path / "large.bin", []
+    path.write_bytes(b"right")
+    file = DataFile(name="large.bin", checksum=checksum(path, kind="md5"))
+    monkeypatch.setattr(verification, "LARGE", 1)
+    monkeypatch.setattr(verification, "flaw", lambda *arguments: reads.append(1) or flaw(*arguments))
+    return path, file, reads
+
+
+def test_a_large_file_that_was_found_right_is_not_read_again(large, tmp_path):
+    path, file, reads = large
+    for _ in range(3):
+        assert flaw_unless_known(path, file, notes=tmp_path / "notes") is None
+    assert len(reads) == 1
+
+
+def test_a_large_file_that_has_changed_is_read_again(large, tmp_path):
+    path, file, reads = large
+    flaw_unless_known(path, file, notes=tmp_path / "notes")
+    path.write_bytes(b"wrong")
+    os.utime(path, ns=(0, 0))
+    for n_reads in (2, 3):  # a wrong file is never taken as known
+        assert "checksum" in flaw_unless_known(path, file, notes=tmp_path / "notes")
+        assert len(reads) == n_reads
+
+
+def test_another_checksum_of_the_same_file_is_not_taken_as_known(large, tmp_path):
+    path, file, _ = large
+    flaw_unless_known(path, file, notes=tmp_path / "notes")
+    other = DataFile(name="large.bin", checksum=f"md5:{'0' * 32}")
+    assert flaw_unless_known(path, other, notes=tmp_path / "notes") is not None
+
+
+def test_notes_that_cannot_be_written_only_cost_time(large, tmp_path):
+    path, file, reads = large
+    (tmp_path / "notes").write_text("a file where the folder should be")
+    for _ in range(2):
+        assert flaw_unless_known(path, file, notes=tmp_path / "notes") is None
+    assert len(reads) == 2
