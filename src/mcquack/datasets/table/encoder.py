@@ -85,6 +85,11 @@ class TableEncoder:
         columns = [with_fill(with_categories(column, usable), training, missing=missing) for column in columns]
         return cls(target=target, missing=missing, columns=tuple(columns))
 
+    @classmethod
+    def of_numbers(cls, names: Iterable[str], *, target: str) -> Self:
+        """The encoder for tables whose columns all are numbers; there is nothing to learn from one."""
+        return cls(target=target, missing="error", columns=tuple(Column(name=name, kind="number") for name in names))
+
     @property
     def feature_names(self) -> tuple[str, ...]:
         """The names of the columns of X, in order."""

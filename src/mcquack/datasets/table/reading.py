@@ -29,13 +29,19 @@ def read_table(path: str | Path) -> Table:
     zipped = suffixes[-1:] == [".gz"]
     kind = (suffixes[:-1] if zipped else suffixes)[-1:]
     if kind and kind[0] in CSV_SUFFIXES:
-        return csv_table(_csv_bytes(path, zipped=zipped), source=path.name)
+        return read_csv(path)
     if kind and kind[0] in PARQUET_SUFFIXES and not zipped:
         return parquet_table(path)
     raise InvalidTableError(
         f"{path.name}: expected a CSV ({', '.join(CSV_SUFFIXES)}, each also with .gz) or a Parquet file "
         f"({', '.join(PARQUET_SUFFIXES)}); rename or convert it."
     )
+
+
+def read_csv(path: str | Path) -> Table:
+    """The table in a CSV, whatever it is called; gzipped if the name ends in .gz."""
+    path = Path(path)
+    return csv_table(_csv_bytes(path, zipped=path.suffix.lower() == ".gz"), source=path.name)
 
 
 def _csv_bytes(path: Path, *, zipped: bool) -> bytes:
@@ -51,5 +57,5 @@ def _csv_bytes(path: Path, *, zipped: bool) -> bytes:
         raise InvalidTableError(f"{path.name} is gzipped; rename it to end in {path.suffix}.gz.")
     for magic, what in _FOREIGN_CONTENT.items():
         if content.startswith(magic):
-            raise InvalidTableError(f"{path.name} is named as a CSV but is {what}.")
+            raise InvalidTableError(f"{path.name} is read as a CSV but is {what}.")
     return content

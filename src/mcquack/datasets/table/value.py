@@ -28,8 +28,9 @@ class Table:
     """Named columns of equal length, and the number of each row as its owner sees it.
 
     A CSV numbers its rows as a spreadsheet does: the header is row 1, the first sample row 2, and a record that spans
-    lines is one row. Parquet has no header, so its first row is 1. All columns of a CSV are text (null where a cell is
-    missing): what a column means is decided by whoever fits an encoder, so that one odd cell cannot change it.
+    lines is one row. Parquet has no header, so its first row is 1; the first row of a DataFrame is 0, as Python counts.
+    All columns of a CSV are text (null where a cell is missing): what a column means is decided by whoever fits an
+    encoder, so that one odd cell cannot change it.
     """
 
     source: str

@@ -1,0 +1,128 @@
+"""A dataset as a plain value: what to train on, what to choose by, what to be judged on."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mcquack.datasets.table import TableReading
+from mcquack.errors import InvalidInputError
+
+PartName = Literal["train", "validation", "test"]
+PART_NAMES: tuple[PartName, ...] = ("train", "validation", "test")
+Scaling = Literal["min-max", "standard"]
+
+
+class Part(NamedTuple):
+    """Samples and their labels, so that ``model.fit(*dataset.train)`` reads as it should."""
+
+    X: NDArray[Any]
+    y: NDArray[Any]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Dataset:
+    """Two or three parts of one dataset.
+
+    ``labels`` are the values of y in sorted order and ``class_names`` says what each means. ``origin`` tells where the
+    numbers came from, for result rows and doubts. ``table`` is there for datasets read from a table of the user's.
+    """
+
+    name: str
+    train: Part
+    validation: Part | None = None
+    test: Part | None = None
+    labels: tuple[Any, ...]
+    class_names: tuple[str, ...]
+    feature_names: tuple[str, ...]
+    image_shape: tuple[int, int] | None = None
+    origin: str
+    table: TableReading | None = None
+
+    def __post_init__(self) -> None:
+        for name, part in self.parts.items():
+            _check_part(part, of=f"the {name} part of {self.name!r}", n_features=self.n_features)
+            unlisted = set(np.unique(part.y).tolist()) - set(self.labels)
+            _check(not unlisted, f"the {name} part of {self.name!r} has labels that are not listed, as {unlisted}")
+        _check(len(self.class_names) == len(self.labels), f"{self.name!r} has labels without a name, or names too many")
+        if self.image_shape is not None:
+            _check(int(np.prod(self.image_shape)) == self.n_features, f"the images of {self.name!r} have another size")
+
+    @property
+    def parts(self) -> Mapping[PartName, Part]:
+        """The parts that exist, in the order of their use."""
+        found = {"train": self.train, "validation": self.validation, "test": self.test}
+        return MappingProxyType({name: part for name in PART_NAMES if (part := found[name]) is not None})
+
+    @property
+    def n_features(self) -> int:
+        """How many numbers describe a sample."""
+        return len(self.feature_names)
+
+    @property
+    def n_classes(self) -> int:
+        """How many classes there are to tell apart."""
+        return len(self.labels)
+
+    @property
+    def validation_is_test(self) -> bool:
+        """Whether both are the same samples, as in a few datasets of the paper: then choose by cross-validation."""
+        if self.validation is None or self.test is None:
+            return False
+        same = (np.array_equal(mine, other) for mine, other in zip(self.validation, self.test, strict=True))
+        return self.validation is self.test or all(same)
+
+    def class_counts(self, part: PartName) -> tuple[int, ...]:
+        """Samples of each class in a part, in the order of ``labels``."""
+        return tuple(int(np.sum(self.parts[part].y == label)) for label in self.labels)
+
+    @property
+    def fingerprint(self) -> str:
+        """Short digest of all samples and labels: results with equal fingerprints were measured on the same numbers."""
+        digest = hashlib.sha256()
+        for name, part in self.parts.items():
+            for array in part:
+                digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
+                digest.update(np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()[:16]
+
+    def scaled(self, method: Scaling = "min-max", *, to: tuple[float, float] = (0.0, 1.0), clip: bool = False) -> Self:
+        """All parts as floats on the scale of the training part: no other part is looked at.
+
+        ``to`` is the range for "min-max"; values of other parts may lie beyond it, unless they are clipped. Pictures
+        become float32, all else float64.
+        """
+        from sklearn.preprocessing import MinMaxScaler, StandardScaler
+
+        if method not in ("min-max", "standard"):
+            raise InvalidInputError(f"method must be 'min-max' or 'standard', got {method!r}.")
+        scaler = MinMaxScaler(to, clip=clip) if method == "min-max" else StandardScaler()
+        scaler.fit(_floats(self.train.X))
+        scaled = {name: Part(scaler.transform(_floats(part.X)), part.y) for name, part in self.parts.items()}
+        return replace(self, train=scaled["train"], validation=scaled.get("validation"), test=scaled.get("test"))
+
+    def __str__(self) -> str:
+        sizes = ", ".join(f"{len(part.y):,} {name}" for name, part in self.parts.items())
+        return f"{self.name}: {self.n_features} features, {self.n_classes} classes; {sizes}"
+
+    __repr__ = __str__
+
+
+def _check(holds: bool, otherwise: str) -> None:
+    if not holds:
+        raise InvalidInputError(f"{otherwise}.")
+
+
+def _check_part(part: Part, *, of: str, n_features: int) -> None:
+    X, y = part
+    _check(X.ndim == 2 and X.shape[1] == n_features, f"{of} has the shape {X.shape}; expected (samples, {n_features})")
+    _check(y.shape == (len(X),), f"{of} has {len(X)} samples but labels of the shape {y.shape}")
+    _check(len(X) > 0, f"{of} is empty; leave it out instead")
+
+
+def _floats(X: NDArray[Any]) -> NDArray[Any]:
+    return X.astype(np.float32 if X.dtype == np.uint8 else np.float64, copy=False)

@@ -1,0 +1,105 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from mcquack.datasets import Dataset, Part
+from mcquack.errors import InvalidInputError
+
+
+def dataset(*, dtype=np.float64, **changes):
+    random = np.random.default_rng(0)
+    X, y = random.integers(0, 256, size=(12, 4)).astype(dtype), np.tile(["a", "b", "c"], 4)
+    made = Dataset(
+        name="letters",
+        train=Part(X[:6], y[:6]),
+        validation=Part(X[6:9], y[6:9]),
+        test=Part(X[9:], y[9:]),
+        labels=("a", "b", "c"),
+        class_names=("A", "B", "C"),
+        feature_names=tuple("wxyz"),
+        origin="drawn here",
+    )
+    return replace(made, **changes)
+
+
+def test_a_part_unpacks_into_samples_and_labels():
+    X, y = dataset().train
+    assert X.shape == (6, 4)
+    assert y.shape == (6,)
+
+
+def test_tells_its_sizes():
+    letters = dataset(image_shape=(2, 2))
+    assert (letters.n_features, letters.n_classes) == (4, 3)
+    assert [*letters.parts] == ["train", "validation", "test"]
+    assert letters.class_counts("train") == (2, 2, 2)
+    assert str(letters) == repr(letters) == "letters: 4 features, 3 classes; 6 train, 3 validation, 3 test"
+    assert [*dataset(validation=None).parts] == ["train", "test"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"test": Part(np.ones((2, 3)), np.array(["a", "b"]))}, r"the test part of 'letters' has the shape \(2, 3\)"),
+        ({"test": Part(np.ones((2, 4)), np.array(["a"]))}, r"2 samples but labels of the shape \(1,\)"),
+        ({"train": Part(np.ones((0, 4)), np.array([], dtype=str))}, "the train part of 'letters' is empty"),
+        ({"test": Part(np.ones((1, 4)), np.array(["d"]))}, "label"),
+        ({"class_names": ("A", "B")}, "labels without a name"),
+        ({"image_shape": (3, 2)}, "another size"),
+    ],
+)
+def test_a_dataset_that_contradicts_itself_is_refused(changes, message):
+    with pytest.raises(InvalidInputError, match=message):
+        dataset(**changes)
+
+
+@pytest.mark.parametrize(("dtype", "scaled_dtype"), [(np.uint8, np.float32), (np.int64, np.float64)])
+def test_pictures_become_single_precision_when_scaled_and_tables_double(dtype, scaled_dtype):
+    assert dataset(dtype=dtype).scaled().train.X.dtype == scaled_dtype
+
+
+def test_scaling_maps_the_training_part_onto_the_range():
+    X = dataset().scaled(to=(-1, 1)).train.X
+    assert_allclose(X.min(axis=0), -1)
+    assert_allclose(X.max(axis=0), 1)
+    standard = dataset().scaled("standard").train.X
+    assert_allclose(standard.mean(axis=0), 0, atol=1e-12)
+    assert_allclose(standard.std(axis=0), 1)
+
+
+@pytest.mark.parametrize("method", ["min-max", "standard"])
+def test_scaling_sees_the_training_part_only(method):
+    letters = dataset()
+    wild = replace(letters, test=Part(1e6 * letters.test.X, letters.test.y), validation=None)
+    assert_array_equal(letters.scaled(method).train.X, wild.scaled(method).train.X)
+    assert wild.scaled(method).test.X.max() > 1000
+
+
+def test_what_lies_beyond_the_range_is_clipped_on_request():
+    letters = dataset()
+    wild = replace(letters, test=Part(1e6 * letters.test.X, letters.test.y))
+    assert wild.scaled(clip=True).test.X.max() == 1
+
+
+def test_an_unknown_scaling_is_refused():
+    with pytest.raises(InvalidInputError, match="'min-max' or 'standard', got 'log'"):
+        dataset().scaled("log")
+
+
+def test_the_fingerprint_is_that_of_the_numbers():
+    letters = dataset()
+    assert letters.fingerprint == dataset(name="others", origin="elsewhere").fingerprint
+    X = letters.test.X.copy()
+    X[0, 0] += 1
+    assert replace(letters, test=Part(X, letters.test.y)).fingerprint != letters.fingerprint
+    assert replace(letters, test=letters.validation).fingerprint != letters.fingerprint
+
+
+def test_knows_when_validation_and_test_part_are_the_same():
+    letters = dataset()
+    assert not letters.validation_is_test
+    assert replace(letters, test=letters.validation).validation_is_test
+    assert replace(letters, test=Part(letters.validation.X.copy(), letters.validation.y.copy())).validation_is_test
+    assert not replace(letters, validation=None).validation_is_test
