@@ -12,7 +12,7 @@ from mcquack.datasets.files import Places
 from mcquack.errors import InvalidInputError, UnknownDatasetError
 
 # Each has a function `entries`; the order is that of `mcquack datasets list`.
-_HOMES = ("mcquack.datasets.qml_suite",)
+_HOMES = ("mcquack.datasets.qml_suite", "mcquack.datasets.real_world")
 
 
 @dataclass(frozen=True, kw_only=True)
