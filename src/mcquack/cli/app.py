@@ -9,11 +9,12 @@ from typing import Annotated
 import typer
 
 from mcquack.cli import exit_codes
+from mcquack.cli.datasets.app import app as datasets
 from mcquack.cli.demo import demo
 from mcquack.cli.fit import fit
 from mcquack.cli.info import info
 from mcquack.cli.predict import predict
-from mcquack.errors import McQuackError
+from mcquack.errors import McQuackError, MissingDataError
 
 app = typer.Typer(
     name="mcquack",
@@ -26,6 +27,7 @@ app = typer.Typer(
 )
 for verb in (demo, fit, predict, info):
     app.command()(verb)
+app.add_typer(datasets, name="datasets")
 
 
 def _show_version(wanted: bool) -> None:
@@ -50,7 +52,8 @@ def mcquack(
     """Trainable multiclass quantum kernels: a classifier for tables, simulated on this machine.
 
     Start with `mcquack demo`. Then train on a table of your own with `mcquack fit`, look at the model with
-    `mcquack info`, and apply it to new rows with `mcquack predict`.
+    `mcquack info`, and apply it to new rows with `mcquack predict`. Published datasets come by name: `mcquack datasets
+    list` shows them.
     """
 
 
@@ -63,12 +66,15 @@ def exit_code(arguments: Sequence[str]) -> int:
     except Exception as error:
         if "--debug" in arguments:
             raise
-        typer.echo(f"mcquack: {_one_line(error)}", err=True)
+        typer.echo(f"mcquack: {_told(error)}", err=True)
         return exit_codes.REFUSED
     return exit_codes.DONE
 
 
-def _one_line(error: Exception) -> str:
+def _told(error: Exception) -> str:
+    """One line, unless it lists what is missing."""
+    if isinstance(error, MissingDataError):
+        return str(error)
     if isinstance(error, OSError) and error.strerror:
         text = f"{error.strerror}: {error.filename}" if error.filename else error.strerror
     elif isinstance(error, McQuackError | OSError):

@@ -18,6 +18,7 @@ from rich.table import Table as RichTable
 from mcquack.cli.files import write_whole
 from mcquack.cli.notes import tell
 from mcquack.cli.progress import shown
+from mcquack.datasets.pixels import pixel_names
 from mcquack.datasets.table import LabelledTable, TableEncoder, read_table
 from mcquack.errors import InvalidInputError
 
@@ -83,7 +84,7 @@ def _write_digits(out: Path, *, seed: int) -> None:
 
     X, y = load_digits(return_X_y=True)
     train, test = train_test_split(np.arange(len(y)), test_size=_TEST_SHARE, stratify=y, random_state=seed)
-    names = [f"pixel_{row}_{column}" for row in range(8) for column in range(8)]
+    names = pixel_names((8, 8))
     for name, part in (("digits.csv", train), ("digits-test.csv", test)):
         text = io.StringIO(newline="")
         writer = csv.writer(text, lineterminator="\n")

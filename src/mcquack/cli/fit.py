@@ -1,4 +1,4 @@
-"""``mcquack fit``: from a table to a model file."""
+"""``mcquack fit``: from a table, or a dataset by name, to a model file."""
 
 import time
 from contextlib import closing
@@ -12,26 +12,44 @@ from rich.console import Console
 from rich.table import Table as RichTable
 
 from mcquack.cli import exit_codes
+from mcquack.cli.datasets.options import DataDir
 from mcquack.cli.files import check_can_write
 from mcquack.cli.notes import tell, tell_problems
 from mcquack.cli.progress import shown
-from mcquack.cli.training_data import TrainingData, training_data
+from mcquack.cli.training_data import description, table_reading, training_data
+from mcquack.datasets import Dataset
+from mcquack.datasets.own import ColumnOptions
+from mcquack.datasets.table import TableReading
 from mcquack.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from mcquack.models import McQuackClassifier
 
+_PART_TITLES = {"train": "training", "validation": "validation", "test": "test"}
 _SHOWN_CLASSES = 30
 _SECONDS_BETWEEN_SAVES = 30.0
 
 
 def fit(
-    data: Annotated[Path, typer.Argument(help="The table to learn from: CSV (also .gz) with a header, or Parquet.")],
-    target: Annotated[str, typer.Option(help="The column with the labels.")],
+    data: Annotated[
+        str,
+        typer.Argument(
+            help="The table to learn from: CSV (also .gz) with a header, or Parquet. Or the name of a dataset."
+        ),
+    ],
     out: Annotated[Path, typer.Option(help="The model file to write.")],
+    target: Annotated[
+        str | None, typer.Option(help="The column with the labels; a table needs it.", show_default=False)
+    ] = None,
     validation: Annotated[
-        float, typer.Option(min=0, max=0.9, help="Share of the rows kept back to stop in time and to score.")
+        float,
+        typer.Option(
+            min=0,
+            max=0.9,
+            help="Share of the rows kept back to stop in time and to score, unless the dataset comes with such a part.",
+        ),
     ] = 0.2,
+    data_dir: DataDir = None,
     preset: Annotated[
         Literal["default", "paper", "qml"],
         typer.Option(help="Hyperparameters: ours, those of the paper, or those of the QML benchmark suite."),
@@ -67,57 +85,52 @@ def fit(
         bool, typer.Option("--resume", help="Go on with the interrupted training in the model file, on the same table.")
     ] = False,
 ) -> None:
-    """Train a classifier on a table and save it, with all that is needed to predict from a table.
+    """Train a classifier on a table, or on a dataset by name, and save it with all that is needed to predict.
 
     Text columns become categories, dates become days; the columns are remembered by name. Ctrl-C stops the training
     and keeps the best model so far; the same command with --resume goes on from there, also after a crash: the file
     is written every half minute. Then the settings are those in the file, but for --epochs.
 
-    Example: mcquack fit flowers.csv --target species --out flowers.mcq
+    Examples: mcquack fit flowers.csv --target species --out flowers.mcq, or mcquack fit iris3 --out iris.mcq
     """
     from mcquack.models import McQuackClassifier  # not above: compilers and solvers would delay every --help
 
     out = out.resolve()  # a link stays a link
-    check_can_write(out, overwrite=force or resume, inputs=[data], regular=True)
-    samples = training_data(
-        data,
-        target=target,
-        validation=validation,
-        seed=seed,
+    check_can_write(out, overwrite=force or resume, inputs=[Path(data)], regular=True)
+    columns = ColumnOptions(
+        missing=missing,
         missing_target=missing_target,
-        encoding={
-            "missing": missing,
-            "numeric": numeric or (),
-            "categorical": categorical or (),
-            "ignore": ignore or (),
-        },
+        numeric=numeric or (),
+        categorical=categorical or (),
+        ignore=ignore or (),
     )
+    dataset = training_data(data, target=target, validation=validation, seed=seed, data_dir=data_dir, columns=columns)
     chosen = {"epochs": epochs, "n_qubits": qubits, "n_repetitions": repetitions}
     given = {name: value for name, value in chosen.items() if value is not None}
     if resume:
-        model = _resumable_model(out, samples, epochs=epochs)
+        model = _resumable_model(out, dataset, epochs=epochs)
     else:
         weighting = None if class_weight == "none" else class_weight
         model = McQuackClassifier.from_preset(preset, **given, class_weight=weighting, scale=scale, random_state=seed)
-    tell(samples.description)
-    interrupted = _trained_until_interrupted(model, samples, out=out, resume=resume)
-    model.save(out, resumable=interrupted, extra=_extra(samples))
-    _show_scores(model, samples)
-    _finish(out, interrupted=interrupted, samples=samples)
+    tell(description(dataset))
+    interrupted = _trained_until_interrupted(model, dataset, out=out, resume=resume)
+    model.save(out, resumable=interrupted, extra=_extra(dataset))
+    _show_scores(model, dataset)
+    _finish(out, interrupted=interrupted, reading=table_reading(dataset))
 
 
-def _extra(samples: TrainingData) -> dict[str, Any]:
-    return {"table": samples.encoder.to_header()}
+def _extra(dataset: Dataset) -> dict[str, Any]:
+    return {"table": table_reading(dataset).encoder.to_header()}
 
 
-def _resumable_model(path: Path, samples: TrainingData, *, epochs: int | None) -> "McQuackClassifier":
+def _resumable_model(path: Path, dataset: Dataset, *, epochs: int | None) -> "McQuackClassifier":
     """The model whose training was interrupted, if this is the table that it was trained on."""
     from mcquack.models import McQuackClassifier
 
     model = McQuackClassifier.load(path)
     if not hasattr(model, "training_state_"):
         raise InvalidInputError(f"the training of {path} was finished; train it anew, with --force to replace it.")
-    if model.extra_ != _extra(samples):
+    if model.extra_ != _extra(dataset):
         raise InvalidInputError(
             f"{path} was trained on other columns or values; resume with the same table and options."
         )
@@ -126,17 +139,17 @@ def _resumable_model(path: Path, samples: TrainingData, *, epochs: int | None) -
     return model if epochs is None else model.set_params(epochs=epochs)
 
 
-def _trained_until_interrupted(model: "McQuackClassifier", samples: TrainingData, *, out: Path, resume: bool) -> bool:
+def _trained_until_interrupted(model: "McQuackClassifier", dataset: Dataset, *, out: Path, resume: bool) -> bool:
     """Trains in place; True when Ctrl-C ended it, the best model until then being kept."""
     n_done = model.n_iter_ if resume else 0
     saved_at = time.monotonic()
     try:
-        epochs = model.fit_iter(samples.X, samples.y, validation_data=samples.validation, resume=resume)
+        epochs = model.fit_iter(*dataset.train, validation_data=dataset.validation, resume=resume)
         with closing(epochs):
             for _ in shown(epochs, n_epochs=model.epochs, n_done=n_done):
                 n_done += 1
                 if time.monotonic() - saved_at > _SECONDS_BETWEEN_SAVES:
-                    model.save(out, resumable=True, extra=_extra(samples))
+                    model.save(out, resumable=True, extra=_extra(dataset))
                     saved_at = time.monotonic()
     except KeyboardInterrupt:
         if n_done:
@@ -146,22 +159,20 @@ def _trained_until_interrupted(model: "McQuackClassifier", samples: TrainingData
     return False
 
 
-def _finish(out: Path, *, interrupted: bool, samples: TrainingData) -> None:
-    if samples.n_dropped:
-        tell(f"{samples.n_dropped} rows with missing or infinite values were dropped.")
-    tell_problems(samples.left_out, consequence="could not be used")
+def _finish(out: Path, *, interrupted: bool, reading: TableReading) -> None:
+    if reading.n_dropped:
+        tell(f"{reading.n_dropped} rows with missing or infinite values were dropped.")
+    tell_problems(reading.left_out, consequence="could not be used")
     if interrupted:
         tell(f"mcquack: interrupted; the best model so far is in {out}. The same command with --resume goes on.")
         raise typer.Exit(exit_codes.INTERRUPTED)
     tell(f"The model is in {out}; apply it with: mcquack predict {out} <table>")
-    if samples.left_out:
+    if reading.left_out:
         raise typer.Exit(exit_codes.SOME_ROWS_LEFT_OUT)
 
 
-def _show_scores(model: "McQuackClassifier", samples: TrainingData) -> None:
-    parts = {"training": (samples.X, samples.y)}
-    if samples.validation is not None:
-        parts["validation"] = samples.validation
+def _show_scores(model: "McQuackClassifier", dataset: Dataset) -> None:
+    parts = {_PART_TITLES[name]: part for name, part in dataset.parts.items()}
     predictions = {part: model.predict(X) for part, (X, _) in parts.items()}
     recalls = {part: _recalls(y, predictions[part], classes=model.classes_) for part, (_, y) in parts.items()}
 

@@ -1,107 +1,84 @@
-"""What ``mcquack fit`` trains on."""
+"""What ``mcquack fit`` trains on: a table of the user's, or a dataset by its name."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+import typer
 
+from mcquack.cli.datasets.export import TARGET
+from mcquack.cli.datasets.loading import loaded
 from mcquack.cli.notes import tell
-from mcquack.datasets.held_out import held_out
-from mcquack.datasets.table import LabelledTable, RowProblem, Table, TableEncoder, read_table
-from mcquack.datasets.table.encoder import MissingTarget
-from mcquack.errors import InvalidTableError
+from mcquack.datasets import Dataset, describe
+from mcquack.datasets.held_out import with_drawn_validation
+from mcquack.datasets.own import ColumnOptions
+from mcquack.datasets.own.tables import names_rows, table_dataset
+from mcquack.datasets.table import TableEncoder, TableReading, read_table
+from mcquack.errors import UnknownDatasetError
 
-# More different values than this share of the rows do not repeat: they name rows, or measure something.
-_MOSTLY_DIFFERENT = 0.5
-_FEW_ROWS = 20
-
-Part = tuple[NDArray[np.float64], NDArray[np.generic]]
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class TrainingData:
-    """The training part, the part kept back, and the encoder that made both.
-
-    ``left_out`` are rows that could not be used, without those that were meant to be dropped.
-    """
-
-    X: NDArray[np.float64]
-    y: NDArray[np.generic]
-    validation: Part | None
-    encoder: TableEncoder
-    left_out: tuple[RowProblem, ...]
-    n_dropped: int
-
-    @property
-    def description(self) -> str:
-        """How much there is to learn from."""
-        kept_back = f", {len(self.validation[1]):,} kept back to validate" if self.validation else ""
-        n_rows, n_features = self.X.shape
-        return f"Training on {n_rows:,} rows{kept_back}; {n_features} features, {len(np.unique(self.y))} classes."
+_COLUMN_DEFAULTS = ColumnOptions(missing="error", missing_target="drop", numeric=(), categorical=(), ignore=())
 
 
 def training_data(
-    path: Path,
-    *,
-    target: str,
-    validation: float,
-    seed: int,
-    missing_target: MissingTarget,
-    encoding: Mapping[str, Any],
-) -> TrainingData:
-    """The table at ``path`` in two parts; ``encoding`` are the options of ``TableEncoder.fit``."""
-    table = read_table(path)
-    encoder = TableEncoder.fit(table, target=target, **encoding)
-    samples = encoder.labelled(table, missing_target=missing_target)
-    _check_classes(samples, table=table, target=target)
-    _check_spans(samples, table=table, encoder=encoder)
-    _tell_identifiers(encoder, samples)
-    kept_back = held_out(samples.y, fraction=validation, seed=seed)
-    if samples.n_imputed and kept_back.any():
-        # What stands in for missing values must not know the part that judges.
-        encoder = TableEncoder.fit(table, target=target, held_out=samples.rows[kept_back].tolist(), **encoding)
-        samples = encoder.labelled(table)
-    dropped = set(samples.incomplete_rows) if encoder.missing == "drop" else set()
-    return TrainingData(
-        X=samples.X[~kept_back],
-        y=samples.y[~kept_back],
-        validation=(samples.X[kept_back], samples.y[kept_back]) if kept_back.any() else None,
-        encoder=encoder,
-        left_out=tuple(problem for problem in samples.problems if problem.row not in dropped),
-        n_dropped=len(dropped),
-    )
+    data: str, *, target: str | None, validation: float, seed: int, data_dir: Path | None, columns: ColumnOptions
+) -> Dataset:
+    """The table in the file ``data``, or the dataset of that name, with a part to validate on."""
+    if _is_name(data):
+        _refuse_table_options(target, columns)
+        return _named_dataset(data, validation=validation, seed=seed, data_dir=data_dir)
+    if target is None:
+        raise typer.BadParameter("a table needs the name of the column with the labels.", param_hint="--target")
+    if data_dir is not None:
+        raise typer.BadParameter("it is for datasets by name, not for a table.", param_hint="--data-dir")
+    dataset = table_dataset(read_table(data), target=target, validation=validation, seed=seed, **columns)
+    _tell_identifiers(dataset)
+    return dataset
 
 
-def _check_classes(samples: LabelledTable, *, table: Table, target: str) -> None:
-    labels = np.unique(samples.y)
-    if len(labels) == 1:
-        raise InvalidTableError(
-            f"{table.source}: all {len(samples.y)} usable rows have the label {labels[0].item()!r} in {target!r}; "
-            "a classifier needs at least two classes."
-        )
-    if len(samples.y) > _FEW_ROWS and len(labels) > _MOSTLY_DIFFERENT * len(samples.y):
-        raise InvalidTableError(
-            f"{table.source}: the target {target!r} has {len(labels)} different values in {len(samples.y)} rows: it "
-            "names or measures rows rather than sorting them into classes; choose another column, or group its values."
-        )
+def table_reading(dataset: Dataset) -> TableReading:
+    """How a table becomes samples of the dataset: as the one it was read from, or one written by datasets export."""
+    encoder = TableEncoder.of_numbers(dataset.feature_names, target=TARGET)
+    return dataset.table or TableReading(encoder=encoder)
 
 
-def _check_spans(samples: LabelledTable, *, table: Table, encoder: TableEncoder) -> None:
-    with np.errstate(over="ignore"):
-        spans = np.ptp(samples.X, axis=0)
-    for name in np.array(encoder.feature_names)[~np.isfinite(spans)].tolist():
-        raise InvalidTableError(
-            f"{table.source}: the values of column {name!r} lie too far apart to be scaled; correct or ignore it."
-        )
+def description(dataset: Dataset) -> str:
+    """How much there is to learn from."""
+    n_rows = {name: f"{len(part.y):,}" for name, part in dataset.parts.items()}
+    kept_back = f", {n_rows['validation']} kept back to validate" if "validation" in n_rows else ""
+    to_test = f", {n_rows['test']} to test" if "test" in n_rows else ""
+    size = f"{dataset.n_features} features, {dataset.n_classes} classes"
+    return f"Training on {n_rows['train']} rows{kept_back}{to_test}; {size}."
 
 
-def _tell_identifiers(encoder: TableEncoder, samples: LabelledTable) -> None:
-    n_rows = len(samples.y)
-    for column in encoder.columns:
-        if n_rows > _FEW_ROWS and len(column.categories) > _MOSTLY_DIFFERENT * n_rows:
+def _is_name(data: str) -> bool:
+    """Whether it must be a dataset: nothing else here is called so, and it does not look like a file."""
+    path = Path(data)
+    is_file = path.exists() and not path.is_dir()
+    return path.name == data and not is_file and not path.suffix
+
+
+def _refuse_table_options(target: str | None, columns: ColumnOptions) -> None:
+    given = ["--target"] if target is not None else []
+    given += [f"--{name.replace('_', '-')}" for name, value in columns.items() if value != _COLUMN_DEFAULTS.get(name)]
+    if given:
+        raise typer.BadParameter("it is for tables, not for a dataset by name.", param_hint=", ".join(given))
+
+
+def _named_dataset(name: str, *, validation: float, seed: int, data_dir: Path | None) -> Dataset:
+    try:
+        is_seeded = describe(name).is_seeded
+    except UnknownDatasetError as error:
+        raise UnknownDatasetError(f"there is no file {name!r}, and {error}") from None
+    dataset = loaded(name, seed=seed if is_seeded else 0, data_dir=data_dir)
+    if dataset.validation_is_test:
+        tell(f"Note: {name} validates and tests on the same samples; training samples are kept back to validate.")
+    elif dataset.validation is not None:
+        return dataset
+    return with_drawn_validation(dataset, fraction=validation, seed=seed)
+
+
+def _tell_identifiers(dataset: Dataset) -> None:
+    n_rows = sum(len(part.y) for part in dataset.parts.values())
+    for column in table_reading(dataset).encoder.columns:
+        if names_rows(len(column.categories), n_rows=n_rows):
             tell(
                 f"Note: column {column.name!r} has {len(column.categories)} different texts in {n_rows} rows; if it "
                 f"names the rows, leave it out with --ignore {column.name!r}."

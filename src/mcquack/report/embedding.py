@@ -1,6 +1,5 @@
 """Samples and centroids in Hilbert space, seen in two dimensions."""
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,14 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import resample
 
 from mcquack.errors import InvalidInputError
+from mcquack.report.classes import MOST_SAMPLES, draw_class_legend, draw_samples
 from mcquack.report.protocols import EmbeddingModel, checked_rows, class_indices
 from mcquack.report.style import (
     INK,
     MUTED,
-    PAPER,
-    SMALL,
     class_colour,
-    class_marker,
     figure_of,
     new_axes,
     quiet,
@@ -26,9 +23,6 @@ from mcquack.report.style import (
 )
 
 FloatArray = NDArray[np.floating]
-
-MOST_SAMPLES = 1000
-"""Points that are drawn; more would hide each other, and their N × N fidelities cost the square of it."""
 
 
 def plot_embedding(model: EmbeddingModel, X: Any, y: ArrayLike, *, ax: Axes | None = None) -> Figure:
@@ -42,7 +36,8 @@ def plot_embedding(model: EmbeddingModel, X: Any, y: ArrayLike, *, ax: Axes | No
     plane = fidelity_plane(states, np.asarray(model.transform(rows)))
     ax = ax or new_axes(5.6, 4.4)
     _draw_points(ax, plane, labels)
-    _draw_legend(ax, [str(name) for name in model.classes_])
+    star = Line2D([], [], linestyle="", marker="*", color=MUTED, markeredgecolor=INK, markersize=11, label="centroid")
+    draw_class_legend(ax, [str(name) for name in model.classes_], others=[star])
     quiet(ax)
     first, second = plane.shares
     ax.set_xlabel(f"principal axis 1 ({first:.0%} of the spread)")
@@ -92,17 +87,7 @@ def _drawn_rows(X: Any, labels: NDArray[np.intp]) -> tuple[Any, NDArray[np.intp]
 
 def _draw_points(ax: Axes, plane: Plane, labels: NDArray[np.intp]) -> None:
     for index, centroid in enumerate(plane.centroids):
-        own = plane.samples[labels == index]
-        ax.scatter(
-            own[:, 0],
-            own[:, 1],
-            s=18,
-            color=class_colour(index),
-            marker=class_marker(index),
-            edgecolor=PAPER,
-            linewidth=0.4,
-            alpha=0.8,
-        )
+        draw_samples(ax, plane.samples[labels == index], index)
         ax.scatter(
             centroid[0],
             centroid[1],
@@ -113,21 +98,3 @@ def _draw_points(ax: Axes, plane: Plane, labels: NDArray[np.intp]) -> None:
             linewidth=1.0,
             zorder=3,
         )
-
-
-def _draw_legend(ax: Axes, names: Sequence[str]) -> None:
-    handles = [
-        Line2D([], [], linestyle="", marker=class_marker(index), color=class_colour(index), markersize=5, label=name)
-        for index, name in enumerate(names)
-    ]
-    star = Line2D([], [], linestyle="", marker="*", color=MUTED, markeredgecolor=INK, markersize=11, label="centroid")
-    ax.legend(
-        handles=[*handles, star],
-        loc="upper left",
-        bbox_to_anchor=(1.01, 1),
-        ncols=1 + len(names) // 16,
-        frameon=False,
-        fontsize=SMALL,
-        labelcolor=INK,
-        handletextpad=0.3,
-    )

@@ -1,0 +1,1 @@
+"""``mcquack datasets``: what can be trained on by name."""

@@ -1,0 +1,156 @@
+"""A dataset at a glance: how its classes are balanced, how they lie, and what their pictures look like."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure, SubFigure
+from numpy.typing import NDArray
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import resample
+
+from mcquack.datasets import Dataset
+from mcquack.errors import InvalidInputError
+from mcquack.report.classes import MOST_SAMPLES, draw_class_legend, draw_samples
+from mcquack.report.style import FONT_SIZE, INK, MUTED, PAPER, SMALL, class_colour, quiet, write_title
+
+HEIGHT = 4.0
+"""Inches of a panel, unless many classes need more."""
+
+CLASS_HEIGHT = 0.26
+"""Inches for the name of a class."""
+
+MOST_STACKED_BARS = 12
+"""Bars below each other, of all parts together; if there are more, the parts stand side by side."""
+
+MOST_DEVIATIONS = 5.0
+"""Standard deviations at which a feature is cut off, as one far sample would decide on the axes alone."""
+
+PICTURE_ROWS, PICTURE_COLUMNS = 10, 8
+"""Pictures in a panel, unless more classes need a row each."""
+
+
+def plot_dataset(dataset: Dataset) -> Figure:
+    """Samples of each class in each part, the principal components of the training part, and pictures if it has any.
+
+    Of more than 1,000 training samples the same 1,000 are drawn every time, in the proportions of their classes.
+    """
+    balances = _balances(dataset)
+    widths = [1.4 + 0.8 * len(balances) if _is_wide(balances) else 2.8, 5.2, *([3.6] if dataset.image_shape else [])]
+    height = 0.5 + max(HEIGHT, 0.9 + CLASS_HEIGHT * dataset.n_classes)
+    figure = Figure(figsize=(sum(widths), height), layout="constrained", facecolor=PAPER)
+    figure.suptitle(str(dataset), x=0.01, ha="left", size=FONT_SIZE + 2, color=INK)
+    left, middle, *right = figure.subfigures(1, len(widths), squeeze=False, width_ratios=widths)[0]
+    names = [name.replace("$", r"\$") for name in dataset.class_names]  # a price is no formula
+    _draw_balances(left, balances, names)
+    _draw_plane(middle.subplots(), dataset, names)
+    for panel in right:
+        _draw_pictures(panel.subplots(), dataset, names)
+    return figure
+
+
+def _balances(dataset: Dataset) -> dict[str, tuple[int, ...]]:
+    """Samples of each class by the title of their part."""
+    counts: dict[str, tuple[int, ...]] = {name: dataset.class_counts(name) for name in dataset.parts}
+    if dataset.validation_is_test:
+        return {"train": counts["train"], "validation = test": counts["test"]}
+    return counts
+
+
+def _draw_balances(panel: SubFigure, balances: Mapping[str, Sequence[int]], names: Sequence[str]) -> None:
+    shape = (1, len(balances)) if _is_wide(balances) else (len(balances), 1)
+    colours = [class_colour(index) for index in range(len(names))]
+    for ax, (title, counts) in zip(panel.subplots(*shape, squeeze=False).flat, balances.items(), strict=True):
+        bars = ax.barh(range(len(names)), counts, height=0.7, color=colours)
+        ax.bar_label(bars, [f"{count:,}" for count in counts], padding=3, size=SMALL, color=MUTED)
+        ax.set_xlim(0, (1.45 if _is_wide(balances) else 1.2) * max(counts))  # room for the numbers
+        ax.set_xticks([])
+        ax.set_yticks(range(len(names)), names)
+        ax.set_ylim(len(names) - 0.5, -0.5)
+        ax.spines[:].set_visible(False)
+        ax.tick_params(length=0, labelsize=SMALL, labelcolor=INK)
+        if _is_wide(balances):
+            ax.label_outer()
+        write_title(ax, title)
+
+
+def _is_wide(balances: Mapping[str, Sequence[int]]) -> bool:
+    return sum(map(len, balances.values())) > MOST_STACKED_BARS
+
+
+class PrincipalPlane(NamedTuple):
+    """Where samples (N, 2) fall, and the share of their variance on each axis."""
+
+    samples: NDArray[np.floating]
+    shares: tuple[float, float]
+
+
+def principal_plane(X: NDArray[np.floating]) -> PrincipalPlane:
+    """The two directions in which the samples differ most; of a single feature the second is 0."""
+    centred = X - X.mean(axis=0)
+    _, spread, axes = np.linalg.svd(centred, full_matrices=False)
+    # A direction's sign is arbitrary: its largest entry is made positive, for the same picture on every machine.
+    axes = axes[:2] * np.sign(axes[[0, 1][: len(axes)], np.abs(axes[:2]).argmax(axis=1)])[:, None]
+    shares = np.pad(spread**2, (0, 2)) / max(float(np.sum(spread**2)), np.finfo(float).tiny)
+    points = np.pad(centred @ axes.T, ((0, 0), (0, 2 - len(axes))))
+    return PrincipalPlane(points, (float(shares[0]), float(shares[1])))
+
+
+def _draw_plane(ax: Axes, dataset: Dataset, names: Sequence[str]) -> None:
+    X, y = _drawn_samples(dataset)
+    plane = principal_plane(X if dataset.image_shape else np.clip(X, -MOST_DEVIATIONS, MOST_DEVIATIONS))
+    # Small classes last, so that no large one hides them.
+    for index in np.argsort(np.negative(dataset.class_counts("train")), kind="stable").tolist():
+        draw_samples(ax, plane.samples[y == dataset.labels[index]], index)
+    quiet(ax)
+    first, second = plane.shares
+    ax.set_xlabel(f"principal component 1 ({first:.0%} of the variance)")
+    ax.set_ylabel(f"principal component 2 ({second:.0%})")
+    ax.set_aspect("equal", adjustable="datalim")  # so that distances compare in all directions
+    draw_class_legend(ax, names)
+    write_title(ax, _plane_title(dataset, X))
+
+
+def _plane_title(dataset: Dataset, X: NDArray[np.floating]) -> str:
+    n_train = len(dataset.train.y)
+    count = f"{n_train:,}" if len(X) == n_train else f"{len(X):,} of {n_train:,}"
+    if dataset.image_shape:
+        return f"{count} training samples"
+    clipped = f" and clipped at ±{MOST_DEVIATIONS:g}" if np.abs(X).max() > MOST_DEVIATIONS else ""
+    return f"{count} training samples, standardised{clipped}"
+
+
+def _drawn_samples(dataset: Dataset) -> tuple[NDArray[np.float64], NDArray[Any]]:
+    """Training samples: of a table in standard deviations from the mean, of pictures as they are."""
+    X, y = dataset.train
+    if len(y) > MOST_SAMPLES:
+        X, y = resample(X, y, replace=False, n_samples=MOST_SAMPLES, stratify=y, random_state=0)
+    if not np.isfinite(X).all():
+        raise InvalidInputError(f"{dataset.name} has values that are not finite; fill or drop them to plot it.")
+    X = X.astype(np.float64)
+    return (X, y) if dataset.image_shape else (StandardScaler().fit_transform(X), y)
+
+
+def _draw_pictures(ax: Axes, dataset: Dataset, names: Sequence[str]) -> None:
+    """The first training pictures of each class, in one or more rows of its own."""
+    n_rows = max(1, PICTURE_ROWS // dataset.n_classes)
+    blocks = [_block(dataset, label, n_rows=n_rows) for label in dataset.labels]
+    height = blocks[0].shape[0]
+    ax.imshow(np.vstack(blocks), cmap="Greys", interpolation="nearest")
+    ax.set_anchor("N")
+    ax.set_yticks((np.arange(len(blocks)) + 0.5) * height - 0.5, names)
+    ax.set_xticks([])
+    ax.tick_params(length=0, labelsize=SMALL, labelcolor=INK)
+    ax.spines[:].set_visible(False)
+    write_title(ax, "Pictures")
+
+
+def _block(dataset: Dataset, label: Any, *, n_rows: int) -> NDArray[np.float64]:
+    """The first pictures of a class side by side, with gaps; what there is no picture for stays empty."""
+    height, width = dataset.image_shape or (1, 1)
+    pictures = dataset.train.X[dataset.train.y == label][: n_rows * PICTURE_COLUMNS].reshape(-1, height, width)
+    block = np.full((n_rows, PICTURE_COLUMNS, height + 2, width + 2), np.nan)
+    for number, picture in enumerate(pictures):
+        block[number // PICTURE_COLUMNS, number % PICTURE_COLUMNS, 1:-1, 1:-1] = picture
+    return block.transpose(0, 2, 1, 3).reshape(n_rows * (height + 2), PICTURE_COLUMNS * (width + 2))
