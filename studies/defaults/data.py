@@ -1,4 +1,4 @@
-"""The datasets on which the defaults were chosen: scikit-learn's bundled ones, and more where a folder has them."""
+"""The datasets on which the defaults were chosen: bundled, generated, and pictures where a folder has them."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import datasets
 from sklearn.model_selection import train_test_split
+
+import mcquack.datasets
 
 QML_SETS = ("hidden_manifold_10", "two_curves_diff_10", "hyperplanes_diff_5", "linearly_separable_8")
 IMAGE_SETS = {"mnist10": "mnist.npz", "fmnist10": "fashion_mnist.npz"}
@@ -35,20 +37,19 @@ def _images(path: Path, seed: int) -> Split:
     return Split(*(part.astype(float) if part.ndim == 2 else part for part in parts))
 
 
-def _suite(folder: Path, name: str) -> Split:
-    family, number = name.rsplit("_", 1)
-    with np.load(folder / f"{family}.npz", allow_pickle=False) as file:
-        return Split(*(file[f"{part}_{int(number):02d}"] for part in ("X_train", "X_test", "y_train", "y_test")))
+def _suite(name: str) -> Split:
+    (X_train, y_train), (X_test, y_test) = mcquack.datasets.load(name).parts.values()
+    return Split(X_train, X_test, y_train, y_test)
 
 
 def splits(seed: int) -> Iterator[tuple[str, Split]]:
     """All datasets at hand by name; the folder is named by the variable MCQUACK_DATA."""
     for load in (datasets.load_iris, datasets.load_wine, datasets.load_breast_cancer, datasets.load_digits):
         yield load.__name__.removeprefix("load_"), _bundled(load, seed)
+    for name in QML_SETS:
+        yield name, _suite(name)
     folder = os.environ.get("MCQUACK_DATA")
     if folder is None:
         return
-    for name in QML_SETS:
-        yield name, _suite(Path(folder) / "qml_benchmarks/datasets", name)
     for name, file in IMAGE_SETS.items():
         yield name, _images(Path(folder) / "real_world" / file, seed)
