@@ -113,3 +113,9 @@ def test_an_unknown_name_is_answered_with_close_ones(name, hint):
 def test_an_unknown_suite_is_answered_with_the_known_ones():
     with pytest.raises(InvalidInputError, match="there are qml, real-world, extra"):
         datasets.names("qlm")
+
+
+def test_no_two_sources_of_a_dataset_are_called_the_same():
+    for description in datasets.descriptions():
+        titles = [source.title for source in description.sources]
+        assert len(set(titles)) == len(titles)

@@ -88,7 +88,7 @@ def census_entries() -> Iterator[Entry]:
                     read=_stored,
                 ),
                 Source(
-                    title="Adult, all rows",
+                    title="Adult, all rows, from UCI",
                     files=(
                         DataFile(
                             name="adult.data",
@@ -108,7 +108,7 @@ def census_entries() -> Iterator[Entry]:
                     read=_published,
                     homepage="https://archive.ics.uci.edu/dataset/2/adult",
                 ),
-                Source(title="Adult, all rows", files=(openml_file(1590),), read=_from_openml),
+                Source(title="Adult, all rows, from OpenML", files=(openml_file(1590),), read=_from_openml),
             ),
             notes=(
                 (

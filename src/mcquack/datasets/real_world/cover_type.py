@@ -84,7 +84,7 @@ def cover_type_entries() -> Iterator[Entry]:
                     read=_stored,
                 ),
                 Source(
-                    title="Covertype, the 15,120 balanced rows",
+                    title="Covertype, the first 15,120 rows of all",
                     files=(
                         DataFile(
                             name="covtype.data.gz",

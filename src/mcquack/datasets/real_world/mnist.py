@@ -40,8 +40,8 @@ def _sources(sample: DataFile, published: tuple[Source, ...], *, openml: int) ->
     whole = f"{name}, all 70,000"
     return (
         Source(title=f"{name}, a sample of 12,000", files=(sample,), read=_stored),
-        *(replace(source, title=whole, read=_published) for source in published),
-        openml_pictures(openml, title=whole),
+        *(replace(source, title=source.title.replace(name, whole), read=_published) for source in published),
+        openml_pictures(openml, title=f"{whole}, from OpenML"),
     )
 
 

@@ -60,7 +60,7 @@ _SOURCES = (
         read=_stored,
     ),
     Source(
-        title="PlusMinus, the original pictures",
+        title="PlusMinus, the original pictures, from PennyLane",
         # Without a checksum: the server may write other metadata than the copy at hand has.
         files=(
             DataFile(

@@ -93,7 +93,7 @@ def url_entries() -> Iterator[Entry]:
                     homepage=_HOMEPAGE,
                 ),
                 Source(
-                    title="ISCX-URL2016, all rows",
+                    title="ISCX-URL2016, all rows, in its archive",
                     files=(DataFile(name="ISCXURL2016.zip", folder="url"),),
                     read=_from_archive,
                     homepage=_HOMEPAGE,
@@ -130,7 +130,7 @@ def url_selection_entries() -> Iterator[Entry]:
                     read=_selected,
                 ),
                 Source(
-                    title="ISCX-URL2016, 36,417 rows",
+                    title="ISCX-URL2016, 36,417 rows, unpacked",
                     files=(
                         DataFile(
                             name="All_Infogain.csv",
