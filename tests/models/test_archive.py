@@ -23,7 +23,6 @@ from sklearn.exceptions import NotFittedError
 import mcquack
 from mcquack import McQuackClassifier, QuackClassifier
 from mcquack.errors import InvalidInputError, McQuackError, ModelFileError
-from mcquack.models import archive
 from mcquack.models.model_file import ModelFile, read_model, write_model
 from tests.models.sameness import assert_same_model, assert_same_state, assert_same_training
 
@@ -212,7 +211,7 @@ def test_an_interrupted_stream_goes_on_as_if_it_had_not_been(tmp_path: Path) -> 
 
 def test_a_history_too_long_for_the_file_is_still_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The file keeps the last rows only, and training goes on as if it had all."""
-    monkeypatch.setattr(archive, "_KEPT_ROWS", 3)
+    monkeypatch.setattr("mcquack.models.mcquack._KEPT_ROWS", 3)
     restless = {"lr_ka": 0.6, "lr_co": 0.6, "decay_rate": 1.0, "epochs": 12, "patience": 8}
     for seed in range(5):
         part = small(**restless, random_state=seed)

@@ -4,7 +4,6 @@ import os
 import platform
 import re
 from collections.abc import Mapping
-from dataclasses import fields
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -12,67 +11,52 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.preprocessing import MinMaxScaler
 
-from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError, ModelFileError
 from mcquack.models.model_file import ModelFile, read_model, require_field, require_tensor, write_model
 from mcquack.models.setting_checks import MAX_BOUND
-from mcquack.simulators.statevector.engine import check_qubits
-from mcquack.training.state import EpochReport, TrainingState
 
 if TYPE_CHECKING:
-    from mcquack.models.mcquack import McQuackClassifier
+    from mcquack.models.archived import Archived
 
-M = TypeVar("M", bound="McQuackClassifier")
+M = TypeVar("M", bound="Archived")
 
 _LIBRARIES = ("mcquack", "numpy", "numba", "scikit-learn")
-_STATE = "state."
-_KEPT_ROWS = 10_000  # of the history; a stream's could outgrow the header
 _LABEL_TYPE = re.compile(r"[<>|=]?(b1|[iu][1248]|f[248]|U[0-9]{1,7}|O)")
 _LABEL_BYTES = 1 << 26
-_STATE_NAMES = {"steps", "epoch"} | {
-    name + part for name in ("weights", "bias", "centroids") for part in ("", "_mean", "_square")
-}
-_HEADER_FIELDS = {
-    "format", "format_version", "kind", "settings", "classes", "feature_names", "feature_map", "best_epoch",
-    "best_loss", "history", "n_iter", "seen", "seed", "fingerprint", "versions", "extra", "resumable", "scaled_to",
+_MOST_FEATURES = 1 << 24
+_COMMON_FIELDS = {
+    "format", "format_version", "kind", "settings", "classes", "n_features", "feature_names", "versions", "extra",
+    "scaled_to",
 }  # fmt: skip
-_HISTORY_FIELDS = {field.name for field in fields(EpochReport)} | {"loss"}
+_SCALER_TENSORS = ("scaler_minimum", "scaler_maximum")
 _SCALAR_KINDS = {"bool": bool, "int": int, "float": float, "str": str}
 
 
 def save(
-    model: "McQuackClassifier", path: str | os.PathLike[str], *, resumable: bool, extra: Mapping[str, Any] | None
+    model: "Archived",
+    path: str | os.PathLike[str],
+    *,
+    fields: Mapping[str, Any],
+    tensors: Mapping[str, NDArray[Any]],
+    extra: Mapping[str, Any] | None,
 ) -> None:
-    """Writes the model, and if it is to be resumable the state of its training."""
-    if resumable and not hasattr(model, "training_state_"):
-        raise InvalidInputError(
-            "this model was loaded from a file without resumable=True; train it again to resume it."
-        )
+    """Writes what all estimators have in common, and the fields and tensors of this kind."""
     names = getattr(model, "feature_names_in_", None)
     header: dict[str, Any] = {
         "kind": type(model).__name__,
-        "settings": _plain_settings({**model.get_params(deep=False), "dtype": model.weights_.dtype}),
+        "settings": _plain_settings(model._saved_settings()),
         "classes": _plain_classes(model.classes_),
+        "n_features": int(model.n_features_in_),
         "feature_names": None if names is None else [str(name) for name in names],
-        "feature_map": dict(vars(model.feature_map_)),
-        "best_epoch": model.best_epoch_,
-        "history": list(model.history_[-_KEPT_ROWS:]),
-        "n_iter": model.n_iter_,
-        "seen": np.broadcast_to(model._seen, model.classes_.shape).tolist(),
-        "seed": model._seed,
-        "fingerprint": model._fingerprint,
         "versions": {"python": platform.python_version(), **{name: version(name) for name in _LIBRARIES}},
         "extra": dict(extra or {}),
-        "resumable": resumable,
-        "best_loss": model._best_loss,
         "scaled_to": None if model.scaler_ is None else [float(bound) for bound in model.scaler_.feature_range],
+        **fields,
     }
-    tensors: dict[str, NDArray[Any]] = {"weights": model.weights_, "bias": model.bias_, "centroids": model.centroids_}
+    arrays = dict(tensors)
     if model.scaler_ is not None:
-        tensors |= {"scaler_minimum": model.scaler_.data_min_, "scaler_maximum": model.scaler_.data_max_}
-    if resumable:
-        tensors |= {_STATE + name: tensor for name, tensor in model.training_state_.to_tensors().items()}
-    write_model(path, header=header, tensors={name: np.ascontiguousarray(array) for name, array in tensors.items()})
+        arrays |= dict(zip(_SCALER_TENSORS, (model.scaler_.data_min_, model.scaler_.data_max_), strict=True))
+    write_model(path, header=header, tensors={name: np.ascontiguousarray(array) for name, array in arrays.items()})
 
 
 def load(kinds: Mapping[str, type[M]], path: str | os.PathLike[str]) -> M:
@@ -96,62 +80,28 @@ def _model(kinds: Mapping[str, type[M]], file: ModelFile) -> M:
     kind = kinds[name]
     model = kind(**_settings(require_field(header, "settings", dict), kind))
     model._check_settings()
-    model.feature_map_ = _feature_map(require_field(header, "feature_map", dict), kind)
     model.classes_ = _classes(require_field(header, "classes", dict))
-    shape, n_features = model.feature_map_.parameter_shape, model.feature_map_.n_features
-    model.weights_ = require_tensor(file, "weights", shape=shape, dtype=model.dtype)
-    model.bias_ = require_tensor(file, "bias", shape=shape, dtype=model.dtype)
-    model.centroids_ = require_tensor(file, "centroids", shape=(len(model.classes_), n_features), dtype=model.dtype)
-    model.n_features_in_ = n_features
-    model.scaler_ = _scaler(file, n_features)
-    _set_names(model, header, n_features)
-    _set_training(model, header)
+    model.n_features_in_ = require_field(header, "n_features", int)
+    if not 1 <= model.n_features_in_ <= _MOST_FEATURES:
+        raise ModelFileError("its number of features is not a count.")
+    model.scaler_ = _scaler(file, model.n_features_in_)
+    _set_names(model, header)
     model.extra_ = require_field(header, "extra", dict)
     model.versions_ = _versions(require_field(header, "versions", dict))
-    resumable = require_field(header, "resumable", bool)
-    if resumable:
-        model.training_state_ = _training_state(model, file)
-    _check_nothing_else(file, scaled=model.scaler_ is not None, resumable=resumable)
+    model._restore(file)
+    _check_nothing_else(model, file)
     return model
 
 
-def _check_nothing_else(file: ModelFile, *, scaled: bool, resumable: bool) -> None:
+def _check_nothing_else(model: "Archived", file: ModelFile) -> None:
     """What no reader asks for may be a later version's; better to refuse than to drop it."""
-    names = {"weights", "bias", "centroids"}
-    names |= {"scaler_minimum", "scaler_maximum"} if scaled else set()
-    names |= {_STATE + name for name in _STATE_NAMES} if resumable else set()
-    unknown = (file.tensors.keys() - names) | (file.header.keys() - _HEADER_FIELDS)
+    fields, tensors = model._known_parts(file)
+    scaling = set(_SCALER_TENSORS) if model.scaler_ is not None else set()
+    unknown = (file.tensors.keys() - tensors - scaling) | (file.header.keys() - fields - _COMMON_FIELDS)
     if unknown:
         raise ModelFileError(
             f"it has parts that this mcquack does not know ({', '.join(sorted(unknown))[:200]}); upgrade it."
         )
-
-
-def _set_training(model: "McQuackClassifier", header: Mapping[str, Any]) -> None:
-    model.history_ = _history(require_field(header, "history", list))
-    model.n_iter_ = require_field(header, "n_iter", int)
-    model.best_epoch_ = require_field(header, "best_epoch", int)
-    model._best_loss = require_field(header, "best_loss", float)
-    model._seed = require_field(header, "seed", int)
-    model._seen = _seen(require_field(header, "seen", list), len(model.classes_))
-    model._fingerprint = require_field(header, "fingerprint", str)
-    if not 0 <= model._best_loss <= 2:
-        raise ModelFileError("its best loss is not one minus an alignment.")
-    last = int(model.history_[-1]["epoch"] or 0) if model.history_ else 0
-    if not 1 <= model.best_epoch_ <= last or model.n_iter_ < len(model.history_) or not 0 <= model._seed < 2**31:
-        raise ModelFileError("its numbers of epochs, or its seed, contradict its history.")
-
-
-def _feature_map(plain: Mapping[str, Any], kind: type[M]) -> FeatureMap:
-    if plain.keys() != {field.name for field in fields(FeatureMap)}:
-        raise ModelFileError("its circuit is not described by the known fields.")
-    if any(isinstance(plain[name], float) for name in plain) or type(plain["final_entangler"]) is not bool:
-        raise ModelFileError("its circuit is described by values of the wrong kind.")
-    feature_map = FeatureMap(**plain)
-    if feature_map.features_per_gate != kind._features_per_gate:
-        raise ModelFileError(f"its circuit is not one of {kind.__name__}.")
-    check_qubits(feature_map.n_qubits)
-    return feature_map
 
 
 def _versions(plain: Mapping[str, Any]) -> dict[str, str]:
@@ -161,24 +111,25 @@ def _versions(plain: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _plain_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
-    plain = dict(settings)
-    plain["feature_range"] = [float(bound) for bound in settings["feature_range"]]
-    plain["dtype"] = str(np.dtype(settings["dtype"]))
-    if isinstance(settings["class_weight"], Mapping):
+    plain = {name: list(value) if isinstance(value, tuple) else value for name, value in settings.items()}
+    if "feature_range" in plain:
+        plain["feature_range"] = [float(bound) for bound in settings["feature_range"]]
+    if "dtype" in plain:
+        plain["dtype"] = str(np.dtype(settings["dtype"]))
+    if isinstance(settings.get("class_weight"), Mapping):
         # A list of pairs: JSON would turn the labels into text.
         plain["class_weight"] = [[label, float(weight)] for label, weight in settings["class_weight"].items()]
-    if not isinstance(settings["random_state"], int | np.integer | None):
+    if not isinstance(settings.get("random_state"), int | np.integer | None):
         plain["random_state"] = None
     return plain
 
 
-def _settings(plain: Mapping[str, Any], kind: type[M]) -> dict[str, Any]:
+def _settings(plain: Mapping[str, Any], kind: type["Archived"]) -> dict[str, Any]:
     if plain.keys() != set(kind._get_param_names()):
         odd = sorted(plain.keys() ^ set(kind._get_param_names()))
         raise ModelFileError(f"its settings are not those of this mcquack ({', '.join(odd)[:200]}); upgrade it.")
-    settings = dict(plain)
-    settings["feature_range"] = tuple(require_field(plain, "feature_range", list))
-    weights = plain["class_weight"]
+    settings = {name: tuple(value) if isinstance(value, list) else value for name, value in plain.items()}
+    weights = plain.get("class_weight")
     if isinstance(weights, dict):
         raise ModelFileError("its class weights are not a list of pairs.")
     if isinstance(weights, list):
@@ -233,43 +184,12 @@ def _scaler(file: ModelFile, n_features: int) -> MinMaxScaler | None:
     return MinMaxScaler(feature_range=tuple(pair)).fit(np.stack(bounds))
 
 
-def _set_names(model: "McQuackClassifier", header: Mapping[str, Any], n_features: int) -> None:
+def _set_names(model: "Archived", header: Mapping[str, Any]) -> None:
     if "feature_names" not in header:
         raise ModelFileError("the header lacks the field 'feature_names'.")
-    names = header["feature_names"]
+    names, count = header["feature_names"], model.n_features_in_
     if names is None:
         return
-    if not isinstance(names, list) or len(names) != n_features or not all(isinstance(name, str) for name in names):
-        raise ModelFileError(f"its feature names are not {n_features} texts.")
+    if not isinstance(names, list) or len(names) != count or not all(isinstance(name, str) for name in names):
+        raise ModelFileError(f"its feature names are not {count} texts.")
     model.feature_names_in_ = np.array(names, dtype=object)
-
-
-def _history(rows: list[Any]) -> list[dict[str, Any]]:
-    for row in rows:
-        if not isinstance(row, dict) or row.keys() != _HISTORY_FIELDS:
-            raise ModelFileError("its training history is not a list of rows with the known columns.")
-        numbers = {name: value for name, value in row.items() if name != "epoch" and value is not None}
-        if type(row["epoch"]) is not int or row["loss"] is None or any(type(v) is not float for v in numbers.values()):
-            raise ModelFileError("its training history has something else than numbers.")
-    return rows
-
-
-def _seen(flags: list[Any], n_classes: int) -> NDArray[np.bool_]:
-    if len(flags) != n_classes or not all(isinstance(flag, bool) for flag in flags):
-        raise ModelFileError("its list of classes that have had samples does not fit its classes.")
-    return np.array(flags)
-
-
-def _training_state(model: "McQuackClassifier", file: ModelFile) -> TrainingState:
-    shapes = {"weights": model.weights_.shape, "bias": model.bias_.shape, "centroids": model.centroids_.shape}
-    tensors = {
-        name + part: require_tensor(file, _STATE + name + part, shape=shape, dtype=model.dtype)
-        for name, shape in shapes.items()
-        for part in ("", "_mean", "_square")
-    }
-    tensors["steps"] = require_tensor(file, _STATE + "steps", shape=(2,), dtype=np.int64)
-    tensors["epoch"] = require_tensor(file, _STATE + "epoch", shape=(1,), dtype=np.int64)
-    never_negative = [tensors[name] for name in tensors if name in ("steps", "epoch") or name.endswith("_square")]
-    if any((tensor < 0).any() for tensor in never_negative):
-        raise ModelFileError("its state of training has negative values where there can be none.")
-    return TrainingState.from_tensors(tensors)

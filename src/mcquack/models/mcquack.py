@@ -1,53 +1,46 @@
 """McQuack as a scikit-learn classifier."""
 
-import copy
-import math
 import os
-import warnings
 from collections.abc import Generator
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.preprocessing import MinMaxScaler
-from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
 
-from mcquack.circuits.feature_map import FeatureMap
-from mcquack.datasets.held_out import held_out
-from mcquack.errors import InvalidInputError
+from mcquack.errors import InvalidInputError, ModelFileError
 from mcquack.kernels.fidelity import centroid_kernel
 from mcquack.models import archive
+from mcquack.models.base import CircuitClassifier, HistoryRow, ValidationData
+from mcquack.models.model_file import ModelFile, require_field, require_tensor
 from mcquack.models.preparation import (
     ClassWeight,
     Plan,
-    Samples,
-    check_reach,
-    class_factors,
-    class_numbers,
-    fitted_scaler,
-    merged_repeats,
-    scaled,
 )
 from mcquack.models.presets import preset
+from mcquack.models.restoring import (
+    STATE,
+    STATE_NAMES,
+    restored_feature_map,
+    restored_history,
+    restored_seed,
+    restored_seen,
+    restored_state,
+)
 from mcquack.models.setting_checks import check_settings
-from mcquack.simulators.statevector import StatevectorEngine
 from mcquack.training.loop import Epoch, train
 from mcquack.training.parameters import FloatArray, InitStrategy, Parameters, class_means, initial_embedding
 from mcquack.training.schedule import epoch_orders
 from mcquack.training.settings import Optimizer, TrainingSettings
-from mcquack.training.state import TrainingData, TrainingState
+from mcquack.training.state import EpochReport, TrainingState
 
-HistoryRow = dict[str, float | int | None]
-ValidationData = tuple[ArrayLike, ArrayLike]
-LAYERS_AT_LEAST = 20
+_KEPT_ROWS = 10_000  # of the history; a stream's could outgrow the header
+_HISTORY_COLUMNS = {field.name for field in fields(EpochReport)} | {"loss"}
 
 
-class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator):
+class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CircuitClassifier):
     """Multiclass quantum kernel classifier with one trainable centroid per class.
 
     Samples and centroids pass through a trainable quantum feature map; a sample belongs to the class whose centroid it
@@ -87,10 +80,6 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Class
     history_ : one row of numbers for each epoch.
     n_iter_ : how many epochs were run. best_epoch_ : the one that was kept.
     """
-
-    _features_per_gate: Literal[1, 3] = 1
-    _fingerprint: str = ""  # of the samples that the training state belongs to
-    _seen: NDArray[np.bool_] | np.bool_ = np.True_  # which classes have had samples; a loaded model has seen all
 
     def __init__(
         self,
@@ -154,27 +143,6 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Class
 
     # Training
 
-    def fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        validation_data: ValidationData | None = None,
-    ) -> Self:
-        """Trains until ``epochs`` or ``patience`` is used up; an interrupt keeps the best model so far."""
-        epochs = self.fit_iter(X, y, sample_weight, validation_data=validation_data)
-        row = None
-        try:
-            for row in epochs:  # noqa: B007
-                pass
-        except KeyboardInterrupt:
-            if row is None:
-                raise
-            message = f"training was interrupted after {self.n_iter_} epochs; the best of them is kept."
-            warnings.warn(message, ConvergenceWarning, stacklevel=2)
-        return self
-
     def fit_iter(
         self,
         X: ArrayLike,
@@ -224,12 +192,6 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Class
             rows.append(row)
             self._keep(plan, epoch, rows, n_done=n_done, better=better)
             yield row
-
-    def _tell_divergence(self, epoch: int, *, anything_kept: bool) -> None:
-        message = f"training diverged in epoch {epoch}; lower lr_ka and lr_co"
-        if not anything_kept:
-            raise InvalidInputError(f"{message}.")
-        warnings.warn(f"{message}. The best model so far is kept.", ConvergenceWarning, stacklevel=3)
 
     def _kept_state(self) -> TrainingState:
         """Where to go on from the kept parameters: with the optimizer's memory if they are also the last."""
@@ -285,109 +247,12 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Class
         check_settings(self.get_params(deep=False))
         self._settings(seed=0)
 
-    def _check_classes(self, classes: NDArray[Any]) -> None:
-        if len(classes) < 2:
-            raise InvalidInputError(f"training needs at least two classes, got one class: {classes.tolist()}.")
-
     def _settings(self, seed: int) -> TrainingSettings:
         names = TrainingSettings.__dataclass_fields__.keys() - {"seed", "feature_range"}
         low, high = self.feature_range
         return TrainingSettings(
             **{name: getattr(self, name) for name in names}, feature_range=(float(low), float(high)), seed=seed
         )
-
-    def _checked_samples(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, *, anew: bool) -> Samples:
-        """Validated samples; those of weight zero are left out."""
-        # Validation notes the features on what it is given: on a copy, so that a fit that fails changes nothing.
-        noted = copy.copy(self) if anew else self
-        rows, targets = validate_data(noted, X, y, dtype=np.float64, reset=anew)
-        check_classification_targets(targets)
-        weights = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
-        used = weights > 0
-        if not used.any():
-            raise InvalidInputError("all sample weights are zero; give at least one sample a positive weight.")
-        names = getattr(noted, "feature_names_in_", None)
-        kept = slice(None) if used.all() else used  # no copy of all the data for nothing
-        return Samples(rows[kept], targets[kept], weights[kept], names)
-
-    def _plan(
-        self,
-        samples: Samples,
-        *,
-        going_on: bool,
-        classes: ArrayLike | None = None,
-        validation_data: ValidationData | None = None,
-        hold_out: float | None = None,
-    ) -> Plan:
-        """What is settled before the first step; nothing of the estimator changes yet."""
-        if going_on:
-            known, seed = self.classes_, self._seed
-        else:
-            known = np.unique(samples.y if classes is None else np.asarray(classes))
-            self._check_classes(known)
-            seed = int(check_random_state(self.random_state).randint(2**31))
-        X, labels = samples.X, class_numbers(samples.y, known)
-        factors = class_factors(self.class_weight, known, labels, samples.weights)
-        weights = samples.weights * factors[labels]
-        kept_back = None
-        if validation_data is not None:
-            kept_back = self._checked_validation(validation_data, known, factors, like=samples)
-        elif hold_out:
-            chosen = held_out(labels, fraction=hold_out, seed=seed)
-            kept_back = (X[chosen], labels[chosen], weights[chosen]) if chosen.any() else None
-            X, labels, weights = X[~chosen], labels[~chosen], weights[~chosen]
-        feature_map = self._new_feature_map(X.shape[1])
-        if going_on and feature_map != self.feature_map_:
-            raise InvalidInputError(
-                "the settings now ask for another circuit than that of the trained parameters; "
-                "put n_qubits, n_repetitions and final_entangler back, or fit anew without warm_start."
-            )
-        scaler = self.scaler_ if going_on else self._new_scaler(X)
-        if scaler is None:
-            check_reach(X, self.dtype)
-        data = TrainingData(scaled(X, scaler, self.dtype), labels, weights, len(known))
-        present = np.bincount(labels, minlength=len(known)) > 0
-        return Plan(
-            n_features=X.shape[1],
-            feature_names=samples.feature_names,
-            classes=known,
-            seen=present | self._seen if going_on else present,
-            seed=seed,
-            scaler=scaler,
-            feature_map=feature_map,
-            training=merged_repeats(data, self.batch_size),
-            validation=kept_back
-            and TrainingData(scaled(kept_back[0], scaler, self.dtype), kept_back[1], kept_back[2], len(known)),
-        )
-
-    def _checked_validation(
-        self, validation_data: ValidationData, classes: NDArray[Any], factors: FloatArray, *, like: Samples
-    ) -> tuple[FloatArray, NDArray[np.int64], FloatArray]:
-        """The user's own validation part, weighted as the training part is."""
-        if not isinstance(validation_data, tuple | list) or len(validation_data) != 2:
-            raise InvalidInputError("validation_data must be a pair (X, y).")
-        noted = copy.copy(self)
-        noted.n_features_in_ = like.X.shape[1]
-        if like.feature_names is not None:
-            noted.feature_names_in_ = like.feature_names
-        X, y, weights, _ = noted._checked_samples(*validation_data, None, anew=False)
-        labels = class_numbers(y, classes)
-        return X, labels, weights * factors[labels]
-
-    def _new_scaler(self, X: FloatArray) -> MinMaxScaler | None:
-        return fitted_scaler(X, self.feature_range) if self.scale else None
-
-    def _new_feature_map(self, n_features: int) -> FeatureMap:
-        once = FeatureMap.with_repetitions(
-            n_qubits=self.n_qubits,
-            n_features=n_features,
-            n_repetitions=1 if self.n_repetitions is None else self.n_repetitions,
-            final_entangler=self.final_entangler,
-            features_per_gate=self._features_per_gate,
-        )
-        if self.n_repetitions is not None:
-            return once
-        return replace(once, n_layers=once.n_layers * math.ceil(LAYERS_AT_LEAST / once.n_layers))
 
     def _initial_parameters(self, plan: Plan) -> Parameters:
         data = plan.training
@@ -405,25 +270,12 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Class
         means = class_means(data.X, data.labels, data.n_classes, data.row_weights)
         return Parameters(weights, bias, means.astype(self.dtype))
 
-    def _engine(self, feature_map: FeatureMap) -> StatevectorEngine:
-        return StatevectorEngine(feature_map, dtype=self.dtype, n_threads=self.n_threads)
-
     def _out_of_patience(self, last_epoch: int) -> bool:
         return self.patience is not None and last_epoch - self.best_epoch_ >= self.patience
 
     def _keep(self, plan: Plan, epoch: Epoch, rows: list[HistoryRow], *, n_done: int, better: bool) -> None:
         """Leaves the estimator fitted, with this epoch's parameters if they are better than those before."""
-        self.n_features_in_ = plan.n_features
-        if plan.feature_names is not None:
-            self.feature_names_in_ = plan.feature_names
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
-        self.classes_ = plan.classes
-        self.scaler_ = plan.scaler
-        self.feature_map_ = plan.feature_map
-        self._seed = plan.seed
-        self._fingerprint = plan.fingerprint
-        self._seen = plan.seen
+        self._keep_plan(plan)
         if better:
             parameters = epoch.state.parameters.copy()
             self.weights_, self.bias_, self.centroids_ = parameters.weights, parameters.bias, parameters.centroids
@@ -444,9 +296,6 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Class
         rows = self._scaled_rows(X)
         engine = self._engine(self.feature_map_)
         return centroid_kernel(engine, rows, self.centroids_, weights=self.weights_, bias=self.bias_)
-
-    def _scaled_rows(self, X: ArrayLike) -> FloatArray:
-        return scaled(validate_data(self, X, dtype=np.float64, reset=False), self.scaler_, self.dtype)
 
     def transform(self, X: ArrayLike) -> FloatArray:
         """K (N, M): fidelity of every sample with every centroid, each in [0, 1]."""
@@ -503,9 +352,65 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Class
         ``resumable`` adds what training needs to go on; ``extra`` is any JSON object, to be found in ``extra_``.
         """
         check_is_fitted(self, "centroids_")
-        archive.save(self, path, resumable=resumable, extra=extra)
+        if resumable and not hasattr(self, "training_state_"):
+            raise InvalidInputError(
+                "this model was loaded from a file without resumable=True; train it again to resume it."
+            )
+        tensors = self._saved_tensors()
+        if resumable:
+            tensors |= {STATE + name: tensor for name, tensor in self.training_state_.to_tensors().items()}
+        archive.save(self, path, fields={**self._saved_fields(), "resumable": resumable}, tensors=tensors, extra=extra)
 
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """The model in that file; anything wrong with it raises ModelFileError."""
-        return archive.load({cls.__name__: cls}, path)
+    def _saved_settings(self) -> dict[str, Any]:
+        return {**super()._saved_settings(), "dtype": self.weights_.dtype}
+
+    def _saved_fields(self) -> dict[str, Any]:
+        return {
+            "feature_map": dict(vars(self.feature_map_)),
+            "best_epoch": self.best_epoch_,
+            "best_loss": self._best_loss,
+            "history": list(self.history_[-_KEPT_ROWS:]),
+            "n_iter": self.n_iter_,
+            "seen": np.broadcast_to(self._seen, self.classes_.shape).tolist(),
+            "seed": self._seed,
+            "fingerprint": self._fingerprint,
+        }
+
+    def _saved_tensors(self) -> dict[str, NDArray[Any]]:
+        return {"weights": self.weights_, "bias": self.bias_, "centroids": self.centroids_}
+
+    def _known_parts(self, file: ModelFile) -> tuple[set[str], set[str]]:
+        fields, tensors = super()._known_parts(file)
+        state = {STATE + name for name in STATE_NAMES} if file.header["resumable"] else set()
+        return fields | {"resumable"}, tensors | state
+
+    def _restore(self, file: ModelFile) -> None:
+        header = file.header
+        self.feature_map_ = restored_feature_map(
+            file,
+            n_features=self.n_features_in_,
+            features_per_gate=self._features_per_gate,
+            kind=type(self).__name__,
+        )
+        shape = self.feature_map_.parameter_shape
+        shapes = {"weights": shape, "bias": shape, "centroids": (len(self.classes_), self.n_features_in_)}
+        self.weights_, self.bias_, self.centroids_ = (
+            require_tensor(file, name, shape=expected, dtype=self.dtype) for name, expected in shapes.items()
+        )
+        self.history_ = restored_history(header, columns=_HISTORY_COLUMNS)
+        self.n_iter_ = require_field(header, "n_iter", int)
+        self.best_epoch_ = require_field(header, "best_epoch", int)
+        self._best_loss = require_field(header, "best_loss", float)
+        self._seed = restored_seed(header)
+        self._seen = restored_seen(header, n_classes=len(self.classes_))
+        self._fingerprint = require_field(header, "fingerprint", str)
+        self._check_restored()
+        if require_field(header, "resumable", bool):
+            self.training_state_ = restored_state(file, shapes=shapes, dtype=self.dtype)
+
+    def _check_restored(self) -> None:
+        if not 0 <= self._best_loss <= 2:
+            raise ModelFileError("its best loss is not one minus an alignment.")
+        last = int(self.history_[-1]["epoch"] or 0) if self.history_ else 0
+        if not 1 <= self.best_epoch_ <= last or self.n_iter_ < len(self.history_):
+            raise ModelFileError("its numbers of epochs contradict its history.")
