@@ -1,6 +1,7 @@
 """The values that the training loop consumes and produces."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -79,6 +80,11 @@ class TrainingState:
         )
 
 
+def finite_row(row: Mapping[str, float | int | None]) -> dict[str, float | int | None]:
+    """The numbers of a history's row, with None for what is not finite."""
+    return {name: value if value is None or math.isfinite(value) else None for name, value in row.items()}
+
+
 @dataclass(frozen=True, kw_only=True)
 class EpochReport:
     """One row of a training history; losses of KAO and CO are means over the epoch's steps, the rest is at its end."""
@@ -102,8 +108,7 @@ class EpochReport:
 
     def as_row(self) -> dict[str, float | int | None]:
         """Plain numbers by name, with the loss that patience watches; None for what is not finite."""
-        row = {**asdict(self), "loss": self.watched_loss}
-        return {name: value if value is None or math.isfinite(value) else None for name, value in row.items()}
+        return finite_row({**asdict(self), "loss": self.watched_loss})
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,6 +16,21 @@ def gather_block(X: Any, first: int, features: Any) -> None:
 
 
 @njit(nogil=True)
+def gather_rows(X: Any, order: Any, first: int, count: int, block: int, features: Any) -> None:
+    """Rows ``order[first + …]`` of a mini-batch's block, transposed into (d, W); lanes beyond its end get zeros."""
+    width = features.shape[1]
+    for lane in range(width):
+        position = block * width + lane
+        if position < count:
+            row = order[first + position]
+            for feature in range(features.shape[0]):
+                features[feature, lane] = X[row, feature]
+        else:
+            for feature in range(features.shape[0]):
+                features[feature, lane] = 0
+
+
+@njit(nogil=True)
 def copy_block(source: Any, target: Any) -> None:
     """Copies all amplitudes (2**n, 2, W)."""
     for row in range(2 * target.shape[0]):

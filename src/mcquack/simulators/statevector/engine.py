@@ -1,5 +1,6 @@
 """The CPU engine: exact statevectors of many samples at once, with derivatives by reversible adjoint."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,6 +17,7 @@ from mcquack.simulators.statevector.circuit import Circuit, Scratch, backward, f
 from mcquack.simulators.statevector.entry import entry
 from mcquack.simulators.statevector.lanes import lane_count
 from mcquack.simulators.statevector.memory import aligned, aligned_zeros, require_bytes
+from mcquack.simulators.statevector.observables import expectation_block, observable_adjoint
 from mcquack.simulators.statevector.overlaps import (
     centroid_adjoints,
     fill_columns,
@@ -115,6 +117,35 @@ def _pullback(
                 copy_block(states[block], work.state)
                 sample_adjoint(pulls[block], columns, work.adjoint)
                 backward(circuit, work.features, work.state, work, by_w[part], by_b[part], by_centroids[0], False)
+
+
+@entry
+def _expectations(cells: Any, rank: int, n_threads: int, work: Any, states: Any, signs: Any, expectations: Any) -> None:
+    for block in range(rank, states.shape[0], n_threads):
+        expectation_block(states[block], signs, expectations[block])
+
+
+@entry
+def _pull_expectations(
+    cells: Any,
+    rank: int,
+    n_threads: int,
+    work: Any,
+    circuit: Any,
+    X: Any,
+    states: Any,
+    signs: Any,
+    cotangent: Any,
+    by_w: Any,
+    by_b: Any,
+) -> None:
+    n_blocks, _, _, width = states.shape
+    for part in range(rank, by_w.shape[0], n_threads):
+        for block in range(part, n_blocks, by_w.shape[0]):
+            gather_block(X, block * width, work.features)
+            copy_block(states[block], work.state)
+            observable_adjoint(work.state, signs, cotangent[block], work.adjoint)
+            backward(circuit, work.features, work.state, work, by_w[part], by_b[part], work.features, False)
 
 
 def _writable(values: ArrayLike, dtype: np.dtype[Any]) -> FloatArray:
@@ -282,6 +313,56 @@ class StatevectorEngine:
         if of_centroids:
             lanes_last = by_centroids.transpose(0, 2, 1).reshape(-1, self.feature_map.n_features)
             return Gradient(centroids=np.ascontiguousarray(lanes_last[: len(centroids)]))
+        return Gradient(weights=by_w.sum(axis=0), bias=by_b.sum(axis=0))
+
+    def z_signs(self, qubits: Sequence[int]) -> FloatArray:
+        """±1 for every stored row, by qubit (Q, 2**n): what a measurement of Z there gives for a basis state."""
+        n = self.feature_map.n_qubits
+        if not all(0 <= qubit < n for qubit in qubits):
+            raise InvalidInputError(f"the circuit has the qubits 0 to {n - 1}, got {list(qubits)}; measure those.")
+        signs = np.empty((len(qubits), self.feature_map.dimension), self.dtype)
+        indices = np.arange(self.feature_map.dimension)
+        for place, qubit in enumerate(qubits):
+            signs[place, self._row_of_index] = 1 - 2 * (indices >> (n - 1 - qubit) & 1)
+        return signs
+
+    def expectations(self, encoded: StateBlocks, qubits: Sequence[int]) -> FloatArray:
+        """⟨Z_q⟩ of every sample (N, Q)."""
+        width = lane_count(self.dtype)
+        flops = 6.0 * len(encoded) * len(qubits) * self.feature_map.dimension
+        n_threads = self.threads_for(flops, len(encoded.states))
+        found = aligned_zeros((len(encoded.states), len(qubits), width), self.dtype)
+        works: list[None] = [None] * n_threads
+        self.team(n_threads, flops).run(_expectations, works, aligned(encoded.states), self.z_signs(qubits), found)
+        return np.asarray(np.clip(found.transpose(0, 2, 1).reshape(-1, len(qubits))[: len(encoded)], -1, 1))
+
+    def pull_expectations(self, encoded: StateBlocks, cotangent: ArrayLike, qubits: Sequence[int]) -> Gradient:
+        """Derivatives of Σ cotangent∘⟨Z⟩ by the embedding's weights and biases."""
+        slopes = np.asarray(cotangent, self.dtype)
+        if slopes.shape != (len(encoded), len(qubits)):
+            raise InvalidInputError(
+                f"cotangent must have the expectation values' shape {(len(encoded), len(qubits))}, got {slopes.shape}."
+            )
+        n_blocks, width = len(encoded.states), lane_count(self.dtype)
+        flops = self.flops(len(encoded), with_gradient=True)
+        n_threads = self.threads_for(flops, n_blocks)
+        lanes = aligned_zeros((n_blocks, len(qubits), width), self.dtype)
+        padded = np.zeros((n_blocks * width, len(qubits)), self.dtype)
+        padded[: len(encoded)] = slopes
+        lanes[:] = padded.reshape(n_blocks, width, len(qubits)).transpose(0, 2, 1)
+        shape = N_PARTIAL_SUMS, *self.feature_map.parameter_shape
+        by_w, by_b = np.zeros(shape, self.dtype), np.zeros(shape, self.dtype)
+        self.team(n_threads, flops).run(
+            _pull_expectations,
+            self.scratch(n_threads, backward=True),
+            self.circuit(encoded.weights, encoded.bias),
+            encoded.features,
+            aligned(encoded.states),
+            self.z_signs(qubits),
+            lanes,
+            by_w,
+            by_b,
+        )
         return Gradient(weights=by_w.sum(axis=0), bias=by_b.sum(axis=0))
 
     def statevectors(self, encoded: StateBlocks) -> NDArray[np.complexfloating[Any, Any]]:

@@ -1,0 +1,70 @@
+"""How to train variational classifiers."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mcquack.checks import is_number, is_whole_number, require
+from mcquack.errors import InvalidInputError
+from mcquack.training.schedule import sample_order
+from mcquack.training.settings import MAX_PASSES, Optimizer
+
+
+@dataclass(frozen=True, kw_only=True)
+class VariationalSettings:
+    """One value for each decision of the training loop; checks itself when made.
+
+    Classifiers of their own train weights and biases together, at ``lr_weights`` and ``lr_bias``. With ``shared``
+    weights an epoch is ``passes_weights`` passes over the samples that move the weights, then ``passes_bias`` passes
+    that move the biases.
+    """
+
+    shared: bool = False
+    passes_weights: int = 1
+    passes_bias: int = 1
+    lr_weights: float = 1e-2
+    lr_bias: float = 1e-2
+    decay_rate: float = 1.0
+    reg_param_weights: float = 0.0
+    reg_param_bias: float = 0.0
+    batch_size: int = 100
+    optimizer: Optimizer = "adam"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("passes_weights", "passes_bias"):
+            value = getattr(self, name)
+            whole = is_whole_number(value) and 0 <= value <= MAX_PASSES
+            require(whole, name, f"a whole number from 0 to {MAX_PASSES}", value)
+        for name in ("lr_weights", "lr_bias", "decay_rate"):
+            value = getattr(self, name)
+            require(is_number(value) and math.isfinite(value) and value > 0, name, "a positive number", value)
+        for name in ("reg_param_weights", "reg_param_bias"):
+            value = getattr(self, name)
+            require(is_number(value) and math.isfinite(value) and value >= 0, name, "a number of at least 0", value)
+        whole = is_whole_number(self.batch_size) and self.batch_size >= 1
+        require(whole, "batch_size", "a whole number of at least 1", self.batch_size)
+        require(self.optimizer in ("adam", "sgd"), "optimizer", '"adam" or "sgd"', self.optimizer)
+        if self.passes_weights + self.passes_bias == 0:
+            raise InvalidInputError("the passes over weights and biases are both 0, which trains nothing; set one.")
+
+    def orders(self, n_samples: int, epoch: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """In which order each pass of an epoch visits the samples: (passes, N) over weights and over biases.
+
+        Classifiers of their own have a single pass, the first.
+        """
+        passes = {"weights": self.passes_weights if self.shared else 1, "bias": self.passes_bias if self.shared else 0}
+        of_weights, of_bias = (
+            np.array(
+                [sample_order(n_samples, self, purpose=f"{part} {epoch} {number}") for number in range(count)], np.int64
+            ).reshape(count, n_samples)
+            for part, count in passes.items()
+        )
+        return of_weights, of_bias
+
+    def learning_rates(self, epoch: int) -> tuple[float, float]:
+        """Of weights and biases in this epoch, counted from 0: decayed once per epoch."""
+        factor = self.decay_rate**epoch
+        return self.lr_weights * factor, self.lr_bias * factor
