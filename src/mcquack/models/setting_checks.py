@@ -19,7 +19,7 @@ def check_settings(settings: Mapping[str, Any]) -> None:
         value = settings[name]
         require(value is None or _is_count(value), name, "None or a whole number of at least 1", value)
     check_qubits(int(settings["n_qubits"]))
-    for name in ("scale", "init_small", "final_entangler", "warm_start"):
+    for name in ("scale", "init_small", "final_entangler", *(["warm_start"] if "warm_start" in settings else [])):
         require(isinstance(settings[name], bool | np.bool_), name, "True or False", settings[name])
     for name, choices in (("init_strategy", ("default", "wx+b=0")), ("dtype", ("float32", "float64"))):
         value = str(settings[name]) if name == "dtype" else settings[name]

@@ -1,0 +1,414 @@
+"""Ensembles of variational classifiers, the paper's quantum baseline, as scikit-learn classifiers."""
+
+from abc import abstractmethod
+from collections.abc import Generator
+from dataclasses import fields, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from mcquack.checks import is_number, require
+from mcquack.errors import ModelFileError
+from mcquack.models.base import CircuitClassifier, HistoryRow, ValidationData
+from mcquack.models.model_file import ModelFile, require_field, require_tensor
+from mcquack.models.preparation import ClassWeight, Plan
+from mcquack.models.restoring import restored_feature_map, restored_history, restored_seed
+from mcquack.models.setting_checks import check_settings
+from mcquack.randomness import stream
+from mcquack.training.parameters import FloatArray, InitStrategy, initial_embedding
+from mcquack.training.settings import Optimizer
+from mcquack.training.variational import (
+    VariationalEpoch,
+    VariationalParameters,
+    VariationalReport,
+    VariationalSettings,
+    VariationalState,
+    VariationalTraining,
+    class_logits,
+)
+
+_HISTORY_COLUMNS = {field.name for field in fields(VariationalReport)}
+
+
+class VariationalClassifier(CircuitClassifier):
+    """What both ensembles share: one circuit for each class, whose ⟨Z₀⟩ is the score of that class.
+
+    Classifier m is trained to tell class m from all others: ⟨Z₀⟩ and ⟨Z₁⟩ are the logits of a cross entropy.
+    """
+
+    epochs: int
+    patience: int | None
+    init_strategy: InitStrategy
+    init_small: bool
+    validation_fraction: float | None
+    weights_: FloatArray
+    bias_: FloatArray
+    best_epochs_: NDArray[np.int64]
+
+    def fit_iter(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        validation_data: ValidationData | None = None,
+    ) -> Generator[HistoryRow, None, None]:
+        """Trains, yielding each epoch's row of the history; after any of them the estimator can be used."""
+        self._check_settings()
+        samples = self._checked_samples(X, y, sample_weight, anew=True)
+        plan = self._plan(samples, going_on=False, validation_data=validation_data, hold_out=self.validation_fraction)
+        return self._epochs(plan)
+
+    def _epochs(self, plan: Plan) -> Generator[HistoryRow, None, None]:
+        train = VariationalTraining(
+            self._engine(plan.feature_map),
+            plan.training,
+            settings=self._settings(plan.seed),
+            validation=plan.validation,
+        )
+        state = VariationalState.start(self._initial_parameters(plan))
+        best = _Best.none(state.parameters)
+        rows: list[HistoryRow] = []
+        while len(rows) < self.epochs and state.active.any():
+            epoch = train(state)
+            row = epoch.report.as_row()
+            if row["loss"] is None:
+                self._tell_divergence(epoch.state.epoch, anything_kept=bool(rows))
+                return
+            best = best.with_epoch(epoch, together=self._trains_together)
+            state = self._next_state(epoch.state, best)
+            rows.append(row)
+            self._keep(plan, best, rows)
+            yield row
+
+    def _next_state(self, state: VariationalState, best: "_Best") -> VariationalState:
+        """Classifiers that are out of patience rest, with their best parameters."""
+        if self.patience is None:
+            return state
+        active = state.active & (state.epoch - best.epochs < self.patience)
+        if self._trains_together:
+            return replace(state, active=active)
+        return replace(state, active=active, parameters=state.parameters.with_rows(best.parameters, ~active))
+
+    def _keep(self, plan: Plan, best: "_Best", rows: list[HistoryRow]) -> None:
+        self._keep_plan(plan)
+        self.weights_, self.bias_ = best.parameters.weights, best.parameters.bias
+        self.best_epochs_ = best.epochs
+        self.history_ = rows
+        self.n_iter_ = len(rows)
+
+    @property
+    @abstractmethod
+    def _trains_together(self) -> bool:
+        """Whether the classifiers share weights."""
+
+    @abstractmethod
+    def _settings(self, seed: int) -> VariationalSettings:
+        """The settings of the training loop."""
+
+    def _check_settings(self) -> None:
+        check_settings(self.get_params(deep=False))
+        require(self.n_qubits >= 2, "n_qubits", "at least 2, one for each of the two logits", self.n_qubits)
+        self._settings(seed=0)
+
+    def _initial_parameters(self, plan: Plan) -> VariationalParameters:
+        data, n_classes = plan.training, len(plan.classes)
+        orders = self._settings(plan.seed).orders(len(data.X), 0)
+        first_batch = np.concatenate(orders)[0][: self.batch_size]
+        drawn = [
+            initial_embedding(
+                plan.feature_map,
+                data.X[first_batch],
+                row_weights=data.row_weights[first_batch],
+                init_small=self.init_small,
+                init_strategy=self.init_strategy,
+                seed=int(stream(plan.seed, "classifier", str(number)).integers(2**31)),
+                dtype=self.dtype,
+            )
+            for number in range(n_classes)
+        ]
+        weights, bias = (np.stack(arrays) for arrays in zip(*drawn, strict=True))
+        return VariationalParameters(weights[:1] if self._trains_together else weights, bias)
+
+    # Use
+
+    def _scores(self, X: ArrayLike) -> FloatArray:
+        check_is_fitted(self, "weights_")
+        parameters = VariationalParameters(self.weights_, self.bias_)
+        return np.asarray(class_logits(self._engine(self.feature_map_), self._scaled_rows(X), parameters)[..., 0])
+
+    def decision_function(self, X: ArrayLike) -> FloatArray:
+        """⟨Z₀⟩ of every classifier (N, M); for two classes, as scikit-learn wants it, one number: p₁ - p₀."""
+        check_is_fitted(self, "weights_")
+        if len(self.classes_) > 2:
+            return self._scores(X)
+        shares = self.predict_proba(X)
+        return shares[:, 1] - shares[:, 0]
+
+    def predict_proba(self, X: ArrayLike) -> FloatArray:
+        """(1 + ⟨Z₀⟩) / 2 divided by its sum: an ordering with the shape of probabilities, not calibrated ones."""
+        shares = (1 + self._scores(X).astype(np.float64)) / 2
+        total = shares.sum(axis=1, keepdims=True)
+        divided: FloatArray = np.divide(shares, total, out=np.full_like(shares, 1 / shares.shape[1]), where=total > 0)
+        return divided
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Class of the classifier with the largest ⟨Z₀⟩."""
+        best = self._scores(X).argmax(axis=1)
+        predicted: NDArray[Any] = self.classes_[best]
+        return predicted
+
+    @property
+    def n_parameters_(self) -> int:
+        """Weights and biases of all circuits."""
+        check_is_fitted(self, "weights_")
+        return int(self.weights_.size + self.bias_.size)
+
+    # Files
+
+    def _saved_settings(self) -> dict[str, Any]:
+        return {**super()._saved_settings(), "dtype": self.weights_.dtype}
+
+    def _saved_fields(self) -> dict[str, Any]:
+        return {
+            "feature_map": dict(vars(self.feature_map_)),
+            "history": list(self.history_),
+            "best_epochs": self.best_epochs_.tolist(),
+            "seed": self._seed,
+        }
+
+    def _saved_tensors(self) -> dict[str, NDArray[Any]]:
+        return {"weights": self.weights_, "bias": self.bias_}
+
+    def _restore(self, file: ModelFile) -> None:
+        self.feature_map_ = restored_feature_map(
+            file, n_features=self.n_features_in_, features_per_gate=1, kind=type(self).__name__
+        )
+        shape, n_classes = self.feature_map_.parameter_shape, len(self.classes_)
+        n_weights = 1 if self._trains_together else n_classes
+        self.weights_ = require_tensor(file, "weights", shape=(n_weights, *shape), dtype=self.dtype)
+        self.bias_ = require_tensor(file, "bias", shape=(n_classes, *shape), dtype=self.dtype)
+        self.history_ = restored_history(file.header, columns=_HISTORY_COLUMNS)
+        self.n_iter_ = len(self.history_)
+        self.best_epochs_ = self._restored_best_epochs(file)
+        self._seed = restored_seed(file.header)
+
+    def _restored_best_epochs(self, file: ModelFile) -> NDArray[np.int64]:
+        best = require_field(file.header, "best_epochs", list)
+        known = all(type(epoch) is int and 1 <= epoch <= self.n_iter_ for epoch in best)
+        if not known or len(best) != len(self.classes_):
+            raise ModelFileError("its best epochs are not one of its epochs for each class.")
+        return np.array(best, dtype=np.int64)
+
+
+class _Best:
+    """The best parameters so far, by classifier, with the epochs and losses that they had."""
+
+    def __init__(
+        self, parameters: VariationalParameters, epochs: NDArray[np.int64], losses: NDArray[np.float64]
+    ) -> None:
+        self.parameters = parameters
+        self.epochs = epochs
+        self.losses = losses
+
+    @classmethod
+    def none(cls, parameters: VariationalParameters) -> "_Best":
+        """Before the first epoch."""
+        n_classes = parameters.n_classes
+        return cls(parameters, np.zeros(n_classes, np.int64), np.full(n_classes, np.inf))
+
+    def with_epoch(self, epoch: VariationalEpoch, *, together: bool) -> "_Best":
+        """These, or those of the epoch where they are better; ``together`` the mean loss decides for all."""
+        watched = np.full_like(epoch.watched, epoch.watched.mean()) if together else epoch.watched
+        better = watched < self.losses
+        new = epoch.state.parameters
+        parameters = self.parameters.with_rows(new, better) if not together else (new if better[0] else self.parameters)
+        return _Best(
+            parameters,
+            np.where(better, epoch.state.epoch, self.epochs),
+            np.where(better, watched, self.losses),
+        )
+
+
+class VariationalEnsembleClassifier(VariationalClassifier):
+    """M independently trained variational classifiers on McQuack's feature map, the paper's VC.
+
+    Parameters
+    ----------
+    n_qubits : width of the circuits, 2 to 20.
+    n_repetitions : how often every feature is encoded; None takes as many as make at least 20 layers.
+    epochs : epochs at most, for each classifier.
+    lr : learning rate, multiplied by ``decay_rate`` after each epoch.
+    reg_param_weights, reg_param_bias : penalties λ‖w‖² and λ‖b‖².
+    batch_size : samples in a mini-batch.
+    patience : epochs without a better loss of its own (on the validation part if there is one) after which a classifier
+        is done; None never ends early. The best parameters of each classifier are kept.
+    init_strategy, init_small, optimizer, scale, feature_range, class_weight, validation_fraction, final_entangler,
+    dtype, n_threads : as in :class:`McQuackClassifier`.
+
+    Attributes
+    ----------
+    weights_, bias_ : (M, L, n, 3). best_epochs_ : (M,). classes_, feature_map_, scaler_, history_, n_iter_ : as in
+    :class:`McQuackClassifier`. n_parameters_ : M · 6nL.
+    """
+
+    def __init__(
+        self,
+        n_qubits: int = 6,
+        n_repetitions: int | None = None,
+        *,
+        epochs: int = 200,
+        lr: float = 3e-2,
+        decay_rate: float = 0.99,
+        reg_param_weights: float = 0.0,
+        reg_param_bias: float = 0.0,
+        batch_size: int = 100,
+        patience: int | None = 20,
+        init_strategy: InitStrategy = "default",
+        init_small: bool = True,
+        optimizer: Optimizer = "adam",
+        scale: bool = True,
+        feature_range: tuple[float, float] = (0.0, 1.0),
+        class_weight: ClassWeight = None,
+        validation_fraction: float | None = None,
+        final_entangler: bool = True,
+        dtype: Literal["float32", "float64"] = "float32",
+        n_threads: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_qubits = n_qubits
+        self.n_repetitions = n_repetitions
+        self.epochs = epochs
+        self.lr = lr
+        self.decay_rate = decay_rate
+        self.reg_param_weights = reg_param_weights
+        self.reg_param_bias = reg_param_bias
+        self.batch_size = batch_size
+        self.patience = patience
+        self.init_strategy = init_strategy
+        self.init_small = init_small
+        self.optimizer = optimizer
+        self.scale = scale
+        self.feature_range = feature_range
+        self.class_weight = class_weight
+        self.validation_fraction = validation_fraction
+        self.final_entangler = final_entangler
+        self.dtype = dtype
+        self.n_threads = n_threads
+        self.random_state = random_state
+
+    @property
+    def _trains_together(self) -> bool:
+        return False
+
+    def _settings(self, seed: int) -> VariationalSettings:
+        _require_rate("lr", self.lr)
+        return VariationalSettings(
+            lr_weights=self.lr,
+            lr_bias=self.lr,
+            decay_rate=self.decay_rate,
+            reg_param_weights=self.reg_param_weights,
+            reg_param_bias=self.reg_param_bias,
+            batch_size=self.batch_size,
+            optimizer=self.optimizer,
+            seed=seed,
+        )
+
+
+class SharedVariationalClassifier(VariationalClassifier):
+    """Variational classifiers that share their weights and have biases of their own, optimised in turn.
+
+    It stands between the ensemble and McQuack, as the paper suggests: V(x; θ_m, w) with the angles w·x + θ_m.
+
+    Parameters
+    ----------
+    epochs : epochs at most; each has ``epochs_shared`` passes over the shared weights, then ``epochs_class`` passes
+        over the biases of each class.
+    lr_shared, lr_class : learning rates of the two, multiplied by ``decay_rate`` after each epoch.
+    patience : epochs without a better mean loss after which training ends.
+    All others are those of :class:`VariationalEnsembleClassifier`.
+
+    Attributes
+    ----------
+    weights_ : (1, L, n, 3). bias_ : (M, L, n, 3). n_parameters_ : 3nL · (1 + M). All others are those of
+    :class:`VariationalEnsembleClassifier`.
+    """
+
+    def __init__(
+        self,
+        n_qubits: int = 6,
+        n_repetitions: int | None = None,
+        *,
+        epochs: int = 200,
+        epochs_shared: int = 1,
+        epochs_class: int = 1,
+        lr_shared: float = 3e-2,
+        lr_class: float = 3e-2,
+        decay_rate: float = 0.99,
+        reg_param_weights: float = 0.0,
+        reg_param_bias: float = 0.0,
+        batch_size: int = 100,
+        patience: int | None = 20,
+        init_strategy: InitStrategy = "default",
+        init_small: bool = True,
+        optimizer: Optimizer = "adam",
+        scale: bool = True,
+        feature_range: tuple[float, float] = (0.0, 1.0),
+        class_weight: ClassWeight = None,
+        validation_fraction: float | None = None,
+        final_entangler: bool = True,
+        dtype: Literal["float32", "float64"] = "float32",
+        n_threads: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_qubits = n_qubits
+        self.n_repetitions = n_repetitions
+        self.epochs = epochs
+        self.epochs_shared = epochs_shared
+        self.epochs_class = epochs_class
+        self.lr_shared = lr_shared
+        self.lr_class = lr_class
+        self.decay_rate = decay_rate
+        self.reg_param_weights = reg_param_weights
+        self.reg_param_bias = reg_param_bias
+        self.batch_size = batch_size
+        self.patience = patience
+        self.init_strategy = init_strategy
+        self.init_small = init_small
+        self.optimizer = optimizer
+        self.scale = scale
+        self.feature_range = feature_range
+        self.class_weight = class_weight
+        self.validation_fraction = validation_fraction
+        self.final_entangler = final_entangler
+        self.dtype = dtype
+        self.n_threads = n_threads
+        self.random_state = random_state
+
+    @property
+    def _trains_together(self) -> bool:
+        return True
+
+    def _settings(self, seed: int) -> VariationalSettings:
+        for name in ("lr_shared", "lr_class"):
+            _require_rate(name, getattr(self, name))
+        return VariationalSettings(
+            shared=True,
+            passes_weights=self.epochs_shared,
+            passes_bias=self.epochs_class,
+            lr_weights=self.lr_shared,
+            lr_bias=self.lr_class,
+            decay_rate=self.decay_rate,
+            reg_param_weights=self.reg_param_weights,
+            reg_param_bias=self.reg_param_bias,
+            batch_size=self.batch_size,
+            optimizer=self.optimizer,
+            seed=seed,
+        )
+
+
+def _require_rate(name: str, value: Any) -> None:
+    """Refuses a learning rate by the name that the user knows it by."""
+    require(is_number(value) and 0 < value < np.inf, name, "a positive number", value)
