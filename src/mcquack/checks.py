@@ -23,6 +23,11 @@ def require(condition: Any, name: str, expected: str, value: object) -> None:
         raise InvalidInputError(f"{name} must be {expected}, got {value!r}.")
 
 
+def require_positive(name: str, value: Any) -> None:
+    """Refuses all but finite numbers above zero."""
+    require(is_number(value) and 0 < value < np.inf, name, "a positive number", value)
+
+
 def required_count(name: str, value: Any) -> int:
     """The value as a plain integer, refused unless it is a whole number of at least 1."""
     require(is_whole_number(value) and value >= 1, name, "a whole number of at least 1", value)

@@ -33,7 +33,11 @@ def check_settings(settings: Mapping[str, Any]) -> None:
     )
     _check_feature_range(settings["feature_range"])
     _check_class_weight(settings["class_weight"])
-    seed = settings["random_state"]
+    check_random_state(settings["random_state"])
+
+
+def check_random_state(seed: Any) -> None:
+    """Refuses what no stream of random numbers can be opened from."""
     drawn = isinstance(seed, np.random.RandomState) or seed is None or seed is np.random
     whole = is_whole_number(seed) and 0 <= seed < 2**32
     require(drawn or whole, "random_state", "None, a whole number from 0 to 2**32 - 1, or a RandomState", seed)

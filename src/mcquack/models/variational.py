@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from mcquack.checks import is_number, require
+from mcquack.checks import require, require_positive
 from mcquack.errors import ModelFileError
 from mcquack.models.base import CircuitClassifier, HistoryRow, ValidationData
 from mcquack.models.model_file import ModelFile, require_field, require_tensor
@@ -304,7 +304,7 @@ class VariationalEnsembleClassifier(VariationalClassifier):
         return False
 
     def _settings(self, seed: int) -> VariationalSettings:
-        _require_rate("lr", self.lr)
+        require_positive("lr", self.lr)
         return VariationalSettings(
             lr_weights=self.lr,
             lr_bias=self.lr,
@@ -393,7 +393,7 @@ class SharedVariationalClassifier(VariationalClassifier):
 
     def _settings(self, seed: int) -> VariationalSettings:
         for name in ("lr_shared", "lr_class"):
-            _require_rate(name, getattr(self, name))
+            require_positive(name, getattr(self, name))
         return VariationalSettings(
             shared=True,
             passes_weights=self.epochs_shared,
@@ -407,8 +407,3 @@ class SharedVariationalClassifier(VariationalClassifier):
             optimizer=self.optimizer,
             seed=seed,
         )
-
-
-def _require_rate(name: str, value: Any) -> None:
-    """Refuses a learning rate by the name that the user knows it by."""
-    require(is_number(value) and 0 < value < np.inf, name, "a positive number", value)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mcquack.checks import is_number, is_whole_number, require
+from mcquack.checks import is_number, is_whole_number, require, require_positive
 from mcquack.errors import InvalidInputError
 from mcquack.training.schedule import sample_order
 from mcquack.training.settings import MAX_PASSES, Optimizer
@@ -39,8 +39,7 @@ class VariationalSettings:
             whole = is_whole_number(value) and 0 <= value <= MAX_PASSES
             require(whole, name, f"a whole number from 0 to {MAX_PASSES}", value)
         for name in ("lr_weights", "lr_bias", "decay_rate"):
-            value = getattr(self, name)
-            require(is_number(value) and math.isfinite(value) and value > 0, name, "a positive number", value)
+            require_positive(name, getattr(self, name))
         for name in ("reg_param_weights", "reg_param_bias"):
             value = getattr(self, name)
             require(is_number(value) and math.isfinite(value) and value >= 0, name, "a number of at least 0", value)

@@ -1,0 +1,95 @@
+"""What the classical baselines share: from what a user passes to scaled rows, and from scores to labels."""
+
+import copy
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils import gen_batches
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from mcquack.checks import require
+from mcquack.errors import InvalidInputError
+from mcquack.models.archived import Archived
+from mcquack.models.preparation import fitted_scaler
+from mcquack.models.setting_checks import check_random_state
+
+FloatArray = NDArray[np.floating]
+Labels = NDArray[np.int64]
+_BLOCK = 1024  # samples that are predicted at a time, so that no kernel of all of them is ever held
+_FAR = 1e100  # squares of anything farther could be infinite
+
+
+class ClassicalClassifier(ClassifierMixin, Archived):
+    """A classifier that learns from scaled rows and class numbers, and gives each row a score for every class."""
+
+    scale: bool
+    random_state: int | np.random.RandomState | None
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Learns from samples (N, d) and their labels, of any type."""
+        return self._fit(X, y)
+
+    def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        # On a copy, so that a fit that fails changes nothing.
+        fitted = copy.copy(self)
+        fitted._set_learned(X, y, sample_weight)
+        self.__dict__ = fitted.__dict__
+        return self
+
+    def _set_learned(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> None:
+        self._check_settings()
+        rows, targets = validate_data(self, X, y, dtype=np.float64)
+        check_classification_targets(targets)
+        weights = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
+        used = weights > 0
+        rows, weights = rows[used], weights[used]
+        classes, labels = np.unique(targets[used], return_inverse=True)
+        if len(classes) < 2:
+            raise InvalidInputError(f"training needs at least two classes, got one class or none: {classes.tolist()}.")
+        self.scaler_ = fitted_scaler(rows, (0.0, 1.0)) if self.scale else None
+        self.classes_ = classes
+        self._learn(self._scaled(rows), labels, weights)
+
+    @abstractmethod
+    def _learn(self, X: FloatArray, labels: Labels, weights: FloatArray) -> None:
+        """Sets what is learned from scaled rows, the number of each one's class, and positive weights."""
+
+    @abstractmethod
+    def _scores(self, X: FloatArray) -> FloatArray:
+        """Scores (N, M) of scaled rows; for two classes one number (N,), positive for the second."""
+
+    @property
+    @abstractmethod
+    def n_parameters_(self) -> int:
+        """How many numbers were learned, as the paper counts them."""
+
+    def _check_settings(self) -> None:
+        require(isinstance(self.scale, bool | np.bool_), "scale", "True or False", self.scale)
+        check_random_state(self.random_state)
+
+    def _scaled(self, rows: FloatArray) -> FloatArray:
+        with np.errstate(over="ignore"):
+            scaled: FloatArray = rows if self.scaler_ is None else self.scaler_.transform(rows)
+        return np.clip(scaled, -_FAR, _FAR)
+
+    def _in_blocks(self, X: ArrayLike, function: Callable[[FloatArray], FloatArray]) -> FloatArray:
+        """What the function makes of the scaled rows, some of them at a time."""
+        check_is_fitted(self, "classes_")
+        rows = validate_data(self, X, dtype=np.float64, reset=False)
+        return np.concatenate([function(self._scaled(rows[part])) for part in gen_batches(len(rows), _BLOCK)])
+
+    def decision_function(self, X: ArrayLike) -> FloatArray:
+        """Scores (N, M), the largest for the predicted class; for two classes one number (N,) instead."""
+        return self._in_blocks(X, self._scores)
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Class with the largest score; the first of several."""
+        scores = self.decision_function(X)
+        best = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(np.int64)
+        predicted: NDArray[Any] = self.classes_[best]
+        return predicted

@@ -1,0 +1,86 @@
+"""The paper's SimpleKernel: McQuack's rule with a classical kernel, and nothing trained."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+
+from mcquack.models.classical.base import ClassicalClassifier, FloatArray, Labels
+from mcquack.models.classical.rbf import check_width, gamma_of_width, squared_distances
+from mcquack.models.classical.softmax import softmax
+from mcquack.models.model_file import ModelFile, require_tensor
+from mcquack.training.parameters import class_means
+
+
+class CentroidKernelClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassicalClassifier):
+    """Radial basis function between samples and the mean of each class; the largest value decides.
+
+    Parameters
+    ----------
+    width : of the kernel exp(-‖x - c‖² / (2 width²)); the paper calls it ``scale``. It changes no prediction.
+    scale : scale features to [0, 1], fitted on the training samples.
+    random_state : for the sake of a common interface; nothing here is random.
+
+    Attributes
+    ----------
+    centroids_ : (M, d), in scaled features. n_parameters_ : their count, M·d.
+    classes_, n_features_in_, feature_names_in_, scaler_ : as in :class:`~mcquack.models.mcquack.McQuackClassifier`.
+    """
+
+    centroids_: FloatArray
+
+    def __init__(
+        self,
+        width: float = 10.0,
+        *,
+        scale: bool = True,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.width = width
+        self.scale = scale
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learns the (weighted) mean of each class."""
+        return self._fit(X, y, sample_weight)
+
+    def transform(self, X: ArrayLike) -> FloatArray:
+        """K (N, M): the kernel of every sample with every centroid, each in [0, 1]."""
+        kernel: FloatArray = np.exp(self._in_blocks(X, self._log_kernel))
+        return kernel
+
+    def predict_proba(self, X: ArrayLike) -> FloatArray:
+        """Kernel values divided by their sum: an ordering with the shape of probabilities, not calibrated ones."""
+        return softmax(self._in_blocks(X, self._log_kernel))
+
+    @property
+    def n_parameters_(self) -> int:
+        """Features of the centroids, M·d."""
+        return self.centroids_.size
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        check_width(self.width)
+
+    def _learn(self, X: FloatArray, labels: Labels, weights: FloatArray) -> None:
+        self.centroids_ = class_means(X, labels, len(self.classes_), weights)
+
+    def _log_kernel(self, X: FloatArray) -> FloatArray:
+        # Logarithms keep their order where far samples have kernel values that are too small for a float.
+        return -gamma_of_width(self.width) * squared_distances(X, self.centroids_)
+
+    def _scores(self, X: FloatArray) -> FloatArray:
+        scores = self._log_kernel(X)
+        return scores if len(self.classes_) > 2 else scores[:, 1] - scores[:, 0]
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.classes_)
+
+    def _saved_tensors(self) -> dict[str, NDArray[Any]]:
+        return {"centroids": self.centroids_}
+
+    def _restore(self, file: ModelFile) -> None:
+        shape = len(self.classes_), self.n_features_in_
+        self.centroids_ = require_tensor(file, "centroids", shape=shape, dtype=np.float64)

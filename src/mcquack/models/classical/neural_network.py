@@ -1,0 +1,247 @@
+"""Neural networks of a few dense layers."""
+
+import warnings
+from collections.abc import Callable
+from itertools import count, takewhile
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.neural_network import MLPClassifier
+
+from mcquack.checks import is_number, require, require_positive, required_count
+from mcquack.circuits.feature_map import FeatureMap
+from mcquack.errors import InvalidInputError, ModelFileError
+from mcquack.models.classical.base import ClassicalClassifier, FloatArray, Labels
+from mcquack.models.classical.matched_layers import matched_layers
+from mcquack.models.classical.softmax import softmax
+from mcquack.models.model_file import ModelFile, require_tensor
+
+Activation = Literal["relu", "tanh", "sigmoid"]
+HistoryRow = dict[str, float | int]
+
+_ACTIVATIONS: dict[str, Callable[[FloatArray], FloatArray]] = {
+    "relu": lambda x: np.maximum(x, 0),
+    "tanh": np.tanh,
+    "sigmoid": lambda x: np.exp(-np.logaddexp(0, -x)),
+}
+
+
+class _Perceptron(ClassicalClassifier):
+    """Dense layers with an activation between them, trained by Adam on the cross entropy."""
+
+    activation: Activation
+    learning_rate: float
+    batch_size: int
+    weights_: list[FloatArray]
+    biases_: list[FloatArray]
+    history_: list[HistoryRow]
+
+    def predict_proba(self, X: ArrayLike) -> FloatArray:
+        """Softmax of the last layer's outputs (N, M)."""
+        scores = self.decision_function(X)
+        return softmax(scores if scores.ndim == 2 else np.stack([np.zeros(len(scores)), scores], axis=1))
+
+    @property
+    def n_parameters_(self) -> int:
+        """Weights and biases; two classes share one output."""
+        return sum(array.size for array in (*self.weights_, *self.biases_))
+
+    @property
+    def hidden_layer_sizes_(self) -> tuple[int, ...]:
+        """Width of each hidden layer."""
+        return tuple(len(bias) for bias in self.biases_[:-1])
+
+    @property
+    def n_iter_(self) -> int:
+        """How many epochs were run."""
+        return len(self.history_)
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        choices = " or ".join(map(repr, _ACTIVATIONS))
+        known = isinstance(self.activation, str) and self.activation in _ACTIVATIONS
+        require(known, "activation", choices, self.activation)
+        require_positive("learning_rate", self.learning_rate)
+        required_count("batch_size", self.batch_size)
+
+    def _train(self, X: FloatArray, labels: Labels, **settings: Any) -> None:
+        network = MLPClassifier(
+            activation="logistic" if self.activation == "sigmoid" else self.activation,
+            learning_rate_init=self.learning_rate,
+            batch_size=min(self.batch_size, len(X)),
+            random_state=self.random_state,
+            **settings,
+        )
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):
+                losses = np.asarray_chkfinite(network.fit(X, labels).loss_curve_)
+        except ValueError as error:  # of numbers that are not finite: all else is checked already
+            raise InvalidInputError("training diverged; lower learning_rate, or use scale=True.") from error
+        self.weights_, self.biases_ = network.coefs_, network.intercepts_
+        self._set_history(losses)
+
+    def _set_history(self, losses: FloatArray) -> None:
+        numbered = enumerate(losses.tolist(), start=1)
+        self.history_ = [{"epoch": epoch, "loss": loss} for epoch, loss in numbered]
+
+    def _scores(self, X: FloatArray) -> FloatArray:
+        activate = _ACTIVATIONS[self.activation]
+        for weights, bias in zip(self.weights_[:-1], self.biases_[:-1], strict=True):
+            X = activate(X @ weights + bias)
+        outputs: FloatArray = X @ self.weights_[-1] + self.biases_[-1]
+        return outputs if len(self.classes_) > 2 else outputs[:, 0]
+
+    def _saved_tensors(self) -> dict[str, NDArray[Any]]:
+        layers = {f"weights_{layer}": array for layer, array in enumerate(self.weights_)}
+        layers |= {f"biases_{layer}": array for layer, array in enumerate(self.biases_)}
+        return {**layers, "losses": np.array([row["loss"] for row in self.history_])}
+
+    def _restore(self, file: ModelFile) -> None:
+        self._set_history(require_tensor(file, "losses", shape=(None,), dtype=np.float64))
+        self.weights_, self.biases_ = [], []
+        width: int = self.n_features_in_
+        for layer in takewhile(lambda layer: f"weights_{layer}" in file.tensors, count()):
+            weights = require_tensor(file, f"weights_{layer}", shape=(width, None), dtype=np.float64)
+            width = weights.shape[1]
+            self.weights_.append(weights)
+            self.biases_.append(require_tensor(file, f"biases_{layer}", shape=(width,), dtype=np.float64))
+        if not self.weights_ or 0 in self.hidden_layer_sizes_ or width != _n_outputs(len(self.classes_)):
+            raise ModelFileError("its layers do not lead from its features to its classes.")
+
+
+class MatchedNeuralNetwork(_Perceptron):
+    """Two hidden layers, as wide as gives the network McQuack's number of parameters, or as few more as can be.
+
+    McQuack's number is 6nL + M·d, see :class:`~mcquack.circuits.feature_map.FeatureMap`. No layer is narrower than the
+    outputs (or than two) if so narrow a network keeps within the target; of pairs with the same count the most balanced
+    is taken. Counted is what is trained: for two classes that is one output with a logistic function. The paper counts
+    two outputs there, and its networks are up to 284 parameters larger than McQuack.
+
+    Parameters
+    ----------
+    activation : "tanh", "relu" or "sigmoid"; the paper tries all three. In layers this narrow, those of "relu" may die.
+    epochs : passes over the samples; training never ends early.
+    learning_rate : of Adam.
+    batch_size : samples in a mini-batch, at most all of them.
+    n_parameters : how many parameters to match; None takes those of McQuack with the next two settings.
+    n_qubits, n_repetitions : of the McQuack to match.
+    scale : scale features to [0, 1], fitted on the training samples.
+    random_state : decides the first weights and the mini-batches.
+
+    Attributes
+    ----------
+    weights_, biases_ : one array for each layer, the output included. hidden_layer_sizes_ : their widths.
+    n_parameters_ : count of all these numbers.
+    history_ : for each epoch a row with its number and its mean loss. n_iter_ : how many epochs were run.
+    classes_, n_features_in_, feature_names_in_, scaler_ : as in :class:`~mcquack.models.mcquack.McQuackClassifier`.
+    """
+
+    def __init__(
+        self,
+        activation: Activation = "tanh",
+        *,
+        epochs: int = 400,
+        learning_rate: float = 1e-3,
+        batch_size: int = 100,
+        n_parameters: int | None = None,
+        n_qubits: int = 6,
+        n_repetitions: int = 1,
+        scale: bool = True,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.activation = activation
+        self.epochs = epochs
+        self.learning_rate = learning_rate
+        self.batch_size = batch_size
+        self.n_parameters = n_parameters
+        self.n_qubits = n_qubits
+        self.n_repetitions = n_repetitions
+        self.scale = scale
+        self.random_state = random_state
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        for name in ("epochs", "n_qubits", "n_repetitions"):
+            required_count(name, getattr(self, name))
+        if self.n_parameters is not None:
+            required_count("n_parameters", self.n_parameters)
+
+    def _learn(self, X: FloatArray, labels: Labels, weights: FloatArray) -> None:
+        sizes = matched_layers(X.shape[1], _n_outputs(len(self.classes_)), self._target(X.shape[1]))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # the number of epochs is meant
+            self._train(
+                X, labels, hidden_layer_sizes=sizes, alpha=0.0, max_iter=self.epochs, tol=0.0,
+                n_iter_no_change=self.epochs,
+            )  # fmt: skip
+
+    def _target(self, n_features: int) -> int:
+        if self.n_parameters is not None:
+            return self.n_parameters
+        circuit = FeatureMap.with_repetitions(
+            n_qubits=self.n_qubits, n_features=n_features, n_repetitions=self.n_repetitions
+        )
+        return circuit.n_parameters(len(self.classes_))
+
+
+class MultilayerPerceptron(_Perceptron):
+    """The neural network of the QML benchmark suite, which takes features as they come.
+
+    Parameters
+    ----------
+    hidden_layer_sizes : width of each hidden layer.
+    alpha : penalty α‖w‖² on the weights.
+    learning_rate : of Adam.
+    max_iter : epochs at most; training ends when ten in a row have not lowered the loss by 1e-4.
+    batch_size : samples in a mini-batch, at most all of them.
+    activation : "relu", "tanh" or "sigmoid".
+    scale : scale features to [0, 1], fitted on the training samples.
+    random_state : decides the first weights and the mini-batches.
+
+    Attributes are those of :class:`MatchedNeuralNetwork`.
+    """
+
+    def __init__(
+        self,
+        hidden_layer_sizes: tuple[int, ...] = (100,),
+        alpha: float = 1e-4,
+        *,
+        learning_rate: float = 1e-3,
+        max_iter: int = 3000,
+        batch_size: int = 32,
+        activation: Activation = "relu",
+        scale: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.hidden_layer_sizes = hidden_layer_sizes
+        self.alpha = alpha
+        self.learning_rate = learning_rate
+        self.max_iter = max_iter
+        self.batch_size = batch_size
+        self.activation = activation
+        self.scale = scale
+        self.random_state = random_state
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        sizes = self.hidden_layer_sizes
+        require(isinstance(sizes, tuple | list), "hidden_layer_sizes", "a tuple of whole numbers", sizes)
+        for size in sizes:
+            required_count("each of hidden_layer_sizes", size)
+        require(is_number(self.alpha) and 0 <= self.alpha < np.inf, "alpha", "a number of at least 0", self.alpha)
+        required_count("max_iter", self.max_iter)
+
+    def _learn(self, X: FloatArray, labels: Labels, weights: FloatArray) -> None:
+        self._train(X, labels, hidden_layer_sizes=self.hidden_layer_sizes, alpha=self.alpha, max_iter=self.max_iter)
+
+    def _restore(self, file: ModelFile) -> None:
+        super()._restore(file)
+        if self.hidden_layer_sizes_ != tuple(self.hidden_layer_sizes):
+            raise ModelFileError(f"its layers are not those of its settings, {self.hidden_layer_sizes}.")
+
+
+def _n_outputs(n_classes: int) -> int:
+    """A logistic function needs one output for two classes."""
+    return 1 if n_classes == 2 else n_classes

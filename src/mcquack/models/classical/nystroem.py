@@ -1,0 +1,92 @@
+"""A linear machine on the kernel with a few random landmarks."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.kernel_approximation import Nystroem
+from sklearn.svm import LinearSVC
+
+from mcquack.checks import require_positive, required_count
+from mcquack.errors import ModelFileError
+from mcquack.models.classical.base import ClassicalClassifier, FloatArray, Labels
+from mcquack.models.classical.rbf import check_width, gamma_of_width, rbf_kernel
+from mcquack.models.model_file import ModelFile, require_tensor
+
+
+class NystroemSVM(ClassicalClassifier):
+    """Linear support vector machine, one class against the rest, on the Nyström features of a radial basis function.
+
+    Parameters
+    ----------
+    width : of the kernel exp(-‖x - z‖² / (2 width²)); the paper calls it ``scale``.
+    n_landmarks : how many training samples the kernel is taken with; None takes three for each class.
+    C : how much a sample on the wrong side of its margin costs.
+    scale : scale features to [0, 1], fitted on the training samples.
+    random_state : decides which samples become landmarks.
+
+    Attributes
+    ----------
+    landmarks_ : (P, d), in scaled features.
+    coef_, intercept_ : (M, P) on the kernel with the landmarks and (M,); a single row for two classes.
+    n_parameters_ : how many coefficients and intercepts there are.
+    classes_, n_features_in_, feature_names_in_, scaler_ : as in :class:`~mcquack.models.mcquack.McQuackClassifier`.
+    """
+
+    landmarks_: FloatArray
+    coef_: FloatArray
+    intercept_: FloatArray
+
+    def __init__(
+        self,
+        width: float = 1.0,
+        n_landmarks: int | None = None,
+        *,
+        C: float = 1.0,
+        scale: bool = True,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.width = width
+        self.n_landmarks = n_landmarks
+        self.C = C
+        self.scale = scale
+        self.random_state = random_state
+
+    @property
+    def n_parameters_(self) -> int:
+        """Coefficients and intercepts of the linear machine; the landmarks are samples, not learned."""
+        return self.coef_.size + self.intercept_.size
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        check_width(self.width)
+        require_positive("C", self.C)
+        if self.n_landmarks is not None:
+            required_count("n_landmarks", self.n_landmarks)
+
+    def _learn(self, X: FloatArray, labels: Labels, weights: FloatArray) -> None:
+        wanted = 3 * len(self.classes_) if self.n_landmarks is None else self.n_landmarks
+        features = Nystroem(
+            gamma=gamma_of_width(self.width), n_components=min(wanted, len(X)), random_state=self.random_state
+        )
+        machine = LinearSVC(C=self.C, dual="auto", max_iter=10_000, random_state=self.random_state)
+        machine.fit(features.fit_transform(X), labels)
+        self.landmarks_ = features.components_
+        # Features are the kernel times a matrix; as the machine is linear too, one matrix does for both.
+        self.coef_ = machine.coef_ @ features.normalization_
+        self.intercept_ = machine.intercept_
+
+    def _scores(self, X: FloatArray) -> FloatArray:
+        scores: FloatArray = rbf_kernel(X, self.landmarks_, gamma_of_width(self.width)) @ self.coef_.T + self.intercept_
+        return scores if len(self.classes_) > 2 else scores[:, 0]
+
+    def _saved_tensors(self) -> dict[str, NDArray[Any]]:
+        return {"landmarks": self.landmarks_, "coef": self.coef_, "intercept": self.intercept_}
+
+    def _restore(self, file: ModelFile) -> None:
+        n_machines = 1 if len(self.classes_) == 2 else len(self.classes_)
+        self.landmarks_ = require_tensor(file, "landmarks", shape=(None, self.n_features_in_), dtype=np.float64)
+        if not len(self.landmarks_):
+            raise ModelFileError("it has no landmarks.")
+        self.coef_ = require_tensor(file, "coef", shape=(n_machines, len(self.landmarks_)), dtype=np.float64)
+        self.intercept_ = require_tensor(file, "intercept", shape=(n_machines,), dtype=np.float64)

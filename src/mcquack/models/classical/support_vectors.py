@@ -1,0 +1,141 @@
+"""The support vector classifier, with a classifier for every pair of classes."""
+
+from itertools import combinations
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.svm import SVC
+
+from mcquack.checks import is_number, require, require_positive
+from mcquack.errors import ModelFileError
+from mcquack.models.classical.base import ClassicalClassifier, FloatArray, Labels
+from mcquack.models.classical.rbf import rbf_kernel
+from mcquack.models.model_file import ModelFile, require_field, require_tensor
+
+
+class SupportVectorClassifier(ClassicalClassifier):
+    """Support vector machine with the kernel exp(-γ ‖x - v‖²); every pair of classes votes.
+
+    Parameters
+    ----------
+    C : how much a sample on the wrong side of its margin costs.
+    gamma : γ, or "scale" for 1 / (d · variance of all features).
+    scale : scale features to [0, 1], fitted on the training samples.
+    random_state : for the sake of a common interface; nothing here is random.
+
+    Attributes
+    ----------
+    support_vectors_ : (S, d) in scaled features, class after class. n_support_ : how many each class has.
+    dual_coef_ : (M - 1, S), as in scikit-learn. n_parameters_ : their count. intercept_ : one for each pair of classes.
+    gamma_ : γ as a number.
+    classes_, n_features_in_, feature_names_in_, scaler_ : as in :class:`~mcquack.models.mcquack.McQuackClassifier`.
+    """
+
+    support_vectors_: FloatArray
+    n_support_: NDArray[np.int64]
+    dual_coef_: FloatArray
+    intercept_: FloatArray
+    gamma_: float
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        gamma: float | Literal["scale"] = "scale",
+        *,
+        scale: bool = True,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.C = C
+        self.gamma = gamma
+        self.scale = scale
+        self.random_state = random_state
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Class with most votes of the pairs; the first of several."""
+        best = self._in_blocks(X, lambda rows: self._votes(self._margins(rows) >= 0)).argmax(axis=1)
+        predicted: NDArray[Any] = self.classes_[best]
+        return predicted
+
+    @property
+    def n_parameters_(self) -> int:
+        """Number of dual coefficients."""
+        return self.dual_coef_.size
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        require_positive("C", self.C)
+        by_name = isinstance(self.gamma, str) and self.gamma == "scale"
+        require(by_name or _is_gamma(self.gamma), "gamma", '"scale" or a positive number (up to 1e100)', self.gamma)
+
+    def _learn(self, X: FloatArray, labels: Labels, weights: FloatArray) -> None:
+        self.gamma_ = _scale_gamma(X) if isinstance(self.gamma, str) else float(self.gamma)
+        machine = SVC(C=self.C, gamma=self.gamma_).fit(X, labels)
+        self.support_vectors_ = machine.support_vectors_
+        self.n_support_ = machine.n_support_.astype(np.int64)
+        self.dual_coef_ = machine.dual_coef_
+        self.intercept_ = machine.intercept_
+
+    def _margins(self, X: FloatArray) -> FloatArray:
+        """For each pair of classes i < j a column, positive where j wins."""
+        ends = np.cumsum(self.n_support_)[:-1]
+        kernels = np.split(rbf_kernel(X, self.support_vectors_, self.gamma_), ends, axis=1)
+        coefficients = np.split(self.dual_coef_, ends, axis=1)
+        # The vectors of a class have one coefficient against each other class, itself left out of the numbering.
+        sides = [K @ rows.T for K, rows in zip(kernels, coefficients, strict=True)]
+        pairs = [sides[i][:, j - 1] + sides[j][:, i] for i, j in combinations(range(len(sides)), 2)]
+        margins: FloatArray = np.stack(pairs, axis=1) + self.intercept_
+        return margins if len(sides) == 2 else -margins  # scikit-learn's sign depends on it
+
+    def _summed(self, margins: FloatArray) -> FloatArray:
+        """For each class (N, M) the margins of its pairs, positive where it wins."""
+        sums = np.zeros((len(margins), len(self.classes_)))
+        for (i, j), margin in zip(combinations(range(len(self.classes_)), 2), margins.T, strict=True):
+            sums[:, i] -= margin
+            sums[:, j] += margin
+        return sums
+
+    def _votes(self, later_wins: NDArray[np.bool_]) -> FloatArray:
+        """How many pairs each class wins (N, M)."""
+        return (self._summed(np.where(later_wins, 1.0, -1.0)) + len(self.classes_) - 1) / 2
+
+    def _scores(self, X: FloatArray) -> FloatArray:
+        """Votes, and within ±1/3 of them the summed margins; ties of pairs go to either side as in scikit-learn."""
+        margins = self._margins(X)
+        if margins.shape[1] == 1:
+            return margins[:, 0]
+        confidence = self._summed(margins)
+        scores: FloatArray = self._votes(margins > 0) + confidence / (3 * (np.abs(confidence) + 1))
+        return scores
+
+    def _saved_tensors(self) -> dict[str, NDArray[Any]]:
+        names = ("support_vectors", "n_support", "dual_coef", "intercept")
+        return {name: getattr(self, f"{name}_") for name in names}
+
+    def _saved_fields(self) -> dict[str, Any]:
+        return {"gamma": self.gamma_}
+
+    def _restore(self, file: ModelFile) -> None:
+        M = len(self.classes_)
+        self.gamma_ = require_field(file.header, "gamma", float)
+        self.n_support_ = require_tensor(file, "n_support", shape=(M,), dtype=np.int64)
+        self.support_vectors_ = require_tensor(
+            file, "support_vectors", shape=(None, self.n_features_in_), dtype=np.float64
+        )
+        S = len(self.support_vectors_)
+        if S < 1 or (self.n_support_ < 0).any() or sum(self.n_support_.tolist()) != S:
+            raise ModelFileError("its numbers of support vectors do not add up.")
+        if not _is_gamma(self.gamma_):
+            raise ModelFileError("the gamma of its kernel is not a positive number (up to 1e100).")
+        self.dual_coef_ = require_tensor(file, "dual_coef", shape=(M - 1, S), dtype=np.float64)
+        self.intercept_ = require_tensor(file, "intercept", shape=(M * (M - 1) // 2,), dtype=np.float64)
+
+
+def _is_gamma(value: Any) -> bool:
+    return is_number(value) and bool(0 < value <= 1e100)
+
+
+def _scale_gamma(X: FloatArray) -> float:
+    """1 / (d · variance), or one for samples that are all alike."""
+    spread = float(X.shape[1] * X.var())
+    return 1 / spread if spread > 1e-100 else 1.0
