@@ -353,7 +353,7 @@ def test_a_model_without_a_table_says_how_to_use_it(mcquack, table, tmp_path):
     McQuackClassifier(n_qubits=2, epochs=1, random_state=0).fit([[0.0], [1.0]], [0, 1]).save(tmp_path / "m.mcq")
     outcome = mcquack("predict", tmp_path / "m.mcq", table("x\n1\n"))
     assert outcome.code == 1
-    assert "McQuackClassifier.load" in outcome.err
+    assert "mcquack.load" in outcome.err
     assert "for arrays in Python" in mcquack("info", tmp_path / "m.mcq").out
 
 

@@ -13,6 +13,7 @@ from mcquack.cli.datasets.app import app as datasets
 from mcquack.cli.demo import demo
 from mcquack.cli.fit import fit
 from mcquack.cli.info import info
+from mcquack.cli.models.app import app as models
 from mcquack.cli.predict import predict
 from mcquack.errors import McQuackError, MissingDataError
 
@@ -28,6 +29,7 @@ app = typer.Typer(
 for verb in (demo, fit, predict, info):
     app.command()(verb)
 app.add_typer(datasets, name="datasets")
+app.add_typer(models, name="models")
 
 
 def _show_version(wanted: bool) -> None:
@@ -53,7 +55,7 @@ def mcquack(
 
     Start with `mcquack demo`. Then train on a table of your own with `mcquack fit`, look at the model with
     `mcquack info`, and apply it to new rows with `mcquack predict`. Published datasets come by name: `mcquack datasets
-    list` shows them.
+    list` shows them, and `mcquack models list` what can be trained on them.
     """
 
 

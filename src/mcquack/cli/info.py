@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -12,13 +12,11 @@ from mcquack.cli.progress import epoch_text
 from mcquack.datasets.table.column import IMPUTING
 from mcquack.datasets.table.value import listed
 
-if TYPE_CHECKING:
-    from mcquack.models import McQuackClassifier
 _SHOWN_COLUMNS = 20
 
 
 def info(
-    model: Annotated[Path, typer.Argument(help="A model file written by mcquack fit or McQuackClassifier.save.")],
+    model: Annotated[Path, typer.Argument(help="A model file written by mcquack fit or by save in Python.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False,
 ) -> None:
     """Tell what a model file holds: classes, features, circuit, parameters, training and versions.
@@ -32,43 +30,54 @@ def info(
     if as_json:
         typer.echo(json.dumps(summary, indent=2, allow_nan=False))
     else:
-        typer.echo("\n".join(_lines(summary, circuit=classifier.feature_map_.draw())))
+        typer.echo("\n".join(_lines(summary)))
+        if summary["circuit"]:
+            typer.echo(f"\n{classifier.feature_map_.draw()}")
 
 
-def _summary(classifier: "McQuackClassifier", *, path: Path) -> dict[str, Any]:
-    """All of it as JSON."""
-    circuit = classifier.feature_map_
+def _summary(classifier: Any, *, path: Path) -> dict[str, Any]:
+    """All of it as JSON; what a kind of model does not have is None."""
+    circuit, history = getattr(classifier, "feature_map_", None), getattr(classifier, "history_", [])
+    best: Any = getattr(classifier, "best_epochs_", getattr(classifier, "best_epoch_", None))
     return {
         "file": str(path),
         "kind": type(classifier).__name__,
         "classes": classifier.classes_.tolist(),
         "n_features": classifier.n_features_in_,
         "table": encoder_of(classifier, path=path).to_header() if "table" in classifier.extra_ else None,
-        "circuit": {"n_qubits": circuit.n_qubits, "n_layers": circuit.n_layers, "n_features": circuit.n_features},
+        "circuit": circuit
+        and {"n_qubits": circuit.n_qubits, "n_layers": circuit.n_layers, "n_features": circuit.n_features},
         "n_parameters": classifier.n_parameters_,
-        "n_epochs": classifier.n_iter_,
-        "best_epoch": classifier.best_epoch_,
-        "last_epoch": dict(classifier.history_[-1]) if classifier.history_ else None,
+        "n_epochs": classifier.n_iter_ if history else None,
+        "best_epoch": best.tolist() if hasattr(best, "tolist") else best,
+        "last_epoch": dict(history[-1]) if history else None,
         "settings": classifier.get_params(),
         "versions": dict(classifier.versions_),
     }
 
 
-def _lines(summary: dict[str, Any], *, circuit: str) -> Iterator[str]:
+def _lines(summary: dict[str, Any]) -> Iterator[str]:
     yield f"{summary['file']}: a {summary['kind']}"
     yield f"classes     {len(summary['classes'])}: {listed(map(str, summary['classes']))}"
     yield from _feature_lines(summary)
-    yield (
-        f"circuit     {summary['circuit']['n_qubits']} qubits, {summary['circuit']['n_layers']} layers; "
-        f"with the centroids {summary['n_parameters']:,} parameters"
-    )
-    yield f"training    {summary['n_epochs']} epochs, the best was number {summary['best_epoch']}"
-    if summary["last_epoch"]:
-        yield f"            at the last: {epoch_text(summary['last_epoch'])}"
+    yield from _training_lines(summary)
     yield f"settings    {', '.join(f'{name}={value!r}' for name, value in summary['settings'].items())}"
     yield f"versions    {', '.join(f'{name} {value}' for name, value in summary['versions'].items())}"
-    yield ""
-    yield circuit
+
+
+def _training_lines(summary: dict[str, Any]) -> Iterator[str]:
+    circuit, best, last = (summary[name] for name in ("circuit", "best_epoch", "last_epoch"))
+    if circuit:
+        yield (
+            f"circuit     {circuit['n_qubits']} qubits, {circuit['n_layers']} layers; "
+            f"{summary['n_parameters']:,} parameters in all"
+        )
+    else:
+        yield f"parameters  {summary['n_parameters']:,}"
+    if last:
+        which = "" if best is None else f", the best was number {listed(best) if isinstance(best, list) else best}"
+        yield f"training    {summary['n_epochs']} epochs{which}"
+        yield f"            at the last: {epoch_text(last)}"
 
 
 def _feature_lines(summary: dict[str, Any]) -> Iterator[str]:

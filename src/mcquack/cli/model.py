@@ -2,23 +2,20 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 from mcquack.datasets.table import EncodedTable, RowProblem, TableEncoder
 from mcquack.errors import ModelFileError
 
-if TYPE_CHECKING:
-    from mcquack.models import McQuackClassifier
 
-
-def encoder_of(classifier: "McQuackClassifier", *, path: Path) -> TableEncoder:
+def encoder_of(classifier: Any, *, path: Path) -> TableEncoder:
     """The encoder that ``mcquack fit`` stored beside the classifier."""
     if "table" not in classifier.extra_:
         raise ModelFileError(
             f"{path} knows no table columns, since it was not written by mcquack fit; load it in Python with "
-            "McQuackClassifier.load and call predict on an array."
+            "mcquack.load and call predict on an array."
         )
     encoder = TableEncoder.from_header(classifier.extra_["table"])
     if len(encoder.columns) != classifier.n_features_in_:
@@ -29,10 +26,12 @@ def encoder_of(classifier: "McQuackClassifier", *, path: Path) -> TableEncoder:
     return encoder
 
 
-def within_reach(table: EncodedTable, *, classifier: "McQuackClassifier", encoder: TableEncoder) -> EncodedTable:
+def within_reach(table: EncodedTable, *, classifier: Any, encoder: TableEncoder) -> EncodedTable:
     """The table without rows so far from the training data that the circuit could only guess; they become problems."""
     from mcquack.models.preparation import beyond_reach  # not above: it would delay every --help
 
+    if not hasattr(classifier, "feature_map_"):  # only angles come round again
+        return table
     far = beyond_reach(table.X, classifier.scaler_, classifier.dtype)
     kept = ~far.any(axis=1)
     problems = [

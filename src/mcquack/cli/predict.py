@@ -3,7 +3,7 @@
 import csv
 import io
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 from numpy.typing import NDArray
@@ -14,9 +14,7 @@ from mcquack.cli.model import encoder_of, within_reach
 from mcquack.cli.notes import tell, tell_problems
 from mcquack.datasets.table import EncodedTable, read_table
 from mcquack.datasets.table.value import listed
-
-if TYPE_CHECKING:
-    from mcquack.models import McQuackClassifier
+from mcquack.errors import InvalidInputError
 
 
 def predict(
@@ -41,6 +39,8 @@ def predict(
     if out is not None:
         check_can_write(out, overwrite=True, inputs=[model, data])
     classifier = load(model)
+    if proba and not hasattr(classifier, "predict_proba"):
+        raise InvalidInputError(f"a {type(classifier).__name__} knows no probabilities; leave --proba out.")
     encoder = encoder_of(classifier, path=model)
     table = within_reach(encoder.transform(read_table(data), unknown=unknown), classifier=classifier, encoder=encoder)
     if table.ignored_columns:
@@ -55,7 +55,7 @@ def predict(
         raise typer.Exit(exit_codes.SOME_ROWS_LEFT_OUT)
 
 
-def _csv(classifier: "McQuackClassifier", table: EncodedTable, *, proba: bool) -> str:
+def _csv(classifier: Any, table: EncodedTable, *, proba: bool) -> str:
     names = [f"probability_{label}" for label in classifier.classes_] if proba else []
     lines: dict[int, list[str]] = {
         problem.row: ["", *("" for _ in names), problem.reason] for problem in table.problems
@@ -69,7 +69,7 @@ def _csv(classifier: "McQuackClassifier", table: EncodedTable, *, proba: bool) -
     return text.getvalue()
 
 
-def _predictions(classifier: "McQuackClassifier", X: NDArray[Any], *, proba: bool) -> list[list[str]]:
+def _predictions(classifier: Any, X: NDArray[Any], *, proba: bool) -> list[list[str]]:
     if not len(X):
         return []
     labels = [str(label) for label in classifier.predict(X)]

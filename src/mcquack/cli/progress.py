@@ -20,7 +20,9 @@ def shown(epochs: Iterable[Mapping[str, Any]], *, n_epochs: int, n_done: int = 0
 
 def epoch_text(epoch: Mapping[str, Any]) -> str:
     """Loss and accuracy of one epoch, and of the validation part if there is one."""
-    text = f"loss {epoch['loss']:.4f}, accuracy {epoch['accuracy']:.3f}"
+    text = f"loss {epoch['loss']:.4f}"
+    if "accuracy" in epoch:
+        text += f", accuracy {epoch['accuracy']:.3f}"
     on_validation = epoch.get("validation_accuracy")
     return text if on_validation is None else f"{text}, validation accuracy {on_validation:.3f}"
 

@@ -1,17 +1,55 @@
 """Estimators with scikit-learn's interface."""
 
 import os
+from typing import TYPE_CHECKING, Any
 
-from mcquack.models import archive
-from mcquack.models.mcquack import McQuackClassifier
+from mcquack.models import catalog
 from mcquack.models.presets import PAPER, PRESETS, QML_SUITE, preset
-from mcquack.models.quack import QuackClassifier
 
-__all__ = ["PAPER", "PRESETS", "QML_SUITE", "McQuackClassifier", "QuackClassifier", "load", "preset"]
+if TYPE_CHECKING:
+    from mcquack.models.archived import Archived
+    from mcquack.models.classical import (
+        CentroidKernelClassifier,
+        MatchedNeuralNetwork,
+        MultilayerPerceptron,
+        NystroemSVM,
+        SupportVectorClassifier,
+    )
+    from mcquack.models.mcquack import McQuackClassifier
+    from mcquack.models.quack import QuackClassifier
+    from mcquack.models.variational import SharedVariationalClassifier, VariationalEnsembleClassifier
 
-_KINDS: dict[str, type[McQuackClassifier]] = {kind.__name__: kind for kind in (McQuackClassifier, QuackClassifier)}
+__all__ = [
+    "PAPER",
+    "PRESETS",
+    "QML_SUITE",
+    "CentroidKernelClassifier",
+    "MatchedNeuralNetwork",
+    "McQuackClassifier",
+    "MultilayerPerceptron",
+    "NystroemSVM",
+    "QuackClassifier",
+    "SharedVariationalClassifier",
+    "SupportVectorClassifier",
+    "VariationalEnsembleClassifier",
+    "catalog",
+    "load",
+    "preset",
+]
 
 
-def load(path: str | os.PathLike[str]) -> McQuackClassifier:
+def load(path: str | os.PathLike[str]) -> "Archived":
     """The estimator in a model file, whichever kind it is."""
-    return archive.load(_KINDS, path)
+    from mcquack.models import archive  # not above: a look at the catalogue needs neither scikit-learn nor Numba
+
+    return archive.load(catalog.CLASSES, path)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in catalog.CLASSES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return catalog.CLASSES[name]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

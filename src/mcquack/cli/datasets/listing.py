@@ -8,12 +8,12 @@ from itertools import groupby
 from typing import Annotated, Any, Literal, NamedTuple
 
 import typer
-from rich.console import Console
-from rich.table import Table as RichTable
 from rich.text import Text
 
 from mcquack.cli.datasets.facts import brief_facts
-from mcquack.cli.datasets.options import DataDir, Json
+from mcquack.cli.datasets.options import DataDir
+from mcquack.cli.options import Json
+from mcquack.cli.tables import bare_table, plain_console, tab_separated
 from mcquack.datasets import Description, descriptions
 from mcquack.datasets.dataset import PART_NAMES
 from mcquack.datasets.files import places
@@ -59,7 +59,7 @@ def listing(
     elif sys.stdout.isatty():
         _print_table(found, whole_families=suite is None and family is None)
     else:
-        typer.echo("\n".join("\t".join(map(str, _fields(facts))) for facts in found))
+        typer.echo(tab_separated(map(_fields, found)))
 
 
 def _chosen(suite: str | None, family: str | None) -> Sequence[Description]:
@@ -80,7 +80,7 @@ def _fields(facts: Facts) -> Iterator[object]:
 
 
 def _print_table(found: Sequence[Facts], *, whole_families: bool) -> None:
-    table = RichTable(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    table = bare_table()
     for title in _Line._fields:
         # All but the last keep their width on a narrow terminal: half a name is none.
         side: Literal["left", "right"] = "right" if title in ("features", "classes", "samples") else "left"
@@ -91,7 +91,7 @@ def _print_table(found: Sequence[Facts], *, whole_families: bool) -> None:
         for line in _lines(members, whole_families=whole_families):
             table.add_row(*line[:-1], Text(line.task, no_wrap=True, overflow="ellipsis"))
     table.columns[0].min_width = max(len(str(cell)) for cell in table.columns[0].cells)
-    console = Console(markup=False, emoji=False, highlight=False)
+    console = plain_console()
     console.print(table)
     shorter = " A name with … is a family: --suite or --family lists its members." if whole_families else ""
     console.print(f"\nSamples: train/validation/test.{shorter} mcquack datasets show NAME tells more.", style="dim")

@@ -20,5 +20,4 @@ DataDir = Annotated[
     Path | None,
     typer.Option(help="Where the files of datasets are.", show_default="the folder that MCQUACK_DATA names"),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 Seed = Annotated[int, typer.Option(min=0, help="Which samples, where they are a random draw: same seed, same samples.")]

@@ -11,7 +11,8 @@ import typer
 from rich.filesize import decimal
 
 from mcquack.cli.datasets.facts import brief_facts
-from mcquack.cli.datasets.options import DataDir, Json, Name
+from mcquack.cli.datasets.options import DataDir, Name
+from mcquack.cli.options import Json
 from mcquack.datasets import Description, describe
 from mcquack.datasets.files import Places, Source, places
 from mcquack.errors import DataFileError

@@ -1,0 +1,1 @@
+"""``mcquack models``: what can be trained, by name."""

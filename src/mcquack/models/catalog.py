@@ -1,0 +1,197 @@
+"""All models by short name; a new one is a class and an entry in the table."""
+
+import difflib
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from importlib.resources import files
+from inspect import signature
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from mcquack.errors import InvalidInputError
+from mcquack.models.search_space import SearchSpace
+
+if TYPE_CHECKING:
+    from mcquack.models.archived import Archived
+
+Kind = Literal["quantum", "classical"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """A model as it is listed; its class, "module:class", is imported when first asked for."""
+
+    name: str
+    title: str
+    kind: Kind
+    home: str
+    description: str
+    searched_as: str = ""  # the model whose search spaces it takes
+
+    @property
+    def class_name(self) -> str:
+        """As model files have it."""
+        return self.home.partition(":")[2]
+
+    def estimator_class(self) -> type["Archived"]:
+        """The class; the first call may take seconds, for the compiler and scikit-learn."""
+        found: type[Archived] = getattr(import_module(self.home.partition(":")[0]), self.class_name)
+        return found
+
+    def defaults(self) -> Mapping[str, Any]:
+        """All settings, in the order of the class, with the values they have unless others are given."""
+        parameters = signature(self.estimator_class()).parameters.values()
+        return MappingProxyType({parameter.name: parameter.default for parameter in parameters})
+
+    def new(self, **settings: Any) -> "Archived":
+        """An estimator that is not fitted yet, with these settings and the defaults of the others."""
+        known = self.defaults()
+        for name in sorted(settings.keys() - known.keys()):
+            hint = _hint(name, known, otherwise=f"mcquack models show {self.name} lists them.")
+            raise InvalidInputError(f"{self.name} has no setting {name!r}; {hint}")
+        return self.estimator_class()(**settings)
+
+    @property
+    def suites(self) -> tuple[str, ...]:
+        """The suites of datasets for which there is a search space."""
+        return tuple(self._search_spaces)
+
+    def search_space(self, suite: str) -> SearchSpace:
+        """What to try on the datasets of a suite."""
+        if suite not in self.suites:
+            known = f"there is one for {' and '.join(self.suites)}" if self.suites else "there is none"
+            raise InvalidInputError(f"{self.name} has no search space for {suite!r}; {known}.")
+        return self._search_spaces[suite]
+
+    @property
+    def _search_spaces(self) -> Mapping[str, SearchSpace]:
+        return _search_spaces().get(self.searched_as or self.name, {})
+
+
+ENTRIES = (
+    Entry(
+        name="mcquack",
+        title="McQuack",
+        kind="quantum",
+        home="mcquack.models.mcquack:McQuackClassifier",
+        description="Trainable quantum kernel between samples and a trainable centroid per class.",
+    ),
+    Entry(
+        name="quack",
+        title="Quack",
+        kind="quantum",
+        home="mcquack.models.quack:QuackClassifier",
+        description="Predecessor of McQuack for two classes, with three features in each gate.",
+        searched_as="mcquack",
+    ),
+    Entry(
+        name="vc",
+        title="VC",
+        kind="quantum",
+        home="mcquack.models.variational:VariationalEnsembleClassifier",
+        description="Ensemble of variational circuits, one trained for each class against the others.",
+    ),
+    Entry(
+        name="shared_vc",
+        title="Shared VC",
+        kind="quantum",
+        home="mcquack.models.variational:SharedVariationalClassifier",
+        description="Variational circuits with shared weights and a part of their own for each class.",
+    ),
+    Entry(
+        name="svc",
+        title="SVC",
+        kind="classical",
+        home="mcquack.models.classical.support_vectors:SupportVectorClassifier",
+        description="Support vector machine with an RBF kernel, one class against another.",
+    ),
+    Entry(
+        name="nystroem_svm",
+        title="NystroemSVM",
+        kind="classical",
+        home="mcquack.models.classical.nystroem:NystroemSVM",
+        description="Linear support vector machine on an RBF kernel to three random landmarks per class.",
+    ),
+    Entry(
+        name="centroid_kernel",
+        title="Centroid kernel",
+        kind="classical",
+        home="mcquack.models.classical.centroid_kernel:CentroidKernelClassifier",
+        description="RBF kernel between samples and the mean of each class, without training.",
+    ),
+    Entry(
+        name="nn",
+        title="NN",
+        kind="classical",
+        home="mcquack.models.classical.neural_network:MatchedNeuralNetwork",
+        description="Neural network of two hidden layers with as many parameters as McQuack.",
+    ),
+    Entry(
+        name="mlp",
+        title="MLP",
+        kind="classical",
+        home="mcquack.models.classical.neural_network:MultilayerPerceptron",
+        description="Neural network with the layers and settings of the QML benchmark suite.",
+    ),
+)
+
+
+def entries(kind: Kind | None = None) -> tuple[Entry, ...]:
+    """All models, or those of a kind."""
+    if kind is not None and kind not in get_args(Kind):
+        raise InvalidInputError(f"a model is {' or '.join(get_args(Kind))}, not {kind!r}.")
+    return tuple(entry for entry in ENTRIES if kind in (None, entry.kind))
+
+
+def names(kind: Kind | None = None) -> tuple[str, ...]:
+    """What ``entry`` takes: all short names, or those of a kind."""
+    return tuple(entry.name for entry in entries(kind))
+
+
+def entry(name: str) -> Entry:
+    """The model of this short name."""
+    for known in ENTRIES:
+        if known.name == name:
+            return known
+    hint = _hint(name, names(), otherwise="mcquack models list shows all.")
+    raise InvalidInputError(f"no model is named {name!r}; {hint}")
+
+
+class _Classes(Mapping[str, "type[Archived]"]):
+    """Classes by the names that model files have for them, each imported when it is taken out."""
+
+    def __getitem__(self, class_name: str) -> type["Archived"]:
+        return self._homes[class_name].estimator_class()
+
+    def __contains__(self, class_name: object) -> bool:
+        return class_name in self._homes
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._homes)
+
+    def __len__(self) -> int:
+        return len(self._homes)
+
+    @property
+    def _homes(self) -> dict[str, Entry]:
+        return {known.class_name: known for known in ENTRIES}
+
+
+CLASSES: "Mapping[str, type[Archived]]" = _Classes()
+
+
+def _hint(name: object, known: Iterable[str], *, otherwise: str) -> str:
+    close = difflib.get_close_matches(str(name).lower(), list(known), n=3)
+    return f"did you mean {' or '.join(close)}?" if close else otherwise
+
+
+@cache
+def _search_spaces() -> Mapping[str, Mapping[str, SearchSpace]]:
+    """By model and suite."""
+    tables = tomllib.loads(files("mcquack.models").joinpath("search_spaces.toml").read_text(encoding="utf-8"))
+    return {
+        model: {suite: SearchSpace.of(table) for suite, table in suites.items()} for model, suites in tables.items()
+    }

@@ -1,0 +1,151 @@
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from mcquack.errors import InvalidInputError
+from mcquack.models import PAPER, QML_SUITE, catalog
+from mcquack.randomness import stream
+
+NAMES = {
+    "quantum": ("mcquack", "quack", "vc", "shared_vc"),
+    "classical": ("svc", "nystroem_svm", "centroid_kernel", "nn", "mlp"),
+}
+N_SETTINGS = {
+    ("mcquack", "real-world"): 2 * 2,
+    ("mcquack", "qml"): 2 * 2 * 2 * 3 * 3 * 3 * 2,
+    ("quack", "real-world"): 4,
+    ("quack", "qml"): 432,
+    ("vc", "real-world"): 2,
+    ("shared_vc", "real-world"): 2 * 2,
+    ("svc", "real-world"): 4 * 4,
+    ("svc", "qml"): 4 * 4,
+    ("nystroem_svm", "real-world"): 10,
+    ("nystroem_svm", "qml"): 7,
+    ("centroid_kernel", "real-world"): 1,
+    ("centroid_kernel", "qml"): 1,
+    ("nn", "real-world"): 3,
+    ("mlp", "qml"): 3 * 3 * 3,
+}
+EVERY_MODEL = pytest.mark.parametrize("entry", catalog.ENTRIES, ids=catalog.names())
+
+
+def test_all_models_are_there_under_their_names():
+    assert catalog.names() == (*NAMES["quantum"], *NAMES["classical"])
+    for kind, names in NAMES.items():
+        assert catalog.names(kind) == names
+        assert {entry.kind for entry in catalog.entries(kind)} == {kind}
+
+
+@EVERY_MODEL
+def test_an_entry_tells_enough_to_choose(entry):
+    assert catalog.entry(entry.name) is entry
+    assert entry.title
+    assert entry.description.endswith(".")
+    assert "\n" not in entry.description
+
+
+def test_looking_at_the_catalogue_imports_no_model():
+    code = (
+        "import sys; from mcquack.models import catalog;"
+        "[len(entry.search_space(suite)) for entry in catalog.ENTRIES for suite in entry.suites];"
+        "sys.exit(', '.join({'numba', 'scipy', 'sklearn'} & set(sys.modules)))"
+    )
+    finished = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
+    assert finished.stderr.strip() == ""
+
+
+# Classes
+
+
+@EVERY_MODEL
+def test_a_class_is_found_by_either_of_its_names(entry):
+    kind = entry.estimator_class()
+    assert catalog.CLASSES[kind.__name__] is kind
+    assert list(catalog.CLASSES).count(kind.__name__) == 1
+
+
+@EVERY_MODEL
+def test_settings_not_given_have_their_defaults(entry):
+    model = entry.new(random_state=7) if "random_state" in entry.defaults() else entry.new()
+    assert {**model.get_params(), "random_state": None} == {**entry.defaults(), "random_state": None}
+    assert list(entry.defaults()) != []
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda: catalog.entry("mcquak"), "no model is named 'mcquak'; did you mean mcquack or quack?"),
+        (lambda: catalog.entry("SVC"), "did you mean svc"),
+        (lambda: catalog.entry("zzz"), "mcquack models list shows all"),
+        (lambda: catalog.names("quantic"), "a model is quantum or classical, not 'quantic'"),
+        (
+            lambda: catalog.entry("mcquack").new(lr_kao=1),
+            "mcquack has no setting 'lr_kao'; did you mean lr_ka or lr_co?",
+        ),
+        (lambda: catalog.entry("mcquack").new(zzz=1), "mcquack models show mcquack lists them"),
+        (
+            lambda: catalog.entry("vc").search_space("qml"),
+            "vc has no search space for 'qml'; there is one for real-world",
+        ),
+    ],
+)
+def test_a_question_without_an_answer_is_refused_with_what_there_is(ask, message):
+    with pytest.raises(InvalidInputError) as caught:
+        ask()
+    assert message in str(caught.value)
+
+
+def test_a_new_model_takes_a_class_and_an_entry(monkeypatch):
+    dummy = catalog.Entry(
+        name="dummy", title="Dummy", kind="classical", home="sklearn.dummy:DummyClassifier", description="Guesses."
+    )
+    monkeypatch.setattr(catalog, "ENTRIES", (*catalog.ENTRIES, dummy))
+    assert catalog.names("classical")[-1] == "dummy"
+    assert catalog.entry("dummy").new(strategy="prior").strategy == "prior"
+    assert catalog.CLASSES["DummyClassifier"] is dummy.estimator_class()
+    assert dummy.suites == ()
+    with pytest.raises(InvalidInputError, match="dummy has no search space for 'qml'; there is none"):
+        dummy.search_space("qml")
+
+
+# Search spaces
+
+
+def test_the_search_spaces_are_as_large_as_the_papers():
+    found = {(entry.name, suite): entry.search_space(suite) for entry in catalog.ENTRIES for suite in entry.suites}
+    assert {key: len(space) for key, space in found.items()} == N_SETTINGS
+    assert len(list(found["mcquack", "qml"])) == 432
+    assert catalog._search_spaces().keys() <= set(catalog.names())
+
+
+@pytest.mark.parametrize(("suite", "preset"), [("real-world", PAPER), ("qml", QML_SUITE)])
+def test_presets_lie_in_the_search_spaces(suite, preset):
+    space = catalog.entry("mcquack").search_space(suite)
+    assert dict(preset) in list(space)
+    assert catalog.entry("quack").search_space(suite) == space
+
+
+def test_variational_circuits_have_the_settings_of_mcquack():
+    for name in ("vc", "shared_vc"):
+        space = catalog.entry(name).search_space("real-world")
+        same = space.values.keys() & PAPER.keys()
+        assert {key: space.fixed[key] for key in same} == {key: PAPER[key] for key in same}
+        assert {values for key, values in space.values.items() if key.startswith("lr")} == {(1e-2, 1e-3)}
+
+
+@pytest.mark.parametrize(("name", "suite"), N_SETTINGS)
+def test_every_value_of_a_search_space_can_be_fitted(name, suite):
+    entry = catalog.entry(name)
+    values = entry.search_space(suite).values
+    assert values.keys() <= entry.defaults().keys()
+    X = stream(0, name).normal(size=(24, 3))
+    quick = {key: 2 for key in ("epochs", "max_iter") if key in values}
+    for turn in range(max(map(len, values.values()))):
+        settings = {key: options[turn % len(options)] for key, options in values.items()}
+        with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):  # a few epochs are not enough
+            model = entry.new(**settings | quick).fit(X, np.arange(24) % 2)
+        assert set(model.predict(X)) <= {0, 1}
