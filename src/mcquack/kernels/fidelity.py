@@ -21,6 +21,11 @@ def centroid_kernel(
 
 
 def chunks_of_rows(n_rows: int, n_qubits: int) -> Iterator[slice]:
-    """Enough rows to keep all threads busy, few enough that their states stay around 64 MiB (16 rows at least)."""
-    size = max(16, 2**23 >> n_qubits) if n_qubits < 24 else 16
+    """Rows in pieces whose states fit into memory."""
+    size = _chunk_rows(n_qubits)
     return (slice(start, start + size) for start in range(0, n_rows, size))
+
+
+def _chunk_rows(n_qubits: int) -> int:
+    """Enough rows to keep all threads busy, few enough that their states stay around 64 MiB (16 rows at least)."""
+    return max(16, 2**23 >> n_qubits) if n_qubits < 24 else 16
