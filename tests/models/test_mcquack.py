@@ -95,6 +95,8 @@ def test_what_no_nearest_centroid_can_tell_apart(seed: int) -> None:
         {"n_qubits": 3},
         {"reg_param_weights": 1e-3, "reg_param_bias": 1e-3},
         {"validation_fraction": 0.2},
+        {"n_centroids_per_class": 2},
+        {"n_centroids_per_class": 3, "class_score": "sum"},
     ],
     ids=str,
 )
@@ -484,9 +486,10 @@ def test_the_global_generator_is_touched_only_when_there_is_no_seed() -> None:
     assert_same_training(small(random_state=None).fit(IRIS_X, IRIS_Y), unseeded)
 
 
-def test_threads_change_nothing() -> None:
+@pytest.mark.parametrize("k", [1, 2])
+def test_threads_change_nothing(k: int) -> None:
     X, y = load_digits(n_class=4, return_X_y=True)  # 13 layers of 5 qubits: enough work for several threads
-    settings = {"n_qubits": 5, "n_repetitions": 1, "epochs": 2, "validation_fraction": 0.2}
+    settings = {"n_qubits": 5, "n_repetitions": 1, "epochs": 2, "validation_fraction": 0.2, "n_centroids_per_class": k}
     alone = small(**settings, n_threads=1).fit(X, y)
     for n_threads in (2, 3, None):
         together = small(**settings, n_threads=n_threads).fit(X, y)
@@ -543,7 +546,7 @@ def test_a_sample_of_weight_k_is_a_sample_given_k_times(counts: list[int], order
     counts = [count + (row < 6) for row, count in enumerate(counts)]  # the first six rows hold all three classes
     rows = np.repeat(np.arange(24), counts)
     order.shuffle(rows)
-    settings = {"epochs": 3, "class_weight": "balanced"}
+    settings = {"epochs": 3, "class_weight": "balanced", "n_centroids_per_class": 1 + len(rows) % 3}
     assert_same_training(small(**settings).fit(X, y, np.array(counts)), small(**settings).fit(X[rows], y[rows]))
 
 
@@ -575,6 +578,110 @@ def test_only_the_ratio_of_weights_counts() -> None:
 def test_weights_are_checked(weights: np.ndarray, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         small().fit(IRIS_X, IRIS_Y, weights)
+
+
+# Several centroids per class
+
+
+@pytest.fixture(scope="module", params=[(2, 2, "max"), (2, 3, "sum"), (3, 2, "sum"), (3, 3, "max")], ids=str)
+def several(request: pytest.FixtureRequest) -> McQuackClassifier:
+    n_classes, k, class_score = request.param
+    return eager(epochs=20, n_centroids_per_class=k, class_score=class_score).fit(*blobs(n_classes=n_classes))
+
+
+def scores_of(model: McQuackClassifier, X: np.ndarray) -> np.ndarray:
+    by_class = model.transform(X).reshape(len(X), len(model.classes_), model.n_centroids_per_class)
+    return by_class.max(axis=2) if model.class_score == "max" else by_class.sum(axis=2)
+
+
+def test_each_centroid_has_parameters_and_a_column(several: McQuackClassifier) -> None:
+    n_centroids = len(several.classes_) * several.n_centroids_per_class
+    assert several.centroids_.shape == (n_centroids, 3)
+    assert several.statevectors().shape == (n_centroids, 4)
+    assert several.transform(EVERYWHERE).shape == (300, n_centroids)
+    assert len(several.get_feature_names_out()) == n_centroids
+    assert several.n_parameters_ == 6 * 2 * several.feature_map_.n_layers + n_centroids * 3
+
+
+def test_the_class_is_that_of_the_highest_score(several: McQuackClassifier) -> None:
+    scores = scores_of(several, EVERYWHERE)
+    assert_array_equal(several.predict(EVERYWHERE), several.classes_[scores.argmax(axis=1)])
+    shares = several.predict_proba(EVERYWHERE)
+    assert_allclose(shares, scores / scores.sum(axis=1, keepdims=True), rtol=1e-5)
+    decisions = several.decision_function(EVERYWHERE)
+    assert_allclose(decisions, shares[:, 1] - shares[:, 0] if len(several.classes_) == 2 else scores, atol=1e-6)
+
+
+def test_the_history_tells_of_scores(several: McQuackClassifier) -> None:
+    X, y = blobs(n_classes=len(several.classes_))
+    row = several.history_[several.best_epoch_ - 1]
+    assert_allclose(row["alignment"], target_alignment(scores_of(several, X), y), rtol=1e-5)
+    assert row["accuracy"] == several.score(X, y)
+
+
+def test_one_centroid_per_class_has_no_other_score() -> None:
+    one = small(n_centroids_per_class=1, class_score="sum").fit(IRIS_X, IRIS_Y)
+    assert_same_training(one, small().fit(IRIS_X, IRIS_Y))
+    assert_array_equal(one.predict_proba(IRIS_X), small().fit(IRIS_X, IRIS_Y).predict_proba(IRIS_X))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_two_centroids_begin_where_one_mean_says_nothing(seed: int) -> None:
+    X, y = corners(200, seed)
+    one, two = (small(n_centroids_per_class=k, epochs=1, random_state=seed).fit(X, y) for k in (1, 2))
+    assert one.history_[0]["accuracy"] < 0.7
+    assert two.history_[0]["accuracy"] > 0.9
+
+
+def test_a_class_that_comes_later_starts_at_the_clusters_of_its_samples() -> None:
+    model = small(lr_co=1e-9, scale=False, n_centroids_per_class=2)
+    X, y = corners(200, 0)
+    late = np.vstack([X[:50] + np.array(step) for step in ([10, 0], [0, 10])])
+    model.partial_fit(X, y, classes=[0, 1, 2])
+    early = model.centroids_[:4].copy()
+    model.partial_fit(late, np.full(100, 2))
+    assert_allclose(model.centroids_[:4], early, atol=1e-6)
+    found = model.centroids_[4:]
+    assert_allclose(found[np.argsort(found[:, 0])], [late[50:].mean(axis=0), late[:50].mean(axis=0)], rtol=1e-5)
+
+
+@pytest.mark.parametrize("class_score", ["max", "sum"])
+def test_a_stream_may_begin_with_fewer_samples_than_centroids(class_score: Any) -> None:
+    model = eager(n_centroids_per_class=3, class_score=class_score)
+    for row in (0, 50, 100):
+        model.partial_fit(IRIS_X[row : row + 1], IRIS_Y[row : row + 1], classes=[0, 1, 2])
+    assert len(np.unique(model.centroids_, axis=0)) == 9
+    for X, y in batches(IRIS_X, IRIS_Y, size=50, n_batches=60):
+        model.partial_fit(X, y)
+    assert model.score(IRIS_X, IRIS_Y) > 0.85
+
+
+def test_a_file_knows_how_many_centroids_were_trained(several: McQuackClassifier, tmp_path: Path) -> None:
+    trained = several.n_centroids_per_class
+    try:
+        several.set_params(n_centroids_per_class=7).save(tmp_path / "model.mcq")
+    finally:
+        several.set_params(n_centroids_per_class=trained)
+    loaded = McQuackClassifier.load(tmp_path / "model.mcq")
+    assert loaded.get_params() == several.get_params()
+    assert_same_model(loaded, several)
+    assert_array_equal(loaded.predict_proba(EVERYWHERE), several.predict_proba(EVERYWHERE))
+
+
+def test_a_stream_cannot_change_the_number_of_centroids() -> None:
+    model = small(n_centroids_per_class=2).fit(IRIS_X, IRIS_Y).set_params(n_centroids_per_class=3)
+    with pytest.raises(InvalidInputError, match="n_centroids_per_class is now 3, but 2 were trained"):
+        model.partial_fit(IRIS_X, IRIS_Y)
+    with pytest.raises(InvalidInputError, match="n_centroids_per_class is now 3, but 2 were trained"):
+        model.fit_iter(IRIS_X, IRIS_Y, resume=True)
+    assert model.fit(IRIS_X, IRIS_Y).centroids_.shape == (9, 4)
+
+
+@pytest.mark.parametrize("k", [1, 2])
+def test_quack_takes_several_too(k: int) -> None:
+    X, y = blobs(n_classes=2)
+    model = QuackClassifier(2, 2, epochs=5, n_centroids_per_class=k, random_state=0).fit(X, y)
+    assert model.transform(X).shape == (90, 2 * k)
 
 
 # Going on
@@ -615,9 +722,9 @@ def test_a_warm_start_keeps_the_classes() -> None:
         model.fit(IRIS_X, IRIS_Y + 1)
 
 
-@pytest.mark.parametrize("name", ["n_qubits", "n_repetitions", "final_entangler"])
+@pytest.mark.parametrize("name", ["n_qubits", "n_repetitions", "final_entangler", "n_centroids_per_class"])
 def test_a_warm_start_cannot_change_what_is_trained(name: str) -> None:
-    changed = {"n_qubits": 3, "n_repetitions": 5, "final_entangler": False}[name]
+    changed = {"n_qubits": 3, "n_repetitions": 5, "final_entangler": False, "n_centroids_per_class": 2}[name]
     model = small(warm_start=True).fit(IRIS_X, IRIS_Y).set_params(**{name: changed})
     with pytest.raises(InvalidInputError, match=name):
         model.fit(IRIS_X, IRIS_Y)
@@ -834,6 +941,8 @@ RUNS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "weights": ({"class_weight": {0: 2.0, 1: 0.5}}, {"sample_weight": np.linspace(0, 1, 150)}),
     "generator": ({"random_state": np.random.RandomState}, {}),
     "no seed": ({"random_state": None}, {}),
+    "two centroids": ({"n_centroids_per_class": 2, "batch_size": 16}, {}),
+    "a sum of three": ({"n_centroids_per_class": 3, "class_score": "sum", "class_weight": "balanced"}, {}),
     "device": ({"final_entangler": False, "scale": False, "feature_range": (0.0, 8.0)}, {}),
 }
 
@@ -956,6 +1065,8 @@ BAD: dict[str, list[Any]] = {
     "batch_size": [0, -1, 2.5, "100", None],
     "patience": [0, -1, 1.5, "3"],
     "init_strategy": ["zeros", None, 1],
+    "n_centroids_per_class": [0, -1, 1.5, "2", None, True],
+    "class_score": ["mean", None, 0],
     "optimizer": ["lbfgs", None],
     "feature_range": [(1, 0), (0, 0), (0,), (0, 1, 2), (0, np.inf), (-1e308, 1e308), (np.nan, 1), ("a", "b"), 5, None],
     "class_weight": ["even", 5, [1, 2, 3], {0: -1.0}, {0: np.nan}, {0: "heavy"}],

@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 class FakeModel:
     """Knows its classes and centroid states; a row of X already is a (complex) state."""
 
-    def __init__(self, classes: list[Any], *, n_qubits: int = 3, n_epochs: int = 5, validated: bool = False) -> None:
+    def __init__(
+        self, classes: list[Any], *, k: int = 1, n_qubits: int = 3, n_epochs: int = 5, validated: bool = False
+    ) -> None:
         self.classes_ = np.array(sorted(classes))
-        self.centroid_states = random_states(len(classes), n_qubits, seed=0)
+        self.centroid_states = random_states(len(classes) * k, n_qubits, seed=0)
         self.history_ = [
             {
                 "epoch": epoch,

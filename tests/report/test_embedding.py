@@ -14,13 +14,14 @@ def fidelities(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     return np.abs(left @ right.conj().T) ** 2
 
 
+@pytest.mark.parametrize("k", [1, 3])
 @pytest.mark.parametrize("n_classes", [2, 10])
-def test_every_sample_is_a_point_and_every_centroid_a_star(n_classes):
-    model = FakeModel(list(range(n_classes)))
+def test_every_sample_is_a_point_and_every_centroid_a_star(n_classes, k):
+    model = FakeModel(list(range(n_classes)), k=k)
     ax = plot_embedding(model, *model.samples(50)).axes[0]
     points, stars = ax.collections[::2], ax.collections[1::2]
     assert [len(of_class.get_offsets()) for of_class in points] == [50 // n_classes] * n_classes
-    assert [len(star.get_offsets()) for star in stars] == [1] * n_classes
+    assert [len(star.get_offsets()) for star in stars] == [k] * n_classes
     for of_class, star in zip(points, stars, strict=True):
         assert_allclose(of_class.get_facecolor()[0, :3], star.get_facecolor()[0, :3])
 

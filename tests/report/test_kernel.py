@@ -37,6 +37,18 @@ def test_classes_are_named_at_the_middle_of_their_rows_and_at_their_column():
     assert_array_equal(ax.get_yticks(), [1.5, 5.5, 8.5])
 
 
+def test_centroids_of_a_class_stand_side_by_side_below_its_name():
+    model = FakeModel(["a", "b", "c"], k=2)
+    X, y = model.samples(9)
+    ax = kernel_axes(plot_kernel(model, X, y))
+    assert ax.images[0].get_array().shape == (9, 6)
+    rows, columns = ax.collections
+    assert_array_equal([segment[0, 0] for segment in columns.get_segments()], [1.5, 3.5])
+    assert_array_equal([segment[:, 0] for segment in rows.get_segments()], [[-0.5, 5.5]] * 2)
+    assert_array_equal(ax.get_xticks(), [0.5, 2.5, 4.5])
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["a", "b", "c"]
+
+
 def test_a_class_without_samples_keeps_its_column_and_has_no_rows():
     model = FakeModel(["a", "b", "c"])
     X, _ = model.samples(4)

@@ -26,11 +26,13 @@ def clusters(*, n_samples: int = 45, n_classes: int = 3, weighted: bool = False,
     return TrainingData(X, labels, row_weights, n_classes)
 
 
-def start_of(data: TrainingData, *, dtype: type = np.float64, spread: float = 1.0, seed: int = 0) -> TrainingState:
-    """Random parameters; some centroids lie outside the range of the data."""
+def start_of(
+    data: TrainingData, *, k: int = 1, dtype: type = np.float64, spread: float = 1.0, seed: int = 0
+) -> TrainingState:
+    """Random parameters with k centroids per class; some of them lie outside the range of the data."""
     rng = stream(seed, "start")
     weights, bias = spread * rng.normal(size=(2, *FEATURE_MAP.parameter_shape))
-    centroids = rng.uniform(-0.3, 1.3, size=(data.n_classes, FEATURE_MAP.n_features))
+    centroids = rng.uniform(-0.3, 1.3, size=(data.n_classes * k, FEATURE_MAP.n_features))
     return TrainingState.start(Parameters(weights.astype(dtype), bias.astype(dtype), centroids.astype(dtype)))
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
 from mcquack.errors import InvalidInputError, MemoryLimitError
 from mcquack.simulators.statevector import engine as engine_module
@@ -17,6 +17,7 @@ from mcquack.training.state import EpochSums
 from tests.training.setups import assert_close_epochs, bits, clusters, copied, engine_of, start_of
 
 both_types = pytest.mark.parametrize("dtype", [np.float32, np.float64])
+several_centroids = pytest.mark.parametrize(("k", "class_score"), [(2, "max"), (2, "sum"), (3, "max"), (3, "sum")])
 N_EPOCHS = 3
 # Adam divides small gradients by their own size, and so makes 1e-9 of a difference in the last bit.
 TOLERANCE = 1e-8
@@ -78,10 +79,27 @@ def test_compiled_epochs_are_those_of_the_seam(name: str, weighted: bool) -> Non
         left, right = slow.state, fast.state
 
 
+@pytest.mark.parametrize(
+    "name", ["batches with a rest", "batches that lack a class", "two passes each", "all penalties"]
+)
+@pytest.mark.parametrize("weighted", [False, True])
+@several_centroids
+def test_so_are_those_of_several_centroids_per_class(name: str, weighted: bool, k: int, class_score: Any) -> None:
+    data = clusters(weighted=weighted)
+    settings = TrainingSettings(**SETTINGS[name], n_centroids_per_class=k, class_score=class_score)
+    by_seam, by_compiler = SeamEpochs(engine_of(), data, settings), CompiledEpochs(engine_of(), data, settings)
+    left = right = start_of(data, k=k)
+    for _ in range(N_EPOCHS):
+        slow, fast = by_seam(left), by_compiler(right)
+        assert_close_epochs(fast, slow, TOLERANCE)
+        left, right = slow.state, fast.state
+
+
+@pytest.mark.parametrize("k", [1, 2, 9])
 @pytest.mark.parametrize("n_classes", [1, 2, 10, 18])
-def test_compiled_epochs_take_any_number_of_classes(n_classes: int) -> None:
-    data, settings = clusters(n_samples=40, n_classes=n_classes), TrainingSettings(batch_size=15)
-    start = start_of(data)
+def test_compiled_epochs_take_any_number_of_classes(n_classes: int, k: int) -> None:
+    data = clusters(n_samples=40, n_classes=n_classes)
+    settings, start = TrainingSettings(batch_size=15, n_centroids_per_class=k), start_of(data, k=k)
     slow, fast = (kind(engine_of(), data, settings)(start) for kind in (SeamEpochs, CompiledEpochs))
     assert_close_epochs(fast, slow, TOLERANCE)
 
@@ -121,6 +139,18 @@ def test_threads_change_no_bit(name: str, dtype: type, monkeypatch: pytest.Monke
     alone, *shared = (epochs(start, data, settings, n_threads=n, dtype=dtype) for n in (1, 2, 3))
     for together in shared:
         assert_same_epochs(together, alone)
+
+
+@both_types
+@several_centroids
+def test_threads_change_no_bit_with_several_centroids_either(
+    k: int, class_score: Any, dtype: type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine_module, "FLOPS_WORTH_A_THREAD", 1.0)
+    data = clusters(n_samples=60, weighted=True)
+    settings = TrainingSettings(batch_size=14, n_centroids_per_class=k, class_score=class_score)
+    alone, shared = (epochs(start_of(data, k=k, dtype=dtype), data, settings, n_threads=n, dtype=dtype) for n in (1, 3))
+    assert_same_epochs(shared, alone)
 
 
 @both_types
@@ -189,6 +219,63 @@ def test_an_interrupt_leaves_state_and_buffers_usable(monkeypatch: pytest.Monkey
     assert_same_epochs([run(start)], [expected])
 
 
+# Several centroids per class
+
+
+@pytest.mark.parametrize("class_score", ["max", "sum"])
+def test_one_centroid_needs_no_score(class_score: Any) -> None:
+    data, settings = clusters(weighted=True), TrainingSettings(batch_size=14)
+    scored = replace(settings, n_centroids_per_class=1, class_score=class_score)
+    assert_same_epochs(epochs(start_of(data), data, scored), epochs(start_of(data), data, settings))
+
+
+@several_centroids
+def test_centroids_of_a_class_may_change_places(k: int, class_score: Any) -> None:
+    data = clusters()
+    settings = TrainingSettings(batch_size=14, n_centroids_per_class=k, class_score=class_score)
+    places = np.concatenate([k * number + np.roll(np.arange(k), number + 1) for number in range(data.n_classes)])
+    start = start_of(data, k=k)
+    moved = replace(start, parameters=replace(start.parameters, centroids=start.parameters.centroids[places]))
+    for here, there in zip(epochs(start, data, settings), epochs(moved, data, settings), strict=True):
+        left, right = here.state.parameters, there.state.parameters
+        assert_allclose(right.weights, left.weights, rtol=0, atol=TOLERANCE)
+        assert_allclose(right.centroids, left.centroids[places], rtol=0, atol=TOLERANCE)
+        assert_allclose(there.kernel, here.kernel[:, places], rtol=0, atol=TOLERANCE)
+
+
+def copies_of(state: TrainingState, k: int) -> TrainingState:
+    return TrainingState.start(replace(state.parameters, centroids=np.repeat(state.parameters.centroids, k, axis=0)))
+
+
+@pytest.mark.parametrize("class_score", ["max", "sum"])
+def test_copies_of_a_centroid_align_the_kernel_as_one_does(class_score: Any) -> None:
+    data, settings = clusters(), TrainingSettings(batch_size=14, epochs_co=0)
+    copied_thrice = replace(settings, n_centroids_per_class=3, class_score=class_score)
+    one = epochs(start_of(data), data, settings)
+    for left, right in zip(one, epochs(copies_of(start_of(data), 3), data, copied_thrice), strict=True):
+        assert_allclose(right.state.parameters.weights, left.state.parameters.weights, rtol=0, atol=TOLERANCE)
+        assert_allclose([right.loss_kao, *right.grad_norms[:2]], [left.loss_kao, *left.grad_norms[:2]], rtol=1e-8)
+
+
+def test_the_sum_moves_copies_together_and_each_by_its_share() -> None:
+    data, settings = clusters(), TrainingSettings(batch_size=14, optimizer="sgd", reg_param_co=0.0)
+    copied_thrice = replace(settings, lr_co=3 * settings.lr_co, n_centroids_per_class=3, class_score="sum")
+    one = epochs(start_of(data), data, settings)
+    for left, right in zip(one, epochs(copies_of(start_of(data), 3), data, copied_thrice), strict=True):
+        expected = copies_of(left.state, 3).parameters
+        for name in ("weights", "bias", "centroids"):
+            assert_allclose(getattr(right.state.parameters, name), getattr(expected, name), rtol=0, atol=TOLERANCE)
+
+
+def test_the_maximum_moves_only_the_first_of_equals() -> None:
+    data = clusters()
+    settings = TrainingSettings(epochs_ka=0, reg_param_co=0.0, n_centroids_per_class=3)
+    start = copies_of(start_of(data), 3)
+    after = CompiledEpochs(engine_of(), data, settings)(start).state.parameters.centroids
+    moved = (after != start.parameters.centroids).any(axis=1)
+    assert_array_equal(moved.reshape(data.n_classes, 3), [[True, False, False]] * data.n_classes)
+
+
 # Shapes and limits
 
 
@@ -235,6 +322,12 @@ def test_parameters_of_another_shape_are_refused(name: str, shape: tuple[int, ..
     wrong = replace(state, parameters=replace(state.parameters, **{name: np.ones(shape)}))
     with pytest.raises(InvalidInputError, match=f"{name} must have the shape"):
         CompiledEpochs(engine_of(), data, TrainingSettings())(wrong)
+
+
+def test_there_are_as_many_centroids_as_the_settings_say() -> None:
+    data = clusters()
+    with pytest.raises(InvalidInputError, match=r"centroids must have the shape \(6, 5\), got \(3, 5\)"):
+        CompiledEpochs(engine_of(), data, TrainingSettings(n_centroids_per_class=2))(start_of(data))
 
 
 def test_a_state_goes_on_in_the_type_of_the_engine() -> None:

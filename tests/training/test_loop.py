@@ -1,13 +1,14 @@
 """The loop yields epoch after epoch; its reports say what the numbers of each epoch are."""
 
 from itertools import islice
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
-from mcquack.kernels import centroid_kernel, target_alignment
+from mcquack.kernels import centroid_kernel, class_scores, target_alignment
 from mcquack.training import (
     Epoch,
     ParameterShiftEngine,
@@ -51,17 +52,19 @@ def test_an_easy_problem_is_learned(dtype: type) -> None:
     assert reports[-1].alignment < 1 / np.sqrt(3)
 
 
-def test_reports_describe_the_state_they_come_with() -> None:
+@pytest.mark.parametrize(("k", "class_score"), [(1, "max"), (2, "max"), (3, "sum")])
+def test_reports_describe_the_state_they_come_with(k: int, class_score: Any) -> None:
     data, validation = clusters(weighted=True), clusters(n_samples=20, weighted=True, seed=1)
-    settings = TrainingSettings(batch_size=20)
-    for state, report in islice(train(engine_of(), data, start_of(data), settings=settings, validation=validation), 3):
+    settings = TrainingSettings(batch_size=20, n_centroids_per_class=k, class_score=class_score)
+    loop = train(engine_of(), data, start_of(data, k=k), settings=settings, validation=validation)
+    for state, report in islice(loop, 3):
         for part, alignment, accuracy in (
             (data, report.alignment, report.accuracy),
             (validation, report.validation_alignment, report.validation_accuracy),
         ):
-            K = kernel_of(state, part)
-            assert_allclose(alignment, target_alignment(K, part.labels, row_weights=part.row_weights), rtol=1e-10)
-            hits = K.argmax(axis=1) == part.labels
+            S = class_scores(kernel_of(state, part), part.n_classes, class_score=class_score)
+            assert_allclose(alignment, target_alignment(S, part.labels, row_weights=part.row_weights), rtol=1e-10)
+            hits = S.argmax(axis=1) == part.labels
             assert_allclose(accuracy, np.average(hits, weights=part.row_weights), rtol=1e-10)
         assert report.epoch == state.epoch
         assert report.seconds >= 0
@@ -117,11 +120,13 @@ def test_yielded_states_do_not_change_later() -> None:
     assert bits(first) == before
 
 
-def test_engines_without_compiled_epochs_train_alike() -> None:
+@pytest.mark.parametrize(("k", "class_score"), [(1, "max"), (2, "max"), (2, "sum")])
+def test_engines_without_compiled_epochs_train_alike(k: int, class_score: Any) -> None:
     data = clusters(n_samples=12)
-    settings = TrainingSettings(batch_size=8)
-    shifted = train(ParameterShiftEngine(engine_of()), data, start_of(data), settings=settings)
-    direct = train(engine_of(), data, start_of(data), settings=settings)
+    settings = TrainingSettings(batch_size=8, n_centroids_per_class=k, class_score=class_score)
+    start = start_of(data, k=k)
+    shifted = train(ParameterShiftEngine(engine_of()), data, start, settings=settings)
+    direct = train(engine_of(), data, start, settings=settings)
     for left, right in islice(zip(shifted, direct, strict=True), 3):
         other = right.state.to_tensors()
         for name, array in left.state.to_tensors().items():

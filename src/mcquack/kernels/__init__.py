@@ -2,5 +2,6 @@
 
 from mcquack.kernels.alignment import alignment_gradient, ideal_kernel, target_alignment
 from mcquack.kernels.fidelity import centroid_kernel
+from mcquack.kernels.pooling import class_scores
 
-__all__ = ["alignment_gradient", "centroid_kernel", "ideal_kernel", "target_alignment"]
+__all__ = ["alignment_gradient", "centroid_kernel", "class_scores", "ideal_kernel", "target_alignment"]

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mcquack.errors import InvalidInputError, ModelFileError
 from mcquack.kernels.fidelity import centroid_kernel
+from mcquack.kernels.pooling import ClassScore, class_scores
 from mcquack.models import archive
 from mcquack.models.base import CircuitClassifier, HistoryRow, ValidationData
 from mcquack.models.model_file import ModelFile, require_field, require_tensor
@@ -30,8 +31,9 @@ from mcquack.models.restoring import (
     restored_state,
 )
 from mcquack.models.setting_checks import check_settings
+from mcquack.training.centroids import initial_centroids
 from mcquack.training.loop import Epoch, train
-from mcquack.training.parameters import FloatArray, InitStrategy, Parameters, class_means, initial_embedding
+from mcquack.training.parameters import FloatArray, InitStrategy, Parameters, initial_embedding
 from mcquack.training.schedule import epoch_orders
 from mcquack.training.settings import Optimizer, TrainingSettings
 from mcquack.training.state import EpochReport, TrainingState
@@ -41,7 +43,7 @@ _HISTORY_COLUMNS = {field.name for field in fields(EpochReport)} | {"loss"}
 
 
 class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CircuitClassifier):
-    """Multiclass quantum kernel classifier with one trainable centroid per class.
+    """Multiclass quantum kernel classifier with one trainable centroid per class, or several.
 
     Samples and centroids pass through a trainable quantum feature map; a sample belongs to the class whose centroid it
     has the highest fidelity with. Training alternates kernel alignment (KAO), which moves the feature map, and centroid
@@ -61,6 +63,10 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         which training ends; None never ends early. The best parameters are kept in any case.
     init_strategy : "default", or "wx+b=0" for biases that make the first batch's angles vanish on average.
     init_small : normal parameters of variance 1/(3nL); False sets them all to one.
+    n_centroids_per_class : k; the paper's method is k = 1. With more they start at the clusters of k-means within the
+        class; a class of k distinct samples or fewer starts at these and, for the rest, close to its mean.
+    class_score : "max" or "sum" of a sample's fidelities with the centroids of a class. The score takes the place of
+        the fidelity in training and prediction.
     optimizer : "adam", or "sgd" with momentum 0.9.
     scale : scale features to ``feature_range``, fitted on the training part.
     class_weight : None, "balanced" or a dict, as in scikit-learn.
@@ -73,7 +79,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     Attributes
     ----------
     weights_, bias_ : parameters of the feature map, (L, n, 3).
-    centroids_ : (M, d), in scaled features.
+    centroids_ : (M·k, d), in scaled features; those of class m are the rows from m·k on.
     classes_, n_features_in_, feature_names_in_ : as in scikit-learn.
     feature_map_ : the circuit. n_parameters_ : count of trainable parameters.
     scaler_ : fitted MinMaxScaler, or None.
@@ -99,6 +105,8 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         patience: int | None = 20,
         init_strategy: InitStrategy = "default",
         init_small: bool = True,
+        n_centroids_per_class: int = 1,
+        class_score: ClassScore = "max",
         optimizer: Optimizer = "adam",
         scale: bool = True,
         feature_range: tuple[float, float] = (0.0, 1.0),
@@ -125,6 +133,8 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         self.patience = patience
         self.init_strategy = init_strategy
         self.init_small = init_small
+        self.n_centroids_per_class = n_centroids_per_class
+        self.class_score = class_score
         self.optimizer = optimizer
         self.scale = scale
         self.feature_range = feature_range
@@ -161,6 +171,8 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         if resume and not hasattr(self, "training_state_"):
             raise InvalidInputError("there is no training to resume; load a model that was saved with resumable=True.")
         going_on = resume or (self.warm_start and hasattr(self, "centroids_"))
+        if going_on:
+            self._check_centroids_kept()
         samples = self._checked_samples(X, y, sample_weight, anew=not going_on)
         plan = self._plan(
             samples, going_on=going_on, validation_data=validation_data, hold_out=self.validation_fraction
@@ -207,7 +219,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         """One epoch on these samples; a stream of them trains the model.
 
         The first call needs ``classes``, all that will ever come, unless the model is fitted already. It also fixes the
-        scaling. A class starts at the mean of its first samples. The learning rates do not decay.
+        scaling. A class starts at the mean, or the clusters, of its first samples. The learning rates do not decay.
         """
         self._check_settings()
         first_call = not hasattr(self, "centroids_")
@@ -215,6 +227,8 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
             raise InvalidInputError("the first call of partial_fit needs classes, the list of all labels to come.")
         if not first_call and classes is not None and not np.array_equal(np.unique(classes), self.classes_):
             raise InvalidInputError(f"classes must stay {self.classes_.tolist()} in every call of partial_fit.")
+        if not first_call:
+            self._check_centroids_kept()
         samples = self._checked_samples(X, y, sample_weight, anew=first_call)
         plan = self._plan(samples, going_on=not first_call, classes=classes)
         if first_call:
@@ -234,18 +248,25 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         return self
 
     def _with_new_classes(self, plan: Plan, state: TrainingState) -> TrainingState:
-        """Puts the centroids of classes that occur for the first time to the mean of their samples."""
-        data = plan.training
-        new = plan.seen & ~self._seen
+        """Puts the centroids of classes that occur for the first time to where their samples are."""
+        new = np.repeat(plan.seen & ~self._seen, self.n_centroids_per_class)
         if not new.any():
             return state
-        means = class_means(data.X, data.labels, data.n_classes, data.row_weights).astype(self.dtype)
-        centroids = np.where(new[:, None], means, state.parameters.centroids)
+        fresh = initial_centroids(plan.training, self._settings(plan.seed)).astype(self.dtype)
+        centroids = np.where(new[:, None], fresh, state.parameters.centroids)
         return replace(state, parameters=replace(state.parameters, centroids=centroids))
 
     def _check_settings(self) -> None:
         check_settings(self.get_params(deep=False))
         self._settings(seed=0)
+
+    def _check_centroids_kept(self) -> None:
+        asked, trained = self.n_centroids_per_class, self._trained_centroids_per_class
+        if asked != trained:
+            raise InvalidInputError(
+                f"n_centroids_per_class is now {asked}, but {trained} were trained; "
+                "put it back, or fit anew without warm_start."
+            )
 
     def _settings(self, seed: int) -> TrainingSettings:
         names = TrainingSettings.__dataclass_fields__.keys() - {"seed", "feature_range"}
@@ -255,8 +276,8 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         )
 
     def _initial_parameters(self, plan: Plan) -> Parameters:
-        data = plan.training
-        kao_orders, co_order = epoch_orders(len(data.X), 0, self._settings(plan.seed))
+        data, settings = plan.training, self._settings(plan.seed)
+        kao_orders, co_order = epoch_orders(len(data.X), 0, settings)
         first_batch = (kao_orders[0] if len(kao_orders) else co_order)[: self.batch_size]
         weights, bias = initial_embedding(
             plan.feature_map,
@@ -267,8 +288,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
             seed=plan.seed,
             dtype=self.dtype,
         )
-        means = class_means(data.X, data.labels, data.n_classes, data.row_weights)
-        return Parameters(weights, bias, means.astype(self.dtype))
+        return Parameters(weights, bias, initial_centroids(data, settings).astype(self.dtype))
 
     def _out_of_patience(self, last_epoch: int) -> bool:
         return self.patience is not None and last_epoch - self.best_epoch_ >= self.patience
@@ -297,31 +317,37 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         engine = self._engine(self.feature_map_)
         return centroid_kernel(engine, rows, self.centroids_, weights=self.weights_, bias=self.bias_)
 
+    def _class_scores(self, X: ArrayLike) -> FloatArray:
+        return class_scores(self._fidelities(X), len(self.classes_), class_score=self.class_score)
+
     def transform(self, X: ArrayLike) -> FloatArray:
-        """K (N, M): fidelity of every sample with every centroid, each in [0, 1]."""
+        """K (N, M·k): fidelity of every sample with every centroid, each in [0, 1]."""
         check_is_fitted(self, "centroids_")
         return self._fidelities(X)
 
     def decision_function(self, X: ArrayLike) -> FloatArray:
-        """The fidelities (N, M); for two classes, as scikit-learn wants it, one number: (K₁ - K₀) / (K₁ + K₀)."""
+        """The class scores S (N, M), fidelities if k = 1; for two classes, as scikit-learn wants it, one number.
+
+        This number is (S₁ - S₀) / (S₁ + S₀).
+        """
         check_is_fitted(self, "centroids_")
         if len(self.classes_) > 2:
-            return self._fidelities(X)
+            return self._class_scores(X)
         shares = self.predict_proba(X)
         return shares[:, 1] - shares[:, 0]
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:
-        """Fidelities divided by their sum: an ordering with the shape of probabilities, not calibrated ones."""
+        """Class scores divided by their sum: an ordering with the shape of probabilities, not calibrated ones."""
         check_is_fitted(self, "centroids_")
-        K = self._fidelities(X).astype(np.float64)
-        total = K.sum(axis=1, keepdims=True)
-        shares: FloatArray = np.divide(K, total, out=np.full_like(K, 1 / K.shape[1]), where=total > 0)
+        S = self._class_scores(X).astype(np.float64)
+        total = S.sum(axis=1, keepdims=True)
+        shares: FloatArray = np.divide(S, total, out=np.full_like(S, 1 / S.shape[1]), where=total > 0)
         return shares
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Class of the centroid with the highest fidelity."""
+        """Class of the highest score: with ``class_score="max"``, that of the centroid with the highest fidelity."""
         check_is_fitted(self, "centroids_")
-        best = self._fidelities(X).argmax(axis=1)
+        best = self._class_scores(X).argmax(axis=1)
         predicted: NDArray[Any] = self.classes_[best]
         return predicted
 
@@ -336,11 +362,15 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     def n_parameters_(self) -> int:
         """Weights, biases and centroid features."""
         check_is_fitted(self, "centroids_")
-        return self.feature_map_.n_parameters(len(self.classes_))
+        return self.feature_map_.n_parameters(len(self.centroids_))
 
     @property
     def _n_features_out(self) -> int:
-        return len(self.classes_)
+        return len(self.centroids_)
+
+    @property
+    def _trained_centroids_per_class(self) -> int:
+        return len(self.centroids_) // len(self.classes_)
 
     # Files
 
@@ -362,7 +392,9 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         archive.save(self, path, fields={**self._saved_fields(), "resumable": resumable}, tensors=tensors, extra=extra)
 
     def _saved_settings(self) -> dict[str, Any]:
-        return {**super()._saved_settings(), "dtype": self.weights_.dtype}
+        # As they were when it was trained, whatever they have been set to since.
+        trained = {"dtype": self.weights_.dtype, "n_centroids_per_class": self._trained_centroids_per_class}
+        return {**super()._saved_settings(), **trained}
 
     def _saved_fields(self) -> dict[str, Any]:
         return {
@@ -393,7 +425,8 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
             kind=type(self).__name__,
         )
         shape = self.feature_map_.parameter_shape
-        shapes = {"weights": shape, "bias": shape, "centroids": (len(self.classes_), self.n_features_in_)}
+        n_centroids = len(self.classes_) * self.n_centroids_per_class
+        shapes = {"weights": shape, "bias": shape, "centroids": (n_centroids, self.n_features_in_)}
         self.weights_, self.bias_, self.centroids_ = (
             require_tensor(file, name, shape=expected, dtype=self.dtype) for name, expected in shapes.items()
         )

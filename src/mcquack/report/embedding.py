@@ -35,7 +35,7 @@ def plot_embedding(model: EmbeddingModel, X: Any, y: ArrayLike, *, ax: Axes | No
     states = checked_rows(np.asarray(model.statevectors(rows)), len(labels))
     plane = fidelity_plane(states, np.asarray(model.transform(rows)))
     ax = ax or new_axes(5.6, 4.4)
-    _draw_points(ax, plane, labels)
+    _draw_points(ax, plane, labels, n_classes=len(model.classes_))
     star = Line2D([], [], linestyle="", marker="*", color=MUTED, markeredgecolor=INK, markersize=11, label="centroid")
     draw_class_legend(ax, [str(name) for name in model.classes_], others=[star])
     quiet(ax)
@@ -48,7 +48,7 @@ def plot_embedding(model: EmbeddingModel, X: Any, y: ArrayLike, *, ax: Axes | No
 
 
 class Plane(NamedTuple):
-    """Where samples (N, 2) and centroids (M, 2) fall, and the share of the samples' variance on each axis."""
+    """Where samples (N, 2) and centroids (M·k, 2) fall, and the share of the samples' variance on each axis."""
 
     samples: FloatArray
     centroids: FloatArray
@@ -85,12 +85,12 @@ def _drawn_rows(X: Any, labels: NDArray[np.intp]) -> tuple[Any, NDArray[np.intp]
     return drawn, drawn_labels
 
 
-def _draw_points(ax: Axes, plane: Plane, labels: NDArray[np.intp]) -> None:
-    for index, centroid in enumerate(plane.centroids):
+def _draw_points(ax: Axes, plane: Plane, labels: NDArray[np.intp], *, n_classes: int) -> None:
+    for index, centroids in enumerate(np.split(plane.centroids, n_classes)):
         draw_samples(ax, plane.samples[labels == index], index)
         ax.scatter(
-            centroid[0],
-            centroid[1],
+            centroids[:, 0],
+            centroids[:, 1],
             s=260,
             color=class_colour(index),
             marker="*",

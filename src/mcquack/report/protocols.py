@@ -24,7 +24,7 @@ class KernelModel(Protocol):
     @property
     def classes_(self) -> NDArray[Any]: ...
     def transform(self, X: Any, /) -> NDArray[np.floating]:
-        """K[i, m] = |⟨c_m|x_i⟩|²."""
+        """K[i, m] = |⟨c_m|x_i⟩|²; where a class has several centroids, their columns stand side by side."""
         ...
 
 

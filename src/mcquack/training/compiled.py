@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from mcquack.errors import InvalidInputError
+from mcquack.kernels.pooling import CLASS_SCORE_CODES
 from mcquack.simulators.statevector import StatevectorEngine
 from mcquack.simulators.statevector.engine import N_PARTIAL_SUMS
 from mcquack.simulators.statevector.lanes import lane_count
@@ -30,6 +31,7 @@ class CompiledEpochs:
         self.data = data
         self.settings = settings
         self.batch_size = min(settings.batch_size, len(data.X))
+        self.n_centroids = data.n_classes * settings.n_centroids_per_class
         self.problem = Problem(
             X=engine.rows(data.X),
             labels=np.ascontiguousarray(data.labels, dtype=np.int64),
@@ -37,11 +39,11 @@ class CompiledEpochs:
             feature_index=engine.feature_map.feature_index,
             masks=engine.masks,
         )
-        rows_per_step = self.batch_size + data.n_classes
-        blocks_per_step = engine.n_blocks(self.batch_size) + engine.n_blocks(data.n_classes)
+        rows_per_step = self.batch_size + self.n_centroids
+        blocks_per_step = engine.n_blocks(self.batch_size) + engine.n_blocks(self.n_centroids)
         self.n_threads = engine.threads_for(engine.flops(rows_per_step, with_gradient=True), blocks_per_step)
-        kao_rows = settings.epochs_ka * (len(data.X) + self.n_batches * data.n_classes)
-        co_rows = settings.epochs_co * self.n_batches * data.n_classes
+        kao_rows = settings.epochs_ka * (len(data.X) + self.n_batches * self.n_centroids)
+        co_rows = settings.epochs_co * self.n_batches * self.n_centroids
         work = engine.flops(kao_rows + co_rows + len(data.X), with_gradient=True)
         self.team = engine.team(self.n_threads, work)
         self._require_memory()
@@ -55,7 +57,7 @@ class CompiledEpochs:
     def _check_shapes(self, parameters: Parameters) -> None:
         """Compiled code trusts shapes; here they are checked."""
         shape = self.engine.feature_map.parameter_shape
-        wanted = {"weights": shape, "bias": shape, "centroids": (self.data.n_classes, self.problem.X.shape[1])}
+        wanted = {"weights": shape, "bias": shape, "centroids": (self.n_centroids, self.problem.X.shape[1])}
         for name, expected in wanted.items():
             found = getattr(parameters, name).shape
             if found != expected:
@@ -63,7 +65,7 @@ class CompiledEpochs:
 
     def _require_memory(self) -> None:
         engine = self.engine
-        states = engine.state_bytes(2 * self.batch_size) + 2 * engine.state_bytes(self.data.n_classes)
+        states = engine.state_bytes(2 * self.batch_size) + 2 * engine.state_bytes(self.n_centroids)
         require_bytes(
             states + self.n_threads * engine.scratch_bytes(backward=True),
             f"training {engine.feature_map.n_qubits} qubits on batches of {self.batch_size}",
@@ -77,12 +79,13 @@ class CompiledEpochs:
         return self.n_batches if needed <= limit else 1
 
     def _buffers(self) -> Buffers:
-        engine, n_classes = self.engine, self.data.n_classes
+        engine, n_centroids = self.engine, self.n_centroids
         dtype, width = engine.dtype, lane_count(engine.dtype)
         n_features, size = engine.feature_map.n_features, engine.feature_map.dimension
         shape = engine.feature_map.parameter_shape
-        blocks, centroid_blocks = engine.n_blocks(self.batch_size), engine.n_blocks(n_classes)
+        blocks, centroid_blocks = engine.n_blocks(self.batch_size), engine.n_blocks(n_centroids)
         n_parts = min(N_PARTIAL_SUMS, blocks + centroid_blocks)
+        kernel, scores = (np.zeros((blocks * width, n), dtype) for n in (n_centroids, self.data.n_classes))
         by_w, by_b = (np.zeros((n_parts, *shape), dtype) for _ in range(2))
         return Buffers(
             features=aligned_zeros((blocks, n_features, width), dtype),
@@ -91,11 +94,13 @@ class CompiledEpochs:
             centroid_features=aligned_zeros((centroid_blocks, n_features, width), dtype),
             centroid_states=aligned_zeros((centroid_blocks, size, 2, width), dtype),
             centroid_adjoints=aligned_zeros((centroid_blocks, size, 2, width), dtype),
-            columns=np.zeros((n_classes, size, 2), dtype),
-            overlaps=aligned_zeros((blocks, n_classes, 2, width), dtype),
-            pulls=aligned_zeros((blocks, n_classes, 2, width), dtype),
-            kernel=np.zeros((blocks * width, n_classes), dtype),
-            cotangent=np.zeros((blocks * width, n_classes), dtype),
+            columns=np.zeros((n_centroids, size, 2), dtype),
+            overlaps=aligned_zeros((blocks, n_centroids, 2, width), dtype),
+            pulls=aligned_zeros((blocks, n_centroids, 2, width), dtype),
+            kernel=kernel,
+            # With one centroid per class its fidelities are the scores: the same memory, and nothing to copy.
+            scores=kernel if n_centroids == self.data.n_classes else scores,
+            cotangent=np.zeros((blocks * width, n_centroids), dtype),
             batch_labels=np.zeros(blocks * width, np.int64),
             batch_weights=np.zeros(blocks * width),
             by_w=by_w,
@@ -105,7 +110,7 @@ class CompiledEpochs:
             by_centroids=aligned_zeros((centroid_blocks, n_features, width), dtype),
             slope_w=np.zeros(math.prod(shape), dtype),
             slope_b=np.zeros(math.prod(shape), dtype),
-            slope_c=np.zeros(n_classes * n_features, dtype),
+            slope_c=np.zeros(n_centroids * n_features, dtype),
         )
 
     def __call__(self, state: TrainingState, *, with_kernel: bool = True) -> EpochSums:
@@ -116,7 +121,7 @@ class CompiledEpochs:
             losses=np.zeros(2),
             n_steps=np.zeros(2, np.int64),
             squared_norms=np.zeros(3),
-            kernel=np.zeros((len(self.data.X), self.data.n_classes), self.engine.dtype),
+            kernel=np.zeros((len(self.data.X), self.n_centroids), self.engine.dtype),
         )
         kao_orders, co_order = epoch_orders(len(self.data.X), state.epoch, self.settings)
         pace = _pace(self.settings, state.epoch, self.batch_size, with_kernel=with_kernel)
@@ -141,6 +146,7 @@ def _pace(settings: TrainingSettings, epoch: int, batch_size: int, *, with_kerne
         epochs_co=settings.epochs_co,
         with_kernel=with_kernel,
         optimizer=OPTIMIZER_CODES[settings.optimizer],
+        class_score=CLASS_SCORE_CODES[settings.class_score],
         lr_ka=lr_ka,
         lr_co=lr_co,
         reg_weights=float(settings.reg_param_weights),

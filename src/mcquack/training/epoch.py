@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 from numba import njit
 
 from mcquack.kernels.alignment import alignment_slopes
-from mcquack.simulators.statevector.blocks import clear_block, copy_block, gather_block
+from mcquack.kernels.pooling import pool_rows, spread_rows
+from mcquack.simulators.statevector.blocks import clear_block, copy_block, gather_block, gather_rows
 from mcquack.simulators.statevector.circuit import Circuit, backward, forward
 from mcquack.simulators.statevector.entry import entry
 from mcquack.simulators.statevector.overlaps import (
@@ -64,6 +65,7 @@ class Pace(NamedTuple):
     epochs_co: int
     with_kernel: bool
     optimizer: int
+    class_score: int
     lr_ka: float
     lr_co: float
     reg_weights: float
@@ -82,11 +84,12 @@ class Buffers(NamedTuple):
     centroid_features: Any
     centroid_states: Any
     centroid_adjoints: Any
-    columns: Any  # (M, 2**n, 2)
-    overlaps: Any  # (blocks, M, 2, W)
+    columns: Any  # (M·k, 2**n, 2)
+    overlaps: Any  # (blocks, M·k, 2, W)
     pulls: Any
-    kernel: Any  # (blocks * W, M) of a mini-batch
-    cotangent: Any
+    kernel: Any  # (blocks * W, M·k) of a mini-batch
+    scores: Any  # (blocks * W, M), the kernel itself if k = 1
+    cotangent: Any  # (blocks * W, M·k)
     batch_labels: Any
     batch_weights: Any
     by_w: Any  # (partial sums, L, n, 3)
@@ -96,7 +99,7 @@ class Buffers(NamedTuple):
     by_centroids: Any  # (centroid blocks, d, W)
     slope_w: Any  # (3nL,)
     slope_b: Any
-    slope_c: Any  # (M * d,)
+    slope_c: Any  # (M·k·d,)
 
 
 class Outcome(NamedTuple):
@@ -105,22 +108,7 @@ class Outcome(NamedTuple):
     losses: Any  # (2,) KAO, CO
     n_steps: Any  # (2,)
     squared_norms: Any  # (3,) weights, bias, centroids
-    kernel: Any  # (N, M)
-
-
-@njit(nogil=True)
-def _gather_rows(X: Any, order: Any, first: int, count: int, block: int, features: Any) -> None:
-    """Rows ``order[first + …]`` of the mini-batch's block, transposed into (d, W); idle lanes get zeros."""
-    width = features.shape[1]
-    for lane in range(width):
-        position = block * width + lane
-        if position < count:
-            row = order[first + position]
-            for feature in range(features.shape[0]):
-                features[feature, lane] = X[row, feature]
-        else:
-            for feature in range(features.shape[0]):
-                features[feature, lane] = 0
+    kernel: Any  # (N, M·k)
 
 
 @njit(nogil=True, inline="always")
@@ -138,7 +126,7 @@ def _encode_batch(
 ) -> None:
     for block in range(rank, states.shape[0], n_threads):
         if block * states.shape[3] < count:
-            _gather_rows(X, order, first, count, block, features[block])
+            gather_rows(X, order, first, count, block, features[block])
             forward(circuit, features[block], states[block], work)
 
 
@@ -159,35 +147,51 @@ def _encode_centroids(
 
 @njit(nogil=True, inline="always")
 def _pull_alignment(
-    cells: Any, rank: int, n_threads: int, problem: Any, order: Any, first: int, count: int, states: Any, room: Any
+    cells: Any,
+    rank: int,
+    n_threads: int,
+    problem: Any,
+    pace: Any,
+    room: Any,
+    order: Any,
+    first: int,
+    count: int,
+    states: Any,
 ) -> Any:
     """Alignment A of a mini-batch, with the derivatives of 1 - A in ``room.pulls`` and ``room.centroid_adjoints``."""
     size, width = states.shape[1], states.shape[3]
     n_used = (count + width - 1) // width
-    n_classes = room.columns.shape[0]
+    n_centroids, n_classes = room.columns.shape[0], room.scores.shape[1]
+    k = n_centroids // n_classes
     for block in range(rank, n_used, n_threads):
+        rows = slice(block * width, (block + 1) * width)
         overlap_block(states[block], room.columns, room.overlaps[block])
-        kernel_rows(room.overlaps[block], room.kernel[block * width : (block + 1) * width])
+        kernel_rows(room.overlaps[block], room.kernel[rows])
+        if k > 1:
+            pool_rows(room.kernel[rows], pace.class_score, room.scores[rows])
         for position in range(block * width, min(count, (block + 1) * width)):
             room.batch_labels[position] = problem.labels[order[first + position]]
             room.batch_weights[position] = problem.row_weights[order[first + position]]
     barrier(cells, n_threads)
     alignment, toward, away = alignment_slopes(
-        room.kernel[:count], room.batch_labels[:count], room.batch_weights[:count]
+        room.scores[:count], room.batch_labels[:count], room.batch_weights[:count]
     )
     scalar = states.dtype.type
     for block in range(rank, n_used, n_threads):
+        rows = slice(block * width, (block + 1) * width)
         for position in range(block * width, (block + 1) * width):
-            for centroid in range(n_classes):
+            for of_class in range(n_classes):
                 slope = 0.0
                 if position < count:
-                    ideal = 1.0 if room.batch_labels[position] == centroid else -1.0
-                    slope = -room.batch_weights[position] * (toward * ideal - away * room.kernel[position, centroid])
-                room.cotangent[position, centroid] = scalar(slope)
-        pull_overlaps(room.overlaps[block], room.cotangent[block * width : (block + 1) * width], room.pulls[block])
+                    ideal = 1.0 if room.batch_labels[position] == of_class else -1.0
+                    slope = -room.batch_weights[position] * (toward * ideal - away * room.scores[position, of_class])
+                room.cotangent[position, of_class * k] = scalar(slope)
+        if k > 1:
+            spread_rows(room.kernel[rows], k, pace.class_score, room.cotangent[rows])
+        pull_overlaps(room.overlaps[block], room.cotangent[rows], room.pulls[block])
     barrier(cells, n_threads)
     low, high = rank * size // n_threads, (rank + 1) * size // n_threads
-    centroid_adjoints(states, room.pulls, n_used, room.centroid_adjoints, n_classes, low, high)
+    centroid_adjoints(states, room.pulls, n_used, room.centroid_adjoints, n_centroids, low, high)
     barrier(cells, n_threads)
     return alignment
 
@@ -220,7 +224,7 @@ def _kao_step(
     width = room.states.shape[3]
     _encode_batch(rank, n_threads, work, circuit, problem.X, order, first, count, room.features, room.states)
     _encode_centroids(cells, rank, n_threads, work, circuit, trained.centroids, room)
-    alignment = _pull_alignment(cells, rank, n_threads, problem, order, first, count, room.states, room)
+    alignment = _pull_alignment(cells, rank, n_threads, problem, pace, room, order, first, count, room.states)
     if rank == 0:
         penalty = pace.reg_weights * _squared_norm(trained.flat_weights) + pace.reg_bias * _squared_norm(
             trained.flat_bias
@@ -306,7 +310,7 @@ def _co_step(
     """Moves the centroids downhill on 1 - A + λ_CO R; the samples' states are given."""
     circuit = Circuit(trained.weights, trained.bias, problem.feature_index, problem.masks)
     _encode_centroids(cells, rank, n_threads, work, circuit, trained.centroids, room)
-    alignment = _pull_alignment(cells, rank, n_threads, problem, order, first, count, states, room)
+    alignment = _pull_alignment(cells, rank, n_threads, problem, pace, room, order, first, count, states)
     for own in range(rank, room.centroid_states.shape[0], n_threads):
         clear_block(room.by_centroids[own])
         copy_block(room.centroid_adjoints[own], work.adjoint)

@@ -8,6 +8,7 @@ import numpy as np
 
 from mcquack.kernels.alignment import target_alignment
 from mcquack.kernels.fidelity import centroid_kernel
+from mcquack.kernels.pooling import class_scores
 from mcquack.simulators.engine import Engine
 from mcquack.simulators.statevector import StatevectorEngine
 from mcquack.training.compiled import CompiledEpochs
@@ -42,8 +43,8 @@ def train(
         started = time.perf_counter()
         sums = run(state)
         state = sums.state
-        alignment, accuracy = _scores(sums.kernel, data)
-        held_out = None if validation is None else _scores(_kernel(engine, validation, state), validation)
+        alignment, accuracy = _scores(sums.kernel, data, settings)
+        held_out = None if validation is None else _scores(_kernel(engine, validation, state), validation, settings)
         yield Epoch(
             state,
             EpochReport(
@@ -67,9 +68,10 @@ def _kernel(engine: Engine[Any], data: TrainingData, state: TrainingState) -> Fl
     return centroid_kernel(engine, data.X, parameters.centroids, weights=parameters.weights, bias=parameters.bias)
 
 
-def _scores(kernel: FloatArray, data: TrainingData) -> tuple[float, float]:
-    """Alignment, and the share of (weighted) samples whose nearest centroid is that of their class."""
-    hits = kernel.argmax(axis=1) == data.labels
+def _scores(kernel: FloatArray, data: TrainingData, settings: TrainingSettings) -> tuple[float, float]:
+    """Alignment, and the share of (weighted) samples whose highest score is that of their class."""
+    scores = class_scores(kernel, data.n_classes, class_score=settings.class_score)
+    hits = scores.argmax(axis=1) == data.labels
     mass = float(data.row_weights.sum())
     accuracy = float(np.sum(data.row_weights * hits) / mass) if mass > 0 else 0.0
-    return target_alignment(kernel, data.labels, row_weights=data.row_weights), accuracy
+    return target_alignment(scores, data.labels, row_weights=data.row_weights), accuracy

@@ -15,7 +15,7 @@ InitStrategy = Literal["default", "wx+b=0"]
 
 @dataclass(frozen=True, eq=False)
 class Parameters:
-    """The embedding's weights and biases (L, n, 3) and one centroid per class (M, d)."""
+    """The embedding's weights and biases (L, n, 3) and the centroids (M, d), or (M·k, d) with k of them per class."""
 
     weights: FloatArray
     bias: FloatArray

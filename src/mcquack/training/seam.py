@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from mcquack.kernels.alignment import alignment_gradient, target_alignment
 from mcquack.kernels.fidelity import centroid_kernel
+from mcquack.kernels.pooling import centroid_slopes, class_scores
 from mcquack.simulators.engine import E, Engine
 from mcquack.training.optimizer import OPTIMIZER_CODES, Moments, descend
 from mcquack.training.parameters import FloatArray, Parameters
@@ -67,9 +68,12 @@ class SeamEpochs(Generic[E]):
     def _alignment(self, batch: NDArray[np.int64], samples: E, centroids: E) -> tuple[float, FloatArray]:
         """A of a batch and the derivative of 1 - A by the kernel."""
         K = self.engine.fidelities(samples, centroids)
+        class_score = self.settings.class_score
+        S = class_scores(K, self.data.n_classes, class_score=class_score)
         labels, row_weights = self.data.labels[batch], self.data.row_weights[batch]
-        gradient = alignment_gradient(K, labels, row_weights=row_weights)
-        return target_alignment(K, labels, row_weights=row_weights), -gradient
+        gradient = alignment_gradient(S, labels, row_weights=row_weights)
+        alignment = target_alignment(S, labels, row_weights=row_weights)
+        return alignment, -centroid_slopes(K, gradient, class_score=class_score)
 
     def _kao_step(
         self, state: TrainingState, batch: NDArray[np.int64], rate: float

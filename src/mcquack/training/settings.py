@@ -6,6 +6,7 @@ from typing import Literal
 
 from mcquack.checks import is_number, is_whole_number, require
 from mcquack.errors import InvalidInputError
+from mcquack.kernels.pooling import CLASS_SCORE_CODES, ClassScore
 
 Optimizer = Literal["adam", "sgd"]
 # Nobody needs more before the other half has its turn, and an epoch must come to an end.
@@ -30,10 +31,12 @@ class TrainingSettings:
     batch_size: int = 100
     optimizer: Optimizer = "adam"
     feature_range: tuple[float, float] = (0.0, 1.0)
+    n_centroids_per_class: int = 1
+    class_score: ClassScore = "max"
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("epochs_ka", "epochs_co", "batch_size", "seed"):
+        for name in ("epochs_ka", "epochs_co", "batch_size", "n_centroids_per_class", "seed"):
             value = getattr(self, name)
             require(is_whole_number(value) and value >= 0, name, "a whole number of at least 0", value)
         for name in ("lr_ka", "lr_co", "decay_rate", "reg_param_weights", "reg_param_bias", "reg_param_co"):
@@ -51,6 +54,8 @@ class TrainingSettings:
             value = getattr(self, name)
             require(math.isfinite(value) and value >= 0, name, "a number of at least 0", value)
         require(self.batch_size >= 1, "batch_size", "at least 1", self.batch_size)
+        require(self.n_centroids_per_class >= 1, "n_centroids_per_class", "at least 1", self.n_centroids_per_class)
+        require(self.class_score in tuple(CLASS_SCORE_CODES), "class_score", '"max" or "sum"', self.class_score)
         require(self.optimizer in ("adam", "sgd"), "optimizer", '"adam" or "sgd"', self.optimizer)
         low, high = self.feature_range
         require(low < high, "feature_range", "an increasing pair", self.feature_range)
