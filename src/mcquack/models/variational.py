@@ -20,13 +20,13 @@ from mcquack.randomness import stream
 from mcquack.training.parameters import FloatArray, InitStrategy, initial_embedding
 from mcquack.training.settings import Optimizer
 from mcquack.training.variational import (
+    ClassLogits,
     VariationalEpoch,
     VariationalParameters,
     VariationalReport,
     VariationalSettings,
     VariationalState,
     VariationalTraining,
-    class_logits,
 )
 
 _HISTORY_COLUMNS = {field.name for field in fields(VariationalReport)}
@@ -137,7 +137,8 @@ class VariationalClassifier(CircuitClassifier):
     def _scores(self, X: ArrayLike) -> FloatArray:
         check_is_fitted(self, "weights_")
         parameters = VariationalParameters(self.weights_, self.bias_)
-        return np.asarray(class_logits(self._engine(self.feature_map_), self._scaled_rows(X), parameters)[..., 0])
+        logits = ClassLogits(self._engine(self.feature_map_), self._scaled_rows(X), n_classes=len(self.classes_))
+        return np.asarray(logits(parameters)[..., 0])
 
     def decision_function(self, X: ArrayLike) -> FloatArray:
         """⟨Z₀⟩ of every classifier (N, M); for two classes, as scikit-learn wants it, one number: p₁ - p₀."""

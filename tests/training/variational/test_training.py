@@ -9,11 +9,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from mcquack.errors import InvalidInputError
 from mcquack.training.optimizer import BETA_1, BETA_2, EPSILON
 from mcquack.training.variational import (
+    ClassLogits,
     VariationalParameters,
     VariationalSettings,
     VariationalState,
     VariationalTraining,
-    class_logits,
 )
 from mcquack.training.variational.training import cross_entropies
 from tests.oracles import gradient
@@ -24,6 +24,10 @@ SETTINGS = VariationalSettings(
 )
 SHARED = replace(SETTINGS, shared=True, passes_weights=2, passes_bias=1)
 both = pytest.mark.parametrize("settings", [SETTINGS, SHARED], ids=["own", "shared"])
+
+
+def class_logits(engine, X, parameters):
+    return ClassLogits(engine, X, n_classes=parameters.n_classes)(parameters)
 
 
 def start_of(data, *, shared, dtype=np.float64, seed=0):
@@ -150,6 +154,16 @@ def test_a_classifier_of_its_own_knows_nothing_of_the_others():
         assert_array_equal(alone.weights[own], everyone.weights[own])
         untouched = start_of(clusters(), shared=False).parameters
         assert_array_equal(np.delete(alone.bias, own, axis=0), np.delete(untouched.bias, own, axis=0))
+
+
+@both
+def test_logits_are_the_expectations_behind_each_circuit(settings):
+    data, engine = clusters(n_samples=37), engine_of()
+    parameters = start_of(data, shared=settings.shared).parameters
+    found = class_logits(engine, data.X, parameters)
+    for own in range(data.n_classes):
+        encoded = engine.encode(data.X, *parameters.of_class(own))
+        assert_allclose(found[:, own], engine.expectations(encoded, (0, 1)), atol=1e-14)
 
 
 @both

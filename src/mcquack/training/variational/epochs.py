@@ -12,6 +12,7 @@ from mcquack.simulators.statevector.lanes import lane_count
 from mcquack.simulators.statevector.memory import aligned_zeros, require_bytes
 from mcquack.training.optimizer import OPTIMIZER_CODES, Moments
 from mcquack.training.state import TrainingData
+from mcquack.training.variational.logits import MEASURED_QUBITS
 from mcquack.training.variational.settings import VariationalSettings
 from mcquack.training.variational.state import FloatArray, VariationalParameters, VariationalState
 from mcquack.training.variational.steps import (
@@ -23,8 +24,6 @@ from mcquack.training.variational.steps import (
     run_own_epoch,
     run_shared_epoch,
 )
-
-MEASURED_QUBITS = (0, 1)
 
 
 @dataclass(frozen=True, eq=False)

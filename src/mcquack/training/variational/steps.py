@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from numba import njit
 
-from mcquack.simulators.statevector.blocks import gather_rows
+from mcquack.simulators.statevector.blocks import gather_block, gather_rows
 from mcquack.simulators.statevector.circuit import Circuit, backward, forward
 from mcquack.simulators.statevector.entry import entry
 from mcquack.simulators.statevector.observables import expectation_block, observable_adjoint
@@ -72,6 +72,27 @@ class Outcome(NamedTuple):
     losses: Any  # (M,)
     n_steps: Any  # (M,)
     squared_norms: Any  # (M, 2) weights, biases
+
+
+@entry
+def measure_classes(
+    cells: Any, rank: int, n_threads: int, work: Any, problem: Any, weights: Any, bias: Any, measured: Any, logits: Any
+) -> None:
+    """Both logits of every sample behind every classifier's circuit; no state outlives its block."""
+    n_samples, n_classes, n_observables = logits.shape
+    width = measured.shape[2]
+    n_blocks = (n_samples + width - 1) // width
+    for task in range(rank, n_classes * n_blocks, n_threads):
+        own, block = task // n_blocks, task % n_blocks
+        circuit = Circuit(weights[own % weights.shape[0]], bias[own], problem.feature_index, problem.masks)
+        gather_block(problem.X, block * width, work.features)
+        forward(circuit, work.features, work.state, work)
+        expectation_block(work.state, problem.signs, measured[rank])
+        for lane in range(min(width, n_samples - block * width)):
+            for observable in range(n_observables):
+                logits[block * width + lane, own, observable] = measured[rank, observable, lane]
+        if stop_asked(cells):
+            return
 
 
 @njit(nogil=True)

@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mcquack.kernels.fidelity import chunks_of_rows
 from mcquack.simulators.statevector import StatevectorEngine
 from mcquack.training.state import TrainingData, finite_row
-from mcquack.training.variational.epochs import MEASURED_QUBITS, VariationalEpochs
+from mcquack.training.variational.epochs import VariationalEpochs
+from mcquack.training.variational.logits import ClassLogits
 from mcquack.training.variational.settings import VariationalSettings
 from mcquack.training.variational.state import FloatArray, VariationalParameters, VariationalState
 
@@ -53,19 +53,18 @@ class VariationalTraining:
         settings: VariationalSettings,
         validation: TrainingData | None = None,
     ) -> None:
-        self.engine = engine
-        self.data = data
-        self.validation = validation
         self._run = VariationalEpochs(engine, data, settings)
+        self._training = _Judge(engine, data)
+        self._validation = None if validation is None else _Judge(engine, validation)
 
     def __call__(self, state: VariationalState) -> VariationalEpoch:
         """One epoch further; ``state`` itself stays as it is."""
         started = time.perf_counter()
         sums = self._run(state)
-        losses, accuracy = _scores(self.engine, self.data, sums.state.parameters)
-        watched, validation_loss, validation_accuracy = losses, None, None
-        if self.validation is not None:
-            watched, validation_accuracy = _scores(self.engine, self.validation, sums.state.parameters)
+        watched, accuracy = self._training.scores(sums.state.parameters)
+        validation_loss, validation_accuracy = None, None
+        if self._validation is not None:
+            watched, validation_accuracy = self._validation.scores(sums.state.parameters)
             validation_loss = float(watched.mean())
         report = VariationalReport(
             epoch=sums.state.epoch,
@@ -81,16 +80,6 @@ class VariationalTraining:
         return VariationalEpoch(sums.state, report, watched)
 
 
-def class_logits(engine: StatevectorEngine, X: FloatArray, parameters: VariationalParameters) -> FloatArray:
-    """⟨Z₀⟩ and ⟨Z₁⟩ of every sample behind every classifier's circuit, (N, M, 2)."""
-    logits = np.empty((len(X), parameters.n_classes, len(MEASURED_QUBITS)), engine.dtype)
-    for rows in chunks_of_rows(len(X), engine.feature_map.n_qubits):
-        for number in range(parameters.n_classes):
-            encoded = engine.encode(X[rows], *parameters.of_class(number))
-            logits[rows, number] = engine.expectations(encoded, MEASURED_QUBITS)
-    return logits
-
-
 def cross_entropies(logits: FloatArray, labels: NDArray[np.int64], row_weights: FloatArray) -> NDArray[np.float64]:
     """Mean cross entropy of each classifier (M,), whose logits are those of its class and of all others."""
     ahead = (logits[..., 0] - logits[..., 1]).astype(np.float64)
@@ -99,10 +88,16 @@ def cross_entropies(logits: FloatArray, labels: NDArray[np.int64], row_weights: 
     return np.asarray(np.average(losses, axis=0, weights=row_weights))
 
 
-def _scores(
-    engine: StatevectorEngine, data: TrainingData, parameters: VariationalParameters
-) -> tuple[NDArray[np.float64], float]:
-    """The loss of each classifier, and the share of (weighted) samples whose class has the largest ⟨Z₀⟩."""
-    logits = class_logits(engine, data.X, parameters)
-    hits = logits[..., 0].argmax(axis=1) == data.labels
-    return cross_entropies(logits, data.labels, data.row_weights), float(np.average(hits, weights=data.row_weights))
+class _Judge:
+    """What parameters achieve on one part of the data; holds the memory that it takes."""
+
+    def __init__(self, engine: StatevectorEngine, data: TrainingData) -> None:
+        self.data = data
+        self.logits = ClassLogits(engine, data.X, n_classes=data.n_classes)
+
+    def scores(self, parameters: VariationalParameters) -> tuple[NDArray[np.float64], float]:
+        """The loss of each classifier, and the share of (weighted) samples whose class has the largest ⟨Z₀⟩."""
+        logits = self.logits(parameters)
+        hits = logits[..., 0].argmax(axis=1) == self.data.labels
+        accuracy = float(np.average(hits, weights=self.data.row_weights))
+        return cross_entropies(logits, self.data.labels, self.data.row_weights), accuracy
