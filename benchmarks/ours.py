@@ -1,12 +1,18 @@
-"""The step in mcquack."""
+"""The steps in mcquack, with the Adam update that follows the gradients."""
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchmarks.problem import Step, StepProblem
+from benchmarks.problem import FloatArray, Found, Step, StepProblem
+from benchmarks.variational_problem import VariationalProblem
+
+if TYPE_CHECKING:
+    from mcquack.training.optimizer import Moments
 
 
 def build(problem: StepProblem) -> Step:
-    """One step of kernel alignment as training does it: forward, alignment, adjoint gradients, and the Adam update."""
+    """One step of kernel alignment as training does it: forward, alignment, adjoint gradients, update."""
     from mcquack.simulators.statevector import StatevectorEngine
     from mcquack.training import Parameters, TrainingData, TrainingSettings, TrainingState
     from mcquack.training.compiled import CompiledEpochs
@@ -18,9 +24,38 @@ def build(problem: StepProblem) -> Step:
     epoch_of_one_step = CompiledEpochs(engine, data, settings)
     start = TrainingState.start(Parameters(inputs.weights, inputs.bias, inputs.centroids))
 
-    def step() -> float:
-        loss = epoch_of_one_step(start, with_kernel=False).loss_kao
-        assert loss is not None
-        return loss
+    def step() -> Found:
+        done = epoch_of_one_step(start, with_kernel=False)
+        assert done.loss_kao is not None
+        return Found(done.loss_kao, lambda: _first_gradients(done.state.weights_moments, done.state.bias_moments))
 
     return step
+
+
+def variational_build(problem: VariationalProblem) -> Step:
+    """One step of all variational classifiers: forward, Pauli Z, cross entropy, adjoint gradients, update."""
+    from mcquack.simulators.statevector import StatevectorEngine
+    from mcquack.training import TrainingData
+    from mcquack.training.variational import VariationalParameters, VariationalSettings, VariationalState
+    from mcquack.training.variational.epochs import VariationalEpochs
+
+    inputs = problem.ensemble()
+    engine = StatevectorEngine(problem.feature_map, dtype=np.float32)
+    data = TrainingData(inputs.samples, inputs.labels, np.ones(problem.n_samples), problem.n_classes)
+    epoch_of_one_step = VariationalEpochs(engine, data, VariationalSettings(batch_size=problem.n_samples))
+    start = VariationalState.start(VariationalParameters(inputs.weights, inputs.bias))
+
+    def step() -> Found:
+        done = epoch_of_one_step(start)
+        moments = done.state.weights_moments, done.state.bias_moments
+        # A classifier learns from its own loss; told is the mean of all.
+        return Found(done.loss, lambda: [slope / problem.n_classes for slope in _first_gradients(*moments)])
+
+    return step
+
+
+def _first_gradients(*moments: "Moments") -> list[FloatArray]:
+    """What Adam was given in its first step."""
+    from mcquack.training.optimizer import BETA_1
+
+    return [moment.mean / np.float32(1 - BETA_1) for moment in moments]

@@ -1,7 +1,7 @@
 """The step that every implementation is asked to do: 1 - A and its gradients for one mini-batch."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
@@ -14,8 +14,16 @@ from mcquack.randomness import stream
 
 FloatArray = NDArray[np.float32]
 
-Step = Callable[[], float]
-"""Does one whole step (states, kernel, alignment, gradients of all weights and biases) and returns the loss 1 - A."""
+
+class Found(NamedTuple):
+    """The loss of a step, and its gradients by weights and by biases when they are asked for."""
+
+    loss: float
+    gradients: Callable[[], Sequence[FloatArray]]
+
+
+Step = Callable[[], Found]
+"""Does one whole step: states, loss, gradients of all weights and biases."""
 
 # A rotation costs 16 flops per amplitude going forward. Going back, the state and its cotangent are rotated (32) and
 # the three numbers Im⟨λ|X|ψ⟩, Im⟨λ|Y|ψ⟩, Im⟨λ|Z|ψ⟩ are summed (12). Counted whatever the algorithm, so that one
@@ -53,9 +61,14 @@ class StepProblem:
         )
 
     @property
+    def n_circuits(self) -> int:
+        """Every sample and every centroid is encoded."""
+        return self.n_samples + self.n_classes
+
+    @property
     def flops(self) -> int:
-        """Flops of the gates in one step; kernel and alignment are a few thousandths of it and not counted."""
-        gates = self.n_qubits * self.n_layers * (self.n_samples + self.n_classes)
+        """Flops of the gates in one step; kernel or measurement, and loss, are a few thousandths and not counted."""
+        gates = self.n_qubits * self.n_layers * self.n_circuits
         return FLOPS_PER_AMPLITUDE_AND_GATE * 2**self.n_qubits * gates
 
     @cache  # noqa: B019 - a few problems per process, and their data are wanted again

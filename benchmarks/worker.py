@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from benchmarks.problem import Step, StepProblem
+from benchmarks.problem import FloatArray, Step, StepProblem
 
 Build = Callable[[StepProblem], Step]
 
@@ -35,9 +35,10 @@ class Worker:
         self._process.start()
         theirs.close()
 
-    def loss(self) -> float:
-        """The loss of the first step, after the build; abandoned when both take longer than the limit."""
-        return float(self.answer(f"> {self.limit:g} s to compile"))
+    def found(self) -> tuple[float, list[FloatArray]]:
+        """Loss and gradients of the first step, after the build; abandoned when both take longer than the limit."""
+        loss, gradients = self.answer(f"> {self.limit:g} s to compile")
+        return loss, gradients
 
     def seconds(self, budget: float) -> list[float]:
         """Seconds of each step done until ``budget`` seconds are over; at least one."""
@@ -90,7 +91,8 @@ def peak_megabytes(build: Build, problem: StepProblem, *, limit: float) -> float
 def _serve(connection: Connection, build: Build, problem: StepProblem) -> None:
     with _errors_sent_to(connection):
         step = build(problem)
-        connection.send(("loss", step()))
+        loss, gradients = step()
+        connection.send(("found", (loss, list(gradients()))))
         while True:
             connection.send(("seconds", seconds_per_step(step, budget=connection.recv())))
 

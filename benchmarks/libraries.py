@@ -1,0 +1,308 @@
+"""The circuit in the libraries that one would otherwise use, each as its users would write it well.
+
+Packages are imported inside the functions, which run in a process of their own.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from benchmarks.machine import n_cores
+from benchmarks.problem import Found, Step, StepProblem
+from benchmarks.worker import Build, seconds_per_step
+from mcquack.circuits.entangler import ring_permutation
+
+if TYPE_CHECKING:
+    import jax
+    import torch
+
+Framework = Literal["torch", "jax"]
+
+TorchStates = Callable[["torch.Tensor"], "torch.Tensor"]
+"""Angles (S, L, n, 3) → states (S, 2**n)."""
+
+JaxLayer = Callable[["jax.Array", "jax.Array"], "jax.Array"]
+"""States (S, 2**n) and the angles (S, n, 3) of a layer → states after it."""
+
+LONG_STEP = 1.0
+"""Seconds of a step above which all cores are the better choice without a try."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Library:
+    """A library, the modules it needs, what differentiates it, and its circuit of n qubits."""
+
+    title: str
+    packages: tuple[str, ...]
+    framework: Framework
+    circuit: Callable[[int], Any]  # n → TorchStates or JaxLayer
+
+
+@dataclass(frozen=True, kw_only=True)
+class Peer:
+    """A library and how a step is built in it."""
+
+    title: str
+    packages: tuple[str, ...]
+    build: Build
+
+
+def peers_with(steps: Mapping[Framework, Callable[[Callable[[int], Any], StepProblem], Step]]) -> dict[str, Peer]:
+    """All libraries, asked for the same step."""
+    return {
+        name: Peer(
+            title=library.title,
+            packages=library.packages,
+            build=partial(steps[library.framework], library.circuit),
+        )
+        for name, library in LIBRARIES.items()
+    }
+
+
+# --- PyTorch --------------------------------------------------------------------------------------------------------
+
+
+def torch_by_gate(n_qubits: int) -> TorchStates:
+    """Eager complex64, one einsum per gate over the whole batch."""
+    import torch
+
+    source = torch.from_numpy(_ring_source(n_qubits))
+
+    def states_of(angles: "torch.Tensor") -> "torch.Tensor":
+        states = _torch_zero_states(len(angles), n_qubits)
+        for layer in _torch_rotations(angles).unbind(1):
+            for qubit, gate in enumerate(layer.unbind(1)):
+                pairs = states.reshape(len(states), 2**qubit, 2, -1)
+                states = torch.einsum("sab,sxbz->sxaz", gate, pairs)
+            states = states.flatten(1).index_select(1, source)
+        return states
+
+    return states_of
+
+
+def torch_by_three_gates(n_qubits: int) -> TorchStates:
+    """Eager complex64, tuned: three neighbouring gates make one 8 × 8 matrix, applied by a batched product."""
+    import torch
+
+    source = torch.from_numpy(_ring_source(n_qubits))
+
+    def states_of(angles: "torch.Tensor") -> "torch.Tensor":
+        rotations = _torch_rotations(angles)
+        groups = [_torch_kron(rotations[:, :, first : first + 3]) for first in range(0, n_qubits, 3)]
+        states = _torch_zero_states(len(angles), n_qubits)
+        for layer in zip(*(group.mT.unbind(1) for group in groups), strict=True):
+            for group in layer:
+                # The leading qubits are rotated and leave at the end, so after all groups the order is the old one.
+                states = torch.bmm(states.reshape(len(states), group.shape[-1], -1).mT, group)
+            states = states.flatten(1).index_select(1, source)
+        return states
+
+    return states_of
+
+
+def pennylane_torch(n_qubits: int) -> TorchStates:
+    """``default.qubit`` with backpropagation, the batch broadcast through every gate."""
+    import pennylane as qml
+
+    @qml.qnode(qml.device("default.qubit", wires=n_qubits), interface="torch", diff_method="backprop")
+    def states_of(angles: "torch.Tensor") -> Any:
+        for layer in angles.unbind(1):
+            for qubit, gate in enumerate(layer.unbind(1)):
+                qml.Rot(*gate.unbind(-1), wires=qubit)
+            _pennylane_ring(n_qubits)
+        return qml.state()
+
+    return states_of
+
+
+def torch_step(loss_of: Callable[..., "torch.Tensor"], parameters: Sequence[np.ndarray]) -> Step:
+    """The loss and its gradients by all parameters, on as many threads as are fastest."""
+    import torch
+
+    leaves = [torch.from_numpy(parameter).requires_grad_() for parameter in parameters]
+
+    def step() -> Found:
+        for leaf in leaves:
+            leaf.grad = None
+        loss = loss_of(*leaves)
+        loss.backward()
+        return Found(float(loss.detach()), lambda: [leaf.grad.numpy() for leaf in leaves])
+
+    torch.set_num_threads(_better_thread_count(step))
+    return step
+
+
+def _better_thread_count(step: Step) -> int:
+    """1 or all cores, whichever is faster: at a few layers torch loses more by waking threads than it wins."""
+    import torch
+
+    torch.set_num_threads(n_cores())
+    (first,) = seconds_per_step(step, budget=0)
+    if first > LONG_STEP:
+        return n_cores()
+    best_seconds = {}
+    for threads in {1, n_cores()}:
+        torch.set_num_threads(threads)
+        best_seconds[threads] = min(seconds_per_step(step, budget=0.3))
+    return min(best_seconds, key=best_seconds.__getitem__)
+
+
+def _torch_zero_states(count: int, n_qubits: int) -> "torch.Tensor":
+    import torch
+
+    states = torch.zeros(count, 2**n_qubits, dtype=torch.complex64)
+    states[:, 0] = 1
+    return states
+
+
+def _torch_rotations(angles: "torch.Tensor") -> "torch.Tensor":
+    """RZ(ω)RY(θ)RZ(φ) as 2 × 2 matrices in the last two axes."""
+    import torch
+
+    phi, theta, omega = (angles / 2).unbind(-1)
+    cos, sin, plus, minus = torch.cos(theta), torch.sin(theta), phi + omega, phi - omega
+    # Not torch.polar: its gradients have the wrong sign where its first argument, here cos or sin, is negative.
+    a = torch.complex(cos * torch.cos(plus), -cos * torch.sin(plus))
+    b = torch.complex(sin * torch.cos(minus), -sin * torch.sin(minus))
+    return torch.stack([a, -b.conj(), b, a.conj()], -1).unflatten(-1, (2, 2))
+
+
+def _torch_kron(gates: "torch.Tensor") -> "torch.Tensor":
+    """The Kronecker product over axis 2, (S, L, k, 2, 2) → (S, L, 2**k, 2**k)."""
+    product, *rest = gates.unbind(2)
+    for gate in rest:
+        product = (product[..., :, None, :, None] * gate[..., None, :, None, :]).flatten(-4, -3).flatten(-2, -1)
+    return product
+
+
+# --- JAX ------------------------------------------------------------------------------------------------------------
+
+
+def jax_layer(n_qubits: int) -> JaxLayer:
+    """Plain JAX, complex64, the batch in front."""
+    import jax.numpy as jnp
+
+    source = _ring_source(n_qubits)
+
+    def layer(states: "jax.Array", angles: "jax.Array") -> "jax.Array":
+        a, b = _jax_rotation(angles)
+        for qubit in range(n_qubits):
+            pairs = states.reshape(len(states), 2**qubit, 2, -1)
+            zero, one = pairs[:, :, 0], pairs[:, :, 1]
+            a_q, b_q = a[:, qubit, None, None], b[:, qubit, None, None]
+            states = jnp.stack([a_q * zero - b_q.conj() * one, b_q * zero + a_q.conj() * one], axis=2)
+        return states.reshape(len(states), -1)[:, source]
+
+    return layer
+
+
+def pennylane_jax_layer(n_qubits: int) -> JaxLayer:
+    """``default.qubit``, vectorised over the batch; a layer, as unrolled layers take minutes to compile."""
+    import jax
+    import pennylane as qml
+
+    @qml.qnode(qml.device("default.qubit", wires=n_qubits), interface="jax", diff_method="backprop")
+    def layer(state: "jax.Array", angles: "jax.Array") -> Any:
+        qml.StatePrep(state, wires=range(n_qubits), validate_norm=False)
+        for qubit in range(n_qubits):
+            qml.Rot(*angles[qubit], wires=qubit)
+        _pennylane_ring(n_qubits)
+        return qml.state()
+
+    return jax.vmap(layer)
+
+
+def tensorcircuit_layer(n_qubits: int) -> JaxLayer:
+    """TensorCircuit on JAX, vectorised over the batch; a layer, as its documentation advises for depth."""
+    import jax
+    import jax.numpy as jnp
+    import tensorcircuit
+
+    tensorcircuit.set_backend("jax")
+    tensorcircuit.set_dtype("complex64")
+
+    def layer(state: "jax.Array", angles: "jax.Array") -> "jax.Array":
+        circuit = tensorcircuit.Circuit(n_qubits, inputs=state)
+        for qubit in range(n_qubits):
+            a, b = _jax_rotation(angles[qubit])
+            circuit.any(qubit, unitary=jnp.array([[a, -b.conj()], [b, a.conj()]]))
+        for qubit in range(n_qubits):
+            circuit.cnot(qubit, (qubit + 1) % n_qubits)
+        return circuit.state()
+
+    return jax.vmap(layer)
+
+
+def jax_states(layer: JaxLayer, features: "jax.Array", *, weights: "jax.Array", bias: "jax.Array") -> "jax.Array":
+    """States (S, 2**n) by a scan over the layers, from features (L, S, n, 1) and parameters (L, n, 3)."""
+    import jax
+    import jax.numpy as jnp
+
+    def scanned(states: "jax.Array", here: tuple["jax.Array", ...]) -> tuple["jax.Array", None]:
+        x, w, b = here
+        return layer(states, x * w + b).astype(jnp.complex64), None
+
+    _, n_samples, n_qubits, _ = features.shape
+    zero = jnp.zeros((n_samples, 2**n_qubits), jnp.complex64).at[:, 0].set(1)
+    return jax.lax.scan(scanned, zero, (features, weights, bias))[0]
+
+
+def jax_step(loss_of: Callable[..., "jax.Array"], parameters: Sequence[np.ndarray]) -> Step:
+    """The loss and its gradients by all parameters, jitted."""
+    import jax
+    import jax.numpy as jnp
+
+    arrays = [jnp.asarray(parameter) for parameter in parameters]
+    value_and_gradient = jax.jit(jax.value_and_grad(loss_of, argnums=tuple(range(len(arrays)))))
+
+    def step() -> Found:
+        loss, gradients = jax.block_until_ready(value_and_gradient(*arrays))
+        return Found(float(loss), lambda: [np.asarray(gradient) for gradient in gradients])
+
+    return step
+
+
+def _jax_rotation(angles: "jax.Array") -> tuple["jax.Array", "jax.Array"]:
+    """a and b of RZ(ω)RY(θ)RZ(φ) = [[a, -b*], [b, a*]]."""
+    import jax.numpy as jnp
+
+    phi, theta, omega = angles[..., 0], angles[..., 1], angles[..., 2]
+    a = jnp.exp(-0.5j * (phi + omega)) * jnp.cos(theta / 2)
+    b = jnp.exp(-0.5j * (phi - omega)) * jnp.sin(theta / 2)
+    return a, b
+
+
+# --- shared ---------------------------------------------------------------------------------------------------------
+
+
+def _pennylane_ring(n_qubits: int) -> None:
+    import pennylane as qml
+
+    for qubit in range(n_qubits):
+        qml.CNOT([qubit, (qubit + 1) % n_qubits])
+
+
+def _ring_source(n_qubits: int) -> np.ndarray:
+    """``new_state = old_state[source]`` applies the CNOT ring."""
+    return np.argsort(ring_permutation(n_qubits))
+
+
+LIBRARIES = {
+    "torch": Library(title="PyTorch", packages=("torch",), framework="torch", circuit=torch_by_gate),
+    "torch-fused": Library(
+        title="PyTorch, gates fused", packages=("torch",), framework="torch", circuit=torch_by_three_gates
+    ),
+    "jax": Library(title="JAX scan", packages=("jax",), framework="jax", circuit=jax_layer),
+    "pennylane-jax": Library(
+        title="PennyLane + JAX", packages=("pennylane", "jax"), framework="jax", circuit=pennylane_jax_layer
+    ),
+    "pennylane-torch": Library(
+        title="PennyLane + torch", packages=("pennylane", "torch"), framework="torch", circuit=pennylane_torch
+    ),
+    "tensorcircuit": Library(
+        title="TensorCircuit + JAX", packages=("tensorcircuit", "jax"), framework="jax", circuit=tensorcircuit_layer
+    ),
+}
