@@ -26,7 +26,18 @@ class UnknownDatasetError(InvalidInputError):
 
 
 class MissingDataError(McQuackError, FileNotFoundError):
-    """Files of a dataset that are neither on this machine nor could be fetched; the message says how to get them."""
+    """Files of a dataset that are neither on this machine nor could be fetched; the message says how to get them.
+
+    ``reason`` tells in half a sentence why they could not be had.
+    """
+
+    def __init__(self, message: str, *, reason: str = "") -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+class MissingDependencyError(McQuackError, ImportError):
+    """A package that is not installed and without which a file cannot be read; the message says how to get it."""
 
 
 class DataFileError(McQuackError, ValueError):

@@ -26,7 +26,8 @@ def squares(seed):
     """Pictures in three parts."""
     y = np.repeat([0, 1], 20)
     X = np.random.default_rng(0).integers(0, 100, (40, 2, 2)) + 150 * y[:, None, None]
-    return from_arrays(X.astype(np.uint8), y, validation=0.25, test=0.25, seed=seed)
+    names = ("dark", "bright")
+    return from_arrays(X.astype(np.uint8), y, validation=0.25, test=0.25, seed=seed, class_names=names)
 
 
 @pytest.fixture
@@ -38,8 +39,9 @@ def requests(monkeypatch):
         name="squares",
         title="Squares",
         task="bright or dark",
-        class_names=("0", "1"),
+        class_names=("dark", "bright"),
         n_features=4,
+        image_shape=(2, 2),
         sizes={"train": 20, "validation": 10, "test": 10},
     )
 
@@ -63,6 +65,14 @@ def test_the_model_is_the_one_the_estimator_would_make(fit, requests, tmp_path):
     expected = McQuackClassifier(n_qubits=2, epochs=2, random_state=5)
     expected.fit(*dataset.train, validation_data=dataset.validation)
     np.testing.assert_array_equal(McQuackClassifier.load("m.mcq").weights_, expected.weights_)
+
+
+@pytest.mark.usefixtures("requests")
+def test_classes_are_shown_by_label_and_name(fit, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+    shown = fit("squares").out
+    assert "recall of 0 (dark)" in shown
+    assert "recall of 1 (bright)" in shown
 
 
 @pytest.mark.usefixtures("requests")

@@ -47,7 +47,10 @@ def test_tells_its_sizes():
         ({"train": Part(np.ones((0, 4)), np.array([], dtype=str))}, "the train part of 'letters' is empty"),
         ({"test": Part(np.ones((1, 4)), np.array(["d"]))}, "label"),
         ({"class_names": ("A", "B")}, "labels without a name"),
-        ({"image_shape": (3, 2)}, "another size"),
+        ({"image_shape": (3, 2)}, r"image_shape must be \(height, width\) of 4 pixels, got \(3, 2\)"),
+        ({"image_shape": 4}, "image_shape must be"),
+        ({"image_shape": (-2, -2)}, "image_shape must be"),
+        ({"image_shape": (2.0, 2.0)}, "image_shape must be"),
     ],
 )
 def test_a_dataset_that_contradicts_itself_is_refused(changes, message):
@@ -55,8 +58,10 @@ def test_a_dataset_that_contradicts_itself_is_refused(changes, message):
         dataset(**changes)
 
 
-@pytest.mark.parametrize(("dtype", "scaled_dtype"), [(np.uint8, np.float32), (np.int64, np.float64)])
-def test_pictures_become_single_precision_when_scaled_and_tables_double(dtype, scaled_dtype):
+@pytest.mark.parametrize(
+    ("dtype", "scaled_dtype"), [(np.uint8, "f4"), (np.float32, "f4"), (np.int64, "f8"), (np.float64, "f8")]
+)
+def test_bytes_and_singles_are_single_precision_when_scaled_and_all_else_is_double(dtype, scaled_dtype):
     assert dataset(dtype=dtype).scaled().train.X.dtype == scaled_dtype
 
 
@@ -83,9 +88,16 @@ def test_what_lies_beyond_the_range_is_clipped_on_request():
     assert wild.scaled(clip=True).test.X.max() == 1
 
 
-def test_an_unknown_scaling_is_refused():
+def test_an_impossible_scaling_is_refused():
     with pytest.raises(InvalidInputError, match="'min-max' or 'standard', got 'log'"):
         dataset().scaled("log")
+    with pytest.raises(InvalidInputError, match=r"to must be a range \(least, most\), got \(1, 0\)"):
+        dataset().scaled(to=(1, 0))
+
+
+def test_a_part_that_is_not_there_cannot_be_counted():
+    with pytest.raises(InvalidInputError, match="letters has no test part; it has train, validation"):
+        dataset(test=None).class_counts("test")
 
 
 def test_the_fingerprint_is_that_of_the_numbers():

@@ -1,4 +1,7 @@
+import pickle
 import re
+from copy import deepcopy
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -6,6 +9,7 @@ from sklearn.datasets import make_circles
 
 from mcquack import datasets
 from mcquack.datasets import registry
+from mcquack.datasets.files import places
 from mcquack.errors import InvalidInputError, UnknownDatasetError
 
 FAMILIES = (
@@ -84,14 +88,74 @@ def test_a_dataset_unlike_its_description_is_refused():
     datasets.register(description)(lambda request: datasets.from_arrays(np.ones((4, 2)), [0, 1, 0, 1]))
     with pytest.raises(InvalidInputError, match="lie: 3 features are described, 2 came"):
         datasets.load("lie")
-    with pytest.raises(InvalidInputError, match="there is a dataset 'lie' already"):
-        datasets.register(description)
+
+
+SQUARES = datasets.from_arrays(np.ones((4, 2, 2)), [0, 1, 0, 1])
+
+
+@pytest.mark.usefixtures("_own_registry")
+@pytest.mark.parametrize(
+    ("changes", "built", "message"),
+    [
+        ({"class_names": ("no", "yes")}, SQUARES, r"class names \('no', 'yes'\) are described, \('0', '1'\) came"),
+        ({"image_shape": None}, SQUARES, r"image shape None is described, \(2, 2\) came"),
+        ({"class_counts": {"train": (1, 3)}}, SQUARES, "class counts .* came; mend its description"),
+        ({"sizes": {"train": 5}}, SQUARES, r"{'train': 5} samples are described, {'train': 4} came; mend"),
+        ({}, (np.ones((4, 4)), [0, 1, 0, 1]), "squares: its builder must return a Dataset, but tuple came"),
+    ],
+)
+def test_whatever_differs_from_the_description_is_told(changes, built, message):
+    settings = {"class_names": ("0", "1"), "n_features": 4, "image_shape": (2, 2), "sizes": {"train": 4}}
+    description = datasets.Description(name="squares", title="Squares", task="None", **{**settings, **changes})
+    datasets.register(description)(lambda request: built)
+    with pytest.raises(InvalidInputError, match=message):
+        datasets.load("squares")
+
+
+@pytest.mark.usefixtures("_own_registry")
+def test_a_builder_that_does_not_heed_sizes_is_told_so():
+    description = datasets.Description(
+        name="squares", title="S", task="None", class_names=("0", "1"), n_features=4, image_shape=(2, 2),
+        sizes={"train": 4},
+    )  # fmt: skip
+    datasets.register(description)(lambda request: SQUARES)
+    with pytest.raises(InvalidInputError, match=r"{'train': 2} samples were asked for, {'train': 4} came.*leave sizes"):
+        datasets.load("squares", sizes=(2,))
+
+
+@pytest.mark.usefixtures("_own_registry")
+def test_a_dataset_of_yours_can_be_registered_again_and_one_of_ours_cannot():
+    description = datasets.Description(
+        name="mine", title="Mine", task="None", class_names=("0", "1"), n_features=1, sizes={"train": 2}
+    )
+    for value in (1.0, 2.0):
+        datasets.register(description)(lambda request, value=value: datasets.from_arrays([[0.0], [value]], [0, 1]))
+        assert datasets.load("mine").train.X.max() == value
+    with pytest.raises(InvalidInputError, match="'iris3' is a dataset of mcquack; choose another name"):
+        datasets.register(replace(description, name="iris3"))
+
+
+@pytest.mark.parametrize("description", datasets.descriptions()[::9], ids=lambda description: description.name)
+def test_a_description_is_a_value(description):
+    request = datasets.Request(description=description, seed=0, sizes=description.sizes, places=places())
+    for twin in (deepcopy(description), pickle.loads(pickle.dumps(request)).description):
+        assert twin == description
+        assert hash(twin) == hash(description)
+    assert asdict(description)["sizes"] == description.sizes
+    for source in description.sources:
+        assert pickle.loads(pickle.dumps(source)).read is not None
+    with pytest.raises(TypeError):
+        description.sizes["train"] = 1
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
         ({"name": "Two Words"}, "lower-case letters"),
+        ({"n_features": 0}, "n_features of x must be a whole number of at least 1"),
+        ({"sizes": {"train": 0}}, "train size of x must be a whole number of at least 1"),
+        ({"sizes": {"train": 5.0}}, "train size of x must be a whole number of at least 1"),
+        ({"image_shape": (2, 2)}, "image_shape must be"),
         ({"sizes": {"test": 5}}, "must name train"),
         ({"sizes": {"train": 5, "holdout": 5}}, "must name train"),
         ({"class_counts": {"train": (2, 2)}}, "do not add up"),

@@ -182,8 +182,10 @@ def _show_scores(model: "McQuackClassifier", dataset: Dataset) -> None:
         table.add_column(f"{part} ({len(y):,} rows)", justify="right")
     table.add_row("accuracy", *(f"{np.mean(predictions[part] == y):.3f}" for part, (_, y) in parts.items()))
     table.add_row("balanced accuracy", *(f"{np.nanmean(recalls[part]):.3f}" for part in parts), end_section=True)
-    for index, label in enumerate(model.classes_[:_SHOWN_CLASSES]):
-        table.add_row(f"recall of {label}", *(_share(recalls[part][index]) for part in parts))
+    names = dict(zip(dataset.labels, dataset.class_names, strict=True))
+    for index, label in enumerate(model.classes_[:_SHOWN_CLASSES].tolist()):
+        named = f" ({names[label]})" if names[label] != str(label) else ""
+        table.add_row(f"recall of {label}{named}", *(_share(recalls[part][index]) for part in parts))
     if len(model.classes_) > _SHOWN_CLASSES:
         table.add_row(f"and {len(model.classes_) - _SHOWN_CLASSES} more classes", *("" for _ in parts))
     Console(markup=False, emoji=False, highlight=False).print(table)  # a label may look like ":cat:" or "[red]"

@@ -9,6 +9,8 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from mcquack.datasets.lazy_imports import one_at_a_time
+from mcquack.datasets.pixels import checked_image_shape
 from mcquack.datasets.table import TableReading
 from mcquack.errors import InvalidInputError
 
@@ -29,7 +31,9 @@ class Dataset:
     """Two or three parts of one dataset.
 
     ``labels`` are the values of y in sorted order and ``class_names`` says what each means. ``origin`` tells where the
-    numbers came from, for result rows and doubts. ``table`` is there for datasets read from a table of the user's.
+    numbers came from, for result rows and doubts. ``described_as`` names the registered dataset whose licence and notes
+    hold for the samples, where that is not the one that was loaded. ``table`` is there for datasets read from a table
+    of the user's.
     """
 
     name: str
@@ -41,6 +45,7 @@ class Dataset:
     feature_names: tuple[str, ...]
     image_shape: tuple[int, int] | None = None
     origin: str
+    described_as: str = ""
     table: TableReading | None = None
 
     def __post_init__(self) -> None:
@@ -50,7 +55,8 @@ class Dataset:
             _check(not unlisted, f"the {name} part of {self.name!r} has labels that are not listed, as {unlisted}")
         _check(len(self.class_names) == len(self.labels), f"{self.name!r} has labels without a name, or names too many")
         if self.image_shape is not None:
-            _check(int(np.prod(self.image_shape)) == self.n_features, f"the images of {self.name!r} have another size")
+            shape = checked_image_shape(self.image_shape, of=self.name, n_features=self.n_features)
+            object.__setattr__(self, "image_shape", shape)
 
     @property
     def parts(self) -> Mapping[PartName, Part]:
@@ -78,6 +84,8 @@ class Dataset:
 
     def class_counts(self, part: PartName) -> tuple[int, ...]:
         """Samples of each class in a part, in the order of ``labels``."""
+        if part not in self.parts:
+            raise InvalidInputError(f"{self.name} has no {part} part; it has {', '.join(self.parts)}.")
         return tuple(int(np.sum(self.parts[part].y == label)) for label in self.labels)
 
     @property
@@ -93,13 +101,16 @@ class Dataset:
     def scaled(self, method: Scaling = "min-max", *, to: tuple[float, float] = (0.0, 1.0), clip: bool = False) -> Self:
         """All parts as floats on the scale of the training part: no other part is looked at.
 
-        ``to`` is the range for "min-max"; values of other parts may lie beyond it, unless they are clipped. Pictures
-        become float32, all else float64.
+        ``to`` is the range for "min-max"; values of other parts may lie beyond it, unless they are clipped. Bytes
+        become float32, float32 stays what it is, and all else becomes float64.
         """
-        from sklearn.preprocessing import MinMaxScaler, StandardScaler
+        with one_at_a_time:
+            from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
         if method not in ("min-max", "standard"):
             raise InvalidInputError(f"method must be 'min-max' or 'standard', got {method!r}.")
+        if not to[0] < to[1]:
+            raise InvalidInputError(f"to must be a range (least, most), got {to}.")
         scaler = MinMaxScaler(to, clip=clip) if method == "min-max" else StandardScaler()
         scaler.fit(_floats(self.train.X))
         scaled = {name: Part(scaler.transform(_floats(part.X)), part.y) for name, part in self.parts.items()}
@@ -125,4 +136,4 @@ def _check_part(part: Part, *, of: str, n_features: int) -> None:
 
 
 def _floats(X: NDArray[Any]) -> NDArray[Any]:
-    return X.astype(np.float32 if X.dtype == np.uint8 else np.float64, copy=False)
+    return X.astype(np.float32 if X.dtype in (np.uint8, np.float32) else np.float64, copy=False)

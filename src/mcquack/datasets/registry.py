@@ -9,6 +9,7 @@ from importlib import import_module
 from mcquack.datasets.dataset import Dataset, PartName
 from mcquack.datasets.description import Description
 from mcquack.datasets.files import Places
+from mcquack.datasets.lazy_imports import one_at_a_time
 from mcquack.errors import InvalidInputError, UnknownDatasetError
 
 # Each has a function `entries`; the order is that of `mcquack datasets list`.
@@ -40,9 +41,12 @@ _own: dict[str, Entry] = {}
 
 
 def register(description: Description) -> Callable[[Builder], Builder]:
-    """Decorates the function that makes the dataset: then ``load`` and the command line know it by name."""
-    if description.name in _entries():
-        raise InvalidInputError(f"there is a dataset {description.name!r} already; choose another name.")
+    """Decorates the function that makes the dataset: then ``load`` knows it by name in every program that imports it.
+
+    A dataset of yours takes the place of an earlier one of the same name; those of mcquack stay what they are.
+    """
+    if description.name in _ours():
+        raise InvalidInputError(f"{description.name!r} is a dataset of mcquack; choose another name.")
 
     def remember(build: Builder) -> Builder:
         _own[description.name] = Entry(description=description, build=build)
@@ -56,7 +60,7 @@ def entry(name: str) -> Entry:
     known = _entries()
     try:
         return known[name]
-    except KeyError:
+    except (KeyError, TypeError):
         close = difflib.get_close_matches(str(name).lower(), known, n=3)
         hint = f"did you mean {' or '.join(close)}?" if close else "mcquack datasets list shows all."
         raise UnknownDatasetError(f"no dataset is named {name!r}; {hint}") from None
@@ -88,5 +92,6 @@ def _entries() -> Mapping[str, Entry]:
 @cache
 def _ours() -> Mapping[str, Entry]:
     """Upon the first question: whoever brings arrays of their own needs none of it."""
-    homes = map(import_module, _HOMES)
+    with one_at_a_time:
+        homes = [import_module(home) for home in _HOMES]
     return {entry.description.name: entry for home in homes for entry in home.entries()}

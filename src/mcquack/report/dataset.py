@@ -1,6 +1,7 @@
 """A dataset at a glance: how its classes are balanced, how they lie, and what their pictures look like."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import resample
 
-from mcquack.datasets import Dataset
+from mcquack.datasets import Dataset, Part
 from mcquack.errors import InvalidInputError
 from mcquack.report.classes import MOST_SAMPLES, draw_class_legend, draw_samples
 from mcquack.report.style import FONT_SIZE, INK, MUTED, PAPER, SMALL, class_colour, quiet, write_title
@@ -27,6 +28,9 @@ MOST_STACKED_BARS = 12
 MOST_DEVIATIONS = 5.0
 """Standard deviations at which a feature is cut off, as one far sample would decide on the axes alone."""
 
+LARGEST = 1e100
+"""Beyond this, values are scaled down before anything is computed of them: their squares would overflow."""
+
 PICTURE_ROWS, PICTURE_COLUMNS = 10, 8
 """Pictures in a panel, unless more classes need a row each."""
 
@@ -36,6 +40,8 @@ def plot_dataset(dataset: Dataset) -> Figure:
 
     Of more than 1,000 training samples the same 1,000 are drawn every time, in the proportions of their classes.
     """
+    _check_finite(dataset)
+    dataset = _tamed(dataset)
     balances = _balances(dataset)
     widths = [1.4 + 0.8 * len(balances) if _is_wide(balances) else 2.8, 5.2, *([3.6] if dataset.image_shape else [])]
     height = 0.5 + max(HEIGHT, 0.9 + CLASS_HEIGHT * dataset.n_classes)
@@ -48,6 +54,20 @@ def plot_dataset(dataset: Dataset) -> Figure:
     for panel in right:
         _draw_pictures(panel.subplots(), dataset, names)
     return figure
+
+
+def _check_finite(dataset: Dataset) -> None:
+    if not np.isfinite(dataset.train.X).all():
+        raise InvalidInputError(f"{dataset.name} has values that are not finite; fill or drop them to plot it.")
+
+
+def _tamed(dataset: Dataset) -> Dataset:
+    """The same picture from smaller numbers: of a table each column has its own scale, pixels share one."""
+    X, y = dataset.train
+    largest = np.asarray(np.abs(X).max(axis=None if dataset.image_shape else 0), dtype=np.float64)
+    if np.all(largest <= LARGEST):
+        return dataset
+    return replace(dataset, train=Part(X / np.where(largest > LARGEST, largest, 1), y))
 
 
 def _balances(dataset: Dataset) -> dict[str, tuple[int, ...]]:
@@ -126,8 +146,6 @@ def _drawn_samples(dataset: Dataset) -> tuple[NDArray[np.float64], NDArray[Any]]
     X, y = dataset.train
     if len(y) > MOST_SAMPLES:
         X, y = resample(X, y, replace=False, n_samples=MOST_SAMPLES, stratify=y, random_state=0)
-    if not np.isfinite(X).all():
-        raise InvalidInputError(f"{dataset.name} has values that are not finite; fill or drop them to plot it.")
     X = X.astype(np.float64)
     return (X, y) if dataset.image_shape else (StandardScaler().fit_transform(X), y)
 

@@ -36,6 +36,7 @@ def registered(monkeypatch):
             task="telling a from b",
             class_names=data.class_names,
             n_features=data.n_features,
+            image_shape=data.image_shape,
             sizes={part: len(samples.y) for part, samples in data.parts.items()},
             sources=sources,
         )

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import mcquack as package
 from mcquack.cli.datasets import export as export_module
-from mcquack.datasets import from_arrays, load
+from mcquack.datasets import describe, from_arrays, load
 from mcquack.datasets.own import load_csv, load_parquet
 
 
@@ -142,6 +142,17 @@ def test_parts_of_two_datasets_do_not_mix(datasets, tmp_path):
     assert contents(tmp_path) == before
 
 
+def test_arrays_of_two_datasets_do_not_mix(datasets, tmp_path):
+    datasets("export", "iris3", "--out", tmp_path, "--format", "npz")
+    before = contents(tmp_path)
+    for other in (["two_curves_2", "--format", "npz"], ["iris3"]):
+        outcome = datasets("export", *other, "--out", tmp_path, "--force")
+        assert outcome.code == 1
+        assert "holds iris3.npz, which would not belong to the new files" in outcome.err
+    assert contents(tmp_path) == before
+    assert datasets("export", "iris3", "--out", tmp_path, "--format", "npz", "--force").code == 0
+
+
 @pytest.mark.parametrize(
     ("options", "told"),
     [
@@ -179,6 +190,10 @@ def test_data_that_takes_the_place_of_other_data_is_told_in_a_note(datasets, tmp
     outcome = datasets("export", "pm2", "--out", tmp_path)
     assert outcome.code == 0
     assert re.match(r"Note: pm2 is drawn here in the manner of the original pictures[^\n]*\nIn ", outcome.err)
+    about = json.loads((tmp_path / "about.json").read_text())
+    drawn = describe("pm2_generated")
+    assert (about["name"], about["licence"], about["notes"]) == ("pm2", drawn.licence, list(drawn.notes))
+    assert load("pm2_generated", seed=about["seed"]).fingerprint == about["fingerprint"]
 
 
 def test_published_pictures_are_whole_numbers(datasets, tmp_path, data_dir):

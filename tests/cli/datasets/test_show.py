@@ -49,7 +49,7 @@ def test_what_differs_from_the_paper_and_the_counts_of_classes(datasets):
         ({}, "if you have it"),
         ({"homepage": "https://example.org/form"}, "by hand from https://example.org/form"),
         ({"url": "https://example.org/file.bin"}, "from https://example.org/file.bin"),
-        ({"url": "openml:61"}, "from https://www.openml.org/d/61"),
+        ({"url": "openml:61"}, "fetched by scikit-learn from https://www.openml.org/d/61"),
     ],
 )
 def test_where_each_file_comes_from(datasets, registered, source, given, told):
@@ -61,7 +61,8 @@ def test_where_each_file_comes_from(datasets, registered, source, given, told):
 
 def test_the_files_on_this_machine_are_named_once_they_are_verified(datasets, registered, source, tmp_path):
     registered("remote", source())
-    path = tmp_path / "file.bin"
+    path = tmp_path / "some" / "file.bin"
+    path.parent.mkdir()
     path.write_bytes(CONTENT)
     told = datasets("show", "remote", "--data-dir", tmp_path)
     assert str(path) in told.out

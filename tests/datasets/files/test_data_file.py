@@ -58,6 +58,14 @@ def test_a_file_is_flawless_if_and_only_if_it_is_the_one_meant(tmp_path_factory,
     assert flaw(path, DataFile(name="meant")) is None
 
 
+def test_a_file_of_another_kind_is_known_by_its_first_bytes(tmp_path):
+    path = tmp_path / "file"
+    file = DataFile(name="file", magic=b"\x89HDF")
+    for content, problem in ((b"\x89HDF and more", None), (b"<html>", r"begins with b'<htm' instead"), (b"", "b''")):
+        path.write_bytes(content)
+        assert flaw(path, file) is None if problem is None else problem in flaw(path, file)
+
+
 def test_a_flaw_tells_what_was_expected_and_what_came(tmp_path):
     path = tmp_path / "file"
     path.write_bytes(b"four")

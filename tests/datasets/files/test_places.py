@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from mcquack.datasets.files import DataFile, Patience, Places, Source, places
+from mcquack.datasets.files import DataFile, Extra, Patience, Places, Source, places
 from mcquack.errors import DataFileError, InvalidInputError, MissingDataError
 from tests.datasets.files.http_server import CONTENT, Answer
 
@@ -117,9 +117,20 @@ def test_files_of_one_name_do_not_meet_in_the_cache(here, server):
 @pytest.mark.parametrize("content", [b"wrong", b"2x"])
 def test_a_wrong_local_file_is_refused_and_never_passed_over(here, content):
     for name, text in (("one.txt", b"1"), ("two.txt", content), ("three.txt", b"333")):
-        (here.data_dir / name).write_bytes(text)
-    with pytest.raises(DataFileError, match=r"data.two\.txt is not .* instead of .* Replace it .* or move it"):
+        (here.data_dir / "some" / "where" / name).write_bytes(text)
+    with pytest.raises(DataFileError, match=r"where.two\.txt is not .* instead of .* Replace it .* or move it"):
         here.find([BY_HAND, OTHER], wanted_for="toy")
+
+
+@pytest.mark.parametrize("content", [b"wrong", b"2x"])
+def test_at_the_top_a_file_counts_only_if_it_is_the_one_meant(here, content):
+    for name, text in (("one.txt", b"1"), ("two.txt", content)):
+        (here.data_dir / name).write_bytes(text)
+    assert here.status([BY_HAND]) == "by hand"
+    with pytest.raises(MissingDataError, match=r"Passed over, .*right name:\n  .*data.two\.txt: it.* instead of "):
+        here.find([BY_HAND, OTHER], wanted_for="toy")
+    (here.data_dir / "three.txt").write_bytes(b"333")
+    assert here.find([BY_HAND, OTHER], wanted_for="toy").source is OTHER
 
 
 def test_a_rotten_file_in_the_cache_is_downloaded_again_if_that_is_allowed(here, on_server, server, caplog):
@@ -132,6 +143,82 @@ def test_a_rotten_file_in_the_cache_is_downloaded_again_if_that_is_allowed(here,
     assert "a.bin is broken, so it is downloaded again" in caplog.text
 
 
+def whole(path):
+    """Reads a file that must end in a full stop."""
+    content = path.read_bytes()
+    if not content.endswith(b"."):
+        raise DataFileError(f"{path} is not whole")
+    return content
+
+
+@pytest.fixture
+def unproven(server):
+    """A source whose file nothing proves but that it can be read."""
+    server.routes |= {"/text": b"all of it."}
+    file = DataFile(name="text", magic=b"all", url=f"{server.base}/text")
+    return Source(title="unproven", files=(file,), read=whole)
+
+
+def test_a_file_in_the_cache_that_cannot_be_read_is_fetched_again_once(here, unproven, server):
+    server.routes["/text"] = b"all of"
+    with pytest.raises(DataFileError, match="is not whole"):
+        here.read([unproven], wanted_for="toy")
+    assert len(server.asked) == 2
+    server.routes["/text"] = b"all of it."
+    found, content = here.read([unproven], wanted_for="toy")
+    assert (found.source, content) == (unproven, b"all of it.")
+    assert len(server.asked) == 3
+
+
+@pytest.mark.parametrize("broken", [b"all of", b"<html>"])
+def test_without_a_server_a_broken_file_in_the_cache_is_as_good_as_none(here, unproven, broken):
+    path = here.find([unproven], wanted_for="toy").paths[0]
+    path.write_bytes(broken)
+    with pytest.raises(MissingDataError, match="not on this machine"):
+        replace(here, download=False).read([unproven], wanted_for="toy")
+    path.unlink(missing_ok=True)
+    (here.data_dir / "three.txt").write_bytes(b"333")
+    assert replace(here, download=False).read([unproven, OTHER], wanted_for="toy")[1] == [b"333"]
+
+
+def test_the_file_of_another_kind_that_a_server_sends_is_not_kept(here, unproven, server):
+    server.routes["/text"] = b"<html>log in first.</html>"
+    with pytest.raises(MissingDataError, match="begins with b'<ht' instead of b'all'") as missing:
+        here.read([unproven], wanted_for="toy")
+    assert missing.value.reason.startswith("the server's file is not the expected one")
+    assert here.status([unproven]) == "download"
+
+
+def test_who_reads_what_is_inside_a_file_need_not_know_its_name(here, server):
+    def unreadable(*_):
+        raise DataFileError("the table is empty")
+
+    (here.data_dir / "three.txt").write_bytes(b"333")
+    with pytest.raises(DataFileError, match=r"data.three\.txt: the table is empty"):
+        here.read([replace(OTHER, read=unreadable)], wanted_for="toy")
+
+
+def test_a_broken_file_of_the_user_is_refused_and_stays(here, unproven, server):
+    path = here.data_dir / "text"
+    path.write_bytes(b"all of")
+    with pytest.raises(DataFileError, match="is not whole"):
+        here.read([unproven], wanted_for="toy")
+    assert path.exists()
+    assert not server.asked
+
+
+def test_what_could_not_be_read_is_not_downloaded(here, on_server, server):
+    extra = Extra(name="rare", module="no_such_module")
+    told = 'no_such_module, which is not installed: pip install "mcquack[rare]"'
+    with pytest.raises(MissingDataError, match="or install what it takes") as missing:
+        here.read([replace(on_server, extra=extra)], wanted_for="toy")
+    assert told in str(missing.value)
+    assert told in missing.value.reason
+    assert f'from {server.url}, once you pip install "mcquack[rare]"' in str(missing.value)
+    assert not server.asked
+    assert here.read([replace(on_server, extra=replace(extra, module="json"))], wanted_for="toy")
+
+
 def test_a_cache_that_cannot_be_written_is_told(here, on_server):
     here.cache_dir.write_text("a file where the folder should be")
     with pytest.raises(MissingDataError, match=r"cannot be written .*let MCQUACK_CACHE name another folder"):
@@ -141,6 +228,7 @@ def test_a_cache_that_cannot_be_written_is_told(here, on_server):
 def test_whoever_lacks_files_learns_which_and_how_to_get_them(here, on_server, server):
     server.answers += [Answer(status=404)]
     openml = source(DataFile(name="toy.npz", url="openml:61"), title="at OpenML")
+    assert openml.is_downloadable
     with pytest.raises(MissingDataError) as missing:
         replace(here, data_dir=None).find([BY_HAND, on_server], wanted_for="toy")
     assert (
@@ -168,11 +256,10 @@ load(…, data_dir=<folder>)
         == f"""\
 toy needs files that are not on this machine:
   at OpenML
-    toy.npz, from https://www.openml.org/d/61
+    fetched by scikit-learn from https://www.openml.org/d/61
 They were looked for in {here.data_dir} and {here.cache_dir}.
 What helps:
-  put them into {here.data_dir}, as listed or all at its top
-  or allow the download, which download=False forbids"""
+  allow the download, which download=False forbids"""
     )
 
 
@@ -228,3 +315,14 @@ def test_a_folder_that_does_not_exist_is_refused_with_who_named_it(monkeypatch, 
     with pytest.raises(InvalidInputError, match=r"^data_dir names the folder .*nowhere, which does not exist"):
         places(tmp_path / "nowhere")
     assert places(tmp_path).data_dir == tmp_path
+
+
+def test_a_folder_that_is_none_is_refused(monkeypatch, tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(InvalidInputError, match=r"^data_dir names .*file, which is a file; name the folder"):
+        places(tmp_path / "file")
+    with pytest.raises(InvalidInputError, match=r"^data_dir names the folder ~nobody-at-all/x, but there is no such"):
+        places("~nobody-at-all/x")
+    monkeypatch.setenv("MCQUACK_CACHE", "~nobody-at-all/x")
+    with pytest.raises(InvalidInputError, match=r"^MCQUACK_CACHE names the folder ~nobody-at-all/x"):
+        places()

@@ -139,6 +139,9 @@ HOLE[4, 1] = np.nan
         (X, Y, {"image_shape": (2, 2)}, "image_shape"),
         (X.reshape(10, 3, 1), Y, {"image_shape": (1, 3)}, "image_shape"),
         (X, Y, {"image_shape": (1, 1, 3)}, "image_shape"),
+        (X, Y, {"image_shape": 3}, "image_shape"),
+        (X, Y, {"image_shape": (-1, -3)}, "image_shape"),
+        (X, Y, {"image_shape": (1.0, 3.0)}, "image_shape"),
         (X, Y, {"validation": 0.6, "test": 0.4}, "below 1"),
     ],
 )

@@ -80,6 +80,16 @@ def test_what_fills_a_gap_is_learned_from_the_training_part_only(missing, fill):
         assert_allclose(part.X[:, 0], frame.x[rows].fillna(expected))
 
 
+def test_what_will_fill_gaps_in_later_tables_is_learned_from_the_training_part_as_well():
+    jobs = ["nurse"] * 11 + ["baker"] * 29
+    frame = pd.DataFrame({"x": np.arange(40.0), "job": jobs, "label": [0, 1] * 20})
+    dataset = from_frame(frame, target="label", missing="mean", test=0.5, seed=1)
+    x, job = dataset.table.encoder.columns
+    assert x.fill == pytest.approx(dataset.train.X[:, 0].mean())
+    assert x.fill != pytest.approx(frame.x.mean())
+    assert job.fill == np.bincount(dataset.train.X[:, 1].astype(int)).argmax()
+
+
 def test_rows_that_were_not_used_are_told():
     frame = CONTENT.assign(x=CONTENT.x.where(CONTENT.index != 3), label=CONTENT.label.where(CONTENT.index != 0))
     reading = from_frame(frame, target="label", missing="drop").table
@@ -98,8 +108,10 @@ def test_columns_are_taken_as_asked():
 
 
 def test_columns_without_names_have_numbers():
-    dataset = from_frame(pd.DataFrame([[0.5, 1], [1.5, 0]]), target=1)
-    assert dataset.feature_names == ("0",)
+    frame = pd.DataFrame([[0.5, 1, 7, 7], [1.5, 0, 8, 7]])
+    dataset = from_frame(frame, target=1, ignore=[3], categorical=[2], numeric=[0])
+    assert dataset.feature_names == ("0", "2")
+    assert [column.kind for column in dataset.table.encoder.columns] == ["number", "category"]
     assert dataset.labels == (0, 1)
 
 

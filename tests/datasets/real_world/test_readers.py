@@ -8,15 +8,17 @@ import struct
 import zipfile
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mcquack import datasets
 from mcquack.datasets.real_world.census import FEATURES as CENSUS
+from mcquack.datasets.real_world.columns import matrix
 from mcquack.datasets.real_world.cover_type import AREAS, MEASURED, SOILS
 from mcquack.datasets.real_world.doh import FEATURES as DOH
 from mcquack.datasets.real_world.kdd import DIFFICULTY, TRAFFIC
-from mcquack.errors import DataFileError, MissingDataError
+from mcquack.errors import DataFileError, MissingDependencyError
 
 N_ROWS = 30
 
@@ -128,7 +130,7 @@ def test_doh(written, tmp_path):
 
     def rows(label):
         values = [["10.0.0.1", "8.8.8.8", 1, 443, "2020-01-14 15:49:11", *random.normal(size=len(DOH)), label]]
-        return values * 2 + [[*values[0][:-2], "", label]]  # the last one lacks a value
+        return values * 2 + [[*values[0][:-2], odd, label] for odd in ("", "NaN", "Infinity", "-inf")]
 
     benign, malicious = rows("Benign"), rows("Malicious")
     stored, published = readers("doh")[:2]
@@ -171,6 +173,85 @@ def test_url(written, tmp_path):
     assert len(pool.y) == N_ROWS - 1
     assert_same_pool(pool, alone(written("All.csv", text)))
     assert_same_pool(pool, archived(zipped(tmp_path / "u.zip", {"FinalDataset/All.csv": text})))
+
+
+def test_the_selection_of_addresses(written, tmp_path):
+    random = np.random.default_rng(8)
+    header = [*(f"x{index}" for index in range(12)), "class"]
+    rows = [[*random.normal(size=12), random.choice(["benign", "malware"])] for _ in range(N_ROWS)]
+    text = csv_text(rows, header=header)
+    stored, alone, archived = readers("url_12")
+    pool = stored(written("u.csv.gz", text))
+    assert_same_pool(pool, alone(written("All_Infogain.csv", text)))
+    assert_same_pool(pool, archived(zipped(tmp_path / "u.zip", {"FinalDataset/All_Infogain.csv": text})))
+
+
+def url_table(*, cell=1, label="benign"):
+    header = [*(f"x{index}" for index in range(79)), "URL_Type_obf_Type"]
+    return csv_text([[1] * 79 + ["spam"], [cell] * 79 + [label]], header=header)
+
+
+def doh_members(*, without=None, cell=1.5, label="Benign"):
+    """The tables of the archive, with one cell, one label or one column other than they should be."""
+    names = [name for name in (*DOH, "Label") if name != without]
+    values = {**dict.fromkeys(DOH, 1.5), DOH[0]: cell, "Label": label}
+    benign = csv_text([[values[name] for name in names]], header=names)
+    return {"l2-benign.csv": benign, "l2-malicious.csv": benign.replace("Benign", "Malicious")}
+
+
+@pytest.mark.parametrize(
+    ("name", "members", "message"),
+    [
+        ("url", {"All.csv": url_table(cell="oops")}, "cannot be read .*oops"),
+        ("url", {"All.csv": url_table(label="")}, "'URL_Type_obf_Type' is empty in 1 rows"),
+        ("url", {"All.csv": "\n"}, "cannot be read"),
+        ("doh", doh_members(cell="oops"), "cannot be read .*oops"),
+        ("doh", doh_members(label=""), "'Label' is empty in 2 rows"),
+        ("doh", doh_members(without=DOH[3]), f"cannot be read .*{DOH[3]}"),
+        ("doh", doh_members(without="Label"), "cannot be read .*Label"),
+    ],
+)
+def test_an_archive_of_other_tables_is_refused(name, members, message, tmp_path):
+    with pytest.raises(DataFileError, match=message):
+        readers(name)[-1](zipped(tmp_path / "a.zip", members))
+
+
+@pytest.mark.parametrize("change", [(8, 1), (10, 97)], ids=["encrypted", "odd compression"])
+def test_an_archive_that_cannot_be_unpacked_is_refused(change, tmp_path):
+    path = zipped(tmp_path / "u.zip", {"All.csv": url_table()})
+    content = bytearray(path.read_bytes())
+    offset, value = change
+    for start in (content.find(b"PK\x01\x02") + offset, offset - 2):  # both headers say the same
+        content[start] = value
+    path.write_bytes(content)
+    with pytest.raises(DataFileError, match="not a whole, plain zip archive"):
+        readers("url")[-1](path)
+
+
+@pytest.mark.parametrize(
+    ("name", "arrays"),
+    [
+        ("mnist10", {"target": ["x"] * 3}),
+        ("mnist10", {"target": ["1"] * 2}),
+        ("mnist10", {"data": np.zeros((3, 500), np.uint8)}),
+        ("mnist10", {"data": np.full((3, 784), 0.5)}),
+        ("census", {"feature_names": ["age"]}),
+        ("census", {"feature_names": [f"x{index}" for index in range(784)]}),
+        ("census", {"feature_names": [f"x{index}" for index in range(784)], "categories": {"x3": ["a"]}}),
+    ],
+)
+def test_other_arrays_than_those_of_openml_are_refused(name, arrays, tmp_path):
+    right = {"data": np.full((3, 784), 7, np.uint8), "target": ["1"] * 3}
+    with pytest.raises(DataFileError):
+        readers(name)[-1](write_openml(tmp_path / "o.npz", **{**right, **arrays}))
+
+
+def test_a_column_of_numbers_that_came_as_text_is_refused():
+    table = pa.table({"a": ["1", "2"], "b": [1.0, 2.0]})
+    assert_array_equal(matrix(table, ["a", "b"], text=["a"]), [[0, 1], [1, 2]])
+    for text in ([], ["a", "b"]):
+        with pytest.raises(DataFileError, match="expected; replace the table"):
+            matrix(table, ["a", "b"], text=text)
 
 
 def test_a_table_of_addresses_with_other_columns_is_refused(written):
@@ -232,7 +313,30 @@ def test_signs(tmp_path):
 
 def test_signs_in_hdf5_without_h5py_say_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "h5py", None)
-    with pytest.raises(MissingDataError, match="install h5py"):
+    with pytest.raises(MissingDependencyError, match=r'h5py to read: pip install "mcquack\[hdf5\]"'):
+        readers("pm4")[1](tmp_path / "p.h5")
+
+
+@pytest.mark.parametrize(
+    "arrays",
+    [
+        {"img_test": np.zeros((4, 8, 16))},
+        {"img_test": np.zeros((3, 16, 16))},
+        {"img_test": np.full((4, 16, 16), np.nan)},
+        {"labels_test": np.arange(1, 5)},
+        {"labels_test": np.array([b"a"] * 4)},
+        {"labels_test": None},
+    ],
+    ids=str,
+)
+def test_signs_of_another_shape_or_kind_are_refused(arrays, tmp_path):
+    h5py = pytest.importorskip("h5py")
+    parts = ("train", "test")
+    right = {f"img_{part}": np.zeros((4, 16, 16)) for part in parts} | {f"labels_{p}": np.arange(4) for p in parts}
+    with h5py.File(tmp_path / "p.h5", "w") as file:
+        for name, array in {**right, **arrays}.items():
+            file.create_group(name) if array is None else file.create_dataset(name, data=array)
+    with pytest.raises(DataFileError, match="not the PlusMinus file"):
         readers("pm4")[1](tmp_path / "p.h5")
 
 
@@ -246,6 +350,7 @@ def test_signs_in_hdf5_without_h5py_say_what_to_install(tmp_path, monkeypatch):
         ("emnist", 1, "e.zip"),
         ("url", 0, "u.csv"),
         ("url", 2, "u.zip"),
+        ("url_12", 2, "u.zip"),
         ("pm4", 0, "p.npz"),
         ("pm4", 1, "p.h5"),
         ("mnist", 0, "m.npz"),

@@ -1,3 +1,4 @@
+import sys
 import warnings
 
 import numpy as np
@@ -6,7 +7,7 @@ from numpy.testing import assert_array_equal
 
 from mcquack import datasets
 from mcquack.datasets.real_world.paper_table import PAPER_COUNTS
-from mcquack.errors import MissingDataError, SubstitutedDataWarning
+from mcquack.errors import MissingDataError, MissingDependencyError, SubstitutedDataWarning
 
 PARAMETERS = {
     "census": 136,
@@ -93,12 +94,52 @@ def test_the_manifold_of_the_hardware_experiment_has_its_sizes():
     assert dict(datasets.describe("manifold_124").sizes) == {"train": 100, "test": 50}
 
 
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "iris3"])
+@pytest.mark.parametrize("seed", [0, 7])
+def test_no_training_sample_is_a_test_sample(name, seed, data_dir):
+    loaded = datasets.load(name, seed=seed if datasets.describe(name).is_seeded else 0, data_dir=data_dir)
+    n_features = 41 if name.startswith("kdd") else None  # the same traffic is not another for being more difficult
+    parts = {**loaded.parts, **({"validation": loaded.test} if loaded.validation_is_test else {})}
+    distinct = {id(part): part.X[:, :n_features] for part in parts.values()}
+    rows = np.vstack([*distinct.values()])
+    assert len(np.unique(rows, axis=0)) == len(rows)
+
+
+def test_flowers_with_the_same_measurements_are_kept():
+    loaded = datasets.load("iris3")
+    rows = np.vstack([loaded.train.X, loaded.test.X])
+    assert (len(rows), len(np.unique(rows, axis=0))) == (150, 149)
+    assert any("same measurements" in note for note in datasets.describe("iris3").notes)
+
+
 @pytest.mark.parametrize("name", ["pm2", "pm4"])
 def test_signs_are_drawn_here_when_the_original_is_out_of_reach(name):
-    with pytest.warns(SubstitutedDataWarning, match="in the manner of the original"):
+    with pytest.warns(SubstitutedDataWarning, match="in the manner of the original.*MCQUACK_OFFLINE=1 forbids") as told:
         drawn_here = datasets.load(name)
+    assert told[0].filename == __file__  # the line above
+    assert drawn_here.described_as == f"{name}_generated"
     assert drawn_here.fingerprint == datasets.load(f"{name}_generated").fingerprint
     assert "in the manner" in drawn_here.origin
+
+
+@pytest.fixture
+def without_h5py(monkeypatch):
+    monkeypatch.setitem(sys.modules, "h5py", None)
+
+
+@pytest.mark.usefixtures("without_h5py")
+def test_without_h5py_the_original_signs_are_not_downloaded_but_h5py_is_named(monkeypatch):
+    monkeypatch.delenv("MCQUACK_OFFLINE")
+    with pytest.warns(SubstitutedDataWarning, match=r'takes h5py, .* pip install "mcquack\[hdf5\]"'):
+        datasets.load("pm2")
+
+
+@pytest.mark.usefixtures("without_h5py")
+def test_the_original_signs_are_never_passed_over_for_want_of_h5py(tmp_path):
+    (tmp_path / "plus_minus").mkdir()
+    (tmp_path / "plus_minus" / "PlusMinus_PlusMinus.h5").write_bytes(b"\x89HDF\r\n\x1a\n")
+    with pytest.raises(MissingDependencyError, match=r"pip install .mcquack\[hdf5\]"):
+        datasets.load("pm2", data_dir=tmp_path)
 
 
 def test_signs_drawn_here_teach_a_classifier_the_original_ones(data_dir):

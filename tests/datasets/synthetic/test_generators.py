@@ -70,12 +70,20 @@ def test_without_noise_the_second_curve_is_the_first_one_moved(n_features):
     assert_allclose(together.train.X[y == 1].mean(axis=0), 0, atol=0.1)
 
 
-@given(n_hyperplanes=st.integers(1, 6), seed=seeds)
+@given(n_hyperplanes=st.integers(2, 6), seed=seeds)  # a single one may lie beyond all points
 def test_hyperplane_points_fill_the_space_they_were_drawn_in(n_hyperplanes, seed):
     X, _ = everything(synthetic.hyperplanes(n_hyperplanes=n_hyperplanes, dimension=2, n_features=6, seed=seed))
-    assert np.linalg.matrix_rank(X, tol=1e-8 * len(X)) == 2
-    assert_allclose(X.mean(axis=0), 0, atol=1e-12)
-    assert_allclose(X.std(axis=0), 1)
+    centred = X - X.mean(axis=0)
+    assert np.linalg.matrix_rank(centred, tol=1e-8 * len(X)) == 2
+
+
+@pytest.mark.parametrize("name", ["two_curves", "hyperplanes"])
+@given(seed=seeds)
+def test_features_are_standardised_over_the_training_part_alone(name, seed):
+    made = getattr(synthetic, name)(**GENERATORS[name], seed=seed)
+    assert_allclose(made.train.X.mean(axis=0), 0, atol=1e-12)
+    assert_allclose(made.train.X.std(axis=0), 1)
+    assert np.abs(made.test.X.mean(axis=0)).max() > 1e-6
 
 
 def test_one_hyperplane_can_be_learned_by_a_line():
@@ -116,6 +124,10 @@ def test_each_sign_has_the_bars_of_its_class():
         ("two_curves", {"n_features": 3, "noise": -1}, "noise"),
         ("two_curves", {"n_features": 3, "offset": np.inf}, "offset"),
         ("two_curves", {"n_features": 3, "test": 1.0}, "test"),
+        ("two_curves", {"n_features": 3, "noise": 1e308}, "choose smaller"),
+        ("two_curves", {"n_features": 3, "offset": 1e308}, "choose smaller"),
+        ("two_curves", {"n_features": 3, "n_samples": 1}, "takes 1 of 1 samples, which leaves none"),
+        ("linearly_separable", {"n_features": 3, "test": 0.999}, "takes 300 of 300 samples"),
         ("hyperplanes", {"n_hyperplanes": 2, "n_samples": 1.5}, "n_samples"),
         ("hyperplanes", {"n_hyperplanes": 2, "seed": -1}, "seed"),
         ("plus_minus", {"n_classes": 5}, "n_classes"),

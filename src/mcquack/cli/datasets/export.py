@@ -61,7 +61,8 @@ def export(
     _check_folder(out, _file_names(description, format), overwrite=force)
     dataset = loaded(name, seed=seed, sizes=wanted, data_dir=data_dir)
     dataset = dataset if scale == "none" else dataset.scaled(scale)
-    about = _about(dataset, description, seed=seed, scale=scale)
+    # Where other data took the place of what was asked for, its own licence and notes hold.
+    about = _about(dataset, describe(dataset.described_as or name), seed=seed, scale=scale)
     contents = {**_contents(dataset, format), _ABOUT: f"{json.dumps(about, indent=2, ensure_ascii=False)}\n".encode()}
     out.mkdir(parents=True, exist_ok=True)
     for file, content in contents.items():
@@ -92,8 +93,9 @@ def _check_folder(out: Path, names: Sequence[str], *, overwrite: bool) -> None:
         raise PermissionError(errno.EACCES, "no permission to write in the folder", str(existing))
     for name in names if existing == out.absolute() else ():
         check_can_write(out / name, overwrite=overwrite)
-    left = [f"{part}.{format}" for part in PART_NAMES for format in ("csv", "parquet")]
-    stale = [name for name in left if name not in names and (out / name).exists()]
+    tables = [f"{part}.{format}" for part in PART_NAMES for format in ("csv", "parquet")]
+    left = [*(name for name in tables if (out / name).exists()), *sorted(path.name for path in out.glob("*.npz"))]
+    stale = [name for name in left if name not in names]
     if stale:
         raise InvalidInputError(
             f"{out} holds {', '.join(stale)}, which would not belong to the new files; remove it or name another one."

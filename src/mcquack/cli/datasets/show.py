@@ -4,7 +4,6 @@ import json
 import shutil
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 import typer
@@ -63,7 +62,8 @@ def _facts(description: Description, available: Places) -> dict[str, Any]:
 
 
 def _file_facts(source: Source) -> list[dict[str, Any]]:
-    return [{**asdict(file), "way": source.way_to(file)} for file in source.files]
+    facts = ("name", "folder", "checksum", "n_bytes", "url")
+    return [{**{fact: getattr(file, fact) for fact in facts}, "way": source.way_to(file)} for file in source.files]
 
 
 def _found(description: Description, available: Places) -> dict[str, Any]:

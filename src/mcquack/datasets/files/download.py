@@ -37,9 +37,8 @@ def download(file: DataFile, *, to: Path, patience: Patience) -> None:
 
 
 def _fetch(file: DataFile, *, to: Path, patience: Patience) -> None:
-    kind, _, number = str(file.url).partition(":")
-    if kind == "openml":
-        write_openml(int(number), to, read_seconds=patience.read_seconds)
+    if file.openml_id is not None:
+        write_openml(file.openml_id, to, read_seconds=patience.read_seconds)
     else:
         _retrieve(file, to=to, patience=patience)
 

@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mcquack.datasets.lazy_imports import one_at_a_time
 from mcquack.errors import DataFileError, DownloadError
 from mcquack.files import replace_file
 
 _log = logging.getLogger("mcquack")
-_one_at_a_time = threading.Lock()
+_alone = threading.Lock()
 
 
 def write_openml(data_id: int, path: Path, *, read_seconds: float) -> None:
@@ -28,7 +29,8 @@ def write_openml(data_id: int, path: Path, *, read_seconds: float) -> None:
 
     A categorical feature holds the number of its value in ``categories``, and NaN where it is missing.
     """
-    from sklearn.datasets import fetch_openml
+    with one_at_a_time:
+        from sklearn.datasets import fetch_openml
 
     # Whole answers of the server that have arrived are kept here until all have.
     home = path.with_name(f"{path.name}.partial")
@@ -73,7 +75,7 @@ def _patched(read_seconds: float) -> Iterator[None]:
     scikit-learn's connections would wait for ever, and it warns of every attempt that fails. Both settings are those of
     the whole process, so one fetches after the other.
     """
-    with _one_at_a_time, warnings.catch_warnings(record=True) as told:
+    with _alone, warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         before = socket.getdefaulttimeout()
         socket.setdefaulttimeout(read_seconds)

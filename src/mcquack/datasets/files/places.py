@@ -1,6 +1,8 @@
 """The order in which a file is looked for: the user's folder, the cache, a server."""
 
+import contextlib
 import hashlib
+import logging
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -9,13 +11,15 @@ from typing import Any, Literal
 
 from mcquack.datasets.files.data_file import DataFile, Source
 from mcquack.datasets.files.download import download
-from mcquack.datasets.files.missing import missing_text
+from mcquack.datasets.files.missing import Search
 from mcquack.datasets.files.transfer import Patience
 from mcquack.datasets.files.verification import flaw_unless_known
 from mcquack.errors import DataFileError, DownloadError, InvalidInputError, MissingDataError
 
 Place = Literal["local", "cache"]
 Status = Literal["built in", "local", "cached", "download", "by hand"]
+
+_log = logging.getLogger("mcquack")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +32,19 @@ class Found:
 
     def read(self) -> Any:
         """What the source's reader makes of the files."""
-        return self.source.read(*self.paths)
+        try:
+            return self.source.read(*self.paths)
+        except DataFileError as error:
+            if any(str(path) in str(error) for path in self.paths):
+                raise
+            # A reader of what is inside an archive does not know whose it is.
+            raise DataFileError(f"{' and '.join(map(str, self.paths))}: {error}") from error
+
+    @property
+    def unproven_in_cache(self) -> tuple[Path, ...]:
+        """Files that came from a server and that no checksum proves."""
+        files = zip(self.source.files, self.paths, strict=True)
+        return tuple(path for file, path in files if file.checksum is None and self.place == "cache")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +59,8 @@ class Places:
     def find(self, sources: Sequence[Source], *, wanted_for: str) -> Found:
         """The first source that is in the folder, else the first in the cache, else the first that can be downloaded.
 
-        Every file is verified whenever it is found. A wrong one in the user's folder is refused, never passed over.
+        Every file is verified whenever it is found. A wrong one where the user's folder should have it is refused,
+        never passed over.
         """
         if not sources:
             raise InvalidInputError(f"{wanted_for} has no files to look for; it needs none.")
@@ -56,10 +73,33 @@ class Places:
                     return self._downloaded(source)
                 except (DataFileError, DownloadError) as failure:
                     failures.append(str(failure))
-        raise MissingDataError(self._missing(sources, wanted_for=wanted_for, failures=failures))
+        search = self._search(sources, wanted_for=wanted_for, failures=failures)
+        raise MissingDataError(search.text, reason=search.reason)
+
+    def read(self, sources: Sequence[Source], *, wanted_for: str) -> tuple[Found, Any]:
+        """What ``find`` gives, and what the reader makes of it.
+
+        A file in the cache that no checksum proves, and that turns out to be broken, is fetched once more.
+        """
+        found = self.find(sources, wanted_for=wanted_for)
+        try:
+            return found, found.read()
+        except DataFileError as error:
+            unproven = found.unproven_in_cache
+            if not unproven:
+                raise
+            for path in unproven:
+                _log.warning("%s is broken, so it is removed: %s", path, error)
+                with contextlib.suppress(OSError):  # then it is found, and refused, once more
+                    path.unlink()
+        found = self.find(sources, wanted_for=wanted_for)
+        return found, found.read()
 
     def status(self, sources: Sequence[Source]) -> Status:
-        """Where ``find`` would take the files from, told without opening any; an allowance to download is not asked."""
+        """Where ``find`` would take the files from; an allowance to download is not asked.
+
+        Files are opened only where no folder of their own tells whose they are.
+        """
         if not sources:
             return "built in"
         if _first_whole(sources, self._local_path):
@@ -101,25 +141,38 @@ class Places:
         return Found(source=source, paths=paths, place="cache")
 
     def _local_path(self, file: DataFile) -> Path | None:
-        tops = () if self.data_dir is None else (self.data_dir / file.folder, self.data_dir)
-        return next((path for top in tops if (path := top / file.name).is_file()), None)
+        if self.data_dir is None:
+            return None
+        own, top = self.data_dir / file.path, self.data_dir / file.name
+        if own.is_file():
+            return own
+        # Many datasets have files of the same names: at the top only the content tells whose a file is.
+        return top if top.is_file() and self._flaw(top, file) is None else None
+
+    def _passed_over(self, sources: Sequence[Source]) -> list[str]:
+        tops = [] if self.data_dir is None else [(self.data_dir / file.name, file) for s in sources for file in s.files]
+        flaws = {path: self._flaw(path, file) for path, file in tops if path.is_file()}
+        return [f"{path}: {problem}" for path, problem in flaws.items() if problem is not None]
 
     def _cached_path(self, file: DataFile) -> Path | None:
         path = self._path_in_cache(file)
-        return path if path.is_file() else None
+        # What no checksum proves was never known to be right, so a flaw in it is no reason to stop.
+        is_refuse = file.checksum is None and self._flaw(path, file) is not None
+        return path if path.is_file() and not is_refuse else None
 
     def _path_in_cache(self, file: DataFile) -> Path:
         # Many files of many datasets are named train.csv; only what proves a file, or its address, is its own.
         key = hashlib.sha256((file.checksum or file.url or "").encode()).hexdigest()[:12]
         return self.cache_dir / file.folder / key / file.name
 
-    def _missing(self, sources: Sequence[Source], *, wanted_for: str, failures: Sequence[str]) -> str:
+    def _search(self, sources: Sequence[Source], *, wanted_for: str, failures: Sequence[str]) -> Search:
         offline = _offline()
-        return missing_text(
-            sources,
+        return Search(
+            sources=sources,
             wanted_for=wanted_for,
             data_dir=self.data_dir,
             cache_dir=self.cache_dir,
+            passed_over=self._passed_over(sources),
             forbidden_by="" if self.download else f"MCQUACK_OFFLINE={offline}" if offline else "download=False",
             failures=failures,
         )
@@ -139,15 +192,26 @@ def _data_dir(given: str | Path | None) -> Path | None:
     named = os.environ.get("MCQUACK_DATA", "") if given is None else given
     if named == "":
         return None
-    folder = Path(named).expanduser().absolute()
+    folder = _expanded(named, name=name)
+    if folder.exists() and not folder.is_dir():
+        raise InvalidInputError(f"{name} names {folder}, which is a file; name the folder that it is in.")
     if not folder.is_dir():
         raise InvalidInputError(f"{name} names the folder {folder}, which does not exist; make it or leave {name} out.")
     return folder
 
 
+def _expanded(named: str | Path, *, name: str) -> Path:
+    try:
+        return Path(named).expanduser().absolute()
+    except RuntimeError as error:
+        raise InvalidInputError(
+            f"{name} names the folder {named}, but there is no such home; write out the whole path."
+        ) from error
+
+
 def _cache_dir() -> Path:
     if named := os.environ.get("MCQUACK_CACHE"):
-        return Path(named).expanduser().absolute()
+        return _expanded(named, name="MCQUACK_CACHE")
     from pooch import os_cache
 
     return Path(os_cache("mcquack"))

@@ -41,6 +41,10 @@ def flaw(path: Path, file: DataFile) -> str | None:
         n_bytes = path.stat().st_size
         if file.n_bytes not in (None, n_bytes):
             return f"it has {n_bytes:,} bytes instead of {file.n_bytes:,}"
+        with path.open("rb") as stream:
+            beginning = stream.read(len(file.magic))
+        if beginning != file.magic:
+            return f"it begins with {beginning!r} instead of {file.magic!r}, so it is of another kind"
         found = None if file.checksum is None else checksum(path, kind=file.checksum.partition(":")[0])
     except OSError as error:
         return f"it cannot be read ({error.strerror})"

@@ -1,6 +1,5 @@
 """Datasets from arrays."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -10,7 +9,7 @@ import numpy as np
 from mcquack.datasets.dataset import Dataset, Part, PartName
 from mcquack.datasets.held_out import part_masks
 from mcquack.datasets.own.samples import Samples, checked_samples
-from mcquack.datasets.pixels import pixel_names
+from mcquack.datasets.pixels import checked_image_shape, pixel_names
 from mcquack.errors import InvalidInputError
 
 _ORIGIN = "arrays of the user's"
@@ -135,9 +134,9 @@ def _feature_names(samples: Samples, image_shape: tuple[int, int] | None) -> Seq
 def _image_shape(samples: Samples, given: tuple[int, int] | None) -> tuple[int, int] | None:
     if given is None:
         return samples.image_shape
-    n_pixels = samples.X.shape[1]
-    if samples.image_shape not in (None, tuple(given)) or len(given) != 2 or math.prod(given) != n_pixels:
+    shape = checked_image_shape(given, of="arrays", n_features=samples.X.shape[1])
+    if samples.image_shape not in (None, shape):
         raise InvalidInputError(
-            f"image_shape must be (height, width) of the {n_pixels} pixels, got {given}; correct it or leave it out."
+            f"image_shape is {shape}, but the pictures in X have the shape {samples.image_shape}; leave it out."
         )
-    return given[0], given[1]
+    return shape

@@ -24,14 +24,14 @@ class ColumnOptions(TypedDict, total=False):
     ``missing``: values that are missing or infinite are refused ("error"), filled with what the training part says
     ("mean", "median", "most_frequent"), or their rows are left out ("drop"). ``missing_target``: rows without a label
     are left out ("drop") or refused ("error"). ``numeric``, ``categorical``, ``ignore``: names of columns that are not
-    to be taken as their cells suggest.
+    to be taken as their cells suggest. Kinds and categories are learned from all rows that have a label.
     """
 
     missing: Missing
     missing_target: MissingTarget
-    numeric: Collection[str]
-    categorical: Collection[str]
-    ignore: Collection[str]
+    numeric: Collection[Hashable]
+    categorical: Collection[Hashable]
+    ignore: Collection[Hashable]
 
 
 def load_csv(
@@ -99,14 +99,18 @@ def table_dataset(
     name: str | None = None,
     missing: Missing = "error",
     missing_target: MissingTarget = "drop",
-    numeric: Collection[str] = (),
-    categorical: Collection[str] = (),
-    ignore: Collection[str] = (),
+    numeric: Collection[Hashable] = (),
+    categorical: Collection[Hashable] = (),
+    ignore: Collection[Hashable] = (),
 ) -> Dataset:
     """The usable rows of a table in their parts; what fills missing values is learned from the training part."""
+    # A DataFrame may call its columns by numbers, which are texts in the table that is made of it.
+    chosen = {
+        option: tuple(map(str, columns))
+        for option, columns in (("numeric", numeric), ("categorical", categorical), ("ignore", ignore))
+    }
 
     def fitted(held_out: Collection[int] = ()) -> TableEncoder:
-        chosen = {"numeric": numeric, "categorical": categorical, "ignore": ignore}
         return TableEncoder.fit(table, target=target, missing=missing, held_out=held_out, **chosen)
 
     encoder = fitted()
@@ -115,8 +119,8 @@ def table_dataset(
     _check_spans(samples, table=table, encoder=encoder)
     masks = part_masks(samples.y, validation=validation, test=test, seed=seed)
     kept_back = ~masks["train"]
-    if samples.n_imputed and kept_back.any():
-        # What stands in for missing values must not know the parts that judge.
+    if kept_back.any() and any(column.fill is not None for column in encoder.columns):
+        # What stands in for missing values, here or in later tables, must not know the parts that judge.
         encoder = fitted(held_out=samples.rows[kept_back].tolist())
         samples = encoder.labelled(table)
     parts = {part: Part(samples.X[mask], samples.y[mask]) for part, mask in masks.items() if mask.any()}

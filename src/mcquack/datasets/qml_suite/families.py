@@ -11,7 +11,7 @@ from mcquack.datasets.dataset import Dataset, Part
 from mcquack.datasets.description import Description
 from mcquack.datasets.qml_suite.facts import CITATION, HOMEPAGE, SIZES, SUITE
 from mcquack.datasets.registry import Entry, Request
-from mcquack.datasets.synthetic.generated import CLASS_NAMES, divided
+from mcquack.datasets.synthetic.generated import CLASS_NAMES, divided, standardised
 from mcquack.datasets.synthetic.hidden_manifold import manifold_points
 from mcquack.datasets.synthetic.hyperplanes import hyperplane_points
 from mcquack.datasets.synthetic.linearly_separable import separable_points
@@ -74,13 +74,15 @@ SCRIPTS = (
                 name="two_curves",
                 task="Two curves of degree 5 in {n} dimensions",
                 n_features=lambda n: n,
-                points=lambda random, n: curve_points(random, n_features=n, degree=5, offset=0.1),
+                points=lambda random, n: standardised(curve_points(random, n_features=n, degree=5, offset=0.1)),
             ),
             Family(
                 name="two_curves_diff",
                 task="Two curves of degree {n} in 10 dimensions, 1/{twice_n} apart",
                 n_features=lambda _: 10,
-                points=lambda random, n: curve_points(random, n_features=10, degree=n, offset=1 / (2 * n)),
+                points=lambda random, n: standardised(
+                    curve_points(random, n_features=10, degree=n, offset=1 / (2 * n))
+                ),
             ),
         ),
     ),
@@ -91,7 +93,7 @@ SCRIPTS = (
                 name="hyperplanes_diff",
                 task="Parity of {n} hyperplanes, 3 dimensions seen in 10",
                 n_features=lambda _: 10,
-                points=lambda random, n: hyperplane_points(random, n_hyperplanes=n),
+                points=lambda random, n: standardised(hyperplane_points(random, n_hyperplanes=n)),
             ),
         ),
     ),

@@ -13,6 +13,7 @@ from mcquack.datasets.dataset import Dataset, Part
 from mcquack.datasets.description import Description
 from mcquack.datasets.files import DataFile, Source
 from mcquack.datasets.idx import MNIST, idx_array
+from mcquack.datasets.lazy_imports import one_at_a_time
 from mcquack.datasets.npz import npz_arrays
 from mcquack.datasets.qml_suite.facts import CITATION, HOMEPAGE, SIZES, SUITE
 from mcquack.datasets.registry import Entry, Request
@@ -34,8 +35,9 @@ def _stored(path: Path, *, n: int) -> tuple[Part, Part]:
 
 def _computed(*paths: Path, n: int) -> tuple[Part, Part]:
     """Threes and fives, each pixel standardised, projected on the first components; both learned in training."""
-    from sklearn.decomposition import PCA
-    from sklearn.preprocessing import StandardScaler
+    with one_at_a_time:
+        from sklearn.decomposition import PCA
+        from sklearn.preprocessing import StandardScaler
 
     train, test = _threes_and_fives(*paths[:2]), _threes_and_fives(*paths[2:])
     scaler = StandardScaler().fit(train.X)
@@ -78,12 +80,7 @@ def _description(n: int) -> Description:
         licence="CC BY-SA 3.0 (MNIST)",
         homepage=HOMEPAGE,
         sources=(
-            Source(
-                title="stored copy of the published data",
-                files=(_STORED,),
-                read=partial(_stored, n=n),
-                homepage=HOMEPAGE,
-            ),
+            Source(title="stored copy of the published data", files=(_STORED,), read=partial(_stored, n=n)),
             *(replace(source, title=f"computed from {source.title}", read=partial(_computed, n=n)) for source in MNIST),
         ),
         notes=(
@@ -96,8 +93,7 @@ def _description(n: int) -> Description:
 
 
 def _built(request: Request) -> Dataset:
-    found = request.places.find(request.description.sources, wanted_for=request.description.name)
-    train, test = found.read()
+    found, (train, test) = request.places.read(request.description.sources, wanted_for=request.description.name)
     return Dataset(
         name=request.description.name,
         train=train,

@@ -6,10 +6,10 @@ from pathlib import Path
 import pyarrow as pa
 
 from mcquack.datasets.files import DataFile, Source
-from mcquack.datasets.real_world.columns import csv_columns, matrix, texts
+from mcquack.datasets.real_world.columns import csv_columns, matrix, require_columns, texts
 from mcquack.datasets.real_world.openml import openml_file, openml_table
 from mcquack.datasets.real_world.pool import Pool
-from mcquack.datasets.real_world.variant import Original, Variant, variant_entries
+from mcquack.datasets.real_world.variant import NO_REPEATS, Original, Variant, variant_entries
 from mcquack.datasets.registry import Entry
 
 _UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases/adult"
@@ -40,17 +40,19 @@ FEATURES = (
     "hours_per_week",
     "native_country",
 )
+_NUMBERS = tuple(name for name in FEATURES if name not in _TEXT)
 
 
 def _stored(path: Path) -> Pool:
-    return _pool(csv_columns(path, text=_TEXT, missing="?"))
+    return _pool(csv_columns(path, numbers=_NUMBERS, text=_TEXT, missing="?"))
 
 
 def _published(train: Path, test: Path) -> Pool:
     """The two files of the repository, which have no header; the second begins with a comment."""
     contents = train.read_bytes(), test.read_bytes().partition(b"\n")[2]
     names = (*FEATURES, "income")
-    return _pool(pa.concat_tables([csv_columns(content, text=_TEXT, names=names, missing="?") for content in contents]))
+    tables = [csv_columns(each, numbers=_NUMBERS, text=_TEXT, names=names, missing="?") for each in contents]
+    return _pool(pa.concat_tables(tables))
 
 
 def _from_openml(path: Path) -> Pool:
@@ -58,9 +60,9 @@ def _from_openml(path: Path) -> Pool:
 
 
 def _pool(table: pa.Table) -> Pool:
+    require_columns(table, [*FEATURES, "income"])
     table = table.select([*FEATURES, "income"]).drop_null()
-    incomes = texts(table, "income")
-    return Pool(X=matrix(table, FEATURES), y=incomes, feature_names=FEATURES)
+    return Pool(X=matrix(table, FEATURES, text=_TEXT), y=texts(table, "income"), feature_names=FEATURES)
 
 
 def census_entries() -> Iterator[Entry]:
@@ -115,6 +117,7 @@ def census_entries() -> Iterator[Entry]:
                     "Rows with a missing value are left out (45,222 of 48,842 remain), the 8 columns of text are "
                     "coded by whole numbers in alphabetical order."
                 ),
+                NO_REPEATS,
             ),
         ),
         Variant(

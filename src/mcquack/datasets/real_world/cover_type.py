@@ -31,13 +31,14 @@ MEASURED = (
 AREAS = tuple(f"Wilderness_Area{index}" for index in range(1, 5))
 SOILS = tuple(f"Soil_Type{index}" for index in range(1, 41))
 FEATURES = (*MEASURED, *AREAS, "Soil_Type")
+_COLUMNS = (*MEASURED, *AREAS, *SOILS, "Cover_Type")
 
 # The rows with which the competition trained; they come first in the whole dataset too, and have 2,160 of each type.
 _N_BALANCED = 15_120
 
 
 def _stored(path: Path) -> Pool:
-    return _pool(csv_columns(path))
+    return _pool(csv_columns(path, numbers=_COLUMNS))
 
 
 def _published(path: Path) -> Pool:
@@ -49,7 +50,7 @@ def _published(path: Path) -> Pool:
         raise DataFileError(
             f"{path} is not a whole gzip file ({error}); remove it, so that it is fetched anew."
         ) from error
-    return _pool(csv_columns(content, names=(*MEASURED, *AREAS, *SOILS, "Cover_Type")))
+    return _pool(csv_columns(content, numbers=_COLUMNS, names=_COLUMNS))
 
 
 def _pool(table: pa.Table) -> Pool:

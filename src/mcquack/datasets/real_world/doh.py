@@ -3,17 +3,18 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 
 from mcquack.datasets.files import DataFile, Source
 from mcquack.datasets.real_world.archives import zip_member
 from mcquack.datasets.real_world.columns import csv_columns, matrix, texts
 from mcquack.datasets.real_world.pool import Pool
-from mcquack.datasets.real_world.variant import Original, Variant, variant_entries
+from mcquack.datasets.real_world.variant import NO_REPEATS, Original, Variant, variant_entries
 from mcquack.datasets.registry import Entry
 
 _HOMEPAGE = "https://www.unb.ca/cic/datasets/dohbrw-2020.html"
-_TEXT = ("SourceIP", "DestinationIP", "TimeStamp", "Label")
+_LABEL = "Label"
 _FLOW = ("Duration", "FlowBytesSent", "FlowSentRate", "FlowBytesReceived", "FlowReceivedRate")
 _STATISTICS = (
     "Variance",
@@ -32,18 +33,20 @@ FEATURES = (
 
 
 def _stored(path: Path) -> Pool:
-    return _pool(csv_columns(path, text=_TEXT))
+    return _pool(csv_columns(path, numbers=FEATURES, text=[_LABEL]))
 
 
 def _published(path: Path) -> Pool:
     """Layer 2 of the archive, one table for each class."""
-    tables = [csv_columns(zip_member(path, name), text=_TEXT) for name in ("l2-benign.csv", "l2-malicious.csv")]
-    return _pool(pa.concat_tables(tables, promote_options="permissive"))
+    contents = [zip_member(path, name) for name in ("l2-benign.csv", "l2-malicious.csv")]
+    return _pool(pa.concat_tables([csv_columns(each, numbers=FEATURES, text=[_LABEL]) for each in contents]))
 
 
 def _pool(table: pa.Table) -> Pool:
-    table = table.select([*FEATURES, "Label"]).drop_null()
-    return Pool(X=matrix(table, FEATURES), y=texts(table, "Label"), feature_names=FEATURES)
+    """Without the flows of which a value is missing or infinite."""
+    X = matrix(table, FEATURES)
+    finite = np.isfinite(X).all(axis=1)
+    return Pool(X=X[finite], y=texts(table, _LABEL)[finite], feature_names=FEATURES)
 
 
 def doh_entries() -> Iterator[Entry]:
@@ -81,8 +84,10 @@ def doh_entries() -> Iterator[Entry]:
             notes=(
                 (
                     "The 29 statistics of each flow. The paper's 33 features also hold the addresses and ports of "
-                    "both ends, which all but name the class in a recording from one laboratory."
+                    "both ends, which all but name the class in a recording from one laboratory. Flows of which a "
+                    "value is missing or infinite are left out."
                 ),
+                NO_REPEATS,
                 (
                     "The class counts are those of the paper; they fit layer 1 of the original (no DoH against DoH) "
                     "better than layer 2, whose class names it uses."

@@ -1,6 +1,5 @@
 """EMNIST: handwritten letters, capital and small ones alike."""
 
-import gzip
 import string
 from collections.abc import Iterator
 from functools import partial
@@ -11,7 +10,7 @@ import numpy as np
 from mcquack.datasets.files import DataFile, Source
 from mcquack.datasets.idx import idx_content
 from mcquack.datasets.npz import npz_arrays
-from mcquack.datasets.real_world.archives import zip_member
+from mcquack.datasets.real_world.archives import gunzipped_member
 from mcquack.datasets.real_world.pictures import SIDE, picture_pool
 from mcquack.datasets.real_world.pool import Pool
 from mcquack.datasets.real_world.variant import Original, Variant, variant_entries
@@ -45,7 +44,7 @@ def _published(path: Path) -> Pool:
     images, labels = (
         np.concatenate(
             [
-                idx_content(gzip.decompress(zip_member(path, name)), source=name)
+                idx_content(gunzipped_member(path, name), source=name)
                 for part in ("train", "test")
                 for name in [f"emnist-letters-{part}-{kind}-ubyte.gz"]
             ]

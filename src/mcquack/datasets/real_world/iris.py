@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from mcquack.datasets.lazy_imports import one_at_a_time
 from mcquack.datasets.real_world.pool import Pool
 from mcquack.datasets.real_world.variant import Original, Variant, variant_entries
 from mcquack.datasets.registry import Entry, Request
@@ -13,7 +14,8 @@ _SPECIES = ("setosa", "versicolor", "virginica")
 
 
 def _bundled(_: Request) -> Pool:
-    from sklearn.datasets import load_iris
+    with one_at_a_time:
+        from sklearn.datasets import load_iris
 
     X, y = load_iris(return_X_y=True)
     return Pool(X=X, y=np.array(_SPECIES)[y], feature_names=FEATURES)
@@ -33,6 +35,7 @@ def iris_entries() -> Iterator[Entry]:
             notes=(
                 "The copy in scikit-learn, which follows Fisher's paper and differs from the UCI file in two rows.",
                 "As in the paper, validation and test part are the same 45 flowers: choose by cross-validation.",
+                "All 150 flowers are needed, also the two with the same measurements, which may be in different parts.",
             ),
         ),
         Variant(
@@ -41,6 +44,7 @@ def iris_entries() -> Iterator[Entry]:
             class_names=_SPECIES,
             groups=tuple((species,) for species in _SPECIES),
             validation_is_test=True,
+            keeps_repeats=True,
         ),
         built_in=_bundled,
     )

@@ -11,7 +11,7 @@ from mcquack.datasets.files import DataFile, Source
 from mcquack.datasets.real_world.columns import csv_columns, matrix, texts
 from mcquack.datasets.real_world.paper_table import PAPER_COUNTS
 from mcquack.datasets.real_world.pool import Pool
-from mcquack.datasets.real_world.variant import EXTRA, Original, Variant, variant_entries
+from mcquack.datasets.real_world.variant import EXTRA, NO_REPEATS, Original, Variant, variant_entries
 from mcquack.datasets.registry import Entry
 
 _HOMEPAGE = "https://www.unb.ca/cic/datasets/nsl.html"
@@ -61,6 +61,7 @@ TRAFFIC = (
     "dst_host_rerror_rate",
     "dst_host_srv_rerror_rate",
 )
+_NUMBERS = (*(name for name in TRAFFIC if name not in _TEXT), DIFFICULTY)
 _KINDS = (
     "normal",
     "neptune",
@@ -76,18 +77,20 @@ _KINDS = (
 
 
 def _stored(path: Path, *, features: tuple[str, ...]) -> Pool:
-    return _pool(csv_columns(path, text=_TEXT), features)
+    return _pool(csv_columns(path, numbers=_NUMBERS, text=_TEXT), features)
 
 
 def _published(train: Path, test: Path, *, features: tuple[str, ...]) -> Pool:
     """The two files of the authors, which have no header; mscan occurs in the second only, so both are needed."""
     names = (*TRAFFIC, "label", DIFFICULTY)
-    tables = [csv_columns(path, text=_TEXT, names=names) for path in (train, test)]
-    return _pool(pa.concat_tables(tables, promote_options="permissive"), features)
+    tables = [csv_columns(path, numbers=_NUMBERS, text=_TEXT, names=names) for path in (train, test)]
+    return _pool(pa.concat_tables(tables), features)
 
 
 def _pool(table: pa.Table, features: tuple[str, ...]) -> Pool:
-    return Pool(X=matrix(table, features), y=texts(table, "label"), feature_names=features)
+    X = matrix(table, features, text=_TEXT)
+    # Rows of the same traffic are the same sample, however difficult they were found to be.
+    return Pool(X=X, y=texts(table, "label"), feature_names=features, n_identifying=len(TRAFFIC))
 
 
 def _original(features: tuple[str, ...], *, notes: tuple[str, ...]) -> Original:
@@ -133,7 +136,7 @@ def _original(features: tuple[str, ...], *, notes: tuple[str, ...]) -> Original:
                 homepage=_HOMEPAGE,
             ),
         ),
-        notes=("Protocol, service and flag are coded by whole numbers in alphabetical order.", *notes),
+        notes=("Protocol, service and flag are coded by whole numbers in alphabetical order.", *notes, NO_REPEATS),
     )
 
 

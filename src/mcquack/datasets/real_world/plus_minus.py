@@ -2,20 +2,23 @@
 
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mcquack.datasets.dataset import Dataset, Part
 from mcquack.datasets.description import Description
-from mcquack.datasets.files import DataFile, Source
+from mcquack.datasets.files import HDF5, DataFile, Source
 from mcquack.datasets.npz import npz_arrays
 from mcquack.datasets.pixels import pixel_names
 from mcquack.datasets.real_world.paper_table import PAPER_COUNTS
-from mcquack.datasets.real_world.variant import EXTRA, SUITE
+from mcquack.datasets.real_world.variant import EXTRA, SUITE, wanted_counts
 from mcquack.datasets.registry import Entry, Request
-from mcquack.datasets.synthetic.plus_minus import CLASS_NAMES, SIDE, plus_minus
+from mcquack.datasets.synthetic.plus_minus import CLASS_NAMES, SIDE, drawn_signs, plus_minus
 from mcquack.errors import DataFileError, MissingDataError, SubstitutedDataWarning
 
 _HOMEPAGE = "https://pennylane.ai/datasets/plus-minus"
@@ -33,17 +36,22 @@ def _published(path: Path) -> tuple[Part, Part]:
     try:
         import h5py
     except ImportError as error:
-        raise MissingDataError(f"{path} is HDF5; install h5py (pip install mcquack[hdf5]) to read it.") from error
+        raise HDF5.missing(to_read=path) from error
     try:
         with h5py.File(path, "r") as file:
-            arrays = {part: (file[f"img_{part}"][()], file[f"labels_{part}"][()]) for part in ("train", "test")}
-    except (OSError, KeyError) as error:
+            train, test = (_part(file[f"img_{part}"][()], file[f"labels_{part}"][()]) for part in ("train", "test"))
+    except (OSError, KeyError, ValueError, TypeError, RuntimeError) as error:
         raise DataFileError(f"{path} is not the PlusMinus file ({error}); remove it.") from error
-    train, test = (
-        Part(np.asarray(X, np.float32).reshape(len(y), SIDE * SIDE), np.asarray(y, np.int64).ravel())
-        for X, y in arrays.values()
-    )
     return train, test
+
+
+def _part(images: NDArray[Any], labels: NDArray[Any]) -> Part:
+    X, y = np.asarray(images, np.float32), np.asarray(labels, np.int64).ravel()
+    if len(X) != len(y) or X.size != len(y) * SIDE * SIDE or not np.isfinite(X).all():
+        raise ValueError(f"it has the shape {X.shape} for {len(y)} pictures, or values that are not finite")
+    if not np.isin(y, range(len(CLASS_NAMES))).all():
+        raise ValueError(f"it has the labels {np.unique(y).tolist()}")
+    return Part(X.reshape(len(y), SIDE * SIDE), y)
 
 
 _SOURCES = (
@@ -66,11 +74,13 @@ _SOURCES = (
             DataFile(
                 name="PlusMinus_PlusMinus.h5",
                 folder="plus_minus",
+                magic=b"\x89HDF\r\n\x1a\n",
                 url="https://datasets.cloud.pennylane.ai/datasets/h5/other/PlusMinus/PlusMinus_PlusMinus.h5",
             ),
         ),
         read=_published,
         homepage=_HOMEPAGE,
+        extra=HDF5,
     ),
 )
 
@@ -78,16 +88,16 @@ _SOURCES = (
 def _original(request: Request, *, n_classes: int) -> Dataset:
     name = request.description.name
     try:
-        found = request.places.find(_SOURCES, wanted_for=name)
-        train, test = (_first_classes(part, n_classes) for part in found.read())
-    except MissingDataError:
+        found, parts = request.places.read(_SOURCES, wanted_for=name)
+    except MissingDataError as error:
         warnings.warn(
-            f"{name} is drawn here in the manner of the original pictures, which are not at hand; "
+            f"{name} is drawn here in the manner of the original pictures, which are not at hand ({error.reason}); "
             f"mcquack datasets show {name} tells how to get them.",
             SubstitutedDataWarning,
-            stacklevel=4,  # whoever called load
+            stacklevel=3,  # whoever called load
         )
-        return plus_minus(n_classes=n_classes)
+        return replace(plus_minus(n_classes=n_classes), described_as=f"{name}_generated")
+    train, test = (_first_classes(part, n_classes) for part in parts)
     return Dataset(
         name=name,
         train=train,
@@ -106,15 +116,8 @@ def _first_classes(part: Part, n_classes: int) -> Part:
     return Part(part.X[chosen], part.y[chosen])
 
 
-def _generated(request: Request, *, n_classes: int) -> Dataset:
-    each = {part: size // n_classes for part, size in request.sizes.items()}
-    return plus_minus(
-        n_classes=n_classes,
-        n_train=each["train"],
-        n_validation=each["validation"],
-        n_test=each["test"],
-        seed=request.seed,
-    )
+def _generated(request: Request) -> Dataset:
+    return drawn_signs(wanted_counts(request), seed=request.seed)
 
 
 def _description(n_classes: int, *, generated: bool) -> Description:
@@ -160,4 +163,4 @@ def plus_minus_entries() -> Iterator[Entry]:
 def plus_minus_generated_entries() -> Iterator[Entry]:
     """The same drawn here, from any seed and in any number."""
     for n_classes in (2, 4):
-        yield Entry(description=_description(n_classes, generated=True), build=partial(_generated, n_classes=n_classes))
+        yield Entry(description=_description(n_classes, generated=True), build=_generated)

@@ -1,5 +1,6 @@
 """All samples of a source, and how a dataset is drawn from them."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -8,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mcquack.datasets.dataset import Part, PartName
-from mcquack.errors import DataFileError
+from mcquack.errors import DataFileError, InvalidInputError
 from mcquack.randomness import stream
 
 Labels = tuple[Any, ...]
@@ -17,11 +18,56 @@ Groups = tuple[Labels | None, ...]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Pool:
-    """Samples, which may be pictures with rows and columns, and the labels of their source."""
+    """Samples, which may be pictures with rows and columns, and the labels of their source.
+
+    Samples that agree in their first ``n_identifying`` features, or else in all, are the same sample.
+    """
 
     X: NDArray[Any]
     y: NDArray[Any]
     feature_names: tuple[str, ...]
+    n_identifying: int | None = None
+
+    def __post_init__(self) -> None:
+        n_features = len(self.feature_names)
+        if self.y.shape != (len(self.X),) or math.prod(self.X.shape[1:]) != n_features:
+            raise DataFileError(
+                f"the source has samples of the shape {self.X.shape} and labels of the shape {self.y.shape}, where "
+                f"{n_features} features and one label for each sample were expected; use the original files."
+            )
+        if self.X.dtype.kind == "f" and not np.isfinite(self.X).all():
+            raise DataFileError("the source has values that are missing or infinite; use the original files.")
+
+    def identity(self, row: int) -> bytes:
+        """The same for samples that are the same."""
+        features = self.X[row].ravel()[: self.n_identifying]
+        return bytes((features + features.dtype.type(0)).tobytes())  # -0.0 and 0.0 are one number
+
+
+@dataclass(frozen=True, kw_only=True)
+class Draw:
+    """So many samples of each class for each part; a class is a group of the source's labels.
+
+    A sample that repeats one drawn before is passed over, unless the draw ``keeps_repeats``: it might test a model that
+    it has trained. One that is ``drawn_as`` another dataset has its very rows.
+    """
+
+    name: str
+    class_names: tuple[str, ...]
+    groups: Groups
+    counts: Mapping[PartName, Sequence[int]]
+    seed: int
+    keeps_repeats: bool = False
+    drawn_as: str = ""
+
+    def stream(self, purpose: str) -> np.random.Generator:
+        """Randomness for one purpose."""
+        return stream(self.seed, "datasets", self.drawn_as or self.name, purpose)
+
+    @property
+    def n_wanted(self) -> tuple[int, ...]:
+        """Samples of each class in all parts together."""
+        return tuple(map(sum, zip(*self.counts.values(), strict=True)))
 
 
 def classes_of(y: NDArray[Any], groups: Groups) -> NDArray[np.int64]:
@@ -42,30 +88,45 @@ def apportioned(n_samples: int, weights: Sequence[int]) -> tuple[int, ...]:
     return tuple(counts.tolist())
 
 
-def drawn(
-    pool: Pool, groups: Groups, *, counts: Mapping[PartName, Sequence[int]], name: str, seed: int
-) -> dict[PartName, Part]:
-    """So many samples of each class for each part, no sample twice; labels become the indices of their groups."""
-    classes = classes_of(pool.y, groups)
-    chosen: dict[PartName, list[NDArray[np.intp]]] = {part: [] for part in counts}
-    for index in range(len(groups)):
-        members = stream(seed, "datasets", name, f"class {index}").permutation(np.flatnonzero(classes == index))
-        ends = np.cumsum([part_counts[index] for part_counts in counts.values()])
-        if ends[-1] > len(members):
-            raise DataFileError(
-                f"{name}: {ends[-1]:,} samples of class {index} are asked for, but the source has {len(members):,}; "
-                "ask for smaller sizes, or provide a larger source."
-            )
-        for part, rows in zip(counts, np.split(members[: ends[-1]], ends[:-1]), strict=True):
-            chosen[part].append(rows)
-    return {
-        part: _part(pool, classes, np.concatenate(rows), name=name, part=part, seed=seed)
-        for part, rows in chosen.items()
-    }
+def drawn(pool: Pool, draw: Draw) -> dict[PartName, Part]:
+    """The parts, shuffled; labels become the indices of their groups."""
+    classes = classes_of(pool.y, draw.groups)
+    members = _members(pool, classes, draw)
+    _check_enough(draw, n_found=[len(rows) for rows in members])
+    chosen: dict[PartName, list[NDArray[np.intp]]] = {part: [] for part in draw.counts}
+    for index, rows in enumerate(members):
+        ends = np.cumsum([counts[index] for counts in draw.counts.values()])
+        for part, rows_of_part in zip(draw.counts, np.split(rows, ends[:-1]), strict=True):
+            chosen[part].append(rows_of_part)
+    orders = {part: draw.stream(part).permutation(np.concatenate(rows)) for part, rows in chosen.items()}
+    return {part: Part(pool.X[order].reshape(len(order), -1), classes[order]) for part, order in orders.items()}
 
 
-def _part(
-    pool: Pool, classes: NDArray[np.int64], rows: NDArray[np.intp], *, name: str, part: PartName, seed: int
-) -> Part:
-    order = stream(seed, "datasets", name, part).permutation(rows)
-    return Part(pool.X[order].reshape(len(order), -1), classes[order])
+def _members(pool: Pool, classes: NDArray[np.int64], draw: Draw) -> list[NDArray[np.intp]]:
+    """As many rows of each class as are wanted, or all if there are fewer."""
+    found: list[NDArray[np.intp]] = []
+    seen: set[bytes] = set()
+    for index, n_wanted in enumerate(draw.n_wanted):
+        rows: list[int] = []
+        for row in draw.stream(f"class {index}").permutation(np.flatnonzero(classes == index)).tolist():
+            if len(rows) == n_wanted:
+                break
+            identity = pool.identity(row)
+            if draw.keeps_repeats or identity not in seen:
+                rows.append(row)
+                seen.add(identity)
+        found.append(np.array(rows, dtype=np.intp))
+    return found
+
+
+def _check_enough(draw: Draw, *, n_found: Sequence[int]) -> None:
+    shares = [found / wanted if wanted else math.inf for found, wanted in zip(n_found, draw.n_wanted, strict=True)]
+    scarcest = int(np.argmin(shares))
+    n_wanted = draw.n_wanted[scarcest]
+    if n_found[scarcest] < n_wanted:
+        n_possible = int(sum(draw.n_wanted) * shares[scarcest])
+        raise InvalidInputError(
+            f"{draw.name}: {n_wanted:,} samples of class {draw.class_names[scarcest]!r} are needed, but the source "
+            f"has {n_found[scarcest]:,}, enough for parts of at most about {n_possible:,} samples together; ask for "
+            "smaller sizes, or provide a larger source."
+        )

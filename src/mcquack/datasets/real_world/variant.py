@@ -1,5 +1,6 @@
 """From a published dataset to the variants that are drawn from it."""
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -8,11 +9,13 @@ from mcquack.datasets.dataset import Dataset, PartName
 from mcquack.datasets.description import Description
 from mcquack.datasets.files import Source
 from mcquack.datasets.real_world.paper_table import PAPER_COUNTS, Counts
-from mcquack.datasets.real_world.pool import Groups, Pool, apportioned, drawn
+from mcquack.datasets.real_world.pool import Draw, Groups, Pool, apportioned, drawn
 from mcquack.datasets.registry import Entry, Request
+from mcquack.errors import InvalidInputError
 
 SUITE = "real-world"
 EXTRA = "extra"
+NO_REPEATS = "A row that repeats one drawn before is passed over, so that none trains a model that it tests."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +39,7 @@ class Variant:
     """A choice of classes, each a group of the original labels (None: all others), and of how many of each to draw.
 
     Without ``counts`` they are those of the paper's table. A relative that is ``drawn_as`` another has its very rows.
+    One that ``keeps_repeats`` needs all samples of its source, even those that are alike.
     """
 
     name: str
@@ -46,6 +50,7 @@ class Variant:
     counts: Counts | None = None
     paper_n_features: int | None = None
     validation_is_test: bool = False
+    keeps_repeats: bool = False
     drawn_as: str = ""
     notes: tuple[str, ...] = ()
 
@@ -85,8 +90,8 @@ def described(original: Original, variant: Variant) -> Description:
 def _built(request: Request, *, variant: Variant, built_in: Callable[[Request], Pool] | None) -> Dataset:
     if built_in is not None:
         return drawn_dataset(built_in(request), request, variant=variant, origin="built in")
-    found = request.places.find(request.description.sources, wanted_for=request.description.name)
-    return drawn_dataset(found.read(), request, variant=variant, origin=found.source.title)
+    found, pool = request.places.read(request.description.sources, wanted_for=request.description.name)
+    return drawn_dataset(pool, request, variant=variant, origin=found.source.title)
 
 
 def drawn_dataset(pool: Pool, request: Request, *, variant: Variant, origin: str) -> Dataset:
@@ -94,8 +99,18 @@ def drawn_dataset(pool: Pool, request: Request, *, variant: Variant, origin: str
     description = request.description
     counts = wanted_counts(request)
     if variant.validation_is_test:
+        _check_equal_sizes(request)
         counts = {part: counts[part] for part in ("train", "validation")}
-    parts = drawn(pool, variant.groups, counts=counts, name=variant.drawn_as or variant.name, seed=request.seed)
+    draw = Draw(
+        name=description.name,
+        class_names=description.class_names,
+        groups=variant.groups,
+        counts=counts,
+        seed=request.seed,
+        keeps_repeats=variant.keeps_repeats,
+        drawn_as=variant.drawn_as,
+    )
+    parts = drawn(pool, draw)
     if variant.validation_is_test:
         parts["test"] = parts["validation"]
     return Dataset(
@@ -118,4 +133,20 @@ def wanted_counts(request: Request) -> Mapping[PartName, Sequence[int]]:
         raise LookupError(f"{request.description.name} is drawn by class, so its description must count them")
     if dict(request.sizes) == dict(request.description.sizes):
         return described
-    return {part: apportioned(size, described["train"]) for part, size in request.sizes.items()}
+    counts = {part: apportioned(size, described["train"]) for part, size in request.sizes.items()}
+    if not all(counts["train"]):
+        enough = (size for size in itertools.count(1) if all(apportioned(size, described["train"])))
+        raise InvalidInputError(
+            f"{request.description.name}: {request.sizes['train']} training samples leave a class without any; ask for "
+            f"at least {next(enough)}."
+        )
+    return counts
+
+
+def _check_equal_sizes(request: Request) -> None:
+    validation, test = request.sizes["validation"], request.sizes["test"]
+    if validation != test:
+        raise InvalidInputError(
+            f"{request.description.name}: validation and test part are the same samples, so their sizes must be equal, "
+            f"got {validation} and {test}."
+        )

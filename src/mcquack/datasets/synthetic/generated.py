@@ -1,5 +1,6 @@
 """What all generators share: their settings are checked, and their samples divided, in one way."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -8,6 +9,7 @@ from numpy.random import RandomState
 
 from mcquack.checks import is_number, is_whole_number, require
 from mcquack.datasets.dataset import Dataset, Part
+from mcquack.datasets.lazy_imports import one_at_a_time
 from mcquack.errors import InvalidInputError
 
 LABELS = (-1, 1)
@@ -40,17 +42,58 @@ def collected(draw: Callable[[], Part], *, counts: tuple[int, int]) -> Part:
     )
 
 
-def generated(name: str, draw: Callable[[RandomState], Part], *, test: float, seed: int) -> Dataset:
-    """Samples drawn from a seed, of which a share is set apart for testing by the same stream."""
+def generated(
+    name: str, draw: Callable[[RandomState], Part], *, test: float, seed: int, standardise: bool = False
+) -> Dataset:
+    """Samples drawn from a seed, of which a share is set apart for testing by the same stream.
+
+    ``standardise`` gives each feature the mean 0 and the variance 1 over the training part.
+    """
     require(is_whole_number(seed) and 0 <= seed < 2**32, "seed", "a whole number from 0 to 2**32 - 1", seed)
     require(is_number(test) and 0 <= test < 1, "test", "a share of at least 0 and below 1", test)
     random = RandomState(seed)
-    return divided(name, draw(random), random=random, test=test, origin=f"generated from seed {seed}")
+    with np.errstate(over="ignore", invalid="ignore"):  # what comes of it is refused below
+        samples = draw(random)
+        _check_finite(samples, name=name)
+        _check_division(len(samples.y), test=test, name=name)
+        dataset = divided(name, samples, random=random, test=test, origin=f"generated from seed {seed}")
+        dataset = dataset.scaled("standard") if standardise else dataset
+    for part in dataset.parts.values():
+        _check_finite(part, name=name)
+    return dataset
+
+
+def _check_finite(samples: Part, *, name: str) -> None:
+    if not np.isfinite(samples.X).all():
+        raise InvalidInputError(
+            f"{name}: with these parameters some values are too large to be computed with; choose smaller ones."
+        )
+
+
+def _check_division(n_samples: int, *, test: float, name: str) -> None:
+    n_test = math.ceil(n_samples * test)
+    if n_test >= n_samples:
+        raise InvalidInputError(
+            f"{name}: a test share of {test} takes {n_test} of {n_samples} samples, which leaves none to train on; ask "
+            "for more samples or a smaller share."
+        )
+
+
+def standardised(samples: Part) -> Part:
+    """Each feature with the mean 0 and the variance 1 over all samples, as the QML benchmark suite has published them.
+
+    A test part that is taken from them has had a say in its own scale, so nothing else here does it.
+    """
+    with one_at_a_time:
+        from sklearn.preprocessing import StandardScaler
+
+    return Part(StandardScaler().fit_transform(samples.X), samples.y)
 
 
 def divided(name: str, samples: Part, *, random: RandomState, test: float, origin: str) -> Dataset:
     """The samples in two parts, in the way of the QML benchmark suite: by chance, whatever their class."""
-    from sklearn.model_selection import train_test_split
+    with one_at_a_time:
+        from sklearn.model_selection import train_test_split
 
     train, held_out = samples, None
     if test > 0:

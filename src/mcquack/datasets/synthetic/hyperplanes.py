@@ -17,7 +17,10 @@ def hyperplanes(
     test: float = 0.2,
     seed: int = 0,
 ) -> Dataset:
-    """Points of a space of low ``dimension``, seen through a random linear map; above an odd number of planes is +1."""
+    """Points of a space of low ``dimension``, seen through a random linear map; above an odd number of planes is +1.
+
+    Each feature is standardised over the training part.
+    """
     required_count("n_hyperplanes", n_hyperplanes)
     required_count("n_features", n_features)
     required_count("dimension", dimension)
@@ -29,15 +32,14 @@ def hyperplanes(
         ),
         test=test,
         seed=seed,
+        standardise=True,
     )
 
 
 def hyperplane_points(
     random: RandomState, *, n_hyperplanes: int, n_features: int = 10, dimension: int = 3, n_samples: int = 300
 ) -> Part:
-    """Parity of #{w · x + b > 0} over the hyperplanes (w, b), the classes being of equal size; X is standardised."""
-    from sklearn.preprocessing import StandardScaler
-
+    """Parity of #{w · x + b > 0} over the hyperplanes (w, b), the classes being of equal size; X is not scaled."""
     w = random.uniform(size=(n_hyperplanes, dimension))
     b = random.uniform(size=n_hyperplanes)
 
@@ -47,4 +49,4 @@ def hyperplane_points(
 
     chosen = collected(points, counts=halves(n_samples))
     projection = random.uniform(size=(dimension, n_features))
-    return Part(StandardScaler().fit_transform(chosen.X @ projection), chosen.y)
+    return Part(chosen.X @ projection, chosen.y)

@@ -1,5 +1,7 @@
 """Pictures of a minus, a plus and its two halves, drawn here in the manner of the PlusMinus dataset."""
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -33,7 +35,13 @@ def plus_minus(
         "validation": required_count("n_validation", n_validation),
         "test": required_count("n_test", n_test),
     }
-    parts = {part: _part(part, n_classes=n_classes, n_each=count, seed=seed) for part, count in sizes.items()}
+    return drawn_signs({part: (size,) * n_classes for part, size in sizes.items()}, seed=seed)
+
+
+def drawn_signs(counts: Mapping[PartName, Sequence[int]], *, seed: int) -> Dataset:
+    """So many signs of each class for each of the three parts."""
+    n_classes = len(counts["train"])
+    parts = {part: _part(part, n_each=each, seed=seed) for part, each in counts.items()}
     return Dataset(
         name=f"pm{n_classes}_generated",
         train=parts["train"],
@@ -47,9 +55,9 @@ def plus_minus(
     )
 
 
-def _part(part: PartName, *, n_classes: int, n_each: int, seed: int) -> Part:
+def _part(part: PartName, *, n_each: Sequence[int], seed: int) -> Part:
     random = stream(seed, "datasets", "plus minus", part)
-    y = random.permutation(np.repeat(np.arange(n_classes), n_each))
+    y = random.permutation(np.repeat(np.arange(len(n_each)), n_each))
     return Part(signs(y, random=random).reshape(len(y), -1).astype(np.float32), y)
 
 

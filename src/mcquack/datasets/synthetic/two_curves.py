@@ -19,7 +19,10 @@ def two_curves(
     test: float = 0.2,
     seed: int = 0,
 ) -> Dataset:
-    """A random Fourier curve of this degree (class -1), and the same moved by ``offset`` on every axis (class +1)."""
+    """A random Fourier curve of this degree (class -1), and the same moved by ``offset`` on every axis (class +1).
+
+    Each feature is standardised over the training part.
+    """
     required_count("n_features", n_features)
     required_count("degree", degree)
     require(is_number(offset) and np.isfinite(offset), "offset", "a finite number", offset)
@@ -32,15 +35,14 @@ def two_curves(
         ),
         test=test,
         seed=seed,
+        standardise=True,
     )
 
 
 def curve_points(
     random: RandomState, *, n_features: int, degree: int, offset: float, noise: float = 0.01, n_samples: int = 300
 ) -> Part:
-    """x(t) = c₀₀ + c₀₁ + Σ_f c_f0 cos fπt + c_f1 sin fπt plus noise, each feature standardised over all samples."""
-    from sklearn.preprocessing import StandardScaler
-
+    """x(t) = c₀₀ + c₀₁ + Σ_f c_f0 cos fπt + c_f1 sin fπt plus noise, on the scale of the curve itself."""
     coefficients = random.uniform(size=(n_features, degree + 1, 2))
     coefficients /= np.linalg.norm(coefficients)
     times, deviations = np.empty(n_samples), np.empty((n_samples, n_features))
@@ -49,7 +51,7 @@ def curve_points(
         deviations[sample] = random.normal(0, noise, size=n_features)
     y = np.repeat([-1, 1], halves(n_samples))
     X = _curve(coefficients, times) + deviations + offset * (y == 1)[:, None]
-    return Part(StandardScaler().fit_transform(X), y)
+    return Part(X, y)
 
 
 def _curve(coefficients: NDArray[np.float64], times: NDArray[np.float64]) -> NDArray[np.float64]:

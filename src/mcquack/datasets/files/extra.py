@@ -1,0 +1,31 @@
+"""Packages that only a few sources need."""
+
+from dataclasses import dataclass
+from importlib.util import find_spec
+
+from mcquack.errors import MissingDependencyError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Extra:
+    """One of the optional dependencies of mcquack, by its name there and the module that it brings."""
+
+    name: str
+    module: str
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether the module is there to be imported; nothing is imported for that."""
+        return find_spec(self.module) is not None
+
+    @property
+    def how_to_install(self) -> str:
+        """The command for the shell."""
+        return f'pip install "mcquack[{self.name}]"'
+
+    def missing(self, *, to_read: object) -> MissingDependencyError:
+        """What to raise where the module is needed and cannot be imported."""
+        return MissingDependencyError(f"{to_read} is there, but it takes {self.module} to read: {self.how_to_install}")
+
+
+HDF5 = Extra(name="hdf5", module="h5py")

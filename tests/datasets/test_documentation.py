@@ -1,0 +1,56 @@
+"""What the documentation shows of the datasets runs as it stands there."""
+
+import re
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import mcquack
+from mcquack.datasets import load, registry
+
+ROOT = Path(__file__).parents[2]
+
+
+def snippets(file, *, section=""):
+    """The Python code of a text, or of a section of it, one after the other."""
+    text = (ROOT / file).read_text(encoding="utf-8")
+    if section:
+        text = text.partition(f"\n## {section}\n")[2].partition("\n## ")[0]
+    return re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+
+
+@pytest.fixture
+def names(data_dir, tmp_path, monkeypatch):
+    """What the snippets take for granted, in a folder with the files that they read; models are trained in no time."""
+    monkeypatch.setenv("MCQUACK_DATA", str(data_dir))
+    monkeypatch.setattr(registry, "_own", {})
+    quick = partial(mcquack.McQuackClassifier, epochs=1, n_qubits=2)
+    monkeypatch.setattr(mcquack, "McQuackClassifier", quick, raising=False)
+    monkeypatch.chdir(tmp_path)
+    frame = pd.DataFrame({"width": np.arange(60.0), "species": ["rose", "iris", "aster"] * 20})
+    frame.to_csv("flowers.csv", index=False)
+    frame.to_parquet("flowers.parquet")
+    X, y = frame[["width"]].to_numpy(), frame.species.to_numpy()
+    parts = {"X_train": X[::2], "y_train": y[::2], "X_test": X[1::2], "y_test": y[1::2]}
+    return {"model": quick(), "frame": frame, "X": X, "y": y, **parts}
+
+
+@pytest.mark.parametrize(("file", "section", "n_snippets"), [("docs/datasets.md", "", 5), ("README.md", "Datasets", 1)])
+def test_every_snippet_runs(names, file, section, n_snippets):
+    found = snippets(file, section=section)
+    assert len(found) == n_snippets
+    for code in found:
+        exec(compile(code, file, "exec"), names)
+
+
+def test_the_dataset_shown_first_is_as_shown(data_dir):
+    assert f"digits  # {load('mnist10', data_dir=data_dir)}\n" in snippets("docs/datasets.md")[0]
+
+
+def test_every_dataset_is_in_the_tables_of_the_documentation():
+    text = (ROOT / "docs" / "datasets.md").read_text(encoding="utf-8")
+    for description in mcquack.datasets.descriptions():
+        assert f"`{description.family if description.suite == 'qml' else description.name}`" in text
