@@ -1,5 +1,7 @@
 """What the values of settings are asked, in one voice."""
 
+import difflib
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -26,6 +28,12 @@ def require(condition: Any, name: str, expected: str, value: object) -> None:
 def require_positive(name: str, value: Any) -> None:
     """Refuses all but finite numbers above zero."""
     require(is_number(value) and 0 < value < np.inf, name, "a positive number", value)
+
+
+def did_you_mean(name: object, known: Iterable[str], *, otherwise: str) -> str:
+    """The known names that are close to one that is not, as a question, or what to say if none is."""
+    close = difflib.get_close_matches(str(name).lower(), list(known), n=3)
+    return f"did you mean {' or '.join(close)}?" if close else otherwise
 
 
 def required_count(name: str, value: Any) -> int:

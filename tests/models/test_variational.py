@@ -207,3 +207,11 @@ def test_mcquack_is_a_variational_classifier_that_measures_the_zero_state(final_
     for column, centroid in enumerate(model.centroids_):
         behind_w = inverse_states(feature_map, states, centroid, model.weights_, model.bias_)
         assert_allclose(np.abs(behind_w[:, 0]) ** 2, model.transform(IRIS_X[::10])[:, column], atol=1e-10)
+
+
+@pytest.mark.parametrize("kind", [McQuackClassifier, *KINDS])
+def test_a_training_that_diverges_names_settings_that_the_model_has(kind):
+    with pytest.raises(InvalidInputError, match="diverged in epoch 3; lower lr") as told:
+        kind()._tell_divergence(3, anything_kept=False)
+    named = str(told.value).partition("lower ")[2].rstrip(".").split(" and ")
+    assert set(named) <= kind().get_params().keys()

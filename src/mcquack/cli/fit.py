@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 import typer
 from numpy.typing import NDArray
-from rich.console import Console
 from rich.table import Table as RichTable
 
 from mcquack.cli import exit_codes
@@ -16,6 +15,7 @@ from mcquack.cli.datasets.options import DataDir
 from mcquack.cli.files import check_can_write
 from mcquack.cli.notes import tell, tell_problems
 from mcquack.cli.progress import shown
+from mcquack.cli.tables import plain_console
 from mcquack.cli.training_data import description, table_reading, training_data
 from mcquack.datasets import Dataset
 from mcquack.datasets.own import ColumnOptions
@@ -188,7 +188,7 @@ def _show_scores(model: "McQuackClassifier", dataset: Dataset) -> None:
         table.add_row(f"recall of {label}{named}", *(_share(recalls[part][index]) for part in parts))
     if len(model.classes_) > _SHOWN_CLASSES:
         table.add_row(f"and {len(model.classes_) - _SHOWN_CLASSES} more classes", *("" for _ in parts))
-    Console(markup=False, emoji=False, highlight=False).print(table)  # a label may look like ":cat:" or "[red]"
+    plain_console().print(table)  # a label may look like ":cat:" or "[red]"
 
 
 def _share(value: float) -> str:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from mcquack.cli.model import encoder_of
+from mcquack.cli.options import Json
 from mcquack.cli.progress import epoch_text
 from mcquack.datasets.table.column import IMPUTING
 from mcquack.datasets.table.value import listed
@@ -17,7 +18,7 @@ _SHOWN_COLUMNS = 20
 
 def info(
     model: Annotated[Path, typer.Argument(help="A model file written by mcquack fit or by save in Python.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Tell what a model file holds: classes, features, circuit, parameters, training and versions.
 

@@ -35,8 +35,9 @@ def training_data(
 
 def table_reading(dataset: Dataset) -> TableReading:
     """How a table becomes samples of the dataset: as the one it was read from, or one written by datasets export."""
-    encoder = TableEncoder.of_numbers(dataset.feature_names, target=TARGET)
-    return dataset.table or TableReading(encoder=encoder)
+    if dataset.table is not None:
+        return dataset.table
+    return TableReading(encoder=TableEncoder.of_numbers(dataset.feature_names, target=TARGET))
 
 
 def description(dataset: Dataset) -> str:

@@ -1,11 +1,11 @@
 """All datasets by name; a new one is a description and a function."""
 
-import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 
+from mcquack.checks import did_you_mean
 from mcquack.datasets.dataset import Dataset, PartName
 from mcquack.datasets.description import Description
 from mcquack.datasets.files import Places
@@ -61,8 +61,7 @@ def entry(name: str) -> Entry:
     try:
         return known[name]
     except (KeyError, TypeError):
-        close = difflib.get_close_matches(str(name).lower(), known, n=3)
-        hint = f"did you mean {' or '.join(close)}?" if close else "mcquack datasets list shows all."
+        hint = did_you_mean(name, known, otherwise="mcquack datasets list shows all.")
         raise UnknownDatasetError(f"no dataset is named {name!r}; {hint}") from None
 
 

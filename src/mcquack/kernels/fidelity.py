@@ -1,7 +1,5 @@
 """The kernel matrix itself, in pieces that fit into memory."""
 
-from collections.abc import Iterator
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,15 +13,10 @@ def centroid_kernel(
 ) -> FloatArray:
     """K[i, m] = |⟨0|U†(c_m) U(x_i)|0⟩|² (paper, eq. 8): N + M circuits in place of N × M."""
     encoded = engine.encode(centroids, weights, bias)
-    chunks = chunks_of_rows(len(X), engine.feature_map.n_qubits)
-    parts = [engine.fidelities(engine.encode(X[rows], weights, bias), encoded) for rows in chunks]
+    size = _chunk_rows(engine.feature_map.n_qubits)
+    chunks = (X[start : start + size] for start in range(0, len(X), size))
+    parts = [engine.fidelities(engine.encode(chunk, weights, bias), encoded) for chunk in chunks]
     return np.concatenate(parts) if parts else np.empty((0, len(centroids)))
-
-
-def chunks_of_rows(n_rows: int, n_qubits: int) -> Iterator[slice]:
-    """Rows in pieces whose states fit into memory."""
-    size = _chunk_rows(n_qubits)
-    return (slice(start, start + size) for start in range(0, n_rows, size))
 
 
 def _chunk_rows(n_qubits: int) -> int:

@@ -59,6 +59,7 @@ class CircuitClassifier(ClassifierMixin, Archived):
     n_iter_: int
     _seed: int
 
+    _learning_rates: str  # the settings by which a training that diverges is slowed down
     _features_per_gate: Literal[1, 3] = 1
     _fingerprint: str = ""  # of the samples that the training state belongs to
     _seen: NDArray[np.bool_] | np.bool_ = np.True_  # which classes have had samples; a loaded model has seen all
@@ -96,7 +97,7 @@ class CircuitClassifier(ClassifierMixin, Archived):
         """Trains, yielding each epoch's row of the history; after any of them the estimator can be used."""
 
     def _tell_divergence(self, epoch: int, *, anything_kept: bool) -> None:
-        message = f"training diverged in epoch {epoch}; lower lr_ka and lr_co"
+        message = f"training diverged in epoch {epoch}; lower {self._learning_rates}"
         if not anything_kept:
             raise InvalidInputError(f"{message}.")
         warnings.warn(f"{message}. The best model so far is kept.", ConvergenceWarning, stacklevel=3)

@@ -1,8 +1,7 @@
 """All models by short name; a new one is a class and an entry in the table."""
 
-import difflib
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -11,6 +10,7 @@ from inspect import signature
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from mcquack.checks import did_you_mean
 from mcquack.errors import InvalidInputError
 from mcquack.models.search_space import SearchSpace
 
@@ -50,7 +50,7 @@ class Entry:
         """An estimator that is not fitted yet, with these settings and the defaults of the others."""
         known = self.defaults()
         for name in sorted(settings.keys() - known.keys()):
-            hint = _hint(name, known, otherwise=f"mcquack models show {self.name} lists them.")
+            hint = did_you_mean(name, known, otherwise=f"mcquack models show {self.name} lists them.")
             raise InvalidInputError(f"{self.name} has no setting {name!r}; {hint}")
         return self.estimator_class()(**settings)
 
@@ -156,7 +156,7 @@ def entry(name: str) -> Entry:
     for known in ENTRIES:
         if known.name == name:
             return known
-    hint = _hint(name, names(), otherwise="mcquack models list shows all.")
+    hint = did_you_mean(name, names(), otherwise="mcquack models list shows all.")
     raise InvalidInputError(f"no model is named {name!r}; {hint}")
 
 
@@ -181,11 +181,6 @@ class _Classes(Mapping[str, "type[Archived]"]):
 
 
 CLASSES: "Mapping[str, type[Archived]]" = _Classes()
-
-
-def _hint(name: object, known: Iterable[str], *, otherwise: str) -> str:
-    close = difflib.get_close_matches(str(name).lower(), list(known), n=3)
-    return f"did you mean {' or '.join(close)}?" if close else otherwise
 
 
 @cache

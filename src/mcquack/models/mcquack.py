@@ -87,6 +87,8 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     n_iter_ : how many epochs were run. best_epoch_ : the one that was kept.
     """
 
+    _learning_rates = "lr_ka and lr_co"
+
     def __init__(
         self,
         n_qubits: int = 6,

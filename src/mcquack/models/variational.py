@@ -255,6 +255,8 @@ class VariationalEnsembleClassifier(VariationalClassifier):
     :class:`McQuackClassifier`. n_parameters_ : M · 6nL.
     """
 
+    _learning_rates = "lr"
+
     def __init__(
         self,
         n_qubits: int = 6,
@@ -336,6 +338,8 @@ class SharedVariationalClassifier(VariationalClassifier):
     weights_ : (1, L, n, 3). bias_ : (M, L, n, 3). n_parameters_ : 3nL · (1 + M). All others are those of
     :class:`VariationalEnsembleClassifier`.
     """
+
+    _learning_rates = "lr_shared and lr_class"
 
     def __init__(
         self,

@@ -13,8 +13,8 @@ from mcquack.simulators.statevector.engine import N_PARTIAL_SUMS
 from mcquack.simulators.statevector.lanes import lane_count
 from mcquack.simulators.statevector.memory import aligned_zeros, available_bytes, require_bytes
 from mcquack.training.epoch import Buffers, Outcome, Pace, Problem, Trained, run_epoch
-from mcquack.training.optimizer import OPTIMIZER_CODES, Moments
-from mcquack.training.parameters import FloatArray, Parameters
+from mcquack.training.optimizer import OPTIMIZER_CODES, shaped_moments
+from mcquack.training.parameters import Parameters
 from mcquack.training.schedule import epoch_orders
 from mcquack.training.settings import TrainingSettings
 from mcquack.training.state import EpochSums, TrainingData, TrainingState
@@ -168,13 +168,9 @@ def _sums(before: TrainingState, trained: Trained, outcome: Outcome) -> EpochSum
         before,
         epoch=before.epoch + 1,
         parameters=Parameters(trained.weights, trained.bias, trained.centroids),
-        weights_moments=_moments(trained.weights_mean, trained.weights_square, trained.weights),
-        bias_moments=_moments(trained.bias_mean, trained.bias_square, trained.bias),
-        centroids_moments=_moments(trained.centroids_mean, trained.centroids_square, trained.centroids),
+        weights_moments=shaped_moments(trained.weights_mean, trained.weights_square, trained.weights),
+        bias_moments=shaped_moments(trained.bias_mean, trained.bias_square, trained.bias),
+        centroids_moments=shaped_moments(trained.centroids_mean, trained.centroids_square, trained.centroids),
         steps=trained.steps,
     )
     return EpochSums(after, mean[0], mean[1], (norms[0], norms[1], norms[2]), outcome.kernel)
-
-
-def _moments(mean: FloatArray, square: FloatArray, parameter: FloatArray) -> Moments:
-    return Moments(mean.reshape(parameter.shape), square.reshape(parameter.shape))

@@ -1,6 +1,5 @@
 """``mcquack datasets list``: what there is."""
 
-import difflib
 import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,6 +9,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 import typer
 from rich.text import Text
 
+from mcquack.checks import did_you_mean
 from mcquack.cli.datasets.facts import brief_facts
 from mcquack.cli.datasets.options import DataDir
 from mcquack.cli.options import Json
@@ -67,8 +67,7 @@ def _chosen(suite: str | None, family: str | None) -> Sequence[Description]:
     chosen = [description for description in in_suite if family in (None, description.family)]
     if not chosen:
         families = list(dict.fromkeys(description.family for description in in_suite if description.family))
-        close = difflib.get_close_matches(str(family).lower(), families, n=3)
-        hint = f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(families)}."
+        hint = did_you_mean(family, families, otherwise=f"there are {', '.join(families)}.")
         raise InvalidInputError(f"no family{f' in {suite}' if suite else ''} is named {family!r}; {hint}")
     return chosen
 

@@ -10,11 +10,11 @@ from mcquack.errors import InvalidInputError
 from mcquack.simulators.statevector import StatevectorEngine
 from mcquack.simulators.statevector.lanes import lane_count
 from mcquack.simulators.statevector.memory import aligned_zeros, require_bytes
-from mcquack.training.optimizer import OPTIMIZER_CODES, Moments
+from mcquack.training.optimizer import OPTIMIZER_CODES, shaped_moments
 from mcquack.training.state import TrainingData
 from mcquack.training.variational.logits import MEASURED_QUBITS
 from mcquack.training.variational.settings import VariationalSettings
-from mcquack.training.variational.state import FloatArray, VariationalParameters, VariationalState
+from mcquack.training.variational.state import VariationalParameters, VariationalState
 from mcquack.training.variational.steps import (
     Outcome,
     Pace,
@@ -118,8 +118,8 @@ class VariationalEpochs:
             before,
             epoch=before.epoch + 1,
             parameters=VariationalParameters(trained.weights, trained.bias),
-            weights_moments=_moments(trained.weights_mean, trained.weights_square, trained.weights),
-            bias_moments=_moments(trained.bias_mean, trained.bias_square, trained.bias),
+            weights_moments=shaped_moments(trained.weights_mean, trained.weights_square, trained.weights),
+            bias_moments=shaped_moments(trained.bias_mean, trained.bias_square, trained.bias),
             weights_steps=trained.weights_steps,
             bias_steps=trained.bias_steps,
         )
@@ -143,7 +143,3 @@ def _working_copy(state: VariationalState, dtype: np.dtype[Any]) -> Trained:
     moments = [np.array(moment, dtype) for moment in (*state.weights_moments, *state.bias_moments)]
     flat = [array.reshape(len(array), -1) for array in (*shaped, *moments)]
     return Trained._make([*shaped, *flat, state.weights_steps.copy(), state.bias_steps.copy()])
-
-
-def _moments(mean: FloatArray, square: FloatArray, parameter: FloatArray) -> Moments:
-    return Moments(mean.reshape(parameter.shape), square.reshape(parameter.shape))
