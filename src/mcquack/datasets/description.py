@@ -21,7 +21,8 @@ class Description:
 
     ``sizes`` are the samples of each part and ``class_counts`` those of each class, where they are known beforehand;
     for the paper's datasets they are the counts of its table. ``sources`` are alternatives in order of preference, and
-    none for what is generated. ``notes`` say where and why it differs from the paper's.
+    none for what is generated. Where ``validation_is_test``, both parts are the same samples, so settings are to be chosen
+    by cross-validation. ``notes`` say where and why it differs from the paper's.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Description:
     paper_n_features: int | None = None
     image_shape: tuple[int, int] | None = None
     is_seeded: bool = True
+    validation_is_test: bool = False
     citation: str = ""
     licence: str = ""
     homepage: str = ""

@@ -2,7 +2,7 @@
 
 import numpy as np
 from sklearn.cluster import KMeans
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+from threadpoolctl import threadpool_limits
 
 from mcquack.randomness import stream
 from mcquack.training.parameters import FloatArray, class_means

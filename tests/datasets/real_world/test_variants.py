@@ -54,6 +54,7 @@ def test_the_features_give_the_parameter_counts_of_the_paper(name, n_parameters)
 @pytest.mark.parametrize("name", ["iris3", "pm2", "pm4"])
 def test_where_the_paper_validates_on_the_test_part_the_dataset_says_so(name, data_dir):
     assert datasets.load(name, data_dir=data_dir).validation_is_test
+    assert datasets.describe(name).validation_is_test
 
 
 @pytest.mark.parametrize("name", ["kdd", "kdd10", "kdd4"])

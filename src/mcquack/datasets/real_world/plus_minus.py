@@ -135,6 +135,7 @@ def _description(n_classes: int, *, generated: bool) -> Description:
         class_counts=counts,
         image_shape=(SIDE, SIDE),
         is_seeded=generated,
+        validation_is_test=not generated,
         citation="Wendlinger, Tscharke, Debus (2024), A Comparative Analysis of Adversarial Robustness for Quantum and "
         "Classical Machine Learning Models, arXiv:2404.16154",
         licence="Drawn here" if generated else "CC BY-SA 4.0",

@@ -79,6 +79,7 @@ def described(original: Original, variant: Variant) -> Description:
         sizes={part: sum(each) for part, each in counts.items()},
         class_counts=counts,
         image_shape=original.image_shape,
+        validation_is_test=variant.validation_is_test,
         citation=original.citation,
         licence=original.licence,
         homepage=original.homepage,

@@ -1,0 +1,52 @@
+"""What came of a task: its row in the store."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from mcquack.bench.environment import Environment
+from mcquack.bench.task import Task
+from mcquack.errors import InvalidInputError
+
+Part = Literal["train", "validation", "test"]
+Metric = Literal["auc", "precision", "recall", "f1", "accuracy", "balanced_accuracy"]
+METRICS: tuple[Metric, ...] = ("auc", "precision", "recall", "f1", "accuracy", "balanced_accuracy")
+Stage = Literal["load", "fit", "score"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """Scores of a task that was done, or the error of one that failed.
+
+    ``scores`` are by part, then by metric; a metric that is not defined there is left out. ``fingerprint`` tells on
+    which numbers it was measured. ``details`` are what a report shows of a single task, as plain JSON values: "history"
+    (columns by name), "confusion" (rows are true classes), "kernel", "class_names" and "warnings".
+    """
+
+    task: Task
+    environment: Environment
+    scores: Mapping[Part, Mapping[Metric, float]] = field(default_factory=dict)
+    seconds: Mapping[Stage, float] = field(default_factory=dict)
+    n_parameters: int | None = None
+    fingerprint: str = ""
+    details: Mapping[str, Any] = field(default_factory=dict)
+    error: str | None = None  # the traceback; its last line says what went wrong
+    finished_at: str = ""  # ISO 8601, UTC
+
+    def __post_init__(self) -> None:
+        if "test" in self.scores and self.task.phase == "search":
+            raise InvalidInputError("a task of a search has no score on the test part; settings would be chosen by it.")
+
+    @property
+    def failed(self) -> bool:
+        """Whether there is an error in place of scores."""
+        return self.error is not None
+
+    @property
+    def reason(self) -> str:
+        """The last line of the traceback."""
+        return (self.error or "").strip().rpartition("\n")[2]
+
+    def score(self, part: Part, metric: Metric) -> float | None:
+        """None where it failed or the metric is not defined."""
+        return self.scores.get(part, {}).get(metric)

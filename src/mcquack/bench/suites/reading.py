@@ -1,0 +1,146 @@
+"""From a TOML file to a suite; whatever is wrong with it is told with its line."""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import fields
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from mcquack.bench.suites.lines import KeyLines
+from mcquack.bench.suites.suite import Cut, Suite
+from mcquack.bench.task import TableSource
+from mcquack.checks import did_you_mean
+from mcquack.errors import InvalidInputError
+
+BUILT_IN = ("real-world", "qml")
+_TYPES: Mapping[str, type] = {
+    "name": str,
+    "title": str,
+    "datasets": list,
+    "models": list,
+    "search": str,
+    "search_on": str,
+    "n_folds": int,
+    "choose_by": str,
+    "seeds": int,
+    "data_seed": int,
+    "spaces_like": str,
+    "cut": dict,
+    "spaces": dict,
+    "settings": dict,
+    "tables": dict,
+}
+_TITLES = {str: "a text", list: "a list of texts", int: "a whole number", dict: "a table", float: "a number"}
+_REQUIRED = ("name", "datasets", "models")
+_TABLE_TYPES: Mapping[str, type] = {"path": str, "target": str, "validation": float, "test": float}
+
+
+def read_suite(name_or_path: str | Path) -> Suite:
+    """A suite of mcquack by its name, or one of the user's from a TOML file."""
+    if name_or_path in BUILT_IN:
+        file = files("mcquack.bench.suites").joinpath(f"{str(name_or_path).replace('-', '_')}.toml")
+        return suite_from_text(file.read_text(encoding="utf-8"), called=str(name_or_path))
+    path = Path(name_or_path)
+    if path.suffix != ".toml":
+        hint = did_you_mean(name_or_path, BUILT_IN, otherwise=f"there are {' and '.join(BUILT_IN)}.")
+        raise InvalidInputError(f"no suite is named {str(name_or_path)!r}; {hint} A suite of yours is a .toml file.")
+    return suite_from_text(path.read_text(encoding="utf-8"), called=str(path), folder=path.parent)
+
+
+def suite_from_text(text: str, *, called: str, folder: Path = Path()) -> Suite:
+    """The suite in TOML; paths of tables are relative to ``folder``."""
+    try:
+        given = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidInputError(f"{called} is no valid TOML: {error}.") from error
+    return _Reader(text, called=called, folder=folder).suite(given)
+
+
+def suite_from_json(given: Mapping[str, Any]) -> Suite:
+    """The suite whose ``to_json`` this is."""
+    return _Reader("", called="the stored suite", folder=Path()).suite(given)
+
+
+class _Reader:
+    """Checks the values of one file and knows where each stands."""
+
+    def __init__(self, text: str, *, called: str, folder: Path) -> None:
+        self.lines = KeyLines(text)
+        self.called = called
+        self.folder = folder
+
+    def suite(self, given: Mapping[str, Any]) -> Suite:
+        self._check_keys(given, _TYPES, required=_REQUIRED)
+        plain: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in given.items()
+            if _TYPES[name] is not dict
+        }
+        nested = {name: self._tables_of(name, given) for name in ("cut", "spaces", "settings", "tables")}
+        try:
+            return Suite(
+                **plain,
+                cut={family: self._cut(family, sizes) for family, sizes in nested["cut"].items()},
+                spaces=nested["spaces"],
+                settings=nested["settings"],
+                tables={name: self._table(name, table) for name, table in nested["tables"].items()},
+            )
+        except InvalidInputError as error:
+            if str(error).startswith(f"{self.called}:"):
+                raise
+            raise InvalidInputError(f"{self._place_of(str(error))}: {error}") from error
+
+    def _tables_of(self, name: str, given: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+        tables: dict[str, dict[str, Any]] = given.get(name, {})
+        for key, table in tables.items():
+            if not isinstance(table, dict):
+                self._refuse((name, key), f"{name}.{key} must be a table, got {table!r}")
+        return tables
+
+    def _cut(self, family: str, sizes: Mapping[str, Any]) -> Cut:
+        types = {field.name: int for field in fields(Cut)}
+        self._check_keys(sizes, types, within=("cut", family), required=tuple(types))
+        return Cut(**sizes)
+
+    def _table(self, name: str, table: Mapping[str, Any]) -> TableSource:
+        within = ("tables", name)
+        self._check_keys(table, _TABLE_TYPES, within=within, required=("path", "target"))
+        path = (self.folder / table["path"]).resolve()
+        if not path.is_file():
+            self._refuse((*within, "path"), f"there is no file {path}")
+        return TableSource.of(path, **{key: value for key, value in table.items() if key != "path"})
+
+    def _check_keys(
+        self,
+        given: Mapping[str, Any],
+        types: Mapping[str, type],
+        *,
+        within: tuple[str, ...] = (),
+        required: tuple[str, ...] = (),
+    ) -> None:
+        for name, value in given.items():
+            if name not in types:
+                hint = did_you_mean(name, types, otherwise=f"there are {', '.join(types)}.")
+                self._refuse((*within, name), f"no key is called {'.'.join((*within, name))!r}; {hint}")
+            if not _is_of(value, types[name]):
+                self._refuse((*within, name), f"{name} must be {_TITLES[types[name]]}, got {value!r}")
+        for name in required:
+            if name not in given:
+                self._refuse(within, f"the key {'.'.join((*within, name))!r} is missing")
+
+    def _refuse(self, key: tuple[str, ...], message: str) -> None:
+        end = "" if message.endswith((".", "?")) else "."
+        raise InvalidInputError(f"{self.called}:{self.lines.of(key)}: {message}{end}")
+
+    def _place_of(self, message: str) -> str:
+        """Where the value stands that a message of the suite itself is about: at the key or the text that it names."""
+        return f"{self.called}:{self.lines.told_in(message)}"
+
+
+def _is_of(value: Any, kind: type) -> bool:
+    if kind is list:
+        return isinstance(value, list) and all(isinstance(each, str) for each in value)
+    if kind is float:
+        return isinstance(value, int | float) and not isinstance(value, bool)
+    return isinstance(value, kind) and not (kind is int and isinstance(value, bool))

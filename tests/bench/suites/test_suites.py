@@ -1,0 +1,146 @@
+import json
+
+import pytest
+
+from mcquack import datasets
+from mcquack.bench.plan import most_tasks
+from mcquack.bench.suites import BUILT_IN, read_suite, suite_from_json, suite_from_text
+from mcquack.bench.task import VALIDATION
+from mcquack.errors import InvalidInputError
+
+MINE = """
+name = "mine"
+datasets = ["iris3", "two_curves_[23]", "flowers"]
+models = [
+    "svc",
+    "sklearn.neighbors:KNeighborsClassifier",
+]
+seeds = 2
+
+[spaces."sklearn.neighbors:KNeighborsClassifier"]
+n_neighbors = [1, 3]
+
+[settings.svc]
+scale = false
+
+[tables.flowers]
+path = "flowers.csv"
+target = "kind"
+validation = 0.2
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "flowers.csv").write_text("a,kind\n1,x\n2,y\n")
+    return tmp_path
+
+
+def mine(folder, text=MINE):
+    return suite_from_text(text, called="mine.toml", folder=folder)
+
+
+def test_the_paper_s_suites_are_whole():
+    real, qml = map(read_suite, BUILT_IN)
+    assert real.datasets == datasets.names("real-world")
+    assert qml.datasets == datasets.names("qml")
+    assert (len(real.datasets), len(qml.datasets)) == (20, 133)
+    assert real.models == ("mcquack", "vc", "svc", "nystroem_svm", "nn")
+    assert most_tasks(qml.cell("two_curves_3", "mcquack")) == 432 * 5 + 5
+    assert most_tasks(real.cell("mnist10", "mcquack")) == 4 + 5
+
+
+def test_settings_are_chosen_on_the_validation_part_unless_that_is_the_test_part():
+    real, qml = map(read_suite, BUILT_IN)
+    folded = {name for name in real.datasets if real.cell(name, "svc").splits != (VALIDATION,)}
+    assert folded == {"iris3", "pm2", "pm4"}
+    assert all(len(qml.cell(name, "svc").splits) == 5 for name in qml.datasets)
+
+
+def test_only_the_folds_of_mnist_are_cut():
+    qml = read_suite("qml")
+    cuts = {name: qml.cell(name, "svc").splits[0].n_train for name in qml.datasets}
+    assert {name for name, cut in cuts.items() if cut == 500} == {f"mnist_pca_{size}" for size in range(2, 21)}
+    assert set(cuts.values()) == {None, 500}
+
+
+def test_a_suite_of_one_s_own(folder):
+    suite = mine(folder)
+    assert suite.datasets == ("iris3", "two_curves_2", "two_curves_3", "flowers")
+    neighbours = suite.cell("iris3", "sklearn.neighbors:KNeighborsClassifier")
+    assert [each["n_neighbors"] for each in neighbours.space] == [1, 3]
+    assert suite.cell("iris3", "svc").space.fixed["scale"] is False
+    assert suite.cell("flowers", "svc").splits == (VALIDATION,)
+    assert suite.cell("flowers", "svc").table.target == "kind"
+    assert len(suite.cells()) == 8
+
+
+def test_a_suite_is_what_was_stored_of_it(folder):
+    for suite in (mine(folder), *map(read_suite, BUILT_IN)):
+        back = suite_from_json(json.loads(json.dumps(suite.to_json())))
+        assert back == suite
+        assert [cell.task({}, split=VALIDATION).id for cell in back.cells()] == [
+            cell.task({}, split=VALIDATION).id for cell in suite.cells()
+        ]
+
+
+def test_a_model_without_a_space_for_the_suite_takes_one_that_it_has():
+    qml = read_suite("qml").with_(models=["vc", "sklearn.svm:SVC"])
+    assert len(qml.cell("two_curves_2", "vc").space) == 2
+    assert len(qml.cell("two_curves_2", "sklearn.svm:SVC").space) == 1
+
+
+def test_without_a_search_a_model_has_its_defaults(folder):
+    suite = mine(folder).with_(search="none")
+    assert suite.cell("iris3", "svc").space[0] == {"scale": False}
+
+
+def test_parts_of_a_suite_can_be_asked_for():
+    part = read_suite("qml").with_(datasets=["*_2", "two_curves_1?"], models=["svc"], search="random:3", seeds=1)
+    assert "two_curves_10" in part.datasets
+    assert "hyperplanes_diff_2" in part.datasets
+    assert len(part.datasets) == 7 + 10
+    assert sum(map(most_tasks, part.cells())) == 17 * (3 * 5 + 1)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"iris3"', '"iris33"', r"mine.toml:3: no dataset is named 'iris33'; did you mean iris3"),
+        ('"two_curves_[23]"', '"two_corves_[23]"', r"mine.toml:3: no dataset .*two_corves"),
+        ('"svc"', '"svcc"', r"mine.toml:5: no model is named 'svcc'"),
+        ("neighbors:KN", "neighbours:KN", r"mine.toml:6: no model"),
+        ("seeds = 2", "seeds = 0", r"mine.toml:8: seeds must be"),
+        ("seeds = 2", "seeds = 2.5", r"mine.toml:8: seeds must be a whole number, got 2.5"),
+        ("seeds = 2", "seeds = true", r"mine.toml:8: seeds must be a whole number"),
+        ("seeds = 2", "seedz = 2", r"mine.toml:8: no key is called 'seedz'; did you mean seeds"),
+        ("seeds = 2", 'search = "rand:3"', r"mine.toml:8: a search is grid"),
+        ("seeds = 2", 'choose_by = "luck"', r"mine.toml:8: choose_by must be one of auc"),
+        ("seeds = 2", 'search_on = "test"', r"mine.toml:8: search_on must be validation or folds"),
+        ("seeds = 2", "n_folds = 1", r"mine.toml:8: n_folds must be"),
+        ("seeds = 2", "[cut.a]\nn_train = 5", r"mine.toml:8: the key 'cut.a.n_validation' is missing"),
+        ("n_neighbors = [1, 3]", "n_neighbors = []", r"mine.toml:11: n_neighbors has no values"),
+        ('path = "flowers.csv"', 'path = "trees.csv"', r"mine.toml:17: there is no file .*trees.csv"),
+        ("validation = 0.2", 'validation = "few"', r"mine.toml:19: validation must be a number"),
+        ('target = "kind"', "", r"mine.toml:16: the key 'tables.flowers.target' is missing"),
+        ('name = "mine"', "", r"mine.toml:1: the key 'name' is missing"),
+        ('name = "mine"', "name = mine", r"mine.toml is no valid TOML: .*line 2"),
+        ("[settings.svc]", "[settings]", r"mine.toml:14: settings.scale must be a table"),
+    ],
+)
+def test_whatever_is_wrong_is_told_with_its_line(folder, old, new, message):
+    assert old in MINE
+    with pytest.raises(InvalidInputError, match=message):
+        mine(folder, MINE.replace(old, new, 1))
+
+
+def test_a_suite_that_nobody_knows_is_refused():
+    with pytest.raises(InvalidInputError, match="did you mean real-world"):
+        read_suite("real_world")
+    with pytest.raises(FileNotFoundError):
+        read_suite("nowhere.toml")
+
+
+def test_a_file_is_read_with_its_tables_beside_it(folder):
+    (folder / "mine.toml").write_text(MINE)
+    assert read_suite(folder / "mine.toml").cell("flowers", "svc").table.path == (folder / "flowers.csv").resolve()

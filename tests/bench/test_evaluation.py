@@ -1,0 +1,170 @@
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.metrics import accuracy_score
+from threadpoolctl import threadpool_info
+
+from mcquack import datasets
+from mcquack.bench.evaluation import outcome
+from mcquack.bench.outcome import METRICS, Outcome
+from mcquack.bench.task import TEST, Split, Task
+from mcquack.errors import InvalidInputError
+from mcquack.models import catalog
+
+FOLD = Split(kind="fold", fold=0, n_folds=5)
+FEW_EPOCHS = {"mcquack": {"epochs": 5}, "quack": {"epochs": 5}, "vc": {"epochs": 3}, "shared_vc": {"epochs": 3}}
+
+
+class OnlyPredicts:
+    """As little as a classifier can be: the class of the first training sample, always."""
+
+    def __init__(self, complain=False):
+        self.complain = complain
+
+    def fit(self, X, y):
+        if self.complain:
+            warnings.warn("it may rain", UserWarning, stacklevel=1)
+            warnings.warn("it may rain", UserWarning, stacklevel=1)
+        self.classes_, self._first = np.unique(y), y[0]
+        self.n_threads_seen_ = [library["num_threads"] for library in threadpool_info()]
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self._first)
+
+
+class Fails(OnlyPredicts):
+    def fit(self, X, y):
+        raise ArithmeticError("too many angels")
+
+
+class ManyThreads(OnlyPredicts):
+    def predict(self, X):
+        if set(self.n_threads_seen_) != {1}:
+            raise RuntimeError(f"fitted with {self.n_threads_seen_} threads")
+        return super().predict(X)
+
+
+@pytest.fixture(autouse=True)
+def _importable(monkeypatch):
+    """Tests are no package, so their classes are found under a name of their own."""
+    import sys
+    import types
+
+    module = types.ModuleType("mcquack_test_models")
+    for made in (OnlyPredicts, Fails, ManyThreads):
+        setattr(module, made.__name__, made)
+    monkeypatch.setitem(sys.modules, "mcquack_test_models", module)
+
+
+@pytest.mark.parametrize("model", catalog.names())
+def test_every_model_of_the_catalogue_is_scored_by_all_metrics(model):
+    task = Task.of("two_curves_4", model, FEW_EPOCHS.get(model, {}))
+    found = outcome(task)
+    assert not found.failed, found.error
+    for part in ("train", "test"):
+        assert set(found.scores[part]) == set(METRICS)
+        assert all(0 <= score <= 1 for score in found.scores[part].values())
+    assert set(found.seconds) == {"load", "fit", "score"}
+    assert found.n_parameters > 0
+    assert np.sum(found.details["confusion"]) == 60
+
+
+def test_the_same_task_gives_the_same_scores_and_those_of_the_model_itself():
+    task = Task.of("two_curves_4", "mcquack", {"epochs": 5}, seed=3)
+    first, second = outcome(task), outcome(task)
+    assert first.scores == second.scores
+    assert first.details == second.details
+    data = datasets.load("two_curves_4")
+    model = catalog.entry("mcquack").new(epochs=5, random_state=3).fit(*data.train)
+    assert_allclose(first.score("test", "accuracy"), accuracy_score(data.test.y, model.predict(data.test.X)))
+
+
+def test_the_seed_is_the_random_state():
+    tasks = [Task.of("two_curves_4", "mcquack", {"epochs": 2}, seed=seed) for seed in (0, 1)]
+    assert outcome(tasks[0]).details["history"] != outcome(tasks[1]).details["history"]
+
+
+def test_a_search_has_no_test_scores_and_keeps_no_pictures():
+    found = outcome(Task.of("two_curves_4", "mcquack", {"epochs": 2}, split=FOLD))
+    assert set(found.scores) == {"train", "validation"}
+    assert found.details == {}
+
+
+def test_an_outcome_of_a_search_with_a_test_score_cannot_even_be_made():
+    found = outcome(Task.of("two_curves_4", "svc", {}, split=TEST))
+    with pytest.raises(InvalidInputError, match="chosen by it"):
+        Outcome(task=Task.of("two_curves_4", "svc", {}, split=FOLD), environment=found.environment, scores=found.scores)
+
+
+def test_the_validation_part_stops_the_training():
+    settings = {"epochs": 40, "patience": 1, "lr_ka": 0.5, "lr_co": 0.5}
+    found = outcome(Task.of("pm2_generated", "mcquack", settings))
+    assert "validation_alignment" in found.details["history"]
+    assert len(found.details["history"]["epoch"]) < 40
+
+
+def test_a_failure_is_an_outcome_with_its_traceback():
+    found = outcome(Task.of("two_curves_4", "mcquack_test_models:Fails", {}))
+    assert found.failed
+    assert found.reason == "ArithmeticError: too many angels"
+    assert "in fit" in found.error
+    assert found.scores == {}
+    assert set(found.seconds) == {"load", "fit"}
+
+
+@pytest.mark.parametrize(
+    ("task", "reason"),
+    [
+        (Task.of("no_such_data", "svc", {}), "UnknownDatasetError"),
+        (Task.of("two_curves_4", "no_such_model", {}), "no model is named"),
+        (Task.of("two_curves_4", "mcquack_test_models:Absent", {}), "module:Class"),
+        (Task.of("two_curves_4", "svc", {"c": 1}), "no setting 'c'"),
+        (Task.of("two_curves_4", "svc", {"C": -1.0}), "C"),
+        (Task.of("iris3", "quack", {"epochs": 1}), "Only binary"),
+    ],
+)
+def test_what_cannot_be_done_fails_with_its_reason(task, reason):
+    found = outcome(task)
+    assert found.failed
+    assert reason in found.reason
+
+
+def test_any_classifier_will_do_even_one_that_only_predicts():
+    found = outcome(Task.of("two_curves_4", "mcquack_test_models:OnlyPredicts", {}))
+    assert not found.failed, found.error
+    assert "auc" not in found.scores["test"]
+    assert found.n_parameters is None
+    other = outcome(Task.of("two_curves_4", "sklearn.ensemble:RandomForestClassifier", {"n_estimators": 5}, seed=1))
+    assert set(other.scores["test"]) == set(METRICS)
+
+
+def test_warnings_are_kept_once_and_stop_nothing():
+    found = outcome(Task.of("two_curves_4", "mcquack_test_models:OnlyPredicts", {"complain": True}))
+    assert found.details["warnings"] == ["UserWarning: it may rain"]
+
+
+def test_libraries_have_one_thread():
+    found = outcome(Task.of("two_curves_4", "mcquack_test_models:ManyThreads", {}))
+    assert not found.failed, found.error
+
+
+def test_long_trainings_and_large_kernels_are_thinned():
+    found = outcome(Task.of("two_curves_4", "mcquack", {"epochs": 300, "patience": None, "n_qubits": 2}))
+    history, kernel = found.details["history"], found.details["kernel"]
+    assert history["epoch"][0] == 1
+    assert history["epoch"][-1] == 300
+    assert len(history["loss"]) == len(history["epoch"]) <= 200
+    assert len(kernel["values"]) == len(kernel["classes"]) <= 60
+    assert kernel["classes"] == sorted(kernel["classes"])
+
+
+def test_an_interrupt_is_no_failure(monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("mcquack.bench.evaluation.samples", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        outcome(Task.of("two_curves_4", "svc", {}))

@@ -1,0 +1,138 @@
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+from sklearn.model_selection import StratifiedKFold
+
+from mcquack import datasets
+from mcquack.bench import samples as module
+from mcquack.bench.samples import Development, samples
+from mcquack.bench.task import TEST, VALIDATION, Split, TableSource, Task
+from mcquack.errors import InvalidInputError
+
+FOLD = Split(kind="fold", fold=1, n_folds=5)
+
+
+@pytest.fixture(autouse=True)
+def _forget_datasets():
+    module._development.cache_clear()
+    module._test.cache_clear()
+
+
+def task(dataset="hidden_manifold_4", **fields):
+    return Task(dataset=dataset, model="svc", **fields)
+
+
+def test_folds_are_those_of_the_suite():
+    X, y = datasets.load("hidden_manifold_4").train
+    inner, outer = list(StratifiedKFold(n_splits=5).split(X, y))[1]
+    found = samples(task(split=FOLD))
+    np.testing.assert_array_equal(found.train.X, X[inner])
+    np.testing.assert_array_equal(found.scored["validation"].y, y[outer])
+    assert set(found.scored) == {"train", "validation"}
+
+
+def test_folds_share_no_sample_and_leave_none_out():
+    n_samples = len(datasets.load("hidden_manifold_4").train.y)
+    held_out = [samples(task(split=replace(FOLD, fold=fold))).scored["validation"].X for fold in range(5)]
+    assert len(np.unique(np.concatenate(held_out), axis=0)) == n_samples
+
+
+def test_a_cut_fold_has_the_sizes_asked_for_and_the_same_samples_every_time():
+    cut = replace(FOLD, n_train=50, n_validation=20)
+    first, second = samples(task(split=cut)), samples(task(split=cut))
+    assert (len(first.train.y), len(first.scored["validation"].y)) == (50, 20)
+    np.testing.assert_array_equal(first.train.X, second.train.X)
+    whole = samples(task(split=FOLD))
+    assert {tuple(row) for row in first.train.X} <= {tuple(row) for row in whole.train.X}
+
+
+def test_a_cut_that_is_larger_than_the_fold_changes_nothing():
+    whole, cut = samples(task(split=FOLD)), samples(task(split=replace(FOLD, n_train=10**6, n_validation=10**6)))
+    np.testing.assert_array_equal(whole.train.X, cut.train.X)
+
+
+def test_development_has_no_test_part():
+    assert "test" not in {field.name for field in fields(Development)}
+    kept = Development.of(datasets.load("pm2_generated"))
+    assert kept.validation is not None
+
+
+@pytest.mark.parametrize("split", [FOLD, VALIDATION])
+def test_no_sample_of_the_test_part_reaches_a_search(split):
+    whole = datasets.load("pm2_generated")
+    found = samples(task("pm2_generated", split=split))
+    seen = {row.tobytes() for part in (found.train, *found.scored.values()) for row in part.X}
+    assert not seen & {row.tobytes() for row in whole.test.X}
+    assert found.stopping is None or not {row.tobytes() for row in found.stopping.X} & {
+        row.tobytes() for row in whole.test.X
+    }
+
+
+def test_a_validation_part_that_is_the_test_part_is_neither_searched_on_nor_stopped_by():
+    with pytest.raises(InvalidInputError, match="apart from its test part"):
+        samples(task("iris3", split=VALIDATION))
+    assert samples(task("iris3", split=TEST)).stopping is None
+
+
+def test_the_final_fit_sees_all_parts_in_their_roles():
+    whole = datasets.load("pm2_generated")
+    found = samples(task("pm2_generated", split=TEST))
+    for mine, other in [
+        (found.train, whole.train),
+        (found.stopping, whole.validation),
+        (found.scored["test"], whole.test),
+    ]:
+        np.testing.assert_array_equal(mine.X, other.X)
+    assert found.fingerprint == whole.fingerprint
+
+
+def test_the_seed_of_the_data_draws_other_samples():
+    first, second = (samples(task("manifold", split=TEST, data_seed=seed)).fingerprint for seed in (0, 1))
+    assert first != second
+
+
+def test_a_fixed_dataset_is_the_same_for_every_seed():
+    first, second = (samples(task(split=TEST, data_seed=seed)).fingerprint for seed in (0, 1))
+    assert first == second
+
+
+def test_a_table_is_a_dataset(tmp_path):
+    path = tmp_path / "flowers.csv"
+    path.write_text("a,b,y\n" + "".join(f"{i},{i % 7},{'pq'[i % 2]}\n" for i in range(40)))
+    source = TableSource.of(path, target="y", validation=0.2, test=0.2)
+    found = samples(task("flowers", table=source, split=VALIDATION))
+    assert len(found.scored["validation"].y) == 8
+    path.write_text("a,b,y\n1,2,p\n")
+    module._development.cache_clear()
+    with pytest.raises(InvalidInputError, match="has changed"):
+        samples(task("flowers", table=source, split=VALIDATION))
+
+
+def test_a_dataset_without_a_test_part_cannot_be_judged(tmp_path):
+    path = tmp_path / "flowers.csv"
+    path.write_text("a,y\n" + "".join(f"{i},{'pq'[i % 2]}\n" for i in range(20)))
+    with pytest.raises(InvalidInputError, match="no test part"):
+        samples(task("flowers", table=TableSource.of(path, target="y", test=0.0), split=TEST))
+
+
+def test_a_module_may_bring_its_own_datasets(tmp_path, monkeypatch):
+    (tmp_path / "my_data.py").write_text(
+        "import numpy as np\n"
+        "from mcquack import datasets\n"
+        "X = np.arange(40.0).reshape(20, 2)\n"
+        "y = np.arange(20) % 2\n"
+        "about = datasets.Description(name='brought', title='B', task='t', class_names=('0', '1'), n_features=2,\n"
+        "                             sizes={'train': 20, 'test': 4}, is_seeded=False)\n"
+        "@datasets.register(about)\n"
+        "def build(request):\n"
+        "    return datasets.from_parts((X, y), test=(X[:4] + 0.5, y[:4]))\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    assert len(samples(task("my_data:brought", split=TEST)).scored["test"].y) == 4
+
+
+def test_only_few_datasets_are_held_at_a_time():
+    for size in range(2, 9):
+        samples(task(f"hidden_manifold_{size}", split=FOLD))
+    assert module._development.cache_info().currsize <= 2

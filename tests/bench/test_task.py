@@ -1,0 +1,110 @@
+import json
+import pickle
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mcquack.bench.task import TEST, VALIDATION, Split, TableSource, Task
+from mcquack.errors import InvalidInputError
+
+VALUES = st.one_of(
+    st.booleans(),
+    st.integers(-(10**6), 10**6),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.text(max_size=8),
+    st.lists(st.integers(0, 9), max_size=3).map(tuple),
+)
+SETTINGS = st.dictionaries(st.text(min_size=1, max_size=8), VALUES, max_size=5)
+SPLITS = st.one_of(
+    st.just(TEST),
+    st.just(VALIDATION),
+    st.integers(2, 9).flatmap(
+        lambda n: st.builds(
+            Split,
+            kind=st.just("fold"),
+            fold=st.integers(0, n - 1),
+            n_folds=st.just(n),
+            n_train=st.none() | st.integers(1, 999),
+        )
+    ),
+)
+TABLE = TableSource(path=Path("a.csv"), digest="0" * 64, target="y")
+
+
+def task(**fields):
+    return Task(**{"dataset": "iris3", "model": "svc", **fields})
+
+
+@given(settings=SETTINGS, split=SPLITS, seed=st.integers(0, 99))
+def test_a_task_is_what_was_written_of_it(settings, split, seed):
+    made = Task.of("iris3", "svc", settings, split=split, seed=seed, table=TABLE)
+    back = Task.from_json(json.loads(json.dumps(made.to_json())))
+    assert back == made
+    assert back.id == made.id
+    assert pickle.loads(pickle.dumps(made)).id == made.id
+
+
+@given(settings=SETTINGS)
+def test_the_order_of_settings_does_not_matter(settings):
+    turned = dict(reversed(settings.items()))
+    assert Task.of("iris3", "svc", settings).id == Task.of("iris3", "svc", turned).id
+
+
+def test_every_field_counts():
+    tasks = [
+        task(),
+        task(dataset="url"),
+        task(model="nn"),
+        task(seed=1),
+        task(data_seed=1),
+        task(settings=(("C", 1.0),)),
+        task(settings=(("C", 2.0),)),
+        task(split=VALIDATION),
+        task(split=Split(kind="fold", fold=0, n_folds=5)),
+        task(split=Split(kind="fold", fold=1, n_folds=5)),
+        task(split=Split(kind="fold", fold=0, n_folds=5, n_train=500, n_validation=250)),
+        task(table=TABLE),
+    ]
+    assert len({made.id for made in tasks}) == len(tasks)
+
+
+def test_where_a_table_lies_does_not_matter_but_its_bytes_do(tmp_path):
+    first, second, other = (tmp_path / name for name in ("a.csv", "b.csv", "c.csv"))
+    first.write_text("x,y\n1,a\n")
+    second.write_text("x,y\n1,a\n")
+    other.write_text("x,y\n2,a\n")
+    ids = [task(table=TableSource.of(path, target="y")).id for path in (first, second, other)]
+    assert ids[0] == ids[1] != ids[2]
+
+
+def test_an_id_stays_what_it_was_in_stores_that_exist():
+    made = Task.of("iris3", "svc", {"gamma": 0.1, "C": 100.0}, split=Split(kind="fold", fold=2, n_folds=5), seed=3)
+    assert made.id == "d2733d3f25cc73dd"
+
+
+def test_only_the_test_part_is_final():
+    assert TEST.phase == "final"
+    assert VALIDATION.phase == Split(kind="fold", fold=0, n_folds=2).phase == "search"
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"kind": "train"},
+        {"kind": "test", "fold": 0},
+        {"kind": "fold"},
+        {"kind": "fold", "fold": 0, "n_folds": 1},
+        {"kind": "fold", "fold": 5, "n_folds": 5},
+        {"kind": "fold", "fold": -1, "n_folds": 5},
+    ],
+)
+def test_a_split_that_means_nothing_is_refused(fields):
+    with pytest.raises(InvalidInputError, match="must be"):
+        Split(**fields)
+
+
+def test_what_is_no_task_is_refused():
+    with pytest.raises(InvalidInputError, match="another version"):
+        Task.from_json({**task().to_json(), "split": {"kind": "test", "shuffled": True}})
