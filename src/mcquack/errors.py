@@ -48,5 +48,17 @@ class DownloadError(McQuackError, ConnectionError):
     """A file that could not be downloaded now, although its address is known."""
 
 
+class StoreError(McQuackError, OSError):
+    """A result store that cannot be opened, read or written; the message says what is safe and what to do."""
+
+
+class StoreBusyError(StoreError):
+    """A result store that another process is writing."""
+
+
+class WorkerLostError(McQuackError, RuntimeError):
+    """A process that died with its task, or workers that cannot be reached any more; what was finished is stored."""
+
+
 class SubstitutedDataWarning(UserWarning):
     """The original data was out of reach, and what took its place differs from it as the message says."""

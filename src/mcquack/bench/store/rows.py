@@ -1,0 +1,141 @@
+"""Values to the columns of a store and back."""
+
+import json
+import math
+import zlib
+from collections.abc import Mapping
+from sqlite3 import Row
+from typing import Any
+
+from mcquack.bench.choice import Choice
+from mcquack.bench.environment import Environment
+from mcquack.bench.outcome import Outcome
+from mcquack.bench.store.records import RunRecord
+from mcquack.bench.task import Task
+from mcquack.errors import InvalidInputError
+
+# Curves and kernels shrink to a third at any level; the fastest costs a fraction of a millisecond.
+_LEVEL = 1
+
+
+def outcome_columns(outcome: Outcome) -> dict[str, Any]:
+    """The row of an outcome, without its details."""
+    task = outcome.task
+    return {
+        "id": task.id,
+        "dataset": _text(task.dataset),
+        "model": _text(task.model),
+        "phase": task.phase,
+        "failed": outcome.failed,
+        "task": _json(task.to_json(), of="the task"),
+        "environment": outcome.environment.id,
+        "scores": _json({part: _finite(scores) for part, scores in outcome.scores.items()}, of="scores"),
+        "seconds": _json(_finite(outcome.seconds), of="seconds"),
+        "n_parameters": outcome.n_parameters,
+        "fingerprint": _text(outcome.fingerprint),
+        "error": None if outcome.error is None else _text(outcome.error),
+        "finished_at": _text(outcome.finished_at),
+    }
+
+
+def outcome_of(row: Row, environment: Environment) -> Outcome:
+    """The outcome that was written; without details where they were not read."""
+    return Outcome(
+        task=Task.from_json(json.loads(row["task"])),
+        environment=environment,
+        scores=json.loads(row["scores"]),
+        seconds=json.loads(row["seconds"]),
+        n_parameters=row["n_parameters"],
+        fingerprint=row["fingerprint"],
+        details={} if row["details"] is None else json.loads(zlib.decompress(row["details"])),
+        error=row["error"],
+        finished_at=row["finished_at"],
+    )
+
+
+def details_column(outcome: Outcome) -> bytes | None:
+    """What only a look at a single task needs, compressed; None if there is nothing."""
+    if not outcome.details:
+        return None
+    try:
+        text = _json(outcome.details, of="details")
+    except InvalidInputError:
+        text = _json(_without_infinities(outcome.details), of="details")
+    return zlib.compress(text.encode(), _LEVEL)
+
+
+def environment_columns(environment: Environment) -> dict[str, Any]:
+    """The row of an environment."""
+    return {"id": environment.id, "facts": _json(dict(environment.facts), of="the environment")}
+
+
+def environment_of(row: Row) -> Environment:
+    """The environment that was written."""
+    return Environment.from_json(json.loads(row["facts"]))
+
+
+def choice_columns(choice: Choice) -> dict[str, Any]:
+    """The row of a choice."""
+    content = {**vars(choice), "settings": dict(choice.settings)}
+    return {
+        "dataset": _text(choice.dataset),
+        "model": _text(choice.model),
+        "content": _json(content, of="the choice"),
+    }
+
+
+def choice_of(row: Row) -> Choice:
+    """The choice that was written; sequences among its settings are tuples, as in the settings of a task."""
+    content = json.loads(row["content"])
+    sequences = {name: tuple(content[name]) for name in ("task_ids", "final_ids")}
+    settings = {name: _tuples(value) for name, value in content["settings"].items()}
+    return Choice(**{**content, **sequences, "settings": settings})
+
+
+def run_columns(run: RunRecord) -> dict[str, Any]:
+    """The row of a run that begins, without the number that it will get."""
+    return {
+        "command": _text(run.command),
+        "suite": _json(dict(run.suite), of="the suite"),
+        "environment": run.environment.id,
+        "started": run.started,
+        "ended": run.ended,
+        "how": run.how,
+    }
+
+
+def run_of(row: Row, environment: Environment) -> RunRecord:
+    """The run that was written."""
+    return RunRecord(**{**dict(row), "suite": json.loads(row["suite"]), "environment": environment})
+
+
+def _text(text: str) -> str:
+    # File names that are not Unicode reach tracebacks as lone surrogates, which SQLite cannot hold.
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _json(value: Any, *, of: str) -> str:
+    try:
+        return json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidInputError(f"{of} must be plain JSON values with finite numbers: {error}") from error
+
+
+def _finite(values: Mapping[Any, float]) -> dict[Any, float]:
+    """Without those that are no number, as a score that is not defined."""
+    return {name: value for name, value in values.items() if math.isfinite(value)}
+
+
+def _without_infinities(value: Any) -> Any:
+    """None for NaN and infinities, as in the loss of a training that diverged: JSON knows neither."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {name: _without_infinities(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_infinities(item) for item in value]
+    return value
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value

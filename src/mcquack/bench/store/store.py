@@ -1,0 +1,245 @@
+"""The results of a benchmark, in one file that survives whatever happens to its writer."""
+
+import sqlite3
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+from mcquack.bench.choice import Choice
+from mcquack.bench.environment import Environment
+from mcquack.bench.outcome import Outcome
+from mcquack.bench.store import rows
+from mcquack.bench.store.connecting import leave_one_file, reading_connection, require_file, writing_connection
+from mcquack.bench.store.faults import explained
+from mcquack.bench.store.records import Counts, HowEnded, RunRecord, Tally, now
+from mcquack.bench.store.writer_lock import acquired_lock
+from mcquack.bench.task import Phase
+from mcquack.checks import require
+from mcquack.errors import StoreError
+
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
+
+_ROWS_AT_ONCE = 500
+
+
+class Store:
+    """Outcomes by the ids of their tasks, what was chosen, and which runs all came from.
+
+    Whatever a call has written is there when it returns, even if the process is killed right after. One process writes
+    at a time, and any number read meanwhile. A store is used by the thread that opened it.
+    """
+
+    def __init__(self, path: Path, connection: sqlite3.Connection, *, lock: "BaseFileLock | None" = None) -> None:
+        self.path = path
+        self._connection = connection
+        self._lock = lock  # held by the one that writes
+        self._environments: dict[str, Environment] = {}
+
+    @classmethod
+    def open(cls, path: str | PathLike[str], *, write: bool = False, create: bool = False) -> Self:
+        """The store at ``path``, to read or to write; ``create`` is to write, and to make it if there is none."""
+        place = Path(path)
+        with explained(place):
+            if not create:
+                require_file(place)
+            if not (write or create):
+                return cls(place, reading_connection(place))
+            place.parent.mkdir(parents=True, exist_ok=True)
+            lock = acquired_lock(place)
+            try:
+                return cls(place, writing_connection(place, create=create), lock=lock)
+            except BaseException:
+                lock.release()
+                raise
+
+    def close(self) -> None:
+        """Ends the use of the store; one that was written is a single file then, but for its lock."""
+        lock, self._lock = self._lock, None
+        try:
+            if lock is not None:
+                leave_one_file(self._connection)
+            self._connection.close()
+        finally:
+            if lock is not None:
+                lock.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def add(self, outcome: Outcome) -> None:
+        """Keeps the outcome, in place of a failure if there was one; what was done once stays as it is."""
+        columns, details = rows.outcome_columns(outcome), rows.details_column(outcome)
+        with self._transaction() as connection:
+            _keep_environment(connection, outcome.environment)
+            replaced = ", ".join(f"{name} = excluded.{name}" for name in columns)
+            changed = connection.execute(
+                f"{_insertion('outcomes', columns)} ON CONFLICT (id) DO UPDATE SET {replaced} WHERE failed", columns
+            ).rowcount
+            if not changed:
+                return
+            connection.execute("DELETE FROM details WHERE id = ?", [columns["id"]])
+            if details is not None:
+                connection.execute("INSERT INTO details VALUES (?, ?)", [columns["id"], details])
+
+    def outcome(self, task_id: str, *, details: bool = True) -> Outcome | None:
+        """None if the task was not run."""
+        found = self._rows(f"{_SELECTED[details]} WHERE outcomes.id = ?", [task_id])
+        return self._outcome_of(found[0]) if found else None
+
+    def outcomes(
+        self, *, phase: Phase | None = None, failed: bool | None = None, details: bool = True
+    ) -> Iterator[Outcome]:
+        """All, or those of a phase, or the failed or the done ones, in the order of their ids.
+
+        Without ``details`` it is many times faster. Meanwhile the store may be written.
+        """
+        # A plus keeps SQLite from an index that has another order. No query stays open between two pages, as that would
+        # hold up the writer.
+        query = f"""{_SELECTED[details]} WHERE outcomes.id > :last
+            AND (:phase IS NULL OR +phase = :phase) AND (:failed IS NULL OR +failed = :failed)
+            ORDER BY outcomes.id LIMIT {_ROWS_AT_ONCE}"""
+        last = ""
+        while page := self._rows(query, {"last": last, "phase": phase, "failed": failed}):
+            yield from map(self._outcome_of, page)
+            last = page[-1]["id"]
+
+    def final_outcomes(self, *, details: bool = True) -> Iterator[Outcome]:
+        """Those that the choices asked for, choice by choice; what earlier choices asked for is left out."""
+        ids = list(dict.fromkeys(task_id for choice in self.choices().values() for task_id in choice.final_ids))
+        for start in range(0, len(ids), _ROWS_AT_ONCE):
+            wanted = ids[start : start + _ROWS_AT_ONCE]
+            places = ", ".join("?" * len(wanted))
+            found = {
+                row["id"]: row for row in self._rows(f"{_SELECTED[details]} WHERE outcomes.id IN ({places})", wanted)
+            }
+            yield from (self._outcome_of(found[task_id]) for task_id in wanted if task_id in found)
+
+    def finished_ids(self) -> set[str]:
+        """Of the tasks that were done."""
+        return self._ids(failed=False)
+
+    def failed_ids(self) -> set[str]:
+        """Of the tasks that failed."""
+        return self._ids(failed=True)
+
+    def counts(self) -> Counts:
+        """How many tasks were done and failed."""
+        found = self._rows("SELECT phase, sum(NOT failed) AS done, sum(failed) AS failed FROM outcomes GROUP BY phase")
+        phases: dict[Phase, Tally] = {"search": Tally(), "final": Tally()}
+        phases |= {row["phase"]: Tally(done=row["done"], failed=row["failed"]) for row in found}
+        done, failed = (sum(getattr(tally, name) for tally in phases.values()) for name in ("done", "failed"))
+        return Counts(done=done, failed=failed, by_phase=phases)
+
+    def forget_failures(self, *, dataset: str | None = None, model: str | None = None) -> int:
+        """Removes failed tasks, all or those of a dataset or model, so that they are run again; tells how many."""
+        with self._transaction() as connection:
+            return connection.execute(
+                """DELETE FROM outcomes WHERE failed
+                AND (:dataset IS NULL OR dataset = :dataset) AND (:model IS NULL OR model = :model)""",
+                {"dataset": dataset, "model": model},
+            ).rowcount
+
+    def choose(self, choice: Choice) -> None:
+        """Keeps the choice for its dataset and model, in place of an older one."""
+        columns = rows.choice_columns(choice)
+        with self._transaction() as connection:
+            connection.execute(_insertion("choices", columns, verb="REPLACE"), columns)
+
+    def choices(self) -> dict[tuple[str, str], Choice]:
+        """The current one for each dataset and model, in their order."""
+        with self._readable_content():
+            chosen = [rows.choice_of(row) for row in self._rows("SELECT content FROM choices ORDER BY dataset, model")]
+        return {(choice.dataset, choice.model): choice for choice in chosen}
+
+    def begin_run(self, run: RunRecord) -> int:
+        """Keeps the record, and gives it its number."""
+        columns = rows.run_columns(run)
+        with self._transaction() as connection:
+            _keep_environment(connection, run.environment)
+            number = connection.execute(_insertion("runs", columns), columns).lastrowid
+        assert number is not None  # it is one after an insertion
+        return number
+
+    def end_run(self, number: int, how: HowEnded) -> None:
+        """Adds to the record of a run that it ended now."""
+        with self._transaction() as connection:
+            changes = [now(), how, number]
+            n_changed = connection.execute("UPDATE runs SET ended = ?, how = ? WHERE number = ?", changes).rowcount
+        require(n_changed, "number", "that of a run that began", number)
+
+    def runs(self) -> tuple[RunRecord, ...]:
+        """All, from the first to the last."""
+        found = self._rows("SELECT * FROM runs ORDER BY number")
+        with self._readable_content():
+            return tuple(rows.run_of(row, self._environment(row["environment"])) for row in found)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        """All of it or nothing, and on the disk's way when it ends."""
+        if self._lock is None:
+            raise StoreError(f"the store {self.path} is not open to be written: use Store.open(…, write=True).")
+        with explained(self.path):
+            try:
+                self._connection.execute("BEGIN IMMEDIATE")
+                yield self._connection
+                self._connection.execute("COMMIT")
+            except BaseException:
+                if self._connection.in_transaction:  # a full disk may have ended it
+                    self._connection.execute("ROLLBACK")
+                raise
+
+    def _rows(self, query: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> list[sqlite3.Row]:
+        with explained(self.path):
+            return self._connection.execute(query, parameters).fetchall()
+
+    def _ids(self, *, failed: bool) -> set[str]:
+        return {row["id"] for row in self._rows("SELECT id FROM outcomes WHERE failed = ?", [failed])}
+
+    def _outcome_of(self, row: sqlite3.Row) -> Outcome:
+        with self._readable_content():
+            return rows.outcome_of(row, self._environment(row["environment"]))
+
+    def _environment(self, environment_id: str) -> Environment:
+        """One object for all outcomes that share it."""
+        if environment_id not in self._environments:
+            (row,) = self._rows("SELECT facts FROM environments WHERE id = ?", [environment_id])
+            self._environments[environment_id] = rows.environment_of(row)
+        return self._environments[environment_id]
+
+    @contextmanager
+    def _readable_content(self) -> Iterator[None]:
+        try:
+            yield
+        except (ValueError, TypeError, LookupError, zlib.error) as error:
+            raise StoreError(
+                f"a row of the store {self.path} cannot be read ({error}): it was damaged, or written by another "
+                "version of mcquack; use that version, or a copy of the store."
+            ) from error
+
+
+_SELECTED = {
+    True: "SELECT outcomes.*, content AS details FROM outcomes LEFT JOIN details USING (id)",
+    False: "SELECT outcomes.*, NULL AS details FROM outcomes",
+}
+
+
+def _insertion(
+    table: str, columns: Mapping[str, Any], *, verb: Literal["INSERT", "INSERT OR IGNORE", "REPLACE"] = "INSERT"
+) -> str:
+    names = ", ".join(columns)
+    return f"{verb} INTO {table} ({names}) VALUES ({', '.join(f':{name}' for name in columns)})"
+
+
+def _keep_environment(connection: sqlite3.Connection, environment: Environment) -> None:
+    columns = rows.environment_columns(environment)
+    connection.execute(_insertion("environments", columns, verb="INSERT OR IGNORE"), columns)
