@@ -1,0 +1,152 @@
+"""Tasks in processes of this machine."""
+
+import multiprocessing
+import warnings
+from collections.abc import Callable
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
+from functools import partial
+from types import TracebackType
+from typing import Any, Self
+
+from joblib.externals.loky.process_executor import ProcessPoolExecutor, ShutdownExecutorError
+
+from mcquack.bench.evaluation import outcome
+from mcquack.bench.outcome import Outcome
+from mcquack.bench.running.interrupts import ctrl_c_held
+from mcquack.bench.running.worker import Duty, is_ready, outcome_unless_stopped, take_up
+from mcquack.bench.task import Task
+from mcquack.checks import is_whole_number, require
+from mcquack.errors import WorkerLostError
+
+# Workers are as many as cores, so threads of their own would only stand in each other's way.
+ONE_THREAD = {
+    f"{library}_NUM_THREADS": "1"
+    for library in ("BLIS", "MKL", "NUMBA", "NUMEXPR", "OMP", "OPENBLAS", "VECLIB_MAXIMUM")
+}
+_MOST_FALSE_STARTS = 3
+
+
+class LocalExecutor:
+    """``jobs`` processes of one thread each, which end with this one and are replaced when they die or grow too large.
+
+    ``evaluate`` is what they do with a task; it must be importable, and is by default the evaluation of the benchmark
+    with the files of published datasets in ``data_dir``.
+    """
+
+    n_trials_alone = 2  # the first loss may have been an accident
+
+    def __init__(
+        self, *, jobs: int, data_dir: str | None = None, evaluate: Callable[[Task], Outcome] | None = None
+    ) -> None:
+        require(is_whole_number(jobs) and jobs >= 1, "jobs", "a whole number of at least 1", jobs)
+        self._jobs = jobs
+        client, self._client = multiprocessing.Pipe(duplex=False)
+        stop, self._stop = multiprocessing.Pipe(duplex=False)
+        self._duty = Duty(evaluate=evaluate or partial(outcome, data_dir=data_dir), client=client, stop=stop)
+        self._pool: _Pool | None = None
+        self._n_false_starts = 0
+
+    @property
+    def n_workers(self) -> int:
+        """As many as were asked for."""
+        return self._jobs
+
+    def submit(self, task: Task) -> Future[Outcome]:
+        """Starts the workers where there are none."""
+        while True:
+            try:
+                done = self._running_pool().submit(task)
+            except BrokenProcessPool:
+                self._clear_away()
+            else:
+                return _translated(done)
+
+    def stop(self) -> None:
+        """The word to read is one that nobody will read."""
+        if not self._stop.closed and not self._duty.stop.poll():
+            self._stop.send_bytes(b"stop")
+
+    def close(self, *, wait: bool) -> None:
+        """Workers that need not be waited for are killed."""
+        self.stop()
+        if self._pool is not None:
+            self._pool.close(kill=not wait)
+            self._pool = None
+        for pipe in (self._client, self._stop, self._duty.client, self._duty.stop):
+            pipe.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close(wait=kind is None)
+
+    def _running_pool(self) -> "_Pool":
+        if self._n_false_starts >= _MOST_FALSE_STARTS:
+            raise WorkerLostError(
+                f"the worker processes ended {self._n_false_starts} times before they could begin a task; what they "
+                "printed says why. Finished tasks are stored: run again once that is mended."
+            )
+        if self._pool is None:
+            self._pool = _Pool(self._duty, jobs=self._jobs)
+        return self._pool
+
+    def _clear_away(self) -> None:
+        """After a worker died: its pool is no longer to be trusted, for it may have died with a lock in its hands."""
+        if self._pool is not None:
+            self._n_false_starts = 0 if self._pool.has_started else self._n_false_starts + 1
+            self._pool.close(kill=True)
+            self._pool = None
+
+
+class _Pool:
+    """The workers until one of them dies."""
+
+    def __init__(self, duty: Duty, *, jobs: int) -> None:
+        # A worker that has grown is replaced, as it should; that would be told on every such occasion.
+        warnings.filterwarnings("ignore", message="A worker stopped while some jobs", category=UserWarning)
+        self._processes: Any = ProcessPoolExecutor(jobs, initializer=take_up, initargs=(duty,), env=ONE_THREAD)
+        with ctrl_c_held():
+            self._ready: Future[bool] = self._processes.submit(is_ready)
+
+    @property
+    def has_started(self) -> bool:
+        """Whether a worker got as far as to answer."""
+        return self._ready.done() and self._ready.exception() is None
+
+    def submit(self, task: Task) -> Future[Outcome | None]:
+        done: Future[Outcome | None] = self._processes.submit(outcome_unless_stopped, task)
+        return done
+
+    def close(self, *, kill: bool) -> None:
+        self._processes.shutdown(wait=True, kill_workers=kill)
+
+
+def _translated(done: Future[Outcome | None]) -> Future[Outcome]:
+    """The same in the words of ``Executor``."""
+    translation: Future[Outcome] = Future()
+    done.add_done_callback(partial(_translate, translation))
+    return translation
+
+
+def _translate(translation: Future[Outcome], done: Future[Outcome | None]) -> None:
+    error = done.exception()
+    if isinstance(error, ShutdownExecutorError):
+        translation.cancel()
+    elif isinstance(error, BrokenProcessPool):
+        translation.set_exception(_loss(error))
+    elif error is not None:
+        translation.set_exception(error)
+    elif (result := done.result()) is None:
+        translation.cancel()
+    else:
+        translation.set_result(result)
+
+
+def _loss(error: BrokenProcessPool) -> WorkerLostError:
+    """In fewer words, with the exit codes that end the original message."""
+    codes = str(error).partition("exit codes of the workers are ")[2].partition("\n")[0]
+    return WorkerLostError(f"the worker process died (exit code {codes.strip('{} ') or 'unknown'})")
