@@ -9,12 +9,14 @@ from typing import Annotated
 import typer
 
 from mcquack.cli import exit_codes
+from mcquack.cli.bench.app import app as bench
 from mcquack.cli.datasets.app import app as datasets
 from mcquack.cli.demo import demo
 from mcquack.cli.fit import fit
 from mcquack.cli.info import info
 from mcquack.cli.models.app import app as models
 from mcquack.cli.predict import predict
+from mcquack.cli.report import report
 from mcquack.errors import McQuackError, MissingDataError
 
 app = typer.Typer(
@@ -23,13 +25,14 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     rich_markup_mode="markdown",  # joins the lines of a docstring into paragraphs
-    epilog="Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 done but some rows were left out, "
-    "130 interrupted. Add --debug to any command to see where an error comes from.",
+    epilog="Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 done but some rows were left out or some tasks "
+    "failed, 130 interrupted. Add --debug to any command to see where an error comes from.",
 )
-for verb in (demo, fit, predict, info):
+for verb in (demo, fit, predict, info, report):
     app.command()(verb)
 app.add_typer(datasets, name="datasets")
 app.add_typer(models, name="models")
+app.add_typer(bench, name="bench")
 
 
 def _show_version(wanted: bool) -> None:
@@ -55,14 +58,16 @@ def mcquack(
 
     Start with `mcquack demo`. Then train on a table of your own with `mcquack fit`, look at the model with
     `mcquack info`, and apply it to new rows with `mcquack predict`. Published datasets come by name: `mcquack datasets
-    list` shows them, and `mcquack models list` what can be trained on them.
+    list` shows them, and `mcquack models list` what can be trained on them; `mcquack bench run` compares many models on
+    many datasets, and `mcquack report` shows how they rank.
     """
 
 
 def exit_code(arguments: Sequence[str]) -> int:
     """Runs one command line; what goes wrong becomes one line on stderr and a code."""
     try:
-        app([argument for argument in arguments if argument != "--debug"], prog_name="mcquack")
+        words = [argument for argument in arguments if argument != "--debug"]
+        app(words, prog_name="mcquack", obj=words)  # verbs that record how they were called find them in the context
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else exit_codes.DONE
     except Exception as error:

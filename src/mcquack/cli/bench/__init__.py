@@ -1,0 +1,1 @@
+"""``mcquack bench``: many models on many datasets."""

@@ -1,0 +1,141 @@
+"""A benchmark made visible while it runs: a live view on a terminal, a few plain lines elsewhere."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from mcquack.cli.bench.progress import CellProgress, Progress
+from mcquack.cli.bench.texts import counted, duration, metric_name, score_text
+from mcquack.cli.notes import tell
+from mcquack.cli.tables import bare_table
+
+if TYPE_CHECKING:
+    from mcquack.bench.running.event import Event
+    from mcquack.bench.running.executor import Executor
+
+_REFRESHES_PER_SECOND = 4
+_SECONDS_BETWEEN_LINES = 5.0
+_WIDEST_BAR = 60
+_LINES_ABOVE_DATASETS = 6  # bar, two lines of numbers, titles, and two to spare
+_LEAST_SHOWN = 2
+
+Clock = Callable[[], float]
+Step = tuple["Event", Progress]
+
+
+def shown(
+    events: Iterable["Event"], start: Progress, *, executor: "Executor", clock: Clock = time.monotonic
+) -> Iterator[Progress]:
+    """How far it is after each event, shown on stderr."""
+    console = Console(stderr=True, markup=False, emoji=False, highlight=False)
+    steps = _steps(events, start, executor=executor)
+    if console.is_terminal:
+        return _with_live_view(steps, start, clock=clock, console=console)
+    return _with_lines(steps, clock=clock)
+
+
+def _steps(events: Iterable["Event"], progress: Progress, *, executor: "Executor") -> Iterator[Step]:
+    for event in events:
+        progress = replace(progress.after(event), n_workers=executor.n_workers)
+        yield event, progress
+
+
+def _with_lines(steps: Iterable[Step], *, clock: Clock) -> Iterator[Progress]:
+    started = told_at = clock()
+    for event, progress in steps:
+        for note in (*_notes(event, progress), *_cell_notes(event, progress)):
+            tell(note)
+        if clock() - told_at >= _SECONDS_BETWEEN_LINES:
+            told_at = clock()
+            tell(", ".join((*_counts(progress), *_times(progress, elapsed=told_at - started))))
+        yield progress
+
+
+def _with_live_view(steps: Iterable[Step], progress: Progress, *, clock: Clock, console: Console) -> Iterator[Progress]:
+    started = clock()
+
+    def view() -> RenderableType:
+        # Called by another thread: it reads one value, which never changes under its hands.
+        return live_view(progress, elapsed=clock() - started, height=console.height)
+
+    with Live(get_renderable=view, console=console, refresh_per_second=_REFRESHES_PER_SECOND):
+        for event, latest in steps:
+            progress = latest
+            for note in _notes(event, progress):
+                console.print(note)
+            yield progress
+
+
+def live_view(progress: Progress, *, elapsed: float, height: int) -> RenderableType:
+    """Bar, numbers, what runs now, and who leads where, as far as the terminal has room."""
+    n_rows = max(height - _LINES_ABOVE_DATASETS, 2 * _LEAST_SHOWN)
+    running = progress.running[: n_rows - _LEAST_SHOWN]
+    return Group(
+        _bar(progress),
+        *map(Text, (" · ".join(facts) for facts in (_counts(progress), _times(progress, elapsed=elapsed)))),
+        *(Text(str(task), style="dim", no_wrap=True, overflow="ellipsis") for task in running),
+        *_leaders(progress, n_rows=n_rows - len(running)),
+    )
+
+
+def _bar(progress: Progress) -> Table:
+    grid = Table.grid()  # a bar alone would leave its line open
+    grid.add_row(ProgressBar(total=max(progress.n_most, 1), completed=progress.n_ended, width=_WIDEST_BAR))
+    return grid
+
+
+def _leaders(progress: Progress, *, n_rows: int) -> Iterator[Table]:
+    """The datasets that came last, if there is no room for all."""
+    best = list(progress.best().items())
+    if not best:
+        return
+    table = bare_table()
+    _, first = best[0]  # all cells of a suite have one metric
+    for title in ("dataset", "best so far", metric_name(first.metric), "on"):
+        table.add_column(title, no_wrap=True, overflow="ellipsis")
+    for dataset, leader in best[-n_rows:]:
+        seeds = f", {counted(leader.n_seeds, 'seed')}" if leader.n_seeds else ""
+        table.add_row(dataset, leader.model, f"{leader.score:.3f}", f"{leader.part}{seeds}")
+    yield table
+
+
+def _counts(progress: Progress) -> Iterator[str]:
+    yield f"{progress.n_ended:,} of {counted(progress.n_most, 'task')}"
+    yield f"{progress.n_failed:,} failed"
+    yield f"{len(progress.running)} running"
+
+
+def _times(progress: Progress, *, elapsed: float) -> Iterator[str]:
+    left = progress.seconds_left
+    yield f"{progress.n_run / elapsed:.2g} per second" if elapsed > 0 and progress.n_run else "– per second"
+    yield f"{duration(elapsed)} so far"
+    yield "– left" if left is None else f"about {duration(left)} left"
+
+
+def _notes(event: "Event", progress: Progress) -> Iterator[str]:
+    """What should not go by unseen."""
+    if event.kind == "stopping":
+        yield "Stopping: the tasks that run are waited for and kept. Ctrl-C again stops at once."
+    elif event.kind == "lost":
+        yield f"A worker was lost; to be tried again: {event.task}."
+    elif event.kind == "finished" and event.outcome is not None and event.outcome.failed:
+        task = event.outcome.task
+        if progress.cells[task.dataset, task.model].n_failed == 1:  # others may fail alike
+            yield f"{task.model} on {task.dataset} failed: {' '.join(event.outcome.reason.split())}"
+
+
+def _cell_notes(event: "Event", progress: Progress) -> Iterator[str]:
+    if event.kind == "cell_done" and event.cell is not None:
+        yield f"{event.cell}: {_cell_text(progress.cells[event.cell.dataset, event.cell.model])}"
+
+
+def _cell_text(cell: CellProgress) -> str:
+    failed = f", {cell.n_failed:,} failed" if cell.n_failed else ""
+    return f"{score_text(cell)}; {counted(cell.n_done, 'task')} done{failed}, {duration(cell.seconds)}"

@@ -1,0 +1,55 @@
+"""``mcquack report``: from a store to a page to read."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mcquack.cli.bench.options import StoreFile, listed
+from mcquack.cli.datasets.options import DataDir
+from mcquack.cli.notes import tell
+from mcquack.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from mcquack.bench.ranking.cell_scores import CellScores
+
+_QML = "qml"
+
+
+def report(
+    store: StoreFile,
+    out: Annotated[Path, typer.Option(help="The folder to write to; it is made if it does not exist.")],
+    published: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Rank published scores beside ours: qml for those of the QML suite, or a CSV (may be repeated).",
+            metavar="qml|FILE.csv",
+            show_default=False,
+        ),
+    ] = None,
+    title: Annotated[str | None, typer.Option(help="Above the page.", show_default="that of the suite")] = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Write a page about a benchmark: leaderboard, rankings, scores of each dataset, every task, and all tables.
+
+    OUT/index.html needs no internet and can be sent to others as it is; beside it are all tables as CSV and LaTeX, and
+    the figures. A CSV of published scores has the columns dataset, model, part, metric, mean, std, n_parameters and
+    source.
+
+    Example: mcquack report qml.sqlite --out qml-report --published qml
+    """
+    from mcquack.report.benchmark import write_report  # not above: matplotlib would delay every --help
+
+    if out.exists() and not out.is_dir():
+        raise InvalidInputError(f"{out} is a file; name a folder with --out.")
+    scores = tuple(_published(listed(published) or (), data_dir=data_dir))
+    tell(f"The report is in {write_report(store, out, published=scores, title=title)}")
+
+
+def _published(sources: tuple[str, ...], *, data_dir: Path | None) -> "Iterator[CellScores]":
+    from mcquack.bench.ranking.published import published_scores
+    from mcquack.bench.ranking.published_table import read_published
+
+    for source in sources:
+        yield from published_scores(data_dir) if source == _QML else read_published(source)
