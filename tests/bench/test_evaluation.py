@@ -7,6 +7,7 @@ from sklearn.metrics import accuracy_score
 from threadpoolctl import threadpool_info
 
 from mcquack import datasets
+from mcquack.bench.environment import current_environment
 from mcquack.bench.evaluation import outcome
 from mcquack.bench.outcome import METRICS, Outcome
 from mcquack.bench.task import TEST, Split, Task
@@ -130,6 +131,21 @@ def test_what_cannot_be_done_fails_with_its_reason(task, reason):
     found = outcome(task)
     assert found.failed
     assert reason in found.reason
+
+
+def test_the_reason_of_a_failure_is_the_line_that_names_it():
+    task = Task.of("two_curves_4", "svc", {})
+
+    def reason(error):
+        return Outcome(task=task, environment=current_environment(), error=error).reason
+
+    frames = 'Traceback (most recent call last):\n  File "a.py", line 1, in f\n    f()\n    ^^^\n'
+    chained = f"{frames}KeyError: 1\n\nThe above exception was the direct cause of the following exception:\n\n{frames}"
+    assert reason(f"{frames}ValueError: no") == "ValueError: no"
+    assert reason(f"{frames}ValueError: no:\n  one\nand two\n") == "ValueError: no:"
+    assert reason(f"{chained}OSError: gone\n") == "OSError: gone"
+    assert reason("lost") == "lost"
+    assert Outcome(task=task, environment=current_environment()).reason == ""
 
 
 def test_any_classifier_will_do_even_one_that_only_predicts():

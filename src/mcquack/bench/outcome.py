@@ -12,6 +12,7 @@ Part = Literal["train", "validation", "test"]
 Metric = Literal["auc", "precision", "recall", "f1", "accuracy", "balanced_accuracy"]
 METRICS: tuple[Metric, ...] = ("auc", "precision", "recall", "f1", "accuracy", "balanced_accuracy")
 Stage = Literal["load", "fit", "score"]
+_FRAME = '  File "'  # how tracebacks begin to tell of a call
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,8 +45,10 @@ class Outcome:
 
     @property
     def reason(self) -> str:
-        """The last line of the traceback."""
-        return (self.error or "").strip().rpartition("\n")[2]
+        """What went wrong in one line: that of the traceback which names the exception."""
+        lines = (self.error or "").strip().splitlines()
+        last_frame = max((number for number, line in enumerate(lines) if line.startswith(_FRAME)), default=0)
+        return next((line for line in lines[last_frame:] if not line.startswith((" ", "Traceback"))), "")
 
     def score(self, part: Part, metric: Metric) -> float | None:
         """None where it failed or the metric is not defined."""

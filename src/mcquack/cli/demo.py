@@ -99,7 +99,7 @@ def _rival_scores(train: LabelledTable, test: LabelledTable, *, seed: int) -> di
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import MinMaxScaler
     from sklearn.svm import SVC
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+    from threadpoolctl import threadpool_limits
 
     rivals = (NearestCentroid(), SVC(), MLPClassifier(random_state=seed))
     scores = {}

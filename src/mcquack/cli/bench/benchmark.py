@@ -45,7 +45,7 @@ class Workers:
         from joblib import cpu_count  # not above: it would delay every --help
 
         jobs = self.jobs or cpu_count()
-        data_dir = None if self.data_dir is None else str(self.data_dir.absolute())
+        data_dir = None if self.data_dir is None else str(self.data_dir)
         if self.dask is None:
             from mcquack.bench.running.local import LocalExecutor
 
@@ -100,9 +100,11 @@ def _last_progress(cells: "Sequence[Cell]", store: "Store", *, start: Progress, 
     from mcquack.bench.running.runner import run
 
     progress = start
-    with workers.executor() as executor, closing(run(cells, store, executor)) as events:
-        for latest in shown(events, start, executor=executor):
-            progress = latest
+    with workers.executor() as executor:
+        events: Any = run(cells, store, executor)  # a generator: its type promises less
+        with closing(events):
+            for latest in shown(events, start, executor=executor):
+                progress = latest
     return progress
 
 

@@ -36,7 +36,7 @@ def shown(
     """How far it is after each event, shown on stderr."""
     console = Console(stderr=True, markup=False, emoji=False, highlight=False)
     steps = _steps(events, start, executor=executor)
-    if console.is_terminal:
+    if console.is_interactive:
         return _with_live_view(steps, start, clock=clock, console=console)
     return _with_lines(steps, clock=clock)
 

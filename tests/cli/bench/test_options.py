@@ -1,0 +1,18 @@
+import pytest
+
+from mcquack.cli.bench.options import listed
+
+
+@pytest.mark.parametrize(
+    ("given", "names"),
+    [
+        (None, None),
+        ([], None),
+        ([" , "], None),
+        (["a,b"], ("a", "b")),
+        (["a", "b"], ("a", "b")),
+        (["a, b", "b,c", ""], ("a", "b", "c")),
+    ],
+)
+def test_names_come_with_commas_or_repeatedly(given, names):
+    assert listed(given) == names
