@@ -1,6 +1,8 @@
 """Processes of their own that write stores, to be killed without warning."""
 
 import multiprocessing
+import sqlite3
+import sys
 from contextlib import contextmanager
 from itertools import count
 
@@ -8,8 +10,9 @@ from mcquack.bench.store import Store
 from mcquack.errors import StoreError
 from tests.bench.store.values import done
 
-_context = multiprocessing.get_context("forkserver")
-_context.set_forkserver_preload([__name__])  # so that a process starts within milliseconds
+_context = multiprocessing.get_context("spawn" if sys.platform == "win32" else "forkserver")
+# So that a process starts within milliseconds.
+_context.set_forkserver_preload(["filelock", "hypothesis.strategies", "mcquack.bench.store"])
 
 
 @contextmanager
@@ -30,6 +33,7 @@ def started(target, path, *arguments):
 
 def add_without_end(path, pipe, first):
     """Adds tasks of seeds from ``first`` and tells of each, opening the store anew after every third."""
+    pipe.send("ready")
     seeds = count(first)
     while True:
         with Store.open(path, create=True) as store:
@@ -50,4 +54,14 @@ def hold(path, pipe):
         pipe.send(f"{type(error).__name__}: {error}")
     else:
         pipe.send("closed")
+    pipe.recv()
+
+
+def change_half(path, pipe):
+    """Leaves a transaction of the kind that needs a rollback, a part of it already in the file."""
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("PRAGMA cache_size = 1")  # so that pages are written before the transaction ends
+    connection.execute("BEGIN")
+    connection.execute("UPDATE outcomes SET fingerprint = hex(randomblob(2000))")
+    pipe.send("half done")
     pipe.recv()

@@ -144,7 +144,7 @@ class TestWhatIsRefused:
 
 @pytest.mark.parametrize("write", [False, True])
 def test_a_store_is_made_only_where_that_was_asked_for(path, write):
-    with pytest.raises(StoreError, match="no store at .* makes one"):
+    with pytest.raises(StoreError, match=r"no store at .* makes one"):
         Store.open(path, write=write)
     assert list(path.parent.iterdir()) == []
 

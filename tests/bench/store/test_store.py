@@ -99,15 +99,19 @@ def test_counts_are_those_of_the_outcomes(store):
     for outcome in (done(0), done(1), failed(2), failed(3, split=VALIDATION)):
         store.add(outcome)
     counts = store.counts()
-    assert counts == Counts(
-        done=2, failed=2, by_phase={"search": Tally(failed=1), "final": Tally(done=2, failed=1)}
-    )
+    assert counts == Counts(done=2, failed=2, by_phase={"search": Tally(failed=1), "final": Tally(done=2, failed=1)})
     assert counts.total == 4
 
 
 @pytest.mark.parametrize(
     ("chosen", "forgotten"),
-    [({}, 4), ({"dataset": "iris3"}, 2), ({"model": "vc"}, 2), ({"dataset": "mnist", "model": "vc"}, 1), ({"model": "x"}, 0)],
+    [
+        ({}, 4),
+        ({"dataset": "iris3"}, 2),
+        ({"model": "vc"}, 2),
+        ({"dataset": "mnist", "model": "vc"}, 1),
+        ({"model": "x"}, 0),
+    ],
 )
 def test_failures_are_forgotten_and_nothing_else(store, chosen, forgotten):
     cells = [{"dataset": dataset, "model": model} for dataset in ("iris3", "mnist") for model in ("svc", "vc")]

@@ -1,5 +1,3 @@
-import os
-
 import pytest
 
 from mcquack.bench.store import Store
@@ -41,7 +39,7 @@ def test_two_writers_within_one_process_are_refused_as_well(path, store):
 def test_a_store_is_the_same_under_another_name(path, store):
     link = path.with_name("link.sqlite")
     try:
-        os.symlink(path, link)
+        link.symlink_to(path)
     except OSError:
         pytest.skip("links are not allowed here")
     with pytest.raises(StoreBusyError):

@@ -42,7 +42,10 @@ def choice(*seeds, dataset="iris3", model="svc", **fields):
     final_ids = tuple(done(seed, dataset=dataset, model=model).task.id for seed in seeds)
     defaults = {"settings": {"C": 1.0, "widths": (3, 2)}, "metric": "auc", "score": 0.75, "search": "random:30"}
     return Choice(
-        dataset=dataset, model=model, final_ids=final_ids, **{**defaults, "n_settings": 30, "task_ids": ("a",), **fields}
+        dataset=dataset,
+        model=model,
+        final_ids=final_ids,
+        **{**defaults, "n_settings": 30, "task_ids": ("a",), **fields},
     )
 
 

@@ -25,6 +25,11 @@ if TYPE_CHECKING:
     from filelock import BaseFileLock
 
 _ROWS_AT_ONCE = 500
+# With or without details.
+_SELECTED = {
+    True: "SELECT outcomes.*, content AS details FROM outcomes LEFT JOIN details USING (id)",
+    False: "SELECT outcomes.*, NULL AS details FROM outcomes",
+}
 
 
 class Store:
@@ -85,10 +90,9 @@ class Store:
             changed = connection.execute(
                 f"{_insertion('outcomes', columns)} ON CONFLICT (id) DO UPDATE SET {replaced} WHERE failed", columns
             ).rowcount
-            if not changed:
-                return
-            connection.execute("DELETE FROM details WHERE id = ?", [columns["id"]])
-            if details is not None:
+            if changed:
+                connection.execute("DELETE FROM details WHERE id = ?", [columns["id"]])
+            if changed and details is not None:
                 connection.execute("INSERT INTO details VALUES (?, ?)", [columns["id"], details])
 
     def outcome(self, task_id: str, *, details: bool = True) -> Outcome | None:
@@ -142,12 +146,11 @@ class Store:
 
     def forget_failures(self, *, dataset: str | None = None, model: str | None = None) -> int:
         """Removes failed tasks, all or those of a dataset or model, so that they are run again; tells how many."""
+        wanted = {"dataset": dataset, "model": model}
+        asked = {name: rows.storable(value) for name, value in wanted.items() if value is not None}
+        condition = " AND ".join(["failed", *(f"{name} = :{name}" for name in asked)])
         with self._transaction() as connection:
-            return connection.execute(
-                """DELETE FROM outcomes WHERE failed
-                AND (:dataset IS NULL OR dataset = :dataset) AND (:model IS NULL OR model = :model)""",
-                {"dataset": dataset, "model": model},
-            ).rowcount
+            return connection.execute(f"DELETE FROM outcomes WHERE {condition}", asked).rowcount
 
     def choose(self, choice: Choice) -> None:
         """Keeps the choice for its dataset and model, in place of an older one."""
@@ -166,9 +169,8 @@ class Store:
         columns = rows.run_columns(run)
         with self._transaction() as connection:
             _keep_environment(connection, run.environment)
-            number = connection.execute(_insertion("runs", columns), columns).lastrowid
-        assert number is not None  # it is one after an insertion
-        return number
+            connection.execute(_insertion("runs", columns), columns)
+            return int(connection.execute("SELECT last_insert_rowid()").fetchone()[0])
 
     def end_run(self, number: int, how: HowEnded) -> None:
         """Adds to the record of a run that it ended now."""
@@ -225,12 +227,6 @@ class Store:
                 f"a row of the store {self.path} cannot be read ({error}): it was damaged, or written by another "
                 "version of mcquack; use that version, or a copy of the store."
             ) from error
-
-
-_SELECTED = {
-    True: "SELECT outcomes.*, content AS details FROM outcomes LEFT JOIN details USING (id)",
-    False: "SELECT outcomes.*, NULL AS details FROM outcomes",
-}
 
 
 def _insertion(
