@@ -21,8 +21,8 @@ class Description:
 
     ``sizes`` are the samples of each part and ``class_counts`` those of each class, where they are known beforehand;
     for the paper's datasets they are the counts of its table. ``sources`` are alternatives in order of preference, and
-    none for what is generated. Where ``validation_is_test``, both parts are the same samples, so settings are to be chosen
-    by cross-validation. ``notes`` say where and why it differs from the paper's.
+    none for what is generated. Where ``validation_is_test``, both parts are the same samples, and settings are to be
+    chosen by cross-validation. ``notes`` say where and why it differs from the paper's.
     """
 
     name: str

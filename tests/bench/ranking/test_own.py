@@ -1,0 +1,95 @@
+from pathlib import Path
+
+import pytest
+
+from mcquack.bench.environment import Environment
+from mcquack.bench.outcome import Outcome
+from mcquack.bench.ranking import cell_scores, score_table
+from mcquack.bench.task import TableSource, Task
+
+ENVIRONMENT = Environment({"python": "3.12"})
+TABLE = TableSource(path=Path("flowers.csv"), digest="0" * 64, target="kind")
+
+
+class FakeStore:
+    """Gives back what it was made of."""
+
+    def __init__(self, *outcomes):
+        self.outcomes = outcomes
+
+    def final_outcomes(self, *, details):
+        assert not details, "details are large, and no score is in them"
+        return iter(self.outcomes)
+
+
+def outcome(accuracy=None, *, dataset="two_curves_7", model="mcquack", seed=0, table=None, n_parameters=12, **scores):
+    done = {"test": {"accuracy": accuracy, **scores}, "train": {"accuracy": 1.0}}
+    return Outcome(
+        task=Task(dataset=dataset, model=model, seed=seed, table=table),
+        environment=ENVIRONMENT,
+        scores={} if accuracy is None else done,
+        n_parameters=None if accuracy is None else n_parameters,
+        error="Traceback\nValueError: no" if accuracy is None else None,
+    )
+
+
+def test_outcomes_of_a_cell_become_its_scores_by_seed():
+    store = FakeStore(outcome(0.7, seed=2), outcome(0.9, seed=0), outcome(0.8, seed=1), outcome(0.5, model="svc"))
+    first, second = cell_scores(store)
+    assert (first.dataset, first.family, first.size) == ("two_curves_7", "two_curves", 7)
+    assert (first.model, first.title, first.source, first.note) == ("mcquack", "McQuack", "", "")
+    assert first.values == {("train", "accuracy"): (1.0, 1.0, 1.0), ("test", "accuracy"): (0.9, 0.8, 0.7)}
+    assert (second.model, second.title) == ("svc", "SVC")
+    assert [each.is_published for each in (first, second)] == [False, False]
+
+
+def test_seeds_that_failed_are_told_and_not_counted():
+    (cell,) = cell_scores(FakeStore(outcome(0.7), outcome(seed=1), outcome(0.9, seed=2)))
+    assert cell.values["test", "accuracy"] == (0.7, 0.9)
+    assert cell.note == "1 of 3 seeds failed"
+
+
+def test_a_cell_that_failed_altogether_is_missing():
+    assert cell_scores(FakeStore(outcome(), outcome(seed=1), outcome(0.5, model="svc")))[0].model == "svc"
+    assert cell_scores(FakeStore()) == ()
+
+
+def test_a_metric_that_a_seed_lacks_is_of_the_others():
+    (cell,) = cell_scores(FakeStore(outcome(0.7, auc=0.6), outcome(0.9, seed=1)))
+    assert cell.values["test", "auc"] == (0.6,)
+
+
+def test_parameters_are_a_count_that_occurred():
+    counts = [30, 10, 20, 40]
+    (cell,) = cell_scores(FakeStore(*(outcome(0.5, seed=seed, n_parameters=n) for seed, n in enumerate(counts))))
+    assert cell.n_parameters == 20
+    (unknown,) = cell_scores(FakeStore(outcome(0.5, n_parameters=None)))
+    assert unknown.n_parameters is None
+
+
+@pytest.mark.parametrize(
+    ("dataset", "table", "family", "size"),
+    [
+        ("iris3", None, "iris", None),
+        ("kdd_41", None, "kdd", None),
+        ("mnist_pca_10", None, "mnist_pca", 10),
+        ("flowers", None, "own", None),
+        ("two_curves_7", TABLE, "own", None),
+    ],
+)
+def test_family_and_size_are_those_of_the_dataset(dataset, table, family, size):
+    (cell,) = cell_scores(FakeStore(outcome(0.5, dataset=dataset, table=table)))
+    assert (cell.family, cell.size) == (family, size)
+
+
+@pytest.mark.parametrize(
+    ("model", "title"), [("sklearn.svm:LinearSVC", "LinearSVC"), ("nystroem_svm", "NystroemSVM"), ("gone", "gone")]
+)
+def test_models_have_the_title_that_people_know(model, title):
+    (cell,) = cell_scores(FakeStore(outcome(0.5, model=model)))
+    assert cell.title == title
+
+
+def test_what_was_run_can_be_ranked():
+    table = score_table(cell_scores(FakeStore(outcome(0.7), outcome(0.8, model="svc"))))
+    assert table.means.tolist() == [[0.7, 0.8]]
