@@ -7,7 +7,7 @@ from itertools import count
 from mcquack.bench.outcome import Outcome
 from mcquack.bench.plan import Cell, Plan, Step
 from mcquack.bench.running.event import Event
-from mcquack.bench.store.store import Store
+from mcquack.bench.store import Store
 from mcquack.bench.task import Task
 
 

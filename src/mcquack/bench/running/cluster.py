@@ -4,22 +4,20 @@ import asyncio
 import concurrent.futures
 import contextlib
 import time
-from collections.abc import Callable
 from concurrent.futures import Future
-from functools import partial
 from itertools import count
 from types import TracebackType
 from typing import Any, Self
 from uuid import uuid4
 
-from mcquack.bench.evaluation import outcome
 from mcquack.bench.outcome import Outcome
 from mcquack.bench.running.dask_connection import connected_client, distributed, local_cluster, require_workers
+from mcquack.bench.running.dask_watch import Watch
 from mcquack.bench.running.dask_worker import begin_nothing_more, outcome_unless_stopped
+from mcquack.bench.running.evaluating import Evaluation, benchmark_evaluation
 from mcquack.bench.task import Task
-from mcquack.errors import MissingDependencyError, WorkerLostError
+from mcquack.errors import WorkerLostError
 
-_SECONDS_BETWEEN_COUNTS = 5.0
 _SECONDS_BETWEEN_LOOKS = 0.1
 
 
@@ -31,6 +29,7 @@ class DaskExecutor:
     ``data_dir`` is a folder on the machines of the workers.
     """
 
+    tasks_per_worker = 8  # a trip there and back takes longer than many a task
     n_trials_alone = 1  # the scheduler has tried several times before it gives a task up
 
     def __init__(
@@ -39,38 +38,35 @@ class DaskExecutor:
         *,
         jobs: int = 1,
         data_dir: str | None = None,
-        evaluate: Callable[[Task], Outcome] | None = None,
+        evaluate: Evaluation | None = None,
         patience: float = 60.0,
     ) -> None:
         self._address = address
         self._patience = patience
-        self._evaluate = evaluate or partial(outcome, data_dir=data_dir)
+        self._evaluate = evaluate or benchmark_evaluation(data_dir)
         self._run = uuid4().hex[:8]
-        self._held: dict[Future[Outcome], Any] = {}  # a cluster forgets the tasks whose futures nobody holds
-        self._count = (0, -_SECONDS_BETWEEN_COUNTS)  # of the workers, and when it was taken
+        self._remotes: dict[Future[Outcome], Any] = {}
+        self._has_given_up = False
         self._numbers = count()
         self._client: Any = None
+        self._watch: Watch | None = None
         self._cluster = local_cluster(jobs) if address == "local" else None
         try:
             self._client = connected_client(self._cluster or address, patience=patience)
             require_workers(self._client, patience=patience)
+            self._watch = Watch(self._client, patience=patience, give_up=self._give_up)
         except BaseException:
             self.close(wait=False)
             raise
 
     @property
     def n_workers(self) -> int:
-        """As many as the scheduler had when it was last asked, a few seconds ago."""
-        n_workers, asked_at = self._count
-        if time.monotonic() - asked_at > _SECONDS_BETWEEN_COUNTS:
-            with contextlib.suppress(OSError):  # a lost scheduler is for ``submit`` to tell
-                n_workers = len(self._client.nthreads())
-            self._count = (n_workers, time.monotonic())
-        return n_workers
+        """As many as the scheduler had a moment ago."""
+        return 0 if self._watch is None else self._watch.n_workers
 
     def submit(self, task: Task) -> Future[Outcome]:
         """Waits for a scheduler that is out of reach."""
-        self._require_connection()
+        self._require_workers()
         remote = self._client.submit(
             outcome_unless_stopped,
             task,
@@ -80,14 +76,14 @@ class DaskExecutor:
             key=f"{task.model}-{task.id}-{self._run}-{next(self._numbers)}",
             pure=False,
         )
-        future: Future[Outcome] = Future()
-        self._held[future] = remote
-        remote.add_done_callback(self._collect)
+        future = asyncio.run_coroutine_threadsafe(self._fetched(remote), self._client.loop.asyncio_loop)
+        self._remotes[future] = remote
+        future.add_done_callback(self._remotes.pop)
         return future
 
     def stop(self) -> None:
         """Said to the workers themselves, since only they know which tasks they have begun."""
-        if self._client is not None and self._client.status == "running":
+        if self._is_connected:
             with contextlib.suppress(OSError):
                 self._client.run(begin_nothing_more, self._run, on_error="ignore")
 
@@ -95,10 +91,10 @@ class DaskExecutor:
         """Workers of a cluster that was given stay, with the tasks that were not waited for; a local one ends."""
         self.stop()
         if wait:
-            concurrent.futures.wait(tuple(self._held))
-        for future in tuple(self._held):
-            if self._let_go(future):
-                future.cancel()
+            concurrent.futures.wait(tuple(self._remotes))
+        self._drop_all()
+        if self._watch is not None:
+            self._watch.end()
         for connection in (self._client, self._cluster):
             if connection is not None:
                 connection.close()
@@ -111,50 +107,44 @@ class DaskExecutor:
     ) -> None:
         self.close(wait=kind is None)
 
-    def _require_connection(self) -> None:
+    @property
+    def _is_connected(self) -> bool:
+        return self._client is not None and self._client.status == "running"
+
+    def _require_workers(self) -> None:
+        if self._has_given_up:
+            raise WorkerLostError(
+                f"the Dask scheduler at {self._address} has had no workers for {self._patience:g} s. Finished tasks "
+                "are stored: run again once there are some."
+            )
         while self._client.status == "connecting":  # Dask itself gives up in the end
             time.sleep(_SECONDS_BETWEEN_LOOKS)
-        if self._client.status != "running":
+        if not self._is_connected:
             raise WorkerLostError(
-                f"the Dask scheduler at {self._address} does not answer any more, and did not for {self._patience:g} s. "
-                "Finished tasks are stored: run again once it is back."
+                f"the Dask scheduler at {self._address} has not answered for {self._patience:g} s. Finished tasks are "
+                "stored: run again once it is back."
             )
 
-    def _let_go(self, future: Future[Outcome]) -> bool:
-        """Whether it was still held: of two threads that want to end it, one may."""
-        return self._held.pop(future, None) is not None
+    def _give_up(self) -> None:
+        """Tasks that nobody will do come back, and ``submit`` tells why."""
+        self._has_given_up = True
+        self._drop_all()
 
-    def _collect(self, _: Any) -> None:
-        """Called by a thread of Dask's for each task that has ended, but fetches all at once: each trip takes time."""
-        ended = [(future, remote) for future, remote in tuple(self._held.items()) if remote.done()]
-        for (future, _), result in zip(ended, self._results([remote for _, remote in ended]), strict=True):
-            if self._let_go(future):
-                _end(future, result)
+    def _drop_all(self) -> None:
+        if self._is_connected:
+            with contextlib.suppress(OSError):
+                self._client.cancel(list(self._remotes.values()))
 
-    def _results(self, remotes: list[Any]) -> list[Outcome | BaseException | None]:
+    async def _fetched(self, remote: Any) -> Outcome:
+        """Ends as ``Executor`` has it."""
         try:
-            return list(self._client.gather(remotes))
-        except BaseException as error:
-            if len(remotes) > 1:  # which one is it?
-                return [result for remote in remotes for result in self._results([remote])]
-            return [_translated(error)]
-
-
-def _end(future: Future[Outcome], result: Outcome | BaseException | None) -> None:
-    if result is None:
-        future.cancel()
-    elif isinstance(result, BaseException):
-        future.set_exception(result)
-    else:
-        future.set_result(result)
-
-
-def _translated(error: BaseException) -> BaseException | None:
-    """None if the scheduler was lost with the task, or has dropped it."""
-    if isinstance(error, asyncio.CancelledError | concurrent.futures.CancelledError | OSError):
-        return None
-    if isinstance(error, distributed().KilledWorker):
-        return WorkerLostError(f"the Dask worker died, and so did {error.allowed_failures} others: {error.last_worker}")
-    if isinstance(error, ImportError) and (error.name or "").partition(".")[0] == "mcquack":
-        return MissingDependencyError(f"a Dask worker cannot import mcquack: {error}; install it there too.")
-    return error
+            result: Outcome | None = await self._client.gather(remote, asynchronous=True)
+        except distributed().KilledWorker as error:
+            raise WorkerLostError(
+                f"the worker died, on all of {error.allowed_failures + 1} Dask workers that were tried"
+            ) from error
+        except (concurrent.futures.CancelledError, OSError):  # lost with the scheduler
+            result = None
+        if result is None:
+            raise asyncio.CancelledError
+        return result

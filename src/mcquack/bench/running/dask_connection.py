@@ -4,11 +4,14 @@ from importlib import import_module
 from typing import Any
 
 from mcquack import __version__
-from mcquack.bench.running.interrupts import ctrl_c_held
+from mcquack.bench.running.dask_worker import installed_version
+from mcquack.bench.running.interrupts import ctrl_c_kept_from_new_processes
 from mcquack.bench.running.local import ONE_THREAD
+from mcquack.checks import required_count
 from mcquack.datasets.files.extra import Extra
 from mcquack.errors import InvalidInputError, MissingDependencyError, WorkerLostError
 
+_SECONDS_FOR_A_NEW_WORKER = 600
 DASK = Extra(name="dask", module="distributed")
 
 
@@ -20,12 +23,14 @@ def distributed() -> Any:
         raise MissingDependencyError(f"a run on a Dask cluster takes {DASK.module}: {DASK.how_to_install}") from error
 
 
-def local_cluster(n_workers: int) -> Any:
+def local_cluster(jobs: int) -> Any:
     """Processes on this machine, which Ctrl-C does not reach."""
     package = distributed()
-    with ctrl_c_held():
+    # A lost worker takes longer to start again on a busy machine than Dask waits for it, and would then be given up.
+    import_module("dask").config.set({"distributed.deploy.lost-worker-timeout": _SECONDS_FOR_A_NEW_WORKER})
+    with ctrl_c_kept_from_new_processes():
         return package.LocalCluster(
-            n_workers=n_workers, threads_per_worker=1, dashboard_address=None, env=dict(ONE_THREAD)
+            n_workers=required_count("jobs", jobs), threads_per_worker=1, dashboard_address=None, env=dict(ONE_THREAD)
         )
 
 
@@ -45,22 +50,28 @@ def connected_client(address: Any, *, patience: float) -> Any:
 
 
 def require_workers(client: Any, *, patience: float) -> None:
-    """At least one worker, and the mcquack of this process on each: with another, the same task may score otherwise."""
+    """At least one worker, and the mcquack of this process on all machines: another may give a task other scores."""
+    address = client.scheduler.address
     try:
         client.wait_for_workers(1, timeout=patience)
     except (OSError, TimeoutError) as error:
-        address = client.scheduler.address
         raise WorkerLostError(
             f"the Dask scheduler at {address} has no workers; start some: dask worker {address} --nthreads 1"
         ) from error
-    for worker, facts in client.get_versions(packages=["mcquack"])["workers"].items():
-        _require_same_version(worker, facts["packages"]["mcquack"])
+    for worker, found in client.run(installed_version, on_error="return").items():
+        _require_this_version(f"worker at {worker}", found)
+    try:
+        _require_this_version(f"scheduler at {address}", client.run_on_scheduler(installed_version))
+    except ImportError as error:
+        _require_this_version(f"scheduler at {address}", error)
 
 
-def _require_same_version(worker: str, version: str | None) -> None:
-    if version is None:
-        raise MissingDependencyError(f"the Dask worker at {worker} has no mcquack; pip install mcquack=={__version__}")
-    if version != __version__:
+def _require_this_version(where: str, found: str | Exception) -> None:
+    if isinstance(found, Exception):
+        raise MissingDependencyError(
+            f"the Dask {where} cannot import mcquack ({found}); pip install mcquack=={__version__}"
+        ) from found
+    if found != __version__:
         raise InvalidInputError(
-            f"the Dask worker at {worker} has mcquack {version}, but this is {__version__}; install the same on both."
+            f"the Dask {where} has mcquack {found}, but this is {__version__}; install the same everywhere."
         )

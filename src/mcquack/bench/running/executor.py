@@ -16,6 +16,10 @@ class Executor(Protocol):
         """How many tasks are done at once; it may change while a run goes on."""
 
     @property
+    def tasks_per_worker(self) -> int:
+        """How many each should have, done or queued, so that it never waits for the next, however small they are."""
+
+    @property
     def n_trials_alone(self) -> int:
         """How often a task may lose its worker, while no other has one, before it is to blame."""
 

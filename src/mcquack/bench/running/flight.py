@@ -11,10 +11,7 @@ from mcquack.bench.environment import current_environment
 from mcquack.bench.outcome import Outcome
 from mcquack.bench.running.executor import Executor
 from mcquack.bench.task import Task
-from mcquack.errors import MissingDependencyError, WorkerLostError
-
-# One is done and two wait for it to end, so that a worker need not wait for its next task, however small they are.
-_TASKS_PER_WORKER = 12
+from mcquack.errors import WorkerLostError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +49,7 @@ class Flight:
         if self._stopped or self._suspects or self._trial is not None:
             return 0
         n_workers = max(1, self._executor.n_workers)  # a cluster may be without any until the next comes
-        return max(0, _TASKS_PER_WORKER * n_workers - len(self._tasks))
+        return max(0, self._executor.tasks_per_worker * n_workers - len(self._tasks))
 
     def send(self, task: Task) -> None:
         """Hands it to the workers."""
@@ -86,8 +83,6 @@ class Flight:
             return Landing(task=task, outcome=future.result())
         if isinstance(error, WorkerLostError):
             return self._lost(task, error, was_alone=was_alone)
-        if isinstance(error, MissingDependencyError):  # no task would fare better
-            raise error
         return Landing(task=task, outcome=_failure(task, error))
 
     def _try_suspect(self) -> None:

@@ -4,6 +4,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from multiprocessing import resource_tracker
 from types import FrameType, TracebackType
 from typing import Self
 
@@ -41,11 +42,12 @@ class Interrupts:
 
 
 @contextmanager
-def ctrl_c_held() -> Iterator[None]:
-    """Processes that are started meanwhile never see it, for they inherit that it is blocked."""
+def ctrl_c_kept_from_new_processes() -> Iterator[None]:
+    """What is started meanwhile inherits that it is blocked, so that there is no moment in which it could hit."""
     if not hasattr(signal, "pthread_sigmask"):  # on Windows
         yield
         return
+    resource_tracker.ensure_running()  # to start it later would unblock what is blocked here
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

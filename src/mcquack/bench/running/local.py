@@ -2,21 +2,20 @@
 
 import multiprocessing
 import warnings
-from collections.abc import Callable
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
-from joblib.externals.loky.process_executor import ProcessPoolExecutor, ShutdownExecutorError
+from joblib.externals.loky.process_executor import ProcessPoolExecutor
 
-from mcquack.bench.evaluation import outcome
 from mcquack.bench.outcome import Outcome
-from mcquack.bench.running.interrupts import ctrl_c_held
+from mcquack.bench.running.evaluating import Evaluation, benchmark_evaluation
+from mcquack.bench.running.interrupts import ctrl_c_kept_from_new_processes
 from mcquack.bench.running.worker import Duty, is_ready, outcome_unless_stopped, take_up
 from mcquack.bench.task import Task
-from mcquack.checks import is_whole_number, require
+from mcquack.checks import required_count
 from mcquack.errors import WorkerLostError
 
 # Workers are as many as cores, so threads of their own would only stand in each other's way.
@@ -24,7 +23,7 @@ ONE_THREAD = {
     f"{library}_NUM_THREADS": "1"
     for library in ("BLIS", "MKL", "NUMBA", "NUMEXPR", "OMP", "OPENBLAS", "VECLIB_MAXIMUM")
 }
-_MOST_FALSE_STARTS = 3
+_MOST_FALSE_STARTS = 2
 
 
 class LocalExecutor:
@@ -34,16 +33,14 @@ class LocalExecutor:
     with the files of published datasets in ``data_dir``.
     """
 
+    tasks_per_worker = 3
     n_trials_alone = 2  # the first loss may have been an accident
 
-    def __init__(
-        self, *, jobs: int, data_dir: str | None = None, evaluate: Callable[[Task], Outcome] | None = None
-    ) -> None:
-        require(is_whole_number(jobs) and jobs >= 1, "jobs", "a whole number of at least 1", jobs)
-        self._jobs = jobs
+    def __init__(self, *, jobs: int, data_dir: str | None = None, evaluate: Evaluation | None = None) -> None:
+        self._jobs = required_count("jobs", jobs)
         client, self._client = multiprocessing.Pipe(duplex=False)
         stop, self._stop = multiprocessing.Pipe(duplex=False)
-        self._duty = Duty(evaluate=evaluate or partial(outcome, data_dir=data_dir), client=client, stop=stop)
+        self._duty = Duty(evaluate=evaluate or benchmark_evaluation(data_dir), client=client, stop=stop)
         self._pool: _Pool | None = None
         self._n_false_starts = 0
 
@@ -60,7 +57,7 @@ class LocalExecutor:
             except BrokenProcessPool:
                 self._clear_away()
             else:
-                return _translated(done)
+                return self._translated(done)
 
     def stop(self) -> None:
         """The word to read is one that nobody will read."""
@@ -68,10 +65,12 @@ class LocalExecutor:
             self._stop.send_bytes(b"stop")
 
     def close(self, *, wait: bool) -> None:
-        """Workers that need not be waited for are killed."""
+        """Workers that need not be waited for end as if this process had."""
         self.stop()
+        if not wait:
+            self._client.close()
         if self._pool is not None:
-            self._pool.close(kill=not wait)
+            self._pool.close()
             self._pool = None
         for pipe in (self._client, self._stop, self._duty.client, self._duty.stop):
             pipe.close()
@@ -98,8 +97,25 @@ class LocalExecutor:
         """After a worker died: its pool is no longer to be trusted, for it may have died with a lock in its hands."""
         if self._pool is not None:
             self._n_false_starts = 0 if self._pool.has_started else self._n_false_starts + 1
-            self._pool.close(kill=True)
+            self._pool.close()
             self._pool = None
+
+    def _translated(self, done: Future[Outcome | None]) -> Future[Outcome]:
+        """The same in the words of ``Executor``."""
+        translation: Future[Outcome] = Future()
+        done.add_done_callback(partial(self._translate, translation))
+        return translation
+
+    def _translate(self, translation: Future[Outcome], done: Future[Outcome | None]) -> None:
+        error = done.exception()
+        if isinstance(error, BrokenProcessPool) and not self._client.closed:
+            translation.set_exception(_loss(error))
+        elif error is not None and not isinstance(error, BrokenProcessPool):
+            translation.set_exception(error)
+        elif error is None and (result := done.result()) is not None:
+            translation.set_result(result)
+        else:
+            translation.cancel()
 
 
 class _Pool:
@@ -109,7 +125,7 @@ class _Pool:
         # A worker that has grown is replaced, as it should; that would be told on every such occasion.
         warnings.filterwarnings("ignore", message="A worker stopped while some jobs", category=UserWarning)
         self._processes: Any = ProcessPoolExecutor(jobs, initializer=take_up, initargs=(duty,), env=ONE_THREAD)
-        with ctrl_c_held():
+        with ctrl_c_kept_from_new_processes():
             self._ready: Future[bool] = self._processes.submit(is_ready)
 
     @property
@@ -121,29 +137,9 @@ class _Pool:
         done: Future[Outcome | None] = self._processes.submit(outcome_unless_stopped, task)
         return done
 
-    def close(self, *, kill: bool) -> None:
-        self._processes.shutdown(wait=True, kill_workers=kill)
-
-
-def _translated(done: Future[Outcome | None]) -> Future[Outcome]:
-    """The same in the words of ``Executor``."""
-    translation: Future[Outcome] = Future()
-    done.add_done_callback(partial(_translate, translation))
-    return translation
-
-
-def _translate(translation: Future[Outcome], done: Future[Outcome | None]) -> None:
-    error = done.exception()
-    if isinstance(error, ShutdownExecutorError):
-        translation.cancel()
-    elif isinstance(error, BrokenProcessPool):
-        translation.set_exception(_loss(error))
-    elif error is not None:
-        translation.set_exception(error)
-    elif (result := done.result()) is None:
-        translation.cancel()
-    else:
-        translation.set_result(result)
+    def close(self) -> None:
+        """Waits for the workers, who do what they were given, unless one has died: then all of them have to."""
+        self._processes.shutdown(wait=True)
 
 
 def _loss(error: BrokenProcessPool) -> WorkerLostError:

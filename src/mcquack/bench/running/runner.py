@@ -1,6 +1,6 @@
 """The loop of a benchmark: what the store lacks is done, and stored as soon as it is."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 
 from mcquack.bench.outcome import Outcome
 from mcquack.bench.plan import Cell, Plan, plan
@@ -9,7 +9,7 @@ from mcquack.bench.running.event import Event
 from mcquack.bench.running.executor import Executor
 from mcquack.bench.running.flight import Flight
 from mcquack.bench.running.interrupts import Interrupts
-from mcquack.bench.store.store import Store
+from mcquack.bench.store import Store
 
 
 def run(
@@ -19,7 +19,7 @@ def run(
     *,
     retry_failed: bool = False,
     plan_of: Callable[[Cell], Plan] = plan,
-) -> Iterator[Event]:
+) -> Generator[Event, None, None]:
     """Does all tasks of the cells that the store lacks; run it again after any break, and none is done twice.
 
     To stop, close it, press Ctrl-C or throw KeyboardInterrupt: the tasks that workers have begun are still waited for

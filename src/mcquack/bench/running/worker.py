@@ -3,11 +3,11 @@
 import os
 import signal
 import threading
-from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 
 from mcquack.bench.outcome import Outcome
+from mcquack.bench.running.evaluating import Evaluation
 from mcquack.bench.task import Task
 
 
@@ -19,7 +19,7 @@ class Duty:
     that wants the outcomes does, and ``stop`` has something to read as soon as no task may begin any more.
     """
 
-    evaluate: Callable[[Task], Outcome]
+    evaluate: Evaluation
     client: Connection
     stop: Connection
 
