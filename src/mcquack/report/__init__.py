@@ -1,4 +1,4 @@
-"""Pictures of a dataset, a fitted model or a ranking; each function returns a figure, which the caller shows or saves."""
+"""Pictures of a dataset, a fitted model or a ranking; each function returns a figure for the caller to show or save."""
 
 from mcquack.report.circuit import plot_circuit
 from mcquack.report.dataset import plot_dataset

@@ -1,0 +1,73 @@
+// Building blocks of the page. Text from the data only ever becomes text, never markup.
+
+/** An element with attributes, listeners (on…) and children. */
+function h(name, attributes = {}, ...children) {
+  return filled(document.createElement(name), attributes, children);
+}
+
+/** The same for drawings. */
+function s(name, attributes = {}, ...children) {
+  return filled(document.createElementNS("http://www.w3.org/2000/svg", name), attributes, children);
+}
+
+function filled(element, attributes, children) {
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (key === "style") Object.entries(value).forEach(([property, of]) => element.style.setProperty(property, of));
+    else if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+    else element.setAttribute(key, value === true ? "" : value);
+  }
+  element.append(
+    ...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false),
+  );
+  return element;
+}
+
+function byId(id) {
+  return document.getElementById(id);
+}
+
+/** Tells readers of the screen what has changed elsewhere on it. */
+function announce(text) {
+  byId("announcements").textContent = text;
+}
+
+/** A table that scrolls within itself; the keyboard can scroll it, too. */
+function scrollable(table, { label, classes = "" }) {
+  return h("div", { class: `scroll ${classes}`, tabindex: "0", role: "region", "aria-label": label }, table);
+}
+
+/** Calls ``draw(width)`` now, and again whenever the width of ``box`` changes. */
+function onWidth(box, draw) {
+  let last = 0;
+  const redraw = () => {
+    const width = Math.floor(box.clientWidth);
+    if (width > 0 && width !== last) draw((last = width));
+  };
+  const observer = new ResizeObserver(() => requestAnimationFrame(redraw));
+  observer.observe(box);
+  redraw();
+  return () => observer.disconnect();
+}
+
+/** A long name of several words in one, which may be broken before each of them. */
+function breakable(name) {
+  if (name.length <= 12) return [name];
+  return name.split(/(?<=[a-z0-9])(?=[A-Z])|(?<=_)/).flatMap((word, index) => (index > 0 ? [h("wbr"), word] : [word]));
+}
+
+const ruler = document.createElement("canvas").getContext("2d");
+
+/** Width of a text in a chart, in pixels. */
+function textWidth(text, size = 13) {
+  ruler.font = `${size}px ${getComputedStyle(document.body).fontFamily}`;
+  return ruler.measureText(text).width;
+}
+
+/** The text, cut so that it fits, with an ellipsis where something is missing. */
+function fitted(text, width, size = 13) {
+  if (textWidth(text, size) <= width) return text;
+  let kept = text;
+  while (kept.length > 1 && textWidth(`${kept}…`, size) > width) kept = kept.slice(0, -1);
+  return `${kept}…`;
+}

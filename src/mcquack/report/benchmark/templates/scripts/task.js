@@ -1,0 +1,229 @@
+// One task looked at closely. Its address is #task=<id>, or #cell=<dataset>,<model> for the first task of a cell.
+
+function followTasks() {
+  const dialog = byId("task");
+  dialog.addEventListener("close", () => {
+    if (isTaskAddress()) history.replaceState(null, "", location.pathname + location.search);
+    document.title = report.title;
+  });
+  // A click beside the dialog, which belongs to its backdrop.
+  dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
+  addEventListener("hashchange", openAddress);
+  openAddress();
+}
+
+function isTaskAddress() {
+  return /^#(task|cell)=/.test(location.hash);
+}
+
+async function openAddress() {
+  const dialog = byId("task");
+  if (!isTaskAddress()) return dialog.open && dialog.close();
+  const address = location.hash;
+  const content = await contentOf(address).catch(() =>
+    plainContent("This browser cannot unpack it", "Use one of 2023 or newer."),
+  );
+  if (address !== location.hash) return;
+  dialog.replaceChildren(...content);
+  dialog.setAttribute("aria-labelledby", "task-title");
+  if (!dialog.open) dialog.showModal();
+  dialog.scrollTop = 0;
+  document.title = `${byId("task-title").textContent} – ${report.title}`;
+  dialog.dispatchEvent(new CustomEvent("shown"));
+}
+
+async function contentOf(address) {
+  const [kind, value] = address.slice(1).split("=");
+  if (kind === "task") {
+    const chunk = report.taskIds.findIndex((ids) => ids.split(" ").includes(value));
+    if (chunk < 0) return plainContent("No such task", `This report has no task ${value}.`);
+    const cell = await unpacked(chunk);
+    return taskContent(
+      cell,
+      cell.tasks.find((task) => task.id === value),
+    );
+  }
+  const [dataset, model] = value.split(",").map(Number);
+  const chunk = report.chunks[dataset]?.[model];
+  if (chunk !== undefined) {
+    const cell = await unpacked(chunk);
+    return taskContent(cell, cell.tasks[0]);
+  }
+  if (!report.models[model] || !report.datasets[dataset])
+    return plainContent("No such cell", "This report does not have it.");
+  return publishedContent(dataset, model);
+}
+
+/** The tasks of a cell lie in the page compressed, and are read when somebody looks at them. */
+async function unpacked(chunk) {
+  const bytes = Uint8Array.from(atob(byId(`chunk-${chunk}`).textContent), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return JSON.parse(await new Response(stream).text());
+}
+
+function taskHead(title, lines) {
+  const close = h("button", { type: "button", class: "close", onclick: () => byId("task").close() }, "Close");
+  return h("header", { class: "task-head" }, h("h2", { id: "task-title" }, title), close, lines);
+}
+
+function plainContent(title, text) {
+  return [taskHead(title, []), h("div", { class: "task-body" }, h("p", {}, text))];
+}
+
+function taskContent(cell, task) {
+  const title = `${cell.title} on ${cell.dataset}`;
+  const phase = task.phase === "final" ? "final score" : "part of the search";
+  const line = h("p", {}, `${phase} · ${task.split} · seed ${task.seed} · `, h("code", {}, task.id));
+  return [
+    taskHead(title, [line, siblings(cell, task)]),
+    h(
+      "div",
+      { class: "task-body" },
+      task.error && errorPart(task),
+      h("section", {}, task.error ? null : scoresPart(task), factsPart(task)),
+      h("section", {}, settingsPart(task)),
+      historyPart(task.details.history),
+      confusionPart(task.details),
+      kernelPart(task.details),
+      searchPart(cell),
+      warningsPart(task.details.warnings),
+      versionsPart(task),
+    ),
+  ];
+}
+
+/** The tasks of the same cell with the other seeds. */
+function siblings(cell, task) {
+  const finals = cell.tasks.filter((each) => each.phase === "final");
+  if (finals.length === 0) return null;
+  const links = finals.map((each) =>
+    h(
+      "a",
+      { href: `#task=${each.id}`, "aria-current": each.id === task.id && "true" },
+      `seed ${each.seed}${each.error ? " failed" : ""}`,
+    ),
+  );
+  return h("nav", { class: "siblings", "aria-label": "Seeds" }, links);
+}
+
+function part(title, ...content) {
+  return h("section", {}, h("h3", {}, title), content);
+}
+
+function widePart(title, ...content) {
+  return h("section", { class: "wide" }, h("h3", {}, title), content);
+}
+
+function pairs(entries) {
+  return h(
+    "dl",
+    { class: "pairs" },
+    entries
+      .filter(([, value]) => value !== null && value !== undefined && value !== "")
+      .map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]),
+  );
+}
+
+function errorPart(task) {
+  return widePart("What went wrong", h("pre", { tabindex: "0" }, task.error));
+}
+
+const PARTS = ["train", "validation", "test"];
+
+function scoresPart(task) {
+  const parts = PARTS.filter((name) => task.scores[name]);
+  const metrics = report.metrics.filter((metric) => parts.some((name) => metric.name in task.scores[name]));
+  return [h("h3", {}, "Scores"), scoresTable(parts, metrics, (metric, name) => decimal(task.scores[name][metric], 4))];
+}
+
+function scoresTable(parts, metrics, text) {
+  return h(
+    "table",
+    {},
+    h(
+      "thead",
+      {},
+      h(
+        "tr",
+        {},
+        h("th", { scope: "col" }, "Metric"),
+        parts.map((name) => h("th", { scope: "col", class: "number" }, name)),
+      ),
+    ),
+    h(
+      "tbody",
+      {},
+      metrics.map((metric) =>
+        h(
+          "tr",
+          {},
+          h("th", { scope: "row" }, metric.title),
+          parts.map((name) => h("td", { class: "number" }, text(metric.name, name))),
+        ),
+      ),
+    ),
+  );
+}
+
+function factsPart(task) {
+  return [
+    h("h3", {}, "Facts"),
+    pairs([
+      ["parameters", task.parameters === null ? null : whole(task.parameters)],
+      ...Object.entries(task.seconds).map(([stage, seconds]) => [`time to ${stage}`, duration(seconds)]),
+      ["finished", task.finished.replace("T", " ").replace("+00:00", " UTC")],
+      ["data fingerprint", task.fingerprint && h("code", {}, task.fingerprint)],
+    ]),
+  ];
+}
+
+function settingsPart(task) {
+  const entries = Object.entries(task.settings);
+  const content =
+    entries.length > 0
+      ? pairs(entries.map(([name, value]) => [name, h("code", {}, setting(value))]))
+      : "All at their defaults.";
+  return [h("h3", {}, "Settings"), content];
+}
+
+function warningsPart(warnings) {
+  return warnings?.length
+    ? widePart(
+        "Warnings",
+        warnings.map((text) => h("pre", {}, text)),
+      )
+    : null;
+}
+
+function versionsPart(task) {
+  const facts = Object.entries(report.environments[task.environment]);
+  return h(
+    "section",
+    { class: "wide" },
+    h("details", { class: "more" }, h("summary", {}, "Versions and machine"), pairs(facts)),
+  );
+}
+
+function publishedContent(dataset, model) {
+  const { source } = report.models[model];
+  const note = report.notes[dataset]?.[model];
+  const found = (part, metric) => report.scores[part]?.[metric]?.cells[dataset][model];
+  const parts = PARTS.filter((name) => report.metrics.some((metric) => found(name, metric.name)));
+  const metrics = report.metrics.filter((metric) => parts.some((name) => found(name, metric.name)));
+  const text = (metric, name) => {
+    const score = found(name, metric);
+    if (!score) return NOTHING;
+    return decimal(score[0], 4) + (score[1] === null ? "" : ` ± ${decimal(score[1], 4)}`);
+  };
+  return [
+    taskHead(`${report.models[model].title} on ${report.datasets[dataset].name}`, [
+      h("p", {}, source ? publishedTag(model) : ""),
+    ]),
+    h(
+      "div",
+      { class: "task-body" },
+      part("Scores", scoresTable(parts, metrics, text)),
+      part("Source", h("p", {}, source || "run here"), note && h("p", { class: "note" }, note)),
+    ),
+  ];
+}

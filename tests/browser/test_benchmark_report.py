@@ -1,0 +1,372 @@
+"""The report of a benchmark as people read it: from a file, by mouse and by keyboard, at a desk and on a phone."""
+
+import re
+
+import pytest
+
+from mcquack.report.benchmark import write_report
+from tests.report.benchmark.fakes import DATASETS, fake_store, published_cells
+
+HOSTILE = "<img src=x onerror=document.title='broken'>"
+DESK, PHONE = {"width": 1280, "height": 900}, {"width": 360, "height": 740}
+
+
+@pytest.fixture(scope="session")
+def report(tmp_path_factory):
+    """Two published models among seven, six failures, and a class with an evil name."""
+    folder = tmp_path_factory.mktemp("browser")
+    store = fake_store(
+        folder / "fake.sqlite",
+        class_names=(HOSTILE, "plus", "minus"),
+        failing={(DATASETS[0], "vc"): range(5), (DATASETS[1], "svc"): [2]},
+    )
+    return write_report(store, folder / "report", published=published_cells()).as_uri()
+
+
+@pytest.fixture
+def open_page(browser, report):
+    """Opens the report, and afterwards finds that nothing was complained of and nothing was fetched."""
+    contexts, complaints, requests = [], [], []
+
+    def opened(address="", *, viewport=DESK, **settings):
+        context = browser.new_context(viewport=viewport, **settings)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(15_000)
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("request", lambda request: requests.append(request.url))
+        page.goto(report + address)
+        page.locator("#leaderboard-table tbody tr").first.wait_for()
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert complaints == []
+    assert {url.partition("#")[0] for url in requests if not url.startswith("data:")} <= {report}
+
+
+def column(page, number):
+    return page.locator(f"#leaderboard-table tbody tr > :nth-child({number})").all_inner_texts()
+
+
+def names(page):
+    return [text.split("\n")[-1].replace("published", "").strip() for text in column(page, 1)]
+
+
+def numbers(texts):
+    return [float(re.sub(r"[^\d.]", "", text.split()[0]) or "nan") for text in texts]
+
+
+def test_the_page_has_all_its_parts(open_page, expect):
+    page = open_page()
+    assert page.title() == page.locator("h1").inner_text() == "A fake benchmark"
+    headings = page.locator("main h2").all_inner_texts()
+    assert headings == [
+        "Leaderboard",
+        "Ranks",
+        "Critical differences",
+        "Each against each",
+        "Scores against size",
+        "Every dataset",
+        "Failures",
+        "Provenance",
+    ]
+    assert page.locator("#leaderboard-table tbody tr").count() == 7
+    assert page.locator("#ranking-bars rect.rank").count() >= 7
+    assert page.locator("#critical-difference-chart .clique").count() >= 1
+    assert page.locator("#wins-table tbody tr").count() == 7
+    expect(page.locator("#size-panels svg")).to_have_count(2)
+    assert page.locator("#dataset-table .best").count() == len(DATASETS)
+    assert page.locator("#dataset-table .second").count() == len(DATASETS)
+    assert page.locator(".failure").count() == 5
+
+
+def test_published_models_are_marked_wherever_they_are_named(open_page):
+    page = open_page()
+    for place, count in {"#leaderboard-table": 2, "#wins-table": 4, "#dataset-table": 2, "#size-legend": 2}.items():
+        assert page.locator(place).get_by_text("published", exact=True).count() == count
+    assert page.locator("#ranking-bars").get_by_text("published", exact=True).count() == 2
+    assert page.locator("#critical-difference-published").is_visible()
+
+
+def test_a_click_on_a_head_sorts_and_a_second_turns_it_round(open_page):
+    page = open_page()
+    head = page.get_by_role("columnheader", name="Mean score")
+    head.get_by_role("button").click()
+    scores = numbers(column(page, 3))
+    assert head.get_attribute("aria-sort") == "descending"
+    assert scores == sorted(scores, reverse=True)
+    head.get_by_role("button").click()
+    assert head.get_attribute("aria-sort") == "ascending"
+    assert numbers(column(page, 3)) == sorted(scores)
+    assert page.locator("[aria-sort]").count() == 1
+    assert "Sorted by Mean score, ascending" in page.locator("#announcements").inner_text()
+
+
+def test_what_is_not_known_comes_last_in_either_order(open_page):
+    page = open_page()
+    button = page.get_by_role("columnheader", name="Parameters").get_by_role("button")
+    for _ in range(2):
+        button.click()
+        assert column(page, 6)[-2:] == ["–", "–"]
+
+
+def test_the_keyboard_sorts_and_keeps_its_place(open_page):
+    page = open_page()
+    page.get_by_role("columnheader", name="Model").get_by_role("button").focus()
+    page.keyboard.press("Enter")
+    assert names(page) == sorted(names(page), key=str.lower)
+    page.keyboard.press("Tab")
+    page.keyboard.press("Space")
+    assert page.evaluate("document.activeElement.textContent") == "Average rank"
+    assert page.locator("[aria-sort]").inner_text().startswith("Average rank")
+
+
+def test_words_filter_models_and_datasets(open_page):
+    page = open_page()
+    page.locator("#leaderboard-filter").fill("quack")
+    assert names(page) == ["McQuack"]
+    page.locator("#leaderboard-filter").fill("published")
+    assert len(names(page)) == 2
+    page.locator("#leaderboard-filter").fill("no such model")
+    assert page.get_by_text("No model has a name like that.").is_visible()
+    page.locator("#dataset-filter").fill("curves 14")
+    assert page.locator("#dataset-table tbody th[scope=row]").all_inner_texts() == ["two_curves_14"]
+    page.locator("#dataset-filter").fill("no such dataset")
+    assert page.get_by_text("No dataset fits.").is_visible()
+
+
+def test_a_metric_changes_every_part(open_page):
+    page = open_page()
+    before = column(page, 3)
+    page.locator("#metric").select_option("auc")
+    assert len(names(page)) == 5  # those who published told accuracies only
+    assert column(page, 3) != before
+    assert page.locator("#leaderboard [data-says=metric]").inner_text() == "AUC"
+    assert page.locator("#wins-table tbody tr").count() == 5
+    assert page.locator("#dataset-table thead th").count() == 6
+    assert page.locator("#critical-difference-published").is_hidden()
+
+
+def test_a_family_leaves_its_own_datasets(open_page):
+    page = open_page()
+    page.locator("#family").select_option("two_curves")
+    assert set(column(page, 5)) <= {"4", "3", "2"}
+    rows = page.locator("#dataset-table tbody th[scope=row]").all_inner_texts()
+    assert rows == [name for name in DATASETS if name.startswith("two_curves")]
+    assert page.locator("#size-panels h3").all_inner_texts() == ["two curves"]
+    page.locator("#family").select_option("")
+    assert page.locator("#dataset-table tbody th[scope=row]").count() == len(DATASETS)
+
+
+def test_models_can_be_taken_out_of_the_curves(open_page, expect):
+    page = open_page()
+    curves = page.locator("#size-panels svg").first.locator("path.curve")
+    button = page.locator("#size-legend button").first
+    expect(curves).to_have_count(7)
+    button.press("Enter")
+    expect(button).to_have_attribute("aria-pressed", "false")
+    expect(curves).to_have_count(6)
+    assert page.evaluate("document.activeElement.getAttribute('aria-pressed')") == "false"
+
+
+def test_a_score_leads_to_its_task_and_back(open_page, report):
+    page = open_page()
+    cell = page.locator("#dataset-table tbody tr", has_text="two_curves_8").locator("a").first
+    cell.focus()
+    page.keyboard.press("Enter")
+    dialog = page.locator("dialog")
+    dialog.get_by_role("heading", name="on two_curves_8").wait_for()
+    assert dialog.get_by_role("heading").all_inner_texts()[1:] == [
+        "Scores",
+        "Facts",
+        "Settings",
+        "Training",
+        "Confusion on the test part",
+        "Kernel of test samples",
+        "Search",
+    ]
+    dialog.locator("svg rect.cell").first.wait_for()
+    assert dialog.locator("svg path.curve").count() == 5
+    assert dialog.locator(".chosen").count() == 1
+    page.keyboard.press("Escape")
+    page.wait_for_url(lambda url: url == report)
+    assert dialog.is_hidden()
+    assert page.evaluate("document.activeElement.href").startswith(f"{report}#cell=")
+
+
+def test_a_task_has_an_address_of_its_own(open_page):
+    page = open_page("#cell=0,0")
+    dialog = page.locator("dialog")
+    dialog.get_by_role("link", name="seed 3").click()
+    dialog.get_by_text("seed 3 ·").wait_for()
+    address = page.evaluate("location.hash")
+    assert address.startswith("#task=")
+    again = open_page(address)
+    again.locator("dialog").get_by_text("seed 3 ·").wait_for()
+    assert again.locator("dialog h2").inner_text() == dialog.locator("h2").inner_text()
+    again.go_back()  # to the blank page before it
+
+
+def test_going_back_closes_a_task(open_page):
+    page = open_page()
+    page.locator("#dataset-table a").first.click()
+    page.locator("dialog h2").wait_for()
+    page.go_back()
+    page.locator("dialog").wait_for(state="hidden")
+
+
+def test_an_address_of_nothing_says_so(open_page):
+    for address in ("#task=0123456789abcdef", "#cell=99,99"):
+        page = open_page(address)
+        assert page.locator("dialog h2").inner_text().startswith("No such")
+
+
+def test_a_published_score_tells_its_source_and_note(open_page):
+    page = open_page()
+    page.locator("#dataset-table sup").first.locator("xpath=..").click()
+    page.locator("dialog h2").wait_for()
+    assert "Bowles et al. 2024" in page.locator("dialog").inner_text()
+    assert "test scores corrected" in page.locator("dialog").inner_text()
+
+
+def test_a_failure_shows_its_traceback_here_and_in_its_task(open_page):
+    page = open_page()
+    failure = page.locator(".failure").first
+    failure.locator("summary").click()
+    assert "FloatingPointError: loss of seed 2 is <nan> & more" in failure.locator("pre").inner_text()
+    failure.locator("a").first.click()
+    assert "<nan> & more" in page.locator("dialog pre").inner_text()
+
+
+def test_hostile_names_are_shown_as_they_are(open_page):
+    page = open_page("#cell=3,0")
+    page.locator("dialog .confusion").wait_for()
+    assert HOSTILE in page.locator("dialog .confusion").inner_text()
+    assert page.locator("img").count() == 0
+    assert page.title() != "broken"
+
+
+def test_colours_follow_the_system_until_somebody_chooses(open_page):
+    def ground(page):
+        return page.evaluate("getComputedStyle(document.body).backgroundColor")
+
+    light, dark = open_page(color_scheme="light"), open_page(color_scheme="dark")
+    assert ground(light) != ground(dark)
+    light.get_by_role("radio", name="Dark").check(force=True)
+    assert ground(light) == ground(dark)
+    light.reload()
+    assert light.get_by_role("radio", name="Dark").is_checked()
+    assert ground(light) == ground(dark)
+    light.get_by_role("radio", name="Auto").check(force=True)
+    assert ground(light) != ground(dark)
+
+
+@pytest.mark.parametrize("address", ["", "#cell=3,1"])
+def test_a_phone_never_scrolls_sideways(open_page, address):
+    page = open_page(address, viewport=PHONE)
+    if address:
+        page.locator("dialog h2").wait_for()
+    for details in page.locator("details").all():
+        details.evaluate("element => (element.open = true)")
+    widths = page.evaluate(
+        "[document.documentElement, document.querySelector('dialog')].map((e) => [e.scrollWidth, e.clientWidth])"
+    )
+    assert widths[0] == [360, 360]
+    assert widths[1][0] == widths[1][1]
+
+
+def test_tables_scroll_within_themselves_also_by_keyboard(open_page):
+    page = open_page(viewport=PHONE)
+    region = page.locator("#dataset-table .scroll")
+    region.focus()
+    region.evaluate("element => element.addEventListener('scroll', () => element.dataset.scrolled = '')")
+    page.keyboard.press("ArrowRight")
+    page.locator("#dataset-table [data-scrolled]").wait_for()
+    assert region.evaluate("element => element.scrollLeft") > 0
+
+
+def test_the_first_stop_of_the_keyboard_skips_to_the_results(open_page):
+    page = open_page()
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the results"
+    assert page.locator(".skip").bounding_box()["y"] >= 0
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "content"
+
+
+CONTRASTS = """
+() => {
+  const canvas = document.createElement("canvas");
+  canvas.width = canvas.height = 1;
+  const context = canvas.getContext("2d", { willReadFrequently: true });
+  const blended = (colours) => {
+    context.clearRect(0, 0, 1, 1);
+    for (const colour of colours) {
+      context.fillStyle = colour;
+      context.fillRect(0, 0, 1, 1);
+    }
+    return [...context.getImageData(0, 0, 1, 1).data.slice(0, 3)];
+  };
+  const linear = (part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
+  const luminance = (colour) => {
+    const [red, green, blue] = colour.map((part) => linear(part / 255));
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  };
+  const grounds = (element) => {
+    const found = [];
+    for (let at = element; at; at = at.parentElement) found.unshift(getComputedStyle(at).backgroundColor);
+    return found;
+  };
+  const contrast = (element) => {
+    const style = getComputedStyle(element);
+    const below = grounds(element);
+    const text = blended([...below, element instanceof SVGElement ? style.fill : style.color]);
+    const [low, high] = [luminance(text), luminance(blended(below))].sort((a, b) => a - b);
+    return (high + 0.05) / (low + 0.05);
+  };
+  return [...document.querySelectorAll("body *")]
+    .filter((element) => element.checkVisibility({ visibilityProperty: true }))
+    .filter((element) => !element.closest(".hidden-text, script, .skip"))
+    .filter((element) => [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim()))
+    .map((element) => [contrast(element), element.outerHTML.slice(0, 90)]);
+}
+"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("address", ["", "#cell=3,1"])
+def test_all_text_stands_out_from_its_ground(open_page, scheme, address):
+    page = open_page(address, color_scheme=scheme)
+    if address:
+        page.locator("dialog h2").wait_for()
+    contrasts = page.evaluate(CONTRASTS)
+    assert len(contrasts) > 200
+    assert [each for each in contrasts if each[0] < 4.5] == []
+
+
+def test_everything_that_can_be_used_has_a_name(open_page):
+    page = open_page("#cell=3,1")
+    page.locator("dialog h2").wait_for()
+    nameless = page.evaluate(
+        """() => [...document.querySelectorAll("button, a, select, input, summary, [role=region], svg[role=img]")]
+        .filter((e) => !(e.textContent.trim() || e.getAttribute("aria-label") || e.labels?.[0]?.textContent.trim()))
+        .map((e) => e.outerHTML.slice(0, 80))"""
+    )
+    assert nameless == []
+
+
+def test_nothing_moves_for_those_who_asked_for_that(open_page):
+    page = open_page(reduced_motion="reduce")
+    assert page.evaluate("getComputedStyle(document.documentElement).scrollBehavior") == "auto"
+
+
+def test_print_shows_whole_tables_and_no_controls(open_page):
+    page = open_page()
+    page.emulate_media(media="print")
+    assert page.locator(".bar").is_hidden()
+    assert page.locator("#leaderboard-filter").is_hidden()
+    region = page.locator("#dataset-table .scroll")
+    assert region.evaluate("element => element.scrollHeight - element.clientHeight") == 0

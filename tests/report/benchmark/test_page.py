@@ -1,0 +1,154 @@
+import base64
+import hashlib
+import json
+import re
+import zlib
+from html import escape
+from html.parser import HTMLParser
+from importlib.resources import files
+
+import pytest
+
+from mcquack.bench.ranking import CellScores
+from mcquack.bench.store import Store
+from mcquack.report.benchmark.contents import read_contents
+from mcquack.report.benchmark.page import SCRIPTS, STYLES, failure_groups, page
+from mcquack.report.benchmark.summary import summary
+from tests.report.benchmark.fakes import fake_store
+
+HOSTILE = "</script><img src=x onerror=alert(1)>\"'`${1}{{ 7*7 }}"
+
+
+class Elements(HTMLParser):
+    """All elements and attributes, and the text of those with an id."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.names, self.attributes, self.by_id = [], [], {}
+        self._id = None
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.names.append(tag)
+        self.attributes += [name for name, _ in attrs]
+        self._id = dict(attrs).get("id")
+
+    def handle_data(self, data):
+        if self._id:
+            self.by_id[self._id] = self.by_id.get(self._id, "") + data
+
+    def handle_endtag(self, tag):
+        self._id = None
+
+
+@pytest.fixture(scope="module")
+def text(contents, statistics):
+    return page(contents, statistics, links={})
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory):
+    """A benchmark in which every name is an attack."""
+    path = tmp_path_factory.mktemp("hostile") / "s.sqlite"
+    fake_store(
+        path,
+        datasets=[HOSTILE, f"{HOSTILE} 2"],
+        models=[f"module:{HOSTILE}", "svc"],
+        class_names=[HOSTILE, "</dialog><script>alert(2)</script>"],
+        failing={(HOSTILE, "svc"): [1]},
+        n_settings=2,
+        n_seeds=2,
+        title=HOSTILE,
+    )
+    theirs = CellScores(
+        dataset=HOSTILE,
+        family=HOSTILE,
+        model=HOSTILE,
+        title=HOSTILE,
+        source=HOSTILE,
+        reported={("test", "accuracy"): (0.5, 0.1)},
+        note=HOSTILE,
+    )
+    with Store.open(path) as store:
+        contents = read_contents(store, published=[theirs])
+    return page(contents, summary(contents), links={})
+
+
+def data_of(text):
+    return json.loads(Elements(text).by_id["report-data"])
+
+
+def unpacked(text, number):
+    return json.loads(zlib.decompress(base64.b64decode(Elements(text).by_id[f"chunk-{number}"])))
+
+
+def test_hostile_names_stay_text(hostile):
+    found = Elements(hostile)
+    assert "img" not in found.names
+    assert "onerror" not in found.attributes
+    assert "49" not in hostile.partition("<style>")[0]  # what a template would make of 7*7
+    assert data_of(hostile)["title"] == HOSTILE
+    assert HOSTILE in {dataset["name"] for dataset in data_of(hostile)["datasets"]}
+    assert unpacked(hostile, 0)["tasks"][0]["details"]["class_names"][0] == HOSTILE
+
+
+def test_hostile_names_add_no_script(hostile, text):
+    scripts = [Elements(each).names.count("script") - len(data_of(each)["taskIds"]) for each in (hostile, text)]
+    assert scripts == [2, 2]  # the data and the one that reads it
+
+
+def test_only_the_one_script_may_run(text):
+    (policy,) = re.findall(r'Content-Security-Policy" content="([^"]*)"', text)
+    (script,) = re.findall(r"<script>(.*?)</script>", text, flags=re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert f"script-src &#39;sha256-{digest}&#39;" in policy or f"script-src 'sha256-{digest}'" in policy
+    assert "default-src 'none'" in policy
+
+
+def test_nothing_is_loaded_from_elsewhere(text):
+    assert not re.findall(r'(?:src|href)\s*=\s*"(?!#|data:|tables/|figures/)', text)
+    assert "http://" not in text.replace("http://www.w3.org/2000/svg", "")
+    assert "https://" not in text
+
+
+def test_every_style_and_script_is_part_of_the_page():
+    home = files("mcquack.report.benchmark").joinpath("templates")
+    for folder, names in (("styles", STYLES), ("scripts", SCRIPTS)):
+        found = {entry.name.partition(".")[0] for entry in home.joinpath(folder).iterdir()}
+        assert found == set(names)
+        assert len(names) == len(set(names))
+
+
+def test_data_leaves_out_nothing_of_a_task(text, contents):
+    data = data_of(text)
+    for number, cell in enumerate(contents.cells):
+        found = unpacked(text, number)
+        assert data["taskIds"][number].split() == [task["id"] for task in found["tasks"]]
+        for task, outcome in zip(found["tasks"], cell.outcomes, strict=True):
+            assert task["settings"] == outcome.task.to_json()["settings"]
+            assert task["scores"] == outcome.scores
+            assert task["details"] == outcome.details
+            assert task["error"] == outcome.error
+            assert data["environments"][task["environment"]] == dict(outcome.environment.facts)
+
+
+def test_published_models_come_after_ours_and_name_their_source(text):
+    sources = [model["source"] for model in data_of(text)["models"]]
+    assert sources == ["", "", "", "", "", "Bowles et al. 2024", "Bowles et al. 2024"]
+
+
+def test_failures_of_the_same_traceback_are_one(contents, text):
+    groups = failure_groups(contents.failures)
+    assert sorted(len(group.outcomes) for group in groups) == [1, 1, 1, 1, 2]
+    assert len(groups[0].outcomes) == 2
+    for group in groups:
+        assert escape(group.reason, quote=False) in text
+        assert escape(group.error, quote=False) in text
+
+
+def test_a_store_without_scores_still_has_a_page(tmp_path):
+    with Store.open(tmp_path / "empty.sqlite", create=True) as store:
+        contents = read_contents(store)
+    text = page(contents, summary(contents), links={})
+    assert "No model has a score yet" in text
+    assert data_of(text)["metrics"] == []
