@@ -22,7 +22,7 @@ def main() -> None:
 def _ranks(standings: tuple[Standing, ...]) -> str:
     lines = ["| model | average rank (95 % interval) | datasets | mean test accuracy |", "|---|---:|---:|---:|"]
     for each in standings:
-        interval = f"{each.interval.low:.2f} … {each.interval.high:.2f}"
+        interval = "–" if each.interval is None else f"{each.interval.low:.2f} … {each.interval.high:.2f}"
         name = f"{each.contender.title}{' (published)' if each.contender.is_published else ''}"
         lines.append(f"| {name} | {each.average_rank:.3f} ({interval}) | {each.n_datasets} | {each.mean_score:.3f} |")
     return "\n".join(lines)

@@ -1,5 +1,6 @@
 """Our scores beside the paper's: ``python -m studies.real_world.compare`` prints the tables of the README."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from mcquack.bench import ranking
@@ -11,45 +12,62 @@ from mcquack.datasets import describe
 HERE = Path(__file__).parent
 METRICS: dict[Metric, str] = {"balanced_accuracy": "Balanced accuracy", "auc": "AUC"}
 MODELS = ("mcquack", "vc", "svc", "nystroem_svm", "nn")
+DEFAULTS = "mcquack_defaults"
+
+Cells = tuple[CellScores, ...]
 
 
 def main() -> None:
-    """For each metric: every dataset, then average normalised ranks."""
-    with Store.open(HERE / "rows.sqlite") as store:
-        own = ranking.cell_scores(store)
+    """For each metric: every dataset, the mean, and average normalised ranks."""
+    own, defaults = _stored("rows.sqlite"), _stored("defaults.sqlite")
+    named = tuple(replace(cell, model=DEFAULTS, title="McQuack, defaults") for cell in defaults)
     paper = ranking.read_published(HERE / "paper.csv")
     for metric, title in METRICS.items():
-        print(f"{title}, ours and in brackets the paper's:\n\n{_table(own, paper, metric)}\n")  # noqa: T201
+        print(f"{title}, ours and in brackets the paper's:\n\n{_table(own, named, paper, metric)}\n")  # noqa: T201
 
 
-def _table(own: tuple[CellScores, ...], paper: tuple[CellScores, ...], metric: Metric) -> str:
-    titles = {cell.model: cell.title for cell in own}
-    lines = ["| dataset | " + " | ".join(titles[model] for model in MODELS) + " |", "|---|" + "---:|" * len(MODELS)]
-    cells = [{(cell.dataset, cell.model): cell for cell in given} for given in (own, paper)]
+def _stored(name: str) -> Cells:
+    with Store.open(HERE / name) as store:
+        return ranking.cell_scores(store)
+
+
+def _table(own: Cells, defaults: Cells, paper: Cells, metric: Metric) -> str:
+    titles = {cell.model: cell.title for cell in (*own, *defaults)}
+    columns = (*MODELS, DEFAULTS)
+    lines = ["| dataset | " + " | ".join(titles[model] for model in columns) + " |", "|---|" + "---:|" * len(columns)]
+    cells = {(cell.dataset, cell.model): cell for cell in (*own, *defaults)}
+    published = {(cell.dataset, cell.model): cell for cell in paper}
     for dataset in dict.fromkeys(cell.dataset for cell in paper):
-        pairs = ((mine[dataset, model] for mine in cells) for model in MODELS)
-        lines.append(f"| {describe(dataset).title} | " + " | ".join(_pair(*pair, metric) for pair in pairs) + " |")
-    means = [[_mean(given, model, metric) for given in (own, paper)] for model in MODELS]
-    lines.append("| mean | " + " | ".join(f"{ours:.3f} ({theirs:.3f})" for ours, theirs in means) + " |")
-    ranks = [_ranks(given, metric) for given in (own, paper)]
+        texts = (_cell(cells[dataset, model], published.get((dataset, model)), metric) for model in columns)
+        lines.append(f"| {describe(dataset).title} | " + " | ".join(texts) + " |")
+    means = [(_mean((*own, *defaults), model, metric), _mean(paper, model, metric)) for model in columns]
+    lines.append("| mean | " + " | ".join(_beside(*pair, digits=3) for pair in means) + " |")
+    ranks, theirs = _ranks(own, metric), _ranks(paper, metric)
     lines.append(
-        "| average rank | " + " | ".join(f"{ranks[0][model]:.2f} ({ranks[1][model]:.2f})" for model in MODELS) + " |"
+        "| rank of five | " + " | ".join(_beside(ranks.get(m), theirs.get(m), digits=2) for m in columns) + " |"
     )
+    with_defaults = _ranks((*own, *defaults), metric)
+    lines.append("| rank of six | " + " | ".join(_beside(with_defaults[m], None, digits=2) for m in columns) + " |")
     return "\n".join(lines)
 
 
-def _pair(ours: CellScores, theirs: CellScores, metric: Metric) -> str:
-    mean, spread = ours.mean("test", metric), ours.spread("test", metric)
-    published = theirs.mean("test", metric)
-    return f"{mean:.3f} ± {spread:.3f} ({published:.2f})"
+def _cell(ours: CellScores, theirs: CellScores | None, metric: Metric) -> str:
+    text = f"{ours.mean('test', metric):.3f} ± {ours.spread('test', metric):.3f}"
+    return text if theirs is None else f"{text} ({theirs.mean('test', metric):.2f})"
 
 
-def _mean(cells: tuple[CellScores, ...], model: str, metric: Metric) -> float:
+def _beside(ours: float | None, theirs: float | None, *, digits: int) -> str:
+    if ours is None:
+        return ""
+    return f"{ours:.{digits}f}" if theirs is None else f"{ours:.{digits}f} ({theirs:.{digits}f})"
+
+
+def _mean(cells: Cells, model: str, metric: Metric) -> float | None:
     found = [cell.mean("test", metric) or 0.0 for cell in cells if cell.model == model]
-    return sum(found) / len(found)
+    return sum(found) / len(found) if found else None
 
 
-def _ranks(cells: tuple[CellScores, ...], metric: Metric) -> dict[str, float]:
+def _ranks(cells: Cells, metric: Metric) -> dict[str, float]:
     """As the paper has them: 0 for a model that is always first, 1 for one that is always last."""
     table = ranking.score_table(cells, metric=metric)
     averages = ranking.average_ranks(table, scale="unit")

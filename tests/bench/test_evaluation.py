@@ -1,4 +1,5 @@
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +11,8 @@ from mcquack import datasets
 from mcquack.bench.environment import current_environment
 from mcquack.bench.evaluation import outcome
 from mcquack.bench.outcome import METRICS, Outcome
-from mcquack.bench.task import TEST, Split, Task
+from mcquack.bench.samples import samples
+from mcquack.bench.task import TEST, Split, TableSource, Task
 from mcquack.errors import InvalidInputError
 from mcquack.models import catalog
 
@@ -155,6 +157,36 @@ def test_any_classifier_will_do_even_one_that_only_predicts():
     assert found.n_parameters is None
     other = outcome(Task.of("two_curves_4", "sklearn.ensemble:RandomForestClassifier", {"n_estimators": 5}, seed=1))
     assert set(other.scores["test"]) == set(METRICS)
+
+
+@pytest.mark.filterwarnings("ignore:The least populated class")
+def test_a_class_that_the_training_part_lacks_is_never_a_hit(tmp_path):
+    path = tmp_path / "rare.csv"
+    rows = [f"{i},{i % 5},{'az'[i % 2]}" for i in range(24)]
+    path.write_text("\n".join(["p,q,kind", *rows, "3.5,2,m"]) + "\n")  # m is in one fold alone, between a and z
+    table = TableSource.of(path, target="kind", test=0.2)
+    task = Task.of("rare", "sklearn.neighbors:KNeighborsClassifier", {"n_neighbors": 1}, table=table)
+    held_out = [outcome(replace(task, split=replace(FOLD, fold=fold, n_folds=2))) for fold in range(2)]
+    assert not any(found.failed for found in held_out), held_out[0].error
+    scored = [samples(found.task).scored["validation"].y for found in held_out]
+    lacking = [fold for fold, y in enumerate(scored) if "m" in y]
+    for fold in lacking:
+        n_samples = len(scored[fold])
+        assert held_out[fold].score("validation", "accuracy") <= (n_samples - 1) / n_samples
+
+
+def test_scores_that_are_no_number_are_none_as_a_store_would_have_it():
+    found = outcome(Task.of("two_curves_4", "svc", {}))
+    made = replace(found, scores={"test": {"auc": float("nan"), "accuracy": 0.5}})
+    assert made.scores == {"test": {"accuracy": 0.5}}
+
+
+def test_scores_for_pairs_of_classes_are_not_taken_for_those_of_classes():
+    settings = {"decision_function_shape": "ovo", "break_ties": False}
+    pairs = outcome(Task.of("pm4_generated", "sklearn.svm:SVC", settings))
+    single = outcome(Task.of("pm4_generated", "sklearn.svm:SVC", {"decision_function_shape": "ovr"}))
+    assert "auc" not in pairs.scores["test"]
+    assert "auc" in single.scores["test"]
 
 
 def test_warnings_are_kept_once_and_stop_nothing():

@@ -109,11 +109,44 @@ def test_a_table_is_a_dataset(tmp_path):
         samples(task("flowers", table=source, split=VALIDATION))
 
 
-def test_a_dataset_without_a_test_part_cannot_be_judged(tmp_path):
+def test_a_category_of_the_test_part_alone_changes_no_training_sample(tmp_path):
+    found = []
+    for name, colour in (("plain", "red"), ("odd", "green")):
+        path = tmp_path / f"{name}.csv"
+        rows = [[str(i % 7), "blue" if i % 3 else "red", "pq"[i % 2]] for i in range(40)]
+        tested = set(_rows_of_the_test_part(tmp_path, rows))
+        rows[min(tested)][1] = colour
+        path.write_text("a,colour,y\n" + "".join(f"{','.join(row)}\n" for row in rows))
+        found.append(samples(task(name, table=TableSource.of(path, target="y", test=0.2), split=FOLD)))
+    np.testing.assert_array_equal(found[0].train.X, found[1].train.X)
+
+
+def _rows_of_the_test_part(folder, rows):
+    """Their positions, found by a column that numbers them."""
+    path = folder / "numbered.csv"
+    path.write_text("n,y\n" + "".join(f"{n},{row[-1]}\n" for n, row in enumerate(rows)))
+    whole = datasets.load_csv(path, target="y", test=0.2)
+    return whole.test.X[:, 0].astype(int).tolist()
+
+
+def test_a_share_that_leaves_nothing_to_judge_on_is_refused(tmp_path):
     path = tmp_path / "flowers.csv"
-    path.write_text("a,y\n" + "".join(f"{i},{'pq'[i % 2]}\n" for i in range(20)))
-    with pytest.raises(InvalidInputError, match="no test part"):
-        samples(task("flowers", table=TableSource.of(path, target="y", test=0.0), split=TEST))
+    path.write_text("a,y\n1,p\n")
+    for shares in ({"test": 0.0}, {"test": 1.0}, {"validation": -0.1}, {"test": 0.5, "validation": 0.5}):
+        with pytest.raises(InvalidInputError, match="must be"):
+            TableSource.of(path, target="y", **shares)
+    assert TableSource.of(path, target="y", validation=0) == TableSource.of(path, target="y", validation=0.0)
+
+
+def test_a_table_that_is_not_here_and_a_module_that_is_not_there_are_told(tmp_path):
+    path = tmp_path / "flowers.csv"
+    path.write_text("a,y\n1,p\n")
+    gone = TableSource.of(path, target="y")
+    path.unlink()
+    with pytest.raises(InvalidInputError, match="every worker needs it"):
+        samples(task("flowers", table=gone, split=TEST))
+    with pytest.raises(InvalidInputError, match="PYTHONPATH"):
+        samples(task("no_such_module:flowers", split=TEST))
 
 
 def test_a_module_may_bring_its_own_datasets(tmp_path, monkeypatch):

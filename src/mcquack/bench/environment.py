@@ -68,20 +68,26 @@ def _processor() -> str:
 
 
 def _commit() -> str:
-    """Of the source tree this package runs from, with a plus sign if it was changed since; empty if it is installed."""
+    """Of the source tree this package runs from; empty if it is installed, or git cannot tell.
+
+    A plus sign follows if it was changed since, a question mark if that is not known.
+    """
     home = Path(__file__).parents[3]
     if not (home / ".git").exists():
         return ""
     commit = _git(home, "rev-parse", "--short=12", "HEAD")
-    changed = _git(home, "status", "--porcelain", "--untracked-files=no", "--", "src")
-    return commit and f"{commit}{'+' if changed else ''}"
+    if not commit:
+        return ""
+    changes = _git(home, "status", "--porcelain", "--untracked-files=no", "--", "src")
+    return f"{commit}{'?' if changes is None else '+' if changes else ''}"
 
 
-def _git(home: Path, *arguments: str) -> str:
+def _git(home: Path, *arguments: str) -> str | None:
+    """What git says; None if it fails or takes too long."""
     try:
         done = subprocess.run(
             ["git", "-C", str(home), *arguments], capture_output=True, text=True, check=True, timeout=_SECONDS_FOR_GIT
         )
     except (OSError, subprocess.SubprocessError):
-        return ""
+        return None
     return done.stdout.strip()

@@ -22,6 +22,7 @@ from mcquack.bench.samples import Samples, samples
 from mcquack.bench.task import Task
 from mcquack.datasets import Part
 
+Labels = NDArray[np.generic]
 _MOST_WARNINGS = 5
 
 
@@ -71,7 +72,7 @@ def _measured(task: Task, watch: _Stopwatch, *, data_dir: str | None) -> dict[st
     with watch("fit"):
         _fit(model, given)
     with watch("score"):
-        judged = {name: _judged(model, part) for name, part in given.scored.items()}
+        judged = {name: _judged(model, part, given.labels) for name, part in given.scored.items()}
     n_parameters = getattr(model, "n_parameters_", None)
     return {
         "scores": {name: scores for name, (scores, _) in judged.items()},
@@ -88,27 +89,36 @@ def _fit(model: Any, given: Samples) -> None:
         model.fit(*given.train)
 
 
-def _judged(model: Any, part: Part) -> tuple[dict[Metric, float], Counts]:
-    """All metrics, and which classes were taken for which."""
-    truth, predicted = _positions(model, part.y), _positions(model, model.predict(part.X))
-    counts = confusion(truth, predicted, n_classes=len(model.classes_))
+def _judged(model: Any, part: Part, labels: Labels) -> tuple[dict[Metric, float], Counts]:
+    """All metrics, and which classes were taken for which.
+
+    Classes are those of the dataset: a fold may lack one that the model then does not know, but is judged by.
+    """
+    truth, predicted = _positions(part.y, labels), _positions(model.predict(part.X), labels)
+    counts = confusion(truth, predicted, n_classes=len(labels))
     scores = label_scores(counts)
-    class_scores = _class_scores(model, part.X)
+    class_scores = _class_scores(model, part.X, labels)
     area = None if class_scores is None else area_under_curves(truth, class_scores)
     return scores if area is None else {"auc": area, **scores}, counts
 
 
-def _positions(model: Any, labels: NDArray[Any]) -> NDArray[np.intp]:
-    """Of the labels among the model's classes, which are sorted."""
-    return np.searchsorted(model.classes_, labels)
+def _positions(values: NDArray[Any], labels: Labels) -> NDArray[np.intp]:
+    """Of the values among the labels, which are sorted."""
+    return np.searchsorted(labels, values)
 
 
-def _class_scores(model: Any, X: NDArray[Any]) -> NDArray[np.floating] | None:
-    """(N, M), larger for likelier classes; None for a model that only predicts."""
+def _class_scores(model: Any, X: NDArray[Any], labels: Labels) -> NDArray[np.floating] | None:
+    """(N, M), larger for likelier classes, lowest for those the model does not know; None if it only predicts."""
     for name in ("decision_function", "predict_proba"):
-        if hasattr(model, name):
-            scores: NDArray[np.floating] = np.asarray(getattr(model, name)(X), dtype=np.float64)
-            return np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
+        if not hasattr(model, name):
+            continue
+        scores = np.asarray(getattr(model, name)(X), dtype=np.float64)
+        known = np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
+        # Some have a score for each pair of classes.
+        if known.shape[1] == len(model.classes_):
+            found = np.full((len(known), len(labels)), -np.inf)
+            found[:, _positions(model.classes_, labels)] = known
+            return found
     return None
 
 
@@ -119,7 +129,7 @@ def _details(model: Any, given: Samples, counts: Counts) -> dict[str, Any]:
         "class_names": list(given.class_names),
         "confusion": counts.tolist(),
         "history": history_columns(getattr(model, "history_", ())),
-        "kernel": kernel_sample(model, X, _positions(model, y)),
+        "kernel": kernel_sample(model, X, _positions(y, given.labels)),
     }
     return {name: value for name, value in found.items() if value}
 

@@ -1,13 +1,16 @@
 """From the name of a model in a task to an estimator: one of the catalogue, or any class that can be imported."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib import import_module
-from inspect import signature
+from inspect import Parameter, signature
 from typing import Any
 
+from mcquack.checks import did_you_mean
 from mcquack.errors import InvalidInputError
 from mcquack.models import catalog
+
+IMPORT_HINT = "the module must be one that Python can import, as from a folder in PYTHONPATH"
 
 
 def title(name: str) -> str:
@@ -32,7 +35,7 @@ def estimator_class(name: str) -> type[Any]:
     try:
         found: type[Any] = getattr(import_module(module), class_name)
     except (ImportError, AttributeError) as error:
-        raise InvalidInputError(f"no model {name!r}: {error}; write module:Class, as it would be imported.") from error
+        raise InvalidInputError(f"no model {name!r}: {error}; write module:Class, and {IMPORT_HINT}.") from error
     return found
 
 
@@ -48,3 +51,14 @@ def new_model(name: str, settings: Mapping[str, Any], *, seed: int) -> Any:
 def fit_takes_validation(model: Any) -> bool:
     """Whether its training can be stopped by a validation part."""
     return "validation_data" in signature(model.fit).parameters
+
+
+def check_settings(name: str, settings: Iterable[str]) -> None:
+    """Refuses settings that the model does not have, before a search stumbles over them."""
+    known = signature(estimator_class(name)).parameters
+    if any(parameter.kind is Parameter.VAR_KEYWORD for parameter in known.values()):
+        return
+    for setting in settings:
+        if setting not in known:
+            hint = did_you_mean(setting, known, otherwise=f"it has {', '.join(known)}.")
+            raise InvalidInputError(f"{name} has no setting {setting!r}; {hint}")

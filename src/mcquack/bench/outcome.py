@@ -1,5 +1,6 @@
 """What came of a task: its row in the store."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -37,6 +38,9 @@ class Outcome:
     def __post_init__(self) -> None:
         if "test" in self.scores and self.task.phase == "search":
             raise InvalidInputError("a task of a search has no score on the test part; settings would be chosen by it.")
+        # As a store keeps them: what is chosen must be the same before and after a restart.
+        defined = {part: _finite(scores) for part, scores in self.scores.items()}
+        object.__setattr__(self, "scores", defined)
 
     @property
     def failed(self) -> bool:
@@ -53,3 +57,7 @@ class Outcome:
     def score(self, part: Part, metric: Metric) -> float | None:
         """None where it failed or the metric is not defined."""
         return self.scores.get(part, {}).get(metric)
+
+
+def _finite(scores: Mapping[Metric, float]) -> dict[Metric, float]:
+    return {metric: score for metric, score in scores.items() if math.isfinite(score)}

@@ -39,16 +39,28 @@ class Cell:
             self.dataset, self.model, settings, data_seed=self.data_seed, table=self.table, split=split, seed=seed
         )
 
+    def may_ask_for(self, task: Task) -> bool:
+        """Whether a task can be one of its own, whatever its search draws and chooses."""
+        settings, values = dict(task.settings), self.space.values
+        if settings.keys() != values.keys() or any(settings[name] not in values[name] for name in values):
+            return False
+        is_due = task.seed < self.n_seeds if task.phase == "final" else task.split in self.splits and task.seed == 0
+        return is_due and task.id == self.task(settings, split=task.split, seed=task.seed).id
+
     def __str__(self) -> str:
         return f"{self.model} on {self.dataset}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """Tasks that can be done now, in any order; ``choice`` comes with the final ones."""
+    """Tasks that can be done now, in any order; ``choice`` comes with the final ones.
+
+    ``why_no_choice`` comes with no tasks, in place of a choice.
+    """
 
     tasks: tuple[Task, ...]
     choice: Choice | None = None
+    why_no_choice: str = ""
 
 
 Plan = Generator[Step, Outcomes, None]
@@ -62,8 +74,8 @@ def most_tasks(cell: Cell) -> int:
 def plan(cell: Cell) -> Plan:
     """Yields the steps of a cell one after the other; each is to be answered by the outcomes of its tasks, by id.
 
-    The same outcomes give the same steps, on any machine and after any break. A search in which no settings could be
-    trained ends the plan.
+    The same outcomes give the same steps, on any machine and after any break. A search in which no settings have
+    a score ends the plan with a step that tells why.
     """
     if not cell.method.most_settings(len(cell.space)):
         settings = cell.space[0]
@@ -71,7 +83,9 @@ def plan(cell: Cell) -> Plan:
         return
     trials = yield from (_optuna_search(cell) if cell.method.kind == "optuna" else _listed_search(cell))
     best = best_trial(trials, cell.metric)
-    if best is not None:
+    if best is None:
+        yield Step(tasks=(), why_no_choice=_why_no_choice(trials, cell.metric))
+    else:
         yield _final_step(cell, best.settings, trials=trials, score=best.score(cell.metric))
 
 
@@ -103,6 +117,14 @@ def _optuna_search(cell: Cell) -> Generator[Step, Outcomes, list[Trial]]:
     except StopIteration as end:
         trials: list[Trial] = end.value
         return trials
+
+
+def _why_no_choice(trials: Sequence[Trial], metric: Metric) -> str:
+    n_failed = sum(trial.failed for trial in trials)
+    if n_failed == len(trials):
+        return f"all {n_failed:,} settings failed"
+    failed = f" ({n_failed:,} failed)" if n_failed else ""
+    return f"none of {len(trials):,} settings has a {metric.replace('_', ' ')}{failed}"
 
 
 def _final_step(cell: Cell, settings: Settings, *, trials: Sequence[Trial], score: float | None) -> Step:

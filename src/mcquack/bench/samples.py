@@ -10,9 +10,12 @@ from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 
 from mcquack import datasets
+from mcquack.bench.models import IMPORT_HINT
 from mcquack.bench.outcome import Part as PartName
 from mcquack.bench.task import Split, TableSource, Task
 from mcquack.datasets import Dataset, Description, Part
+from mcquack.datasets.own.tables import table_dataset
+from mcquack.datasets.table import read_table
 from mcquack.errors import InvalidInputError
 from mcquack.randomness import stream
 
@@ -70,6 +73,11 @@ def samples(task: Task, *, data_dir: str | None = None) -> Samples:
     return _folded(development, task.split, seed=task.data_seed)
 
 
+def check_target(table: TableSource) -> None:
+    """Refuses a table that cannot be read or lacks the column of labels."""
+    read_table(table.path).column(table.target)
+
+
 def describe(name: str) -> Description:
     """A dataset of the registry; "module:name" is one that the module registers when it is imported."""
     return datasets.describe(_registered(name))
@@ -98,16 +106,27 @@ def _loaded(name: str, seed: int, table: TableSource | None, data_dir: str | Non
 
 
 def _from_table(name: str, table: TableSource, *, seed: int) -> Dataset:
+    if not table.path.is_file():
+        raise InvalidInputError(f"there is no file {table.path} for {name}; every worker needs it at this path.")
     if TableSource.of(table.path, target=table.target).digest != table.digest:
         raise InvalidInputError(f"{table.path} has changed since this benchmark was begun; begin another store.")
-    load = datasets.load_parquet if table.path.suffix == ".parquet" else datasets.load_csv
-    return load(table.path, target=table.target, validation=table.validation, test=table.test, seed=seed, name=name)
+    return table_dataset(
+        read_table(table.path),
+        target=table.target,
+        validation=table.validation,
+        test=table.test,
+        seed=seed,
+        name=name,
+    )
 
 
 def _registered(name: str) -> str:
     module, _, own = name.rpartition(":")
-    if module:
-        import_module(module)
+    try:
+        if module:
+            import_module(module)
+    except ImportError as error:
+        raise InvalidInputError(f"no dataset {name!r}: {error}; {IMPORT_HINT}.") from error
     return own
 
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from mcquack.checks import require
+from mcquack.checks import is_number, require
 from mcquack.errors import InvalidInputError
 
 Phase = Literal["search", "final"]
@@ -64,6 +64,14 @@ class TableSource:
     target: str
     validation: float = 0.0
     test: float = 0.2
+
+    def __post_init__(self) -> None:
+        # As floats, for 0 and 0.0 have the same meaning but would give a task different ids.
+        for name, share in (("validation", self.validation), ("test", self.test)):
+            require(is_number(share) and 0 <= share < 1, name, "a share of at least 0 and below 1", share)
+            object.__setattr__(self, name, float(share))
+        require(self.test > 0, "test", "above 0, for there must be something to be judged on", self.test)
+        require(self.validation + self.test < 1, "validation + test", "below 1", self.validation + self.test)
 
     @classmethod
     def of(cls, path: Path, *, target: str, validation: float = 0.0, test: float = 0.2) -> Self:

@@ -126,6 +126,12 @@ def test_parts_of_a_suite_can_be_asked_for():
         ('name = "mine"', "", r"mine.toml:1: the key 'name' is missing"),
         ('name = "mine"', "name = mine", r"mine.toml is no valid TOML: .*line 2"),
         ("[settings.svc]", "[settings]", r"mine.toml:14: settings.scale must be a table"),
+        ("[settings.svc]", "[settings.svcc]", r"mine.toml:13: 'svcc' is none of the models; did you mean svc"),
+        ("scale = false", "skale = false", r"mine.toml:13: svc has no setting 'skale'; did you mean scale"),
+        ("n_neighbors = [1, 3]", "neighbours = [1, 3]", r"mine.toml:10: .*no setting 'neighbours'"),
+        ("seeds = 2", "[cut.iriss]\nn_train = 5\nn_validation = 5", r"mine.toml:8: no family .* did you mean iris"),
+        ('target = "kind"', 'target = "kindd"', r"mine.toml:16: .*no column 'kindd'"),
+        ("validation = 0.2", "validation = 0.9", r"mine.toml:16: validation \+ test must be below 1"),
     ],
 )
 def test_whatever_is_wrong_is_told_with_its_line(folder, old, new, message):
@@ -139,6 +145,16 @@ def test_a_suite_that_nobody_knows_is_refused():
         read_suite("real_world")
     with pytest.raises(FileNotFoundError):
         read_suite("nowhere.toml")
+
+
+def test_a_model_that_is_listed_twice_is_run_once(folder):
+    assert mine(folder, MINE.replace('"svc",', '"svc", "svc",')).models.count("svc") == 1
+
+
+def test_the_names_of_the_built_in_suites_are_taken(folder):
+    (folder / "mine.toml").write_text(MINE.replace('"mine"', '"qml"'))
+    with pytest.raises(InvalidInputError, match="is the name of a suite of mcquack"):
+        read_suite(folder / "mine.toml")
 
 
 def test_a_file_is_read_with_its_tables_beside_it(folder):

@@ -1,17 +1,23 @@
 """From a TOML file to a suite; whatever is wrong with it is told with its line."""
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn, TypeVar
 
+from mcquack.bench.models import check_settings
+from mcquack.bench.samples import check_target
 from mcquack.bench.suites.lines import KeyLines
 from mcquack.bench.suites.suite import Cut, Suite
 from mcquack.bench.task import TableSource
 from mcquack.checks import did_you_mean
+from mcquack.datasets import descriptions
 from mcquack.errors import InvalidInputError
+
+T = TypeVar("T")
 
 BUILT_IN = ("real-world", "qml")
 _TYPES: Mapping[str, type] = {
@@ -45,7 +51,10 @@ def read_suite(name_or_path: str | Path) -> Suite:
     if path.suffix != ".toml":
         hint = did_you_mean(name_or_path, BUILT_IN, otherwise=f"there are {' and '.join(BUILT_IN)}.")
         raise InvalidInputError(f"no suite is named {str(name_or_path)!r}; {hint} A suite of yours is a .toml file.")
-    return suite_from_text(path.read_text(encoding="utf-8"), called=str(path), folder=path.parent)
+    suite = suite_from_text(path.read_text(encoding="utf-8"), called=str(path), folder=path.parent)
+    if suite.name in BUILT_IN:
+        raise InvalidInputError(f"{path}: {suite.name!r} is the name of a suite of mcquack; choose another.")
+    return suite
 
 
 def suite_from_text(text: str, *, called: str, folder: Path = Path()) -> Suite:
@@ -54,19 +63,22 @@ def suite_from_text(text: str, *, called: str, folder: Path = Path()) -> Suite:
         given = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InvalidInputError(f"{called} is no valid TOML: {error}.") from error
-    return _Reader(text, called=called, folder=folder).suite(given)
+    reader = _Reader(text, called=called, folder=folder)
+    suite = reader.suite(given)
+    reader.check_names(suite)
+    return suite
 
 
 def suite_from_json(given: Mapping[str, Any]) -> Suite:
     """The suite whose ``to_json`` this is."""
-    return _Reader("", called="the stored suite", folder=Path()).suite(given)
+    return _Reader(None, called="the stored suite", folder=Path()).suite(given)
 
 
 class _Reader:
-    """Checks the values of one file and knows where each stands."""
+    """Checks the values of one file and knows where each stands; what has no text has no lines either."""
 
-    def __init__(self, text: str, *, called: str, folder: Path) -> None:
-        self.lines = KeyLines(text)
+    def __init__(self, text: str | None, *, called: str, folder: Path) -> None:
+        self.lines = None if text is None else KeyLines(text)
         self.called = called
         self.folder = folder
 
@@ -91,6 +103,29 @@ class _Reader:
                 raise
             raise InvalidInputError(f"{self._place_of(str(error))}: {error}") from error
 
+    def check_names(self, suite: Suite) -> None:
+        """Refuses what would silently be of no use: a misspelt model, setting, family or column."""
+        for key in ("spaces", "settings"):
+            for model, values in getattr(suite, key).items():
+                if model not in suite.models:
+                    hint = did_you_mean(model, suite.models, otherwise=f"there are {', '.join(suite.models)}.")
+                    self._refuse((key, model), f"{model!r} is none of the models; {hint}")
+                self._placed((key, model), partial(check_settings, model, values))
+        families = {known.family for known in descriptions()}
+        for family in suite.cut:
+            if family not in families:
+                hint = did_you_mean(family, families, otherwise="mcquack datasets list shows them by family.")
+                self._refuse(("cut", family), f"no family of datasets is called {family!r}; {hint}")
+        for name, table in suite.tables.items():
+            self._placed(("tables", name), partial(check_target, table))
+
+    def _placed(self, key: tuple[str, ...], work: Callable[[], T]) -> T:
+        """What the work gives; if it is refused, with the line of the key."""
+        try:
+            return work()
+        except InvalidInputError as error:
+            self._refuse(key, str(error))
+
     def _tables_of(self, name: str, given: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         tables: dict[str, dict[str, Any]] = given.get(name, {})
         for key, table in tables.items():
@@ -109,7 +144,8 @@ class _Reader:
         path = (self.folder / table["path"]).resolve()
         if not path.is_file():
             self._refuse((*within, "path"), f"there is no file {path}")
-        return TableSource.of(path, **{key: value for key, value in table.items() if key != "path"})
+        options = {key: value for key, value in table.items() if key != "path"}
+        return self._placed(within, partial(TableSource.of, path, **options))
 
     def _check_keys(
         self,
@@ -129,13 +165,14 @@ class _Reader:
             if name not in given:
                 self._refuse(within, f"the key {'.'.join((*within, name))!r} is missing")
 
-    def _refuse(self, key: tuple[str, ...], message: str) -> None:
+    def _refuse(self, key: tuple[str, ...], message: str) -> NoReturn:
         end = "" if message.endswith((".", "?")) else "."
-        raise InvalidInputError(f"{self.called}:{self.lines.of(key)}: {message}{end}")
+        place = self.called if self.lines is None else f"{self.called}:{self.lines.of(key)}"
+        raise InvalidInputError(f"{place}: {message}{end}")
 
     def _place_of(self, message: str) -> str:
         """Where the value stands that a message of the suite itself is about: at the key or the text that it names."""
-        return f"{self.called}:{self.lines.told_in(message)}"
+        return self.called if self.lines is None else f"{self.called}:{self.lines.told_in(message)}"
 
 
 def _is_of(value: Any, kind: type) -> bool:

@@ -68,6 +68,7 @@ class Suite:
         require(is_whole_number(self.data_seed) and self.data_seed >= 0, "data_seed", "at least 0", self.data_seed)
         required_count("seeds", self.seeds)
         SearchMethod.parse(self.search)
+        object.__setattr__(self, "models", tuple(dict.fromkeys(self.models)))
         for model in self.models:
             check_model(model)
             self._space(model)
@@ -84,7 +85,7 @@ class Suite:
         """The suite with other models, fewer datasets (patterns of its own), another search or number of seeds."""
         given: dict[str, Any] = {"models": models and tuple(models), "search": search, "seeds": seeds}
         changed = replace(self, **{name: value for name, value in given.items() if value is not None})
-        return changed if datasets is None else replace(changed, datasets=_chosen(changed.datasets, datasets))
+        return changed if datasets is None else replace(changed, datasets=chosen_names(changed.datasets, datasets))
 
     def cells(self) -> tuple[Cell, ...]:
         """Every model on every dataset, dataset after dataset."""
@@ -126,11 +127,11 @@ class Suite:
         for name in names:
             suite, slash, pattern = name.partition("/")
             if slash:
-                found |= dict.fromkeys(_chosen(datasets.names(suite), [pattern]))
+                found |= dict.fromkeys(chosen_names(datasets.names(suite), [pattern]))
             elif name in self.tables:
                 found[name] = None
             elif set(name) & set("*?["):
-                found |= dict.fromkeys(_chosen((*datasets.names(), *self.tables), [name]))
+                found |= dict.fromkeys(chosen_names((*datasets.names(), *self.tables), [name]))
             else:
                 describe(name)
                 found[name] = None
@@ -173,7 +174,7 @@ def _catalogued(model: str, suite: str) -> Mapping[str, Any]:
     return entry.search_space(suite if suite in entry.suites else entry.suites[0]).values
 
 
-def _chosen(names: Iterable[str], patterns: Iterable[str]) -> tuple[str, ...]:
+def chosen_names(names: Iterable[str], patterns: Iterable[str]) -> tuple[str, ...]:
     """The names that fit any of the patterns, in their order; a pattern that fits none is refused."""
     known, wanted = tuple(names), tuple(patterns)
     for pattern in wanted:

@@ -24,7 +24,8 @@ class ColumnOptions(TypedDict, total=False):
     ``missing``: values that are missing or infinite are refused ("error"), filled with what the training part says
     ("mean", "median", "most_frequent"), or their rows are left out ("drop"). ``missing_target``: rows without a label
     are left out ("drop") or refused ("error"). ``numeric``, ``categorical``, ``ignore``: names of columns that are not
-    to be taken as their cells suggest. Kinds and categories are learned from all rows that have a label.
+    to be taken as their cells suggest. Kinds and categories are learned from all rows that have a label; the numbers of
+    the categories, and what fills missing values, depend on the training part alone.
     """
 
     missing: Missing

@@ -84,17 +84,25 @@ def _check_not_mostly_numbers(table: Table, name: str) -> None:
     )
 
 
-def with_categories(column: Column, table: Table) -> Column:
-    """The column with the sorted categories that the table has, if it is one of categories."""
+def with_categories(column: Column, table: Table, *, training: Table | None = None) -> Column:
+    """The column with the sorted categories that the table has, if it is one of categories.
+
+    Those of the rows to train on come first: a row that is held out must not change the numbers of the others.
+    """
     if column.kind != "category":
         return column
-    texts = pc.unique(as_text(plain_column(table, column.name))).drop_null()
+    texts = _distinct_texts(column, table)
     if len(texts) > MAX_CATEGORIES:
         raise InvalidTableError(
             f"{table.source}: column {column.name!r} holds {len(texts)} different texts, more than {MAX_CATEGORIES}: "
             "it names rows rather than kinds of them. Ignore this column."
         )
-    return replace(column, categories=tuple(sorted(texts.to_pylist())))
+    trained = texts if training is None else _distinct_texts(column, training)
+    return replace(column, categories=(*sorted(trained), *sorted(texts - trained)))
+
+
+def _distinct_texts(column: Column, table: Table) -> set[str]:
+    return set(pc.unique(as_text(plain_column(table, column.name))).drop_null().to_pylist())
 
 
 def with_fill(column: Column, table: Table, *, missing: Missing) -> Column:

@@ -48,8 +48,8 @@ class LabelledTable(EncodedTable):
 class TableEncoder:
     """What was learned about the columns of a training table; it turns any table with these columns into a matrix.
 
-    Numbers stay; booleans are 0 and 1; dates are days since 1970; text becomes the position among its sorted
-    categories. Columns are found by name, so their order is free.
+    Numbers stay; booleans are 0 and 1; dates are days since 1970; text becomes the position among its
+    categories, which are sorted. Columns are found by name, so their order is free.
     """
 
     target: str
@@ -70,6 +70,7 @@ class TableEncoder:
     ) -> Self:
         """Learns kinds and categories from all rows with a label, values for imputation only from those not held out.
 
+        Categories that only held-out rows have come after the others, so that they change nothing for these.
         ``numeric`` and ``categorical`` overrule the kind that the cells suggest; ``held_out`` are row numbers.
         """
         _check_option("missing", missing, choices=get_args(Missing))
@@ -82,7 +83,8 @@ class TableEncoder:
         usable = labelled.only(_usable(columns, labelled, missing=missing))
         training = usable.only(~np.isin(usable.rows, [*held_out]))
         # Categories once more: one that only unusable rows had was never trained on.
-        columns = [with_fill(with_categories(column, usable), training, missing=missing) for column in columns]
+        columns = [with_categories(column, usable, training=training) for column in columns]
+        columns = [with_fill(column, training, missing=missing) for column in columns]
         return cls(target=target, missing=missing, columns=tuple(columns))
 
     @classmethod
