@@ -18,7 +18,8 @@ from mcquack.bench.choice import Choice
 from mcquack.bench.environment import current_environment
 from mcquack.bench.outcome import METRICS, Outcome
 from mcquack.bench.plan import Cell, most_tasks
-from mcquack.bench.running import LocalExecutor, run
+from mcquack.bench.running.local import LocalExecutor
+from mcquack.bench.running.runner import run
 from mcquack.bench.store import Store
 from mcquack.bench.suites import read_suite
 from mcquack.bench.task import TEST, Task

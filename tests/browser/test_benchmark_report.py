@@ -161,6 +161,15 @@ def test_a_family_leaves_its_own_datasets(open_page):
     assert page.locator("#dataset-table tbody th[scope=row]").count() == len(DATASETS)
 
 
+def test_a_handful_of_datasets_has_no_interval(open_page):
+    page = open_page()
+    told = page.locator("#leaderboard-table .interval svg title")
+    assert sum("95 % interval 0." in text for text in told.all_text_contents()) == 6  # the last published model has few
+    page.locator("#family").select_option("two_curves")
+    assert set(told.all_text_contents()) == {"too few datasets for an interval"}
+    assert page.locator("#leaderboard-table .interval svg line").count() == told.count()  # the scale alone
+
+
 def test_models_can_be_taken_out_of_the_curves(open_page, expect):
     page = open_page()
     curves = page.locator("#size-panels svg").first.locator("path.curve")

@@ -20,6 +20,8 @@ def test_an_interval_lies_within_the_ranks_that_occur(means, level):
         np.nanmax(shares, axis=0),
         strict=True,
     ):
+        if interval is None:
+            continue
         assert lowest - 1e-12 <= interval.low <= interval.high <= highest + 1e-12
         assert interval.level == level
 
@@ -57,11 +59,17 @@ def test_a_higher_level_is_wider_and_the_same_seed_gives_the_same():
     assert bootstrap_intervals(table) == bootstrap_intervals(table, seed=0) != bootstrap_intervals(table, seed=1)
 
 
-def test_one_dataset_leaves_no_doubt_and_none_leaves_nothing():
-    (first, second) = bootstrap_intervals(table_of([[0.9, 0.8]]))
-    assert first.low == first.high == 0.5
-    assert second.low == second.high == 1.0
+@pytest.mark.parametrize("n_datasets", [1, 4, 5, 6])
+def test_a_handful_of_datasets_makes_no_interval(n_datasets):
+    found = bootstrap_intervals(table_of([[0.9, 0.8]] * n_datasets))
+    assert [interval is None for interval in found] == [n_datasets < 5] * 2
     assert bootstrap_intervals(score_table([])) == ()
+
+
+def test_a_model_with_few_scores_has_no_interval_beside_others_that_have():
+    few, many = bootstrap_intervals(table_of([[0.8, 0.9]] * 4 + [[np.nan, 0.8]] * 4))
+    assert few is None
+    assert many.low < many.high
 
 
 @pytest.mark.parametrize("wrong", [{"level": 1.0}, {"level": 0.0}, {"n_resamples": 99}, {"n_resamples": 2000.0}])

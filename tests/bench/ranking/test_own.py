@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from mcquack.bench.choice import Choice
 from mcquack.bench.environment import Environment
 from mcquack.bench.outcome import Outcome
 from mcquack.bench.ranking import cell_scores, score_table
@@ -14,12 +15,16 @@ TABLE = TableSource(path=Path("flowers.csv"), digest="0" * 64, target="kind")
 class FakeStore:
     """Gives back what it was made of."""
 
-    def __init__(self, *outcomes):
+    def __init__(self, *outcomes, choices=()):
         self.outcomes = outcomes
+        self.chosen = choices
 
     def final_outcomes(self, *, details):
         assert not details, "details are large, and no score is in them"
         return iter(self.outcomes)
+
+    def choices(self):
+        return {(choice.dataset, choice.model): choice for choice in self.chosen}
 
 
 def outcome(accuracy=None, *, dataset="two_curves_7", model="mcquack", seed=0, table=None, n_parameters=12, **scores):
@@ -30,6 +35,20 @@ def outcome(accuracy=None, *, dataset="two_curves_7", model="mcquack", seed=0, t
         scores={} if accuracy is None else done,
         n_parameters=None if accuracy is None else n_parameters,
         error="Traceback\nValueError: no" if accuracy is None else None,
+    )
+
+
+def choice_of(*tasks):
+    """One that asked for these final tasks."""
+    return Choice(
+        dataset=tasks[0].dataset,
+        model=tasks[0].model,
+        settings={},
+        metric="accuracy",
+        score=None,
+        search="none",
+        n_settings=0,
+        final_ids=tuple(task.id for task in tasks),
     )
 
 
@@ -47,6 +66,23 @@ def test_seeds_that_failed_are_told_and_not_counted():
     (cell,) = cell_scores(FakeStore(outcome(0.7), outcome(seed=1), outcome(0.9, seed=2)))
     assert cell.values["test", "accuracy"] == (0.7, 0.9)
     assert cell.note == "1 of 3 seeds failed"
+
+
+@pytest.mark.parametrize(
+    ("n_asked", "failed", "note"),
+    [
+        (9, (), ""),
+        (20, (), "9 of 20 seeds done"),
+        (20, (0, 4), "7 of 20 seeds done, 2 of 20 seeds failed"),
+        (9, (0, 4), "2 of 9 seeds failed"),
+    ],
+)
+def test_seeds_that_were_asked_for_and_not_run_are_told(n_asked, failed, note):
+    asked = choice_of(*(outcome(seed=seed).task for seed in range(n_asked)))
+    outcomes = [outcome(None if seed in failed else 0.7, seed=seed) for seed in range(9)]
+    (cell,) = cell_scores(FakeStore(*outcomes, choices=[asked]))
+    assert cell.note == note
+    assert len(cell.values["test", "accuracy"]) == 9 - len(failed)
 
 
 def test_a_cell_that_failed_altogether_is_missing():
@@ -88,6 +124,18 @@ def test_family_and_size_are_those_of_the_dataset(dataset, table, family, size):
 def test_models_have_the_title_that_people_know(model, title):
     (cell,) = cell_scores(FakeStore(outcome(0.5, model=model)))
     assert cell.title == title
+
+
+def test_models_of_the_same_title_have_their_full_names():
+    models = ("svc", "sklearn.svm:SVC", "nn")
+    cells = cell_scores(FakeStore(*(outcome(0.5, model=model) for model in models)))
+    assert [cell.title for cell in cells] == ["svc", "sklearn.svm:SVC", "NN"]
+
+
+def test_a_model_that_was_chosen_for_and_failed_has_its_title_too():
+    failed = outcome(model="svc")
+    (cell,) = cell_scores(FakeStore(failed, outcome(0.5, model="sklearn.svm:SVC"), choices=[choice_of(failed.task)]))
+    assert cell.title == "sklearn.svm:SVC"
 
 
 def test_what_was_run_can_be_ranked():

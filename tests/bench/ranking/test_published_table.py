@@ -35,6 +35,13 @@ def test_lines_of_a_cell_become_one_value(table):
     assert (second.family, second.size, second.title, second.n_parameters) == ("two_curves", 7, "Odd Model", None)
 
 
+def test_models_of_the_same_title_in_one_publication_have_their_full_names(table):
+    models = ("svc", "sklearn.svm:SVC")
+    lines = [f"iris3,{model},test,auc,0.9,0.1,,me" for model in models]
+    cells = read_published(table(*lines, "iris3,svc,test,auc,0.9,0.1,,you"))
+    assert [cell.title for cell in cells] == [*models, "SVC"]
+
+
 def test_a_dataset_that_nobody_knows_is_of_the_family_own(table):
     (cell,) = read_published(table("my_table_3,svc,test,auc,0.9,0.1,,me"))
     assert (cell.family, cell.size) == ("own", None)

@@ -22,13 +22,14 @@ def test_each_contender_has_one_line_and_the_best_average_is_first(means):
 
 
 def test_a_line_tells_what_the_functions_tell():
-    table = table_of([[0.9, 0.8, 0.9], [0.4, 0.6, np.nan], [0.7, 0.7, 0.8]])
+    table = table_of([[0.9, 0.8, 0.9], [0.4, 0.6, np.nan], [0.7, 0.7, 0.8], *[[0.7, 0.6, np.nan]] * 3])
     found = {line.contender: line for line in standings(table, ties="average", scale="unit", seed=3)}
     averages = average_ranks(table, ties="average", scale="unit")
     intervals = bootstrap_intervals(table, ties="average", scale="unit", seed=3)
     for index, contender in enumerate(table.contenders):
         assert found[contender].average_rank == averages[index]
         assert found[contender].interval == intervals[index]
+    assert [interval is None for interval in intervals] == [False, False, True]
     third = found[table.contenders[2]]
     assert (third.n_datasets, third.mean_score, third.n_first) == (2, pytest.approx(0.85), 2)
     assert third.rank_counts == (2, 0, 0)

@@ -2,8 +2,12 @@ from dataclasses import replace
 
 import pytest
 
+from mcquack.bench.ranking import Contender
 from mcquack.bench.store import Store
 from mcquack.report.benchmark.contents import read_contents
+from mcquack.report.benchmark.page import page
+from mcquack.report.benchmark.provenance import searches
+from mcquack.report.benchmark.summary import summary
 from tests.report.benchmark.fakes import DATASETS, fake_store, published_cells, reversed_copy
 
 
@@ -62,6 +66,29 @@ def test_a_cell_whose_every_seed_failed_has_no_scores_but_is_told_of(contents):
     assert len(contents.failures) == 6
 
 
+def test_models_of_the_same_title_are_told_apart_also_where_one_has_no_scores(tmp_path):
+    models = ("svc", "sklearn.svm:SVC")
+    path = fake_store(
+        tmp_path / "s.sqlite", datasets=DATASETS[:1], models=models, failing={(DATASETS[0], "svc"): range(5)}
+    )
+    contents = contents_of(path)
+    assert {cell.contender.title for cell in contents.cells} == set(models)
+    assert [Contender.of(cell) for cell in contents.scores] == [
+        cell.contender for cell in contents.cells if cell.contender.model == "sklearn.svm:SVC"
+    ]
+    assert [(use.model, use.n_cells) for use in searches(contents)] == [("sklearn.svm:SVC", 1), ("svc", 1)]
+
+
+def test_scores_of_which_seeds_are_missing_say_so(store_path, tmp_path):
+    with Store.open(store_path) as old, Store.open(tmp_path / "cut.sqlite", create=True) as new:
+        for choice in old.choices().values():
+            new.choose(choice)
+        for outcome in old.outcomes():
+            if outcome.task.phase == "search" or outcome.task.seed < 2:
+                new.add(outcome)
+        assert {cell.note for cell in read_contents(new).scores} == {"2 of 5 seeds done"}
+
+
 def test_the_title_is_the_users_or_the_suites_or_the_name_of_the_store(store_path, tmp_path):
     assert contents_of(store_path, title="Mine").title == "Mine"
     assert contents_of(store_path).title == "A fake benchmark"
@@ -82,7 +109,29 @@ def test_a_cell_that_nobody_began_is_unfinished(contents):
 
 
 def test_a_search_without_a_choice_has_failed_only_if_all_settings_have(contents):
-    cell = replace(contents.cells[0], choice=None, finals=())
+    cell = replace(contents.cells[0], choice=None, finals=(), is_over=False)
     assert cell.state == "unfinished"
     trials = tuple(replace(trial, outcomes=contents.failures[:1]) for trial in cell.trials)
     assert replace(cell, trials=trials).state == "failed"
+
+
+@pytest.mark.parametrize(
+    ("how", "command", "state"),
+    [
+        ("done", "mcquack bench run fake.toml", "nothing could be chosen"),
+        ("interrupted", "mcquack bench run fake.toml", "unfinished"),
+        (None, "mcquack bench run fake.toml", "unfinished"),
+        ("done", "mcquack bench retry s.sqlite --failed --models vc", "unfinished"),  # of this cell it says nothing
+    ],
+)
+def test_a_search_that_is_over_without_a_choice_is_told_from_one_that_goes_on(
+    store_path, tmp_path, how, command, state
+):
+    with Store.open(store_path) as old, Store.open(tmp_path / "s.sqlite", create=True) as new:
+        new.begin_run(replace(old.runs()[0], command=command, how=how))
+        new.add(next(old.outcomes(phase="search")))
+        contents = read_contents(new)
+    assert contents.cells[0].state == state
+    assert contents.n_without_choice == (state == "nothing could be chosen")
+    text = page(contents, summary(contents), links={})
+    assert ("No settings could be chosen for 1 pair of a model and a dataset" in text) == contents.n_without_choice

@@ -14,7 +14,7 @@ from mcquack.bench.store import Store
 from mcquack.report.benchmark.contents import read_contents
 from mcquack.report.benchmark.page import SCRIPTS, STYLES, failure_groups, page
 from mcquack.report.benchmark.summary import summary
-from tests.report.benchmark.fakes import fake_store
+from tests.report.benchmark.fakes import DATASETS, fake_store
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\"'`${1}{{ 7*7 }}"
 
@@ -144,6 +144,17 @@ def test_failures_of_the_same_traceback_are_one(contents, text):
     for group in groups:
         assert escape(group.reason, quote=False) in text
         assert escape(group.error, quote=False) in text
+
+
+def test_an_interval_is_told_of_five_datasets_and_not_of_fewer(text, tmp_path):
+    with Store.open(fake_store(tmp_path / "s.sqlite", datasets=DATASETS[:4], n_seeds=1, n_settings=0)) as store:
+        contents = read_contents(store)
+    few = page(contents, summary(contents), links={})
+    told = [re.findall(r'<p class="lead">(.*?)</p>', each, flags=re.DOTALL)[0] for each in (text, few)]
+    assert ["interval" in each for each in told] == [True, False]
+    assert re.search(r"normalised rank: 0\.\d{3}, over 4 datasets\.", told[1])
+    lines = data_of(few)["views"]["accuracy"][""]["standings"]
+    assert {(line["low"], line["high"]) for line in lines} == {(None, None)}
 
 
 def test_a_store_without_scores_still_has_a_page(tmp_path):

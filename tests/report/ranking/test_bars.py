@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
@@ -56,6 +58,14 @@ def test_averages_and_intervals_are_written_beside_the_bars():
         assert f"{line.interval.low:.2f} – {line.interval.high:.2f}" in written
     assert "95 % interval" in written
     assert "99.5 % interval" in texts(plot_ranking(standings(score_table(benchmark()), level=0.995)))
+
+
+def test_an_interval_that_is_not_known_is_a_dash_and_where_none_is_there_is_no_column():
+    first, *others = LINES
+    assert "–" in texts(plot_ranking([replace(first, interval=None), *others]))
+    written = texts(plot_ranking([replace(line, interval=None) for line in LINES]))
+    assert "average" in written
+    assert not any("–" in text or "interval" in text for text in written)
 
 
 def test_the_first_rank_is_blue_and_the_last_red():

@@ -1,10 +1,9 @@
 """The scores of one model on one dataset, ours or published: what rankings, tables and figures read."""
 
+import math
 import statistics
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-
-import numpy as np
 
 from mcquack.bench.outcome import Metric, Part
 
@@ -48,6 +47,7 @@ class CellScores:
         """The standard deviation over the seeds, as numpy's default has it (of the seeds themselves, divisor n)."""
         values = self.values.get((part, metric))
         if values:
-            return float(np.std(values))
+            mean = statistics.fmean(values)
+            return math.sqrt(statistics.fmean((value - mean) ** 2 for value in values))
         reported = self.reported.get((part, metric))
         return None if reported is None else reported[1]

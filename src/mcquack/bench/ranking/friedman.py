@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from scipy.stats import chi2, f, studentized_range
@@ -102,6 +103,7 @@ def _friedman_statistic(shared: FloatArray) -> float:
     return float(n_datasets * (n_contenders - 1) * between / total) if total > 0 else 0.0
 
 
+@cache
 def _critical_value(n_contenders: int, alpha: float) -> float:
     """Nemenyi's q: of the studentised range with infinitely many degrees of freedom, over √2."""
     return float(studentized_range.isf(alpha, n_contenders, math.inf)) / math.sqrt(2)
@@ -109,8 +111,12 @@ def _critical_value(n_contenders: int, alpha: float) -> float:
 
 def _pairwise_p_values(in_errors: FloatArray) -> FloatArray:
     """Chance of a difference as large as that of each pair, for average ranks in standard errors."""
-    differences = math.sqrt(2) * np.abs(in_errors[:, None] - in_errors)
-    found: FloatArray = np.clip(studentized_range.sf(differences, len(in_errors), math.inf), 0, 1)
+    n_contenders = len(in_errors)
+    rows, columns = np.triu_indices(n_contenders, k=1)  # each pair once: a value is an integral
+    differences = math.sqrt(2) * np.abs(in_errors[rows] - in_errors[columns])
+    found: FloatArray = np.ones((n_contenders, n_contenders))
+    found[rows, columns] = np.clip(studentized_range.sf(differences, n_contenders, math.inf), 0, 1)
+    found[columns, rows] = found[rows, columns]
     return found
 
 

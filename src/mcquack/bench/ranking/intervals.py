@@ -12,6 +12,9 @@ from mcquack.randomness import stream
 FEWEST_RESAMPLES = 100
 """Fewer would leave two or three beyond each end; with so many, every dataset is drawn at least once."""
 
+FEWEST_DATASETS = 5
+"""Of fewer, resamples are nearly all alike, and an interval would say that there is no doubt."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Interval:
@@ -30,24 +33,29 @@ def bootstrap_intervals(
     seed: int = 0,
     ties: Ties = "min",
     scale: Scale = "share",
-) -> tuple[Interval, ...]:
+) -> tuple[Interval | None, ...]:
     """Percentile intervals of the average ranks, one for each contender, from datasets drawn anew with replacement.
 
-    Datasets count as independent draws; where those of a family resemble each other, the truth is wider.
+    Datasets count as independent draws; where those of a family resemble each other, the truth is wider. A contender
+    with scores on less than ``FEWEST_DATASETS`` has None.
     """
     require(0 < level < 1, "level", "between 0 and 1", level)
     enough = is_whole_number(n_resamples) and n_resamples >= FEWEST_RESAMPLES
     require(enough, "n_resamples", f"a whole number of at least {FEWEST_RESAMPLES}", n_resamples)
-    if not table.datasets:
-        return ()
     n_datasets = len(table.datasets)
+    if n_datasets < FEWEST_DATASETS:
+        return (None,) * len(table.contenders)
     draws = stream(seed, "bootstrap of average ranks").multinomial(
         n_datasets, np.full(n_datasets, 1 / n_datasets), size=n_resamples
     )
+    weights = draws.astype(np.float64)  # products of whole numbers take far longer
     # Two products in place of a loop: how often a dataset was drawn is its weight in the mean.
-    totals = draws @ np.nan_to_num(normalised_ranks(table, ties=ties, scale=scale))
-    counts = (draws @ table.is_there).astype(np.float64)
+    totals = weights @ np.nan_to_num(normalised_ranks(table, ties=ties, scale=scale))
+    counts = weights @ table.is_there
     means = np.divide(totals, counts, out=np.full(totals.shape, np.nan), where=counts > 0)
     lows, highs = np.nanquantile(means, [(1 - level) / 2, (1 + level) / 2], axis=0)
-    ends = zip(lows.tolist(), highs.tolist(), strict=True)
-    return tuple(Interval(low=low, high=high, level=level) for low, high in ends)
+    ends = zip(lows.tolist(), highs.tolist(), table.n_datasets, strict=True)
+    return tuple(
+        Interval(low=low, high=high, level=level) if n_scores >= FEWEST_DATASETS else None
+        for low, high, n_scores in ends
+    )

@@ -4,9 +4,10 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
+from mcquack.bench.choice import Choice
 from mcquack.bench.outcome import Outcome
 from mcquack.bench.ranking.cell_scores import CellScores, Key
-from mcquack.bench.ranking.naming import OWN_FAMILY, family_and_size, model_title
+from mcquack.bench.ranking.naming import OWN_FAMILY, family_and_size, model_titles
 
 
 class FinalOutcomes(Protocol):
@@ -16,16 +17,30 @@ class FinalOutcomes(Protocol):
         """Those that were reported for the settings each search settled on."""
         ...
 
+    def choices(self) -> Mapping[tuple[str, str], Choice]:
+        """What the searches settled on, by dataset and model."""
+        ...
 
-def cell_scores(store: FinalOutcomes) -> tuple[CellScores, ...]:
-    """One value for each model and dataset with at least one finished task, in the order of the store."""
+
+def cell_scores(store: FinalOutcomes, *, titles: Mapping[str, str] | None = None) -> tuple[CellScores, ...]:
+    """One value for each model and dataset with at least one finished task, in the order of the store.
+
+    ``titles`` of the models are given where more models are shown than those of the store's choices.
+    """
     cells: dict[tuple[str, str], list[Outcome]] = {}
     for outcome in store.final_outcomes(details=False):
         cells.setdefault((outcome.task.dataset, outcome.task.model), []).append(outcome)
-    return tuple(_scores(outcomes) for outcomes in cells.values() if not all(outcome.failed for outcome in outcomes))
+    choices = store.choices()
+    if titles is None:
+        titles = model_titles(model for _, model in (*choices, *cells))
+    return tuple(
+        _scores(outcomes, choice=choices.get(key), title=titles[key[1]])
+        for key, outcomes in cells.items()
+        if not all(outcome.failed for outcome in outcomes)
+    )
 
 
-def _scores(outcomes: Sequence[Outcome]) -> CellScores:
+def _scores(outcomes: Sequence[Outcome], *, choice: Choice | None, title: str) -> CellScores:
     """Of the outcomes of one cell, of which at least one did not fail."""
     task = outcomes[0].task
     done = sorted((outcome for outcome in outcomes if not outcome.failed), key=lambda outcome: outcome.task.seed)
@@ -37,12 +52,20 @@ def _scores(outcomes: Sequence[Outcome]) -> CellScores:
         family=family,
         size=size,
         model=task.model,
-        title=model_title(task.model),
+        title=title,
         values=_values(done),
         # A model that keeps samples has another count with every seed: that in the middle is one that occurred.
         n_parameters=statistics.median_low(counts) if counts else None,
-        note=f"{len(outcomes) - len(done)} of {len(outcomes)} seeds failed" if len(done) < len(outcomes) else "",
+        note=_note(len(done), len(outcomes), n_asked=len(choice.final_ids) if choice is not None else 0),
     )
+
+
+def _note(n_done: int, n_tried: int, *, n_asked: int) -> str:
+    """What the scores lack: seeds that were not run, as after Ctrl-C, and those that failed."""
+    n_seeds = max(n_tried, n_asked)
+    unfinished = f"{n_done} of {n_seeds} seeds done" if n_tried < n_seeds else ""
+    failed = f"{n_tried - n_done} of {n_seeds} seeds failed" if n_done < n_tried else ""
+    return ", ".join(filter(None, (unfinished, failed)))
 
 
 def _values(outcomes: Iterable[Outcome]) -> Mapping[Key, tuple[float, ...]]:

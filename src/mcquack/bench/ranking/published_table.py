@@ -10,7 +10,7 @@ from typing import TypeVar, get_args
 
 from mcquack.bench.outcome import METRICS, Part
 from mcquack.bench.ranking.cell_scores import CellScores, Key
-from mcquack.bench.ranking.naming import family_and_size, model_title
+from mcquack.bench.ranking.naming import family_and_size, model_titles
 from mcquack.checks import did_you_mean
 from mcquack.errors import InvalidTableError
 
@@ -46,10 +46,14 @@ def read_published(path: str | Path) -> tuple[CellScores, ...]:
             what = f"{line.model} on {line.dataset} ({' '.join(line.key)})"
             raise InvalidTableError(f"{path}, line {number}: {what} was there before; keep one of the two.")
         scores[line.key] = line
-    return tuple(_cell(scores) for scores in cells.values())
+    models: dict[str, list[str]] = {}
+    for _, model, source in cells:
+        models.setdefault(source, []).append(model)
+    titles = {source: model_titles(names) for source, names in models.items()}
+    return tuple(_cell(scores, title=titles[source][model]) for (_, model, source), scores in cells.items())
 
 
-def _cell(scores: Mapping[Key, _Line]) -> CellScores:
+def _cell(scores: Mapping[Key, _Line], *, title: str) -> CellScores:
     first = next(iter(scores.values()))
     family, size = family_and_size(first.dataset)
     return CellScores(
@@ -57,7 +61,7 @@ def _cell(scores: Mapping[Key, _Line]) -> CellScores:
         family=family,
         size=size,
         model=first.model,
-        title=model_title(first.model),
+        title=title,
         source=first.source,
         reported={key: (line.mean, line.std) for key, line in scores.items()},
         n_parameters=next((line.n_parameters for line in scores.values() if line.n_parameters is not None), None),

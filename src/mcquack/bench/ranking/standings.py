@@ -14,13 +14,13 @@ from mcquack.bench.ranking.score_table import Contender, ScoreTable
 class Standing:
     """A line of a leaderboard.
 
-    ``interval`` is of the average rank. ``rank_counts`` tells on how many datasets it has rank 1, 2, …; equal scores
-    have the smallest of their ranks.
+    ``interval`` is of the average rank, None where datasets are too few. ``rank_counts`` tells on how many datasets it
+    has rank 1, 2, …; equal scores have the smallest of their ranks.
     """
 
     contender: Contender
     average_rank: float
-    interval: Interval
+    interval: Interval | None
     n_datasets: int
     mean_score: float
     rank_counts: tuple[int, ...]

@@ -1,18 +1,22 @@
 """What a report tells, read from a store once: everything that follows is computed from this value alone."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
 from typing import Any, Literal
 
 from mcquack.bench.choice import Choice
 from mcquack.bench.outcome import METRICS, Metric, Outcome
 from mcquack.bench.ranking import CellScores, Contender, cell_scores
-from mcquack.bench.ranking.naming import OWN_FAMILY, family_and_size, model_title
+from mcquack.bench.ranking.naming import OWN_FAMILY, family_and_size, model_titles
 from mcquack.bench.search.tally import Trial
 from mcquack.bench.store import RunRecord, Store
 
-State = Literal["done", "failed", "unfinished"]
+State = Literal["done", "failed", "nothing could be chosen", "unfinished"]
+
+Pair = tuple[str, str]  # dataset and model
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,9 +34,10 @@ class WorkedCell:
 
     dataset: str
     contender: Contender
-    choice: Choice | None  # None where no settings could be trained
+    choice: Choice | None  # None where no settings have a score, or the search goes on
     finals: tuple[Outcome, ...]
     trials: tuple[Trial, ...]
+    is_over: bool = False  # whether the last run that was asked for it came to its end
 
     @property
     def outcomes(self) -> tuple[Outcome, ...]:
@@ -41,9 +46,11 @@ class WorkedCell:
 
     @property
     def state(self) -> State:
-        """Whether all final tasks were run; one in which no settings could be trained has failed."""
+        """Whether all final tasks were run; a search that is over without a choice has none to run."""
         if self.choice is None:
-            return "failed" if all(trial.failed for trial in self.trials) else "unfinished"
+            if all(trial.failed for trial in self.trials):
+                return "failed"
+            return "nothing could be chosen" if self.is_over else "unfinished"
         if len(self.finals) < len(self.choice.final_ids):
             return "unfinished"
         return "failed" if all(outcome.failed for outcome in self.finals) else "done"
@@ -65,18 +72,18 @@ class Contents:
     n_done: int
     seconds: float  # of all stages of all tasks
 
-    @property
+    @cached_property
     def families(self) -> tuple[str, ...]:
         """Of its datasets, in their order."""
         return tuple(dict.fromkeys(dataset.family for dataset in self.datasets))
 
-    @property
+    @cached_property
     def metrics(self) -> tuple[Metric, ...]:
         """Those that some test part was scored with."""
         known = {metric for cell in self.scores for (part, metric) in (*cell.values, *cell.reported) if part == "test"}
         return tuple(metric for metric in METRICS if metric in known)
 
-    @property
+    @cached_property
     def metric(self) -> Metric:
         """The one that is shown first: by which settings were chosen, if all were chosen by one."""
         chosen_by = Counter(cell.choice.metric for cell in self.cells if cell.choice is not None)
@@ -89,9 +96,14 @@ class Contents:
     def n_unfinished(self) -> int:
         """Pairs of a model and a dataset that the last run was asked for and that lack tasks."""
         suite = self.runs[-1].suite if self.runs else {}
-        asked = {(dataset, model) for dataset in suite.get("datasets", ()) for model in suite.get("models", ())}
+        asked = _asked_pairs(suite)
         states = {(cell.dataset, cell.contender.model): cell.state for cell in self.cells}
         return sum(states.get(pair, "unfinished") == "unfinished" for pair in asked | states.keys())
+
+    @property
+    def n_without_choice(self) -> int:
+        """Pairs whose search is over, though none of its settings has a score."""
+        return sum(cell.state == "nothing could be chosen" for cell in self.cells)
 
     @property
     def n_seeds(self) -> int:
@@ -104,10 +116,12 @@ def read_contents(store: Store, *, published: Sequence[CellScores] = (), title: 
     runs = store.runs()
     suite = runs[-1].suite if runs else {}
     outcomes = _outcomes(store)
-    cells = _worked_cells(outcomes, choices=store.choices())
+    choices = store.choices()
+    cells = _worked_cells(outcomes, choices=choices, over=_pairs_over(runs))
     datasets = _ordered_datasets(cells, suite=suite)
     order = {dataset.name: index for index, dataset in enumerate(datasets)}
-    ours = cell_scores(_Finals(outcome for cell in cells for outcome in cell.finals))
+    finals = _Finals((outcome for cell in cells for outcome in cell.finals), choices)
+    ours = cell_scores(finals, titles={cell.contender.model: cell.contender.title for cell in cells})
     theirs = (cell for cell in published if cell.dataset in order)
     return Contents(
         title=title or suite.get("title") or suite.get("name") or store.path.stem,
@@ -124,12 +138,17 @@ def read_contents(store: Store, *, published: Sequence[CellScores] = (), title: 
 class _Finals:
     """Outcomes that were read already, as a store would tell them."""
 
-    def __init__(self, outcomes: Iterable[Outcome]) -> None:
+    def __init__(self, outcomes: Iterable[Outcome], choices: Mapping[tuple[str, str], Choice]) -> None:
         self._outcomes = tuple(outcomes)
+        self._choices = choices
 
     def final_outcomes(self, *, details: bool) -> Iterable[Outcome]:  # noqa: ARG002
         """With their details, which nobody minds."""
         return self._outcomes
+
+    def choices(self) -> Mapping[tuple[str, str], Choice]:
+        """As they were read."""
+        return self._choices
 
 
 def _outcomes(store: Store) -> dict[str, Outcome]:
@@ -138,10 +157,26 @@ def _outcomes(store: Store) -> dict[str, Outcome]:
     return {outcome.task.id: outcome for outcome in found}
 
 
-def _worked_cells(outcomes: Mapping[str, Outcome], *, choices: Mapping[tuple[str, str], Choice]) -> list[WorkedCell]:
-    by_cell: dict[tuple[str, str], list[Outcome]] = {}
+def _pairs_over(runs: Iterable[RunRecord]) -> set[Pair]:
+    """Of which all is done that the last run asked for; a retry may have run only a part of its suite."""
+    ends: dict[Pair, bool] = {}
+    for run in runs:
+        if not run.command.startswith("mcquack bench retry "):
+            ends |= dict.fromkeys(_asked_pairs(run.suite), run.how == "done")
+    return {pair for pair, is_over in ends.items() if is_over}
+
+
+def _asked_pairs(suite: Mapping[str, Any]) -> set[Pair]:
+    return set(product(suite.get("datasets", ()), suite.get("models", ())))
+
+
+def _worked_cells(
+    outcomes: Mapping[str, Outcome], *, choices: Mapping[Pair, Choice], over: Collection[Pair]
+) -> list[WorkedCell]:
+    by_cell: dict[Pair, list[Outcome]] = {}
     for outcome in outcomes.values():
         by_cell.setdefault((outcome.task.dataset, outcome.task.model), []).append(outcome)
+    titles = model_titles(model for _, model in by_cell)
     cells = []
     for dataset, model in sorted(by_cell):
         choice = choices.get((dataset, model))
@@ -149,10 +184,11 @@ def _worked_cells(outcomes: Mapping[str, Outcome], *, choices: Mapping[tuple[str
         cells.append(
             WorkedCell(
                 dataset=dataset,
-                contender=Contender(model=model, title=model_title(model)),
+                contender=Contender(model=model, title=titles[model]),
                 choice=choice,
                 finals=tuple(outcomes[each] for each in final_ids if each in outcomes),
                 trials=_trials([outcomes[each] for each in search_ids if each in outcomes]),
+                is_over=(dataset, model) in over,
             )
         )
     return cells

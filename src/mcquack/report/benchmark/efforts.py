@@ -12,7 +12,7 @@ from mcquack.report.benchmark.views import ALL
 
 @dataclass(frozen=True, kw_only=True)
 class Effort:
-    """Medians over datasets; None where nobody tells."""
+    """Medians, of parameters over datasets and of times over all seeds of all datasets; None where nobody tells."""
 
     n_parameters: int | None
     fit_seconds: float | None

@@ -12,8 +12,8 @@ from mcquack.bench.ranking import SizeCurve
 from mcquack.report.benchmark.summary import Summary
 from mcquack.report.benchmark.tables.table import file_name
 from mcquack.report.benchmark.views import ALL, View
-from mcquack.report.benchmark.words import METRIC_TITLES
 from mcquack.report.ranking import plot_critical_difference, plot_ranking, plot_scores_by_size, plot_wins
+from mcquack.report.ranking.metrics import METRIC_TITLES
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,8 @@ from mcquack.report.benchmark.contents import Contents
 from mcquack.report.benchmark.provenance import data_prints, publications, searches
 from mcquack.report.benchmark.records import PageData
 from mcquack.report.benchmark.summary import Summary
-from mcquack.report.benchmark.words import METRIC_TITLES, counted, duration, family_title, metric_phrase, moment
+from mcquack.report.benchmark.words import counted, duration, family_title, moment
+from mcquack.report.ranking.metrics import METRIC_TITLES, metric_phrase
 
 STYLES = ("tokens", "base", "layout", "tables", "charts", "task", "print")
 SCRIPTS = (
@@ -149,10 +150,12 @@ def _source_hash(script: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode('ascii')}"
 
 
-_HARMFUL = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
+_HARMFUL = {character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 
 
 def _json_in_html(value: Any) -> Markup:
     """JSON that no name within can break out of: a script element ends at the first "</script"."""
     text = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    return Markup(text.translate(_HARMFUL))
+    for character, escape in _HARMFUL.items():  # a few passes are much quicker than a look at each character
+        text = text.replace(character, escape)
+    return Markup(text)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from mcquack.bench.ranking import Contender
 from mcquack.report.benchmark.contents import Contents
 
 
@@ -29,21 +30,22 @@ class Publication:
 
 def searches(contents: Contents) -> tuple[SearchUse, ...]:
     """One line for each model and kind of search, over all datasets."""
-    groups: dict[tuple[str, str, str], list[tuple[int, int]]] = {}
+    groups: dict[tuple[Contender, str, str], list[tuple[int, int]]] = {}
     for cell in contents.cells:
         if (choice := cell.choice) is not None:
-            key = cell.contender.title, choice.search, choice.metric
+            key = cell.contender, choice.search, choice.metric
             groups.setdefault(key, []).append((choice.n_settings, choice.n_failed))
+    ordered = sorted(groups.items(), key=lambda group: (group[0][0].title, *group[0][1:]))
     return tuple(
         SearchUse(
-            model=model,
+            model=contender.title,
             search=search,
             metric=metric,
             n_cells=len(counts),
             n_settings=sum(n_settings for n_settings, _ in counts),
             n_failed=sum(n_failed for _, n_failed in counts),
         )
-        for (model, search, metric), counts in sorted(groups.items())
+        for (contender, search, metric), counts in ordered
     )
 
 

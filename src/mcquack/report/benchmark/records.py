@@ -13,7 +13,8 @@ from mcquack.bench.search.tally import Trial
 from mcquack.report.benchmark.contents import Contents, WorkedCell
 from mcquack.report.benchmark.summary import PARTS, Summary
 from mcquack.report.benchmark.views import View
-from mcquack.report.benchmark.words import METRIC_TITLES, family_title, metric_phrase
+from mcquack.report.benchmark.words import family_title
+from mcquack.report.ranking.metrics import METRIC_TITLES, metric_phrase
 
 Json = dict[str, Any]
 
@@ -71,8 +72,8 @@ class PageData:
                 {
                     "model": self._contender_numbers[line.contender],
                     "average": _rounded(line.average_rank),
-                    "low": _rounded(line.interval.low),
-                    "high": _rounded(line.interval.high),
+                    "low": None if line.interval is None else _rounded(line.interval.low),
+                    "high": None if line.interval is None else _rounded(line.interval.high),
                     "score": _rounded(line.mean_score),
                     "datasets": line.n_datasets,
                     "counts": list(line.rank_counts),

@@ -9,7 +9,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from mcquack.bench.ranking import Standing
+from mcquack.bench.ranking import Interval, Standing
 from mcquack.errors import InvalidInputError
 from mcquack.report.ranking.contenders import Colour, note, plain, shade, sources_note, text_colour, width_of
 from mcquack.report.style import FONT_SIZE, INK, MUTED, SMALL, figure_of, new_axes, quiet, write_title
@@ -58,7 +58,8 @@ def _draw_segments(ax: Axes, counts: NDArray[np.intp]) -> None:
         for model in np.flatnonzero(counts[:, rank] >= max(roomy, 1)).tolist():
             count = int(counts[model, rank])
             middle = starts[model, rank] + count / 2
-            ax.text(middle, model, str(count), ha="center", va="center", size=SMALL - 1, color=text_colour(colour))
+            number = ax.text(middle, model, str(count), ha="center", va="center", size=SMALL - 1)
+            number.set(color=text_colour(colour), in_layout=False)  # within its bar, which spares measuring it
 
 
 def _rank_colour(rank: int, n_ranks: int) -> Colour:
@@ -66,14 +67,14 @@ def _rank_colour(rank: int, n_ranks: int) -> Colour:
 
 
 def _write_averages(ax: Axes, standings: Sequence[Standing]) -> None:
-    """Two columns right of the bars: the average and its interval."""
-    level = standings[0].interval.level
-    rows = [(-0.72, "average", f"{100 * level:g} % interval", MUTED)]
-    for row, line in enumerate(standings):
-        interval = f"{line.interval.low:.2f} – {line.interval.high:.2f}"
-        rows.append((row, f"{line.average_rank:.2f}", interval, INK))
-    for y, average, interval, colour in rows:
-        for offset, text, shown in ((46, average, colour), (104, interval, MUTED)):
+    """Two columns right of the bars: the average and, if any is known, its interval."""
+    columns = [(46, ["average", *(f"{line.average_rank:.2f}" for line in standings)], INK)]
+    known = [line.interval for line in standings if line.interval is not None]
+    if known:
+        head = f"{100 * known[0].level:g} % interval"
+        columns.append((104, [head, *(_interval_text(line.interval) for line in standings)], MUTED))
+    for offset, texts, colour in columns:
+        for y, text in zip((-0.72, *range(len(standings))), texts, strict=True):
             ax.annotate(
                 text,
                 (1, y),
@@ -83,8 +84,12 @@ def _write_averages(ax: Axes, standings: Sequence[Standing]) -> None:
                 ha="right",
                 va="center",
                 size=SMALL,
-                color=shown,
+                color=colour if y >= 0 else MUTED,
             )
+
+
+def _interval_text(interval: Interval | None) -> str:
+    return "–" if interval is None else f"{interval.low:.2f} – {interval.high:.2f}"
 
 
 def _draw_legend(ax: Axes, n_ranks: int) -> None:

@@ -1,6 +1,7 @@
 """How contenders are named and coloured in all figures of a ranking."""
 
 from collections.abc import Iterable
+from functools import lru_cache
 from textwrap import fill
 
 from matplotlib.colors import LinearSegmentedColormap, to_rgb
@@ -48,8 +49,12 @@ def plain(text: str) -> str:
 def width_of(contenders: Iterable[Contender]) -> float:
     """Inches of the longest name."""
     texts = (plain(contender.label).strip() for contender in contenders)
-    points = [TextPath((0, 0), text, size=FONT_SIZE).get_extents().width for text in texts if text]
-    return max(points, default=0.0) / 72
+    return max((_points(text) for text in texts if text), default=0.0) / 72
+
+
+@lru_cache(maxsize=1024)  # the same names stand in all figures of a report
+def _points(text: str) -> float:
+    return float(TextPath((0, 0), text, size=FONT_SIZE).get_extents().width)
 
 
 def note(*lines: str, n_letters: int = 84) -> str:

@@ -10,6 +10,7 @@ from matplotlib.ticker import MaxNLocator
 from mcquack.bench.ranking import Contender, SizeCurve
 from mcquack.errors import InvalidInputError
 from mcquack.report.ranking.contenders import note, plain, sources_note, width_of
+from mcquack.report.ranking.metrics import metric_phrase
 from mcquack.report.style import GRID, INK, MUTED, PAPER, SMALL, class_colour, class_marker, quiet, write_title
 
 MOST_COLUMNS = 4
@@ -20,8 +21,6 @@ PANEL = (2.7, 2.3)
 
 LINES = {"test": "-", "validation": "-.", "train": (0, (3, 2))}
 """Solid is what counts."""
-
-METRIC_TITLES = {"auc": "AUC", "f1": "F1", "balanced_accuracy": "balanced accuracy"}
 
 Looks = Mapping[Contender, int]
 """The position of each contender, which decides on its colour and shape."""
@@ -44,7 +43,7 @@ def plot_scores_by_size(curves: Sequence[SizeCurve]) -> Figure:
     figure = Figure(figsize=(width, height), layout="constrained", facecolor=PAPER)
     panels = list(figure.subplots(n_rows, n_columns, squeeze=False, sharey=True).flat)
     for ax in panels[::n_columns]:
-        ax.set_ylabel(METRIC_TITLES.get(curves[0].metric, curves[0].metric))
+        ax.set_ylabel(metric_phrase(curves[0].metric))
     for ax, family in zip(panels, families, strict=False):
         _draw_panel(ax, [curve for curve in curves if curve.family == family], looks)
         write_title(ax, plain(family.replace("_", " ")))

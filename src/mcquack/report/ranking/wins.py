@@ -62,7 +62,8 @@ def _write_records(ax: Axes, matrix: WinMatrix, losses: NDArray[np.float64]) -> 
     for row, column in np.argwhere(~np.isnan(losses)).tolist():
         text = "–".join(map(str, matrix.record(row, column)))
         colour = text_colour(shade(losses[row, column]))
-        ax.text(column, row, text, ha="center", va="center", size=SMALL, color=colour)
+        record = ax.text(column, row, text, ha="center", va="center", size=SMALL, color=colour)
+        record.set_in_layout(False)  # within its field, which spares measuring it
 
 
 def _name_rows_and_columns(ax: Axes, names: Sequence[str]) -> None:

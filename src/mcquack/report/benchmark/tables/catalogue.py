@@ -10,7 +10,8 @@ from mcquack.report.benchmark.provenance import data_prints
 from mcquack.report.benchmark.summary import PARTS, Summary
 from mcquack.report.benchmark.tables.table import RECORD_PARTS, SCORE_PARTS, Column, Table, WinRecord
 from mcquack.report.benchmark.views import ALL, View
-from mcquack.report.benchmark.words import METRIC_TITLES, family_title, metric_phrase
+from mcquack.report.benchmark.words import family_title
+from mcquack.report.ranking.metrics import METRIC_TITLES, metric_phrase
 
 _MODEL = (Column(title="model"), Column(title="source"))
 
@@ -48,8 +49,8 @@ def _leaderboard(summary: Summary, metric: Metric) -> Table:
             (
                 *_named(line.contender),
                 line.average_rank,
-                line.interval.low,
-                line.interval.high,
+                None if line.interval is None else line.interval.low,
+                None if line.interval is None else line.interval.high,
                 line.mean_score,
                 line.n_first,
                 line.n_datasets,

@@ -68,12 +68,13 @@ function leaderboardName(line) {
   return h("span", { class: "who" }, place, swatch(line.model), h("span", {}, modelName(line.model)));
 }
 
-/** The interval of an average rank on a line from 0 to 1. */
+/** The interval of an average rank on a line from 0 to 1; of few datasets there is none. */
 function whisker({ model, average, low, high }) {
   const [width, height] = [150, 14];
   const x = (rank) => 4 + rank * (width - 8);
   const colour = modelColour(model);
-  const text = `95 % interval ${decimal(low)} to ${decimal(high)}`;
+  const isKnown = low !== null;
+  const text = isKnown ? `95 % interval ${decimal(low)} to ${decimal(high)}` : "too few datasets for an interval";
   return h(
     "span",
     { class: "interval" },
@@ -82,15 +83,16 @@ function whisker({ model, average, low, high }) {
       { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": text },
       s("title", {}, text),
       s("line", { x1: x(0), x2: x(1), y1: 7, y2: 7, stroke: "var(--line)" }),
-      s("line", {
-        x1: x(low),
-        x2: x(high),
-        y1: 7,
-        y2: 7,
-        stroke: colour,
-        "stroke-width": 3,
-        "stroke-linecap": "round",
-      }),
+      isKnown &&
+        s("line", {
+          x1: x(low),
+          x2: x(high),
+          y1: 7,
+          y2: 7,
+          stroke: colour,
+          "stroke-width": 3,
+          "stroke-linecap": "round",
+        }),
       s("circle", {
         cx: x(average),
         cy: 7,
