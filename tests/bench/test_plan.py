@@ -124,6 +124,35 @@ def test_a_search_in_which_all_fail_ends_without_a_choice(method):
     assert {task.phase for task in tasks} == {"search"}
 
 
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        (failed, "all 18 settings failed"),
+        (lambda task: replace(hilly(task), scores={}), "none of 18 settings has a score by accuracy"),
+        (
+            lambda task: failed(task) if dict(task.settings)["a"] == 4 else replace(hilly(task), scores={}),
+            "none of 18 settings has a score by accuracy (3 failed)",
+        ),
+    ],
+)
+def test_a_search_without_a_choice_tells_why(answer, why):
+    steps = plan(cell())
+    last = steps.send({task.id: answer(task) for task in next(steps).tasks})
+    assert (last.tasks, last.choice, last.why_no_choice) == ((), None, why)
+    with pytest.raises(StopIteration):
+        steps.send({})
+
+
+@pytest.mark.parametrize("method", ["grid", "random:9", "optuna:12"])
+def test_a_cell_may_ask_for_whatever_its_plan_asks_for(method):
+    given_cell = cell(method)
+    tasks, _ = walked(given_cell)
+    assert all(given_cell.may_ask_for(task) for task in tasks)
+    for others in ({"n_seeds": 2}, {"data_seed": 1}, {"model": "nn"}, {"space": SearchSpace.of({"a": 4})}):
+        assert not cell(method, **others).may_ask_for(tasks[-1])
+    assert not cell(method, splits=FOLDS[1:]).may_ask_for(tasks[0])
+
+
 @pytest.mark.parametrize("given_cell", [cell("none"), cell(space=SearchSpace.of({"a": 1}))])
 def test_without_anything_to_search_there_are_final_tasks_only(given_cell):
     tasks, choice = walked(given_cell, answer=failed)

@@ -124,7 +124,7 @@ def _why_no_choice(trials: Sequence[Trial], metric: Metric) -> str:
     if n_failed == len(trials):
         return f"all {n_failed:,} settings failed"
     failed = f" ({n_failed:,} failed)" if n_failed else ""
-    return f"none of {len(trials):,} settings has a {metric.replace('_', ' ')}{failed}"
+    return f"none of {len(trials):,} settings has a score by {metric.replace('_', ' ')}{failed}"
 
 
 def _final_step(cell: Cell, settings: Settings, *, trials: Sequence[Trial], score: float | None) -> Step:

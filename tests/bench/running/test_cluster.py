@@ -2,6 +2,7 @@ import contextlib
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -159,6 +160,15 @@ def test_a_task_that_kills_its_workers_fails_alone():
         assert len(store.finished_ids()) == 3 + 6 + 2 * N_SEEDS
     assert [dict(failure.task.settings)["C"] for failure in failures] == ["death"]
     assert "WorkerLostError: the worker died, on all of 1 Dask workers" in failures[0].error
+
+
+def test_a_port_that_is_taken_gives_no_warning(recwarn):
+    with socket.socket() as taken:
+        with contextlib.suppress(OSError):  # another has it already
+            taken.bind(("127.0.0.1", 8787))
+            taken.listen()
+        dask_connection.local_cluster(1).close()
+    assert not [warning for warning in recwarn if "already in use" in str(warning.message)]
 
 
 def test_a_scheduler_without_workers_is_told_of(cluster):

@@ -140,6 +140,34 @@ def test_failures_stand_until_they_are_to_be_retried():
         assert not store.failed_ids()
 
 
+def test_only_failures_of_the_given_cells_are_retried():
+    with new_store() as store:
+        events((cell("a"), cell("b")), store, ScriptedExecutor(evaluate=failing))
+        again = ScriptedExecutor()
+        events((cell("b"),), store, again, retry_failed=True)
+        assert {task.dataset for task in again.submitted} == {"b"}
+        assert {failure.task.dataset for failure in store.outcomes(failed=True)} == {"a"}
+
+
+def test_a_failure_stays_until_its_task_has_ended_anew():
+    with new_store() as store:
+        events((cell(),), store, ScriptedExecutor(evaluate=failing))
+        again = ScriptedExecutor(n_workers=1)
+        with again.waited_for(), contextlib.closing(run((cell(),), store, again, retry_failed=True)) as going:
+            while next(going).kind != "finished":
+                pass
+        assert len(store.failed_ids() | store.finished_ids()) == 6
+        assert store.failed_ids()
+
+
+def test_a_search_without_a_choice_is_told():
+    with new_store() as store:
+        told = events((cell(),), store, ScriptedExecutor(evaluate=failing))
+    (event,) = kinds(told, "not_chosen")
+    assert (event.cell, event.reason) == (cell(), "all 3 settings failed")
+    assert told[-1].kind == "cell_done"
+
+
 def test_a_task_that_fails_again_is_not_retried_twice():
     with new_store() as store:
         events((cell(),), store, ScriptedExecutor(evaluate=failing))

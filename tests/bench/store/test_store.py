@@ -103,30 +103,6 @@ def test_counts_are_those_of_the_outcomes(store):
     assert counts.total == 4
 
 
-@pytest.mark.parametrize(
-    ("chosen", "forgotten"),
-    [
-        ({}, 4),
-        ({"dataset": "iris3"}, 2),
-        ({"model": "vc"}, 2),
-        ({"dataset": "mnist", "model": "vc"}, 1),
-        ({"model": "x"}, 0),
-    ],
-)
-def test_failures_are_forgotten_and_nothing_else(store, chosen, forgotten):
-    cells = [{"dataset": dataset, "model": model} for dataset in ("iris3", "mnist") for model in ("svc", "vc")]
-    for cell in cells:
-        store.add(done(0, **cell))
-        store.add(failed(1, **cell, details={"history": {}}))
-    assert store.forget_failures(**chosen) == forgotten
-    assert store.counts() == Counts(
-        done=4, failed=4 - forgotten, by_phase={"search": Tally(), "final": Tally(done=4, failed=4 - forgotten)}
-    )
-    for cell in cells:
-        store.add(done(1, **cell, details={}))
-        assert store.outcome(done(1, **cell).task.id).details == {}
-
-
 def test_a_choice_replaces_the_older_one_of_its_cell(store):
     older, newer, other = choice(1), choice(2, score=None, settings={}), choice(3, model="vc")
     for chosen in (other, older, newer):
@@ -173,7 +149,6 @@ def test_a_store_that_was_opened_to_read_refuses_to_write(path, store):
         for action in (
             lambda: reader.add(done()),
             lambda: reader.choose(choice()),
-            lambda: reader.forget_failures(),
             lambda: reader.begin_run(RunRecord(command="", suite={})),
         ):
             with pytest.raises(StoreError, match="write=True"):

@@ -11,7 +11,10 @@ NAME = "tests.cli.bench.moody:Moody"
 
 
 class Moody(ClassifierMixin, BaseEstimator):
-    """Always says the class it saw most."""
+    """Always says the class it saw most, in any temper."""
+
+    def __init__(self, temper=1):
+        self.temper = temper
 
     def fit(self, X, y):
         mood = os.environ.get(MOOD)

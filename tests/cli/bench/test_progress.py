@@ -46,7 +46,18 @@ def test_a_search_that_stops_early_leaves_less_to_do():
 
 def test_what_was_known_before_is_done_but_was_not_run():
     progress = after([known(SVC, outcome) for outcome in outcomes_of(SVC)])
-    assert (progress.n_ended, progress.n_run, progress.n_known) == (4, 0, 4)
+    assert (progress.n_ended, progress.n_run, progress.n_known_done) == (4, 0, 4)
+
+
+def test_failures_known_before_are_not_counted_as_done():
+    progress = after([known(SVC, failed(search_task(SVC))), known(SVC, done(search_task(SVC, 1)))])
+    assert (progress.n_done, progress.n_known_done, progress.n_known_failed, progress.n_run) == (1, 1, 1, 0)
+
+
+def test_a_search_without_a_choice_is_counted():
+    progress = after([Event(kind="not_chosen", cell=SVC, reason="all 2 settings failed"), over(SVC)])
+    assert progress.n_without_choice == 1
+    assert after([over(SVC)]).n_without_choice == 0
 
 
 def test_failures_are_counted_apart():

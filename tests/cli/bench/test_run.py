@@ -53,7 +53,22 @@ def test_tasks_that_fail_are_told_and_have_their_code(bench, moody_suite, status
     # Once stored, a failure stands until it is asked to be run again.
     again = bench("run", moody_suite("good"), "--jobs", 1)
     assert again.code == 3
+    assert "2 tasks done, 2 of them before." in again.err
+    assert "2 tasks failed, 2 of them before: " in again.err
     assert status("moody.sqlite")["failures"] == told["failures"]
+
+
+@pytest.mark.parametrize(
+    ("mood", "why"), [("bad", "all 2 settings failed"), ("good", "none of 2 settings has a score by auc")]
+)
+def test_a_search_in_which_nothing_can_be_chosen_is_no_success(bench, moody_suite, mood, why):
+    suite = moody_suite(mood)
+    text = suite.read_text().replace('"none"', '"grid"\nchoose_by = "auc"')
+    suite.write_text(f'{text}[spaces."{NAME}"]\ntemper = [1, 2]\n')
+    outcome = bench("run", suite, "--models", NAME, "--jobs", 1)
+    assert outcome.code == 3
+    assert f"{NAME} on iris3: no settings could be chosen: {why}." in outcome.err
+    assert "No settings could be chosen for 1 pair of a model and a dataset." in outcome.err
 
 
 @pytest.mark.parametrize(

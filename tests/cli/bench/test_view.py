@@ -77,6 +77,11 @@ def test_the_first_failure_of_a_cell_is_told_at_once(capsys):
     assert told == ["svc on iris3 failed: RuntimeError: out of [red]luck[/red]"]
 
 
+def test_a_search_without_a_choice_is_told_with_its_reason(capsys):
+    _, told = lines(capsys, [Event(kind="not_chosen", cell=SVC, reason="none of 2 settings has a score by auc")])
+    assert told == ["svc on iris3: no settings could be chosen: none of 2 settings has a score by auc."]
+
+
 def test_a_lost_worker_and_a_stop_are_told(capsys):
     task = search_task(SVC)
     _, told = lines(capsys, [Event(kind="lost", cell=SVC, task=task), Event(kind="stopping", tasks=(task,))])

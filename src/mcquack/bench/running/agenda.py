@@ -62,6 +62,8 @@ class Agenda:
             if step.choice is not None:
                 self._store.choose(step.choice)
                 yield Event(kind="chosen", cell=progress.cell, choice=step.choice)
+            if step.why_no_choice:
+                yield Event(kind="not_chosen", cell=progress.cell, reason=step.why_no_choice)
             yield Event(kind="planned", cell=progress.cell, tasks=step.tasks)
             yield from self._asked(progress)
             if progress.missing:

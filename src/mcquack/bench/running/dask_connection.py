@@ -30,7 +30,10 @@ def local_cluster(jobs: int) -> Any:
     import_module("dask").config.set({"distributed.deploy.lost-worker-timeout": _SECONDS_FOR_A_NEW_WORKER})
     with ctrl_c_kept_from_new_processes():
         return package.LocalCluster(
-            n_workers=required_count("jobs", jobs), threads_per_worker=1, dashboard_address=None, env=dict(ONE_THREAD)
+            n_workers=required_count("jobs", jobs),
+            threads_per_worker=1,
+            dashboard_address="127.0.0.1:0",  # any free port: without an address Dask warns if its usual one is taken
+            env=dict(ONE_THREAD),
         )
 
 

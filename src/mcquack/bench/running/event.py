@@ -12,10 +12,11 @@ EventKind = Literal[
     "planned",  # a cell asks for ``tasks``; some of them may be known already
     "known",  # ``outcome`` was in the store, or another cell asked for it too
     "chosen",  # the search of a cell ended in ``choice``, and the store has it
+    "not_chosen",  # the search of a cell ended without a choice, for this ``reason``
     "started",  # ``task`` was handed to the workers, who begin it as soon as one is free
     "finished",  # ``outcome`` is in the store, be it a success or a failure
     "lost",  # the worker of ``task`` died; it will be tried again, alone
-    "cell_done",  # all that ``cell`` asks for is in the store
+    "cell_done",  # all that ``cell`` asks for is in the store, be it that nothing could be chosen
     "stopping",  # nothing more is begun, and ``tasks`` are waited for
 ]
 
@@ -30,3 +31,4 @@ class Event:
     tasks: tuple[Task, ...] = ()
     outcome: Outcome | None = None
     choice: Choice | None = None
+    reason: str = ""

@@ -144,14 +144,6 @@ class Store:
         done, failed = (sum(getattr(tally, name) for tally in phases.values()) for name in ("done", "failed"))
         return Counts(done=done, failed=failed, by_phase=phases)
 
-    def forget_failures(self, *, dataset: str | None = None, model: str | None = None) -> int:
-        """Removes failed tasks, all or those of a dataset or model, so that they are run again; tells how many."""
-        wanted = {"dataset": dataset, "model": model}
-        asked = {name: rows.storable(value) for name, value in wanted.items() if value is not None}
-        condition = " AND ".join(["failed", *(f"{name} = :{name}" for name in asked)])
-        with self._transaction() as connection:
-            return connection.execute(f"DELETE FROM outcomes WHERE {condition}", asked).rowcount
-
     def choose(self, choice: Choice) -> None:
         """Keeps the choice for its dataset and model, in place of an older one."""
         columns = rows.choice_columns(choice)

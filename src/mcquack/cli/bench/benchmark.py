@@ -63,7 +63,9 @@ class Provenance:
     suite: Mapping[str, Any]
 
 
-def run_to_the_end(cells: "Sequence[Cell]", store: "Store", *, workers: Workers, provenance: Provenance) -> None:
+def run_to_the_end(
+    cells: "Sequence[Cell]", store: "Store", *, workers: Workers, provenance: Provenance, retry_failed: bool = False
+) -> None:
     """Runs what the store lacks and shows it; leaves by the exit code that tells how it ended."""
     start = Progress.before(cells)
     n_datasets, n_models = (len(set(names)) for names in zip(*start.cells, strict=True))
@@ -72,7 +74,7 @@ def run_to_the_end(cells: "Sequence[Cell]", store: "Store", *, workers: Workers,
         f"results go to {store.path}."
     )
     with _recorded(store, provenance):
-        progress = _last_progress(cells, store, start=start, workers=workers)
+        progress = _last_progress(cells, store, start=start, workers=workers, retry_failed=retry_failed)
     _finish(progress, store.path)
 
 
@@ -96,12 +98,14 @@ def _recorded(store: "Store", provenance: Provenance) -> Iterator[None]:
     store.end_run(number, "done")
 
 
-def _last_progress(cells: "Sequence[Cell]", store: "Store", *, start: Progress, workers: Workers) -> Progress:
+def _last_progress(
+    cells: "Sequence[Cell]", store: "Store", *, start: Progress, workers: Workers, retry_failed: bool
+) -> Progress:
     from mcquack.bench.running.runner import run
 
     progress = start
     with workers.executor() as executor:
-        events: Any = run(cells, store, executor)  # a generator: its type promises less
+        events: Any = run(cells, store, executor, retry_failed=retry_failed)  # a generator: its type promises less
         with closing(events):
             for latest in shown(events, start, executor=executor):
                 progress = latest
@@ -109,13 +113,19 @@ def _last_progress(cells: "Sequence[Cell]", store: "Store", *, start: Progress, 
 
 
 def _finish(progress: Progress, path: Path) -> None:
-    before = f", {progress.n_known:,} of them before" if progress.n_known else ""
-    tell(f"{counted(progress.n_done, 'task')} done{before}.")
+    tell(f"{counted(progress.n_done, 'task')} done{_before(progress.n_known_done)}.")
     if progress.best():
         tell(f"Read what came of it with: mcquack report {path} --out {path.stem}-report")
+    if progress.n_without_choice:
+        tell(f"No settings could be chosen for {counted(progress.n_without_choice, 'pair')} of a model and a dataset.")
     if progress.n_failed:
         tell(
-            f"{counted(progress.n_failed, 'task')} failed: mcquack bench status {path} tells why, "
-            f"mcquack bench retry {path} --failed runs them again."
+            f"{counted(progress.n_failed, 'task')} failed{_before(progress.n_known_failed)}: "
+            f"mcquack bench status {path} tells why, mcquack bench retry {path} --failed runs them again."
         )
+    if progress.n_failed or progress.n_without_choice:
         raise typer.Exit(exit_codes.SOME_TASKS_FAILED)
+
+
+def _before(n_known: int) -> str:
+    return f", {n_known:,} of them before" if n_known else ""

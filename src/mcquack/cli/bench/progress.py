@@ -21,7 +21,7 @@ class CellProgress:
     """How far one model on one dataset is.
 
     ``n_most`` bounds its tasks from above: a search may stop early. ``validation`` is the score that its settings were
-    chosen by, ``test`` has a score for each seed that was done.
+    chosen by, ``test`` has a score for each seed that was done, ``why_no_choice`` tells why a search ended without one.
     """
 
     n_most: int
@@ -32,6 +32,7 @@ class CellProgress:
     seconds: float = 0.0
     validation: float | None = None
     test: tuple[float, ...] = ()
+    why_no_choice: str = ""
     is_over: bool = False
 
     @property
@@ -72,12 +73,13 @@ class Progress:
     """How far all of it is.
 
     ``in_flight`` has the tasks that the workers were given, the oldest first; they are more than run at once.
-    ``n_known`` tasks had ended before this run.
+    Of the tasks that had ended before this run, ``n_known_done`` have scores and ``n_known_failed`` an error.
     """
 
     cells: Mapping[CellKey, CellProgress]
     in_flight: Mapping[str, Task] = field(default_factory=dict)
-    n_known: int = 0
+    n_known_done: int = 0
+    n_known_failed: int = 0
     n_workers: int = 1
 
     @classmethod
@@ -98,6 +100,8 @@ class Progress:
                 return self._after_outcome(event.outcome, is_known=event.kind == "known")
             case "chosen" if event.cell is not None and event.choice is not None:
                 return self._with_cell(_key(event.cell), validation=event.choice.score)
+            case "not_chosen" if event.cell is not None:
+                return self._with_cell(_key(event.cell), why_no_choice=event.reason)
             case "cell_done" if event.cell is not None:
                 return self._with_cell(_key(event.cell), is_over=True)
         return self
@@ -106,7 +110,13 @@ class Progress:
         key = (outcome.task.dataset, outcome.task.model)
         in_flight = {name: task for name, task in self.in_flight.items() if name != outcome.task.id}
         cells = {**self.cells, key: self.cells[key].after(outcome)}
-        return replace(self, cells=cells, in_flight=in_flight, n_known=self.n_known + is_known)
+        return replace(
+            self,
+            cells=cells,
+            in_flight=in_flight,
+            n_known_done=self.n_known_done + (is_known and not outcome.failed),
+            n_known_failed=self.n_known_failed + (is_known and outcome.failed),
+        )
 
     def _with_cell(self, key: CellKey, **changes: Any) -> Self:
         return replace(self, cells={**self.cells, key: replace(self.cells[key], **changes)})
@@ -129,7 +139,12 @@ class Progress:
     @property
     def n_run(self) -> int:
         """Ended in this run."""
-        return self.n_ended - self.n_known
+        return self.n_ended - self.n_known_done - self.n_known_failed
+
+    @property
+    def n_without_choice(self) -> int:
+        """Models on datasets for which no settings could be chosen."""
+        return sum(bool(cell.why_no_choice) for cell in self.cells.values())
 
     @property
     def n_most(self) -> int:

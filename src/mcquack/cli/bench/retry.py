@@ -1,6 +1,7 @@
 """``mcquack bench retry``: what failed, once more."""
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -13,8 +14,8 @@ from mcquack.cli.notes import tell
 from mcquack.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from mcquack.bench.store import Store
-    from mcquack.bench.suites import Suite
+    from mcquack.bench.store import RunRecord, Store
+    from mcquack.bench.task import Task
 
 
 def retry(
@@ -29,8 +30,9 @@ def retry(
     dask: Dask = None,
     data_dir: DataDir = None,
 ) -> None:
-    """Run the tasks that failed once more, and then what follows from them, as the last run of the store asked for.
+    """Run the tasks that failed once more, and then what follows from them, as the last run that had them asked for.
 
+    A failure stays in the store until its task has ended anew.
     Failures of a lost worker or a full disk pass; those of a model come back, and mcquack bench status tells them.
 
     Example: mcquack bench retry real-world.sqlite --failed --models mcquack
@@ -39,33 +41,66 @@ def retry(
         raise typer.BadParameter("say what to run again; there is --failed.", param_hint="--failed")
     workers = Workers(jobs=jobs, dask=dask, data_dir=data_dir)
 
-    from mcquack.bench.store import Store  # not above: it would delay every --help
+    from mcquack.bench.store import Store  # not above: they would delay every --help
+    from mcquack.bench.suites import recorded_cells
 
     with Store.open(store, write=True) as opened:
-        suite = _last_suite(opened)
-        chosen = _part(suite, models=listed(models), datasets=listed(datasets))
-        cells = chosen.cells()
+        runs = _recorded_runs(opened)
+        failures = _chosen_failures(opened, runs, models=listed(models), datasets=listed(datasets))
+        known = recorded_cells(runs, set(map(_pair, failures)))
+        again = [task for task in failures if _pair(task) in known and known[_pair(task)].may_ask_for(task)]
+        _announce(n_again=len(again), n_left=len(failures) - len(again))
+        if not again:
+            return
+        pairs = set(map(_pair, again))
+        cells = [cell for pair, cell in known.items() if pair in pairs]
         workers.fetch_missing(cells)
-        n_forgotten = sum(opened.forget_failures(dataset=cell.dataset, model=cell.model) for cell in cells)
-        tell(f"{counted(n_forgotten, 'failed task')} will be run again.")
-        # The whole suite, also if only a part of it runs now: the next retry shall know all of it.
-        provenance = Provenance(arguments=context.obj, suite=suite.to_json())
-        run_to_the_end(cells, opened, workers=workers, provenance=provenance)
+        # Status and report tell how far the last suite is, also if only a part of it runs now.
+        provenance = Provenance(arguments=context.obj, suite=runs[-1].suite)
+        run_to_the_end(cells, opened, workers=workers, provenance=provenance, retry_failed=True)
 
 
-def _last_suite(store: "Store") -> "Suite":
-    from mcquack.bench.suites import suite_from_json
-
+def _recorded_runs(store: "Store") -> "tuple[RunRecord, ...]":
     runs = store.runs()
     if not runs:
         raise InvalidInputError(f"no run has begun in {store.path}; begin one with mcquack bench run.")
-    return suite_from_json(runs[-1].suite)
+    return runs
 
 
-def _part(suite: "Suite", *, models: tuple[str, ...] | None, datasets: tuple[str, ...] | None) -> "Suite":
-    """A model that the run did not ask for cannot have failed in it."""
-    for model in models or ():
-        if model not in suite.models:
-            hint = did_you_mean(model, suite.models, otherwise=f"there are {', '.join(suite.models)}.")
-            raise InvalidInputError(f"no model of the last run is named {model!r}; {hint}")
-    return suite.with_(models=models, datasets=datasets)
+def _chosen_failures(
+    store: "Store", runs: "Sequence[RunRecord]", *, models: tuple[str, ...] | None, datasets: tuple[str, ...] | None
+) -> "list[Task]":
+    """All failed tasks, or those of some models or datasets; what no run asked for cannot have failed."""
+    from mcquack.bench.suites.suite import chosen_names
+
+    if models is not None:
+        _require_known(models, _names(runs, "models"))
+    if datasets is not None:
+        datasets = chosen_names(_names(runs, "datasets"), datasets)
+    failed = (outcome.task for outcome in store.outcomes(failed=True, details=False))
+    return [
+        task
+        for task in failed
+        if (models is None or task.model in models) and (datasets is None or task.dataset in datasets)
+    ]
+
+
+def _names(runs: "Iterable[RunRecord]", kind: Literal["models", "datasets"]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for run in runs for name in run.suite.get(kind, ())))
+
+
+def _require_known(models: Iterable[str], known: tuple[str, ...]) -> None:
+    for model in models:
+        if model not in known:
+            hint = did_you_mean(model, known, otherwise=f"there are {', '.join(known)}.")
+            raise InvalidInputError(f"no model of this store is named {model!r}; {hint}")
+
+
+def _pair(task: "Task") -> tuple[str, str]:
+    return task.dataset, task.model
+
+
+def _announce(*, n_again: int, n_left: int) -> None:
+    if n_left:
+        tell(f"No recorded run asks any more for {counted(n_left, 'failed task')}: left alone.")
+    tell(f"At most {counted(n_again, 'failed task')} will be run again." if n_again else "Nothing is to be run again.")

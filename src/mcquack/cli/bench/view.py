@@ -125,6 +125,8 @@ def _notes(event: "Event", progress: Progress) -> Iterator[str]:
         yield "Stopping: the tasks that run are waited for and kept. Ctrl-C again stops at once."
     elif event.kind == "lost":
         yield f"A worker was lost; to be tried again: {event.task}."
+    elif event.kind == "not_chosen":
+        yield f"{event.cell}: no settings could be chosen: {event.reason}."
     elif event.kind == "finished" and event.outcome is not None and event.outcome.failed:
         task = event.outcome.task
         if progress.cells[task.dataset, task.model].n_failed == 1:  # others may fail alike
