@@ -1,6 +1,7 @@
 """Settings that hold for every test."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,9 @@ from hypothesis import HealthCheck, settings
 
 # No display is needed to draw, and none is looked for; set before anything imports matplotlib.
 os.environ["MPLBACKEND"] = "Agg"
+
+# Some tests send Ctrl-C; a shell that starts them all in the background would have them ignore it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # No test asks the internet for data; those that download bring a server of their own.
 os.environ["MCQUACK_OFFLINE"] = "1"
