@@ -15,6 +15,7 @@ from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError
 from mcquack.randomness import stream
 from mcquack.simulators.engine import Engine, Gradient
+from mcquack.simulators.ring import RingEngine
 from mcquack.simulators.statevector import StatevectorEngine
 from mcquack.training import ParameterShiftEngine
 from tests.oracles import oracle_kernel, slope
@@ -39,6 +40,7 @@ ENGINES = (
     Implementation("statevector-float64", partial(StatevectorEngine, dtype=np.float64), 1e-12),
     Implementation("statevector-float32", partial(StatevectorEngine, dtype=np.float32), 5e-6),
     Implementation("parameter-shift", parameter_shift, 1e-12),
+    Implementation("ring", RingEngine, 1e-12),
 )
 
 every_engine = pytest.mark.parametrize("implementation", ENGINES, ids=lambda implementation: implementation.name)

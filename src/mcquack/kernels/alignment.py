@@ -3,36 +3,51 @@
 from typing import Any
 
 import numpy as np
+from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from mcquack.errors import InvalidInputError
 from mcquack.simulators.statevector.entry import entry
 
 FloatArray = NDArray[np.floating]
+_TINY = 1e-100
+
+
+@njit(nogil=True)
+def _unit(K: Any) -> float:
+    """What fidelities are measured in: their size does not matter to the alignment, but squares of tiny ones vanish."""
+    top = 0.0
+    for row in range(K.shape[0]):
+        for column in range(K.shape[1]):
+            top = max(top, float(K[row, column]))
+    return top if 0.0 < top < _TINY else 1.0
 
 
 @entry
-def alignment_slopes(K: Any, labels: Any, row_weights: Any) -> tuple[float, float, float]:
-    """(A, s, t) with ∂A/∂K[i, m] = row_weights[i] * (s * K*[i, m] - t * K[i, m]), K* given by the labels.
+def alignment_slopes(K: Any, labels: Any, row_weights: Any) -> tuple[float, float, float, float]:
+    """(A, s, t, u) with ∂A/∂K[i, m] = row_weights[i] * (s * K*[i, m] - t * (u * K[i, m])), K* given by the labels.
+
+    u brings tiny fidelities to the size of 1, and is 1 for others: t · u would overflow where s and t do not.
 
     A is 0 with zero slopes where it is undefined: all fidelities, or all weights, vanish.
     """
     agreement, power, mass = 0.0, 0.0, 0.0
+    unit = _unit(K)
     for row in range(K.shape[0]):
         weight = float(row_weights[row])
         along, squared = 0.0, 0.0
         for column in range(K.shape[1]):
-            value = float(K[row, column])
+            value = float(K[row, column]) / unit
             along += value if column == labels[row] else -value
             squared += value * value
         agreement += weight * along
         power += weight * squared
         mass += weight * K.shape[1]
     if power <= 0.0 or mass <= 0.0:
-        return 0.0, 0.0, 0.0
+        return 0.0, 0.0, 0.0, 1.0
     scale = 1.0 / (np.sqrt(power) * np.sqrt(mass))
     alignment = agreement * scale
-    return alignment, scale, alignment / power
+    return alignment, scale / unit, alignment / power / unit, 1.0 / unit
 
 
 def ideal_kernel(labels: ArrayLike, n_classes: int) -> FloatArray:
@@ -54,8 +69,8 @@ def target_alignment(K: ArrayLike, labels: ArrayLike, *, row_weights: ArrayLike 
 def alignment_gradient(K: ArrayLike, labels: ArrayLike, *, row_weights: ArrayLike | None = None) -> FloatArray:
     """∂A/∂K in closed form."""
     kernel, classes, weights = _checked(K, labels, row_weights)
-    _, toward, away = alignment_slopes(kernel, classes, weights)
-    gradient: FloatArray = weights[:, None] * (toward * ideal_kernel(classes, kernel.shape[1]) - away * kernel)
+    _, toward, away, unit = alignment_slopes(kernel, classes, weights)
+    gradient: FloatArray = weights[:, None] * (toward * ideal_kernel(classes, kernel.shape[1]) - away * (unit * kernel))
     return gradient
 
 

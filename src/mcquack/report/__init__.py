@@ -1,5 +1,6 @@
 """Pictures of a dataset, a fitted model or a ranking; each function returns a figure for the caller to show or save."""
 
+from mcquack.report.bitflip import plot_bitflip_calibration
 from mcquack.report.circuit import plot_circuit
 from mcquack.report.dataset import plot_dataset
 from mcquack.report.embedding import plot_embedding
@@ -8,6 +9,7 @@ from mcquack.report.kernel import plot_kernel
 from mcquack.report.ranking import plot_critical_difference, plot_ranking, plot_scores_by_size, plot_wins
 
 __all__ = [
+    "plot_bitflip_calibration",
     "plot_circuit",
     "plot_critical_difference",
     "plot_dataset",

@@ -173,7 +173,7 @@ def _pull_alignment(
             room.batch_labels[position] = problem.labels[order[first + position]]
             room.batch_weights[position] = problem.row_weights[order[first + position]]
     barrier(cells, n_threads)
-    alignment, toward, away = alignment_slopes(
+    alignment, toward, away, unit = alignment_slopes(
         room.scores[:count], room.batch_labels[:count], room.batch_weights[:count]
     )
     scalar = states.dtype.type
@@ -184,7 +184,8 @@ def _pull_alignment(
                 slope = 0.0
                 if position < count:
                     ideal = 1.0 if room.batch_labels[position] == of_class else -1.0
-                    slope = -room.batch_weights[position] * (toward * ideal - away * room.scores[position, of_class])
+                    along = unit * room.scores[position, of_class]
+                    slope = -room.batch_weights[position] * (toward * ideal - away * along)
                 room.cotangent[position, of_class * k] = scalar(slope)
         if k > 1:
             spread_rows(room.kernel[rows], k, pace.class_score, room.cotangent[rows])

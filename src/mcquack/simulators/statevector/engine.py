@@ -157,7 +157,8 @@ def check_qubits(n_qubits: int) -> None:
     """Refuses circuits that are too wide for this engine."""
     if n_qubits > MAX_QUBITS:
         raise InvalidInputError(
-            f"the statevector engine takes 1 to {MAX_QUBITS} qubits, got {n_qubits}; use fewer qubits with more layers."
+            f"the statevector engine takes 1 to {MAX_QUBITS} qubits, got {n_qubits}; use fewer qubits and more layers, "
+            'or engine="ring", which takes any number of qubits with few layers.'
         )
 
 

@@ -1,0 +1,103 @@
+"""The paper's choice of b: where centroids differ most from each other and least from themselves."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mcquack.checks import is_number, require, required_count
+from mcquack.errors import InvalidInputError
+from mcquack.kernels.bitflip.tolerance import checked_weights, mean_weights, tolerant_kernels
+from mcquack.randomness import stream
+from mcquack.simulators.engine import FloatArray
+
+_EQUAL = 1e-9  # differences closer than this are ties: no number of shots tells them apart
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Calibration:
+    """Mean k^b between class means for b = 0 … n, the best b, and how far shots alone would have moved it."""
+
+    diagonal: FloatArray
+    off_diagonal: FloatArray
+    tolerance: int
+    confidence: float
+    interval: tuple[int, int] | None  # None for exact distributions, which no shot has touched
+    band: FloatArray | None  # (2, n + 1): the interval of the difference, for every b
+
+    @property
+    def difference(self) -> FloatArray:
+        """The criterion: mean diagonal minus mean off-diagonal."""
+        return self.diagonal - self.off_diagonal
+
+
+def calibrate(weights: ArrayLike, *, n_resamples: int = 1000, confidence: float = 0.95, seed: int = 0) -> Calibration:
+    """b* = argmax of mean diagonal minus mean off-diagonal k^b, from the weights (M, M, n + 1) between class means.
+
+    Of several maxima it is the one nearest to the middle between the mean weights on and off the diagonal: where the
+    criterion is flat, it does not tell which b separates the two best. Whole numbers are taken as counts, and drawing
+    the shots of each pair again gives the interval; floating-point numbers are exact probabilities, which have none.
+    """
+    counts = _checked_square(weights)
+    require(is_number(confidence) and 0 < confidence < 1, "confidence", "a number between 0 and 1", confidence)
+    diagonal, off_diagonal = _curves(counts)
+    interval = band = None
+    if counts.dtype.kind in "iu":
+        interval, band = _bootstrap(counts, required_count("n_resamples", n_resamples), confidence, seed)
+    return Calibration(
+        diagonal=diagonal,
+        off_diagonal=off_diagonal,
+        tolerance=_best(counts, diagonal - off_diagonal),
+        confidence=float(confidence),
+        interval=interval,
+        band=band,
+    )
+
+
+def best_nearest(criterion: FloatArray, target: float) -> int:
+    """Where the criterion is largest; of several such places the one nearest to the target."""
+    best = np.flatnonzero(criterion >= criterion.max() - _EQUAL)
+    return int(best[np.argmin(np.abs(best - target))])
+
+
+def _checked_square(weights: ArrayLike) -> NDArray[np.number]:
+    counts = checked_weights(weights, n_axes=3)
+    if counts.shape[0] != counts.shape[1] or len(counts) < 2:
+        raise InvalidInputError(
+            "calibration needs the weights between at least two class means and themselves, shape (M, M, n + 1), got "
+            f"{counts.shape}."
+        )
+    return counts
+
+
+def _off_diagonal(n_classes: int) -> NDArray[np.bool_]:
+    return ~np.eye(n_classes, dtype=bool)
+
+
+def _curves(counts: NDArray[np.number]) -> tuple[FloatArray, FloatArray]:
+    """Mean k^b on and off the diagonal, for every b."""
+    kernels, off = tolerant_kernels(counts), _off_diagonal(len(counts))
+    return kernels[~off].mean(axis=0), kernels[off].mean(axis=0)
+
+
+def _best(counts: NDArray[np.number], difference: FloatArray) -> int:
+    means, off = mean_weights(counts), _off_diagonal(len(counts))
+    return best_nearest(difference, float(means[~off].mean() + means[off].mean()) / 2)
+
+
+def _bootstrap(
+    counts: NDArray[np.number], n_resamples: int, confidence: float, seed: int
+) -> tuple[tuple[int, int], FloatArray]:
+    """Intervals of b* and of the difference, from shots drawn again out of those that were counted."""
+    rng = stream(seed, "bitflip", "bootstrap")
+    shots = counts.sum(axis=-1)
+    shares = counts / shots[..., None]
+    best, differences = [], []
+    for _ in range(n_resamples):
+        drawn = rng.multinomial(shots, shares)
+        diagonal, off_diagonal = _curves(drawn)
+        differences.append(diagonal - off_diagonal)
+        best.append(_best(drawn, differences[-1]))
+    edges = (1 - confidence) / 2, (1 + confidence) / 2
+    low, high = np.quantile(best, edges, method="inverted_cdf")
+    return (int(low), int(high)), np.quantile(differences, edges, axis=0)

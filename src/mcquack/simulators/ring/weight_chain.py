@@ -1,0 +1,330 @@
+"""P(k), how often k ones are found when U†(c) U(x)|0…0⟩ is measured, contracted qubit after qubit on a ring.
+
+For two layers of rotations the amplitude of the outcome s is
+
+    φ[s] = Σ over w, w' of Π_q a_q[w_q ⊕ w_{q-1}] · G_q[w'_q, w_q] · B_q[s_q, w'_q ⊕ w'_{q-1}],
+
+with a = R₁(x)|0⟩, G = R₂†(c) R₂(x), B = R₁†(c), and the running parities w of the sample's ring and w' of the
+centroid's. On the first qubit a and B see the parities themselves, and G sees both of them changed by the last ones:
+the ring closes. So the state (w, w') of a qubit has four values, and |φ|², where every parity stands once more for the
+conjugate, is a chain of Hermitian 4 × 4 matrices. A step multiplies it entry by entry with f f†, as the difference of
+the parities has the amplitudes f = a ⊗ B_s, or with g g† for g = G. Between the two stands a Walsh-Hadamard transform
+H, which turns the sum over differences into a product. With hats on factors that are transformed too,
+
+    Σ_k z^k P(k) = Tr [H ĝ₀] [H g_{n-1}] [H f̂_{n-1}(z)] ⋯ [H g₁] [H f̂₁(z)] [H f₀(z)],
+
+where f(z) is f f† for s = 0 plus z times f f† for s = 1. The coefficients of z are kept themselves, not values at roots
+of unity: qubit q needs only q + 2 of them, all are real, and the smallest probabilities keep their digits. A Hermitian
+matrix M is kept as the real one R = Re M + Im M, which H transforms alike; its entrywise product with C is
+Re C ∘ R + Im C ∘ Rᵀ. The trace runs over the 16 unit matrices of this form, the roots of as many chains, eight of them
+side by side in the lanes of a register.
+
+An array of a polynomial has the shape (tiles, 16, 8): coefficient k in tile k + 1, between tiles of zeros, the entry
+R[ket, bra] in row ket + 4 bra.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from mcquack.simulators.statevector.lanes import fma, lane_count, lane_sum, load, splat, store
+from mcquack.simulators.statevector.memory import aligned_zeros
+
+FloatArray = NDArray[np.float64]
+
+N_ENTRIES = 16
+LANES = lane_count(np.float64)
+JOINT = 2  # place of g among the factors of a qubit, after f for the outcomes 0 and 1
+# The way back walks so many qubits forward again, rather than find all it needs in memory that no cache holds.
+QUBITS_BETWEEN_MARKS = 8
+
+
+class Workspace(NamedTuple):
+    """Memory that the chains of one pair are worked out in."""
+
+    marks: FloatArray  # (marks, n + 3, 16, 8): the chain after every so many qubits
+    turns: FloatArray  # (2, n + 3, 16, 8): the chain after other qubits, in turn
+    again: FloatArray  # (qubits, n + 3, 16, 8): the chain after all qubits up to the next mark
+    between: FloatArray  # (qubits, n + 3, 16, 8): the chain within these qubits
+    unit: FloatArray  # (4, 16, 8): the roots
+    adjoint: FloatArray  # (n + 3, 16, 8)
+    sums: FloatArray  # (3, 2, 16, 8): derivatives by the tables of one qubit, lane by lane
+
+
+def workspace(n_qubits: int, *, backward: bool) -> Workspace:
+    """Memory for circuits of this width."""
+    n_marks = 1 + (n_qubits - 1) // QUBITS_BETWEEN_MARKS if backward else 1
+    n_kept = QUBITS_BETWEEN_MARKS if backward else 0
+    leading = ((n_marks, n_qubits + 3), (2, n_qubits + 3), (n_kept, n_qubits + 3), (n_kept, n_qubits + 3))
+    shapes = (*leading, (4,), (n_qubits + 3,), (3, 2))
+    return Workspace(*(aligned_zeros((*shape, N_ENTRIES, LANES), np.float64) for shape in shapes))
+
+
+# Factors and tables: what each qubit multiplies its chain by
+
+
+@njit(nogil=True)
+def _transform(factor: Any) -> None:
+    """H over one index of f f†; each takes half of the 1/16 in H⁻¹ = H / 16."""
+    p, q, r, s = factor[0] + factor[1], factor[0] - factor[1], factor[2] + factor[3], factor[2] - factor[3]
+    factor[0], factor[1], factor[2], factor[3] = (p + r) / 4, (q + s) / 4, (p - r) / 4, (q - s) / 4
+
+
+@njit(nogil=True)
+def _transform_hatted(factors: Any) -> None:
+    _transform(factors[0, JOINT])
+    for qubit in range(1, factors.shape[0]):
+        _transform(factors[qubit, 0])
+        _transform(factors[qubit, 1])
+
+
+@njit(nogil=True)
+def fill_factors(sample: Any, centroid: Any, joints: Any, factors: Any) -> None:
+    """f and g of every qubit, shape (n, 3, 4)."""
+    for q in range(joints.shape[0]):
+        for state in range(4):
+            w, v = state & 1, state >> 1
+            factors[q, JOINT, state] = joints[q, v, w]
+            for s in range(2):
+                factors[q, s, state] = sample[0, q, w, 0] * np.conj(centroid[0, q, v, s])
+    _transform_hatted(factors)
+
+
+@njit(nogil=True)
+def pull_factors(sample: Any, centroid: Any, by_factors: Any, by_sample: Any, by_centroid: Any, by_joints: Any) -> None:
+    """Adds the derivatives by the sample's first rotations, by the centroid's conjugated ones, and by G."""
+    _transform_hatted(by_factors)  # H is its own transpose
+    for q in range(by_joints.shape[0]):
+        for state in range(4):
+            w, v = state & 1, state >> 1
+            by_joints[q, v, w] += by_factors[q, JOINT, state]
+            for s in range(2):
+                by_sample[0, q, w, 0] += by_factors[q, s, state] * np.conj(centroid[0, q, v, s])
+                by_centroid[0, q, v, s] += by_factors[q, s, state] * sample[0, q, w, 0]
+
+
+@njit(nogil=True)
+def fill_tables(factors: Any, tables: Any) -> None:
+    """Re and Im of every f f†, shape (n, 3, 2, 16); of two transposed entries only that with ket ≥ bra."""
+    for q in range(factors.shape[0]):
+        for kind in range(3):
+            for bra in range(4):
+                for ket in range(bra, 4):
+                    value = factors[q, kind, ket] * np.conj(factors[q, kind, bra])
+                    tables[q, kind, 0, ket + 4 * bra] = value.real
+                    tables[q, kind, 1, ket + 4 * bra] = value.imag
+
+
+@njit(nogil=True)
+def pull_tables(factors: Any, by_tables: Any, by_factors: Any) -> None:
+    """The derivatives by the factors. Those by diagonal entries come doubled, and |f|² has f twice."""
+    by_factors[:] = 0.0
+    for q in range(factors.shape[0]):
+        for kind in range(3):
+            for bra in range(4):
+                for ket in range(bra, 4):
+                    entry = ket + 4 * bra
+                    slope = by_tables[q, kind, 0, entry] - 1j * by_tables[q, kind, 1, entry]
+                    by_factors[q, kind, ket] += slope * np.conj(factors[q, kind, bra])
+                    if ket != bra:
+                        by_factors[q, kind, bra] += np.conj(slope * factors[q, kind, ket])
+
+
+# Steps of a chain, tile by tile
+
+
+@njit(nogil=True)
+def _hadamard(v: Any, tile: int) -> None:
+    """H in place: two passes of two bits."""
+    for stride in (1, 4):
+        for group in range(4):
+            row = N_ENTRIES * tile + 4 // stride * group
+            a, b, c, d = load(v, row), load(v, row + stride), load(v, row + 2 * stride), load(v, row + 3 * stride)
+            p, q, r, s = a + b, a - b, c + d, c - d
+            store(v, row, p + r)
+            store(v, row + stride, q + s)
+            store(v, row + 2 * stride, p - r)
+            store(v, row + 3 * stride, q - s)
+
+
+@njit(nogil=True)
+def _join(v: Any, tile: int, table: Any, sign: float) -> None:
+    """Multiplies by g g† in place; the sign -1 gives the adjoint."""
+    for bra in range(4):
+        for ket in range(bra, 4):
+            real, imag = splat(table[0, ket + 4 * bra]), splat(sign * table[1, ket + 4 * bra])
+            here, there = N_ENTRIES * tile + ket + 4 * bra, N_ENTRIES * tile + bra + 4 * ket
+            a, b = load(v, here), load(v, there)
+            store(v, here, fma(real, a, imag * b))
+            store(v, there, fma(real, b, -(imag * a)))
+
+
+@njit(nogil=True)
+def _weigh(v: Any, tile: int, neighbour: int, tables: Any, sign: float, out: Any) -> None:
+    """Multiplies by f(z): the tile by its constant part, the neighbour by the factor of z."""
+    for bra in range(4):
+        for ket in range(bra, 4):
+            entry, mirrored = ket + 4 * bra, bra + 4 * ket
+            real, imag = splat(tables[0, 0, entry]), splat(sign * tables[0, 1, entry])
+            real_z, imag_z = splat(tables[1, 0, entry]), splat(sign * tables[1, 1, entry])
+            a, b = load(v, N_ENTRIES * tile + entry), load(v, N_ENTRIES * tile + mirrored)
+            c, d = load(v, N_ENTRIES * neighbour + entry), load(v, N_ENTRIES * neighbour + mirrored)
+            store(out, N_ENTRIES * tile + entry, fma(real, a, imag * b) + fma(real_z, c, imag_z * d))
+            store(out, N_ENTRIES * tile + mirrored, fma(real, b, real_z * d) - fma(imag, a, imag_z * c))
+
+
+@njit(nogil=True)
+def _add_slopes(u: Any, tile: int, v: Any, source: int, sums: Any, kind: int) -> None:
+    """Adds the derivatives by the table that took v to the place of its adjoint u."""
+    for bra in range(4):
+        for ket in range(bra, 4):
+            entry, mirrored = ket + 4 * bra, bra + 4 * ket
+            real, imag = 2 * N_ENTRIES * kind + entry, 2 * N_ENTRIES * kind + N_ENTRIES + entry
+            of_a, of_b = load(u, N_ENTRIES * tile + entry), load(u, N_ENTRIES * tile + mirrored)
+            a, b = load(v, N_ENTRIES * source + entry), load(v, N_ENTRIES * source + mirrored)
+            store(sums, real, fma(of_a, a, fma(of_b, b, load(sums, real))))
+            store(sums, imag, fma(of_a, b, fma(-of_b, a, load(sums, imag))))
+
+
+@njit(nogil=True)
+def _move_sums(sums: Any, by_tables: Any) -> None:
+    """Adds what the lanes of one qubit have summed up, and clears it."""
+    for kind in range(3):
+        for part in range(2):
+            for bra in range(4):
+                for ket in range(bra, 4):
+                    row = N_ENTRIES * (2 * kind + part) + ket + 4 * bra
+                    by_tables[kind, part, ket + 4 * bra] += lane_sum(load(sums, row))
+    sums[:] = 0.0
+
+
+# Whole chains
+
+
+@njit(nogil=True)
+def _copy(v: Any, tile: int, out: Any) -> None:
+    for row in range(N_ENTRIES * tile, N_ENTRIES * (tile + 1)):
+        store(out, row, load(v, row))
+
+
+@njit(nogil=True)
+def _step(before: Any, qubit: int, tables: Any, after: Any, between: Any, kept: bool) -> None:
+    """One qubit further; ``between`` keeps the transformed product with f(z), if it is to be kept."""
+    n_tiles = qubit + 2
+    for tile in range(1, n_tiles + 1):
+        _weigh(before, tile, tile - 1, tables, 1.0, after)
+        _hadamard(after, tile)
+        if kept:
+            _copy(after, tile, between)
+        _join(after, tile, tables[JOINT], 1.0)
+        _hadamard(after, tile)
+    after[0] = 0.0
+    after[n_tiles + 1] = 0.0
+
+
+@njit(nogil=True)
+def _begin(group: int, tables: Any, unit: Any, first: Any) -> None:
+    """The chains of eight roots after the first qubit."""
+    unit[:] = 0.0
+    for lane in range(LANES):
+        unit[1, LANES * group + lane, lane] = 1.0
+    for tile in range(1, 3):
+        _weigh(unit, tile, tile - 1, tables, 1.0, first)
+        _hadamard(first, tile)
+    first[0] = 0.0
+    first[3] = 0.0
+
+
+@njit(nogil=True)
+def _after(qubit: int, spacing: int, work: Any) -> Any:
+    """Where the chain after this qubit is kept."""
+    return work.marks[qubit // spacing] if qubit % spacing == 0 else work.turns[qubit % 2]
+
+
+@njit(nogil=True)
+def _walk(group: int, tables: Any, spacing: int, work: Any) -> Any:
+    """The chains of eight roots after the last qubit."""
+    here = _after(0, spacing, work)
+    _begin(group, tables[0], work.unit, here)
+    for qubit in range(1, tables.shape[0]):
+        there = _after(qubit, spacing, work)
+        _step(here, qubit, tables[qubit], there, there, False)
+        here = there
+    return here
+
+
+@njit(nogil=True)
+def add_distribution(tables: Any, work: Any, found: Any) -> None:
+    """Adds P(k) to ``found`` (n + 1)."""
+    for group in range(N_ENTRIES // LANES):
+        last = _walk(group, tables, tables.shape[0], work)
+        for k in range(found.shape[0]):
+            _join(last, k + 1, tables[0, JOINT], 1.0)
+            _hadamard(last, k + 1)
+            for lane in range(LANES):
+                found[k] += last[k + 1, LANES * group + lane, lane]
+
+
+@njit(nogil=True)
+def _close_back(group: int, slopes: Any, tables: Any, last: Any, work: Any) -> None:
+    """The adjoint of the closing."""
+    u = work.adjoint
+    for tile in range(1, slopes.shape[0] + 1):
+        u[tile] = 0.0
+        for lane in range(LANES):
+            u[tile, LANES * group + lane, lane] = slopes[tile - 1]
+        _hadamard(u, tile)
+        _add_slopes(u, tile, last, tile, work.sums, JOINT)
+        _join(u, tile, tables[JOINT], -1.0)
+
+
+@njit(nogil=True)
+def _step_back(qubit: int, tables: Any, before: Any, between: Any, work: Any) -> None:
+    """Moves the adjoint before this qubit."""
+    u = work.adjoint
+    for tile in range(1, qubit + 3):
+        _hadamard(u, tile)
+        _add_slopes(u, tile, between, tile, work.sums, JOINT)
+        _join(u, tile, tables[JOINT], -1.0)
+        _hadamard(u, tile)
+        _add_slopes(u, tile, before, tile, work.sums, 0)
+        _add_slopes(u, tile, before, tile - 1, work.sums, 1)
+        if tile > 1:
+            _weigh(u, tile - 1, tile, tables, -1.0, u)
+
+
+@njit(nogil=True)
+def _begin_back(work: Any) -> None:
+    for tile in range(1, 3):
+        _hadamard(work.adjoint, tile)
+        _add_slopes(work.adjoint, tile, work.unit, tile, work.sums, 0)
+        _add_slopes(work.adjoint, tile, work.unit, tile - 1, work.sums, 1)
+
+
+@njit(nogil=True)
+def _back_to_mark(mark: int, tables: Any, work: Any, by_tables: Any) -> None:
+    """Walks on from a mark once more, and then the adjoint back to it."""
+    first = mark * QUBITS_BETWEEN_MARKS + 1
+    end = min(first + QUBITS_BETWEEN_MARKS, tables.shape[0])
+    for qubit in range(first, end):
+        before = work.marks[mark] if qubit == first else work.again[qubit - first - 1]
+        _step(before, qubit, tables[qubit], work.again[qubit - first], work.between[qubit - first], True)
+    for qubit in range(end - 1, first - 1, -1):
+        before = work.marks[mark] if qubit == first else work.again[qubit - first - 1]
+        _step_back(qubit, tables[qubit], before, work.between[qubit - first], work)
+        _move_sums(work.sums, by_tables[qubit])
+
+
+@njit(nogil=True)
+def pull_distribution(tables: Any, slopes: Any, work: Any, by_tables: Any) -> None:
+    """Adds the derivatives of Σ slopes[k] P(k) by the tables."""
+    for group in range(N_ENTRIES // LANES):
+        last = _walk(group, tables, QUBITS_BETWEEN_MARKS, work)
+        _close_back(group, slopes, tables[0], last, work)
+        _move_sums(work.sums, by_tables[0])
+        for mark in range(work.marks.shape[0] - 1, -1, -1):
+            _back_to_mark(mark, tables, work, by_tables)
+        _begin_back(work)
+        _move_sums(work.sums, by_tables[0])

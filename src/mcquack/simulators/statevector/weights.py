@@ -1,0 +1,65 @@
+"""How often k ones are found when U†(c) U(x)|0…0⟩ is measured, from whole statevectors: for any number of layers."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mcquack.circuits.entangler import ring_permutation
+from mcquack.simulators.engine import FloatArray
+from mcquack.simulators.ring.rotations import ComplexArray, rotation_matrices
+from mcquack.simulators.statevector.engine import StateBlocks, StatevectorEngine
+
+_AMPLITUDES_AT_ONCE = 1 << 20  # 16 MiB, and as much again for what each gate makes of them
+
+
+def weight_distributions(engine: StatevectorEngine, samples: StateBlocks, centroids: StateBlocks) -> FloatArray:
+    """P[i, m, k] = probability of k ones in U†(c_m) U(x_i)|0…0⟩, shape (N, M, n + 1) and double precision."""
+    feature_map = engine.feature_map
+    states = engine.statevectors(samples)
+    angles = feature_map.angles(
+        *(array.astype(np.float64) for array in (centroids.features, centroids.weights, centroids.bias))
+    )
+    order, starts = _by_weight(feature_map.n_qubits)
+    ring = ring_permutation(feature_map.n_qubits)
+    found = np.empty((len(samples), len(centroids), feature_map.n_qubits + 1))
+    for rows in _chunks(len(samples), feature_map.dimension):
+        for column, rotations in enumerate(rotation_matrices(angles)):
+            undone = _undone(states[rows].astype(np.complex128), rotations, ring, feature_map.final_entangler)
+            found[rows, column] = np.add.reduceat(np.abs(undone[:, order]) ** 2, starts, axis=1)
+    # States in single precision have a norm of almost 1.
+    normalised: FloatArray = found / found.sum(axis=-1, keepdims=True)
+    return normalised
+
+
+def _chunks(n_rows: int, dimension: int) -> Iterator[slice]:
+    size = max(1, _AMPLITUDES_AT_ONCE // dimension)
+    return (slice(first, first + size) for first in range(0, n_rows, size))
+
+
+def _by_weight(n_qubits: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Basis states ordered by their number of ones, and where each number begins."""
+    weights = np.bitwise_count(np.arange(1 << n_qubits))
+    order = np.argsort(weights, kind="stable")
+    return order, np.searchsorted(weights[order], np.arange(n_qubits + 1))
+
+
+def _undone(states: ComplexArray, rotations: ComplexArray, ring: NDArray[Any], final_entangler: bool) -> ComplexArray:
+    """U†(c) on states (N, 2**n), for the rotations (L, n, 2, 2) of one centroid."""
+    n_layers = len(rotations)
+    for layer in range(n_layers - 1, -1, -1):
+        if layer + 1 < n_layers or final_entangler:
+            states = states[:, ring]
+        for qubit, rotation in enumerate(rotations[layer]):
+            states = _rotated(states, rotation.conj().T, qubit)
+    return states
+
+
+def _rotated(states: ComplexArray, rotation: ComplexArray, qubit: int) -> ComplexArray:
+    """One gate; no matrix product, as BLAS would wake threads for it."""
+    parts = states.reshape(len(states), 1 << qubit, 2, -1)
+    rotated = np.empty_like(parts)
+    for row in (0, 1):
+        rotated[:, :, row] = rotation[row, 0] * parts[:, :, 0] + rotation[row, 1] * parts[:, :, 1]
+    return rotated.reshape(states.shape)
