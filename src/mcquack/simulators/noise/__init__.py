@@ -1,0 +1,15 @@
+"""Noisy runs of shallow circuits on a ring of qubits, shot after shot as a device would give them."""
+
+from mcquack.simulators.noise.calibration import AACHEN, NOISELESS, PITTSBURGH, DeviceCalibration
+from mcquack.simulators.noise.schedule import RingSchedule, ring_schedule
+from mcquack.simulators.noise.trajectories import noisy_weight_counts
+
+__all__ = [
+    "AACHEN",
+    "NOISELESS",
+    "PITTSBURGH",
+    "DeviceCalibration",
+    "RingSchedule",
+    "noisy_weight_counts",
+    "ring_schedule",
+]
