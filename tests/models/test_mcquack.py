@@ -1095,8 +1095,10 @@ def test_training_of_neither_part_is_refused() -> None:
 
 def test_more_qubits_than_can_be_simulated_are_refused() -> None:
     for n_qubits in (21, 64, 10**12):
-        with pytest.raises(InvalidInputError, match=f"1 to 20 qubits, got {n_qubits}"):
-            small(n_qubits=n_qubits).fit(IRIS_X, IRIS_Y)
+        with pytest.raises(InvalidInputError, match=f'1 to 20 qubits, got {n_qubits}.*engine="ring"'):
+            small(n_qubits=n_qubits, engine="statevector").fit(IRIS_X, IRIS_Y)
+    with pytest.raises(InvalidInputError, match=f"1 to 100,000 qubits, got {10**12}"):
+        small(n_qubits=10**12).fit(IRIS_X, IRIS_Y)
 
 
 def test_numbers_of_numpy_are_numbers() -> None:

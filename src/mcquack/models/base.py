@@ -195,11 +195,16 @@ class CircuitClassifier(ClassifierMixin, Archived):
             final_entangler=self.final_entangler,
             features_per_gate=self._features_per_gate,
         )
-        if self.n_repetitions is not None:
+        if self.n_repetitions is not None or self._runs_on == "ring":  # whose cost grows steeply with the layers
             return once
         return replace(once, n_layers=once.n_layers * math.ceil(LAYERS_AT_LEAST / once.n_layers))
 
-    def _engine(self, feature_map: FeatureMap) -> StatevectorEngine:
+    @property
+    def _runs_on(self) -> Literal["statevector", "ring"]:
+        """The engine, where there is a choice."""
+        return "statevector"
+
+    def _statevector_engine(self, feature_map: FeatureMap) -> StatevectorEngine:
         return StatevectorEngine(feature_map, dtype=self.dtype, n_threads=self.n_threads)
 
     def _keep_plan(self, plan: Plan) -> None:

@@ -10,11 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError, ModelFileError
-from mcquack.kernels.fidelity import centroid_kernel
+from mcquack.kernels.bitflip import TolerantEngine
 from mcquack.kernels.pooling import ClassScore, class_scores
 from mcquack.models import archive
 from mcquack.models.base import CircuitClassifier, HistoryRow, ValidationData
+from mcquack.models.engines import EngineName, chosen_engine, new_engine
+from mcquack.models.inference import Measurement, check_measurement
 from mcquack.models.model_file import ModelFile, require_field, require_tensor
 from mcquack.models.preparation import (
     ClassWeight,
@@ -31,6 +34,7 @@ from mcquack.models.restoring import (
     restored_state,
 )
 from mcquack.models.setting_checks import check_settings
+from mcquack.simulators.engine import Engine
 from mcquack.training.centroids import initial_centroids
 from mcquack.training.loop import Epoch, train
 from mcquack.training.parameters import FloatArray, InitStrategy, Parameters, initial_embedding
@@ -51,9 +55,10 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
 
     Parameters
     ----------
-    n_qubits : width of the circuit, 1 to 20.
+    n_qubits : width of the circuit: 1 to 20, or any number for circuits of few layers.
     n_repetitions : how often every feature is encoded; the circuit has ``n_repetitions * ceil(d / n_qubits)`` layers.
-        None takes as many as make at least 20 layers: few features need the depth, many bring it along.
+        None takes as many as make at least 20 layers: few features need the depth, many bring it along. With the
+        ring engine, whose cost grows with the layers, None is 1.
     epochs : epochs at most; each has ``epochs_ka`` passes of KAO and ``epochs_co`` passes of CO.
     lr_ka, lr_co : learning rates of KAO and CO, multiplied by ``decay_rate`` after each epoch.
     reg_param_weights, reg_param_bias : penalties λ‖w‖² and λ‖b‖² of KAO.
@@ -72,6 +77,13 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     class_weight : None, "balanced" or a dict, as in scikit-learn.
     validation_fraction : share of the samples held out for ``patience``; None holds out none.
     final_entangler : False leaves out the last CNOT ring, as on a device.
+    engine : "statevector", for up to 20 qubits; "ring", for up to 4 layers on any number of qubits; "auto" takes the
+        first as long as the qubits allow it.
+    shots : measurements for each entry of the kernel when the model is used, drawn from the exact distribution; None
+        takes exact values. Training is always exact.
+    bitflip_tolerance : b; outcomes with at most b ones count as zeros when the model is used: the paper's k^b. None
+        counts zeros alone, which is the fidelity. Equal shares of shots are told apart by their mean number of ones.
+    training_tolerance : the b of the kernel that training aligns, likewise; the statevector engine has only None.
     warm_start : go on from the last fit in place of starting anew.
     dtype : "float32" or "float64".
     n_threads : threads of the engine; None takes all that Numba may use. Does not change results.
@@ -115,6 +127,10 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         class_weight: ClassWeight = None,
         validation_fraction: float | None = None,
         final_entangler: bool = True,
+        engine: EngineName = "auto",
+        shots: int | None = None,
+        bitflip_tolerance: int | None = None,
+        training_tolerance: int | None = None,
         warm_start: bool = False,
         dtype: Literal["float32", "float64"] = "float32",
         n_threads: int | None = None,
@@ -143,6 +159,10 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         self.class_weight = class_weight
         self.validation_fraction = validation_fraction
         self.final_entangler = final_entangler
+        self.engine = engine
+        self.shots = shots
+        self.bitflip_tolerance = bitflip_tolerance
+        self.training_tolerance = training_tolerance
         self.warm_start = warm_start
         self.dtype = dtype
         self.n_threads = n_threads
@@ -192,7 +212,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         return self._epochs(plan, state, list(self.history_) if resume else [])
 
     def _epochs(self, plan: Plan, state: TrainingState, rows: list[HistoryRow]) -> Generator[HistoryRow, None, None]:
-        engine, settings = self._engine(plan.feature_map), self._settings(plan.seed)
+        engine, settings = self._training_engine(plan.feature_map), self._settings(plan.seed)
         loop = train(engine, plan.training, state, settings=settings, validation=plan.validation)
         n_done = self.n_iter_ if rows else 0  # a loaded model may have had more epochs than its file has rows
         while n_done < self.epochs and not (n_done and self._out_of_patience(state.epoch)):
@@ -239,7 +259,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
             state = self._with_new_classes(plan, self._kept_state())
         # A stream has no end to slow down for.
         settings = replace(self._settings(plan.seed), decay_rate=1.0)
-        epoch = next(train(self._engine(plan.feature_map), plan.training, state, settings=settings))
+        epoch = next(train(self._training_engine(plan.feature_map), plan.training, state, settings=settings))
         row = epoch.report.as_row()
         if row["loss"] is None:
             self._tell_divergence(epoch.state.epoch, anything_kept=not first_call)
@@ -260,7 +280,22 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
 
     def _check_settings(self) -> None:
         check_settings(self.get_params(deep=False))
+        tolerances = {name: getattr(self, name) for name in ("bitflip_tolerance", "training_tolerance")}
+        check_measurement(self.shots, tolerances, n_qubits=int(self.n_qubits))
+        if self.training_tolerance is not None and self._runs_on == "statevector":
+            raise InvalidInputError('training_tolerance needs engine="ring"; leave it None for the statevector engine.')
         self._settings(seed=0)
+
+    @property
+    def _runs_on(self) -> Literal["statevector", "ring"]:
+        return chosen_engine(self.engine, int(self.n_qubits))
+
+    def _new_engine(self, feature_map: FeatureMap) -> Engine[Any]:
+        return new_engine(self.engine, feature_map, dtype=self.dtype, n_threads=self.n_threads)
+
+    def _training_engine(self, feature_map: FeatureMap) -> Engine[Any]:
+        engine = self._new_engine(feature_map)
+        return engine if self.training_tolerance is None else TolerantEngine(engine, tolerance=self.training_tolerance)
 
     def _check_centroids_kept(self) -> None:
         asked, trained = self.n_centroids_per_class, self._trained_centroids_per_class
@@ -314,18 +349,20 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
 
     # Use
 
-    def _fidelities(self, X: ArrayLike) -> FloatArray:
+    def _measured(self, X: ArrayLike) -> tuple[FloatArray, FloatArray | None]:
+        """The kernel, and what decides between equal entries of a sampled one."""
         rows = self._scaled_rows(X)
-        engine = self._engine(self.feature_map_)
-        return centroid_kernel(engine, rows, self.centroids_, weights=self.weights_, bias=self.bias_)
+        measurement = Measurement(shots=self.shots, tolerance=self.bitflip_tolerance, seed=self._seed)
+        parameters = Parameters(self.weights_, self.bias_, self.centroids_)
+        return measurement.kernel_and_ties(self._new_engine(self.feature_map_), rows, parameters)
 
     def _class_scores(self, X: ArrayLike) -> FloatArray:
-        return class_scores(self._fidelities(X), len(self.classes_), class_score=self.class_score)
+        return class_scores(self._measured(X)[0], len(self.classes_), class_score=self.class_score)
 
     def transform(self, X: ArrayLike) -> FloatArray:
-        """K (N, M·k): fidelity of every sample with every centroid, each in [0, 1]."""
+        """K (N, M·k): fidelity of every sample with every centroid, each in [0, 1], as measured."""
         check_is_fitted(self, "centroids_")
-        return self._fidelities(X)
+        return self._measured(X)[0]
 
     def decision_function(self, X: ArrayLike) -> FloatArray:
         """The class scores S (N, M), fidelities if k = 1; for two classes, as scikit-learn wants it, one number.
@@ -349,15 +386,19 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Class of the highest score: with ``class_score="max"``, that of the centroid with the highest fidelity."""
         check_is_fitted(self, "centroids_")
-        best = self._class_scores(X).argmax(axis=1)
-        predicted: NDArray[Any] = self.classes_[best]
+        kernel, ties = self._measured(X)
+        scores = class_scores(kernel, len(self.classes_), class_score=self.class_score)
+        if ties is not None:
+            deciding = class_scores(ties, len(self.classes_), class_score="max")
+            scores = np.where(scores == scores.max(axis=1, keepdims=True), deciding, -np.inf)
+        predicted: NDArray[Any] = self.classes_[scores.argmax(axis=1)]
         return predicted
 
     def statevectors(self, X: ArrayLike | None = None) -> NDArray[np.complexfloating[Any, Any]]:
         """Amplitudes (N, 2**n) of samples, or of the centroids if none are given, up to a common phase of each."""
         check_is_fitted(self, "centroids_")
         rows = self.centroids_ if X is None else self._scaled_rows(X)
-        engine = self._engine(self.feature_map_)
+        engine = self._statevector_engine(self.feature_map_)
         return engine.statevectors(engine.encode(rows, self.weights_, self.bias_))
 
     @property

@@ -10,7 +10,6 @@ from numpy.typing import DTypeLike, NDArray
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import ModelFileError
 from mcquack.models.model_file import ModelFile, require_field, require_tensor
-from mcquack.simulators.statevector.engine import check_qubits
 from mcquack.training.state import TrainingState
 
 STATE = "state."
@@ -31,7 +30,6 @@ def restored_feature_map(file: ModelFile, *, n_features: int, features_per_gate:
         raise ModelFileError(f"its circuit is not one of {kind}.")
     if feature_map.n_features != n_features:
         raise ModelFileError(f"its circuit takes {feature_map.n_features} features, its samples have {n_features}.")
-    check_qubits(feature_map.n_qubits)
     return feature_map
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from mcquack.checks import is_number, is_whole_number, require
-from mcquack.simulators.statevector.engine import check_qubits
+from mcquack.models.engines import check_engine
 
 MAX_BOUND = 1e4  # of the feature range; angles beyond it would lose digits in float32
 
@@ -18,7 +18,7 @@ def check_settings(settings: Mapping[str, Any]) -> None:
     for name in ("n_repetitions", "patience", "n_threads"):
         value = settings[name]
         require(value is None or _is_count(value), name, "None or a whole number of at least 1", value)
-    check_qubits(int(settings["n_qubits"]))
+    check_engine(settings.get("engine", "statevector"), int(settings["n_qubits"]))
     for name in ("scale", "init_small", "final_entangler", *(["warm_start"] if "warm_start" in settings else [])):
         require(isinstance(settings[name], bool | np.bool_), name, "True or False", settings[name])
     for name, choices in (("init_strategy", ("default", "wx+b=0")), ("dtype", ("float32", "float64"))):

@@ -63,7 +63,7 @@ class VariationalClassifier(CircuitClassifier):
 
     def _epochs(self, plan: Plan) -> Generator[HistoryRow, None, None]:
         train = VariationalTraining(
-            self._engine(plan.feature_map),
+            self._statevector_engine(plan.feature_map),
             plan.training,
             settings=self._settings(plan.seed),
             validation=plan.validation,
@@ -137,7 +137,9 @@ class VariationalClassifier(CircuitClassifier):
     def _scores(self, X: ArrayLike) -> FloatArray:
         check_is_fitted(self, "weights_")
         parameters = VariationalParameters(self.weights_, self.bias_)
-        logits = ClassLogits(self._engine(self.feature_map_), self._scaled_rows(X), n_classes=len(self.classes_))
+        logits = ClassLogits(
+            self._statevector_engine(self.feature_map_), self._scaled_rows(X), n_classes=len(self.classes_)
+        )
         return np.asarray(logits(parameters)[..., 0])
 
     def decision_function(self, X: ArrayLike) -> FloatArray:
