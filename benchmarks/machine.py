@@ -5,7 +5,10 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-PACKAGES = ("numpy", "numba", "scikit-learn", "torch", "jax", "jaxlib", "pennylane", "tensorcircuit-ng")
+PACKAGES = (
+    *("numpy", "numba", "scikit-learn", "torch", "jax", "jaxlib", "pennylane", "tensorcircuit-ng"),
+    *("qiskit", "qiskit-aer", "quimb"),
+)
 
 
 def n_cores() -> int:

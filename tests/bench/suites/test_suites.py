@@ -41,7 +41,7 @@ def mine(folder, text=MINE):
 
 
 def test_the_paper_s_suites_are_whole():
-    real, qml = map(read_suite, BUILT_IN)
+    real, qml = map(read_suite, ("real-world", "qml"))
     assert real.datasets == datasets.names("real-world")
     assert qml.datasets == datasets.names("qml")
     assert (len(real.datasets), len(qml.datasets)) == (20, 133)
@@ -51,7 +51,7 @@ def test_the_paper_s_suites_are_whole():
 
 
 def test_settings_are_chosen_on_the_validation_part_unless_that_is_the_test_part():
-    real, qml = map(read_suite, BUILT_IN)
+    real, qml = map(read_suite, ("real-world", "qml"))
     folded = {name for name in real.datasets if real.cell(name, "svc").splits != (VALIDATION,)}
     assert folded == {"iris3", "pm2", "pm4"}
     assert all(len(qml.cell(name, "svc").splits) == 5 for name in qml.datasets)

@@ -10,7 +10,7 @@ from mcquack.bench.suites import BUILT_IN
 def test_elsewhere_than_on_a_terminal_every_suite_is_a_line_to_cut(bench):
     lines = [line.split("\t") for line in bench("suites").out.splitlines()]
     assert tuple(line[0] for line in lines) == BUILT_IN
-    assert {(line[0], line[2]) for line in lines} == {("real-world", "20"), ("qml", "133")}
+    assert {(line[0], line[2]) for line in lines} == {("real-world", "20"), ("qml", "133"), ("hardware-twin", "8")}
     assert {len(line) for line in lines} == {7}
 
 

@@ -54,7 +54,7 @@ def test_json_tells_the_same_to_programs(datasets):
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (["--suite", "real_world"], "no suite is named 'real_world'; there are qml, real-world, extra."),
+        (["--suite", "real_world"], "no suite is named 'real_world'; there are qml, real-world, extra"),
         (["--family", "two_curve"], "no family is named 'two_curve'; did you mean two_curves or two_curves_diff?"),
         (["--suite", "extra", "--family", "zzz"], "no family in extra is named 'zzz'; there are kdd, "),
         (["--data-dir", "nowhere"], "which does not exist"),

@@ -19,7 +19,7 @@ from mcquack.errors import InvalidInputError
 
 T = TypeVar("T")
 
-BUILT_IN = ("real-world", "qml")
+BUILT_IN = ("real-world", "qml", "hardware-twin")
 _TYPES: Mapping[str, type] = {
     "name": str,
     "title": str,

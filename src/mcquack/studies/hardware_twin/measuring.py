@@ -1,0 +1,107 @@
+"""Hamming weights of the twin's circuits: exact, through shots, or as a noisy device counts them."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mcquack.circuits.feature_map import FeatureMap
+from mcquack.randomness import stream
+from mcquack.simulators.noise import AACHEN, PITTSBURGH, DeviceCalibration, noisy_weight_counts
+from mcquack.simulators.ring import RingEngine
+from mcquack.simulators.shots import sampled_weights
+from mcquack.simulators.weights import weight_distributions
+
+View = Literal["exact", "shots", "pittsburgh", "aachen"]
+DEVICES: Mapping[str, DeviceCalibration] = {"pittsburgh": PITTSBURGH, "aachen": AACHEN}
+_KEPT = 24  # of a large test part each is 4 MB
+
+
+@dataclass(frozen=True, eq=False)
+class Arrays:
+    """Arrays that a cache knows again by their content."""
+
+    values: tuple[NDArray[Any], ...]
+
+    @cached_property
+    def digest(self) -> bytes:
+        """Of shapes, types and numbers."""
+        found = hashlib.sha256()
+        for array in self.values:
+            found.update(f"{array.dtype.str} {array.shape}".encode())
+            found.update(np.ascontiguousarray(array).tobytes())
+        return found.digest()
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Arrays) and other.digest == self.digest
+
+
+@dataclass(frozen=True, kw_only=True)
+class Circuit:
+    """The feature map with its weights, its biases and the centroids."""
+
+    feature_map: FeatureMap
+    parameters: Arrays
+
+    def log_fidelities(self, X: NDArray[Any], *, n_threads: int | None) -> NDArray[np.floating]:
+        """log |⟨c_m|x_i⟩|², shape (N, M)."""
+        weights, bias, centroids = self.parameters.values
+        engine = RingEngine(self.feature_map, n_threads=n_threads)
+        return engine.log_fidelities(engine.encode(X, weights, bias), engine.encode(centroids, weights, bias))
+
+    @property
+    def centroids(self) -> NDArray[Any]:
+        """One for each class."""
+        return self.parameters.values[2]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measurement:
+    """Through what the weights are seen; every ``purpose`` has shots of its own."""
+
+    view: View
+    shots: int
+    seed: int
+    purpose: str
+
+    def weights(self, X: NDArray[Any], circuit: Circuit, *, n_threads: int | None) -> NDArray[Any]:
+        """Probabilities or counts of k ones between every row and every centroid, (N, M, n + 1)."""
+        if self.view == "exact":
+            return _exact_weights(Arrays((X,)), circuit, n_threads)
+        return _counts(Arrays((X,)), circuit, self, n_threads)
+
+    @property
+    def stream_seed(self) -> int:
+        """Other shots for every purpose."""
+        return int(stream(self.seed, "hardware twin", self.purpose).integers(2**31))
+
+
+# The rules for b read the same weights, so each process keeps those it has: they cost all the time there is.
+
+
+@lru_cache(maxsize=_KEPT)
+def _exact_weights(rows: Arrays, circuit: Circuit, n_threads: int | None) -> NDArray[np.floating]:
+    engine = RingEngine(circuit.feature_map, n_threads=n_threads)
+    return weight_distributions(engine, *_encoded(engine, rows, circuit))
+
+
+@lru_cache(maxsize=_KEPT)
+def _counts(rows: Arrays, circuit: Circuit, measurement: Measurement, n_threads: int | None) -> NDArray[np.int64]:
+    shots, seed = measurement.shots, measurement.stream_seed
+    if measurement.view == "shots":
+        return sampled_weights(_exact_weights(rows, circuit, n_threads), shots=shots, seed=seed)
+    engine = RingEngine(circuit.feature_map, n_threads=n_threads)
+    device = DEVICES[measurement.view]
+    return noisy_weight_counts(engine, *_encoded(engine, rows, circuit), calibration=device, shots=shots, seed=seed)
+
+
+def _encoded(engine: RingEngine, rows: Arrays, circuit: Circuit) -> tuple[Any, Any]:
+    weights, bias, centroids = circuit.parameters.values
+    return engine.encode(rows.values[0], weights, bias), engine.encode(centroids, weights, bias)

@@ -1,0 +1,121 @@
+"""The experiment's model as a scikit-learn classifier."""
+
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from mcquack.checks import required_count
+from mcquack.kernels.bitflip import Calibration, calibrate, mean_weights, tolerant_kernel, training_tolerance
+from mcquack.studies.hardware_twin.learning import HistoryRow, Learning, trained_circuit, untrained_circuit
+from mcquack.studies.hardware_twin.measuring import Circuit, Measurement, View
+
+Rule = Literal["fidelity", "paper", "argmax", "accuracy", "mean"]
+_NEVER_A_STEP = 1e9  # exact kernels differ by more than one in so many
+
+
+class TwinClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn's bases are untyped
+    """McQuack on 124 qubits, as one of several views sees it; subclasses say which.
+
+    ``learning`` is "none" (weights and biases one, class means as centroids) or what training aligned, exactly:
+    "fidelity", or "tolerance" for k^b with b = n/4. ``view`` is "exact", "shots" (without noise), "pittsburgh" or
+    "aachen". ``rule`` is "fidelity" (exact, no tolerance), or how weights are read: with the b that the paper's rule
+    finds between the centroids ("paper"; "argmax" if equal shares of shots go to the first class), with the b of the
+    best accuracy on the training part ("accuracy"), or by the smaller mean weight, which needs no b ("mean").
+
+    Parameters
+    ----------
+    n_qubits : of the ring. shots : for every circuit. epochs : of training, at most; None for 100, or 10 with k^b.
+    random_state : of shots and noise alone; training has its own, so that runs differ as runs on a device do.
+
+    Attributes
+    ----------
+    circuit_ : feature map, parameters and centroids. tolerance_ : b, or None. calibration_ : its curve, or None.
+    """
+
+    learning: ClassVar[Learning] = "none"
+    view: ClassVar[View] = "exact"
+    rule: ClassVar[Rule] = "fidelity"
+
+    def __init__(
+        self,
+        n_qubits: int = 124,
+        *,
+        shots: int = 100,
+        epochs: int | None = None,
+        n_threads: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_qubits = n_qubits
+        self.shots = shots
+        self.epochs = epochs
+        self.n_threads = n_threads
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Learns the centroids, the parameters if it is to be trained, and how to read the weights."""
+        required_count("shots", self.shots)
+        rows, targets = validate_data(self, X, y, dtype=np.float64)
+        self.classes_, labels = np.unique(targets, return_inverse=True)
+        self._seed = int(check_random_state(self.random_state).randint(2**31))
+        self.circuit_, self.history_ = self._learned(rows, labels)
+        self.calibration_: Calibration | None = None
+        self.tolerance_: int | None = None
+        if self.rule in ("paper", "argmax"):
+            self.calibration_ = calibrate(self._weights(self.circuit_.centroids, "calibration"), seed=self._seed)
+            self.tolerance_ = self.calibration_.tolerance
+        elif self.rule == "accuracy":
+            self.tolerance_ = training_tolerance(self._weights(rows, "training"), labels)
+        if self.tolerance_ is not None:  # where rows of a benchmark keep it
+            self.history_ = [*self.history_[:-1], {**self.history_[-1], "tolerance": self.tolerance_}]
+        return self
+
+    def _learned(self, X: NDArray[Any], labels: NDArray[np.int64]) -> tuple[Circuit, list[HistoryRow]]:
+        if self.learning == "none":
+            return untrained_circuit(X, labels, n_qubits=self.n_qubits), [{"epoch": 0}]
+        return trained_circuit(
+            X,
+            labels,
+            learning=self.learning,
+            n_qubits=self.n_qubits,
+            epochs=self.epochs,
+            n_threads=self.n_threads,
+        )
+
+    def _weights(self, X: NDArray[Any], purpose: str) -> NDArray[Any]:
+        measurement = Measurement(view=self.view, shots=int(self.shots), seed=self._seed, purpose=purpose)
+        return measurement.weights(X, self.circuit_, n_threads=self.n_threads)
+
+    def _scores(self, X: ArrayLike) -> NDArray[np.floating]:
+        """Larger for likelier classes, (N, M); equal k^b are told apart by their mean weights, unless by nothing."""
+        check_is_fitted(self, "circuit_")
+        rows = validate_data(self, X, dtype=np.float64, reset=False)
+        if self.rule == "fidelity":
+            return self.circuit_.log_fidelities(rows, n_threads=self.n_threads)
+        weights = self._weights(rows, "use")
+        if self.tolerance_ is None:
+            return -mean_weights(weights)
+        kernel = tolerant_kernel(weights, self.tolerance_)
+        if self.rule == "argmax":
+            return kernel
+        # Means differ by at most n, so that this is less than one shot.
+        steps = _NEVER_A_STEP if self.view == "exact" else 2 * self.shots
+        return kernel - mean_weights(weights) / (self.n_qubits * steps)
+
+    def decision_function(self, X: ArrayLike) -> NDArray[np.floating]:
+        """Scores (N, M), the largest for the predicted class; for two classes their difference (N,)."""
+        scores = self._scores(X)
+        return scores if len(self.classes_) > 2 else scores[:, 1] - scores[:, 0]
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Class of the highest score."""
+        predicted: NDArray[Any] = self.classes_[self._scores(X).argmax(axis=1)]
+        return predicted
+
+    @property
+    def n_parameters_(self) -> int:
+        """Weights, biases and centroid features, trained or not."""
+        return sum(array.size for array in self.circuit_.parameters.values)

@@ -1,0 +1,1 @@
+"""The paper's hardware experiment, simulated: what its rows say."""
