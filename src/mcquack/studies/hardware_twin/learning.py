@@ -14,7 +14,7 @@ from mcquack.training.parameters import class_means
 
 Learning = Literal["none", "fidelity", "tolerance"]
 HistoryRow = dict[str, float | int | None]
-EPOCHS: Mapping[Learning, int] = {"fidelity": 100, "tolerance": 10}  # either is about half a minute on one core
+EPOCHS: Mapping[Learning, int] = {"fidelity": 100, "tolerance": 10}  # about 20 and 50 seconds on one core
 
 
 def untrained_circuit(X: NDArray[Any], labels: NDArray[np.int64], *, n_qubits: int) -> Circuit:
