@@ -27,7 +27,7 @@ from mcquack.datasets import names
 from mcquack.models import catalog
 from mcquack.report.benchmark import write_report
 
-SMALL_SETS = ("census", "covert", "doh", "iris3", "kdd", "kdd4", "kdd10", "url")
+SMALL_SETS = ("iris3", "url")
 N_ROWS = 10_000
 N_SEEDS = 5
 
