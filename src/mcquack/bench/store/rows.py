@@ -35,7 +35,7 @@ def outcome_columns(outcome: Outcome) -> dict[str, Any]:
         "failed": outcome.failed,
         "task": _json(task.to_json(), of="the task"),
         "environment": outcome.environment.id,
-        "scores": _json({part: _finite(scores) for part, scores in outcome.scores.items()}, of="scores"),
+        "scores": _json({part: dict(scores) for part, scores in outcome.scores.items()}, of="scores"),
         "seconds": _json(_finite(outcome.seconds), of="seconds"),
         "n_parameters": outcome.n_parameters,
         "fingerprint": storable(outcome.fingerprint),
@@ -123,7 +123,7 @@ def _json(value: Any, *, of: str) -> str:
 
 
 def _finite(values: Mapping[Any, float]) -> dict[Any, float]:
-    """Without those that are no number, as a score that is not defined."""
+    """Without those that are no number."""
     return {name: value for name, value in values.items() if math.isfinite(value)}
 
 
