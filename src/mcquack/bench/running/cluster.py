@@ -6,8 +6,7 @@ import contextlib
 import time
 from concurrent.futures import Future
 from itertools import count
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 from uuid import uuid4
 
 from mcquack.bench.outcome import Outcome
@@ -15,13 +14,14 @@ from mcquack.bench.running.dask_connection import connected_client, distributed,
 from mcquack.bench.running.dask_watch import Watch
 from mcquack.bench.running.dask_worker import begin_nothing_more, outcome_unless_stopped
 from mcquack.bench.running.evaluating import Evaluation, benchmark_evaluation
+from mcquack.bench.running.executor import ClosedByWith
 from mcquack.bench.task import Task
 from mcquack.errors import WorkerLostError
 
 _SECONDS_BETWEEN_LOOKS = 0.1
 
 
-class DaskExecutor:
+class DaskExecutor(ClosedByWith):
     """The workers of the scheduler at ``address``, or with "local" those of a cluster on this machine, ``jobs`` many.
 
     Each worker does one task at a time, however many threads it has. The scheduler hands the tasks of a lost worker to
@@ -98,14 +98,6 @@ class DaskExecutor:
         for connection in (self._client, self._cluster):
             if connection is not None:
                 connection.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close(wait=kind is None)
 
     @property
     def _is_connected(self) -> bool:

@@ -1,5 +1,6 @@
 """Where tasks are done: the seam between the loop of a run and the processes that it keeps busy."""
 
+from abc import ABC, abstractmethod
 from concurrent.futures import Future
 from types import TracebackType
 from typing import Protocol, Self
@@ -41,3 +42,19 @@ class Executor(Protocol):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Closes; what an exception has left behind is not waited for."""
+
+
+class ClosedByWith(ABC):
+    """What ``with`` means for every executor."""
+
+    @abstractmethod
+    def close(self, *, wait: bool) -> None:
+        """As in ``Executor``."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close(wait=kind is None)

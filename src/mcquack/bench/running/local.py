@@ -5,13 +5,13 @@ import warnings
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from joblib.externals.loky.process_executor import ProcessPoolExecutor
 
 from mcquack.bench.outcome import Outcome
 from mcquack.bench.running.evaluating import Evaluation, benchmark_evaluation
+from mcquack.bench.running.executor import ClosedByWith
 from mcquack.bench.running.interrupts import ctrl_c_kept_from_new_processes
 from mcquack.bench.running.worker import Duty, is_ready, outcome_unless_stopped, take_up
 from mcquack.bench.task import Task
@@ -26,7 +26,7 @@ ONE_THREAD = {
 _MOST_FALSE_STARTS = 2
 
 
-class LocalExecutor:
+class LocalExecutor(ClosedByWith):
     """``jobs`` processes of one thread each, which end with this one and are replaced when they die or grow too large.
 
     ``evaluate`` is what they do with a task; it must be importable, and is by default the evaluation of the benchmark
@@ -74,14 +74,6 @@ class LocalExecutor:
             self._pool = None
         for pipe in (self._client, self._stop, self._duty.client, self._duty.stop):
             pipe.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close(wait=kind is None)
 
     def _running_pool(self) -> "_Pool":
         if self._n_false_starts >= _MOST_FALSE_STARTS:
