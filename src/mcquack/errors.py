@@ -60,5 +60,25 @@ class WorkerLostError(McQuackError, RuntimeError):
     """A process that died with its task, or workers that cannot be reached any more; what was finished is stored."""
 
 
+class LayoutError(McQuackError, ValueError):
+    """A ring that the couplers of a device do not have; the message says which they do."""
+
+
+class DeviceError(McQuackError, RuntimeError):
+    """A device, or the service that runs it, that refused or failed; what was measured before is stored."""
+
+
+class AccountError(DeviceError):
+    """No account with which to reach a device, or one that it does not accept."""
+
+
+class LostJobError(DeviceError):
+    """A job that the service does not know, or no longer."""
+
+
+class ShotBudgetError(McQuackError, RuntimeError):
+    """Measurements that would exceed the number of shots that may be spent; nothing was sent."""
+
+
 class SubstitutedDataWarning(UserWarning):
     """The original data was out of reach, and what took its place differs from it as the message says."""

@@ -8,11 +8,10 @@ from mcquack.bench.running.dask_worker import installed_version
 from mcquack.bench.running.interrupts import ctrl_c_kept_from_new_processes
 from mcquack.bench.running.local import ONE_THREAD
 from mcquack.checks import required_count
-from mcquack.datasets.files.extra import Extra
 from mcquack.errors import InvalidInputError, MissingDependencyError, WorkerLostError
+from mcquack.extras import DASK
 
 _SECONDS_FOR_A_NEW_WORKER = 600
-DASK = Extra(name="dask", module="distributed")
 
 
 def distributed() -> Any:
@@ -20,7 +19,7 @@ def distributed() -> Any:
     try:
         return import_module("distributed")
     except ImportError as error:
-        raise MissingDependencyError(f"a run on a Dask cluster takes {DASK.module}: {DASK.how_to_install}") from error
+        raise DASK.needed(what="a run on a Dask cluster") from error
 
 
 def local_cluster(jobs: int) -> Any:

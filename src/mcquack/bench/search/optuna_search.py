@@ -7,7 +7,7 @@ from typing import Any
 
 from mcquack.bench.outcome import Metric, Outcome
 from mcquack.bench.search.tally import Settings, Trial
-from mcquack.errors import MissingDependencyError
+from mcquack.extras import OPTUNA
 from mcquack.models.search_space import SearchSpace
 from mcquack.randomness import stream
 
@@ -85,8 +85,6 @@ def _optuna() -> ModuleType:
     try:
         import optuna
     except ImportError as error:
-        raise MissingDependencyError(
-            'this search needs Optuna: pip install "mcquack[optuna]", or search by grid or random:K.'
-        ) from error
+        raise OPTUNA.needed(what="this search (grid and random:K are others)") from error
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     return optuna

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from mcquack.checks import require
-from mcquack.datasets.files.extra import Extra
+from mcquack.extras import Extra
 
 _NAME = re.compile(r"(?!\.{1,2}$)[^/\\]+")
 _CHECKSUM = re.compile(r"sha256:[0-9a-f]{64}|md5:[0-9a-f]{32}|git:[0-9a-f]{40}")

@@ -1,4 +1,4 @@
-"""Packages that only a few sources need."""
+"""Packages that only some of mcquack needs."""
 
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -24,8 +24,15 @@ class Extra:
         return f'pip install "mcquack[{self.name}]"'
 
     def missing(self, *, to_read: object) -> MissingDependencyError:
-        """What to raise where the module is needed and cannot be imported."""
+        """What to raise where the module is needed to read something and cannot be imported."""
         return MissingDependencyError(f"{to_read} is there, but it takes {self.module} to read: {self.how_to_install}")
+
+    def needed(self, *, what: str) -> MissingDependencyError:
+        """What to raise where something else needs it."""
+        return MissingDependencyError(f"{what} takes {self.module}: {self.how_to_install}")
 
 
 HDF5 = Extra(name="hdf5", module="h5py")
+DASK = Extra(name="dask", module="distributed")
+OPTUNA = Extra(name="optuna", module="optuna")
+IBM = Extra(name="ibm", module="qiskit_ibm_runtime")
