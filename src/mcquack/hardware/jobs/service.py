@@ -1,4 +1,4 @@
-"""The seam between what is to be measured and who measures it: a service far away, a simulator here, a double in tests."""
+"""The seam between what is to be measured and who measures it: a service far away, or a simulator here."""
 
 from dataclasses import dataclass
 from typing import Literal, Protocol

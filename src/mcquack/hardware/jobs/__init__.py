@@ -1,0 +1,1 @@
+"""Jobs that survive the process that sent them."""

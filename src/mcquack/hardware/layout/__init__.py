@@ -1,0 +1,1 @@
+"""Where on a device a ring of qubits lies best."""

@@ -1,0 +1,1 @@
+"""Who runs circuits: IBM devices, and simulators of their snapshots."""
