@@ -44,9 +44,7 @@ class OverlapCircuits:
         cls, feature_map: FeatureMap, X: ArrayLike, centroids: ArrayLike, *, weights: FloatArray, bias: FloatArray
     ) -> Self:
         """Of rows of features, with the parameters of their embedding."""
-        return cls(
-            samples=feature_map.angles(X, weights, bias), centroids=feature_map.angles(centroids, weights, bias)
-        )
+        return cls(samples=feature_map.angles(X, weights, bias), centroids=feature_map.angles(centroids, weights, bias))
 
     @property
     def n_qubits(self) -> int:
