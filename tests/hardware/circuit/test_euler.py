@@ -1,0 +1,86 @@
+"""Native gates with these angles are the overlap circuit, for every pair and also where Euler angles are not unique."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from mcquack.circuits.overlap import OverlapCircuits
+from mcquack.hardware.circuit.euler import angle_sets, n_angles
+from mcquack.hardware.circuit.gates import native_gates
+from tests.hardware.circuit.overlaps import (
+    ComplexArray,
+    FloatArray,
+    of_itself,
+    overlap_circuits,
+    overlap_probabilities,
+    overlap_unitary,
+    some_circuits,
+)
+from tests.oracles import after_cnot, after_gate, rot
+
+SX = np.array([[1 + 1j, 1 - 1j], [1 - 1j, 1 + 1j]]) / 2
+H = np.array([[1, 1], [1, -1]]) / np.sqrt(2)
+
+
+def native_unitary(circuits: OverlapCircuits, angles: FloatArray) -> ComplexArray:
+    """Gate by gate in NumPy; a CZ is a CNOT between two Hadamards."""
+    states = np.eye(1 << circuits.n_qubits, dtype=complex)
+    for gate in native_gates(circuits.n_qubits, circuits.n_layers, angles.tolist()):
+        if gate.name == "cz":
+            control, target = gate.qubits
+            states = after_gate(after_cnot(after_gate(states, H, target), control, target), H, target)
+        else:
+            nothing = np.zeros(1)
+            matrix = SX if gate.angle is None else rot(np.array([gate.angle]), nothing, nothing)
+            states = after_gate(states, matrix, gate.qubits[0])
+    return states.T
+
+
+@given(circuits=overlap_circuits(max_qubits=4))
+def test_native_gates_are_the_overlap_circuit_up_to_a_phase(circuits: OverlapCircuits) -> None:
+    angles = angle_sets(circuits)
+    for i, j in np.ndindex(circuits.shape):
+        found, expected = native_unitary(circuits, angles[i, j]), overlap_unitary(circuits, i, j)
+        phase = np.sum(expected.conj() * found) / len(found)
+        assert abs(phase) == pytest.approx(1, abs=1e-12)
+        assert_allclose(found, phase * expected, atol=1e-12)
+
+
+@given(circuits=overlap_circuits())
+def test_native_gates_measure_what_the_overlap_circuit_does(circuits: OverlapCircuits) -> None:
+    found = np.abs(native_unitary(circuits, angle_sets(circuits)[1, 0])[:, 0]) ** 2
+    assert_allclose(found, overlap_probabilities(circuits, 1, 0), atol=1e-12)
+
+
+@given(circuits=overlap_circuits())
+def test_a_sample_that_is_its_centroid_measures_nothing_but_zeros(circuits: OverlapCircuits) -> None:
+    found = native_unitary(circuits, angle_sets(of_itself(circuits))[0, 0])[:, 0]
+    assert abs(found[0]) ** 2 == pytest.approx(1, abs=1e-12)
+
+
+@given(circuits=overlap_circuits(), turns=st.sampled_from([0, 1, -3, 1000]))
+def test_angles_are_finite_and_within_half_a_turn(circuits: OverlapCircuits, turns: int) -> None:
+    turned = OverlapCircuits(samples=circuits.samples + 2 * np.pi * turns, centroids=circuits.centroids)
+    angles = angle_sets(turned)
+    assert angles.dtype == np.float64
+    assert angles.shape == (*circuits.shape, n_angles(circuits.n_qubits, circuits.n_layers))
+    assert np.all(np.abs(angles) <= np.pi)  # false for nan too
+
+
+def test_a_set_depends_on_its_own_sample_and_centroid_only() -> None:
+    circuits = some_circuits(3, 3, n_samples=4, n_centroids=3)
+    angles = angle_sets(circuits)
+    for i, j in np.ndindex(circuits.shape):
+        alone = OverlapCircuits(samples=circuits.samples[[i]], centroids=circuits.centroids[[j]])
+        assert_array_equal(angle_sets(alone)[0, 0], angles[i, j])
+
+
+def test_no_samples_give_no_sets() -> None:
+    assert angle_sets(some_circuits(3, 2)[:0]).shape == (0, 2, 27)
+
+
+@pytest.mark.parametrize(("n_qubits", "n_layers", "count"), [(1, 1, 3), (2, 1, 6), (3, 3, 45), (124, 2, 1116)])
+def test_number_of_angles(n_qubits: int, n_layers: int, count: int) -> None:
+    assert n_angles(n_qubits, n_layers) == count
