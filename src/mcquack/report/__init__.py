@@ -1,8 +1,9 @@
-"""Pictures of a dataset, a fitted model or a ranking; each function returns a figure for the caller to show or save."""
+"""Pictures of a dataset, a fitted model, a device or a ranking; each function returns a figure to show or save."""
 
 from mcquack.report.bitflip import plot_bitflip_calibration
 from mcquack.report.circuit import plot_circuit
 from mcquack.report.dataset import plot_dataset
+from mcquack.report.device import plot_device_ring
 from mcquack.report.embedding import plot_embedding
 from mcquack.report.history import plot_history
 from mcquack.report.kernel import plot_kernel
@@ -13,6 +14,7 @@ __all__ = [
     "plot_circuit",
     "plot_critical_difference",
     "plot_dataset",
+    "plot_device_ring",
     "plot_embedding",
     "plot_history",
     "plot_kernel",

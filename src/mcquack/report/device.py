@@ -1,0 +1,223 @@
+"""A device as a map of its qubits and couplers, with the ring that a circuit lies on."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.collections import LineCollection
+from matplotlib.colors import LinearSegmentedColormap, LogNorm, to_rgb
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Circle, FancyArrowPatch
+from matplotlib.ticker import LogLocator, NullLocator
+from numpy.typing import NDArray
+
+from mcquack.checks import require
+from mcquack.hardware.layout import FAULTY, Coupling, Ring
+from mcquack.hardware.layout.coordinates import qubit_positions
+from mcquack.hardware.layout.coupling import Known
+from mcquack.report.style import (
+    CLASS_COLOURS,
+    FAINT,
+    FIDELITIES,
+    INK,
+    MUTED,
+    PAPER,
+    SMALL,
+    figure_of,
+    new_axes,
+    write_title,
+)
+
+FloatArray = NDArray[np.float64]
+
+GREEN, RED = CLASS_COLOURS[2], CLASS_COLOURS[5]
+ERRORS = LinearSegmentedColormap.from_list("errors", FIDELITIES(np.linspace(0.12, 1, 64)))
+"""Not from white, for the best coupler is a line as well."""
+
+INCHES = 0.42
+"""Distance of two coupled qubits, the unit of all lengths below."""
+
+RADIUS = 0.31
+MARGIN = 0.7
+LEAST_WIDTH = 4.4
+"""Inches, for the title and the legend of a small device."""
+
+SCALE_WIDTH = 0.85
+"""Inches, for a scale of colours beside the map."""
+
+
+def plot_device_ring(
+    coupling: Coupling,
+    ring: Ring | Sequence[int] | None = None,
+    *,
+    errors: bool = False,
+    max_error: float = FAULTY,
+    ax: Axes | None = None,
+) -> Figure:
+    """All qubits and couplers of a device, those of the ring in black, with an arrow from its first qubit.
+
+    Qubits and couplers with an error of ``max_error`` or more are crossed out. With ``errors`` the others are the
+    darker, the larger their readout error or two-qubit error is, and the ring is a border around its own.
+    """
+    qubits = list(ring.qubits if isinstance(ring, Ring) else ring or [])
+    require(set(qubits) <= set(range(coupling.n_qubits)), "ring", f"qubits of {coupling.name}", qubits)
+    positions = qubit_positions(coupling)
+    coupler_colours = _colours(coupling.two_qubit_error, max_error) if errors else None
+    qubit_colours = _colours(coupling.readout_error, max_error) if errors else None
+    scales = {"readout error": qubit_colours, "two-qubit error": coupler_colours}
+    if ax is None:
+        width, height = INCHES * (np.ptp(positions, axis=0) + 2 * MARGIN)
+        n_scales = sum(scale is not None for scale in scales.values())
+        ax = new_axes(max(LEAST_WIDTH, width) + SCALE_WIDTH * n_scales, height + 0.75)
+    _set_frame(ax, positions)
+    _draw_couplers(ax, positions, coupling, qubits, coupler_colours)
+    _draw_qubits(ax, positions, coupling, qubits, qubit_colours)
+    _cross_out(ax, positions, coupling, max_error)
+    _draw_start(ax, positions, qubits)
+    _draw_legend(ax, coupling, qubits, max_error)
+    for label, colours in scales.items():
+        _draw_scale(ax, label, colours)
+    write_title(ax, _title(coupling, qubits))
+    return figure_of(ax)
+
+
+def _colours(errors: Known, max_error: float) -> ScalarMappable | None:
+    """A scale over the errors that are no faults; None if none is known."""
+    known = [error for error in errors if error is not None and 0 < error < max_error]
+    if not known:
+        return None
+    low, high = min(known), max(known)
+    # A logarithmic scale needs two ends.
+    return ScalarMappable(LogNorm(low, high if high > low else 1.01 * low), ERRORS)
+
+
+def _colour(error: float | None, colours: ScalarMappable | None, otherwise: str) -> tuple[float, float, float]:
+    if colours is None or error is None:
+        return to_rgb(otherwise)
+    # Errors of zero have the colour of the smallest.
+    red, green, blue, _ = colours.to_rgba(np.array([max(error, colours.norm.vmin or 0.0)]))[0]
+    return float(red), float(green), float(blue)
+
+
+def _set_frame(ax: Axes, positions: FloatArray) -> None:
+    left, top = positions.min(axis=0) - MARGIN
+    right, bottom = positions.max(axis=0) + MARGIN
+    ax.set_xlim(left, right)
+    ax.set_ylim(bottom, top)
+    ax.set_aspect("equal", anchor="W")
+    ax.axis("off")
+
+
+def _draw_couplers(
+    ax: Axes, positions: FloatArray, coupling: Coupling, qubits: Sequence[int], colours: ScalarMappable | None
+) -> None:
+    lines = positions[np.array(coupling.edges, dtype=np.intp).reshape(-1, 2)]
+    neighbours = zip(qubits, [*qubits[1:], *qubits[:1]], strict=True)
+    places = {coupling.coupler(*pair) for pair in neighbours}
+    in_ring = [place for place in range(len(lines)) if place in places]
+    # Where all are coupled to all, lines of the usual width would leave no white between them.
+    width = 1.6 if len(lines) < 4 * coupling.n_qubits else 0.3
+    every = LineCollection(list(lines), colors=FAINT, linewidths=width, zorder=1)
+    ring = LineCollection(list(lines[in_ring]), colors=INK, linewidths=2.6, zorder=2)
+    if colours is not None:
+        every.set(color=[_colour(error, colours, FAINT) for error in coupling.two_qubit_error], linewidth=2.6, zorder=3)
+        ring.set_linewidth(5.5)
+    ax.add_collection(every)
+    ax.add_collection(ring)
+
+
+def _draw_qubits(
+    ax: Axes, positions: FloatArray, coupling: Coupling, qubits: Sequence[int], colours: ScalarMappable | None
+) -> None:
+    size = 6.0 if coupling.n_qubits > 100 else 7.0
+    for qubit, place in enumerate(positions):
+        in_ring = qubit in qubits
+        face = _colour(coupling.readout_error[qubit], colours, INK if in_ring and colours is None else PAPER)
+        edge, width = (INK, 1.8) if in_ring else (FAINT, 1.0)
+        ax.add_patch(Circle(place, RADIUS, facecolor=face, edgecolor=edge, linewidth=width, zorder=4))
+        ink = PAPER if _is_dark(face) else (INK if in_ring or colours else MUTED)
+        ax.text(place[0], place[1], str(qubit), ha="center", va="center_baseline", color=ink, size=size, zorder=5)
+
+
+def _is_dark(colour: tuple[float, float, float]) -> bool:
+    red, green, blue = colour
+    return 0.299 * red + 0.587 * green + 0.114 * blue < 0.55
+
+
+def _cross_out(ax: Axes, positions: FloatArray, coupling: Coupling, max_error: float) -> None:
+    couplers = [positions[list(edge)].mean(axis=0) for edge in coupling.faulty_couplers(max_error)]
+    if couplers:
+        x, y = np.array(couplers).T
+        ax.plot(x, y, linestyle="", marker="X", markersize=9, color=RED, markeredgecolor=PAPER, zorder=6)
+    for qubit in coupling.faulty_qubits(max_error):
+        ax.add_patch(Circle(positions[qubit], RADIUS + 0.06, fill=False, edgecolor=RED, linewidth=2.0, zorder=6))
+
+
+def _draw_start(ax: Axes, positions: FloatArray, qubits: Sequence[int]) -> None:
+    """A border around the first qubit of the ring, and an arrow to the second."""
+    if not qubits:
+        return
+    first = positions[qubits[0]]
+    ax.add_patch(Circle(first, RADIUS + 0.06, fill=False, edgecolor=GREEN, linewidth=2.2, zorder=7))
+    if len(qubits) > 1:
+        second = positions[qubits[1]]
+        step = (second - first) / np.linalg.norm(second - first)
+        arrow = FancyArrowPatch(
+            tuple(first + (RADIUS + 0.06) * step),
+            tuple(second - (RADIUS - 0.02) * step),
+            arrowstyle="-|>,head_width=2.6,head_length=4",
+            shrinkA=0,
+            shrinkB=0,
+            color=GREEN,
+            linewidth=2.2,
+            zorder=7,
+        )
+        ax.add_patch(arrow)
+
+
+def _draw_legend(ax: Axes, coupling: Coupling, qubits: Sequence[int], max_error: float) -> None:
+    handles = []
+    if qubits:
+        handles.append(Line2D([], [], color=INK, linewidth=2.6, marker="o", markersize=7, label="ring"))
+        handles.append(_ringed(GREEN, "its first qubit"))
+    if coupling.faulty_couplers(max_error):
+        handles.append(Line2D([], [], linestyle="", marker="X", markersize=9, color=RED, label="faulty coupler"))
+    if coupling.faulty_qubits(max_error):
+        handles.append(_ringed(RED, "faulty qubit"))
+    if handles:
+        ax.legend(
+            handles=handles,
+            loc="upper left",
+            bbox_to_anchor=(0, 0),
+            ncols=len(handles),
+            frameon=False,
+            fontsize=SMALL,
+            labelcolor=INK,
+            borderaxespad=0,
+            columnspacing=1.4,
+            handletextpad=0.5,
+        )
+
+
+def _ringed(colour: str, label: str) -> Line2D:
+    return Line2D([], [], linestyle="", marker="o", markersize=8, mfc=PAPER, mec=colour, mew=2, label=label)
+
+
+def _draw_scale(ax: Axes, label: str, colours: ScalarMappable | None) -> None:
+    if colours is None:
+        return
+    bar = figure_of(ax).colorbar(colours, ax=ax, shrink=0.6, aspect=22, pad=0.02, label=label)
+    bar.outline.set_visible(False)
+    bar.ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    bar.ax.yaxis.set_minor_locator(NullLocator())
+    bar.ax.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.2g}%")
+    bar.ax.tick_params(colors=MUTED, labelsize=SMALL, length=0)
+    bar.ax.yaxis.label.set(color=MUTED, size=SMALL)
+
+
+def _title(coupling: Coupling, qubits: Sequence[int]) -> str:
+    if not qubits:
+        return f"{coupling.name}, {coupling.n_qubits} qubits"
+    return f"{coupling.name}, {len(qubits)} of {coupling.n_qubits} qubits"
