@@ -1,0 +1,132 @@
+"""Services by the names of their devices."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from qiskit.providers import BackendV2
+from qiskit.providers.exceptions import QiskitBackendNotFoundError
+
+from mcquack.checks import require, required_count
+from mcquack.errors import InvalidInputError
+from mcquack.hardware.jobs.service import Service
+from mcquack.hardware.layout.ring import best_ring
+from mcquack.hardware.services.account import explained, ibm_service
+from mcquack.hardware.services.devices import (
+    LEAST_BUSY,
+    NOISELESS,
+    Device,
+    device_of,
+    is_local,
+    local_devices,
+    snapshot,
+    unknown_device,
+)
+from mcquack.hardware.services.local import LocalService
+from mcquack.hardware.services.options import Options
+from mcquack.hardware.services.plan import Plan
+from mcquack.hardware.services.runtime import RuntimeService
+from mcquack.hardware.snapshot import coupling_of
+
+
+def open_service(
+    name: str,
+    *,
+    n_qubits: int,
+    n_layers: int,
+    options: Options | None = None,
+    seed: int = 0,
+    ring: Sequence[int] | None = None,
+) -> Service:
+    """The service that runs circuits of so many qubits and layers on the device of that name.
+
+    ``"aer"`` is a simulator without errors, ``"fake_pittsburgh"`` a snapshot of a device with its errors, ``"ibm_…"`` a
+    device, and ``"least_busy"`` the one of them that is large enough and has the shortest queue. ``seed`` is for
+    simulations. ``ring`` has the device's qubits in the order of the circuit's; None finds the best.
+    """
+    n_qubits, n_layers = required_count("n_qubits", n_qubits), required_count("n_layers", n_layers)
+    options = Options() if options is None else options
+    require(isinstance(options, Options), "options", "Options", options)
+    account, backend = _found(name, n_qubits)
+    if ring is None:
+        ring = _chosen_ring(backend, n_qubits, n_layers, options)
+    return _service(
+        Plan(
+            backend=NOISELESS if backend is None else backend.name,
+            n_qubits=n_qubits,
+            n_layers=n_layers,
+            ring=tuple(ring),
+            options=options,
+            seed=None if account is not None else seed,
+        ),
+        account,
+        backend,
+    )
+
+
+def reopened(description: Mapping[str, Any]) -> Service:
+    """The service that once described itself so, with the same ring, to go on with its jobs."""
+    return opened(Plan.of(description))
+
+
+def opened(plan: Plan) -> Service:
+    """The service of a plan."""
+    account, backend = _found(plan.backend, plan.n_qubits)
+    return _service(plan, account, backend)
+
+
+def open_backend(name: str) -> BackendV2:
+    """The device or snapshot of that name, for what it tells about itself."""
+    _, backend = _found(name, n_qubits=1)
+    if backend is None:
+        raise InvalidInputError(f"{name} is a simulator and has no couplers; name a device, or a snapshot of one.")
+    return backend
+
+
+def list_backends(*, with_account: bool = False) -> tuple[Device, ...]:
+    """Devices by name: those on this computer, and if wanted those of the account before them, least busy first."""
+    if not with_account:
+        return local_devices()
+    account = ibm_service()
+    with explained("the devices of the account could not be listed"):
+        found = [
+            device_of(backend, kind="device", pending_jobs=backend.status().pending_jobs)
+            for backend in account.backends(simulator=False)
+        ]
+    return *sorted(found, key=lambda device: (device.pending_jobs or 0, device.name)), *local_devices()
+
+
+def _found(name: str, n_qubits: int) -> tuple[Any, BackendV2 | None]:
+    """The account and the device of that name: no account for what runs here, and no device for the plain simulator."""
+    if is_local(name):
+        return None, None if name == NOISELESS else snapshot(name)
+    if not (isinstance(name, str) and (name == LEAST_BUSY or name.startswith("ibm_"))):
+        raise unknown_device(name)
+    account = ibm_service()
+    with explained(f"the device {name} could not be opened"):
+        try:
+            if name == LEAST_BUSY:
+                return account, account.least_busy(min_num_qubits=n_qubits, simulator=False, operational=True)
+            return account, account.backend(name)
+        except QiskitBackendNotFoundError:
+            others = tuple(backend.name for backend in account.backends())
+    raise unknown_device(name, others)
+
+
+def _chosen_ring(backend: BackendV2 | None, n_qubits: int, n_layers: int, options: Options) -> tuple[int, ...]:
+    if backend is None:
+        return tuple(range(n_qubits))
+    found = best_ring(
+        coupling_of(backend),
+        n_qubits,
+        max_error=options.max_error,
+        n_layers=n_layers,
+        allow_faulty=options.allow_faulty,
+    )
+    return found.qubits
+
+
+def _service(plan: Plan, account: Any, backend: BackendV2 | None) -> Service:
+    if account is None:
+        return LocalService(plan, backend)
+    assert backend is not None
+    return RuntimeService(plan, backend, account)

@@ -1,0 +1,94 @@
+"""What a service is asked to do, as a value: enough to open it again on another day."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import version
+from typing import Any, Self
+
+import numpy as np
+
+from mcquack.checks import is_whole_number, require, required_count
+from mcquack.errors import InvalidInputError
+from mcquack.hardware.circuit.euler import n_angles
+from mcquack.hardware.jobs.service import Angles
+from mcquack.hardware.services.options import Options
+
+Description = dict[str, str | int | float | bool | list[int] | None]
+
+_PACKAGES = ("qiskit", "qiskit-aer", "qiskit-ibm-runtime")
+_NEEDED = ("backend", "n_qubits", "n_layers", "ring", "seed")
+
+
+@cache
+def _installed() -> tuple[tuple[str, str], ...]:
+    """The versions of packages, by the names of their modules."""
+    return tuple((name.replace("-", "_"), version(name)) for name in _PACKAGES)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """Which circuit runs where and how; nothing of an account is in it.
+
+    ``ring`` has the device's qubits in the order of the circuit's. Only simulations have a seed. ``versions`` are those
+    of the packages that it was first opened with: results of jobs that were sent outlive an update.
+    """
+
+    backend: str
+    n_qubits: int
+    n_layers: int
+    ring: tuple[int, ...]
+    options: Options = field(default_factory=Options)
+    seed: int | None = None
+    versions: tuple[tuple[str, str], ...] = field(default_factory=_installed)
+
+    def __post_init__(self) -> None:
+        for name in ("n_qubits", "n_layers"):
+            object.__setattr__(self, name, required_count(name, getattr(self, name)))
+        fits = all(is_whole_number(qubit) and qubit >= 0 for qubit in self.ring)
+        fits = fits and len(set(self.ring)) == len(self.ring) == self.n_qubits
+        require(fits, "ring", f"{self.n_qubits} different qubits of the device, one for each of the circuit", self.ring)
+        object.__setattr__(self, "ring", tuple(map(int, self.ring)))
+        is_seed = self.seed is None or (is_whole_number(self.seed) and self.seed >= 0)
+        require(is_seed, "seed", "a whole number of at least 0", self.seed)
+
+    @property
+    def n_angles(self) -> int:
+        """Of one circuit."""
+        return n_angles(self.n_qubits, self.n_layers)
+
+    def checked_angles(self, angles: Angles) -> Angles:
+        """A copy of the angles (K, P), refused unless they are those of this circuit."""
+        found = np.array(angles, dtype=np.float64)
+        if found.ndim != 2 or found.shape[1] != self.n_angles or not len(found) or not np.all(np.isfinite(found)):
+            raise InvalidInputError(
+                f"angles must be finite and of the shape (circuits, {self.n_angles}) for {self.n_qubits} qubits and "
+                f"{self.n_layers} layers, got {found.shape}."
+            )
+        return found
+
+    def description(self, **details: str | int | float | bool | None) -> Description:
+        """All that decides what is measured, with what a service has to add."""
+        return {
+            "backend": self.backend,
+            "n_qubits": self.n_qubits,
+            "n_layers": self.n_layers,
+            "ring": list(self.ring),
+            "seed": self.seed,
+            **self.options.settings,
+            **details,
+            **dict(self.versions),
+        }
+
+    @classmethod
+    def of(cls, description: Mapping[str, Any]) -> Self:
+        """Back from a description, say one that was stored with the jobs."""
+        missing = [name for name in _NEEDED if name not in description]
+        if missing:
+            raise InvalidInputError(
+                f"the description of a service must name {', '.join(_NEEDED)}, got none of {', '.join(missing)}; "
+                "take it as the service gave it."
+            )
+        known = {name: description[name] for name in _NEEDED}
+        versions = tuple((name, str(description.get(name, installed))) for name, installed in _installed())
+        return cls(**{**known, "ring": tuple(known["ring"])}, options=Options.of(dict(description)), versions=versions)

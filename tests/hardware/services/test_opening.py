@@ -1,0 +1,85 @@
+"""Names lead to devices, near and far."""
+
+import pytest
+from qiskit_ibm_runtime.fake_provider import FakeAlgiers, FakeRomeV2
+
+from mcquack.errors import InvalidInputError, LayoutError
+from mcquack.hardware.layout.ring import best_ring
+from mcquack.hardware.services import opening
+from mcquack.hardware.services.opening import list_backends, open_service, opened, reopened
+from mcquack.hardware.services.options import Options
+from mcquack.hardware.services.plan import Plan
+from mcquack.hardware.services.runtime import RuntimeService
+from mcquack.hardware.snapshot import coupling_of
+from tests.hardware.services.accounts import FarAccount
+
+
+def renamed(maker, name):
+    class Renamed(maker):
+        backend_name = name
+
+    device = Renamed()
+    device.name = name
+    return device
+
+
+@pytest.fixture
+def account(monkeypatch):
+    found = FarAccount(devices=(renamed(FakeRomeV2, "ibm_rome"), renamed(FakeAlgiers, "ibm_algiers")))
+    monkeypatch.setattr(opening, "ibm_service", lambda: found)
+    return found
+
+
+def test_a_device_is_opened_by_its_name(account):
+    service = open_service("ibm_algiers", n_qubits=12, n_layers=2, options=Options(decoupling="XY4"))
+    assert isinstance(service, RuntimeService)
+    told = service.description
+    assert (told["backend"], told["decoupling"], told["seed"]) == ("ibm_algiers", "XY4", None)
+    assert tuple(told["ring"]) == best_ring(coupling_of(account.devices[1]), 12).qubits
+    assert reopened(told).description == told
+    assert service.limits.executions == 10_000_000
+
+
+def test_the_least_busy_device_that_is_large_enough_keeps_its_own_name(account):
+    service = open_service("least_busy", n_qubits=12, n_layers=2)
+    assert service.description["backend"] == "ibm_algiers"
+    assert account.asked[0] == {"min_num_qubits": 12, "simulator": False, "operational": True}
+
+
+def test_devices_that_the_account_lacks_are_answered_with_those_that_it_has(account):
+    with pytest.raises(InvalidInputError, match="did you mean ibm_algiers"):
+        open_service("ibm_algirs", n_qubits=2, n_layers=2)
+
+
+def test_devices_of_the_account_come_first(account, monkeypatch):
+    for device, pending in zip(account.devices, (7, 3), strict=True):
+        monkeypatch.setattr(device, "status", lambda pending=pending: type("Status", (), {"pending_jobs": pending})())
+    first, second, third, *_ = list_backends(with_account=True)
+    assert [(device.name, device.pending_jobs) for device in (first, second)] == [("ibm_algiers", 3), ("ibm_rome", 7)]
+    assert (first.kind, third.name) == ("device", "aer")
+
+
+def test_a_given_ring_is_kept():
+    service = open_service("fake_rome", n_qubits=2, n_layers=2, ring=[3, 2])
+    assert service.description["ring"] == [3, 2]
+
+
+def test_a_ring_that_the_device_lacks_is_refused():
+    with pytest.raises(LayoutError, match="no coupler between the qubits 0 and 3"):
+        open_service("fake_rome", n_qubits=2, n_layers=2, ring=[0, 3])
+    with pytest.raises(LayoutError, match="fake_rome has no ring of 4 qubits"):
+        open_service("fake_rome", n_qubits=4, n_layers=2)
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [("n_qubits", {"n_qubits": 0}), ("n_layers", {"n_layers": 1.5}), ("options", {"options": {"api": "v2"}})],
+)
+def test_settings_are_checked_before_anything_is_opened(name, settings):
+    with pytest.raises(InvalidInputError, match=f"{name} must be"):
+        open_service("ibm_algiers", **{"n_qubits": 2, "n_layers": 2, **settings})
+
+
+def test_a_plan_is_opened_as_it_is():
+    plan = Plan(backend="fake_rome", n_qubits=2, n_layers=1, ring=(2, 1), options=Options(api="v2"), seed=5)
+    assert Plan.of(opened(plan).description) == plan
