@@ -1,14 +1,11 @@
-import sqlite3
 import subprocess
 import sys
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from mcquack.bench.store import Store
-from mcquack.bench.store.faults import explained
-from mcquack.errors import McQuackError, StoreBusyError, StoreError
+from mcquack.errors import StoreError
 from tests.bench.store.values import choice, done, failed
 
 LARGE = {"history": {"loss": [seed / 7 for seed in range(20_000)]}}
@@ -84,31 +81,3 @@ def test_a_damaged_file_is_told_as_such(path):
     with Store.open(path) as store, pytest.raises(StoreError, match=r"is damaged .*\.recover") as told:
         list(store.outcomes())
     assert "safe" not in str(told.value)
-
-
-def test_a_program_that_holds_the_file_is_told_of(path, monkeypatch):
-    monkeypatch.setattr("mcquack.bench.store.connecting._SECONDS_TO_WAIT", 0.05)
-    Store.open(path, create=True).close()
-    with closing(sqlite3.connect(path, isolation_level=None)) as other:
-        other.execute("BEGIN EXCLUSIVE")
-        for write in (False, True):
-            with pytest.raises(StoreError, match=r"another program holds it .*close that program"):
-                Store.open(path, write=write)
-    with Store.open(path, write=True) as store:
-        store.add(done())
-
-
-def test_an_error_keeps_its_cause_and_is_what_callers_expect():
-    with (
-        closing(sqlite3.connect(":memory:")) as connection,
-        pytest.raises(StoreError, match=r"no such table: a.*report a bug") as told,
-        explained(Path("a.sqlite")),
-    ):
-        connection.execute("SELECT * FROM a")
-    assert isinstance(told.value.__cause__, sqlite3.OperationalError)
-    assert isinstance(told.value, McQuackError)
-    assert isinstance(told.value, OSError)
-    busy = StoreBusyError("busy")
-    with pytest.raises(StoreBusyError) as told, explained(Path("a.sqlite")):
-        raise busy
-    assert told.value is busy

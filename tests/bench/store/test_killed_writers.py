@@ -5,8 +5,9 @@ import time
 import pytest
 
 from mcquack.bench.store import Store
-from tests.bench.store.processes import add_without_end, change_half, started
+from tests.bench.store.processes import add_without_end, change_half
 from tests.bench.store.values import done
+from tests.database.processes import started
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="nothing there ends a process as SIGKILL does")
 

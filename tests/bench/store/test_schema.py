@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from mcquack.bench.store import RunRecord, Store, schema
-from mcquack.errors import StoreError
+from mcquack.bench.store import RunRecord, Store
+from mcquack.bench.store.schema import STORE
+from mcquack.errors import StoreBusyError, StoreError
 from tests.bench.store.values import ENVIRONMENT, choice, done, failed
 
 # One for each version that was ever released; they never change.
@@ -52,7 +53,7 @@ EXPECTED = (
 
 
 def test_there_is_a_golden_store_of_every_version():
-    assert [golden.stem for golden in GOLDEN] == [f"store_version_{v + 1}" for v in range(schema.newest_version())]
+    assert [golden.stem for golden in GOLDEN] == [f"store_version_{v + 1}" for v in range(STORE.newest_version)]
 
 
 @pytest.mark.parametrize("write", [False, True])
@@ -67,57 +68,15 @@ def test_a_migrated_store_has_the_tables_of_a_new_one(released, tmp_path):
     assert tables(released) == tables(tmp_path / "new.sqlite")
 
 
-def to_next_version(connection):
-    connection.execute("ALTER TABLE outcomes ADD COLUMN note TEXT")
-    connection.execute("UPDATE outcomes SET fingerprint = 'from a later version'")
-
-
-@pytest.fixture
-def later_version(store, monkeypatch):
-    """Has a store of this version and turns the code into that of the next one."""
-    store.add(done())
-    store.close()
-    monkeypatch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, to_next_version))
-
-
-def test_an_older_store_is_migrated_when_it_is_opened_to_write(path, later_version):
-    with Store.open(path, write=True) as store:
-        assert list(store.outcomes()) == [done(fingerprint="from a later version")]
-    assert query(path, "PRAGMA user_version") == [(2,)]
-    assert query(path, "SELECT fingerprint, note FROM outcomes") == [("from a later version", None)]
-
-
-def test_an_older_store_is_read_as_if_migrated_and_stays_as_it_is(path, later_version):
-    before = path.read_bytes()
-    with Store.open(path) as store:
-        assert list(store.outcomes()) == [done(fingerprint="from a later version")]
-    assert path.read_bytes() == before
-
-
-@pytest.mark.parametrize("write", [False, True])
-def test_a_migration_that_fails_changes_nothing(path, later_version, monkeypatch, write):
-    def fail(connection):
-        connection.execute("DELETE FROM outcomes")
-        connection.execute("SELECT missing FROM runs")
-
-    with monkeypatch.context() as patched:
-        patched.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, fail))
-        with pytest.raises(StoreError, match="no such column"):
-            Store.open(path, write=write)
-    assert query(path, "PRAGMA user_version") == [(1,)]
-    with Store.open(path, write=True) as store:
-        assert [outcome.task for outcome in store.outcomes()] == [done().task]
-
-
 @pytest.mark.parametrize("fields", [{}, {"write": True}, {"create": True}])
 class TestWhatIsRefused:
     def test_a_store_of_a_newer_version(self, path, store, fields):
         store.add(done())
         store.close()
         with closing(sqlite3.connect(path)) as connection:
-            connection.execute(f"PRAGMA user_version = {schema.newest_version() + 1}")
+            connection.execute(f"PRAGMA user_version = {STORE.newest_version + 1}")
         before = path.read_bytes()
-        with pytest.raises(StoreError, match="upgrade mcquack"):
+        with pytest.raises(StoreError, match=r"upgrade mcquack\. What it holds already is safe"):
             Store.open(path, **fields)
         assert path.read_bytes() == before
 
@@ -125,26 +84,27 @@ class TestWhatIsRefused:
         with closing(sqlite3.connect(path)) as connection:
             connection.execute("CREATE TABLE outcomes (id)")
         before = path.read_bytes()
-        with pytest.raises(StoreError, match="no store of mcquack"):
+        with pytest.raises(StoreError, match=r"no store of mcquack.* that `mcquack bench run` made"):
             Store.open(path, **fields)
         assert path.read_bytes() == before
 
-    @pytest.mark.parametrize("text", [b"a", b"a,b\n1,2\n", b"a,b\n" * 1000, b"SQLite format 3\0"])
-    def test_a_file_of_another_kind(self, path, text, fields):
-        path.write_bytes(text)
-        with pytest.raises(StoreError, match=str(path)):
-            Store.open(path, **fields)
-        assert path.read_bytes() == text
 
-    def test_a_folder(self, path, fields):
-        path.mkdir()
-        with pytest.raises(StoreError, match=str(path)):
-            Store.open(path, **fields)
+def test_a_second_writer_is_refused_and_a_reader_is_not(path, store):
+    store.add(done())
+    with pytest.raises(StoreBusyError, match=r"another process is writing the store .* Reading is possible"):
+        Store.open(path, write=True)
+    with Store.open(path) as reader:
+        assert list(reader.outcomes()) == [done()]
+
+
+def test_a_write_does_not_wait_for_the_disk(store):
+    assert store._connection.execute("PRAGMA synchronous").fetchone()[0] == 1
+    assert store._connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
 
 
 @pytest.mark.parametrize("write", [False, True])
 def test_a_store_is_made_only_where_that_was_asked_for(path, write):
-    with pytest.raises(StoreError, match=r"no store at .* makes one"):
+    with pytest.raises(StoreError, match=r"no store at .*; `mcquack bench run` makes one"):
         Store.open(path, write=write)
     assert list(path.parent.iterdir()) == []
 
@@ -154,15 +114,4 @@ def test_a_store_is_made_together_with_its_folder(tmp_path):
     with Store.open(path, create=True) as store:
         store.add(done())
     with Store.open(path, create=True) as store:
-        assert list(store.outcomes()) == [done()]
-
-
-def test_an_empty_file_becomes_a_store_only_if_one_is_to_be_made(path):
-    path.touch()
-    for fields in ({}, {"write": True}):
-        with pytest.raises(StoreError, match="no store of mcquack"):
-            Store.open(path, **fields)
-    with Store.open(path, create=True) as store:
-        store.add(done())
-    with Store.open(path) as store:
         assert list(store.outcomes()) == [done()]

@@ -1,10 +1,6 @@
-"""The tables of a store, and how those of an older version become those of this one."""
+"""The tables of a store, how those of an older version become those of this one, and what errors call it."""
 
-import sqlite3
-from collections.abc import Callable
-
-# "mcqk": tells a store from any other SQLite file.
-APPLICATION_ID = 0x6D63716B
+from mcquack.database import FileKind, executing
 
 _FIRST_TABLES = (
     "CREATE TABLE environments (id TEXT PRIMARY KEY, facts TEXT NOT NULL)",
@@ -56,37 +52,12 @@ _FIRST_TABLES = (
     """,
 )
 
-
-def _create_first_tables(connection: sqlite3.Connection) -> None:
-    for statement in _FIRST_TABLES:
-        connection.execute(statement)
-
-
-# The migration at position v leads from version v to version v + 1; those that were released never change.
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_create_first_tables,)
-
-
-def newest_version() -> int:
-    """The version that this mcquack writes."""
-    return len(MIGRATIONS)
-
-
-def version(connection: sqlite3.Connection) -> int:
-    """That of the tables; 0 before there are any."""
-    return int(connection.execute("PRAGMA user_version").fetchone()[0])
-
-
-def is_store(connection: sqlite3.Connection) -> bool:
-    """Whether mcquack made the file."""
-    return bool(connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID)
-
-
-def migrate(connection: sqlite3.Connection) -> None:
-    """Brings the tables to the newest version, all steps or none; the caller holds a transaction."""
-    missing = MIGRATIONS[version(connection) :]
-    if not missing:
-        return
-    for step in missing:
-        step(connection)
-    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-    connection.execute(f"PRAGMA user_version = {newest_version()}")
+STORE = FileKind(
+    application_id=0x6D63716B,  # "mcqk"
+    migrations=(executing(*_FIRST_TABLES),),
+    synchronous="NORMAL",  # what a power cut takes is run again
+    noun="store",
+    maker="`mcquack bench run`",
+    safe="What it holds already is safe",
+    try_again="run the same command again",
+)

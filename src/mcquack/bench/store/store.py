@@ -1,25 +1,20 @@
 """The results of a benchmark, in one file that survives whatever happens to its writer."""
 
 import sqlite3
-import zlib
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
 from os import PathLike
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from mcquack.bench.choice import Choice
 from mcquack.bench.environment import Environment
 from mcquack.bench.outcome import Outcome
 from mcquack.bench.store import rows
-from mcquack.bench.store.connecting import leave_one_file, reading_connection, require_file, writing_connection
-from mcquack.bench.store.faults import explained
 from mcquack.bench.store.records import Counts, HowEnded, RunRecord, Tally, now
-from mcquack.bench.store.writer_lock import acquired_lock
+from mcquack.bench.store.schema import STORE
 from mcquack.bench.task import Phase
 from mcquack.checks import require
-from mcquack.errors import StoreError
+from mcquack.database import Database
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
@@ -32,54 +27,24 @@ _SELECTED = {
 }
 
 
-class Store:
+class Store(Database):
     """Outcomes by the ids of their tasks, what was chosen, and which runs all came from.
 
     Whatever a call has written is there when it returns, even if the process is killed right after. One process writes
     at a time, and any number read meanwhile. A store is used by the thread that opened it.
     """
 
+    _kind = STORE
+    path: Path
+
     def __init__(self, path: Path, connection: sqlite3.Connection, *, lock: "BaseFileLock | None" = None) -> None:
-        self.path = path
-        self._connection = connection
-        self._lock = lock  # held by the one that writes
+        super().__init__(path, connection, lock=lock)
         self._environments: dict[str, Environment] = {}
 
     @classmethod
     def open(cls, path: str | PathLike[str], *, write: bool = False, create: bool = False) -> Self:
         """The store at ``path``, to read or to write; ``create`` is to write, and to make it if there is none."""
-        place = Path(path)
-        with explained(place):
-            if not create:
-                require_file(place)
-            if not (write or create):
-                return cls(place, reading_connection(place))
-            place.parent.mkdir(parents=True, exist_ok=True)
-            lock = acquired_lock(place)
-            try:
-                return cls(place, writing_connection(place, create=create), lock=lock)
-            except BaseException:
-                lock.release()
-                raise
-
-    def close(self) -> None:
-        """Ends the use of the store; one that was written is a single file then, but for its lock."""
-        lock, self._lock = self._lock, None
-        try:
-            if lock is not None:
-                leave_one_file(self._connection)
-            self._connection.close()
-        finally:
-            if lock is not None:
-                lock.release()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+        return cls._opened(path, write=write, create=create)
 
     def add(self, outcome: Outcome) -> None:
         """Keeps the outcome, in place of a failure if there was one; what was done once stays as it is."""
@@ -177,25 +142,6 @@ class Store:
         with self._readable_content():
             return tuple(rows.run_of(row, self._environment(row["environment"])) for row in found)
 
-    @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        """All of it or nothing, and on the disk's way when it ends."""
-        if self._lock is None:
-            raise StoreError(f"the store {self.path} is not open to be written: use Store.open(…, write=True).")
-        with explained(self.path):
-            try:
-                self._connection.execute("BEGIN IMMEDIATE")
-                yield self._connection
-                self._connection.execute("COMMIT")
-            except BaseException:
-                if self._connection.in_transaction:  # a full disk may have ended it
-                    self._connection.execute("ROLLBACK")
-                raise
-
-    def _rows(self, query: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> list[sqlite3.Row]:
-        with explained(self.path):
-            return self._connection.execute(query, parameters).fetchall()
-
     def _ids(self, *, failed: bool) -> set[str]:
         return {row["id"] for row in self._rows("SELECT id FROM outcomes WHERE failed = ?", [failed])}
 
@@ -209,16 +155,6 @@ class Store:
             (row,) = self._rows("SELECT facts FROM environments WHERE id = ?", [environment_id])
             self._environments[environment_id] = rows.environment_of(row)
         return self._environments[environment_id]
-
-    @contextmanager
-    def _readable_content(self) -> Iterator[None]:
-        try:
-            yield
-        except (ValueError, TypeError, LookupError, zlib.error) as error:
-            raise StoreError(
-                f"a row of the store {self.path} cannot be read ({error}): it was damaged, or written by another "
-                "version of mcquack; use that version, or a copy of the store."
-            ) from error
 
 
 def _insertion(

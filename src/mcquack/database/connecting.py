@@ -1,4 +1,4 @@
-"""Connections to the file of a store: one that writes, or any number that read."""
+"""Connections to a file: one that writes, or any number that read."""
 
 import shutil
 import sqlite3
@@ -7,36 +7,52 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from mcquack.bench.store import schema
+from mcquack.database.kind import FileKind
+from mcquack.database.migrating import is_of, migrate, version
 from mcquack.errors import StoreError
 
 _SECONDS_TO_WAIT = 30.0  # for others to finish a transaction
 
 
-def writing_connection(path: Path, *, create: bool) -> sqlite3.Connection:
-    """To a store of the newest version; an older one is migrated, and with ``create`` a missing one is made."""
+def writing_connection(kind: FileKind, path: Path, *, create: bool) -> sqlite3.Connection:
+    """To a file of the newest version; an older one is migrated, and with ``create`` a missing one is made."""
     connection = _connect(path, mode="rwc" if create else "rw")
     with _closed_on_error(connection):
-        _prepare(connection, path, create=create)
+        _prepare(kind, connection, path=path, create=create)
     return connection
 
 
-def reading_connection(path: Path) -> sqlite3.Connection:
-    """To a store of the newest version; an older one is read into memory and migrated there."""
+def reading_connection(kind: FileKind, path: Path) -> sqlite3.Connection:
+    """To a file of the newest version; an older one is read into memory and migrated there."""
     connection = _readable(path)
     with _closed_on_error(connection):
-        _refuse_others(connection, path)
-        if schema.version(connection) == schema.newest_version():
+        _refuse_others(kind, connection, path=path, create=False)
+        if version(connection) == kind.newest_version:
             return connection
         copy = _copy_in_memory(connection)
     connection.close()
     with _closed_on_error(copy):
-        schema.migrate(copy)
+        migrate(kind, copy)
     return copy
 
 
+def memory_connection(kind: FileKind) -> sqlite3.Connection:
+    """To tables that end with the process."""
+    connection = _in_memory(check_same_thread=False)  # the caller lets one thread in at a time
+    with _closed_on_error(connection):
+        migrate(kind, connection)
+        connection.execute("PRAGMA foreign_keys = ON")
+    return connection
+
+
+def require_file(kind: FileKind, path: Path) -> None:
+    """Refuses a path with no file."""
+    if not path.is_file():
+        raise StoreError(f"there is no {kind.noun} at {path}; {kind.maker} makes one.")
+
+
 def leave_one_file(connection: sqlite3.Connection) -> None:
-    """Folds the log of a store into its file, so that this can be copied, and read where nobody may write."""
+    """Folds the log of a file into it, so that it can be copied, and read where nobody may write."""
     connection.execute("PRAGMA busy_timeout = 0")
     # The log stays while others read, and rows stay in it if the disk is full; the next writer tries again.
     for statement in ("PRAGMA wal_checkpoint", "PRAGMA journal_mode = DELETE"):
@@ -44,36 +60,31 @@ def leave_one_file(connection: sqlite3.Connection) -> None:
             connection.execute(statement).fetchall()
 
 
-def _prepare(connection: sqlite3.Connection, path: Path, *, create: bool) -> None:
+def _prepare(kind: FileKind, connection: sqlite3.Connection, *, path: Path, create: bool) -> None:
     connection.execute("BEGIN IMMEDIATE")
     if not create or path.stat().st_size > 0:  # only what has no content at all may be overwritten
-        _refuse_others(connection, path)
-    schema.migrate(connection)
+        _refuse_others(kind, connection, path=path, create=create)
+    migrate(kind, connection)
     connection.execute("COMMIT")
     connection.execute("PRAGMA foreign_keys = ON")
-    # A log lets others read while one writes. With it, NORMAL keeps every transaction when the process is killed; a
-    # power cut may cost the last few, never the file. Some network disks offer no log, and then every write waits.
+    # A log lets others read while one writes. Some network disks offer none; NORMAL could cost the file there.
     (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
-    connection.execute(f"PRAGMA synchronous = {'NORMAL' if mode == 'wal' else 'FULL'}")
+    connection.execute(f"PRAGMA synchronous = {kind.synchronous if mode == 'wal' else 'FULL'}")
 
 
-def _refuse_others(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuses files of other programs and of newer versions."""
-    if not schema.is_store(connection):
+def _refuse_others(kind: FileKind, connection: sqlite3.Connection, *, path: Path, create: bool) -> None:
+    """Refuses files of other programs, of other kinds and of newer versions."""
+    if not is_of(kind, connection):
+        or_new = ", or one where there is no file yet" if create else ""
         raise StoreError(
-            f"{path} is no store of mcquack, and was left as it is; give the path of one that `mcquack bench run` made."
+            f"{path} is no {kind.noun} of mcquack, and was left as it is; give the path of one that {kind.maker} "
+            f"made{or_new}."
         )
-    if (version := schema.version(connection)) > schema.newest_version():
+    if (found := version(connection)) > kind.newest_version:
         raise StoreError(
-            f"the store {path} has version {version} and was written by a newer mcquack; this one knows versions up to "
-            f"{schema.newest_version()}: upgrade mcquack, the rows are safe."
+            f"the {kind.noun} {path} has version {found} and was written by a newer mcquack; this one knows versions "
+            f"up to {kind.newest_version}: upgrade mcquack. {kind.safe}."
         )
-
-
-def require_file(path: Path) -> None:
-    """Refuses a path with no file."""
-    if not path.is_file():
-        raise StoreError(f"there is no store at {path}; `mcquack bench run` makes one.")
 
 
 def _connect(path: Path, *, mode: str) -> sqlite3.Connection:
@@ -84,11 +95,17 @@ def _connect(path: Path, *, mode: str) -> sqlite3.Connection:
     return connection
 
 
+def _in_memory(*, check_same_thread: bool = True) -> sqlite3.Connection:
+    connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=check_same_thread)
+    connection.row_factory = sqlite3.Row
+    return connection
+
+
 def _readable(path: Path) -> sqlite3.Connection:
     connection = _connect(path, mode="ro")
     try:
         with _closed_on_error(connection):
-            schema.version(connection)
+            version(connection)
     except sqlite3.OperationalError as error:
         if not error.sqlite_errorname.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN")):
             raise
@@ -123,8 +140,7 @@ def _closed_on_error(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def _copy_in_memory(connection: sqlite3.Connection) -> sqlite3.Connection:
-    copy = sqlite3.connect(":memory:", isolation_level=None)
-    copy.row_factory = sqlite3.Row
+    copy = _in_memory()
     with _closed_on_error(copy):
         connection.backup(copy)
     return copy

@@ -1,0 +1,86 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mcquack.circuits.feature_map import FeatureMap
+from mcquack.errors import InvalidInputError
+from mcquack.hardware.cost import Speed, estimate, readable_seconds, ring_gates, shots_estimate
+from mcquack.training import total_shots
+
+COUNTS = st.integers(1, 10_000)
+
+
+@given(n_circuits=COUNTS, shots=COUNTS, n_qubits=st.integers(1, 156), n_layers=st.integers(1, 5), n_jobs=COUNTS)
+def test_low_likely_and_high_are_in_order_and_more_work_takes_longer(n_circuits, shots, n_qubits, n_layers, n_jobs):
+    found = estimate(n_circuits, shots, n_qubits=n_qubits, n_layers=n_layers, n_jobs=n_jobs)
+    assert 0 < found.low <= found.likely <= found.high
+    assert found.executions == n_circuits * shots
+    for more in (
+        estimate(n_circuits + 1, shots, n_qubits=n_qubits, n_layers=n_layers, n_jobs=n_jobs),
+        estimate(n_circuits, shots + 1, n_qubits=n_qubits, n_layers=n_layers, n_jobs=n_jobs),
+        estimate(n_circuits, shots, n_qubits=n_qubits + 1, n_layers=n_layers + 1, n_jobs=n_jobs + 1),
+    ):
+        assert more.likely > found.likely
+        assert more.by_paper >= found.by_paper
+
+
+def test_the_duration_of_the_paper_s_circuit_is_that_of_its_schedule():
+    # 32.8 µs, as scheduled by Qiskit on a snapshot of ibm_pittsburgh.
+    assert Speed().execution_us(n_qubits=124, n_layers=2) == pytest.approx(32.8, rel=0.02)
+    assert ring_gates(124, 2) == 248
+    assert ring_gates(1, 3) == ring_gates(5, 1) == 0
+
+
+def test_the_paper_s_experiment_by_each_rule():
+    found = estimate(50 * 2, 100, n_qubits=124, n_layers=2)
+    assert found.by_repetition == pytest.approx(2 + 10_000 * 282.5e-6, rel=1e-3)
+    assert found.by_clops == pytest.approx(10_000 * 248 / 250_000)
+    assert found.by_paper == pytest.approx(200)
+
+
+def test_one_job_for_each_circuit_is_the_pace_that_the_paper_tells_of():
+    assert estimate(1, 100, n_qubits=124, n_layers=2).by_repetition == pytest.approx(2.0, rel=0.02)
+    assert estimate(1, 100, n_qubits=124, n_layers=2).by_paper == pytest.approx(2.0)
+
+
+def test_an_epoch_of_training_takes_the_827_hours_of_the_paper():
+    feature_map = FeatureMap(n_features=248, n_qubits=124, n_layers=2)
+    n_shots = total_shots(feature_map, n_classes=2, n_train=100, n_shots=100)
+    found = shots_estimate(n_shots, shots_per_circuit=100, n_qubits=124, n_layers=2)
+    assert found.executions == n_shots
+    assert found.by_paper / 3600 == pytest.approx(827, abs=1)
+    assert shots_estimate(101, shots_per_circuit=100, n_qubits=3, n_layers=2).executions == 200
+
+
+def test_a_device_is_taken_at_its_own_numbers():
+    speed = Speed(clops=None, rep_delay_us=100, duration_us=50)
+    found = estimate(10, 100, n_qubits=5, n_layers=2, n_jobs=3, speed=speed)
+    assert found.by_repetition == pytest.approx(6.15)
+    assert found.by_clops is None
+    assert len(found.basis) == 2
+
+
+def test_an_estimate_reads_as_a_sentence_and_says_what_it_rests_on():
+    found = estimate(300, 100, n_qubits=124, n_layers=2)
+    assert str(found) == (
+        "30,000 executions of 300 circuits in 1 job: about 10 s of QPU time, between 10 s and 10.0 min"
+    )
+    repetition, clops, paper = found.basis
+    assert "32.5 µs for the circuit and 250 µs to reset" in repetition
+    assert "250,000 layers per second and 248 layers" in clops
+    assert "one job per circuit" in paper
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0.5, "0.5 s"), (59.6, "60 s"), (312, "5.2 min"), (11_160, "3.1 h"), (2_977_200, "34.5 d")]
+)
+def test_seconds_are_told_in_the_unit_that_one_would_use(seconds, text):
+    assert readable_seconds(seconds) == text
+
+
+@pytest.mark.parametrize("changes", [{"clops": 0}, {"rep_delay_us": -1}, {"duration_us": 0}, {"sx_us": float("inf")}])
+def test_impossible_speeds_are_refused(changes):
+    with pytest.raises(InvalidInputError, match=next(iter(changes))):
+        Speed(**changes)
+    with pytest.raises(InvalidInputError, match="n_circuits"):
+        estimate(0, 1, n_qubits=3, n_layers=2)

@@ -1,0 +1,245 @@
+import copy
+import pickle
+import sqlite3
+import sys
+import threading
+from contextlib import closing
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+
+from mcquack.circuits.overlap import OverlapCircuits
+from mcquack.errors import DeviceError, InvalidInputError, StoreError
+from mcquack.hardware.jobs.counts import weight_histograms
+from mcquack.hardware.jobs.ledger import Ledger
+from mcquack.hardware.jobs.running import follow, noted
+from mcquack.hardware.jobs.service import Limits
+from mcquack.hardware.sampler import DeviceSampler
+from tests.database.permissions import protect, without_privileges
+from tests.hardware.doubles import SECRET, Crash, FakeService, circuits_of, hasty
+
+
+class CarefulService(FakeService):
+    def __reduce__(self):
+        return _careful_service, (self.device,)
+
+
+def _careful_service(device):
+    return CarefulService(device=device)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "ledger.sqlite"
+
+
+@given(
+    n_samples=st.integers(0, 4),
+    n_centroids=st.integers(1, 3),
+    n_qubits=st.integers(1, 10),
+    n_layers=st.integers(1, 3),
+    shots=st.integers(1, 20),
+    executions=st.integers(20, 200),
+)
+def test_counts_are_whole_and_do_not_depend_on_how_jobs_are_split(
+    n_samples, n_centroids, n_qubits, n_layers, shots, executions
+):
+    circuits = circuits_of(n_samples, n_centroids, n_qubits=n_qubits, n_layers=n_layers)
+    counts = DeviceSampler(FakeService(n_qubits=n_qubits)).weight_counts(circuits, shots=shots)
+    assert counts.shape == (n_samples, n_centroids, n_qubits + 1)
+    assert counts.dtype == np.int64
+    assert np.all(counts.sum(axis=-1) == shots)
+    small = FakeService(n_qubits=n_qubits, limits=Limits(executions=executions))
+    np.testing.assert_array_equal(DeviceSampler(small).weight_counts(circuits, shots=shots), counts)
+
+
+@pytest.mark.parametrize("in_file", [True, False])
+def test_the_same_call_again_sends_nothing(path, in_file):
+    service = FakeService()
+    sampler = DeviceSampler(service, ledger=path if in_file else None)
+    first = sampler.weight_counts(circuits_of(2, 3), shots=9)
+    n_calls = service.calls.total()
+    np.testing.assert_array_equal(sampler.weight_counts(circuits_of(2, 3), shots=9), first)
+    assert service.calls.total() == n_calls
+    sampler.weight_counts(circuits_of(2, 3), shots=8)
+    sampler.weight_counts(circuits_of(2, 3, seed=1), shots=9)
+    assert len(service.submitted) == 3
+
+
+def test_another_process_finds_what_was_measured_and_another_run_measures_anew(path):
+    service = FakeService()
+    first = DeviceSampler(service, ledger=path).weight_counts(circuits_of(2, 3), shots=9)
+    elsewhere = FakeService()
+    again = DeviceSampler(elsewhere, ledger=str(path)).weight_counts(circuits_of(2, 3), shots=9)
+    np.testing.assert_array_equal(again, first)
+    assert not elsewhere.submitted
+    DeviceSampler(elsewhere, ledger=path, run="second").weight_counts(circuits_of(2, 3), shots=9)
+    DeviceSampler(FakeService(device="other"), ledger=path).weight_counts(circuits_of(2, 3), shots=9)
+    assert len(elsewhere.submitted) == 1
+    with Ledger.open(path) as ledger:
+        labels = [(ledger.summary(one).label, ledger.summary(one).service["backend"]) for one in ledger.ids()]
+    assert labels == [("", "fake"), ("second", "fake"), ("", "other")]
+
+
+@pytest.mark.parametrize("in_file", [True, False])
+def test_after_a_crash_the_same_call_goes_on(path, in_file):
+    service = FakeService(limits=Limits(executions=18), faults=[None, None, None, None, "crash_after"])
+    sampler = DeviceSampler(service, ledger=path if in_file else None)
+    with pytest.raises(Crash):
+        sampler.weight_counts(circuits_of(2, 3), shots=9)
+    counts = sampler.weight_counts(circuits_of(2, 3), shots=9)
+    np.testing.assert_array_equal(counts, DeviceSampler(FakeService()).weight_counts(circuits_of(2, 3), shots=9))
+    assert len(service.submitted) == 3
+
+
+def test_no_samples_need_no_job(path):
+    service = FakeService()
+    counts = DeviceSampler(service, ledger=path).weight_counts(circuits_of(0, 3), shots=9)
+    assert counts.shape == (0, 3, 4)
+    assert not service.calls
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("shots", [0, -1, 1.5, True, "9", None])
+def test_shots_that_are_no_number_of_shots_are_refused_before_anything_is_sent(shots):
+    service = FakeService()
+    with pytest.raises(InvalidInputError, match="shots"):
+        DeviceSampler(service).weight_counts(circuits_of(1, 1), shots=shots)
+    assert not service.calls
+
+
+def test_events_are_told_and_pauses_are_those_that_were_asked_for():
+    events = []
+    patience, pauses = hasty()
+    service = FakeService(faults=[None, *["stall"] * 40])
+    sampler = DeviceSampler(service, on_event=events.append, poll_seconds=2, patience=patience)
+    sampler.weight_counts(circuits_of(1, 1), shots=3)
+    assert [event.kind for event in events] == ["sent", "done"]
+    assert max(pauses) == 2
+    assert DeviceSampler(service).patience.poll_seconds == 5
+
+
+def test_what_cannot_be_measured_tells_what_is_kept(path):
+    service = FakeService(faults=[None, *["fail", None] * 5])
+    with pytest.raises(DeviceError, match=rf"it broke\. 0 of 6 circuits are kept.*{path.name}"):
+        DeviceSampler(service, ledger=path, patience=hasty(attempts=2)[0]).weight_counts(circuits_of(2, 3), shots=9)
+
+
+def test_threads_take_turns(path):
+    sampler = DeviceSampler(FakeService(polls=2), ledger=path, patience=hasty()[0])
+    counts, errors = {}, []
+
+    def measure(seed):
+        try:
+            counts[seed] = sampler.weight_counts(circuits_of(2, 2, seed=seed), shots=4)
+        except Exception as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=measure, args=(seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not errors
+    for seed, found in counts.items():
+        expected = DeviceSampler(FakeService()).weight_counts(circuits_of(2, 2, seed=seed), shots=4)
+        np.testing.assert_array_equal(found, expected)
+
+
+class TestAnAccountStaysWhereItIs:
+    def test_copies_and_clones_are_the_sampler_itself(self, path):
+        sampler = DeviceSampler(FakeService(), ledger=path)
+        assert clone(sampler) is sampler
+        assert copy.copy(sampler) is sampler
+        assert copy.deepcopy({"engine": sampler})["engine"] is sampler
+
+    @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+    def test_a_service_that_does_not_say_how_is_not_pickled(self, protocol):
+        with pytest.raises(InvalidInputError, match="cannot be pickled") as told:
+            pickle.dumps(DeviceSampler(FakeService()), protocol=protocol)
+        assert SECRET not in str(told.value)
+
+    @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+    def test_a_service_that_says_how_is_pickled_in_its_own_way(self, path, protocol):
+        sampler = DeviceSampler(CarefulService(device="here"), ledger=path, run="1", on_event=repr, poll_seconds=7)
+        pickled = pickle.dumps(sampler, protocol=protocol)
+        assert SECRET.encode() not in pickled
+        again = pickle.loads(pickled)
+        assert repr(again) == repr(sampler)
+        assert again.patience.poll_seconds == 7
+        assert again.on_event is None
+        np.testing.assert_array_equal(
+            again.weight_counts(circuits_of(2, 2), shots=3), sampler.weight_counts(circuits_of(2, 2), shots=3)
+        )
+
+    def test_its_text_names_the_device_and_no_account(self, path):
+        assert repr(DeviceSampler(FakeService())) == "DeviceSampler('fake', ledger=None, run='')"
+        text = repr(DeviceSampler(FakeService(), ledger="a.sqlite", run="1"))
+        assert text == "DeviceSampler('fake', ledger='a.sqlite', run='1')"
+
+    def test_nothing_of_it_is_on_the_disk(self, path):
+        sampler = DeviceSampler(FakeService(), ledger=path)
+        sampler.weight_counts(circuits_of(2, 2), shots=3)
+        assert sampler.service.token == SECRET
+        assert all(SECRET.encode() not in file.read_bytes() for file in path.parent.iterdir() if file.is_file())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="modes of files mean less there")
+def test_a_finished_ledger_is_read_where_nobody_may_write():
+    service = FakeService()
+    with TemporaryDirectory() as name:  # which other users can look into, unlike those of pytest
+        folder = Path(name)
+        counts = DeviceSampler(FakeService(), ledger=folder / "a").weight_counts(circuits_of(2, 2), shots=3)
+        protect(folder)
+        with without_privileges():
+            sampler = DeviceSampler(service, ledger=folder / "a")
+            found = sampler.weight_counts(circuits_of(2, 2), shots=3)
+            with pytest.raises(StoreError, match="allow writing to its folder"):
+                sampler.weight_counts(circuits_of(2, 2), shots=4)
+        folder.chmod(0o755)
+    np.testing.assert_array_equal(found, counts)
+    assert not service.submitted
+
+
+def test_raw_bits_are_kept_as_they_came(path):
+    sampler = DeviceSampler(FakeService(n_qubits=9), ledger=path)
+    circuits = circuits_of(2, 2, n_qubits=9)
+    counts = sampler.weight_counts(circuits, shots=6)
+    with Ledger.open(path) as ledger:
+        ((rows, bits),) = ledger.bits(sampler.measurement(circuits, shots=6).id)
+    assert rows == range(4)
+    assert bits.shape == (4, 6, 2)
+    np.testing.assert_array_equal(weight_histograms(bits, n_qubits=9).reshape(2, 2, 10), counts)
+    with closing(sqlite3.connect(path)) as connection:  # and by anybody, without mcquack
+        assert connection.execute("SELECT count(*) FROM parts WHERE bits IS NOT NULL").fetchone() == (1,)
+
+
+def half_measured(path, service, circuits, *, shots):
+    """A ledger whose writer ended after the first of its jobs."""
+    with Ledger.open(path, write=True) as ledger:
+        measurement = noted(ledger, service, circuits, shots=shots)
+        for event in follow(ledger, service, measurement):
+            if event.kind == "done":
+                return measurement
+    raise AssertionError("there is a first job")
+
+
+def test_a_simulation_that_was_interrupted_goes_on_in_another_process_as_if_it_was_not(path, monkeypatch):
+    opening = pytest.importorskip("mcquack.hardware.services.opening")
+    monkeypatch.setattr("mcquack.hardware.services.local._CIRCUITS_OF_A_JOB", {"automatic": 2})
+    angles = circuits_of(3, 1).samples
+    circuits = OverlapCircuits(samples=angles, centroids=angles[:2])
+    expected = DeviceSampler(opening.open_service("aer", n_qubits=3, n_layers=2)).weight_counts(circuits, shots=20)
+    measurement = half_measured(path, opening.open_service("aer", n_qubits=3, n_layers=2), circuits, shots=20)
+    events = []
+    with Ledger.open(path) as ledger:
+        service = opening.reopened(ledger.summary(measurement.id).service)
+    counts = DeviceSampler(service, ledger=path, on_event=events.append).weight_counts(circuits, shots=20)
+    assert [event.kind for event in events] == ["lost", "lost", "resent", "resent", "done", "done"]
+    np.testing.assert_array_equal(counts, expected)
+    assert counts[0, 0, 0] == counts[1, 1, 0] == 20  # a state's overlap with itself
