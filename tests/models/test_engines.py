@@ -221,7 +221,9 @@ def test_states_of_a_hundred_qubits_are_not_written_down(fitted: McQuackClassifi
 # Telling
 
 
-@pytest.mark.parametrize("name", ["engine", "shots", "bitflip_tolerance", "training_tolerance"])
+@pytest.mark.parametrize(
+    "name", ["engine", "shots", "bitflip_tolerance", "training_tolerance", "gradient", "shot_budget"]
+)
 def test_the_documentation_lists_the_settings(name: str) -> None:
     lines = (McQuackClassifier.__doc__ or "").splitlines()
     assert any(line.strip().startswith(f"{name} :") for line in lines)

@@ -13,7 +13,8 @@ def centroid_kernel(
 ) -> FloatArray:
     """K[i, m] = |⟨0|U†(c_m) U(x_i)|0⟩|² (paper, eq. 8): N + M circuits in place of N × M."""
     encoded = engine.encode(centroids, weights, bias)
-    size = _chunk_rows(engine.feature_map.n_qubits)
+    # A device takes all rows in one job, and what runs on one sees to its own memory.
+    size = max(len(X), 1) if getattr(engine, "splits_rows", False) else _chunk_rows(engine.feature_map.n_qubits)
     chunks = (X[start : start + size] for start in range(0, len(X), size))
     parts = [engine.fidelities(engine.encode(chunk, weights, bias), encoded) for chunk in chunks]
     return np.concatenate(parts) if parts else np.empty((0, len(centroids)))

@@ -21,6 +21,7 @@ from mcquack.circuits.feature_map import FeatureMap
 from mcquack.datasets.held_out import held_out
 from mcquack.errors import InvalidInputError
 from mcquack.models.archived import Archived
+from mcquack.models.engines import RunsOn
 from mcquack.models.preparation import (
     ClassWeight,
     Plan,
@@ -195,12 +196,13 @@ class CircuitClassifier(ClassifierMixin, Archived):
             final_entangler=self.final_entangler,
             features_per_gate=self._features_per_gate,
         )
-        if self.n_repetitions is not None or self._runs_on == "ring":  # whose cost grows steeply with the layers
+        # On a ring the cost grows steeply with the layers, and on a device the noise.
+        if self.n_repetitions is not None or self._runs_on != "statevector":
             return once
         return replace(once, n_layers=once.n_layers * math.ceil(LAYERS_AT_LEAST / once.n_layers))
 
     @property
-    def _runs_on(self) -> Literal["statevector", "ring"]:
+    def _runs_on(self) -> RunsOn:
         """The engine, where there is a choice."""
         return "statevector"
 

@@ -1,5 +1,6 @@
 """McQuack as a scikit-learn classifier."""
 
+import copy
 import os
 from collections.abc import Generator
 from dataclasses import fields, replace
@@ -10,13 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from mcquack.circuits.feature_map import FeatureMap
+from mcquack.checks import is_whole_number
+from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.errors import InvalidInputError, ModelFileError
-from mcquack.kernels.bitflip import TolerantEngine
 from mcquack.kernels.pooling import ClassScore, class_scores
 from mcquack.models import archive
 from mcquack.models.base import CircuitClassifier, HistoryRow, ValidationData
-from mcquack.models.engines import EngineName, chosen_engine, new_engine
+from mcquack.models.engines import EngineChoice, RunsOn, chosen_engine, is_sampler, new_engine
+from mcquack.models.gradients import GradientName, TrainingRun, check_gradient, training_run
 from mcquack.models.inference import Measurement, check_measurement
 from mcquack.models.model_file import ModelFile, require_field, require_tensor
 from mcquack.models.preparation import (
@@ -34,14 +36,14 @@ from mcquack.models.restoring import (
     restored_state,
 )
 from mcquack.models.setting_checks import check_settings
-from mcquack.simulators.engine import Engine
 from mcquack.training.centroids import initial_centroids
-from mcquack.training.loop import Epoch, train
+from mcquack.training.loop import train
 from mcquack.training.parameters import FloatArray, InitStrategy, Parameters, initial_embedding
 from mcquack.training.schedule import epoch_orders
 from mcquack.training.settings import Optimizer, TrainingSettings
 from mcquack.training.state import EpochReport, TrainingState
 
+_WORST_LOSS = 2.0  # one minus an alignment
 _KEPT_ROWS = 10_000  # of the history; a stream's could outgrow the header
 _HISTORY_COLUMNS = {field.name for field in fields(EpochReport)} | {"loss"}
 
@@ -58,12 +60,13 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     n_qubits : width of the circuit: 1 to 20, or any number for circuits of few layers.
     n_repetitions : how often every feature is encoded; the circuit has ``n_repetitions * ceil(d / n_qubits)`` layers.
         None takes as many as make at least 20 layers: few features need the depth, many bring it along. With the
-        ring engine, whose cost grows with the layers, None is 1.
-    epochs : epochs at most; each has ``epochs_ka`` passes of KAO and ``epochs_co`` passes of CO.
+        ring engine, whose cost grows with the layers, and with a sampler, whose noise does, None is 1.
+    epochs : epochs at most; each has ``epochs_ka`` passes of KAO and ``epochs_co`` passes of CO. 0 leaves the model
+        untrained, with its initial parameters and the class means as centroids.
     lr_ka, lr_co : learning rates of KAO and CO, multiplied by ``decay_rate`` after each epoch.
     reg_param_weights, reg_param_bias : penalties λ‖w‖² and λ‖b‖² of KAO.
     reg_param_co : penalty of CO on centroids outside ``feature_range``.
-    batch_size : samples in a mini-batch.
+    batch_size : samples in a mini-batch. With a sampler small ones, such as 10, make much more of the same shots.
     patience : epochs without a better loss (on the validation part if there is one, else on the training part) after
         which training ends; None never ends early. The best parameters are kept in any case.
     init_strategy : "default", or "wx+b=0" for biases that make the first batch's angles vanish on average.
@@ -78,12 +81,20 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     validation_fraction : share of the samples held out for ``patience``; None holds out none.
     final_entangler : False leaves out the last CNOT ring, as on a device.
     engine : "statevector", for up to 20 qubits; "ring", for up to 4 layers on any number of qubits; "auto" takes the
-        first as long as the qubits allow it.
-    shots : measurements for each entry of the kernel when the model is used, drawn from the exact distribution; None
-        takes exact values. Training is always exact.
+        first as long as the qubits allow it. Or a sampler, such as a device: then every kernel is measured by it. A
+        model file has "auto" in its place.
+    shots : measurements for each entry of the kernel. A sampler needs a number, in training too. Else they are drawn
+        from the exact distribution when the model is used, while training is exact; None takes exact values.
     bitflip_tolerance : b; outcomes with at most b ones count as zeros when the model is used: the paper's k^b. None
         counts zeros alone, which is the fidelity. Equal shares of shots are told apart by their mean number of ones.
-    training_tolerance : the b of the kernel that training aligns, likewise; the statevector engine has only None.
+    training_tolerance : the b of the kernel that training aligns, likewise; exact derivatives of it are those of the
+        ring engine.
+    gradient : where training gets its derivatives from. "exact", on a simulator alone; "parameter_shift", exact up to
+        shots, and at the cost of two kernels or more for each angle; "stochastic_shift", the same for angles drawn by
+        lot; "spsa", two kernels in which all parameters are moved at random; "auto" is "exact" or, with a sampler,
+        "spsa".
+    shot_budget : how many shots training may take from a sampler; it ends, as if out of patience, before the epoch that
+        would exceed them. Simulators spend none. ``epoch_shots`` tells what an epoch takes.
     warm_start : go on from the last fit in place of starting anew.
     dtype : "float32" or "float64".
     n_threads : threads of the engine; None takes all that Numba may use. Does not change results.
@@ -97,6 +108,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     scaler_ : fitted MinMaxScaler, or None.
     history_ : one row of numbers for each epoch.
     n_iter_ : how many epochs were run. best_epoch_ : the one that was kept.
+    shots_ : how many shots training took from a sampler.
     """
 
     _learning_rates = "lr_ka and lr_co"
@@ -127,10 +139,12 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         class_weight: ClassWeight = None,
         validation_fraction: float | None = None,
         final_entangler: bool = True,
-        engine: EngineName = "auto",
+        engine: EngineChoice = "auto",
         shots: int | None = None,
         bitflip_tolerance: int | None = None,
         training_tolerance: int | None = None,
+        gradient: GradientName = "auto",
+        shot_budget: int | None = None,
         warm_start: bool = False,
         dtype: Literal["float32", "float64"] = "float32",
         n_threads: int | None = None,
@@ -163,6 +177,8 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         self.shots = shots
         self.bitflip_tolerance = bitflip_tolerance
         self.training_tolerance = training_tolerance
+        self.gradient = gradient
+        self.shot_budget = shot_budget
         self.warm_start = warm_start
         self.dtype = dtype
         self.n_threads = n_threads
@@ -170,7 +186,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
 
     @classmethod
     def from_preset(cls, name: str, **settings: Any) -> Self:
-        """An estimator with the settings of that name ("default", "paper", "qml"), some of them changed."""
+        """An estimator with the settings of that name ("default", "paper", "qml", "device"), some of them changed."""
         return cls(**{**preset(name), **settings})
 
     # Training
@@ -187,7 +203,8 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         """Trains, yielding each epoch's row of the history; after any of them the estimator is fitted and can be used.
 
         ``resume`` goes on after the last epoch of a model that was saved with ``resumable=True``: given the same data,
-        the outcome is the same as without the break, to the last bit.
+        the outcome is the same as without the break, to the last bit. A sampler is then set again as the engine, and
+        asked for the same circuits as it would have been.
         """
         self._check_settings()
         if resume and not hasattr(self, "training_state_"):
@@ -209,13 +226,20 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
             state = self._kept_state()
         else:
             state = TrainingState.start(self._initial_parameters(plan))
-        return self._epochs(plan, state, list(self.history_) if resume else [])
+        run = self._run(plan, spent=self.shots_ if resume else 0)
+        if self.epochs and not resume:
+            run.require_an_epoch()
+        return self._epochs(plan, run, state, list(self.history_) if resume else [])
 
-    def _epochs(self, plan: Plan, state: TrainingState, rows: list[HistoryRow]) -> Generator[HistoryRow, None, None]:
-        engine, settings = self._training_engine(plan.feature_map), self._settings(plan.seed)
-        loop = train(engine, plan.training, state, settings=settings, validation=plan.validation)
+    def _epochs(
+        self, plan: Plan, run: TrainingRun, state: TrainingState, rows: list[HistoryRow]
+    ) -> Generator[HistoryRow, None, None]:
+        settings = self._settings(plan.seed)
+        loop = train(run.engine, plan.training, state, settings=settings, validation=plan.validation)
         n_done = self.n_iter_ if rows else 0  # a loaded model may have had more epochs than its file has rows
-        while n_done < self.epochs and not (n_done and self._out_of_patience(state.epoch)):
+        if self.epochs == 0 and not rows:
+            self._keep(plan, state, loss=_WORST_LOSS, rows=rows, n_done=0, shots=0)
+        while n_done < self.epochs and run.affords_an_epoch and not (n_done and self._out_of_patience(state.epoch)):
             epoch = next(loop)
             state, row = epoch.state, epoch.report.as_row()
             if row["loss"] is None:
@@ -224,7 +248,8 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
             better = n_done == 0 or epoch.report.watched_loss < self._best_loss
             n_done += 1
             rows.append(row)
-            self._keep(plan, epoch, rows, n_done=n_done, better=better)
+            loss = epoch.report.watched_loss if better else None
+            self._keep(plan, state, loss=loss, rows=rows, n_done=n_done, shots=run.shots)
             yield row
 
     def _kept_state(self) -> TrainingState:
@@ -259,14 +284,17 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
             state = self._with_new_classes(plan, self._kept_state())
         # A stream has no end to slow down for.
         settings = replace(self._settings(plan.seed), decay_rate=1.0)
-        epoch = next(train(self._training_engine(plan.feature_map), plan.training, state, settings=settings))
+        run = self._run(plan, spent=0 if first_call else self.shots_)
+        run.require_an_epoch()
+        epoch = next(train(run.engine, plan.training, state, settings=settings))
         row = epoch.report.as_row()
         if row["loss"] is None:
             self._tell_divergence(epoch.state.epoch, anything_kept=not first_call)
             return self
         rows = [] if first_call else self.history_
         rows.append(row)
-        self._keep(plan, epoch, rows, n_done=1 if first_call else self.n_iter_ + 1, better=True)
+        n_done = 1 if first_call else self.n_iter_ + 1
+        self._keep(plan, epoch.state, loss=epoch.report.watched_loss, rows=rows, n_done=n_done, shots=run.shots)
         return self
 
     def _with_new_classes(self, plan: Plan, state: TrainingState) -> TrainingState:
@@ -279,23 +307,37 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         return replace(state, parameters=replace(state.parameters, centroids=centroids))
 
     def _check_settings(self) -> None:
-        check_settings(self.get_params(deep=False))
+        check_settings(self.get_params(deep=False), least_epochs=0)
         tolerances = {name: getattr(self, name) for name in ("bitflip_tolerance", "training_tolerance")}
-        check_measurement(self.shots, tolerances, n_qubits=int(self.n_qubits))
-        if self.training_tolerance is not None and self._runs_on == "statevector":
-            raise InvalidInputError('training_tolerance needs engine="ring"; leave it None for the statevector engine.')
+        check_measurement(self.shots, tolerances, n_qubits=int(self.n_qubits), exact=not is_sampler(self.engine))
+        check_gradient(self.get_params(deep=False))
         self._settings(seed=0)
 
     @property
-    def _runs_on(self) -> Literal["statevector", "ring"]:
+    def _runs_on(self) -> RunsOn:
         return chosen_engine(self.engine, int(self.n_qubits))
 
-    def _new_engine(self, feature_map: FeatureMap) -> Engine[Any]:
-        return new_engine(self.engine, feature_map, dtype=self.dtype, n_threads=self.n_threads)
+    def _run(self, plan: Plan, *, spent: int = 0) -> TrainingRun:
+        return training_run(self.get_params(deep=False), plan, spent=spent)
 
-    def _training_engine(self, feature_map: FeatureMap) -> Engine[Any]:
-        engine = self._new_engine(feature_map)
-        return engine if self.training_tolerance is None else TolerantEngine(engine, tolerance=self.training_tolerance)
+    def epoch_shots(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        validation_data: ValidationData | None = None,
+    ) -> int:
+        """How many shots each epoch of ``fit`` would take from a sampler with these data; nothing is sent."""
+        self._check_settings()
+        looking = copy.copy(self)
+        if not is_whole_number(self.random_state):
+            looking.random_state = 0  # a generator is left for fit to draw from
+        samples = looking._checked_samples(X, y, sample_weight, anew=True)
+        plan = looking._plan(
+            samples, going_on=False, validation_data=validation_data, hold_out=self.validation_fraction
+        )
+        return looking._run(plan).shots_per_epoch
 
     def _check_centroids_kept(self) -> None:
         asked, trained = self.n_centroids_per_class, self._trained_centroids_per_class
@@ -330,17 +372,27 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     def _out_of_patience(self, last_epoch: int) -> bool:
         return self.patience is not None and last_epoch - self.best_epoch_ >= self.patience
 
-    def _keep(self, plan: Plan, epoch: Epoch, rows: list[HistoryRow], *, n_done: int, better: bool) -> None:
-        """Leaves the estimator fitted, with this epoch's parameters if they are better than those before."""
+    def _keep(
+        self,
+        plan: Plan,
+        state: TrainingState,
+        *,
+        loss: float | None,
+        rows: list[HistoryRow],
+        n_done: int,
+        shots: int,
+    ) -> None:
+        """Leaves the estimator fitted, with the parameters of this state if they are the best: None is no best loss."""
         self._keep_plan(plan)
-        if better:
-            parameters = epoch.state.parameters.copy()
+        if loss is not None:
+            parameters = state.parameters.copy()
             self.weights_, self.bias_, self.centroids_ = parameters.weights, parameters.bias, parameters.centroids
-            self.best_epoch_ = epoch.state.epoch
-            self._best_loss = epoch.report.watched_loss
-        self.training_state_ = epoch.state
+            self.best_epoch_ = state.epoch
+            self._best_loss = loss
+        self.training_state_ = state
         self.history_ = rows
         self.n_iter_ = n_done
+        self.shots_ = shots
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -354,7 +406,10 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         rows = self._scaled_rows(X)
         measurement = Measurement(shots=self.shots, tolerance=self.bitflip_tolerance, seed=self._seed)
         parameters = Parameters(self.weights_, self.bias_, self.centroids_)
-        return measurement.kernel_and_ties(self._new_engine(self.feature_map_), rows, parameters)
+        engine = new_engine(
+            self.engine, self.feature_map_, dtype=self.dtype, n_threads=self.n_threads, shots=self.shots
+        )
+        return measurement.kernel_and_ties(engine, rows, parameters)
 
     def _class_scores(self, X: ArrayLike) -> FloatArray:
         return class_scores(self._measured(X)[0], len(self.classes_), class_score=self.class_score)
@@ -394,6 +449,12 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         predicted: NDArray[Any] = self.classes_[scores.argmax(axis=1)]
         return predicted
 
+    def overlap_circuits(self, X: ArrayLike | None = None) -> OverlapCircuits:
+        """The circuits whose zeros a device counts for samples and centroids, or for the centroids among themselves."""
+        check_is_fitted(self, "centroids_")
+        rows = self.centroids_ if X is None else self._scaled_rows(X)
+        return OverlapCircuits.of(self.feature_map_, rows, self.centroids_, weights=self.weights_, bias=self.bias_)
+
     def statevectors(self, X: ArrayLike | None = None) -> NDArray[np.complexfloating[Any, Any]]:
         """Amplitudes (N, 2**n) of samples, or of the centroids if none are given, up to a common phase of each."""
         check_is_fitted(self, "centroids_")
@@ -414,6 +475,11 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     @property
     def _trained_centroids_per_class(self) -> int:
         return len(self.centroids_) // len(self.classes_)
+
+    @property
+    def _trained_repetitions(self) -> int:
+        once = -(-self.n_features_in_ // (self._features_per_gate * self.feature_map_.n_qubits))
+        return self.feature_map_.n_layers // once
 
     # Files
 
@@ -437,6 +503,9 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     def _saved_settings(self) -> dict[str, Any]:
         # As they were when it was trained, whatever they have been set to since.
         trained = {"dtype": self.weights_.dtype, "n_centroids_per_class": self._trained_centroids_per_class}
+        if is_sampler(self.engine):
+            # It may hold a connection, which no file should. Without it None might mean another circuit.
+            trained |= {"engine": "auto", "n_repetitions": self._trained_repetitions}
         return {**super()._saved_settings(), **trained}
 
     def _saved_fields(self) -> dict[str, Any]:
@@ -446,6 +515,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
             "best_loss": self._best_loss,
             "history": list(self.history_[-_KEPT_ROWS:]),
             "n_iter": self.n_iter_,
+            "shots": self.shots_,
             "seen": np.broadcast_to(self._seen, self.classes_.shape).tolist(),
             "seed": self._seed,
             "fingerprint": self._fingerprint,
@@ -475,6 +545,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         )
         self.history_ = restored_history(header, columns=_HISTORY_COLUMNS)
         self.n_iter_ = require_field(header, "n_iter", int)
+        self.shots_ = require_field(header, "shots", int)
         self.best_epoch_ = require_field(header, "best_epoch", int)
         self._best_loss = require_field(header, "best_loss", float)
         self._seed = restored_seed(header)
@@ -485,8 +556,11 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
             self.training_state_ = restored_state(file, shapes=shapes, dtype=self.dtype)
 
     def _check_restored(self) -> None:
-        if not 0 <= self._best_loss <= 2:
+        if not 0 <= self._best_loss <= _WORST_LOSS:
             raise ModelFileError("its best loss is not one minus an alignment.")
+        if self.shots_ < 0:
+            raise ModelFileError("its number of shots is not a count.")
         last = int(self.history_[-1]["epoch"] or 0) if self.history_ else 0
-        if not 1 <= self.best_epoch_ <= last or self.n_iter_ < len(self.history_):
+        first = min(1, self.n_iter_)  # an untrained model has had no epoch
+        if not first <= self.best_epoch_ <= last or self.n_iter_ < len(self.history_):
             raise ModelFileError("its numbers of epochs contradict its history.")

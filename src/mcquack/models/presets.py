@@ -48,8 +48,20 @@ QML_SUITE: Mapping[str, Any] = MappingProxyType(
     }
 )
 
+# Appendix B, "Hardware Experiments": untrained, all weights and biases one, no ring after the last rotations.
+DEVICE: Mapping[str, Any] = MappingProxyType(
+    {
+        "n_qubits": 124,
+        "n_repetitions": 1,
+        "epochs": 0,
+        "init_small": False,
+        "final_entangler": False,
+        "feature_range": (-1.0, 1.0),
+    }
+)
+
 PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
-    {"default": MappingProxyType({}), "paper": PAPER, "qml": QML_SUITE}
+    {"default": MappingProxyType({}), "paper": PAPER, "qml": QML_SUITE, "device": DEVICE}
 )
 
 

@@ -11,10 +11,11 @@ from mcquack.models.engines import check_engine
 MAX_BOUND = 1e4  # of the feature range; angles beyond it would lose digits in float32
 
 
-def check_settings(settings: Mapping[str, Any]) -> None:
+def check_settings(settings: Mapping[str, Any], *, least_epochs: int = 1) -> None:
     """Raises on the first setting that training could not use; those of the loop itself check themselves."""
-    for name in ("n_qubits", "epochs"):
-        require(_is_count(settings[name]), name, "a whole number of at least 1", settings[name])
+    for name, least in (("n_qubits", 1), ("epochs", least_epochs)):
+        enough = is_whole_number(settings[name]) and settings[name] >= least
+        require(enough, name, f"a whole number of at least {least}", settings[name])
     for name in ("n_repetitions", "patience", "n_threads"):
         value = settings[name]
         require(value is None or _is_count(value), name, "None or a whole number of at least 1", value)

@@ -1,75 +1,36 @@
 """Derivatives as a device would take them: from shifted circuits alone, through the same seam."""
 
-import math
-from collections.abc import Iterator
-from typing import Generic
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from mcquack.circuits.feature_map import FeatureMap
-from mcquack.errors import InvalidInputError
-from mcquack.simulators.engine import E, Engine, FloatArray, Gradient, Wrt, checked_cotangent
+from mcquack.simulators.engine import E, FloatArray, Gradient, Wrt, checked_cotangent
+from mcquack.simulators.ring.slopes import checked_wrt, gradient_by_angles
+from mcquack.training.from_values import FromValues, Side
+from mcquack.training.shifts import Shift, angle_slopes, live_angles
 
 
-class ParameterShiftEngine(Generic[E]):
-    """An engine whose pullback asks another engine for nothing but fidelities.
-
-    An angle of one gate enters a fidelity as a + b·cos + c·sin, so half the difference of its values at ±π/2 is the
-    exact derivative. A shift of one angle is a shift of one bias.
-    """
-
-    def __init__(self, engine: Engine[E]) -> None:
-        self.engine = engine
-
-    @property
-    def feature_map(self) -> FeatureMap:
-        """The circuit of the engine behind this one."""
-        return self.engine.feature_map
-
-    def encode(self, X: FloatArray, weights: FloatArray, bias: FloatArray) -> E:
-        """What the engine behind this one encodes."""
-        return self.engine.encode(X, weights, bias)
-
-    def fidelities(self, samples: E, centroids: E) -> FloatArray:
-        """What the engine behind this one measures."""
-        return self.engine.fidelities(samples, centroids)
+class ParameterShiftEngine(FromValues[E]):
+    """An engine whose pullback is exact, if values are: two shifts of each angle of every sample and centroid."""
 
     def pullback(self, samples: E, centroids: E, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
-        """Two evaluations of the kernel for each angle, and twice as many where samples are shifted too."""
+        """Derivatives of Σ cotangent∘K: by the embedding's weights and biases, or by the centroids' features."""
+        checked_wrt(wrt)
         weighting = checked_cotangent(cotangent, samples, centroids)
-        shape = self.feature_map.parameter_shape
-        if wrt == "centroids":
-            by_centroids = np.zeros_like(centroids.features)
-            for gate in np.ndindex(shape):
-                slopes = (weighting * self._half_difference(samples, centroids, gate, shifted="centroids")).sum(axis=0)
-                by_centroids[:, self.feature_map.feature_index[gate]] += centroids.weights[gate] * slopes
-            return Gradient(centroids=by_centroids)
-        if wrt != "embedding":
-            raise InvalidInputError(f'wrt must be "embedding" or "centroids", got {wrt!r}.')
-        by_weights, by_bias = np.zeros(shape), np.zeros(shape)
-        for gate in np.ndindex(shape):
-            feature = self.feature_map.feature_index[gate]
-            of_samples = (weighting * self._half_difference(samples, centroids, gate, shifted="samples")).sum(axis=1)
-            of_centroids = (weighting * self._half_difference(samples, centroids, gate, shifted="centroids")).sum(
-                axis=0
-            )
-            by_bias[gate] = of_samples.sum() + of_centroids.sum()
-            by_weights[gate] = of_samples @ samples.features[:, feature] + of_centroids @ centroids.features[:, feature]
-        return Gradient(weights=by_weights, bias=by_bias)
+        of_centroids = self._slopes(centroids, samples, weighting, side="centroids")
+        of_samples = self._slopes(samples, centroids, weighting, side="samples") if wrt == "embedding" else of_centroids
+        return gradient_by_angles(
+            self.feature_map, samples, centroids, of_samples=of_samples, of_centroids=of_centroids, wrt=wrt
+        )
 
-    def _half_difference(self, samples: E, centroids: E, gate: tuple[int, ...], *, shifted: str) -> FloatArray:
-        if shifted == "samples":
-            kernels = [self.fidelities(moved, centroids) for moved in self._shifted(samples, gate)]
-        else:
-            kernels = [self.fidelities(samples, moved) for moved in self._shifted(centroids, gate)]
-        return (kernels[0] - kernels[1]) / 2
+    def kernels_per_pullback(self, wrt: Wrt) -> int:
+        """Two for each angle, and as many again where samples are shifted too."""
+        return (4 if wrt == "embedding" else 2) * len(live_angles(self.feature_map))
 
-    def _shifted(self, encoded: E, gate: tuple[int, ...]) -> Iterator[E]:
-        for shift in (math.pi / 2, -math.pi / 2):
-            bias = encoded.bias.copy()
-            bias[gate] += shift
-            yield self.encode(encoded.features, encoded.weights, bias)
+    def _slopes(self, moved: E, others: E, weighting: FloatArray, *, side: Side) -> FloatArray:
+        everywhere = np.arange(len(moved))
+        shifts = [Shift(angle, everywhere) for angle in live_angles(self.feature_map)]
+        return angle_slopes(self.engine, moved, others, weighting, shifts, side=side)
 
 
 def total_shots(

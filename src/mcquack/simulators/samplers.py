@@ -1,0 +1,116 @@
+"""Samplers that need no device: what one would count, with exact probabilities or with its noise."""
+
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from mcquack.checks import is_whole_number, require, required_count
+from mcquack.circuits.feature_map import FeatureMap
+from mcquack.circuits.overlap import IntArray, OverlapCircuits
+from mcquack.randomness import stream
+from mcquack.simulators.engine import Engine, FloatArray
+from mcquack.simulators.noise import DeviceCalibration, noisy_weight_counts
+from mcquack.simulators.ring import RingEngine
+from mcquack.simulators.ring.weights import MAX_LAYERS
+from mcquack.simulators.shots import sampled_weights
+from mcquack.simulators.statevector import StatevectorEngine
+from mcquack.simulators.weights import weight_distributions
+
+SamplerEngine = Literal["auto", "ring", "statevector"]
+_AMPLITUDES_AT_ONCE = 1 << 22  # 64 MiB
+
+
+@dataclass(frozen=True, kw_only=True)
+class SimulatedSampler:
+    """Shots without noise, drawn from exact distributions.
+
+    The same circuits with as many shots and the same seed give the same counts; any other call draws anew. Threads do
+    not matter. ``engine`` is "ring", for at most two layers on any number of qubits, "statevector", for at most 20
+    qubits, or "auto", which takes the first where it can.
+    """
+
+    seed: int = 0
+    engine: SamplerEngine = "auto"
+    n_threads: int | None = None
+
+    def __post_init__(self) -> None:
+        _check_seed(self.seed)
+        require(self.engine in get_args(SamplerEngine), "engine", '"auto", "ring" or "statevector"', self.engine)
+
+    def weight_counts(self, circuits: OverlapCircuits, *, shots: int) -> IntArray:
+        """How many shots of each circuit found k ones, shape (N, M, n + 1)."""
+        n_shots = required_count("shots", shots)
+        return sampled_weights(self._distributions(circuits), shots=n_shots, seed=_seed_of(self.seed, circuits, shots))
+
+    def _distributions(self, circuits: OverlapCircuits) -> FloatArray:
+        engine = self._engine_for(circuits)
+        centroids = _encoded(engine, circuits.centroids)
+        size = max(1, _AMPLITUDES_AT_ONCE >> circuits.n_qubits) if isinstance(engine, StatevectorEngine) else 1 << 16
+        parts = [
+            weight_distributions(engine, _encoded(engine, circuits.samples[first : first + size]), centroids)
+            for first in range(0, len(circuits.samples), size)
+        ]
+        return np.concatenate([np.empty((0, circuits.shape[1], circuits.n_qubits + 1)), *parts])
+
+    def _engine_for(self, circuits: OverlapCircuits) -> RingEngine | StatevectorEngine:
+        shallow = circuits.n_qubits == 1 or circuits.n_layers <= MAX_LAYERS
+        if self.engine == "ring" or (self.engine == "auto" and shallow):
+            return RingEngine(_raw_map(circuits), n_threads=self.n_threads)
+        return StatevectorEngine(_raw_map(circuits), dtype=np.float64, n_threads=self.n_threads)
+
+
+@dataclass(frozen=True)
+class NoisySampler:
+    """Shots of a ring of qubits with the errors of a calibration, for at most two layers.
+
+    As with :class:`SimulatedSampler`, the same call gives the same counts, and threads do not matter.
+    """
+
+    calibration: DeviceCalibration
+    seed: int = field(default=0, kw_only=True)
+    n_threads: int | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        require(isinstance(self.calibration, DeviceCalibration), "calibration", "a DeviceCalibration", self.calibration)
+        _check_seed(self.seed)
+
+    def weight_counts(self, circuits: OverlapCircuits, *, shots: int) -> IntArray:
+        """How many shots of each circuit read k ones, shape (N, M, n + 1)."""
+        n_shots = required_count("shots", shots)
+        engine = RingEngine(_raw_map(circuits), n_threads=self.n_threads)
+        return noisy_weight_counts(
+            engine,
+            _encoded(engine, circuits.samples),
+            _encoded(engine, circuits.centroids),
+            calibration=self.calibration,
+            shots=n_shots,
+            seed=_seed_of(self.seed, circuits, n_shots),
+        )
+
+
+def _raw_map(circuits: OverlapCircuits) -> FeatureMap:
+    """A feature map whose features are the angles themselves."""
+    n_layers, n_qubits = circuits.n_layers, circuits.n_qubits
+    return FeatureMap(
+        n_qubits=n_qubits,
+        n_features=3 * n_qubits * n_layers,
+        n_layers=n_layers,
+        final_entangler=False,
+        features_per_gate=3,
+    )
+
+
+def _encoded(engine: Engine[Any], angles: FloatArray) -> Any:
+    shape = engine.feature_map.parameter_shape
+    rows = angles.reshape(len(angles), engine.feature_map.n_features)
+    return engine.encode(rows, np.ones(shape), np.zeros(shape))
+
+
+def _seed_of(seed: int, circuits: OverlapCircuits, shots: int) -> int:
+    """From what is asked alone, so that asking again after a crash gives the same answer."""
+    return int(stream(seed, "sampler", circuits.digest, str(int(shots))).integers(2**63))
+
+
+def _check_seed(seed: Any) -> None:
+    require(is_whole_number(seed) and seed >= 0, "seed", "a whole number of at least 0", seed)

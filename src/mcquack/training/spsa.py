@@ -1,0 +1,89 @@
+"""Simultaneous perturbation (SPSA): all parameters move at once, and two kernels estimate every derivative."""
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mcquack.checks import is_whole_number, require, require_positive, required_count
+from mcquack.simulators.engine import E, Engine, FloatArray, Gradient, Wrt, checked_cotangent
+from mcquack.simulators.ring.slopes import checked_wrt
+from mcquack.training.from_values import FromValues, drawn_for, kernels_of
+from mcquack.training.shifts import live_angles
+
+
+class SpsaEngine(FromValues[E]):
+    """An engine whose pullback is Δ (f(θ + sΔ) - f(θ - sΔ)) / 2s for random signs Δ, a mean over ``n_directions``.
+
+    Its mean over draws is the gradient of f = Σ cotangent∘K for small steps s; larger ones smooth f, and see more of it
+    through the noise of shots. The step is that of weights and biases; the features of centroids move as far as moves
+    their angles so much. By default it is 1/√A for the A angles of the circuit: with that the smoothing takes a fixed
+    share of the gradient of a fidelity, however many angles there are. The draw depends on the seed and on what is
+    asked, so that the same call has the same one.
+    """
+
+    def __init__(self, engine: Engine[E], *, n_directions: int = 1, step: float | None = None, seed: int = 0) -> None:
+        super().__init__(engine)
+        require(is_whole_number(seed) and seed >= 0, "seed", "a whole number of at least 0", seed)
+        if step is not None:
+            require_positive("step", step)
+        self.n_directions = required_count("n_directions", n_directions)
+        self.step = 1 / math.sqrt(len(live_angles(engine.feature_map))) if step is None else float(step)
+        self.seed = int(seed)
+
+    def pullback(self, samples: E, centroids: E, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
+        """An estimate of the derivatives of Σ cotangent∘K."""
+        checked_wrt(wrt)
+        weighting = checked_cotangent(cotangent, samples, centroids)
+        draw = drawn_for(self.seed, f"spsa by {wrt}", samples, centroids)
+        if wrt == "centroids":
+            return Gradient(centroids=self._by_centroids(samples, centroids, weighting, draw))
+        weights, bias = self._by_embedding(samples, centroids, weighting, draw)
+        return Gradient(weights=weights, bias=bias)
+
+    def kernels_per_pullback(self, wrt: Wrt) -> int:
+        """Two for each direction, whatever moves."""
+        checked_wrt(wrt)
+        return 2 * self.n_directions
+
+    def _by_embedding(
+        self, samples: E, centroids: E, weighting: FloatArray, draw: np.random.Generator
+    ) -> tuple[FloatArray, FloatArray]:
+        shape = self.feature_map.parameter_shape
+        found = np.zeros((2, *shape))
+        for signs in _signs(draw, (self.n_directions, 2, *shape)):
+            up, down = (
+                self._moved_kernel(samples, centroids, move) for move in (self.step * signs, -self.step * signs)
+            )
+            found += signs * np.sum(weighting * (up - down))
+        weights, bias = found / (2 * self.step * self.n_directions)
+        return weights, bias
+
+    def _moved_kernel(self, samples: E, centroids: E, move: FloatArray) -> FloatArray:
+        """With all weights and all biases moved; samples and centroids pass the same circuit."""
+        weights, bias = samples.weights + move[0], samples.bias + move[1]
+        rows, columns = (self.encode(points.features, weights, bias) for points in (samples, centroids))
+        return self.fidelities(rows, columns)
+
+    def _by_centroids(self, samples: E, centroids: E, weighting: FloatArray, draw: np.random.Generator) -> FloatArray:
+        """A column of the kernel knows one centroid only, so that each has a slope of its own from the same shots."""
+        size = float(np.sqrt(np.mean(np.square(centroids.weights, dtype=np.float64))))
+        step = self.step / (size or 1.0)
+        directions = _signs(draw, (self.n_directions, *centroids.features.shape))
+        moved = (
+            self.encode(centroids.features + move, centroids.weights, centroids.bias)
+            for signs in directions
+            for move in (step * signs, -step * signs)
+        )
+        kernels = kernels_of(self.engine, moved, samples, side="centroids")
+        found = np.zeros(centroids.features.shape)
+        for signs in directions:
+            up, down = next(kernels), next(kernels)
+            found += signs * np.sum(weighting * (up - down), axis=0)[:, None]
+        by_features: FloatArray = found / (2 * step * self.n_directions)
+        return by_features
+
+
+def _signs(draw: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
+    signs: FloatArray = 2.0 * draw.integers(2, size=shape) - 1.0
+    return signs

@@ -1,0 +1,158 @@
+"""Samplers that need no device: which engine runs, what decides the draws, and what they are as values."""
+
+import copy
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.base import clone
+
+from mcquack.circuits.feature_map import FeatureMap
+from mcquack.circuits.overlap import OverlapCircuits
+from mcquack.errors import InvalidInputError
+from mcquack.randomness import stream
+from mcquack.simulators import samplers
+from mcquack.simulators.noise import AACHEN, NOISELESS, PITTSBURGH, noisy_weight_counts
+from mcquack.simulators.ring import RingEngine
+from mcquack.simulators.samplers import NoisySampler, SimulatedSampler
+from mcquack.simulators.statevector import StatevectorEngine
+from mcquack.simulators.weights import weight_distributions
+
+ALL = [SimulatedSampler(seed=5), SimulatedSampler(engine="statevector"), NoisySampler(PITTSBURGH, seed=5)]
+
+
+def random_circuits(n_qubits: int, n_layers: int = 2, *, n_samples: int = 6, n_centroids: int = 2) -> OverlapCircuits:
+    draw = stream(n_qubits, "circuits")
+    return OverlapCircuits(
+        samples=draw.normal(size=(n_samples, n_layers, n_qubits, 3)),
+        centroids=draw.normal(size=(n_centroids, n_layers, n_qubits, 3)),
+    )
+
+
+# Engines
+
+
+@pytest.mark.parametrize(
+    ("engine", "n_qubits", "n_layers", "kind"),
+    [
+        ("auto", 4, 2, RingEngine),
+        ("auto", 30, 1, RingEngine),
+        ("auto", 1, 7, RingEngine),
+        ("auto", 4, 3, StatevectorEngine),
+        ("statevector", 4, 2, StatevectorEngine),
+        ("ring", 4, 2, RingEngine),
+    ],
+)
+def test_the_ring_runs_where_it_can(engine: Any, n_qubits: int, n_layers: int, kind: type) -> None:
+    chosen = SimulatedSampler(engine=engine)._engine_for(random_circuits(n_qubits, n_layers))
+    assert isinstance(chosen, kind)
+    assert not chosen.feature_map.final_entangler
+
+
+@pytest.mark.parametrize(("n_qubits", "n_layers"), [(1, 3), (2, 2), (5, 2)])
+def test_both_engines_see_the_same_circuits(n_qubits: int, n_layers: int) -> None:
+    """The same distributions, from which the same seed draws the same."""
+    circuits = random_circuits(n_qubits, n_layers)
+    ring, states = (SimulatedSampler(engine=name, seed=2) for name in ("ring", "statevector"))
+    assert_array_equal(ring.weight_counts(circuits, shots=500), states.weight_counts(circuits, shots=500))
+
+
+@pytest.mark.parametrize(("engine", "layers"), [("ring", 3), ("statevector", 2)])
+def test_what_no_engine_takes_says_so(engine: Any, layers: int) -> None:
+    with pytest.raises(InvalidInputError, match=r"at most 2 layers|1 to 20 qubits"):
+        SimulatedSampler(engine=engine).weight_counts(random_circuits(24, layers), shots=5)
+
+
+def test_124_qubits_are_sampled_as_their_distribution_says() -> None:
+    circuits = random_circuits(124, n_samples=3)
+    feature_map = FeatureMap(n_qubits=124, n_features=744, n_layers=2, features_per_gate=3, final_entangler=False)
+    engine, ones, zeros = RingEngine(feature_map), np.ones((2, 124, 3)), np.zeros((2, 124, 3))
+    exact = weight_distributions(
+        engine,
+        *(engine.encode(angles.reshape(-1, 744), ones, zeros) for angles in (circuits.samples, circuits.centroids)),
+    )
+    counts = SimulatedSampler(seed=1).weight_counts(circuits, shots=10_000)
+    means, squares = exact @ np.arange(125), exact @ np.arange(125) ** 2
+    errors = (counts @ np.arange(125) / 10_000 - means) / np.sqrt((squares - means**2) / 10_000)
+    assert np.abs(errors).max() < 4
+
+
+def test_rows_beyond_what_fits_at_once_are_the_same_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    circuits, sampler = random_circuits(3), SimulatedSampler(engine="statevector")
+    whole = sampler.weight_counts(circuits, shots=50)
+    monkeypatch.setattr(samplers, "_AMPLITUDES_AT_ONCE", 8)
+    assert_array_equal(sampler.weight_counts(circuits, shots=50), whole)
+
+
+def test_no_samples_have_no_counts() -> None:
+    none = random_circuits(3)[0:0]
+    assert SimulatedSampler().weight_counts(none, shots=5).shape == (0, 2, 4)
+    assert NoisySampler(PITTSBURGH).weight_counts(none, shots=5).shape == (0, 2, 4)
+
+
+# Draws
+
+
+@pytest.mark.parametrize("sampler", ALL, ids=repr)
+def test_seed_circuits_and_shots_decide_and_nothing_else_does(sampler: Any) -> None:
+    circuits = random_circuits(4)
+    counts = sampler.weight_counts(circuits, shots=64)
+    settings = {"seed": sampler.seed, "n_threads": 1}
+    again = type(sampler)(**{**vars(sampler), **settings})
+    assert_array_equal(again.weight_counts(circuits, shots=64), counts)
+    other = type(sampler)(**{**vars(sampler), "seed": sampler.seed + 1})
+    assert (other.weight_counts(circuits, shots=64) != counts).any()
+    turned = OverlapCircuits(samples=circuits.samples + 2 * np.pi, centroids=circuits.centroids)  # the same states
+    assert (sampler.weight_counts(turned, shots=64) != counts).any()
+    assert (sampler.weight_counts(circuits, shots=65)[..., :-1] != counts[..., :-1]).any()
+
+
+def test_noise_is_that_of_the_calibration() -> None:
+    """The sampler adds nothing to the simulator of noise but a seed from what it is asked."""
+    circuits = random_circuits(4)
+    own = OverlapCircuits(samples=circuits.samples, centroids=circuits.samples)
+    diagonal = np.arange(6)
+    ones = [
+        (NoisySampler(calibration).weight_counts(own, shots=400)[diagonal, diagonal] @ np.arange(5)).sum()
+        for calibration in (NOISELESS, PITTSBURGH, AACHEN.scaled(10))
+    ]
+    assert 0 == ones[0] < ones[1] < ones[2]
+    feature_map = FeatureMap(n_qubits=4, n_features=24, n_layers=2, features_per_gate=3, final_entangler=False)
+    engine = RingEngine(feature_map)
+    rows = [
+        engine.encode(a.reshape(-1, 24), np.ones((2, 4, 3)), np.zeros((2, 4, 3))) for a in (own.samples, own.centroids)
+    ]
+    direct = noisy_weight_counts(engine, *rows, calibration=AACHEN.scaled(10), shots=400, seed=1)
+    assert (direct[diagonal, diagonal] @ np.arange(5)).sum() == pytest.approx(ones[2], rel=0.15)
+
+
+# Values
+
+
+@pytest.mark.parametrize("sampler", ALL, ids=repr)
+@pytest.mark.parametrize(
+    "copied", [copy.deepcopy, lambda made: pickle.loads(pickle.dumps(made)), lambda made: clone(made, safe=False)]
+)
+def test_copies_are_equal_and_draw_the_same(sampler: Any, copied: Any) -> None:
+    twin, circuits = copied(sampler), random_circuits(2)
+    assert twin == sampler
+    assert_array_equal(twin.weight_counts(circuits, shots=9), sampler.weight_counts(circuits, shots=9))
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, None, True])
+def test_seeds_are_whole_numbers(seed: Any) -> None:
+    with pytest.raises(InvalidInputError, match="seed must be"):
+        SimulatedSampler(seed=seed)
+    with pytest.raises(InvalidInputError, match="seed must be"):
+        NoisySampler(PITTSBURGH, seed=seed)
+
+
+def test_other_settings_are_checked_too() -> None:
+    with pytest.raises(InvalidInputError, match='engine must be "auto", "ring" or "statevector"'):
+        SimulatedSampler(engine="mps")  # type: ignore[arg-type]
+    with pytest.raises(InvalidInputError, match="calibration must be a DeviceCalibration"):
+        NoisySampler("pittsburgh")  # type: ignore[arg-type]
+    with pytest.raises(InvalidInputError, match="at most 2 layers"):
+        NoisySampler(PITTSBURGH).weight_counts(random_circuits(3, 3), shots=5)

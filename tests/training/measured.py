@@ -1,0 +1,83 @@
+"""Engines for tests of derivatives from values: what was asked of a sampler, and a kernel that is linear."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mcquack.circuits.feature_map import FeatureMap
+from mcquack.circuits.overlap import IntArray, OverlapCircuits
+from mcquack.kernels.sampled import SampledEngine
+from mcquack.randomness import stream
+from mcquack.simulators.engine import Gradient
+from mcquack.simulators.samplers import SimulatedSampler
+from tests.problems import Problem
+
+FloatArray = NDArray[np.floating]
+
+
+@dataclass
+class Remembering:
+    """A sampler that notes the shapes of the kernels it was asked for."""
+
+    shapes: list[tuple[int, int]] = field(default_factory=list)
+
+    def weight_counts(self, circuits: OverlapCircuits, *, shots: int) -> IntArray:
+        self.shapes.append(circuits.shape)
+        return SimulatedSampler().weight_counts(circuits, shots=shots)
+
+    @property
+    def n_circuits(self) -> int:
+        return sum(rows * columns for rows, columns in self.shapes)
+
+
+def sampled(problem: Problem, sampler: Any, *, shots: int = 20) -> SampledEngine:
+    return SampledEngine(sampler, problem.feature_map, shots=shots)
+
+
+def pulled(engine: Any, problem: Problem, *, wrt: Any) -> Gradient:
+    samples = engine.encode(problem.X, problem.weights, problem.bias)
+    centroids = engine.encode(problem.centroids, problem.weights, problem.bias)
+    found: Gradient = engine.pullback(samples, centroids, problem.cotangent, wrt=wrt)
+    return found
+
+
+def given(gradient: Gradient) -> FloatArray:
+    """All numbers that were asked for, in one row."""
+    return np.concatenate([np.ravel(part) for part in gradient if part is not None])
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Data points of the linear kernel."""
+
+    features: FloatArray
+    weights: FloatArray
+    bias: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.features)
+
+
+class LinearEngine:
+    """K[i, m] is linear in the weights, in the biases and in the features of centroid m."""
+
+    def __init__(self, feature_map: FeatureMap) -> None:
+        draw = stream(0, "linear")
+        self.feature_map = feature_map
+        self.by_weights, self.by_bias = draw.normal(size=(2, *feature_map.parameter_shape))
+        self.by_features = draw.normal(size=feature_map.n_features)
+
+    def encode(self, X: FloatArray, weights: FloatArray, bias: FloatArray) -> Rows:
+        return Rows(X, weights, bias)
+
+    def fidelities(self, samples: Rows, centroids: Rows) -> FloatArray:
+        common = np.sum(self.by_weights * samples.weights) + np.sum(self.by_bias * centroids.bias)
+        return np.broadcast_to(common + centroids.features @ self.by_features, (len(samples), len(centroids)))
+
+    def pullback(self, samples: Rows, centroids: Rows, cotangent: FloatArray, *, wrt: str) -> Gradient:
+        """In closed form."""
+        if wrt == "embedding":
+            return Gradient(weights=self.by_weights * cotangent.sum(), bias=self.by_bias * cotangent.sum())
+        return Gradient(centroids=np.outer(cotangent.sum(axis=0), self.by_features))

@@ -1,0 +1,95 @@
+"""Simultaneous perturbation: exact along its direction, unbiased over directions."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from mcquack.circuits.feature_map import FeatureMap
+from mcquack.errors import InvalidInputError
+from mcquack.simulators.statevector import StatevectorEngine
+from mcquack.training import SpsaEngine
+from tests.problems import Problem, random_problem
+from tests.training.measured import LinearEngine, given, pulled
+
+PROBLEM = random_problem(FeatureMap(n_qubits=2, n_features=3, n_layers=2), n_samples=7, n_classes=3)
+LINEAR = LinearEngine(PROBLEM.feature_map)
+both_sides = pytest.mark.parametrize("wrt", ["embedding", "centroids"])
+
+
+def exact(problem: Problem) -> StatevectorEngine:
+    return StatevectorEngine(problem.feature_map, dtype=np.float64, n_threads=1)
+
+
+@pytest.mark.parametrize("step", [None, 1e-3, 0.5, 7.0])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_linear_function_has_its_slope_along_the_direction(step: float | None, seed: int) -> None:
+    """Δ (Δ·g): all entries have the size of the slope, whatever the step."""
+    found = given(pulled(SpsaEngine(LINEAR, step=step, seed=seed), PROBLEM, wrt="embedding"))
+    gradient = given(pulled(LINEAR, PROBLEM, wrt="embedding"))
+    assert_allclose(np.abs(found), np.sign(found) @ gradient, rtol=1e-9)
+
+
+@pytest.mark.parametrize("step", [None, 0.5])
+def test_each_centroid_has_a_slope_of_its_own(step: float | None) -> None:
+    found = pulled(SpsaEngine(LINEAR, step=step), PROBLEM, wrt="centroids").centroids
+    gradient = pulled(LINEAR, PROBLEM, wrt="centroids").centroids
+    for mine, true in zip(found, gradient, strict=True):
+        assert_allclose(np.abs(mine), np.sign(mine) @ true, rtol=1e-9)
+    assert len(np.unique(np.abs(found).round(9))) == 3
+
+
+@both_sides
+@pytest.mark.parametrize("n_directions", [1, 3])
+def test_the_mean_over_draws_is_the_gradient(wrt: Any, n_directions: int) -> None:
+    expected = given(pulled(exact(PROBLEM), PROBLEM, wrt=wrt))
+    draws = np.array(
+        [
+            given(pulled(SpsaEngine(exact(PROBLEM), n_directions=n_directions, step=1e-3, seed=seed), PROBLEM, wrt=wrt))
+            for seed in range(150)
+        ]
+    )
+    errors = draws.std(axis=0, ddof=1) / np.sqrt(len(draws))
+    assert np.all(errors > 0)
+    assert np.all(np.abs(draws.mean(axis=0) - expected) <= 4.5 * errors)
+
+
+def test_more_directions_are_closer() -> None:
+    expected = given(pulled(exact(PROBLEM), PROBLEM, wrt="embedding"))
+
+    def distance(n_directions: int) -> float:
+        draws = [
+            given(pulled(SpsaEngine(exact(PROBLEM), n_directions=n_directions, seed=seed), PROBLEM, wrt="embedding"))
+            for seed in range(15)
+        ]
+        return float(np.mean([np.sum((draw - expected) ** 2) for draw in draws]))
+
+    assert distance(1) > distance(4) > distance(16)
+
+
+@pytest.mark.parametrize(("n_qubits", "n_layers", "step"), [(1, 2, 1 / np.sqrt(5)), (124, 2, 1 / np.sqrt(620))])
+def test_the_step_shrinks_with_the_angles(n_qubits: int, n_layers: int, step: float) -> None:
+    feature_map = FeatureMap(n_qubits=n_qubits, n_features=3, n_layers=n_layers)
+    assert SpsaEngine(LinearEngine(feature_map)).step == pytest.approx(step)
+
+
+def test_centroids_without_weights_have_no_slope() -> None:
+    still = random_problem(PROBLEM.feature_map, spread=0.0)
+    assert_allclose(pulled(SpsaEngine(exact(still)), still, wrt="centroids").centroids, 0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"n_directions": 0}, "n_directions must be"),
+        ({"n_directions": 1.5}, "n_directions must be"),
+        ({"step": 0.0}, "step must be a positive number"),
+        ({"step": np.nan}, "step must be a positive number"),
+        ({"step": "small"}, "step must be a positive number"),
+        ({"seed": -1}, "seed must be"),
+    ],
+)
+def test_settings_are_checked(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInputError, match=message):
+        SpsaEngine(LINEAR, **settings)
