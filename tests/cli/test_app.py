@@ -30,7 +30,7 @@ def test_version(mcquack):
         ["quack"],
         ["fit"],
         ["fit", "t.csv", "--target", "y"],
-        ["fit", "t.csv", "--target", "y", "--out", "m.mcq", "--epochs", "0"],
+        ["fit", "t.csv", "--target", "y", "--out", "m.mcq", "--epochs", "-1"],
         ["fit", "t.csv", "--target", "y", "--out", "m.mcq", "--missing", "guess"],
         ["fit", "t.csv", "--target", "y", "--out", "m.mcq", "--validation", "1"],
         ["predict", "m.mcq"],
@@ -77,7 +77,7 @@ def test_info_tells_the_model(fitted, mcquack):
     assert "mcquack" in told["versions"]
 
 
-@pytest.mark.parametrize("preset", ["default", "paper", "qml"])
+@pytest.mark.parametrize("preset", ["default", "paper", "qml", "device"])
 def test_presets(fitted, preset):
     _, outcome = fitted(two_classes(), "--preset", preset, "--class-weight", "balanced", "--no-scale")
     assert outcome.code == 0

@@ -13,6 +13,8 @@ from scipy.stats import chisquare
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.circuits.overlap import OverlapCircuits, Sampler
 from mcquack.errors import InvalidInputError
+from mcquack.hardware.opening import device_sampler
+from mcquack.hardware.services.options import Options
 from mcquack.simulators.noise import NOISELESS, PITTSBURGH
 from mcquack.simulators.samplers import NoisySampler, SimulatedSampler
 from mcquack.training import MeteredSampler
@@ -44,6 +46,11 @@ def metered(n_qubits: int, n_layers: int) -> Sampler:
     return MeteredSampler(SimulatedSampler(), budget=10**9)
 
 
+def device(n_qubits: int, n_layers: int, **options: Any) -> Sampler:
+    """With the vendor's samplers and a ledger of ours between, as on a device."""
+    return device_sampler("aer", n_qubits=n_qubits, n_layers=n_layers, options=Options(**options))
+
+
 SAMPLERS = (
     Implementation("simulated", simulated, max_layers=3),
     Implementation("simulated-ring", partial(simulated, engine="ring", seed=1)),
@@ -51,6 +58,8 @@ SAMPLERS = (
     Implementation("noiseless", partial(noisy, factor=0)),
     Implementation("noisy", partial(noisy, factor=20), noiseless=False),
     Implementation("metered", metered, max_layers=3),
+    Implementation("aer", device, max_layers=3),
+    Implementation("aer-v2", partial(device, api="v2"), max_qubits=3),
 )
 SIZES = ((1, 1), (1, 2), (2, 2), (3, 1), (3, 2), (3, 3), (7, 2))
 SHOTS = 2000

@@ -885,7 +885,7 @@ def test_training_can_be_left_at_any_epoch(settings: dict[str, Any]) -> None:
 
 def test_settings_and_data_are_checked_before_the_first_epoch_is_asked_for() -> None:
     with pytest.raises(InvalidInputError, match="epochs"):
-        small(epochs=0).fit_iter(IRIS_X, IRIS_Y)
+        small(epochs=-1).fit_iter(IRIS_X, IRIS_Y)
     with pytest.raises(InvalidInputError, match="two classes"):
         small().fit_iter(IRIS_X, np.zeros(150))
 
@@ -1053,7 +1053,7 @@ def test_a_loaded_model_goes_on_with_what_it_knows(resumable: bool, tmp_path: Pa
 BAD: dict[str, list[Any]] = {
     "n_qubits": [0, -1, 2.5, "2", None, True],
     "n_repetitions": [0, 1.5, "1"],
-    "epochs": [0, -1, 2.5, "5", None],
+    "epochs": [-1, 2.5, "5", None],
     "epochs_ka": [-1, 1.5, "1", None, 10**9],
     "epochs_co": [-1, 1.5, "1", None, 10**9],
     "lr_ka": [0, -1e-3, np.nan, np.inf, "fast", None],

@@ -95,6 +95,20 @@ def test_ties_are_broken_by_the_mean_number_of_ones() -> None:
     assert_array_equal(measuring(model, engine=Tied(), shots=9).predict(X), model.classes_[1])
 
 
+def test_of_several_centroids_only_those_that_tie_decide() -> None:
+    class Tied:
+        def weight_counts(self, circuits: OverlapCircuits, *, shots: int) -> IntArray:
+            counts = np.zeros((*circuits.shape, circuits.n_qubits + 1), dtype=np.int64)
+            counts[:, 0, [0, 3]] = 5  # as many zeros as the third centroid, but more ones
+            counts[:, 1, [0, 1]] = 4, 6  # the fewest ones of all, and fewer zeros
+            counts[:, 2, [0, 2]] = 5
+            counts[:, 3, 4] = 10
+            return counts
+
+    model = sampled(engine="auto", shots=None, n_repetitions=1, epochs=1, n_centroids_per_class=2).fit(X, Y)
+    assert_array_equal(measuring(model, engine=Tied(), shots=10).predict(X), model.classes_[1])
+
+
 def test_shots_are_needed_in_use_too(trained: McQuackClassifier) -> None:
     with pytest.raises(InvalidInputError, match="shots must be a whole number of at least 1"):
         measuring(trained, engine=SAMPLER).predict(X)

@@ -44,7 +44,10 @@ class OverlapCircuits:
         cls, feature_map: FeatureMap, X: ArrayLike, centroids: ArrayLike, *, weights: FloatArray, bias: FloatArray
     ) -> Self:
         """Of rows of features, with the parameters of their embedding."""
-        return cls(samples=feature_map.angles(X, weights, bias), centroids=feature_map.angles(centroids, weights, bias))
+        # In full precision, whatever they come in: rounding would make other circuits of them, to be measured anew.
+        w, b = np.asarray(weights, dtype=np.float64), np.asarray(bias, dtype=np.float64)
+        samples, others = (feature_map.angles(np.asarray(rows, dtype=np.float64), w, b) for rows in (X, centroids))
+        return cls(samples=samples, centroids=others)
 
     @property
     def n_qubits(self) -> int:

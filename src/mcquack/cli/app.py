@@ -13,11 +13,12 @@ from mcquack.cli.bench.app import app as bench
 from mcquack.cli.datasets.app import app as datasets
 from mcquack.cli.demo import demo
 from mcquack.cli.fit import fit
+from mcquack.cli.hardware.app import app as hardware
 from mcquack.cli.info import info
 from mcquack.cli.models.app import app as models
 from mcquack.cli.predict import predict
 from mcquack.cli.report import report
-from mcquack.errors import McQuackError, MissingDataError
+from mcquack.errors import AccountError, McQuackError, MissingDataError
 
 app = typer.Typer(
     name="mcquack",
@@ -33,6 +34,7 @@ for verb in (demo, fit, predict, info, report):
 app.add_typer(datasets, name="datasets")
 app.add_typer(models, name="models")
 app.add_typer(bench, name="bench")
+app.add_typer(hardware, name="hardware")
 
 
 def _show_version(wanted: bool) -> None:
@@ -59,7 +61,7 @@ def mcquack(
     Start with `mcquack demo`. Then train on a table of your own with `mcquack fit`, look at the model with
     `mcquack info`, and apply it to new rows with `mcquack predict`. Published datasets come by name: `mcquack datasets
     list` shows them, and `mcquack models list` what can be trained on them; `mcquack bench run` compares many models on
-    many datasets, and `mcquack report` shows how they rank.
+    many datasets, and `mcquack report` shows how they rank. `mcquack hardware` runs a model on a device.
     """
 
 
@@ -79,8 +81,8 @@ def exit_code(arguments: Sequence[str]) -> int:
 
 
 def _told(error: Exception) -> str:
-    """One line, unless it lists what is missing."""
-    if isinstance(error, MissingDataError):
+    """One line, unless it lists what is missing or how to get an account."""
+    if isinstance(error, MissingDataError | AccountError):
         return str(error)
     if isinstance(error, OSError) and error.strerror:
         text = f"{error.strerror}: {error.filename}" if error.filename else error.strerror

@@ -51,10 +51,15 @@ def fit(
     ] = 0.2,
     data_dir: DataDir = None,
     preset: Annotated[
-        Literal["default", "paper", "qml"],
-        typer.Option(help="Hyperparameters: ours, those of the paper, or those of the QML benchmark suite."),
+        Literal["default", "paper", "qml", "device"],
+        typer.Option(
+            help="Hyperparameters: ours, those of the paper, of the QML benchmark suite, or of the paper's untrained "
+            "model for 124 qubits of a device."
+        ),
     ] = "default",
-    epochs: Annotated[int | None, typer.Option(min=1, help="At most this many epochs.", show_default="preset")] = None,
+    epochs: Annotated[
+        int | None, typer.Option(min=0, help="At most this many epochs; 0 trains nothing.", show_default="preset")
+    ] = None,
     qubits: Annotated[int | None, typer.Option(min=1, help="Number of qubits.", show_default="preset")] = None,
     repetitions: Annotated[
         int | None, typer.Option(min=1, help="How often the circuit encodes each feature.", show_default="preset")

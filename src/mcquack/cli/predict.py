@@ -1,18 +1,16 @@
 """``mcquack predict``: from a model file and a table to labels."""
 
-import csv
-import io
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
-from numpy.typing import NDArray
 
 from mcquack.cli import exit_codes
 from mcquack.cli.files import check_can_write, write_whole
+from mcquack.cli.labelling import labels_csv
 from mcquack.cli.model import encoder_of, within_reach
 from mcquack.cli.notes import tell, tell_problems
-from mcquack.datasets.table import EncodedTable, read_table
+from mcquack.datasets.table import read_table
 from mcquack.datasets.table.value import listed
 from mcquack.errors import InvalidInputError
 
@@ -45,7 +43,7 @@ def predict(
     table = within_reach(encoder.transform(read_table(data), unknown=unknown), classifier=classifier, encoder=encoder)
     if table.ignored_columns:
         tell(f"Note: the model does not use the columns {listed(table.ignored_columns)}.")
-    content = _csv(classifier, table, proba=proba).encode()
+    content = labels_csv(classifier, table, proba=proba).encode()
     if out is None:
         typer.echo(content, nl=False)
     else:
@@ -53,27 +51,3 @@ def predict(
     tell_problems(table.problems, consequence="could not be labelled")
     if table.problems:
         raise typer.Exit(exit_codes.SOME_ROWS_LEFT_OUT)
-
-
-def _csv(classifier: Any, table: EncodedTable, *, proba: bool) -> str:
-    names = [f"probability_{label}" for label in classifier.classes_] if proba else []
-    lines: dict[int, list[str]] = {
-        problem.row: ["", *("" for _ in names), problem.reason] for problem in table.problems
-    }
-    for row, cells in zip(table.rows.tolist(), _predictions(classifier, table.X, proba=proba), strict=True):
-        lines[row] = [*cells, ""]
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["row", "prediction", *names, "reason"])
-    writer.writerows([row, *lines[row]] for row in sorted(lines))
-    return text.getvalue()
-
-
-def _predictions(classifier: Any, X: NDArray[Any], *, proba: bool) -> list[list[str]]:
-    if not len(X):
-        return []
-    labels = [str(label) for label in classifier.predict(X)]
-    if not proba:
-        return [[label] for label in labels]
-    shares = classifier.predict_proba(X).tolist()
-    return [[label, *(f"{share:.6g}" for share in row)] for label, row in zip(labels, shares, strict=True)]

@@ -1,8 +1,10 @@
 """Rows for people on a terminal, and for programs elsewhere."""
 
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 
-from rich.console import Console
+import typer
+from rich.console import Console, JustifyMethod
 from rich.table import Table
 
 
@@ -19,3 +21,17 @@ def plain_console() -> Console:
 def tab_separated(rows: Iterable[Iterable[object]]) -> str:
     """A line for each row, to be cut into fields."""
     return "\n".join("\t".join(map(str, row)) for row in rows)
+
+
+def show_rows(columns: Mapping[str, JustifyMethod], rows: Sequence[Sequence[object]]) -> None:
+    """A table with these columns on a terminal, and lines without a header elsewhere."""
+    if not sys.stdout.isatty():
+        if rows:
+            typer.echo(tab_separated(rows))
+        return
+    table = bare_table()
+    for number, (name, justify) in enumerate(columns.items()):
+        table.add_column(name, justify=justify, no_wrap=number == 0)
+    for row in rows:
+        table.add_row(*map(str, row))
+    plain_console().print(table)

@@ -21,7 +21,7 @@ def training_data(
     data: str, *, target: str | None, validation: float, seed: int, data_dir: Path | None, columns: ColumnOptions
 ) -> Dataset:
     """The table in the file ``data``, or the dataset of that name, with a part to validate on."""
-    if _is_name(data):
+    if is_name(data):
         _refuse_table_options(target, columns)
         return _named_dataset(data, validation=validation, seed=seed, data_dir=data_dir)
     if target is None:
@@ -49,7 +49,7 @@ def description(dataset: Dataset) -> str:
     return f"Training on {n_rows['train']} rows{kept_back}{to_test}; {size}."
 
 
-def _is_name(data: str) -> bool:
+def is_name(data: str) -> bool:
     """Whether it must be a dataset: nothing else here is called so, and it does not look like a file."""
     path = Path(data)
     is_file = path.exists() and not path.is_dir()

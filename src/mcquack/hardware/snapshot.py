@@ -48,9 +48,9 @@ def coupling_of(backend: BackendV2) -> Coupling:
     )
 
 
-def ring_properties(backend: BackendV2, ring: Sequence[int]) -> RingProperties:
+def ring_properties(backend: BackendV2, ring: Sequence[int], *, n_layers: int = 2) -> RingProperties:
     """Errors and times along a ring of the backend, of which ``mcquack.simulators.noise`` makes a noisy twin."""
-    return properties_along(coupling_of(backend), ring)
+    return properties_along(coupling_of(backend), ring, n_layers=n_layers)
 
 
 def _two_qubit_gates(target: Target) -> dict[Pair, list[Properties]]:

@@ -62,7 +62,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         None takes as many as make at least 20 layers: few features need the depth, many bring it along. With the
         ring engine, whose cost grows with the layers, and with a sampler, whose noise does, None is 1.
     epochs : epochs at most; each has ``epochs_ka`` passes of KAO and ``epochs_co`` passes of CO. 0 leaves the model
-        untrained, with its initial parameters and the class means as centroids.
+        untrained, with its initial parameters and the class means as centroids, or as it was before a warm start.
     lr_ka, lr_co : learning rates of KAO and CO, multiplied by ``decay_rate`` after each epoch.
     reg_param_weights, reg_param_bias : penalties λ‖w‖² and λ‖b‖² of KAO.
     reg_param_co : penalty of CO on centroids outside ``feature_range``.
@@ -229,15 +229,15 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         run = self._run(plan, spent=self.shots_ if resume else 0)
         if self.epochs and not resume:
             run.require_an_epoch()
-        return self._epochs(plan, run, state, list(self.history_) if resume else [])
+        return self._epochs(plan, run, state, list(self.history_) if resume else [], anew=not going_on)
 
     def _epochs(
-        self, plan: Plan, run: TrainingRun, state: TrainingState, rows: list[HistoryRow]
+        self, plan: Plan, run: TrainingRun, state: TrainingState, rows: list[HistoryRow], *, anew: bool
     ) -> Generator[HistoryRow, None, None]:
         settings = self._settings(plan.seed)
         loop = train(run.engine, plan.training, state, settings=settings, validation=plan.validation)
         n_done = self.n_iter_ if rows else 0  # a loaded model may have had more epochs than its file has rows
-        if self.epochs == 0 and not rows:
+        if self.epochs == 0 and anew:  # what is there already stays as it is
             self._keep(plan, state, loss=_WORST_LOSS, rows=rows, n_done=0, shots=0)
         while n_done < self.epochs and run.affords_an_epoch and not (n_done and self._out_of_patience(state.epoch)):
             epoch = next(loop)
@@ -444,6 +444,8 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         kernel, ties = self._measured(X)
         scores = class_scores(kernel, len(self.classes_), class_score=self.class_score)
         if ties is not None:
+            if self.class_score == "max":  # between the centroids that are equal, not others of their classes
+                ties = np.where(kernel == kernel.max(axis=1, keepdims=True), ties, -np.inf)
             deciding = class_scores(ties, len(self.classes_), class_score="max")
             scores = np.where(scores == scores.max(axis=1, keepdims=True), deciding, -np.inf)
         predicted: NDArray[Any] = self.classes_[scores.argmax(axis=1)]

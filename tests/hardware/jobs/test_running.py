@@ -346,6 +346,27 @@ class TestCancelling:
         assert kinds(cancel(memory, service, measurement)) == ["cancelled"]
         assert memory.parts(measurement.id)[0].job.state == "cancelled"
 
+    def test_what_was_done_before_it_could_be_cancelled_is_not_paid_for_twice(self, memory):
+        service = FakeService(polls=9, limits=SMALL)
+        service.cancel = lambda job_id: None
+        measurement = begun(memory, service)
+        list(submit(memory, service, measurement))
+        assert kinds(cancel(memory, service, measurement)) == ["cancelled"] * 3
+        service.jobs["job-0"].state = service.jobs["job-2"].state = "done"
+        found = kinds(follow(memory, service, measurement, patience=hasty()[0]))
+        assert found == ["done", "resent", "done", "running", "done"]
+        np.testing.assert_array_equal(stored_counts(memory, measurement.id), expected_counts())
+        assert len(service.submitted) == 4
+
+    def test_a_cancelled_job_that_is_forgotten_is_sent_anew(self, memory):
+        service = FakeService(polls=1)
+        measurement = begun(memory, service)
+        list(submit(memory, service, measurement))
+        list(cancel(memory, service, measurement))
+        service.restart()
+        found = kinds(follow(memory, service, measurement, patience=hasty()[0]))
+        assert found == ["resent", "running", "done"]
+
     def test_who_waits_for_a_job_that_somebody_cancels_is_told(self, memory):
         service = FakeService()
         measurement = begun(memory, service)

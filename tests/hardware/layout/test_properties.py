@@ -74,6 +74,16 @@ def test_what_is_no_ring_is_refused():
         properties_along(SQUARE, (0, 1, 2))
 
 
+def test_one_layer_needs_qubits_but_no_couplers():
+    values, notes = properties_along(SQUARE, (0, 2, 4), n_layers=1)
+    assert values["readout_error"] == (0.1, 0.3, 0.45)
+    assert values["two_qubit_error"] == (0.03,) * 3
+    assert notes == ()
+    assert DeviceCalibration(**values).n_qubits == 3
+    with pytest.raises(LayoutError, match="different qubits between 0 and 4"):
+        properties_along(SQUARE, (0, 5), n_layers=1)
+
+
 @given(couplings())
 def test_every_ring_of_every_device_is_a_calibration(coupling):
     for length in ring_lengths(coupling, allow_faulty=True):

@@ -5,6 +5,7 @@ import logging
 
 import pytest
 import requests
+from ibm_cloud_sdk_core import ApiException
 from qiskit_ibm_runtime.accounts.exceptions import AccountNotFoundError
 from qiskit_ibm_runtime.api.exceptions import RequestsApiError
 from qiskit_ibm_runtime.exceptions import (
@@ -85,6 +86,9 @@ def test_an_account_that_cannot_be_opened_gives_no_token_away(error, saved_token
         (requests.Timeout(f"slow {TOKEN}"), ConnectionError),
         (IBMInputValueError(f"circuit too wide {TOKEN}"), DeviceError),
         (ValueError(f"circuit too wide {TOKEN}"), DeviceError),
+        (ApiException(503, message=f"the cloud is down {TOKEN}"), ConnectionError),
+        (ApiException(404, message=f"no such instance {TOKEN}"), DeviceError),
+        (KeyError(TOKEN), DeviceError),
     ],
 )
 def test_errors_of_the_vendor_become_ours(error, kind, saved_token):

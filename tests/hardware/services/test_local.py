@@ -14,6 +14,7 @@ from mcquack.hardware.services.devices import snapshot
 from mcquack.hardware.services.opening import open_service, reopened
 from mcquack.hardware.services.options import Options
 from mcquack.hardware.services.ring_device import ring_device
+from mcquack.hardware.snapshot import coupling_of
 from mcquack.simulators.noise.calibration import DeviceCalibration
 from mcquack.simulators.samplers import NoisySampler
 from tests.hardware.circuit.overlaps import of_itself, some_circuits
@@ -138,6 +139,26 @@ def test_a_new_process_knows_no_job():
     for ask in (later.status, later.outcomes, later.cancel):
         with pytest.raises(LostJobError, match="have it sent again"):
             ask(job_id)
+
+
+def test_a_new_process_never_takes_its_own_job_for_one_of_an_ended_one():
+    """A ledger remembers the ids of jobs that ended with their process, and asks for them later."""
+    old, new = (open_service("aer", n_qubits=2, n_layers=2) for _ in range(2))
+    angles = flat_angles(some_circuits(2, 2))
+    ended = [old.submit(angles, shots=3, tag=f"a-{number}") for number in range(3)]
+    own = [new.submit(angles, shots=3, tag=f"b-{number}") for number in range(3)]
+    assert not set(ended) & set(own)
+    with pytest.raises(LostJobError):
+        new.outcomes(ended[0])
+
+
+@pytest.mark.parametrize("noise", ["pauli", "full", "none"])
+def test_a_circuit_of_one_layer_runs_on_qubits_that_are_no_ring(noise):
+    circuits = some_circuits(5, 1)
+    service = open_service("fake_torino", n_qubits=5, n_layers=1, options=Options(noise=noise))
+    with pytest.raises(LayoutError):  # the best five of this device are none
+        coupling_of(snapshot("fake_torino")).ring_couplers(service.description["ring"])
+    assert measured(service, circuits, shots=20).shape == (4, 20, 1)
 
 
 def test_a_simulation_that_breaks_is_a_job_that_failed(monkeypatch):

@@ -33,6 +33,8 @@ class Run:
 
     def send(self, part: Part) -> Told[bool]:
         """Whether the service took a job for the part; a part whose job may have been sent is looked for first."""
+        if (yield from self._done_in_spite_of_cancelling(part)):
+            return True
         is_new = part.job is None or part.job.has_ended
         job = self.ledger.note_attempt(self.measurement.id, part) if is_new or part.job is None else part.job
         delivery = yield from delivered(
@@ -89,6 +91,20 @@ class Run:
                 yield event
         if not ended:
             yield self._changed(part, job, "cancelled", "cancelled", "")
+
+    def _done_in_spite_of_cancelling(self, part: Part) -> Told[bool]:
+        """Whether the job came to its end although it was to be cancelled: its bits are paid for, and now kept."""
+        if part.job is None or part.job.state != "cancelled" or part.job.job_id is None:
+            return False
+        job, job_id = part.job, part.job.job_id
+        try:
+            status = yield from reached(lambda: self.service.status(job_id), part, job, patience=self.patience)
+        except LostJobError:
+            return False
+        if status.state != "done":
+            return False
+        yield from self.ask(part)
+        return True
 
     def _hold(self, part: Part, job: Job, refusal: Exception) -> Told[None]:
         # A service may take only so many jobs at a time, so that a refusal is final only if it has none of them.

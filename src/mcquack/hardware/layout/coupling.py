@@ -81,7 +81,7 @@ class Coupling:
 
     def ring_couplers(self, ring: Sequence[int]) -> tuple[int, ...]:
         """The places in ``edges`` of the couplers between the neighbours of a ring; of two qubits, theirs twice."""
-        qubits = self._checked(ring)
+        qubits = self.ring_qubits(ring)
         if len(qubits) == 1:
             return ()
         found = []
@@ -95,7 +95,8 @@ class Coupling:
             found.append(place)
         return tuple(found)
 
-    def _checked(self, ring: Sequence[int]) -> list[int]:
+    def ring_qubits(self, ring: Sequence[int]) -> list[int]:
+        """The qubits of a ring, refused unless they are different ones of this device."""
         qubits = [int(qubit) for qubit in ring]
         if not qubits or len(set(qubits)) < len(qubits) or not set(qubits) <= set(range(self.n_qubits)):
             raise LayoutError(
@@ -112,7 +113,7 @@ class Coupling:
         """
         n_layers = required_count("n_layers", n_layers)
         couplers = self.ring_couplers(ring) if n_layers > 1 else ()
-        qubits = np.array(self._checked(ring), dtype=np.intp)
+        qubits = np.array(self.ring_qubits(ring), dtype=np.intp)
         waiting = idle_steps(len(qubits), n_layers=n_layers) @ self.idle_errors_per_step[qubits]
         gates = self.coupler_scores(n_layers)[list(couplers)].sum() + self.qubit_scores(n_layers)[qubits].sum()
         return float(gates - waiting)

@@ -30,10 +30,13 @@ class RingProperties(NamedTuple):
     notes: tuple[str, ...]
 
 
-def properties_along(coupling: Coupling, ring: Sequence[int]) -> RingProperties:
-    """The numbers of a ring; in place of a fault, or of what is not known, stands the median of the good ones."""
-    qubits = [int(qubit) for qubit in ring]
-    couplers = coupling.ring_couplers(qubits)
+def properties_along(coupling: Coupling, ring: Sequence[int], *, n_layers: int = 2) -> RingProperties:
+    """The numbers of a ring; in place of a fault, or of what is not known, stands the median of the good ones.
+
+    A circuit of one layer uses no couplers, so that any qubits will do; the medians stand in their places, too.
+    """
+    qubits = coupling.ring_qubits(ring)
+    couplers = coupling.ring_couplers(qubits) if n_layers > 1 else ()
     values: dict[str, tuple[float, ...]] = {}
     notes: list[str] = []
     for field in _NAMES:
@@ -41,8 +44,8 @@ def properties_along(coupling: Coupling, ring: Sequence[int]) -> RingProperties:
         usual = _usual(field, of_device)
         places = couplers if field.startswith("two_qubit") else qubits
         good = [_good(field, of_device[place]) for place in places]
-        # A single qubit has no coupler, but a calibration wants a number.
-        values[field] = tuple(usual if value is None else value for value in good) or (usual,)
+        # Where there are no couplers, a calibration wants their numbers nevertheless.
+        values[field] = tuple(usual if value is None else value for value in good) or (usual,) * len(qubits)
         bad = sorted({place for place, value in zip(places, good, strict=True) if value is None})
         if bad:
             notes.append(_note(coupling, field, bad, usual))

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from typing import Any
 
 import requests
-from qiskit.exceptions import QiskitError
 from qiskit_ibm_runtime import QiskitRuntimeService
 from qiskit_ibm_runtime.exceptions import IBMAccountError, IBMNotAuthorizedError, RuntimeJobNotFound
 
@@ -58,7 +57,7 @@ def explained(what: str, *, job_id: str = "") -> Iterator[None]:
         ) from None
     except (IBMNotAuthorizedError, IBMAccountError) as error:
         raise AccountError(f"{what}: the account was refused: {without_secrets(error)}\n{HOW_TO_SAVE}") from None
-    except (QiskitError, OSError, ValueError, RuntimeError) as error:
+    except Exception as error:  # of the vendor, of requests, or of its cloud's package, whose are plain exceptions
         told = f"{what}: {without_secrets(error) or type(error).__name__}"
         raise (ConnectionError(told) if _is_out_of_reach(error) else DeviceError(told)) from None
 

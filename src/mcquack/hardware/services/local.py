@@ -4,6 +4,7 @@ import hashlib
 from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any
+from uuid import uuid4
 
 from qiskit.providers import BackendV2
 
@@ -46,7 +47,11 @@ class LocalService:
         self._plan = _as_simulated(plan, is_device=backend is not None)
         self._method = method_for(plan.n_qubits, plan.n_layers)
         self._device_version = None if backend is None else str(backend.backend_version)
-        self._device = noiseless_ring(plan.n_qubits) if backend is None else ring_device(backend, plan.ring)
+        self._device = (
+            noiseless_ring(plan.n_qubits)
+            if backend is None
+            else ring_device(backend, plan.ring, n_layers=plan.n_layers)
+        )
         self._options, notes = _applied(self._plan.options)
         self._notes = (*notes, *self._device.properties.notes)
         self._prepared: tuple[Program, RingSimulator] | None = None
@@ -79,8 +84,9 @@ class LocalService:
 
     def submit(self, angles: Angles, *, shots: int, tag: str) -> str:
         """See ``Service``."""
+        # A ledger may remember jobs of a process that has ended: a number would be that of one of them.
+        job_id = f"local-{uuid4().hex[:12]}"
         with self._lock:
-            job_id = f"local-{len(self._jobs) + 1}"
             self._jobs[job_id] = _Job(
                 tag=tag, shots=required_count("shots", shots), angles=self._plan.checked_angles(angles)
             )

@@ -75,8 +75,11 @@ class RingDevice:
         return InstructionProperties(error=error, duration=duration)
 
 
-def ring_device(backend: BackendV2, ring: tuple[int, ...]) -> RingDevice:
-    """A ring cut out of a snapshot; faults in it count as the median of the others, which the notes of it say."""
+def ring_device(backend: BackendV2, ring: tuple[int, ...], *, n_layers: int = 2) -> RingDevice:
+    """A ring cut out of a snapshot; faults in it count as the median of the others, which the notes of it say.
+
+    For a circuit of one layer, which has no CNOTs, the qubits need not be a ring.
+    """
     target = backend.target
     offered = [name for name in _TWO_QUBIT_GATES if name in target.operation_names]
     gate = offered[0] if offered else "cz"
@@ -87,7 +90,10 @@ def ring_device(backend: BackendV2, ring: tuple[int, ...]) -> RingDevice:
         if first in places and second in places and _are_neighbours(places[first], places[second], len(ring))
     )
     return RingDevice(
-        properties=ring_properties(backend, ring), two_qubit_gate=gate, pairs=pairs, dt=target.dt or _USUAL_DT
+        properties=ring_properties(backend, ring, n_layers=n_layers),
+        two_qubit_gate=gate,
+        pairs=pairs,
+        dt=target.dt or _USUAL_DT,
     )
 
 

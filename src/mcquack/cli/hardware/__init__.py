@@ -1,0 +1,1 @@
+"""``mcquack hardware``: circuits on devices, or rehearsed on their snapshots."""

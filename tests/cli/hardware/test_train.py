@@ -1,0 +1,149 @@
+import numpy as np
+import pytest
+from sklearn.datasets import make_blobs
+
+from mcquack import McQuackClassifier, QuackClassifier, load
+from mcquack.cli.hardware import train as train_module
+from mcquack.kernels.alignment import target_alignment
+from mcquack.simulators.noise import PITTSBURGH
+from mcquack.simulators.samplers import NoisySampler
+from tests.cli.tables import two_classes
+from tests.models.sameness import assert_same_model
+
+BUDGET = 100_000
+EPOCH = 12 * 2 * 10 * 7  # circuits of the kernel, shots, and two steps of three kernels and one for the loss
+
+
+@pytest.fixture
+def train(mcquack, data):
+    def run(*options, backend="simulator", budget=4 * EPOCH):
+        given = ("--data", data, "--backend", backend, "--budget", budget, "--shots", 10, "--out", "out.mcq")
+        return mcquack("hardware", "train", *given, *options)
+
+    return run
+
+
+NEW = ("--target", "label", "--qubits", 2)
+
+
+def test_training_on_a_noisy_device_improves_an_untrained_model_within_its_budget(mcquack, table, folder):
+    """Judged on this device, by rows that were held out."""
+    X, y = make_blobs(124, n_features=8, centers=2, cluster_std=4.5, random_state=3)
+    lines = [",".join(map(str, [*row, label])) for row, label in zip(X[:24].tolist(), y[:24].tolist(), strict=True)]
+    data = table("\n".join(["a,b,c,d,e,f,g,h,label", *lines]), "points.csv")
+    untrained = ("--target", "label", "--qubits", 4, "--repetitions", 1, "--epochs", 0, "--validation", 0)
+    assert mcquack("fit", data, *untrained, "--out", "m.mcq").code == 0
+    outcome = mcquack(
+        *("hardware", "train", "--data", data, "--model", "m.mcq", "--backend", "twin:pittsburgh", "--shots", 50),
+        *("--budget", BUDGET, "--batch", 6, "--rate", 0.05, "--out", "trained.mcq"),
+    )
+    assert outcome.code == 0, outcome.err
+    before, after = (
+        load(folder / name).set_params(engine=NoisySampler(PITTSBURGH, seed=1), shots=50)
+        for name in ("m.mcq", "trained.mcq")
+    )
+    assert 0 < after.shots_ <= BUDGET
+    alignments = [target_alignment(model.transform(X[24:]), y[24:]) for model in (before, after)]
+    assert alignments[1] > alignments[0] + 0.2, alignments
+    assert after.score(X[24:], y[24:]) > before.score(X[24:], y[24:]) + 0.1
+
+
+def test_a_new_model_is_made_for_the_table(train, mcquack, data, folder):
+    outcome = train(*NEW)
+    assert outcome.code == 0, outcome.err
+    assert f"An epoch takes {EPOCH:,} shots by spsa; the paper's formula" in outcome.err
+    model = load(folder / "out.mcq")
+    assert (model.n_iter_, model.shots_, model.warm_start) == (4, 4 * EPOCH, False)
+    assert (model.feature_map_.n_qubits, model.feature_map_.final_entangler) == (2, False)
+    assert mcquack("predict", "out.mcq", data).code == 0
+
+
+@pytest.mark.parametrize("method", ["spsa", "stochastic_shift", "parameter_shift"])
+def test_every_method_is_told_what_it_takes_before_it_is_begun(train, folder, method):
+    outcome = train(*NEW, "--method", method, budget=10)
+    assert outcome.code == 1
+    assert f"shots by {method.replace('_', ' ')}" in outcome.err
+    assert "nothing was sent" in outcome.err
+    assert not (folder / "out.mcq").exists()
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings"),
+    [(McQuackClassifier, {"n_centroids_per_class": 2}), (QuackClassifier, {"n_repetitions": 3}), (QuackClassifier, {})],
+)
+def test_a_model_goes_on_with_its_own_circuit(saved, train, folder, kind, settings):
+    path = saved(kind, **settings, bitflip_tolerance=1)
+    outcome = train("--model", path, "--epochs", 2, budget=10**6)
+    assert outcome.code == 0, outcome.err
+    before, after = load(path), load(folder / "out.mcq")
+    assert type(after) is kind
+    assert after.feature_map_ == before.feature_map_
+    assert (after.n_iter_, after.training_tolerance) == (2, 1)
+    assert after.extra_ == before.extra_
+    assert not np.array_equal(after.weights_, before.weights_)
+
+
+def test_categories_stay_what_the_model_took_them_for(saved, train, table, folder):
+    path = saved()
+    table(two_classes().replace("blue", "azure") + "5,blue,high\n", "data.csv")
+    outcome = train("--model", path)
+    assert outcome.code == 0, outcome.err
+    assert "6 rows could not be used" in outcome.err
+    assert load(folder / "out.mcq").extra_ == load(path).extra_
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        (("--qubits", 2), 2, "--qubits"),
+        (("--target", "colour"), 2, "'label'"),
+        (("--tolerance", 3), 1, "more than the 2 qubits"),
+    ],
+)
+def test_a_model_has_its_own_settings(saved, train, options, code, message):
+    outcome = train("--model", saved(), *options)
+    assert outcome.code == code
+    assert message in outcome.err
+
+
+def test_a_table_needs_a_target_and_a_file_is_not_replaced_by_accident(train, folder):
+    assert train("--qubits", 2).code == 2
+    (folder / "out.mcq").write_bytes(b"mine")
+    assert "--force" in train(*NEW).err
+    assert (folder / "out.mcq").read_bytes() == b"mine"
+
+
+def test_after_a_break_the_same_command_repeats_no_measurement(train, folder, far, monkeypatch):
+    whole = train(*NEW, "--yes", "--store", "whole.sqlite", backend="ibm_rome", budget=2 * EPOCH)
+    assert whole.code == 0, whole.err
+    expected, n_jobs = load(folder / "out.mcq"), len(far.sent)
+    assert "in 12 jobs" in whole.err
+    assert n_jobs == 12 - 1  # the second epoch begins with the circuits that the first ended with
+    far.sent.clear()
+
+    original = train_module.shown
+
+    def interrupted(epochs, **given):
+        for count, epoch in enumerate(original(epochs, **given)):
+            if count:
+                raise KeyboardInterrupt
+            yield epoch
+
+    monkeypatch.setattr(train_module, "shown", interrupted)
+    outcome = train(*NEW, "--yes", "--force", backend="ibm_rome", budget=2 * EPOCH)
+    assert outcome.code == 130
+    assert "--force" in outcome.err
+    monkeypatch.setattr(train_module, "shown", original)
+    outcome = train(*NEW, "--yes", "--force", backend="ibm_rome", budget=2 * EPOCH)
+    assert outcome.code == 0, outcome.err
+    assert len(far.sent) == n_jobs
+    assert_same_model(load(folder / "out.mcq"), expected)
+
+
+def test_qpu_time_is_asked_for(train, far, answer, folder):
+    answer("n\n")
+    outcome = train(*NEW, backend="ibm_rome")
+    assert outcome.code == 1
+    assert "at most" in outcome.err
+    assert not far.sent
+    assert not (folder / "out.mcq").exists()

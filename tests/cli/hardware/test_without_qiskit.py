@@ -1,0 +1,59 @@
+"""Qiskit is needed where a device is meant, and nowhere else."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+_LOOK = (
+    "import sys; {}; loaded = [name for name in sys.modules if name.startswith('qiskit')]; assert not loaded, loaded"
+)
+
+
+def run_python(code):
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=environment)
+
+
+def test_neither_the_package_nor_its_help_imports_it():
+    looks = "import mcquack, mcquack.models, mcquack.models.sampling, mcquack.cli.app as app; app.exit_code(['--help'])"
+    looks += "; app.exit_code(['hardware', '--help']); app.exit_code(['hardware', 'run', '--help'])"
+    finished = run_python(_LOOK.format(looks))
+    assert finished.returncode == 0, finished.stderr
+    assert "--shots" in finished.stdout
+
+
+@pytest.fixture
+def no_qiskit(monkeypatch):
+    """As if it had never been installed."""
+    for name in [*sys.modules]:
+        if name.partition(".")[0] in ("qiskit", "qiskit_aer", "qiskit_ibm_runtime"):
+            monkeypatch.delitem(sys.modules, name)
+        if name.startswith("mcquack.hardware.services"):
+            monkeypatch.delitem(sys.modules, name)
+    for name in ("qiskit", "qiskit_aer", "qiskit_ibm_runtime"):
+        monkeypatch.setitem(sys.modules, name, None)
+
+
+@pytest.mark.parametrize("backend", ["aer", "fake_rome", "ibm_rome", "twin:fake_rome"])
+def test_devices_say_what_to_install(model, data, mcquack, no_qiskit, backend):
+    outcome = mcquack("hardware", "run", "--model", model, "--data", data, "--backend", backend)
+    assert outcome.code == 1
+    assert 'pip install "mcquack[ibm]"' in outcome.err
+    assert "unexpected" not in outcome.err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("run", "--data", "data.csv", "--backend", "twin:pittsburgh"),
+        ("calibrate", "--backend", "simulator"),
+        ("export", "--out", "c.qasm"),
+        ("train", "--data", "data.csv", "--backend", "simulator", "--budget", "40000", "--out", "t.mcq"),
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_all_else_works(model, mcquack, no_qiskit, arguments):
+    outcome = mcquack("hardware", *arguments, "--model", model)
+    assert outcome.code == 0, outcome.err

@@ -1,0 +1,72 @@
+"""Samplers by their names."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from numpy.testing import assert_array_equal
+
+from mcquack.circuits.feature_map import FeatureMap
+from mcquack.errors import InvalidInputError, LayoutError
+from mcquack.hardware.opening import snapshot_properties
+from mcquack.hardware.sampler import DeviceSampler
+from mcquack.models.sampling import PAPER_DEVICES, open_sampler
+from mcquack.simulators.noise import AACHEN, PITTSBURGH, DeviceCalibration
+from mcquack.simulators.samplers import NoisySampler, SimulatedSampler
+from tests.hardware.doubles import circuits_of
+
+SMALL = FeatureMap(n_qubits=2, n_features=4, n_layers=2)
+CIRCUITS = circuits_of(2, 2, n_qubits=2)
+
+
+def counts(sampler: Any) -> Any:
+    return sampler.weight_counts(CIRCUITS, shots=40)
+
+
+def test_the_simulator_draws_from_exact_distributions() -> None:
+    assert_array_equal(counts(open_sampler("simulator", SMALL, seed=3)), counts(SimulatedSampler(seed=3)))
+
+
+@pytest.mark.parametrize(("name", "calibration"), [("pittsburgh", PITTSBURGH), ("aachen", AACHEN)])
+def test_twins_of_the_papers_devices(name: str, calibration: DeviceCalibration) -> None:
+    assert PAPER_DEVICES[name] is calibration
+    assert_array_equal(counts(open_sampler(f"twin:{name}", SMALL, seed=3)), counts(NoisySampler(calibration, seed=3)))
+
+
+def test_the_twin_of_a_snapshot_has_its_errors_qubit_by_qubit() -> None:
+    properties = snapshot_properties("fake_rome", n_qubits=2, n_layers=2, ring=(1, 0))
+    expected = NoisySampler(DeviceCalibration(**properties.values), seed=3)
+    assert_array_equal(counts(open_sampler("twin:fake_rome", SMALL, ring=(1, 0), seed=3)), counts(expected))
+
+
+def test_all_else_keeps_what_it_measures(tmp_path: Path) -> None:
+    events: list[Any] = []
+    sampler = open_sampler("aer", SMALL, ledger=tmp_path / "a.sqlite", run="first", on_event=events.append)
+    assert isinstance(sampler, DeviceSampler)
+    assert (sampler.service.description["n_qubits"], sampler.run) == (2, "first")
+    counts(sampler)
+    assert [event.kind for event in events] == ["sent", "done"]
+    assert (tmp_path / "a.sqlite").is_file()
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("Simulator", "did you mean simulator"),
+        ("twin:foo", "there are twin:pittsburgh, twin:aachen, and those of snapshots"),
+        ("twin:", "there is no twin 'twin:'"),
+        ("twin:achen", "did you mean twin:aachen"),
+        ("twin:fake_rom", "did you mean fake_rome"),
+        ("rome", "did you mean fake_rome"),
+        ("", "there is no device ''"),
+        (None, "name must be"),
+    ],
+)
+def test_names_that_nobody_has(name: Any, message: str) -> None:
+    with pytest.raises(InvalidInputError, match=message):
+        open_sampler(name, SMALL)
+
+
+def test_a_ring_that_a_snapshot_lacks() -> None:
+    with pytest.raises(LayoutError, match="no ring of 3 qubits"):
+        open_sampler("twin:fake_rome", FeatureMap(n_qubits=3, n_features=3, n_layers=2))
