@@ -1,0 +1,119 @@
+"""Rows of the training study: ``python -m studies.hardware.training [--seeds 3]`` adds what ``training.csv`` lacks.
+
+A model of 12 qubits and two layers is trained by counts alone on the noisy twin of a snapshot's best ring of 12, and
+judged there too; an untrained model and one with exact derivatives stand beside it.
+"""
+
+import argparse
+import csv
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from mcquack import McQuackClassifier, datasets
+from mcquack.circuits.feature_map import FeatureMap
+from mcquack.models.sampling import open_sampler
+
+ROWS = Path(__file__).parent / "training.csv"
+DEVICE = "twin:fake_torino"
+DATASETS = ("hidden_manifold_20", "linearly_separable_20", "two_curves_20")
+SETTINGS: dict[str, Any] = {
+    "n_qubits": 12,
+    "n_repetitions": 1,
+    "final_entangler": False,
+    "batch_size": 10,
+    "lr_ka": 0.03,
+    "lr_co": 0.03,
+    "patience": None,
+    "epochs": 200,
+}
+SHOTS = 100
+BUDGETS = (500_000, 2_000_000)
+METHODS = ("spsa", "stochastic_shift")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One model, trained in one way and judged on the device."""
+
+    dataset: str
+    method: str
+    budget: int
+    seed: int
+    shots_spent: int = 0
+    epochs: int = 0
+    train_accuracy: float = 0.0
+    test_accuracy: float = 0.0
+
+    @property
+    def key(self) -> tuple[str, str, int, int]:
+        return self.dataset, self.method, self.budget, self.seed
+
+
+def wanted(n_seeds: int) -> Iterator[Row]:
+    """All rows of the study, without their results."""
+    for seed in range(n_seeds):
+        for dataset in DATASETS:
+            yield Row(dataset=dataset, method="untrained", budget=0, seed=seed)
+            yield Row(dataset=dataset, method="exact", budget=0, seed=seed)
+            for budget in BUDGETS:
+                for method in METHODS:
+                    yield Row(dataset=dataset, method=method, budget=budget, seed=seed)
+
+
+def measured(row: Row) -> Row:
+    """The row with its results."""
+    data = datasets.load(row.dataset)
+    feature_map = FeatureMap.with_repetitions(n_qubits=12, n_features=data.n_features, final_entangler=False)
+    sampler = open_sampler(DEVICE, feature_map, seed=row.seed)
+    model = McQuackClassifier(**SETTINGS, random_state=row.seed)
+    if row.method in METHODS:
+        model.set_params(engine=sampler, shots=SHOTS, gradient=row.method, shot_budget=row.budget)
+    elif row.method == "untrained":
+        model.set_params(epochs=0)
+    else:
+        model.set_params(epochs=50)
+    model.fit(*data.train)
+    model.set_params(
+        engine=sampler, shots=SHOTS, bitflip_tolerance=0
+    )  # equal counts are told apart by their mean weight
+    return Row(
+        dataset=row.dataset,
+        method=row.method,
+        budget=row.budget,
+        seed=row.seed,
+        shots_spent=model.shots_,
+        epochs=model.n_iter_,
+        train_accuracy=round(float(model.score(*data.train)), 4),
+        test_accuracy=round(float(model.score(*data.test)), 4),
+    )
+
+
+def stored() -> list[Row]:
+    """What was measured already."""
+    if not ROWS.exists():
+        return []
+    kinds = {field.name: field.type for field in fields(Row)}
+    with ROWS.open(newline="") as file:
+        return [Row(**{name: kinds[name](value) for name, value in line.items()}) for line in csv.DictReader(file)]
+
+
+def main() -> None:
+    """Adds the rows that are missing, one by one."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seeds", type=int, default=3)
+    known = {row.key for row in stored()}
+    is_new = not ROWS.exists()
+    with ROWS.open("a", newline="") as file:
+        writer = csv.DictWriter(file, [field.name for field in fields(Row)], lineterminator="\n")
+        if is_new:
+            writer.writeheader()
+        for row in wanted(parser.parse_args().seeds):
+            if row.key not in known:
+                writer.writerow(asdict(measured(row)))
+                file.flush()
+
+
+if __name__ == "__main__":
+    main()
