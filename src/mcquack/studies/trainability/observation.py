@@ -29,8 +29,8 @@ class Observation:
     """A model of one size with one start: its first gradients, how its training went, and what its kernel is like.
 
     ``settings`` are those of the design: "n_qubits", "n_layers", "init_small", "init_strategy", "regularised" and
-    whatever else it varies. ``gradients`` are those of the loss for the first batch of KAO, ``fidelity_gradients`` those
-    of a single entry of the kernel, which decide how many shots a device would need. ``trace`` has one value for
+    whatever else it varies. ``gradients`` are those of the loss for the first batch of KAO, ``fidelity_gradients``
+    those of a single entry of the kernel, which decide how many shots a device would need. ``trace`` has one value for
     each epoch by name: "loss", "alignment", "accuracy", "grad_norm_weights" and so on. ``kernel`` has "mean" and
     "variance" of fidelities between different samples, and what else was measured of states.
     """
@@ -44,6 +44,7 @@ class Observation:
     trace: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
     kernel: Mapping[str, float] = field(default_factory=dict)
     scores: Mapping[str, float] = field(default_factory=dict)  # "train_accuracy", "test_accuracy", "final_loss", …
+    landscapes: Mapping[str, Any] = field(default_factory=dict)  # slices around the end: "random", and "path"
 
     def to_json(self) -> dict[str, Any]:
         """All fields as plain values."""
