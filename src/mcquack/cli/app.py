@@ -17,6 +17,7 @@ from mcquack.cli.info import info
 from mcquack.cli.models.app import app as models
 from mcquack.cli.predict import predict
 from mcquack.cli.report import report
+from mcquack.cli.trainability.app import app as trainability
 from mcquack.errors import McQuackError, MissingDataError
 
 app = typer.Typer(
@@ -33,6 +34,7 @@ for verb in (demo, fit, predict, info, report):
 app.add_typer(datasets, name="datasets")
 app.add_typer(models, name="models")
 app.add_typer(bench, name="bench")
+app.add_typer(trainability, name="trainability")
 
 
 def _show_version(wanted: bool) -> None:
