@@ -1,8 +1,11 @@
 """The report of a study as people read it: from a file, at a desk and on a phone, in light and in dark."""
 
+from functools import partial
+
 import pytest
 
 from mcquack.report.trainability import write_trainability_report
+from mcquack.report.trainability.sections import shares
 from tests.browser.test_benchmark_report import CONTRASTS, DESK, PHONE
 from tests.report.trainability.fakes import fake_store, observations, wide_observations
 
@@ -12,9 +15,11 @@ SECTIONS = ["paper", "gradients", "scaling", "training", "importance", "kernel",
 @pytest.fixture(scope="session")
 def report(tmp_path_factory):
     folder = tmp_path_factory.mktemp("study")
-    found = [*observations(sizes=(2, 3, 4, 5, 6), n_seeds=2, epochs=8), *wide_observations(n_seeds=1)]
+    found = [*observations(sizes=(2, 3, 4, 5), n_seeds=2, epochs=8), *wide_observations(n_seeds=1)]
     store = fake_store(folder / "fake.sqlite", found, n_failed=1)
-    return write_trainability_report(store, folder / "report").as_uri()
+    with pytest.MonkeyPatch.context() as patched:  # what forests find is not seen here
+        patched.setattr(shares, "forest_importances", partial(shares.forest_importances, n_trees=4))
+        return write_trainability_report(store, folder / "report").as_uri()
 
 
 @pytest.fixture

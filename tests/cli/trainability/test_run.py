@@ -47,11 +47,12 @@ def test_a_study_is_run_and_goes_on(study, tmp_path):
 
 def test_failures_are_told_and_can_be_retried(study, tmp_path):
     (tmp_path / "tiny.toml").write_text(DESIGN.replace("manifold_124", "iris3"))
-    failed = study("tiny.toml", "--jobs", "1", "--models", "quack", "--seeds", "1")
+    options = ("--jobs", "1", "--models", "quack", "--seeds", "1")
+    failed = study("tiny.toml", *options)
     assert failed.code == 3
     assert "quack needs two classes" in failed.err
     assert "--retry-failed" in failed.err
-    assert "2 tasks failed" in study("tiny.toml", "--models", "quack", "--seeds", "1", "--retry-failed").err
+    assert "2 tasks failed" in study("tiny.toml", *options, "--retry-failed").err
 
 
 def test_a_dry_run_tells_the_size_and_runs_nothing(study, tmp_path):

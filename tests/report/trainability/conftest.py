@@ -1,12 +1,23 @@
 """One fake study for all tests that only read it."""
 
+from functools import partial
+
 import pytest
 
 from mcquack.bench.store import Store
+from mcquack.report.trainability.sections import shares
 from mcquack.report.trainability.study import read_study
 from tests.report.trainability.fakes import fake_store, observations, rate_observations, wide_observations
 
 SMALL = {"sizes": (2, 3, 4, 5, 6, 7), "n_seeds": 2, "epochs": 12}
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _small_forests():
+    """A few trees know the settings that were made to decide, and grow faster."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(shares, "forest_importances", partial(shares.forest_importances, n_trees=8))
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,7 @@
 """A study that nobody ran: observations by formula, with a decay, an oscillation and importances that are known."""
 
 import math
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -83,6 +84,19 @@ def rate_observations(*, n_seeds=3):
         for small in (True, False)
         for seed in range(n_seeds)
     ]
+
+
+def step_observations(*, rates=(1e-2, 1e-1), sizes=(4, 6), n_seeds=2):
+    """One value for each step of the whole sample; ones oscillate at the largest rate alone."""
+    found = []
+    for n, lr, small, seed in product(sizes, rates, (True, False), range(n_seeds)):
+        each = observation(n, small=small, seed=seed, lr=lr, series="steps", batch_size=180)
+        falling = 1 / np.arange(1.0, 31.0)
+        swing = 0.0 if small or lr < max(rates) else 0.2 + 0.01 * seed
+        losses = tuple((falling + swing * (np.arange(30) % 2)).tolist())
+        trace = {**each.trace, "loss": losses, "loss_kao": losses}
+        found.append(replace(each, trace=trace, step_losses=losses))
+    return found
 
 
 def observations(*, sizes=SIZES, n_seeds=3, epochs=30):

@@ -16,6 +16,7 @@ from mcquack.report.trainability import (
     paper_slice,
     plot_concentration,
     plot_decays,
+    plot_gradient_norms,
     plot_gradients,
     plot_importances,
     plot_landscape,
@@ -27,6 +28,7 @@ from mcquack.report.trainability import (
 )
 from mcquack.report.trainability.landscape import observed_landscapes
 from mcquack.report.trainability.shots import entry_shots
+from mcquack.studies.trainability import TrainabilityProbe
 from mcquack.studies.trainability.analysis import LossSlice, exact_anova, forest_importances, shots_to_resolve
 from mcquack.studies.trainability.observation import GROUPS, Observation
 from tests.report.trainability.fakes import observation, observations, wide_observations
@@ -87,6 +89,22 @@ def test_losses_have_a_curve_for_each_size():
     seeds = [each for each in PAPER if each.settings["init_small"] and each.settings["n_qubits"] == 2]
     assert_allclose(curves[0].get_ydata(), np.mean([each.trace["loss"] for each in seeds], axis=0))
     assert len(plot_losses(GRID).axes) == 8
+
+
+def test_gradients_are_followed_along_training():
+    norms = [10.0, 1.0, 0.0, 0.1]
+    given = Observation.from_json({**observation(2).to_json(), "trace": {"grad_norm_bias": norms}})
+    figure = plot_gradient_norms([given], "bias")
+    assert_allclose(figure.axes[0].lines[0].get_ydata(), [1, 0, np.nan, -1])
+    assert "bias" in figure.axes[0].get_ylabel()
+    assert is_drawn(figure)
+
+
+def test_a_curve_that_never_falls_has_nothing_to_lose_again():
+    rising = Observation.from_json({**observation(2).to_json(), "trace": {"loss": [0.4, 0.5, 0.6]}})
+    figure = plot_oscillations(lines([rising]))
+    assert [len(ax.lines) for ax in figure.axes] == [1, 1, 0]
+    assert is_drawn(figure)
 
 
 def test_a_loss_that_is_no_number_ends_its_curve_alone():
@@ -152,10 +170,23 @@ def test_kernels_are_drawn_beside_states_by_chance():
 
 def test_shots_agree_with_the_analysis_where_numbers_are_not_too_small():
     for each in GRID:
-        derivative = each.fidelity_gradients["weights"].mean_square ** 0.5
+        derivative = each.fidelity_gradients["bias"].mean_square ** 0.5
         wanted = shots_to_resolve(derivative, math.exp(each.kernel["log_mean"]))
         assert entry_shots(each) == pytest.approx(max(math.log10(wanted), 0))
     assert is_drawn(plot_shots(lines(PAPER)))
+
+
+def test_fidelities_tell_nothing_of_the_shots_for_an_expectation_value():
+    assert entry_shots(Observation.from_json({**observation(4).to_json(), "model": "vc"})) is None
+
+
+def test_the_guess_for_a_kernel_entry_is_close_to_what_shifted_circuits_tell():
+    X = np.random.default_rng(0).uniform(-1, 1, (40, 12))
+    probe = TrainabilityProbe(n_qubits=6, batch_size=40, n_entries=40, n_threads=1, random_state=0)
+    seen = probe.fit(X, np.arange(40) % 2).observation_
+    kernel = {name: value for name, value in seen.kernel.items() if not name.startswith("log10_shots")}
+    guess = entry_shots(Observation.from_json({**seen.to_json(), "kernel": kernel}))
+    assert guess == pytest.approx(entry_shots(seen), abs=0.8)
 
 
 def test_measured_shots_come_before_estimates():

@@ -5,12 +5,15 @@ import re
 
 import pytest
 
+from mcquack.bench.outcome import Outcome
 from mcquack.bench.store import Store
+from mcquack.bench.task import Task
 from mcquack.errors import InvalidInputError, StoreError
 from mcquack.report.trainability import write_trainability_report
+from mcquack.report.trainability.study import read_study
 from mcquack.studies.trainability.observation import Observation
 from tests.report.benchmark.fakes import fake_store as fake_benchmark
-from tests.report.trainability.fakes import fake_store, observation, observations
+from tests.report.trainability.fakes import ENVIRONMENT, fake_store, observation, observations
 
 FEW = observations(sizes=(2, 3, 4, 5, 6, 7), n_seeds=2, epochs=8)
 N_FAILED = 2
@@ -39,12 +42,20 @@ def report(store_path, tmp_path_factory):
     return folder
 
 
-def test_the_same_store_gives_the_same_bytes(tmp_path):
-    path = fake_store(tmp_path / "s.sqlite", TINY)
-    write_trainability_report(path, tmp_path / "report")
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    """A store with gradients alone, and its report."""
+    folder = tmp_path_factory.mktemp("tiny")
+    path = fake_store(folder / "s.sqlite", TINY)
+    write_trainability_report(path, folder / "report", title="Mine & <yours>")
+    return path, folder / "report"
+
+
+def test_the_same_store_gives_the_same_bytes(tiny, tmp_path):
+    path, first = tiny
     with Store.open(path) as store:
-        write_trainability_report(store, tmp_path / "again")
-    assert files_of(tmp_path / "again") == files_of(tmp_path / "report")
+        write_trainability_report(store, tmp_path / "again", title="Mine & <yours>")
+    assert files_of(tmp_path / "again") == files_of(first)
 
 
 def test_the_page_links_to_every_file_and_to_no_other(report):
@@ -54,6 +65,11 @@ def test_the_page_links_to_every_file_and_to_no_other(report):
     assert {name for name in linked if "/" in name and not name.startswith("data:")} == names
     for name in ("gradients_paper", "scaling_paper", "losses_paper", "importance_paper_test_accuracy", "shots_paper"):
         assert f"figures/{name}.svg" in names
+
+
+def test_tables_with_a_row_for_each_run_are_for_programs_alone(report):
+    names = {name.removeprefix("tables/") for name in files_of(report) if name.startswith("tables/")}
+    assert {name for name in names if name.replace(".csv", ".tex") not in names} == {"observations.csv", "failures.csv"}
 
 
 def test_sums_are_of_the_files(report):
@@ -86,7 +102,7 @@ def test_every_run_is_a_row_with_its_numbers(report):
 
 
 def test_shares_of_importance_sum_to_one(report):
-    rows = rows_of(report, "importance_paper_test_accuracy.csv")
+    rows = rows_of(report, "importance_grid_paper_test_accuracy.csv")
     assert sum(float(row["exact share"]) for row in rows) == pytest.approx(1)
     assert rows[0]["setting"] == "init_small"
 
@@ -109,9 +125,8 @@ def test_runs_that_failed_leave_a_size_out_of_the_exact_shares_and_the_page_says
     assert len(rows_of(report, "failures.csv")) == N_FAILED
 
 
-def test_gradients_alone_are_a_report_too(tmp_path):
-    write_trainability_report(fake_store(tmp_path / "s.sqlite", TINY), tmp_path / "report", title="Mine & <yours>")
-    text = (tmp_path / "report" / "index.html").read_text(encoding="utf-8")
+def test_gradients_alone_are_a_report_too(tiny):
+    text = (tiny[1] / "index.html").read_text(encoding="utf-8")
     assert "<h1>Mine &amp; &lt;yours&gt;</h1>" in text
     assert 'id="gradients"' in text
     assert 'id="training"' not in text
@@ -150,3 +165,11 @@ def test_a_store_of_something_else_is_refused(tmp_path):
     with pytest.raises(StoreError):
         write_trainability_report(tmp_path / "nowhere.sqlite", tmp_path / "report")
     assert not (tmp_path / "report").exists()
+
+
+def test_a_benchmark_in_the_same_store_is_no_part_of_the_study(tmp_path):
+    path = fake_store(tmp_path / "both.sqlite", TINY)
+    with Store.open(path, write=True) as store:
+        store.add(Outcome(task=Task.of("iris3", "svc", {}), environment=ENVIRONMENT, error="ValueError: no"))
+        study = read_study(store)
+    assert (study.n_done, study.failures) == (len(TINY), ())

@@ -55,7 +55,7 @@ def test_the_first_step_of_training_has_the_gradients_that_were_measured(samples
         norm = seen.gradients[group].norm / np.sqrt(share)
         assert_allclose(seen.trace[f"grad_norm_{group}"][0], norm, rtol=1e-3)
     if model != "shared_vc":
-        assert_allclose(seen.step_losses[0], seen.scores["initial_loss"], rtol=1e-4)
+        assert_allclose(seen.step_losses[0], seen.scores["first_batch_loss"], rtol=1e-4)
     assert ("centroids" in seen.gradients) == (model in ("mcquack", "quack"))
 
 

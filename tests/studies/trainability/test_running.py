@@ -1,4 +1,5 @@
 from concurrent.futures import Future
+from dataclasses import replace
 
 import pytest
 
@@ -80,6 +81,19 @@ def test_scores_of_the_row_come_with_the_observation(store):
         assert ("train_accuracy" in each.scores) == bool(each.trace)
         if each.trace:
             assert each.scores["train_accuracy"] == each.trace["accuracy"][-1]
+
+
+def test_rows_of_earlier_versions_are_read_under_todays_names(store, tmp_path):
+    (new,) = [each for each in observations(store) if (each.settings["n_qubits"], each.seed) == (2, 1)]
+    assert new.settings["feature_range"] == (-1.0, 1.0)
+    with Store.open(tmp_path / "old.sqlite", create=True) as old:
+        for row in store.outcomes():
+            study = dict(row.details["study"])
+            study["scores"] = {("initial_loss" if "first" in name else name): x for name, x in study["scores"].items()}
+            study["settings"] = {name: x for name, x in study["settings"].items() if name != "feature_range"}
+            assert "initial_loss" in study["scores"]
+            old.add(replace(row, details={**row.details, "study": study}))
+        assert observations(old) == observations(store)
 
 
 def test_nothing_is_done_twice(store):

@@ -16,6 +16,7 @@ from mcquack.cli.bench.texts import counted, duration
 from mcquack.cli.bench.view import shown
 from mcquack.cli.datasets.options import DataDir
 from mcquack.cli.notes import tell
+from mcquack.cli.trainability.progress import StudyProgress
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -102,10 +103,14 @@ def _last_progress(
     design: "Design", tasks: "Sequence[Task]", store: "Store", *, workers: Workers, command: str, retry_failed: bool
 ) -> Progress:
     from mcquack.studies.trainability import run_design
+    from mcquack.studies.trainability.work import seconds
 
     counts = Counter((task.dataset, task.model) for task in tasks)
-    start = Progress(cells={key: CellProgress(n_most=count, metric="accuracy") for key, count in counts.items()})
-    progress = start
+    start = StudyProgress(
+        cells={key: CellProgress(n_most=count, metric="accuracy") for key, count in counts.items()},
+        expected={task.id: seconds(task) for task in tasks},
+    )
+    progress: Progress = start
     try:
         with workers.executor() as executor:
             events = run_design(design, store, executor, command=command, retry_failed=retry_failed)
@@ -156,4 +161,4 @@ def _tell_size(design: "Design", tasks: "Sequence[Task]", path: Path, *, n_worke
             n_known = len({task.id for task in tasks} & opened.finished_ids())
         left = f", {n_known:,} of which are done in {path}"
     about = duration(sum(map(seconds, tasks)) / n_workers)
-    typer.echo(f"All together: {counted(len(tasks), 'task')}{left}; about {about}, by what tasks took on our machine.")
+    typer.echo(f"All together: {counted(len(tasks), 'task')}{left}; about {about}, and machines differ.")

@@ -6,7 +6,7 @@ from mcquack.report.trainability.importance import plot_importances
 from mcquack.report.trainability.kernels import plot_concentration, plot_states
 from mcquack.report.trainability.landscape import Landscape, plot_landscape, read_landscape
 from mcquack.report.trainability.lines import Line, lines, paper_slice, with_settings
-from mcquack.report.trainability.losses import plot_losses
+from mcquack.report.trainability.losses import plot_gradient_norms, plot_losses
 from mcquack.report.trainability.oscillations import plot_oscillations
 from mcquack.report.trainability.shots import plot_shots
 from mcquack.report.trainability.writing import write_trainability_report
@@ -22,6 +22,7 @@ __all__ = [
     "paper_slice",
     "plot_concentration",
     "plot_decays",
+    "plot_gradient_norms",
     "plot_gradients",
     "plot_importances",
     "plot_landscape",

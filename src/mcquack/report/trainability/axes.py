@@ -39,7 +39,7 @@ def finish(ax: Axes, *, title: str, ylabel: str = "", xlabel: str = "qubits") ->
 
 
 def qubit_axis(ax: Axes, sizes: Sequence[int]) -> None:
-    """Linear with whole numbers for small systems; logarithmic when the largest has ten times the smallest's qubits."""
+    """Linear with whole numbers for small systems, logarithmic where some have more than 40 qubits."""
     known = sorted(set(sizes))
     if known and known[-1] > 40:
         ax.set_xscale("log")

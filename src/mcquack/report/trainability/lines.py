@@ -58,7 +58,7 @@ def lines(observations: Iterable[Observation], *, apart_from: Iterable[str] = ()
     groups: dict[tuple[str, tuple[Any, ...]], list[Observation]] = {}
     for each in kept:
         groups.setdefault((each.model, tuple(each.settings.get(name) for name in names)), []).append(each)
-    ordered = sorted(groups.items(), key=lambda group: (group[0][0], tuple(map(_place, group[0][1]))))
+    ordered = sorted(groups.items(), key=lambda group: (group[0][0], tuple(map(value_place, group[0][1]))))
     return tuple(
         Line(
             model=model,
@@ -114,10 +114,10 @@ def slice_text(observations: Iterable[Observation]) -> str:
 
 def setting_values(observations: Sequence[Observation], name: str) -> tuple[Any, ...]:
     """Without repetition; True, which is the usual start, comes before False."""
-    return tuple(sorted({each.settings[name] for each in observations if name in each.settings}, key=_place))
+    return tuple(sorted({each.settings[name] for each in observations if name in each.settings}, key=value_place))
 
 
-def _place(value: Any) -> tuple[int, float, str]:
+def value_place(value: Any) -> tuple[int, float, str]:
     """Any values in one order: truth first, numbers by size, then names."""
     if isinstance(value, bool):
         return 0, -float(value), ""

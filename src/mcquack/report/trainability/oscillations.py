@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from matplotlib.figure import Figure
 
@@ -17,7 +18,7 @@ from mcquack.report.trainability.axes import (
     rate_axis,
 )
 from mcquack.report.trainability.lines import Line
-from mcquack.report.trainability.losses import loss_curve
+from mcquack.report.trainability.losses import loss_curve, minimised_curve
 from mcquack.report.trainability.names import setting_name
 from mcquack.studies.trainability.analysis import Convergence, Oscillation, convergence, oscillation
 from mcquack.studies.trainability.observation import Observation
@@ -25,14 +26,15 @@ from mcquack.studies.trainability.observation import Observation
 
 @dataclass(frozen=True, kw_only=True)
 class TrainedRun:
-    """How the training of one seed went."""
+    """How the training of one seed went; ``minimised`` is the oscillation of the loss with its regulariser."""
 
     observation: Observation
     oscillation: Oscillation
     convergence: Convergence
+    minimised: Oscillation | None = None
 
 
-Measure = Callable[[TrainedRun], float]
+Measure = Callable[[TrainedRun], float | None]
 MEASURES: Mapping[str, tuple[str, Measure]] = {
     "Way uphill": ("share of the whole way", lambda run: run.oscillation.uphill),
     "Amplitude": ("of the detrended loss", lambda run: run.oscillation.amplitude),
@@ -45,7 +47,18 @@ def trained_run(observation: Observation) -> TrainedRun | None:
     curve = loss_curve(observation)
     if len(curve) < 3 or None in curve:
         return None
-    return TrainedRun(observation=observation, oscillation=oscillation(curve), convergence=convergence(curve))
+    regularised = minimised_curve(observation)
+    known = len(regularised) > 1 and None not in regularised
+    return TrainedRun(
+        observation=observation,
+        oscillation=_oscillation(curve),
+        convergence=convergence(curve),
+        minimised=_oscillation(regularised) if known else None,
+    )
+
+
+# Every section, figure and table asks for the same curves again.
+_oscillation = lru_cache(maxsize=16_384)(oscillation)
 
 
 def trained_runs(observations: Sequence[Observation]) -> tuple[TrainedRun, ...]:
@@ -64,7 +77,8 @@ def plot_oscillations(given: Sequence[Line], *, along: str = "n_qubits") -> Figu
     for ax, (title, (unit, measure)) in zip(axes, MEASURES.items(), strict=True):
         for place, (label, found) in enumerate(runs.items()):
             values = _values(found, along, measure)
-            draw_medians(ax, values, label=label, colour=colours[label], marker=class_marker(place))
+            if values:
+                draw_medians(ax, values, label=label, colour=colours[label], marker=class_marker(place))
         places = [run.observation.settings[along] for found in runs.values() for run in found]
         qubit_axis(ax, places) if along == "n_qubits" else rate_axis(ax, places)
         ax.set_ylim(bottom=0)
@@ -76,5 +90,6 @@ def plot_oscillations(given: Sequence[Line], *, along: str = "n_qubits") -> Figu
 def _values(runs: Sequence[TrainedRun], along: str, measure: Measure) -> dict[float, list[float]]:
     found: dict[float, list[float]] = {}
     for run in sorted(runs, key=lambda run: run.observation.settings[along]):
-        found.setdefault(run.observation.settings[along], []).append(measure(run))
+        if (value := measure(run)) is not None:
+            found.setdefault(run.observation.settings[along], []).append(value)
     return found

@@ -1,7 +1,7 @@
 """How many shots a device would need, against the number of qubits."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from matplotlib.figure import Figure
 
@@ -16,11 +16,10 @@ from mcquack.report.trainability.axes import (
     panels,
     qubit_axis,
 )
-from mcquack.report.trainability.kernels import values_by_qubits
+from mcquack.report.trainability.kernels import Measure, values_by_qubits
 from mcquack.report.trainability.lines import Line
 from mcquack.studies.trainability.observation import Observation
-
-Measure = Callable[[Observation], float | None]
+from mcquack.studies.trainability.settings import VARIATIONAL
 
 A_MILLION = 6
 """The decimal logarithm of more shots than one would give a circuit."""
@@ -36,15 +35,24 @@ def stored_shots(name: str) -> Measure:
     return measure
 
 
+def were_measured(observation: Observation) -> bool:
+    """Whether the study has looked at shifted circuits; what it then has no number for takes endless shots."""
+    return any(name.startswith("log10_shots_") for name in observation.kernel)
+
+
 def entry_shots(observation: Observation) -> float | None:
-    """For a typical weight's derivative of a kernel entry: as measured, or else from its size and the mean fidelity.
+    """For a typical bias' derivative of a kernel entry: as measured, or else from its size and the mean fidelity.
 
     The guess is that of ``shots_to_resolve``, F (1 - F) divided by the square of the derivative with F at most 1/2, on
-    the scale of logarithms: fidelities of hundreds of qubits are below any number.
+    the scale of logarithms: fidelities of hundreds of qubits are below any number. Variational classifiers measure
+    expectation values, of which fidelities of samples tell nothing.
     """
-    if (stored := stored_shots("entry")(observation)) is not None:
+    if observation.model in VARIATIONAL:
+        return None
+    if (stored := stored_shots("entry")(observation)) is not None or were_measured(observation):
         return stored
-    found = observation.fidelity_gradients.get("weights")
+    # That of an angle, as the measured ones are: one by a weight is also as small as its feature, and so is its noise.
+    found = observation.fidelity_gradients.get("bias")
     log_mean = observation.kernel.get("log_mean")
     if log_mean is None and observation.kernel.get("mean", 0.0) > 0:
         log_mean = math.log(observation.kernel["mean"])
@@ -68,6 +76,13 @@ def known_shots(observations: Sequence[Observation]) -> dict[str, Measure]:
     return {
         title: measure for title, measure in SHOTS.items() if any(measure(each) is not None for each in observations)
     }
+
+
+def n_endless(observations: Sequence[Observation]) -> dict[str, int]:
+    """For how many no number of shots is enough, because what is to be seen is exactly zero; by what it is."""
+    measured = [each for each in observations if were_measured(each)]
+    counts = {title: sum(measure(each) is None for each in measured) for title, measure in SHOTS.items()}
+    return {title: count for title, count in counts.items() if count}
 
 
 def plot_shots(given: Sequence[Line]) -> Figure:

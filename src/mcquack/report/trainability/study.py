@@ -8,6 +8,7 @@ from mcquack.bench.environment import Environment
 from mcquack.bench.outcome import Outcome
 from mcquack.bench.store import RunRecord, Store
 from mcquack.report.trainability.lines import varied_settings
+from mcquack.studies.trainability import PROBE
 from mcquack.studies.trainability import observations as stored_observations
 from mcquack.studies.trainability.observation import Observation
 
@@ -73,7 +74,9 @@ def read_study(store: Store, *, title: str | None = None) -> Study:
     """All that the store has."""
     runs = store.runs()
     suite = runs[-1].suite if runs else {}
-    outcomes = sorted(store.outcomes(details=False), key=lambda each: str(each.task))
+    # Of the study alone: a store may also hold a benchmark.
+    own = (each for each in store.outcomes(details=False) if each.task.model == PROBE)
+    outcomes = sorted(own, key=lambda each: str(each.task))
     return Study(
         title=title or suite.get("title") or suite.get("name") or store.path.stem,
         runs=runs,

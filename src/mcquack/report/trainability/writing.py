@@ -48,9 +48,11 @@ def _files(report: Report) -> dict[str, bytes]:
     links: Links = {}
     for table in report.tables:
         name = file_name(table.name)
-        paths = {"CSV": f"tables/{name}.csv", "LaTeX": f"tables/{name}.tex"}
-        for path, text in zip(paths.values(), (csv_text(table), latex(table)), strict=True):
-            _add(found, path, text.encode("utf-8", "replace"))
+        paths = {"CSV": f"tables/{name}.csv"}
+        _add(found, paths["CSV"], csv_text(table).encode("utf-8", "replace"))
+        if table not in report.appendix:  # a row for each run is for programs, and no page of a paper has room for it
+            paths["LaTeX"] = f"tables/{name}.tex"
+            _add(found, paths["LaTeX"], latex(table).encode("utf-8", "replace"))
         links[table.kind] = tuple(paths.items())
     for picture in report.pictures:
         path = f"figures/{picture.name}.svg"

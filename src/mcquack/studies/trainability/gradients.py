@@ -55,6 +55,13 @@ def grouped_statistics(gradients: Iterable[Gradients]) -> dict[Group, GradientSt
     return {group: gradient_statistics(each[group] for each in found) for group in groups}
 
 
+def embedding_penalty(parameters: Parameters, settings: TrainingSettings) -> float:
+    """λ_w‖w‖² + λ_b‖b‖², which KAO adds to its loss."""
+    penalty = settings.reg_param_weights * np.sum(np.square(parameters.weights, dtype=np.float64))
+    penalty += settings.reg_param_bias * np.sum(np.square(parameters.bias, dtype=np.float64))
+    return float(penalty)
+
+
 def loss_gradients(
     engine: Engine[Any], batch: TrainingData, parameters: Parameters, *, settings: TrainingSettings
 ) -> LossGradients:
@@ -77,11 +84,9 @@ def loss_gradients(
     assert by_centroids is not None
     low, high = settings.feature_range
     outside = (old.centroids > high).astype(float) - (old.centroids < low)
-    penalty = settings.reg_param_weights * np.sum(np.square(old.weights, dtype=np.float64))
-    penalty += settings.reg_param_bias * np.sum(np.square(old.bias, dtype=np.float64))
     alignment = target_alignment(scores, batch.labels, row_weights=batch.row_weights)
     return LossGradients(
-        loss=float(1 - alignment + penalty),
+        loss=float(1 - alignment + embedding_penalty(old, settings)),
         by_group={
             "weights": by_embedding.weights + 2 * settings.reg_param_weights * old.weights,
             "bias": by_embedding.bias + 2 * settings.reg_param_bias * old.bias,

@@ -57,5 +57,8 @@ class Observation:
             name: {group: GradientStatistics(**each) for group, each in fields[name].items()}
             for name in ("gradients", "fidelity_gradients")
         }
+        # JSON has lists alone.
+        settings = {name: tuple(x) if isinstance(x, list) else x for name, x in fields["settings"].items()}
         trace = {name: tuple(values) for name, values in fields["trace"].items()}
-        return cls(**{**fields, **statistics, "trace": trace, "step_losses": tuple(fields["step_losses"])})
+        step_losses = tuple(fields["step_losses"])
+        return cls(**{**fields, **statistics, "settings": settings, "trace": trace, "step_losses": step_losses})

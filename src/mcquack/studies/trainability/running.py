@@ -17,6 +17,7 @@ from mcquack.errors import StoreError
 from mcquack.models.search_space import SearchSpace
 from mcquack.studies.trainability.design import PROBE, Design
 from mcquack.studies.trainability.observation import Observation
+from mcquack.studies.trainability.settings import ProbeSettings
 from mcquack.studies.trainability.work import work
 
 
@@ -63,7 +64,8 @@ def observations(store: Store) -> list[Observation]:
     """All that the study has seen, in an order that does not depend on that in which it was run.
 
     To the settings of the probe come "dataset" and "data_seed", to the scores those on the test part as
-    "test_accuracy" and so on. "train_accuracy" is that on the samples it was trained on, if it was.
+    "test_accuracy" and so on. "train_accuracy" is that on the samples it was trained on, if it was. "first_batch_loss"
+    is the regularised loss of the first batch before any step, "final_loss" that of all samples without the penalty.
     """
     found = [
         _observation(outcome)
@@ -77,13 +79,21 @@ def _observation(outcome: Outcome) -> Observation:
     seen = Observation.from_json(outcome.details["study"])
     task = outcome.task
     accuracies = [value for value in seen.trace.get("accuracy", ()) if value is not None]
+    # Rows of earlier versions have the old name, and no feature range.
+    stored = {"first_batch_loss" if name == "initial_loss" else name: score for name, score in seen.scores.items()}
+    asked = dict(task.settings).get("feature_range", ProbeSettings.feature_range)
     scores = {
-        **seen.scores,
+        **stored,
         **({"train_accuracy": accuracies[-1]} if accuracies else {}),
         **{f"test_{metric}": score for metric, score in outcome.scores.get("test", {}).items()},
     }
-    where = {"dataset": task.dataset, "data_seed": task.data_seed}
-    return replace(seen, seed=task.seed, settings={**seen.settings, **where}, scores=scores)
+    settings = {
+        **seen.settings,
+        "feature_range": seen.settings.get("feature_range", asked),
+        "dataset": task.dataset,
+        "data_seed": task.data_seed,
+    }
+    return replace(seen, seed=task.seed, settings=settings, scores=scores)
 
 
 def _place(seen: Observation) -> tuple[Any, ...]:

@@ -12,7 +12,7 @@ from mcquack.studies.trainability.subject import Problem, Row, Subject
 from mcquack.studies.trainability.variational_subject import VariationalSubject
 
 _NOT_OF_THE_TRACE = ("epoch", "seconds")
-_NOT_OF_A_DESIGN = ("model", "n_entries", "feature_range", "landscape")
+_NOT_OF_A_DESIGN = ("model", "n_entries", "landscape")
 
 
 def new_subject(problem: Problem) -> Subject:
@@ -22,7 +22,7 @@ def new_subject(problem: Problem) -> Subject:
 
 def observed(subject: Subject, problem: Problem) -> Observation:
     """All that there is to see; afterwards the subject is trained."""
-    initial_loss, gradients = subject.loss_gradients()
+    first_batch_loss, gradients = subject.loss_gradients()
     entries = subject.entry_gradients()
     kernel = {**state_facts(*subject.embedding(), seed=problem.seed), **subject.device_facts()}
     rows = list(_watched(subject, problem.settings.epochs))
@@ -37,7 +37,7 @@ def observed(subject: Subject, problem: Problem) -> Observation:
         step_losses=_step_losses(rows, problem),
         trace=_trace(rows),
         kernel=kernel,
-        scores={"initial_loss": initial_loss, **final},
+        scores={"first_batch_loss": first_batch_loss, **final},
         landscapes=subject.landscapes(),
     )
 

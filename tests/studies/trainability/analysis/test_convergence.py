@@ -36,4 +36,4 @@ def test_a_loss_that_never_falls_does_not_converge():
     found = convergence([1.0, 1.0, 2.0])
     assert found.half_epochs is None
     assert found.settled_epochs is None
-    assert (found.best_epoch, found.relapse) == (0, 0.0)
+    assert (found.best_epoch, found.relapse) == (0, None)

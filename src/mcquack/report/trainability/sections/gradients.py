@@ -12,9 +12,10 @@ from mcquack.report.trainability.study import Study
 from mcquack.studies.trainability.observation import GROUPS, Observation
 
 NOTE = (
-    "Derivatives of the loss 1 − A, with the regulariser where there is one, for the first batch of kernel alignment; "
-    "by the centroids, of the loss of centroid optimisation. Bars are standard deviations over all parameters of a "
-    "group and all seeds, not the uncertainty of the mean. Scales differ between panels."
+    "Derivatives of the loss 1 − A (of the cross entropy for variational classifiers), with the regulariser where "
+    "there is one, for the first batch of kernel alignment; by the centroids, of the loss of centroid optimisation. "
+    "Bars are standard deviations over all parameters of a group and all seeds, not the uncertainty of the mean. "
+    "Scales differ between panels."
 )
 
 
@@ -73,7 +74,7 @@ def _pictures(name: str, found: Sequence[Observation], main: Sequence[Observatio
 
 def _table(series: dict[str, tuple[Observation, ...]]) -> Table:
     rows = [
-        (series_title(name), line.label, group, point.n_qubits, point.mean, point.std, point.n_seeds)
+        (name, line.label, group, point.n_qubits, point.mean, point.std, point.n_seeds)
         for name, found in series.items()
         for line in lines(found)
         for group in GROUPS

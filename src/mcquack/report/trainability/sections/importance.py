@@ -39,7 +39,7 @@ def importance_section(found: Sequence[Importance], faults: Sequence[str]) -> Se
 
 def _lead(found: Sequence[Importance]) -> Iterator[str]:
     for each in found:
-        (name, share), *_ = sorted(each.anova.main.items(), key=lambda item: -item[1])
+        name, share = each.dominant, each.anova.share(each.dominant)
         pair = max(each.anova.pairs.items(), key=lambda item: item[1], default=None)
         effect = each.anova.effect(name)
         told = f" ({chance(effect.p)})" if effect.p is not None else ""
@@ -54,7 +54,7 @@ def _lead(found: Sequence[Importance]) -> Iterator[str]:
         most = "" if pair is None else (f" The largest pair is {pair[0][0]} with {pair[0][1]}: {pair[1]:.2f}.")
         yield (
             f"{capital(each.target)} ({series_title(each.series)}, {counted(each.n_rows, 'run')}): "
-            f"{name} explains {share:.2f} of the variance{told}{forest}.{most} "
+            f"{name} explains {share:.2f} of the variance{told}{forest}; {each.direction(name)}.{most} "
             f"Seeds explain {each.anova.noise:.2f}."
         )
 

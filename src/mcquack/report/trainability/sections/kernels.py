@@ -26,8 +26,11 @@ from mcquack.studies.trainability.observation import Observation
 NOTE = (
     "Fidelities of different samples of the first batch under the initial parameters. A kernel whose variance falls "
     "exponentially needs exponentially many shots to be told from a constant, whatever its loss does: the alignment "
-    "divides by the kernel’s norm, and so hides it. Entangling power is Meyer and Wallach’s measure, 0 for products "
-    "and at most 1."
+    "divides by the kernel’s norm, and so hides it. Variational classifiers have no kernel; shown are fidelities "
+    "behind the circuit of their first class. Entangling power is Meyer and Wallach’s measure of the states of "
+    "samples, 0 for products and at most 1. The distance from all states is the divergence (in nats) of the "
+    "fidelities of a circuit whose angles are all drawn by chance from those of Haar-random states, 0 where it "
+    "reaches all alike: it is one of the circuit alone, and the same for every start."
 )
 
 
@@ -81,7 +84,8 @@ def _pictures(series: Mapping[str, Sequence[Observation]]) -> Iterator[Picture]:
             yield Picture(
                 name=file_name("states", name),
                 title=f"States, {series_title(name)}",
-                caption=f"Entangling power of the states of the first batch{where}; dashed are states by chance.",
+                caption=f"Entangling power of the states of the first batch{where} and, for few qubits, how far the "
+                "circuit is from reaching all states; dashed are states by chance.",
                 figure=plot_states(drawn),
                 folded=index > 0,
             )
@@ -91,7 +95,7 @@ def _table(series: Mapping[str, Sequence[Observation]]) -> Table:
     logs = {"log10 mean fidelity": log10_of("mean"), "log10 variance": log10_of("variance")}
     rows = [
         (
-            series_title(name),
+            name,
             line.label,
             n_qubits,
             *(_median([measure(each) for each in group]) for measure in (*logs.values(), *STATES.values())),

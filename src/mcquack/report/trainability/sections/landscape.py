@@ -11,8 +11,8 @@ N_SHOWN = 2
 """Without asking."""
 
 NOTE = (
-    "Losses on a plane through the parameters, in units of the two directions; a plane shows two of many dimensions, "
-    "and a minimum on it need not be one of the whole."
+    "Losses of the first batch, with the regulariser, on a plane through the parameters, in units of the two "
+    "directions; a plane shows two of many dimensions, and a minimum on it need not be one of the whole."
 )
 
 

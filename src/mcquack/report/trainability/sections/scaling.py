@@ -1,6 +1,6 @@
 """Whether gradients vanish as systems grow."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from mcquack.report.benchmark.tables import Table
 from mcquack.report.trainability.decays import Decay, decays, plot_decays
@@ -10,8 +10,9 @@ from mcquack.report.trainability.sections.words import capital, series_title, si
 from mcquack.report.trainability.study import Study
 from mcquack.studies.trainability.analysis.size_means import GradientOf
 from mcquack.studies.trainability.observation import Observation
+from mcquack.studies.trainability.settings import VARIATIONAL
 
-KINDS: Mapping[GradientOf, str] = {"gradients": "loss", "fidelity_gradients": "single kernel entry"}
+KINDS: tuple[GradientOf, ...] = ("gradients", "fidelity_gradients")
 Decays = Mapping[tuple[str, GradientOf], tuple[Decay, ...]]
 """By series and by what is differentiated."""
 
@@ -20,7 +21,12 @@ NOTE = (
     "Dots are mean squares of the derivatives over the parameters of a group and over seeds. Each is fitted on the "
     "scale of logarithms by a·exp(−kn), by a·n^(−k) and by a constant; intervals are 95 % by bootstrap, and laws are "
     "compared by Akaike’s criterion for small samples (a difference below 6 decides nothing). A law is a statement "
-    "about the sizes that were measured, not about larger ones."
+    "about the sizes that were measured, not about larger ones. Where all parameters start with one, seeds only draw "
+    "other samples, and the mean square is that of one point; where there is a regulariser, its derivative is part of "
+    "it. With the number of qubits something else changes, too: with each feature encoded once the circuit gets "
+    "shallower (deep: from 124 layers on 2 qubits to 14 on 18), with few layers it takes more features, until there "
+    "are no more of them (shallow: up to 248). So a verdict is about the family of circuits, not about the number of "
+    "qubits alone. Sizes and starts share their seeds, which intervals take as independent."
 )
 
 
@@ -55,7 +61,16 @@ def _lead(study: Study, found: Decays) -> Iterator[str]:
         kept = shown_decays(study.series[name], each)
         for decay in kept:
             if decay.group == "weights" and decay.scaling is not None and of == "gradients":
-                yield f"{capital(series_title(name))}, {decay.line.label}: {within(decay.scaling.sentence)}"
+                where = f"{capital(series_title(name))}, {decay.line.label}"
+                yield f"{where}, mean square of the weight gradients: {within(decay.scaling.sentence)}"
+
+
+def differentiated(of: GradientOf, models: Iterable[str]) -> str:
+    """What the derivatives are of: variational classifiers measure no kernel."""
+    if of == "gradients":
+        return "loss"
+    kinds = {"expectation value" if model in VARIATIONAL else "kernel entry" for model in models}
+    return f"single {' or '.join(sorted(kinds, reverse=True))}"
 
 
 def shown_decays(observations: Sequence[Observation], found: Sequence[Decay]) -> tuple[Decay, ...]:
@@ -80,11 +95,12 @@ def _pictures(study: Study, found: Decays) -> Iterator[Picture]:
         observations = study.series[name]
         kept, shown = shown_decays(observations, each), slice_text(observations)
         if kept:
+            what = differentiated(of, (seen.model for seen in observations))
             yield Picture(
                 name=file_name("scaling", name, "" if of == "gradients" else "entry"),
-                title=f"Gradients of the {KINDS[of]}, {series_title(name)}",
-                caption=f"Mean squares of the gradients of the {KINDS[of]}{f' ({shown})' if shown else ''} with both "
-                f"fits, {span(sizes_of(observations))}; {spent(observations)}.",
+                title=f"Gradients of the {what}, {series_title(name)}",
+                caption=f"Mean squares of the gradients of the {what}{f' ({shown})' if shown else ''} with both fits, "
+                f"{span(sizes_of(observations))}; {spent(observations)}.",
                 figure=plot_decays(kept),
                 folded=of != "gradients",
             )
@@ -99,8 +115,8 @@ def _table(found: Decays) -> Table:
         columns=columns(*heads, *numbers, "weight exponential", "weight power", "weight constant", "misfit factor"),
         rows=tuple(
             (
-                series_title(name),
-                KINDS[of],
+                name,
+                differentiated(of, [decay.line.model]),
                 decay.line.label,
                 decay.group,
                 len(decay.means),

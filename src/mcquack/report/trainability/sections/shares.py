@@ -1,31 +1,86 @@
 """How much of what came of training each setting explains."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from mcquack.errors import InvalidInputError, MissingDependencyError
-from mcquack.report.trainability.lines import factors, varied_settings
+from mcquack.report.trainability.lines import factors, value_place, varied_settings
+from mcquack.report.trainability.names import number_text, setting_text
 from mcquack.report.trainability.oscillations import trained_run
 from mcquack.report.trainability.sections.training import trained_series
 from mcquack.report.trainability.sections.words import capital, listed, series_title
 from mcquack.report.trainability.study import Study
-from mcquack.studies.trainability.analysis import Anova, ForestImportances, exact_anova, forest_importances
+from mcquack.studies.trainability.analysis import Anova, ForestImportances, exact_anova, forest_importances, means_by
+from mcquack.studies.trainability.analysis.complete_grid import are_numbers
 from mcquack.studies.trainability.observation import Observation
 
 Row = tuple[Mapping[str, Any], float]
 
+ACCURACY, LOSS = "test accuracy", "final loss"
+MEMORISED = 0.1
+"""Test accuracy that is lost, while that on the training samples is none the lower, from which it is called so."""
+
+MOST_LEVELS = 3
+"""Of a setting whose means are all told."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Importance:
-    """For one target in one series; ``why_not`` tells what the exact decomposition or the forest lacks."""
+    """For one target in one series; ``why_not`` tells what the exact decomposition or the forest lacks.
+
+    ``rows`` are the settings and results that it is of, ``trained`` those with the accuracies on the training samples.
+    """
 
     series: str
     target: str
     anova: Anova
     forest: ForestImportances | None
-    n_rows: int
+    rows: tuple[Row, ...]
+    trained: tuple[Row, ...] = ()
     why_not: str = ""
+
+    @property
+    def n_rows(self) -> int:
+        """How many runs there are."""
+        return len(self.rows)
+
+    @property
+    def dominant(self) -> str:
+        """The setting that explains most by itself."""
+        return max(self.anova.main.items(), key=lambda item: item[1])[0]
+
+    def _told(self, value: float) -> str:
+        return f"{value:.2f}" if self.target == ACCURACY else number_text(value, digits=2)
+
+    def direction(self, name: str) -> str:
+        """What the levels of a setting come to, in words: a share of variance does not tell which one is better."""
+        means = _level_means(self.rows, name)
+        shown = _ends(means)
+        told = listed([f"{self._told(means[level])} for {setting_text(name, level)}" for level in shown])
+        if self.target == LOSS and len(shown) > 1:
+            lowest = min(means, key=lambda level: means[level])
+            return f"mean {told}, so that the lowest training loss is that of {setting_text(name, lowest)}"
+        trained = _level_means(self.trained, name) if self.target == ACCURACY else {}
+        if not trained.keys() >= set(shown) or len(shown) < 2:
+            return f"mean {told}"
+        beside = listed([f"{trained[level]:.2f}" for level in shown])
+        worst, best = (choice(shown, key=lambda level: means[level]) for choice in (min, max))
+        memorises = trained[worst] >= trained[best] and means[best] - means[worst] >= MEMORISED
+        why = f": with {setting_text(name, worst)} the model memorises" if memorises else ""
+        return f"mean {told}, where training accuracy is {beside}{why}"
+
+
+def _level_means(rows: Sequence[Row], name: str) -> dict[Any, float]:
+    """By the value of a setting, in the order of legends."""
+    found = {each.settings[name]: each.mean for each in means_by(rows, (name,))}
+    return {level: found[level] for level in sorted(found, key=value_place)}
+
+
+def _ends(levels: Iterable[Any]) -> list[Any]:
+    """All, or of many numbers the smallest and the largest."""
+    known = list(levels)
+    return [known[0], known[-1]] if len(known) > MOST_LEVELS and are_numbers(known) else known
 
 
 def _amplitude(observation: Observation) -> float | None:
@@ -34,8 +89,8 @@ def _amplitude(observation: Observation) -> float | None:
 
 
 TARGETS: Mapping[str, Callable[[Observation], float | None]] = {
-    "test accuracy": lambda each: each.scores.get("test_accuracy"),
-    "final loss": lambda each: each.scores.get("final_loss"),
+    ACCURACY: lambda each: each.scores.get("test_accuracy"),
+    LOSS: lambda each: each.scores.get("final_loss"),
     "oscillation": _amplitude,
 }
 
@@ -60,7 +115,15 @@ def importances(study: Study) -> tuple[tuple[Importance, ...], tuple[str, ...]]:
                 continue
             forest, why_not = _forest(rows, anova.names)
             found.append(
-                Importance(series=name, target=target, anova=anova, forest=forest, n_rows=len(rows), why_not=why_not)
+                Importance(
+                    series=name,
+                    target=target,
+                    anova=anova,
+                    forest=forest,
+                    rows=tuple(rows),
+                    trained=tuple(_rows(observations, lambda each: each.scores.get("train_accuracy"))),
+                    why_not=why_not,
+                )
             )
     return tuple(found), tuple(faults)
 

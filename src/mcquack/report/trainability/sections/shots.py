@@ -9,15 +9,17 @@ from mcquack.report.trainability.lines import lines, paper_slice, slice_text
 from mcquack.report.trainability.names import shots_text
 from mcquack.report.trainability.sections.section import Picture, Section, columns, file_name
 from mcquack.report.trainability.sections.words import capital, series_title, sizes_of, span, within
-from mcquack.report.trainability.shots import known_shots, plot_shots
+from mcquack.report.trainability.shots import known_shots, n_endless, plot_shots
 from mcquack.report.trainability.study import Study
+from mcquack.report.words import counted
 from mcquack.studies.trainability.observation import Observation
 
 NOTE = (
     "Shots for each circuit after which a signal is as large as its standard error; ten times the precision takes a "
     "hundred times as many. A derivative by an angle is half the difference of two fidelities with the angle shifted "
-    "by ±π/2. Where the study has not looked at shifted circuits, those of a kernel entry’s gradient are estimated "
-    "from its size and the mean fidelity. No noise but that of shots is counted."
+    "by ±π/2; those of the alignment are for a batch of 16 samples, and count its slopes as known. Where the study has "
+    "not looked at shifted circuits, those of a kernel entry’s gradient are estimated from its size and the mean "
+    "fidelity. No noise but that of shots is counted."
 )
 
 
@@ -50,6 +52,9 @@ def _lead(series: Mapping[str, Sequence[Observation]]) -> Iterator[str]:
                 parts.append(f"{within(title)} {' and '.join(ends)}")
             if parts:
                 yield f"{capital(series_title(name))}, {line.label}: {'; '.join(parts)}."
+        for title, count in n_endless(found).items():
+            runs = f"{count:,} of {counted(len(found), 'run')}"
+            yield f"{capital(series_title(name))}: {within(title)}, no shots are enough in {runs}, which are left out."
 
 
 def _pictures(series: Mapping[str, Sequence[Observation]]) -> Iterator[Picture]:
@@ -67,7 +72,7 @@ def _pictures(series: Mapping[str, Sequence[Observation]]) -> Iterator[Picture]:
 
 def _table(series: Mapping[str, Sequence[Observation]]) -> Table:
     rows = [
-        (series_title(name), line.label, title, n_qubits, statistics.median(values), min(values), max(values))
+        (name, line.label, title, n_qubits, statistics.median(values), min(values), max(values))
         for name, found in series.items()
         for line in lines(found)
         for title, measure in known_shots(line.observations).items()

@@ -4,23 +4,31 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from mcquack.report.benchmark.tables import Table
 from mcquack.report.trainability.lines import factors, lines, paper_slice, slice_text, varied_settings
-from mcquack.report.trainability.losses import loss_curve, plot_losses
-from mcquack.report.trainability.names import setting_text
+from mcquack.report.trainability.losses import (
+    is_stepwise,
+    loss_curve,
+    minimised_curve,
+    norm_curve,
+    plot_gradient_norms,
+    plot_losses,
+)
+from mcquack.report.trainability.names import GROUP_WORDS, setting_text
 from mcquack.report.trainability.oscillations import TrainedRun, plot_oscillations, trained_run
 from mcquack.report.trainability.sections.section import Picture, Section, columns, file_name
 from mcquack.report.trainability.sections.words import capital, listed, series_title, sizes_of, span, with_interval
 from mcquack.report.trainability.study import Study
 from mcquack.report.words import counted
 from mcquack.studies.trainability.analysis import GroupMean, means_by
-from mcquack.studies.trainability.observation import Observation
+from mcquack.studies.trainability.observation import GROUPS, Observation
 
 MEASURES: Mapping[str, Callable[[TrainedRun], float | None]] = {
     "rising steps": lambda run: run.oscillation.rises,
     "way uphill": lambda run: run.oscillation.uphill,
+    "way uphill, minimised": lambda run: None if run.minimised is None else run.minimised.uphill,
     "amplitude": lambda run: run.oscillation.amplitude,
     "relapse": lambda run: run.convergence.relapse,
-    "epochs to half": lambda run: run.convergence.half_epochs,
-    "epochs to 90 %": lambda run: run.convergence.settled_epochs,
+    "epochs to half (from epoch 1)": lambda run: run.convergence.half_epochs,
+    "epochs to 90 % (from epoch 1)": lambda run: run.convergence.settled_epochs,
     "last loss": lambda run: run.convergence.last,
 }
 
@@ -28,8 +36,11 @@ MEASURES: Mapping[str, Callable[[TrainedRun], float | None]] = {
 NOTE = (
     "“Way uphill” is the share of a loss curve’s whole way that leads up: 0 for a curve that only falls, 1/2 for one "
     "that goes nowhere. “Amplitude” is the root mean square distance from the closest curve that never rises, divided "
-    "by the range of the losses. “Relapse” is the share of the descent that is lost again in the end. All are of one "
-    "loss for each epoch and of no unit. Intervals are Student’s over sizes and seeds."
+    "by the range of the losses. “Relapse” is the share of the descent that is lost again in the end. All are of no "
+    "unit, and of one loss after each epoch: 1 − A of all training samples, or the cross entropy, without the "
+    "regulariser. “Minimised” is of what the steps minimise, with the regulariser, as the mean over an epoch. They do "
+    "not see what happens before the first epoch ends, nor from step to step but where the whole sample is one batch "
+    "and an epoch is one step. Intervals are Student’s over all runs of a start: sizes, seeds and other settings."
 )
 
 
@@ -68,7 +79,8 @@ def _lead(found: Sequence[Observation]) -> Iterator[str]:
         )
     n_left_out = sum(trained_run(each) is None for each in found)
     if n_left_out:
-        yield f"{capital(counted(n_left_out, 'run'))} had a loss that is no number, or too few epochs, and is left out."
+        verb = "is" if n_left_out == 1 else "are"
+        yield f"{counted(n_left_out, 'run')} had a loss that is no number, or too few epochs, and {verb} left out."
 
 
 def _knows(found: Sequence[Observation], name: str) -> bool:
@@ -88,14 +100,16 @@ def means(found: Sequence[Observation], names: Sequence[str], measure: str) -> t
 def _pictures(name: str, found: Sequence[Observation], is_main: bool) -> Iterator[Picture]:
     title, shown = series_title(name), slice_text(found)
     some, where = paper_slice(found), f" ({shown})" if shown else ""
-    varies_rate = "lr" in varied_settings(found)
-    if not varies_rate:
+    varies_rate, stepwise = "lr" in varied_settings(found), is_stepwise(found)
+    if not varies_rate or stepwise:
+        each = " after each step of the whole sample" if stepwise else ""
         yield Picture(
             name=file_name("losses", name),
             title=f"Training loss, {title}",
-            caption=f"Mean loss over seeds by number of qubits{where}; shaded from the lowest to the highest seed.",
+            caption=f"Mean loss{each} over seeds by number of qubits{where}; shaded from the lowest to the highest "
+            "seed.",
             figure=plot_losses(some),
-            folded=not is_main,
+            folded=not is_main and not stepwise,
         )
     if len(some) < len(found) and not varies_rate:
         yield Picture(
@@ -105,6 +119,27 @@ def _pictures(name: str, found: Sequence[Observation], is_main: bool) -> Iterato
             figure=plot_losses(found),
             folded=True,
         )
+    if (not varies_rate or stepwise) and any(len(minimised_curve(each)) > 1 for each in some):
+        how = "" if stepwise else ", as the mean over each epoch’s"
+        yield Picture(
+            name=file_name("minimised", name),
+            title=f"Minimised loss, {title}",
+            caption=f"The loss that the steps minimise, with the regulariser{how}{where}: "
+            "mean over seeds, shaded from the lowest to the highest seed.",
+            figure=plot_losses(some, minimised=True),
+            folded=True,
+        )
+    for group in [] if varies_rate else GROUPS:
+        if any(len(norm_curve(each, group)) > 1 for each in some):
+            word = GROUP_WORDS[group]
+            yield Picture(
+                name=file_name("gradient_norms", group, name),
+                title=f"{capital(word)} gradients along training, {title}",
+                caption=f"Norm of the {word} gradients in each epoch, the root mean square over its steps{where}: "
+                "geometric means over seeds, shaded from the lowest to the highest seed.",
+                figure=plot_gradient_norms(some, group),
+                folded=True,
+            )
     along = "lr" if varies_rate else "n_qubits"
     drawn = _without(some, "lr") if varies_rate else some
     if along in varied_settings(drawn) and any(trained_run(each) for each in drawn):

@@ -23,11 +23,12 @@ def listed(words: Sequence[str]) -> str:
 
 
 def with_interval(value: float, interval: Interval | None, *, digits: int = 3) -> str:
-    """A number and, if it is known, where it lies."""
+    """A number that cannot be negative and, if it is known, where it lies."""
     told = number_text(value, digits=digits)
     if interval is None:
         return told
-    ends = f"{number_text(interval.low, digits=digits)} to {number_text(interval.high, digits=digits)}"
+    # Student's interval knows no bounds, but a share has one.
+    ends = f"{number_text(max(interval.low, 0.0), digits=digits)} to {number_text(interval.high, digits=digits)}"
     return f"{told} ({100 * interval.level:g} % interval {ends})"
 
 
@@ -40,8 +41,8 @@ def span(sizes: Iterable[int]) -> str:
 
 
 def series_title(name: str) -> str:
-    """As it stands in titles; a store may have one series without a name."""
-    return name.replace("_", " ") or "study"
+    """As it stands in titles, and so that no grid's name reads as a source; a store may have one without a name."""
+    return f"grid {name.replace('_', ' ')}" if name else "study"
 
 
 def sizes_of(observations: Iterable[Observation]) -> list[int]:

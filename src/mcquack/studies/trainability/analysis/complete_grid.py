@@ -78,8 +78,12 @@ def complete_grid(rows: Rows, *, names: Sequence[str] | None = None) -> Complete
 
 def _ordered(values: Iterable[Any]) -> tuple[Any, ...]:
     distinct = tuple(dict.fromkeys(values))
-    numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in distinct)
-    return tuple(sorted(distinct)) if numbers else distinct
+    return tuple(sorted(distinct)) if are_numbers(distinct) else distinct
+
+
+def are_numbers(levels: Iterable[Any]) -> bool:
+    """Whether they have an order; truth values have none."""
+    return all(isinstance(level, int | float) and not isinstance(level, bool) for level in levels)
 
 
 def _told(settings: Mapping[str, Any]) -> str:

@@ -13,10 +13,11 @@ _SETTLED = 0.9
 
 @dataclass(frozen=True, kw_only=True)
 class Convergence:
-    """Of a loss ℓ_0 … ℓ_T; epochs are counted from ℓ_0 and interpolated, and None where the loss never falls.
+    """Of a loss ℓ_0 … ℓ_T; epochs are counted from ℓ_0 and interpolated.
 
     ``half_epochs`` and ``settled_epochs`` are those after which the loss first has made half and 90 % of its way down
-    to its lowest value; ``relapse`` is the share of this way that it has gone back up in the end.
+    to its lowest value; ``relapse`` is the share of this way that it has gone back up in the end. All three are None
+    where the loss never falls, and so has no such way.
     """
 
     first: float
@@ -25,7 +26,7 @@ class Convergence:
     best_epoch: int
     half_epochs: float | None
     settled_epochs: float | None
-    relapse: float
+    relapse: float | None
 
     @property
     def descent(self) -> float:
@@ -47,7 +48,7 @@ def convergence(losses: Sequence[float | None]) -> Convergence:
         best_epoch=best_epoch,
         half_epochs=_epochs_to(curve, first - 0.5 * descent) if descent > 0 else None,
         settled_epochs=_epochs_to(curve, first - _SETTLED * descent) if descent > 0 else None,
-        relapse=(last - best) / descent if descent > 0 else 0.0,
+        relapse=(last - best) / descent if descent > 0 else None,
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from mcquack.checks import required_count
 from mcquack.extras import OPTUNA
-from mcquack.studies.trainability.analysis.complete_grid import Rows, varying_levels
+from mcquack.studies.trainability.analysis.complete_grid import Rows, are_numbers, varying_levels
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,12 +60,8 @@ def forest_importances(
     )
 
 
-def _are_numbers(levels: tuple[Any, ...]) -> bool:
-    return all(isinstance(level, int | float) and not isinstance(level, bool) for level in levels)
-
-
 def _distribution(optuna: ModuleType, levels: tuple[Any, ...]) -> Any:
-    if _are_numbers(levels):
+    if are_numbers(levels):
         # Places in their order: trees may divide them, and gaps between numbers do not count as more of the space.
         return optuna.distributions.IntDistribution(0, len(levels) - 1)
     return optuna.distributions.CategoricalDistribution(range(len(levels)))

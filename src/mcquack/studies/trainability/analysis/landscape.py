@@ -13,6 +13,7 @@ from mcquack.kernels.fidelity import centroid_kernel
 from mcquack.kernels.pooling import class_scores
 from mcquack.simulators.engine import Engine
 from mcquack.studies.trainability.analysis.directions import Directions
+from mcquack.studies.trainability.gradients import embedding_penalty
 from mcquack.training.parameters import Parameters
 from mcquack.training.settings import TrainingSettings
 from mcquack.training.state import TrainingData
@@ -57,9 +58,8 @@ def alignment_loss(engine: Engine[Any], data: TrainingData, settings: TrainingSe
     def loss(parameters: Parameters) -> float:
         K = centroid_kernel(engine, data.X, parameters.centroids, weights=parameters.weights, bias=parameters.bias)
         scores = class_scores(K, data.n_classes, class_score=chosen.class_score)
-        penalty = chosen.reg_param_weights * np.sum(np.square(parameters.weights, dtype=np.float64))
-        penalty += chosen.reg_param_bias * np.sum(np.square(parameters.bias, dtype=np.float64))
-        return 1 - target_alignment(scores, data.labels, row_weights=data.row_weights) + float(penalty)
+        alignment = target_alignment(scores, data.labels, row_weights=data.row_weights)
+        return 1 - alignment + embedding_penalty(parameters, chosen)
 
     return loss
 
