@@ -130,6 +130,8 @@ def _details(model: Any, given: Samples, counts: Counts) -> dict[str, Any]:
         "confusion": counts.tolist(),
         "history": history_columns(getattr(model, "history_", ())),
         "kernel": kernel_sample(model, X, _positions(y, given.labels)),
+        # What a model of a study has seen, as plain JSON values.
+        "study": getattr(model, "details_", None),
     }
     return {name: value for name, value in found.items() if value}
 

@@ -18,6 +18,7 @@ from mcquack.cli.info import info
 from mcquack.cli.models.app import app as models
 from mcquack.cli.predict import predict
 from mcquack.cli.report import report
+from mcquack.cli.trainability.app import app as trainability
 from mcquack.errors import AccountError, McQuackError, MissingDataError
 
 app = typer.Typer(
@@ -35,6 +36,7 @@ app.add_typer(datasets, name="datasets")
 app.add_typer(models, name="models")
 app.add_typer(bench, name="bench")
 app.add_typer(hardware, name="hardware")
+app.add_typer(trainability, name="trainability")
 
 
 def _show_version(wanted: bool) -> None:
@@ -56,12 +58,13 @@ def mcquack(
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and stop.")
     ] = False,
 ) -> None:
-    """Trainable multiclass quantum kernels: a classifier for tables, simulated on this machine.
+    """Trainable multiclass quantum kernels: a classifier for tables, simulated here or run on a device.
 
     Start with `mcquack demo`. Then train on a table of your own with `mcquack fit`, look at the model with
     `mcquack info`, and apply it to new rows with `mcquack predict`. Published datasets come by name: `mcquack datasets
     list` shows them, and `mcquack models list` what can be trained on them; `mcquack bench run` compares many models on
-    many datasets, and `mcquack report` shows how they rank. `mcquack hardware` runs a model on a device.
+    many datasets, and `mcquack report` shows how they rank. `mcquack hardware` runs a model on a device, and `mcquack
+    trainability` asks how well models train.
     """
 
 

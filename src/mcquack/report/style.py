@@ -1,7 +1,7 @@
 """The look of all figures: quiet, legible in grey and for colour-blind readers, and without global state."""
 
 from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.colors import LinearSegmentedColormap, to_hex
 from matplotlib.figure import Figure
 
 INK = "#1f2933"
@@ -28,6 +28,13 @@ CLASS_MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
 # Lightness falls steadily from white, so a grey print keeps the order of the values.
 FIDELITIES = LinearSegmentedColormap.from_list("fidelities", ["#ffffff", "#b9d6ea", "#5a9bc8", "#1f5f99", "#0b2545"])
+
+# An order of few, as of sizes: light to dark on white, and the other way round on a dark page.
+RAMP = tuple(to_hex(FIDELITIES(0.36 + 0.056 * step)) for step in range(12))
+DARK_RAMP = tuple(to_hex(FIDELITIES(0.72 - 0.056 * step)) for step in range(12))
+
+# Without white, which is the paper's colour and would turn dark with it on a dark page.
+SHARES = LinearSegmentedColormap.from_list("shares", FIDELITIES([0.06, 0.25, 0.5, 0.75, 1.0]))
 
 FONT_SIZE = 9.0
 SMALL = 8.0

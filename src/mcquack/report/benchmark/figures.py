@@ -2,9 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from io import BytesIO
 
-import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from mcquack.bench.outcome import Metric
@@ -14,6 +12,7 @@ from mcquack.report.benchmark.tables.table import file_name
 from mcquack.report.benchmark.views import ALL, View
 from mcquack.report.ranking import plot_critical_difference, plot_ranking, plot_scores_by_size, plot_wins
 from mcquack.report.ranking.metrics import METRIC_TITLES
+from mcquack.report.svg import svg_bytes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +36,7 @@ def figures(summary: Summary) -> tuple[FigureFile, ...]:
     if (view := summary.main_view) is not None:
         others = _others(view, METRIC_TITLES[summary.metric], curves=summary.curves["test", summary.metric])
         drawn += [(kind, summary.metric, figure) for kind, figure in others]
-    return tuple(FigureFile(kind=kind, metric=metric, content=_svg(figure)) for kind, metric, figure in drawn)
+    return tuple(FigureFile(kind=kind, metric=metric, content=svg_bytes(figure)) for kind, metric, figure in drawn)
 
 
 def _ranking(view: View, metric: Metric) -> Figure:
@@ -51,15 +50,3 @@ def _others(view: View, title: str, *, curves: Sequence[SizeCurve]) -> Iterator[
         yield "Wins figure", plot_wins(view.wins, title=f"{title}: wins – ties – losses")
     if curves:
         yield "Scores by size figure", plot_scores_by_size(curves)
-
-
-def _svg(figure: Figure) -> bytes:
-    """The same bytes for the same figure: ids come from a fixed salt, and no date is written."""
-    stream = BytesIO()
-    # Laid out once: matplotlib would draw everything a second time only to lay it out again.
-    if (engine := figure.get_layout_engine()) is not None:
-        engine.execute(figure)
-        figure.set_layout_engine(None)
-    with mpl.rc_context({"svg.hashsalt": "mcquack", "svg.fonttype": "path"}):
-        figure.savefig(stream, format="svg", metadata={"Date": None})
-    return stream.getvalue()

@@ -1,24 +1,25 @@
 """From the contents of a report to its page: one HTML file with all styles, scripts and data inside."""
 
-import base64
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 
-from mcquack.bench.outcome import Metric, Outcome
+from mcquack.bench.outcome import Metric
+from mcquack.report.assets import enclosed, environment, joined, source_hash
 from mcquack.report.benchmark.contents import Contents
+from mcquack.report.benchmark.failures import MOST_FAILURES, failure_groups
 from mcquack.report.benchmark.provenance import data_prints, publications, searches
 from mcquack.report.benchmark.records import PageData
 from mcquack.report.benchmark.summary import Summary
-from mcquack.report.benchmark.words import counted, duration, family_title, moment
+from mcquack.report.benchmark.words import family_title
 from mcquack.report.ranking.metrics import METRIC_TITLES, metric_phrase
+
+PACKAGE = "mcquack.report.benchmark"
 
 STYLES = ("tokens", "base", "layout", "tables", "charts", "task", "print")
 SCRIPTS = (
@@ -38,25 +39,10 @@ SCRIPTS = (
     "task_matrices",
     "task_search",
     "theme",
+    "sections",
     "main",
 )
 """In this order: a script uses what those before it define."""
-
-MOST_FAILURES = 200
-"""Different tracebacks on the page; there are more only if something is wrong with all tasks."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class FailureGroup:
-    """Tasks that failed in the same way."""
-
-    error: str
-    outcomes: tuple[Outcome, ...]
-
-    @property
-    def reason(self) -> str:
-        """The last line of the traceback."""
-        return self.outcomes[0].reason
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +61,7 @@ Links = Mapping[str, Mapping[Metric | None, Sequence[Link]]]
 def page(contents: Contents, summary: Summary, *, links: Links) -> str:
     """The text of index.html; the same contents give the same text."""
     data = PageData(contents, summary)
-    script = _script()
+    script = enclosed(joined(PACKAGE, "scripts", SCRIPTS))
     return (
         _environment()
         .get_template("page.html.j2")
@@ -94,60 +80,26 @@ def page(contents: Contents, summary: Summary, *, links: Links) -> str:
             publications=publications(contents),
             prints=data_prints(contents),
             searches=searches(contents),
-            style=Markup(_joined("styles", STYLES, "css")),
+            style=Markup(joined(PACKAGE, "styles", STYLES)),
             script=Markup(script),
-            script_hash=_source_hash(script),
+            script_hash=source_hash(script),
         )
     )
 
 
-def failure_groups(failures: Sequence[Outcome]) -> tuple[FailureGroup, ...]:
-    """Those with the same traceback together, the most frequent first."""
-    groups: dict[str, list[Outcome]] = {}
-    for outcome in failures:
-        groups.setdefault((outcome.error or "").strip(), []).append(outcome)
-    found = [FailureGroup(error=error, outcomes=tuple(outcomes)) for error, outcomes in groups.items()]
-    return tuple(sorted(found, key=lambda group: -len(group.outcomes)))
-
-
 @cache
 def _environment() -> Environment:
-    made = Environment(
-        loader=PackageLoader("mcquack.report.benchmark", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
+    made = environment(PACKAGE)
     made.filters |= {
-        "counted": counted,
-        "duration": duration,
         "family_title": family_title,
         "metric_phrase": metric_phrase,
         "metric_title": METRIC_TITLES.__getitem__,
-        "moment": moment,
     }
     return made
 
 
 def _n_datasets(contents: Contents, family: str) -> int:
     return sum(dataset.family == family for dataset in contents.datasets)
-
-
-@cache
-def _joined(folder: str, names: Sequence[str], ending: str) -> str:
-    home = files("mcquack.report.benchmark").joinpath("templates", folder)
-    return "\n".join(home.joinpath(f"{name}.{ending}").read_text(encoding="utf-8") for name in names)
-
-
-def _script() -> str:
-    return f'"use strict";\n(() => {{\n{_joined("scripts", SCRIPTS, "js")}}})();\n'
-
-
-def _source_hash(script: str) -> str:
-    """By which the page tells the browser to run this script and no other."""
-    return f"sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode('ascii')}"
 
 
 _HARMFUL = {character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}

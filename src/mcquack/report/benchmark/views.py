@@ -16,7 +16,7 @@ from mcquack.bench.ranking import (
     win_matrix,
 )
 from mcquack.errors import InvalidInputError
-from mcquack.report.benchmark.words import chance, counted
+from mcquack.report.words import chance, counted
 
 ALL = ""
 """In place of a family: all datasets."""

@@ -1,24 +1,18 @@
 """A report as a folder."""
 
-import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 
 from mcquack.bench.outcome import Metric
 from mcquack.bench.ranking import CellScores
 from mcquack.bench.store import Store
-from mcquack.errors import InvalidInputError
-from mcquack.files import replace_file
 from mcquack.report.benchmark.contents import Contents, read_contents
 from mcquack.report.benchmark.figures import FigureFile, figures
 from mcquack.report.benchmark.page import Link, Links, page
 from mcquack.report.benchmark.summary import summary
 from mcquack.report.benchmark.tables import Table, csv_text, latex, tables
-
-PAGE = "index.html"
-SUMS = "SHA256SUMS"
-"""Lists the files of a report, so that the next one knows which of them are no longer needed."""
+from mcquack.report.folder import PAGE, replace_files
 
 
 def write_report(
@@ -38,7 +32,7 @@ def write_report(
     else:
         with Store.open(store) as opened:
             contents = read_contents(opened, published=published, title=title)
-    _replace_files(folder, _files(contents))
+    replace_files(folder, _files(contents))
     return folder / PAGE
 
 
@@ -74,31 +68,3 @@ def _paths(table: Table) -> dict[str, str]:
 def _bytes(text: str) -> bytes:
     # A name may hold half of a surrogate pair, which no file can.
     return text.encode("utf-8", "replace")
-
-
-def _replace_files(folder: Path, contents: Mapping[str, bytes]) -> None:
-    """Writes all files and removes what an earlier report left; files that are nobody's report are never touched."""
-    earlier = _listed(folder / SUMS)
-    if (folder / PAGE).exists() and PAGE not in earlier:
-        raise InvalidInputError(f"{folder} has an {PAGE} that is no report; choose another folder, or remove it.")
-    for name in earlier.keys() - contents.keys():
-        _remove_if_unchanged(folder / name, digest=earlier[name])
-    sums = "".join(f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in contents.items())
-    for name, content in {SUMS: sums.encode(), **contents}.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(path, content)
-
-
-def _listed(path: Path) -> dict[str, str]:
-    """Digests by name; names that lead out of the folder are no file of a report."""
-    if not path.is_file():
-        return {}
-    lines = (line.partition("  ") for line in path.read_text(encoding="utf-8", errors="replace").splitlines())
-    names = {name: digest for digest, _, name in lines if name}
-    return {name: digest for name, digest in names.items() if name == PAGE or name.startswith(("tables/", "figures/"))}
-
-
-def _remove_if_unchanged(path: Path, *, digest: str) -> None:
-    if ".." not in path.parts and path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() == digest:
-        path.unlink()

@@ -1,0 +1,1 @@
+"""``mcquack trainability``: does a model train, and what decides it."""

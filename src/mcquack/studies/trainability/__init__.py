@@ -1,0 +1,30 @@
+"""Does a model train, and what decides it: gradients, loss curves and states over sizes, depths and starts."""
+
+from mcquack.studies.trainability.design import PROBE, Design, Grid, Sizes
+from mcquack.studies.trainability.gradients import fidelity_gradients, gradient_statistics, loss_gradients
+from mcquack.studies.trainability.observation import GROUPS, GradientStatistics, Group, Observation
+from mcquack.studies.trainability.probe import TrainabilityProbe
+from mcquack.studies.trainability.reading import BUILT_IN, DEFAULT, design_from_json, design_from_text, read_design
+from mcquack.studies.trainability.running import observations, run_design
+
+__all__ = [
+    "BUILT_IN",
+    "DEFAULT",
+    "GROUPS",
+    "PROBE",
+    "Design",
+    "GradientStatistics",
+    "Grid",
+    "Group",
+    "Observation",
+    "Sizes",
+    "TrainabilityProbe",
+    "design_from_json",
+    "design_from_text",
+    "fidelity_gradients",
+    "gradient_statistics",
+    "loss_gradients",
+    "observations",
+    "read_design",
+    "run_design",
+]

@@ -1,0 +1,166 @@
+"""The study's instrument as a scikit-learn classifier, so that a benchmark runs, resumes and stores it."""
+
+from dataclasses import fields
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from mcquack.datasets.held_out import held_out
+from mcquack.errors import InvalidInputError
+from mcquack.models.engines import EngineName
+from mcquack.models.preparation import fitted_scaler, merged_repeats, scaled
+from mcquack.studies.trainability.observation import Observation
+from mcquack.studies.trainability.settings import ModelName, ProbeSettings
+from mcquack.studies.trainability.subject import TRAINING_TYPE, Problem, Subject
+from mcquack.studies.trainability.watching import new_subject, observed
+from mcquack.training.parameters import FloatArray, InitStrategy
+from mcquack.training.state import TrainingData
+
+
+class TrainabilityProbe(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn's bases are untyped
+    """A model that is watched: its gradients before the first step, its states, and its training epoch by epoch.
+
+    Training is that of the model itself, with the same seed step for step, but never stops early. Gradients are
+    measured in double precision at the parameters that the model starts from.
+
+    Parameters
+    ----------
+    model : "mcquack", "quack", or the ensembles of variational classifiers "vc" and "shared_vc".
+    n_qubits : width of the circuit.
+    n_layers : its layers, whatever the number of features: those that no gate would encode are left out. None
+        takes ``n_repetitions * ceil(d / n_qubits)``.
+    n_repetitions : how often every feature is encoded, where ``n_layers`` is None.
+    n_features : only the first so many features of the data; None takes all.
+    init_small, init_strategy : as in :class:`McQuackClassifier`.
+    regularised : whether weights and biases are penalised, by ``reg_param`` times their squared norms.
+    epochs : of training; 0 only measures gradients and states.
+    lr, decay_rate, batch_size : those of the paper; ``lr`` is that of all groups of parameters.
+    n_train : samples to take, drawn from all by the seed with the shares of the classes; None takes all.
+    n_entries : how many single entries of the kernel (or expectation values) are differentiated.
+    feature_range : to which features are scaled, by the samples that were taken.
+    final_entangler, engine : as in :class:`McQuackClassifier`.
+    landscape : points in a row of two square slices of the loss around the trained parameters, an odd number; 0 for
+        none, and for kernels only.
+    series : a name for what the run belongs to; kept with what is observed, and of no effect.
+
+    Attributes
+    ----------
+    observation_ : all that was seen. details_ : the same as plain values, for the row of a benchmark.
+    classes_, n_features_in_, n_parameters_, scaler_ : as in scikit-learn and in :class:`McQuackClassifier`.
+    """
+
+    def __init__(
+        self,
+        model: ModelName = "mcquack",
+        n_qubits: int = 6,
+        *,
+        n_layers: int | None = None,
+        n_repetitions: int = 1,
+        n_features: int | None = None,
+        init_small: bool = True,
+        init_strategy: InitStrategy = "default",
+        regularised: bool = False,
+        reg_param: float = 1e-3,
+        epochs: int = 0,
+        lr: float = 1e-3,
+        decay_rate: float = 0.99,
+        batch_size: int = 100,
+        n_train: int | None = None,
+        n_entries: int = 8,
+        feature_range: tuple[float, float] = (-1.0, 1.0),
+        final_entangler: bool = True,
+        engine: EngineName = "auto",
+        landscape: int = 0,
+        series: str = "",
+        n_threads: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.model = model
+        self.n_qubits = n_qubits
+        self.n_layers = n_layers
+        self.n_repetitions = n_repetitions
+        self.n_features = n_features
+        self.init_small = init_small
+        self.init_strategy = init_strategy
+        self.regularised = regularised
+        self.reg_param = reg_param
+        self.epochs = epochs
+        self.lr = lr
+        self.decay_rate = decay_rate
+        self.batch_size = batch_size
+        self.n_train = n_train
+        self.n_entries = n_entries
+        self.feature_range = feature_range
+        self.final_entangler = final_entangler
+        self.engine = engine
+        self.landscape = landscape
+        self.series = series
+        self.n_threads = n_threads
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Measures the gradients and states of the start, then trains for ``epochs``."""
+        settings = ProbeSettings(**{field.name: getattr(self, field.name) for field in fields(ProbeSettings)})
+        problem = self._problem(X, y, settings)
+        self._subject: Subject = new_subject(problem)
+        self._n_columns = problem.feature_map.n_features
+        self._scored: tuple[NDArray[Any], FloatArray] | None = None
+        self.observation_: Observation = observed(self._subject, problem)
+        self.details_ = self.observation_.to_json()
+        return self
+
+    def _problem(self, X: ArrayLike, y: ArrayLike, settings: ProbeSettings) -> Problem:
+        """Samples drawn, cut and scaled as the circuit takes them."""
+        rows, targets = validate_data(self, X, y, dtype=np.float64)
+        check_classification_targets(targets)
+        self.classes_, labels = np.unique(targets, return_inverse=True)
+        if len(self.classes_) < 2 or (settings.model == "quack" and len(self.classes_) > 2):
+            wanted = "two classes" if settings.model == "quack" else "at least two classes"
+            raise InvalidInputError(f"{settings.model} needs {wanted}, got {self.classes_.tolist()}.")
+        seed = int(check_random_state(self.random_state).randint(2**31))
+        if settings.n_train is not None and settings.n_train < len(rows):
+            kept = ~held_out(labels, "trainability", fraction=1 - settings.n_train / len(rows), seed=seed)
+            rows, labels = rows[kept], labels[kept]
+        feature_map = settings.feature_map(rows.shape[1])
+        rows = rows[:, : feature_map.n_features]
+        self.scaler_ = fitted_scaler(rows, settings.feature_range)
+        data = TrainingData(
+            scaled(rows, self.scaler_, TRAINING_TYPE), labels.astype(np.int64), np.ones(len(rows)), len(self.classes_)
+        )
+        return Problem(
+            settings=settings,
+            feature_map=feature_map,
+            data=merged_repeats(data, settings.batch_size),
+            seed=seed,
+            n_threads=self.n_threads,
+        )
+
+    def _scores(self, X: ArrayLike) -> FloatArray:
+        """Larger for likelier classes, (N, M); those asked for last are kept, for the next question is about them."""
+        check_is_fitted(self, "observation_")
+        given = validate_data(self, X, dtype=np.float64, reset=False)
+        if self._scored is None or not np.array_equal(self._scored[0], given):
+            rows = scaled(given[:, : self._n_columns], self.scaler_, TRAINING_TYPE)
+            self._scored = (given, self._subject.class_scores(rows))
+        return self._scored[1]
+
+    def decision_function(self, X: ArrayLike) -> FloatArray:
+        """Scores (N, M), the largest for the predicted class; for two classes their difference (N,)."""
+        scores = self._scores(X)
+        return scores if len(self.classes_) > 2 else scores[:, 1] - scores[:, 0]
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Class of the highest score, with the parameters that training ended with."""
+        predicted: NDArray[Any] = self.classes_[self._scores(X).argmax(axis=1)]
+        return predicted
+
+    @property
+    def n_parameters_(self) -> int:
+        """All that is or would be trained."""
+        check_is_fitted(self, "observation_")
+        return self._subject.n_parameters

@@ -1,0 +1,119 @@
+"""From designs to rows of a store, and from rows back to observations."""
+
+from collections.abc import Callable, Generator, Mapping
+from contextlib import closing, suppress
+from dataclasses import replace
+from typing import Any
+
+from mcquack.bench.outcome import Outcome
+from mcquack.bench.plan import Cell, Plan, Step
+from mcquack.bench.running.event import Event
+from mcquack.bench.running.executor import Executor
+from mcquack.bench.running.runner import run
+from mcquack.bench.search.method import SearchMethod
+from mcquack.bench.store import RunRecord, Store
+from mcquack.bench.task import Task
+from mcquack.errors import StoreError
+from mcquack.models.search_space import SearchSpace
+from mcquack.studies.trainability.design import PROBE, Design
+from mcquack.studies.trainability.observation import Observation
+from mcquack.studies.trainability.settings import ProbeSettings
+from mcquack.studies.trainability.work import work
+
+
+def run_design(
+    design: Design, store: Store, executor: Executor, *, command: str = "", retry_failed: bool = False
+) -> Generator[Event, None, None]:
+    """Does what the store lacks, and notes in it that the run began and how it ended.
+
+    Run it again after any break, and no task is done twice. It stops as :func:`mcquack.bench.running.runner.run` does.
+    Those that take longest come first, so that no worker is left alone with one at the end.
+    """
+    number = store.begin_run(RunRecord(command=command, suite=design.to_json()))
+    plan_of = _plan_of(_by_dataset(design))
+    try:
+        with closing(run(cells(design), store, executor, retry_failed=retry_failed, plan_of=plan_of)) as events:
+            yield from events
+    except (KeyboardInterrupt, GeneratorExit):
+        store.end_run(number, "interrupted")
+        raise
+    except BaseException:
+        with suppress(StoreError):  # the disk that is full now was so before, and that is what should be told
+            store.end_run(number, "failed")
+        raise
+    store.end_run(number, "done")
+
+
+def cells(design: Design) -> tuple[Cell, ...]:
+    """What the runner asks for, dataset by dataset; nothing is searched, as all points of the grids are wanted."""
+    return tuple(
+        Cell(
+            dataset=dataset,
+            model=PROBE,
+            space=SearchSpace.of({}),
+            method=SearchMethod.parse("none"),
+            splits=(),
+            metric="accuracy",
+            n_seeds=len(tasks),
+        )
+        for dataset, tasks in _by_dataset(design).items()
+    )
+
+
+def observations(store: Store) -> list[Observation]:
+    """All that the study has seen, in an order that does not depend on that in which it was run.
+
+    To the settings of the probe come "dataset" and "data_seed", to the scores those on the test part as
+    "test_accuracy" and so on. "train_accuracy" is that on the samples it was trained on, if it was. "first_batch_loss"
+    is the regularised loss of the first batch before any step, "final_loss" that of all samples without the penalty.
+    """
+    found = [
+        _observation(outcome)
+        for outcome in store.outcomes(phase="final", failed=False)
+        if outcome.task.model == PROBE and "study" in outcome.details
+    ]
+    return sorted(found, key=_place)
+
+
+def _observation(outcome: Outcome) -> Observation:
+    seen = Observation.from_json(outcome.details["study"])
+    task = outcome.task
+    accuracies = [value for value in seen.trace.get("accuracy", ()) if value is not None]
+    # Rows of earlier versions have the old name, and no feature range.
+    stored = {"first_batch_loss" if name == "initial_loss" else name: score for name, score in seen.scores.items()}
+    asked = dict(task.settings).get("feature_range", ProbeSettings.feature_range)
+    scores = {
+        **stored,
+        **({"train_accuracy": accuracies[-1]} if accuracies else {}),
+        **{f"test_{metric}": score for metric, score in outcome.scores.get("test", {}).items()},
+    }
+    settings = {
+        **seen.settings,
+        "feature_range": seen.settings.get("feature_range", asked),
+        "dataset": task.dataset,
+        "data_seed": task.data_seed,
+    }
+    return replace(seen, seed=task.seed, settings=settings, scores=scores)
+
+
+def _place(seen: Observation) -> tuple[Any, ...]:
+    settings = seen.settings
+    rest = sorted((name, repr(value)) for name, value in settings.items())
+    return settings["series"], seen.model, settings["n_qubits"], rest, seen.seed
+
+
+def _by_dataset(design: Design) -> Mapping[str, tuple[Task, ...]]:
+    """Heaviest first, and the dataset with the heaviest."""
+    found: dict[str, list[Task]] = {}
+    for task in sorted(design.tasks(), key=work, reverse=True):
+        found.setdefault(task.dataset, []).append(task)
+    return {dataset: tuple(tasks) for dataset, tasks in found.items()}
+
+
+def _plan_of(tasks: Mapping[str, tuple[Task, ...]]) -> Callable[[Cell], Plan]:
+    """The plan of a cell is one step with all tasks on its dataset."""
+
+    def plan(cell: Cell) -> Plan:
+        yield Step(tasks=tasks[cell.dataset])
+
+    return plan
