@@ -11,7 +11,7 @@ import numpy as np
 from mcquack.checks import is_number, is_whole_number, require
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError
-from mcquack.models.engines import EngineName, check_engine, chosen_engine
+from mcquack.models.engines import EngineName, RunsOn, check_engine, chosen_engine
 from mcquack.simulators.ring.engine import MAX_LAYERS
 from mcquack.training.parameters import InitStrategy
 
@@ -92,7 +92,7 @@ class ProbeSettings:
         return self.model in VARIATIONAL
 
     @property
-    def runs_on(self) -> Literal["statevector", "ring"]:
+    def runs_on(self) -> RunsOn:
         """What "auto" comes to."""
         return chosen_engine(self.engine, self.n_qubits)
 
