@@ -61,7 +61,7 @@ def test_the_ring_of_a_ledger_is_kept(measured, other_ring):
         {"run": "second"},
         {"seed": 1},
         {"n_layers": 3},
-        {"options": Options(max_error=0.4)},
+        {"options": Options(noise="full")},
         {"options": Options(decoupling="XX")},
         {"ring": (3, 4)},
     ],
@@ -74,8 +74,10 @@ def test_whatever_asks_for_something_else_has_a_ring_of_its_own(measured, path, 
     assert opened.service.description["ring"] == [3, 4]
 
 
-@pytest.mark.parametrize("options", [Options(mode="batch"), Options(api="executor")], ids=["mode", "api"])
-def test_what_a_service_chooses_by_itself_makes_no_difference(measured, path, other_ring, options):
+@pytest.mark.parametrize(
+    "options", [Options(mode="batch"), Options(api="executor"), Options(max_error=0.4, allow_faulty=True)], ids=str
+)
+def test_what_does_not_decide_what_is_measured_makes_no_difference(measured, path, other_ring, options):
     first = measured("fake_rome", n_qubits=2)
     other_ring((3, 4))
     again = device_sampler("fake_rome", n_qubits=2, n_layers=2, ledger=path, options=options)
@@ -96,6 +98,8 @@ def test_properties_are_those_of_the_best_ring_or_of_the_one_given():
     coupling = device_coupling("fake_algiers")
     best = best_ring(coupling, 12)
     assert snapshot_properties("fake_algiers", n_qubits=12, n_layers=2) == properties_along(coupling, best.qubits)
+    alone = snapshot_properties("fake_algiers", n_qubits=13, n_layers=1)  # one layer has no CNOTs, and needs no ring
+    assert all(len(values) == 13 for values in alone.values.values())
     given = snapshot_properties("fake_algiers", n_qubits=2, n_layers=2, ring=(0, 1))
     assert given == properties_along(coupling, (0, 1))
     with pytest.raises(LayoutError):

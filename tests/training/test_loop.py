@@ -1,5 +1,6 @@
 """The loop yields epoch after epoch; its reports say what the numbers of each epoch are."""
 
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -8,10 +9,13 @@ import pytest
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
+from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.kernels import centroid_kernel, class_scores, target_alignment
+from mcquack.kernels.sampled import SampledEngine
 from mcquack.training import (
     Epoch,
     ParameterShiftEngine,
+    SpsaEngine,
     TrainingData,
     TrainingSettings,
     TrainingState,
@@ -132,3 +136,19 @@ def test_engines_without_compiled_epochs_train_alike(k: int, class_score: Any) -
         for name, array in left.state.to_tensors().items():
             assert_allclose(array, other[name], rtol=0, atol=1e-8, err_msg=name)
         assert_allclose(left.report.alignment, right.report.alignment, atol=1e-8)
+
+
+def test_equal_shares_of_shots_are_nobodys() -> None:
+    """A kernel that tells nothing has the accuracy of a guess, whichever class comes first."""
+
+    class Blind:
+        def weight_counts(self, circuits: OverlapCircuits, *, shots: int) -> Any:
+            return np.full((*circuits.shape, circuits.n_qubits + 1), shots // (circuits.n_qubits + 1))
+
+    data = clusters(n_samples=30)
+    data = replace(data, row_weights=(data.labels > 0).astype(float))  # of the first class there is nothing to guess
+    shots = 10 * (FEATURE_MAP.n_qubits + 1)
+    engine = SpsaEngine(SampledEngine(Blind(), FEATURE_MAP, shots=shots))
+    loop = train(engine, data, sensible_start(data), settings=TrainingSettings(), validation=data)
+    report = next(loop).report
+    assert_allclose([report.accuracy, report.validation_accuracy], 1 / data.n_classes)

@@ -36,13 +36,13 @@ def device_sampler(
     """A sampler on the device of that name: "aer", a snapshot as "fake_pittsburgh", "ibm_…" or "least_busy".
 
     A ledger that has measurements of this device, size, seed, options and run already keeps to their ring: another
-    day's calibration would prefer another, and what was measured would not be found again. So does the choice of the
-    least busy device.
+    day's calibration, or another ``max_error``, would prefer another, and what was measured would not be found again.
+    So does the choice of the least busy device.
     """
     chosen = options or Options()
     known = None if ring is not None else _noted_service(ledger, name, n_qubits, n_layers, chosen, seed=seed, run=run)
     if known is not None:
-        service = services().reopened(known)
+        service = services().reopened(known, mode=chosen.mode)
     else:
         service = services().open_service(
             name, n_qubits=n_qubits, n_layers=n_layers, options=chosen, seed=seed, ring=ring
@@ -64,7 +64,7 @@ def snapshot_properties(
             max_error=chosen.max_error,
             allow_faulty=chosen.allow_faulty,
         ).qubits
-    return properties_along(coupling, ring)
+    return properties_along(coupling, ring, n_layers=n_layers)
 
 
 def device_coupling(name: str) -> Coupling:
@@ -103,7 +103,8 @@ def _noted_service(
             alike = _is_called(str(noted.service.get("backend")), name)
             alike = alike and all(noted.service.get(key) == value for key, value in size.items())
             alike = alike and noted.label == run and noted.service.get("seed") in (None, seed)
-            if alike and _asked_like(Options.of(dict(noted.service)), options):
+            # A device does not say which noise was asked for, as it has its own.
+            if alike and _asked_like(Options.of({"noise": options.noise, **noted.service}), options):
                 return noted.service
     return None
 
@@ -113,9 +114,9 @@ def _is_called(device: str, name: str) -> bool:
 
 
 def _asked_like(noted: Options, asked: Options) -> bool:
-    """Whether the options are the same, but for those that a service chooses by itself."""
-    as_noted = replace(asked, mode=noted.mode, api=noted.api if asked.api == "auto" else asked.api)
-    return noted == as_noted
+    """Whether the options that decide what is measured are the same, but for what a service chooses by itself."""
+    as_asked = replace(noted, mode=asked.mode, max_error=asked.max_error, allow_faulty=asked.allow_faulty)
+    return as_asked == replace(asked, api=noted.api if asked.api == "auto" else asked.api)
 
 
 def services() -> Any:

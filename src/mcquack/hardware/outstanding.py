@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.hardware.circuit.euler import n_angles
 from mcquack.hardware.jobs.ledger import Ledger
+from mcquack.hardware.jobs.records import Part
 from mcquack.hardware.jobs.splitting import split
 from mcquack.hardware.sampler import DeviceSampler
 
@@ -27,14 +28,18 @@ def outstanding(sampler: DeviceSampler, asked: Sequence[OverlapCircuits], *, sho
     return sum(found, start=Outstanding())
 
 
+def unsent(parts: Sequence[Part]) -> Outstanding:
+    """Of what a ledger has noted, what is neither measured nor on its way."""
+    left = [part for part in parts if not part.is_measured and not part.is_on_its_way]
+    return Outstanding(n_circuits=sum(part.n_circuits for part in left), n_jobs=len(left))
+
+
 def _outstanding(sampler: DeviceSampler, circuits: OverlapCircuits, *, shots: int) -> Outstanding:
     measurement = sampler.measurement(circuits, shots=shots)
     if sampler.ledger is not None and sampler.ledger.is_file():
         with Ledger.open(sampler.ledger) as ledger:
             if measurement.id in ledger:
-                parts = ledger.parts(measurement.id)
-                unsent = [part for part in parts if not part.is_measured and not part.is_on_its_way]
-                return Outstanding(n_circuits=sum(part.n_circuits for part in unsent), n_jobs=len(unsent))
+                return unsent(ledger.parts(measurement.id))
     n_parameters = n_angles(circuits.n_qubits, circuits.n_layers)
     jobs = split(measurement.n_circuits, shots=shots, n_parameters=n_parameters, limits=sampler.service.limits)
     return Outstanding(n_circuits=measurement.n_circuits, n_jobs=len(jobs))

@@ -9,6 +9,7 @@ import numpy as np
 from mcquack.kernels.alignment import target_alignment
 from mcquack.kernels.fidelity import centroid_kernel
 from mcquack.kernels.pooling import class_scores
+from mcquack.kernels.sampled import SampledEngine
 from mcquack.simulators.engine import Engine
 from mcquack.simulators.statevector import StatevectorEngine
 from mcquack.training.compiled import CompiledEpochs
@@ -39,12 +40,17 @@ def train(
         run = CompiledEpochs(engine, data, settings)
     else:
         run = SeamEpochs(engine, data, settings)
+    counted = isinstance(getattr(engine, "engine", engine), SampledEngine)
     while True:
         started = time.perf_counter()
         sums = run(state)
         state = sums.state
-        alignment, accuracy = _scores(sums.kernel, data, settings)
-        held_out = None if validation is None else _scores(_kernel(engine, validation, state), validation, settings)
+        alignment, accuracy = _scores(sums.kernel, data, settings, counted=counted)
+        held_out = (
+            None
+            if validation is None
+            else _scores(_kernel(engine, validation, state), validation, settings, counted=counted)
+        )
         yield Epoch(
             state,
             EpochReport(
@@ -68,10 +74,19 @@ def _kernel(engine: Engine[Any], data: TrainingData, state: TrainingState) -> Fl
     return centroid_kernel(engine, data.X, parameters.centroids, weights=parameters.weights, bias=parameters.bias)
 
 
-def _scores(kernel: FloatArray, data: TrainingData, settings: TrainingSettings) -> tuple[float, float]:
-    """Alignment, and the share of (weighted) samples whose highest score is that of their class."""
+def _scores(
+    kernel: FloatArray, data: TrainingData, settings: TrainingSettings, *, counted: bool
+) -> tuple[float, float]:
+    """Alignment, and the share of (weighted) samples whose highest score is that of their class.
+
+    Counted scores are often equal: then it is the share that drawing lots among them would give on average.
+    """
     scores = class_scores(kernel, data.n_classes, class_score=settings.class_score)
-    hits = scores.argmax(axis=1) == data.labels
+    if counted:
+        highest = scores == scores.max(axis=1, keepdims=True)
+        hits = highest[np.arange(len(scores)), data.labels] / highest.sum(axis=1)
+    else:
+        hits = scores.argmax(axis=1) == data.labels
     mass = float(data.row_weights.sum())
     accuracy = float(np.sum(data.row_weights * hits) / mass) if mass > 0 else 0.0
     return target_alignment(scores, data.labels, row_weights=data.row_weights), accuracy

@@ -6,7 +6,7 @@ from typing import Any
 
 from qiskit_ibm_runtime.fake_provider import FakeAlgiers, FakeRomeV2
 
-from tests.hardware.doubles import bits_of
+from tests.hardware.doubles import SECRET, bits_of
 from tests.hardware.services.accounts import FarAccount, FarJob
 
 N_QUBITS = 2
@@ -44,6 +44,7 @@ class BusyAccount(FarAccount):
         default_factory=lambda: (renamed(FakeRomeV2, "ibm_rome"), renamed(FakeAlgiers, "ibm_algiers"))
     )
     at_once: bool = True
+    token: str = SECRET
     interrupts: bool = False
 
     def take(self, program, angles, *, shots, options, mode, tag):

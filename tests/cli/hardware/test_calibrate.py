@@ -3,7 +3,9 @@ import csv
 import pytest
 
 from mcquack import load
-from mcquack.kernels.bitflip import calibrate
+from mcquack.cli.hardware.lessons import more_lessons
+from mcquack.datasets import load as load_dataset
+from mcquack.kernels.bitflip import calibrate, training_tolerance
 from mcquack.simulators.noise import PITTSBURGH
 from mcquack.simulators.samplers import NoisySampler
 
@@ -42,6 +44,60 @@ def test_what_was_measured_for_it_serves_run(command, mcquack, model, data):
     assert command(backend="aer").code == 0
     outcome = mcquack("hardware", "run", "--model", model, "--data", data, "--backend", "aer")
     assert "2,400 executions of 24 circuits" in outcome.err
+
+
+def test_rows_with_labels_choose_by_accuracy(command, model, data, folder):
+    outcome = command("--rule", "accuracy", "--data", data, "--out", "calibrated.mcq", "--curve", "curve.csv")
+    assert outcome.code == 0, outcome.err
+    circuits = load(model).overlap_circuits(more_lessons(data, load(model), model=model, target=None, data_dir=None).X)
+    counts = NoisySampler(PITTSBURGH, seed=0).weight_counts(circuits, shots=100)
+    labels = [1, 0] * 6  # low and high, of the classes high and low
+    assert outcome.out == f"{training_tolerance(counts, labels)}\n"
+    assert load(folder / "calibrated.mcq").bitflip_tolerance == int(outcome.out)
+    with (folder / "curve.csv").open(newline="") as file:
+        assert [list(row) for row in csv.DictReader(file)] == [["tolerance", "accuracy"]] * 3
+
+
+def test_a_dataset_by_name_is_calibrated_on_its_training_part(mcquack, folder):
+    assert mcquack("fit", "linearly_separable_2", "--qubits", 2, "--epochs", 0, "--out", "m.mcq").code == 0
+    given = ("--model", "m.mcq", "--backend", "simulator", "--rule", "accuracy", "--data", "linearly_separable_2")
+    outcome = mcquack("hardware", "calibrate", *given, "--shots", 5)
+    assert outcome.code == 0, outcome.err
+    assert "Training on" not in outcome.err
+    assert f"on {len(load_dataset('linearly_separable_2').train.y):,} rows" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        (("--rule", "accuracy"), 2, "--data"),
+        (("--data", "data.csv"), 2, "--rule"),
+        (("--rule", "accuracy", "--data", "data.csv", "--plot", "a.png"), 2, "--curve"),
+    ],
+)
+def test_rules_and_rows_belong_together(command, options, code, message):
+    outcome = command(*options)
+    assert outcome.code == code
+    assert message in outcome.err
+
+
+def test_labels_must_be_those_of_the_model_and_centroids_one_of_a_class(command, saved, data, table):
+    other = table("x,colour,label\n0.1,red,middle\n", "other.csv")
+    outcome = command("--rule", "accuracy", "--data", other)
+    assert outcome.code == 1
+    assert "'middle'" in outcome.err
+    saved(n_centroids_per_class=2)
+    assert "one centroid per class" in command("--rule", "accuracy", "--data", data).err
+
+
+def test_centroids_of_one_class_are_not_each_others_others(command, saved, folder):
+    path = saved(n_centroids_per_class=2)
+    assert command("--shots", 50, "--curve", "curve.csv").code == 0
+    counts = NoisySampler(PITTSBURGH, seed=0).weight_counts(load(path).overlap_circuits(), shots=50)
+    found = calibrate(counts, labels=[0, 0, 1, 1], n_resamples=1)
+    with (folder / "curve.csv").open(newline="") as file:
+        off = [float(row["off_diagonal"]) for row in csv.DictReader(file)]
+    assert off == pytest.approx(found.off_diagonal, abs=1e-5)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import pytest
 
 from mcquack.hardware.jobs.ledger import Ledger
 from mcquack.hardware.services.account import TOKEN_VARIABLE
+from mcquack.hardware.services.runtime import RuntimeService
 from tests.hardware.doubles import SECRET
 
 STORE = "jobs.sqlite"
@@ -74,9 +75,55 @@ def test_cancelled_jobs_are_sent_again_by_resume(hardware, far):
     assert [job.was_cancelled for job in far.sent] == [False, True]
     assert told_jobs(hardware("status", STORE)) == [("4", "4", "1 done"), ("24", "0", "1 cancelled")]
     far.at_once = True
-    assert "sent again" in hardware("resume", STORE, "--only", second).err
+    assert "sent again" in hardware("resume", STORE, "--only", second, "--yes").err
     assert [job.n_circuits for job in far.sent] == [4, 24, 24]
     assert hardware("run", *REMOTE).code == 0
+
+
+def test_what_resume_sends_is_agreed_on_first(hardware, far, answer):
+    far.at_once = False
+    hardware("submit", *REMOTE, "--yes")
+    hardware("cancel", STORE)
+    answer("n\n")
+    outcome = hardware("resume", STORE)
+    assert outcome.code == 1
+    assert "2,800 executions of 28 circuits in 2 jobs" in outcome.err
+    assert "nothing was sent" in outcome.err
+    assert len(far.sent) == 2
+    far.at_once = True
+    answer("y\n")
+    assert hardware("resume", STORE).code == 0
+    assert len(far.sent) == 4
+
+
+def test_while_another_process_measures_its_notes_are_shown_and_nothing_is_cancelled(hardware, far):
+    far.at_once = False
+    hardware("submit", *REMOTE, "--yes")
+    with Ledger.open(STORE, write=True):
+        outcome = hardware("status", STORE)
+        assert outcome.code == 0
+        assert "Another process is measuring with jobs.sqlite" in outcome.err
+        assert told_jobs(outcome) == [("4", "0", "1 queued"), ("24", "0", "1 queued")]
+        outcome = hardware("cancel", STORE)
+        assert outcome.code == 1
+        assert "another process is measuring" in outcome.err
+        assert "stop it" in outcome.err
+    assert not any(job.was_cancelled for job in far.sent)
+
+
+def test_a_store_is_gone_on_with_in_the_mode_that_is_asked_for(hardware, far, monkeypatch):
+    modes = []
+    monkeypatch.setattr(RuntimeService, "_mode", lambda self: modes.append(self._plan.options.mode))
+    hardware("submit", *REMOTE, "--yes", "--mode", "batch", "--tolerance", 1)
+    hardware("run", *REMOTE, "--yes", "--mode", "session", "--shots", 50, "--tolerance", 1)
+    assert modes == ["batch", "session"]
+    assert hardware("run", *REMOTE, "--mode", "job", "--max-error", 0.4, "--tolerance", 1).code == 0
+    assert len(far.sent) == 2
+
+
+def test_shots_that_cannot_be_twirled_are_told(hardware, far):
+    outcome = hardware("submit", *REMOTE, "--yes", "--shots", 101)
+    assert "101 shots can be twirled in one way only" in outcome.err
 
 
 def test_whoever_waits_may_leave(hardware, far):

@@ -1,5 +1,6 @@
 import pytest
 
+from mcquack import report
 from mcquack.hardware.layout.ring import best_ring
 from mcquack.hardware.opening import device_coupling
 
@@ -12,6 +13,17 @@ def test_the_ring_is_printed_in_order(mcquack, folder):
     assert outcome.out.split() == [str(qubit) for qubit in ring.qubits]
     assert f"{ring.success:.2g}" in outcome.err
     assert b"<svg" in (folder / "ring.svg").read_bytes()
+
+
+def test_the_picture_crosses_out_what_the_search_avoids(mcquack, monkeypatch):
+    asked = []
+    original = report.plot_device_ring
+    monkeypatch.setattr(
+        report, "plot_device_ring", lambda *given, **named: asked.append(named) or original(*given, **named)
+    )
+    options = ("--qubits", 2, "--max-error", 0.03, "--allow-faulty", "--out", "ring.svg")
+    assert mcquack("hardware", "layout", "fake_rome", *options).code == 0
+    assert asked == [{"max_error": 0.03}]
 
 
 def test_lengths_that_there_are_get_listed(mcquack, folder):

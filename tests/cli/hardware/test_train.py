@@ -1,17 +1,24 @@
+import logging
+
 import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
 
 from mcquack import McQuackClassifier, QuackClassifier, load
 from mcquack.cli.hardware import train as train_module
+from mcquack.cli.hardware.device import Device
+from mcquack.hardware.jobs.service import Limits
+from mcquack.hardware.services.account import TOKEN_VARIABLE
+from mcquack.hardware.services.runtime import RuntimeService
 from mcquack.kernels.alignment import target_alignment
 from mcquack.simulators.noise import PITTSBURGH
-from mcquack.simulators.samplers import NoisySampler
+from mcquack.simulators.samplers import NoisySampler, SimulatedSampler
 from tests.cli.tables import two_classes
 from tests.models.sameness import assert_same_model
 
 BUDGET = 100_000
 EPOCH = 12 * 2 * 10 * 7  # circuits of the kernel, shots, and two steps of three kernels and one for the loss
+CENTROIDS = 2 * 2 * 10
 
 
 @pytest.fixture
@@ -49,13 +56,17 @@ def test_training_on_a_noisy_device_improves_an_untrained_model_within_its_budge
 
 
 def test_a_new_model_is_made_for_the_table(train, mcquack, data, folder):
-    outcome = train(*NEW)
+    outcome = train(*NEW, budget=4 * EPOCH + CENTROIDS)
     assert outcome.code == 0, outcome.err
+    assert f"takes {CENTROIDS} of the budget first" in outcome.err
+    assert "No bit-flip tolerance is needed" in outcome.err
     assert f"An epoch takes {EPOCH:,} shots by spsa; the paper's formula" in outcome.err
     model = load(folder / "out.mcq")
     assert (model.n_iter_, model.shots_, model.warm_start) == (4, 4 * EPOCH, False)
     assert (model.feature_map_.n_qubits, model.feature_map_.final_entangler) == (2, False)
+    assert (model.shots, model.gradient, model.shot_budget, model.training_tolerance) == (None, "auto", None, None)
     assert mcquack("predict", "out.mcq", data).code == 0
+    model.fit(*make_blobs(20, n_features=2, centers=2, random_state=0))  # no sampler is needed to begin anew
 
 
 @pytest.mark.parametrize("method", ["spsa", "stochastic_shift", "parameter_shift"])
@@ -71,14 +82,16 @@ def test_every_method_is_told_what_it_takes_before_it_is_begun(train, folder, me
     ("kind", "settings"),
     [(McQuackClassifier, {"n_centroids_per_class": 2}), (QuackClassifier, {"n_repetitions": 3}), (QuackClassifier, {})],
 )
-def test_a_model_goes_on_with_its_own_circuit(saved, train, folder, kind, settings):
+def test_a_model_goes_on_with_its_own_circuit(saved, train, mcquack, data, folder, kind, settings):
     path = saved(kind, **settings, bitflip_tolerance=1)
     outcome = train("--model", path, "--epochs", 2, budget=10**6)
     assert outcome.code == 0, outcome.err
     before, after = load(path), load(folder / "out.mcq")
     assert type(after) is kind
     assert after.feature_map_ == before.feature_map_
-    assert (after.n_iter_, after.training_tolerance) == (2, 1)
+    assert (after.n_iter_, after.bitflip_tolerance) == (2, 1)
+    assert "No bit-flip tolerance" not in outcome.err
+    assert mcquack("predict", "out.mcq", data).code == 0
     assert after.extra_ == before.extra_
     assert not np.array_equal(after.weights_, before.weights_)
 
@@ -114,11 +127,12 @@ def test_a_table_needs_a_target_and_a_file_is_not_replaced_by_accident(train, fo
 
 
 def test_after_a_break_the_same_command_repeats_no_measurement(train, folder, far, monkeypatch):
-    whole = train(*NEW, "--yes", "--store", "whole.sqlite", backend="ibm_rome", budget=2 * EPOCH)
+    budget = 2 * EPOCH + CENTROIDS
+    whole = train(*NEW, "--yes", "--store", "whole.sqlite", backend="ibm_rome", budget=budget)
     assert whole.code == 0, whole.err
     expected, n_jobs = load(folder / "out.mcq"), len(far.sent)
-    assert "in 12 jobs" in whole.err
-    assert n_jobs == 12 - 1  # the second epoch begins with the circuits that the first ended with
+    assert "in 13 jobs" in whole.err
+    assert n_jobs == 13 - 1  # the second epoch begins with the circuits that the first ended with
     far.sent.clear()
 
     original = train_module.shown
@@ -130,14 +144,77 @@ def test_after_a_break_the_same_command_repeats_no_measurement(train, folder, fa
             yield epoch
 
     monkeypatch.setattr(train_module, "shown", interrupted)
-    outcome = train(*NEW, "--yes", "--force", backend="ibm_rome", budget=2 * EPOCH)
+    outcome = train(*NEW, "--yes", "--force", backend="ibm_rome", budget=budget)
     assert outcome.code == 130
     assert "--force" in outcome.err
     monkeypatch.setattr(train_module, "shown", original)
-    outcome = train(*NEW, "--yes", "--force", backend="ibm_rome", budget=2 * EPOCH)
+    outcome = train(*NEW, "--yes", "--force", backend="ibm_rome", budget=budget)
     assert outcome.code == 0, outcome.err
     assert len(far.sent) == n_jobs
     assert_same_model(load(folder / "out.mcq"), expected)
+
+
+class Never:
+    """A device on which no outcome is all zeros; it notes how many of its shots are asked for."""
+
+    def __init__(self):
+        self.spent = 0
+
+    def weight_counts(self, circuits, *, shots):
+        self.spent += circuits.shape[0] * circuits.shape[1] * shots
+        counts = SimulatedSampler().weight_counts(circuits, shots=shots)
+        counts[..., 1] += counts[..., 0]
+        counts[..., 0] = 0
+        return counts
+
+
+def test_shots_are_not_spent_on_kernels_of_zeros(train, folder, monkeypatch):
+    sampler = Never()
+    monkeypatch.setattr(Device, "sampler", lambda *_: sampler)
+    budget = 2 * EPOCH + CENTROIDS
+    outcome = train(*NEW, budget=budget)
+    assert outcome.code == 0, outcome.err
+    assert "as only 0.0% of a centroid's shots with itself are all zeros" in outcome.err
+    model = load(folder / "out.mcq")
+    assert model.bitflip_tolerance == 1
+    assert sampler.spent == budget
+
+
+@pytest.mark.parametrize("method", ["spsa", "stochastic_shift", "parameter_shift"])
+def test_jobs_are_as_many_as_are_told(train, far, method):
+    """But for those of the first kernel of an epoch, which is the last one of the epoch before."""
+    outcome = train(*NEW, "--yes", "--method", method, "--batch", 5, "--epochs", 1, backend="ibm_rome", budget=10**6)
+    assert outcome.code == 0, outcome.err
+    assert f"in {len(far.sent)} jobs" in outcome.err
+    assert len(far.sent) == 1 + 3 * (3 + 2) + 1
+    told = sum(job.n_circuits for job in far.sent) * 10
+    assert f"at most {told:,} executions" in outcome.err
+
+
+def test_jobs_that_a_service_limits_are_more(train, far, monkeypatch):
+    monkeypatch.setattr(RuntimeService, "limits", Limits(executions=10 * 24))
+    outcome = train(*NEW, "--yes", "--method", "parameter_shift", "--epochs", 1, backend="ibm_rome", budget=10**6)
+    told = int(outcome.err.split(" jobs: ")[0].rpartition(" in ")[2].replace(",", ""))
+    assert len(far.sent) <= told <= len(far.sent) + 3 + 2 + 1
+
+
+def test_jobs_are_sent_in_a_batch_which_every_plan_allows(train, far, monkeypatch):
+    modes = set()
+    monkeypatch.setattr(RuntimeService, "_mode", lambda self: modes.add(self._plan.options.mode))
+    assert train(*NEW, "--yes", "--epochs", 1, backend="ibm_rome").code == 0
+    assert modes == {"batch"}
+
+
+def test_no_token_is_told_logged_or_kept(train, far, folder, caplog, monkeypatch):
+    caplog.set_level(logging.DEBUG)
+    monkeypatch.setenv(TOKEN_VARIABLE, far.token)
+    outcome = train(*NEW, "--yes", "--epochs", 1, backend="ibm_rome")
+    assert outcome.code == 0, outcome.err
+    told = [outcome.out, outcome.err, *(record.getMessage() for record in caplog.records)]
+    assert not any(far.token in text for text in told)
+    files = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+    assert {"hardware.sqlite", "out.mcq"} <= files.keys()
+    assert not any(far.token.encode() in content for content in files.values())
 
 
 def test_qpu_time_is_asked_for(train, far, answer, folder):

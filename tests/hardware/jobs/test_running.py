@@ -272,7 +272,23 @@ class TestFaults:
         with pytest.raises(DeviceError, match=reason):
             list(follow(memory, service, measurement))
         assert len(service.submitted) == 1
-        assert not memory.parts(measurement.id)[0].is_measured
+        (part,) = memory.parts(measurement.id)
+        assert (part.is_measured, part.job.state) == (False, "failed")
+        assert reason in part.job.message
+        # Whoever has mended it may try again.
+        del service.outcomes
+        assert kinds(follow(memory, service, measurement)) == ["resent", "done"]
+
+    @pytest.mark.parametrize("step", [refresh, cancel])
+    def test_a_job_with_bits_that_were_not_asked_for_can_be_looked_after(self, memory, step):
+        service = FakeService(limits=SMALL)
+        service.outcomes = lambda job_id: np.zeros((1, 1, 1), dtype=np.uint8)
+        measurement = begun(memory, service)
+        list(submit(memory, service, measurement))
+        for job_id in service.jobs:
+            service.status(job_id)  # all are done
+        assert kinds(step(memory, service, measurement)) == ["unusable"] * 3
+        assert {part.job.state for part in memory.parts(measurement.id)} == {"failed"}
 
     def test_ctrl_c_leaves_the_jobs_and_says_how_to_go_on(self, ledger):
         service = FakeService(limits=SMALL, polls=5)

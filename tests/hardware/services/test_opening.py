@@ -37,6 +37,7 @@ def test_a_device_is_opened_by_its_name(account):
     assert (told["backend"], told["decoupling"], told["seed"]) == ("ibm_algiers", "XY4", None)
     assert tuple(told["ring"]) == best_ring(coupling_of(account.devices[1]), 12).qubits
     assert reopened(told).description == told
+    assert [reopened(told)._plan.options.mode, reopened(told, mode="batch")._plan.options.mode] == ["job", "batch"]
     assert service.limits.executions == 10_000_000
 
 

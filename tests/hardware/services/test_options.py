@@ -21,6 +21,17 @@ def test_a_hundred_shots_stay_a_hundred():
     assert Options().split(101) == (1, 101)
 
 
+def test_shots_that_can_hardly_be_twirled_are_told_with_some_that_can():
+    twirled = Options(measure_twirling=True)
+    assert twirled.twirling_note(101) == (
+        "101 shots can be twirled in one way only, which is no twirling; take 96 or 128"
+    )
+    assert twirled.twirling_note(106) == "106 shots can be twirled only in 2 random ways; take 96 or 128"
+    for shots in (1, 2, 31, 96, 100, 1000):
+        assert twirled.twirling_note(shots) == ""
+    assert Options().twirling_note(101) == Options(measure_twirling=True, randomizations=1).twirling_note(101) == ""
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -35,8 +36,19 @@ def test_a_description_is_json_and_gives_the_plan_back(plan):
 def test_a_description_tells_all_that_decides_what_is_measured():
     plan = Plan(backend="aer", n_qubits=2, n_layers=3, ring=(5, 4), seed=1)
     told = plan.description(method="automatic")
-    assert {"backend", "n_qubits", "n_layers", "ring", "seed", "method", *Options().settings} <= set(told)
+    deciding = {"decoupling", "measure_twirling", "randomizations", "api", "noise"}
+    assert {"backend", "n_qubits", "n_layers", "ring", "seed", "method", *deciding} <= set(told)
     assert all(told[name] for name in ("qiskit", "qiskit_aer", "qiskit_ibm_runtime"))
+
+
+@pytest.mark.parametrize("seed", [None, 0])
+def test_what_decides_nothing_is_not_in_a_description(seed):
+    """Else what was measured in a batch, or on a ring that was found otherwise, would be paid for again."""
+    plan = Plan(backend="ibm_rome", n_qubits=2, n_layers=2, ring=(0, 1), seed=seed)
+    for changes in ({"mode": "session"}, {"max_error": 0.1}, {"allow_faulty": True}):
+        assert replace(plan, options=Options(**changes)).description() == plan.description()
+    noisy = replace(plan, options=Options(noise="full"))
+    assert (noisy.description() == plan.description()) == (seed is None)
 
 
 def test_versions_are_those_of_the_first_opening():

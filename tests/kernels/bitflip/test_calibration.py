@@ -30,6 +30,18 @@ def test_curves_are_means_on_and_off_the_diagonal():
     assert_allclose(found.difference, found.diagonal - found.off_diagonal)
 
 
+def test_pairs_of_one_class_are_neither_on_nor_off_the_diagonal():
+    counts = binomial_counts(n_classes=4)
+    found, kernels = calibrate(counts, labels=["a", "b", "a", "b"], n_resamples=5), tolerant_kernels(counts)
+    others = [(0, 1), (0, 3), (1, 0), (1, 2), (2, 1), (2, 3), (3, 0), (3, 2)]
+    assert_allclose(found.off_diagonal, np.mean([kernels[pair] for pair in others], axis=0))
+    assert_allclose(found.diagonal, calibrate(counts, n_resamples=5).diagonal)
+    with pytest.raises(InvalidInputError, match="all labels are the same"):
+        calibrate(counts, labels=[1, 1, 1, 1])
+    with pytest.raises(InvalidInputError, match="each of 4 means"):
+        calibrate(counts, labels=[0, 1])
+
+
 def test_the_best_tolerance_has_the_largest_difference():
     found = calibrate(binomial_counts(), n_resamples=5)
     assert found.difference[found.tolerance] == found.difference.max()

@@ -45,7 +45,7 @@ class Device:
     @property
     def is_remote(self) -> bool:
         """Whether it costs QPU time."""
-        return self.backend.startswith("ibm_") or self.backend == "least_busy"
+        return is_remote(self.backend)
 
     @property
     def how_to_go_on(self) -> str:
@@ -90,6 +90,8 @@ class Device:
             on_event=Jobs(),
         )
         tell_service(opened)
+        if self.keeps_jobs and (note := self.options.twirling_note(self.shots)):
+            tell(f"Note: {note}.")
         return opened
 
     def confirm(self, sampler: "Sampler", asked: "Sequence[OverlapCircuits]") -> None:
@@ -105,7 +107,7 @@ class Device:
         if not missing.n_circuits:
             tell(f"All circuits are in {self.store} already, measured or on their way.")
             return
-        self._agree(
+        self._ask(
             estimate(
                 missing.n_circuits,
                 self.shots,
@@ -120,7 +122,7 @@ class Device:
         """The same for all shots of a training."""
         from mcquack.hardware.cost import shots_estimate
 
-        self._agree(
+        self._ask(
             shots_estimate(
                 n_shots,
                 shots_per_circuit=self.shots,
@@ -132,23 +134,33 @@ class Device:
             at_most="at most ",
         )
 
-    def _agree(self, cost: "Estimate", at_most: str = "") -> None:
-        if not self.is_remote:
-            circuits = f"{cost.n_circuits:,} circuit{'s' * (cost.n_circuits != 1)}"
-            tell(f"On {self.backend}: {at_most}{cost.executions:,} executions of {circuits}.")
+    def _ask(self, cost: "Estimate", at_most: str = "") -> None:
+        if self.is_remote:
+            require_agreement(cost, backend=self.backend, store=self.store, yes=self.yes, at_most=at_most)
             return
-        tell(f"On {self.backend}: {at_most}{cost}. What is in {self.store} already costs nothing.")
-        for line in cost.basis:
-            tell(f"  {line}")
-        if not (self.yes or _agrees()):
-            tell("mcquack: nothing was sent; --yes agrees in advance.")
-            raise typer.Exit(exit_codes.REFUSED)
+        circuits = f"{cost.n_circuits:,} circuit{'s' * (cost.n_circuits != 1)}"
+        tell(f"On {self.backend}: {at_most}{cost.executions:,} executions of {circuits}.")
 
     def _speed(self, sampler: Any) -> Any:
         """Of the device, if it is a real one."""
         from mcquack.hardware.opening import device_speed
 
         return device_speed(sampler.service.description["backend"]) if self.is_remote else None
+
+
+def is_remote(backend: str) -> bool:
+    """Whether a backend of this name costs QPU time."""
+    return backend.startswith("ibm_") or backend == "least_busy"
+
+
+def require_agreement(cost: "Estimate", *, backend: str, store: Path, yes: bool, at_most: str = "") -> None:
+    """Tells what QPU time it is and what that rests on, and leaves unless the user wants to spend it."""
+    tell(f"On {backend}: {at_most}{cost}. What is in {store} already costs nothing.")
+    for line in cost.basis:
+        tell(f"  {line}")
+    if not (yes or _agrees()):
+        tell("mcquack: nothing was sent; --yes agrees in advance.")
+        raise typer.Exit(exit_codes.REFUSED)
 
 
 def _agrees() -> bool:

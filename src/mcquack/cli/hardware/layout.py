@@ -39,4 +39,4 @@ def layout(
     if out is not None:
         from mcquack.report import plot_device_ring
 
-        write_picture(plot_device_ring(coupling, ring), out)
+        write_picture(plot_device_ring(coupling, ring, max_error=max_error), out)

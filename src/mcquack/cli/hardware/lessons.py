@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import typer
 from numpy.typing import NDArray
 
@@ -57,5 +56,4 @@ def more_lessons(
         )
     if not len(X):
         raise InvalidInputError(f"{data} has no rows that can be used.")
-    tell(f"Training on {len(X):,} rows; {X.shape[1]} features, {len(np.unique(y))} classes.")
     return Lessons(X=X, y=y, extra=classifier.extra_)

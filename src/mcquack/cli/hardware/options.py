@@ -41,7 +41,10 @@ Twirling = Annotated[
 Api = Annotated[
     Literal["auto", "v2", "executor"], typer.Option(help="Which sampler of the vendor; v2 is the older one.")
 ]
-Mode = Annotated[Literal["job", "batch", "session"], typer.Option(help="How jobs are grouped on the service.")]
+Mode = Annotated[
+    Literal["job", "batch", "session"],
+    typer.Option(help="How jobs are grouped on the service; IBM's Open Plan refuses sessions."),
+]
 Noise = Annotated[
     Literal["full", "pauli", "none"],
     typer.Option(help="Of snapshots: Aer's own model, the same errors as Pauli channels, or none."),

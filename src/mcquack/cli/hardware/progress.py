@@ -16,6 +16,7 @@ _TOLD = {
     "running": "running",
     "done": "measured and kept",
     "failed": "failed",
+    "unusable": "failed",
     "lost": "lost",
     "cancelled": "cancelled",
     "offline": "out of reach, trying again",

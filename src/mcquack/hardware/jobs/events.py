@@ -14,6 +14,7 @@ EventKind = Literal[
     "running",
     "done",  # its bits are in the ledger
     "failed",
+    "unusable",  # its bits are not those that were asked for; another one's would not be either
     "lost",  # the service does not know it any more
     "cancelled",
     "offline",  # the service cannot be reached, and is tried again

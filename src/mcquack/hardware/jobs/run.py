@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass, replace
 
-from mcquack.errors import LostJobError
+from mcquack.errors import DeviceError, LostJobError
 from mcquack.hardware.jobs.calling import Told, checked_bits, delivered, reached
 from mcquack.hardware.jobs.events import Event, EventKind
 from mcquack.hardware.jobs.ledger import Ledger
 from mcquack.hardware.jobs.patience import Patience
 from mcquack.hardware.jobs.records import Job, JobState, Measurement, Part
-from mcquack.hardware.jobs.service import Service, State
+from mcquack.hardware.jobs.service import Bits, Service, State
 
 _KINDS: dict[State, EventKind] = {
     "queued": "waiting",
@@ -58,8 +58,7 @@ class Run:
             status = yield from reached(lambda: self.service.status(job_id), part, job, patience=self.patience)
             if status.state == "done":
                 bits = yield from reached(lambda: self.service.outcomes(job_id), part, job, patience=self.patience)
-                self.ledger.keep_bits(job.tag, checked_bits(bits, self.measurement, part))
-                yield _event("done", replace(part, is_measured=True), replace(job, state="done", message=""))
+                yield self._received(part, job, bits)
             elif (status.state, status.message) != (job.state, job.message):
                 yield self._changed(part, job, status.state, _KINDS[status.state], status.message)
         except LostJobError as error:
@@ -86,7 +85,7 @@ class Run:
         # Its end may take the service a while, but it was asked for: whoever resumes wants a new job.
         ended = False
         for event in self.ask(replace(part, job=job)):
-            ended = ended or event.kind in ("done", "failed", "lost", "cancelled")
+            ended = ended or event.kind in ("done", "failed", "unusable", "lost", "cancelled")
             if ended or event.kind == "offline":
                 yield event
         if not ended:
@@ -105,6 +104,15 @@ class Run:
             return False
         yield from self.ask(part)
         return True
+
+    def _received(self, part: Part, job: Job, bits: Bits) -> Event:
+        """Keeps the bits, or why they are not what was asked for."""
+        try:
+            checked = checked_bits(bits, self.measurement, part)
+        except DeviceError as error:
+            return self._changed(part, job, "failed", "unusable", str(error))
+        self.ledger.keep_bits(job.tag, checked)
+        return _event("done", replace(part, is_measured=True), replace(job, state="done", message=""))
 
     def _hold(self, part: Part, job: Job, refusal: Exception) -> Told[None]:
         # A service may take only so many jobs at a time, so that a refusal is final only if it has none of them.

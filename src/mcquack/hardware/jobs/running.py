@@ -60,7 +60,7 @@ def follow(
         while True:
             for event in _round(run, n_sent=n_sent, given_up=given_up):
                 pauses = run.patience.polls()
-                if event.kind == "cancelled":  # by somebody, while we waited for it
+                if event.kind in ("cancelled", "unusable"):  # by somebody, while we waited for it; or not worth another
                     given_up.add(event.part.first)
                 yield event
             missing = run.missing()

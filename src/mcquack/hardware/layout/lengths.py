@@ -35,12 +35,13 @@ def no_such_ring(coupling: Coupling, length: int, *, max_error: float, n_layers:
     every = ring_lengths(coupling, max_error=max_error, n_layers=n_layers, allow_faulty=True)
     good = ring_lengths(coupling, max_error=max_error, n_layers=n_layers)
     if length in every:
-        instead = f"the longest without has {good[-1]}. Choose {listed(good)}" if good else "none is without. Choose"
+        others = f"another number of qubits ({listed(good)}), " if good else ""
         return LayoutError(
             f"every ring of {length} qubits on {coupling.name} has couplers or qubits with an error of {max_error:g} "
-            f"or more; {instead}{' qubits, ' if good else ' '}a higher max_error, or allow faulty ones."
+            f"or more. Choose {others}a higher max_error, or allow faulty ones."
         )
-    without = "" if every == good else f", and without faulty ones of {listed(good)}"
+    faultless = f"without faulty ones of {listed(good)}" if good else "none without faulty ones"
+    without = "" if every == good else f", and {faultless}"
     return LayoutError(
         f"{coupling.name} has no ring of {length} qubits, but rings of {listed(every)}{without}. Choose one of these "
         "lengths, or another device."

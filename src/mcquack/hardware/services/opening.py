@@ -1,6 +1,7 @@
 """Services by the names of their devices."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from qiskit.providers import BackendV2
@@ -22,7 +23,7 @@ from mcquack.hardware.services.devices import (
     unknown_device,
 )
 from mcquack.hardware.services.local import LocalService
-from mcquack.hardware.services.options import Options
+from mcquack.hardware.services.options import Mode, Options
 from mcquack.hardware.services.plan import Plan
 from mcquack.hardware.services.runtime import RuntimeService
 from mcquack.hardware.snapshot import coupling_of
@@ -63,9 +64,10 @@ def open_service(
     )
 
 
-def reopened(description: Mapping[str, Any]) -> Service:
-    """The service that once described itself so, with the same ring, to go on with its jobs."""
-    return opened(Plan.of(description))
+def reopened(description: Mapping[str, Any], *, mode: Mode = "job") -> Service:
+    """The service that once described itself so, with the same ring, to go on with its jobs; new ones in ``mode``."""
+    plan = Plan.of(description)
+    return opened(replace(plan, options=replace(plan.options, mode=mode)))
 
 
 def opened(plan: Plan) -> Service:

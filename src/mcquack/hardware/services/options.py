@@ -12,6 +12,8 @@ Noise = Literal["full", "pauli", "none"]
 
 # Where the vendor stops to add randomisations of its own accord.
 MOST_RANDOMIZATIONS = 32
+# With fewer, an error of reading that prefers ones is hardly evened out.
+_FEW_RANDOMIZATIONS = 8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +63,15 @@ class Options:
         """In how many random ways a circuit is run, and how often in each, so that just as many shots come back."""
         ways = max(ways for ways in range(1, min(self.randomizations, shots) + 1) if shots % ways == 0)
         return ways, shots // ways
+
+    def twirling_note(self, shots: int) -> str:
+        """What to know about twirling so many shots, and which numbers suit better; "" if there is nothing."""
+        ways, _ = self.split(shots)
+        if not self.measure_twirling or ways >= min(_FEW_RANDOMIZATIONS, self.randomizations, shots):
+            return ""
+        fewer = shots - shots % self.randomizations
+        poor = f"only in {ways} random ways" if ways > 1 else "in one way only, which is no twirling"
+        return f"{shots} shots can be twirled {poor}; take {fewer} or {fewer + self.randomizations}"
 
 
 def _require_one_of(name: str, value: object, known: tuple[object, ...]) -> None:

@@ -18,6 +18,8 @@ Description = dict[str, str | int | float | bool | list[int] | None]
 
 _PACKAGES = ("qiskit", "qiskit-aer", "qiskit-ibm-runtime")
 _NEEDED = ("backend", "n_qubits", "n_layers", "ring", "seed")
+# How jobs are grouped changes nothing in them, and what led to a ring nothing on it.
+_WITHOUT_EFFECT = ("mode", "max_error", "allow_faulty")
 
 
 @cache
@@ -69,20 +71,23 @@ class Plan:
 
     def description(self, **details: str | int | float | bool | None) -> Description:
         """All that decides what is measured, with what a service has to add."""
+        # Only simulations have a seed, and only their noise can be chosen.
+        unsaid = _WITHOUT_EFFECT if self.seed is not None else (*_WITHOUT_EFFECT, "noise")
+        settings = {name: value for name, value in self.options.settings.items() if name not in unsaid}
         return {
             "backend": self.backend,
             "n_qubits": self.n_qubits,
             "n_layers": self.n_layers,
             "ring": list(self.ring),
             "seed": self.seed,
-            **self.options.settings,
+            **settings,
             **details,
             **dict(self.versions),
         }
 
     @classmethod
     def of(cls, description: Mapping[str, Any]) -> Self:
-        """Back from a description, say one that was stored with the jobs."""
+        """Back from a description, say one that was stored with the jobs; what it does not say is as usual."""
         missing = [name for name in _NEEDED if name not in description]
         if missing:
             raise InvalidInputError(

@@ -82,12 +82,14 @@ def sampler_settings(options: Options, *, shots: int, tag: str = "", seed: int |
 
 
 def outcomes_of(result: Any, shape: tuple[int, int] | None = None) -> Bits:
-    """The packed bits of every shot; ``shape`` is how many circuits and shots are due."""
+    """The packed bits of every shot; ``shape`` is how many circuits and shots are due, None if others know that."""
     measured = getattr(result[0].data, MEASURED)
     bits: Bits = np.ascontiguousarray(measured.array, dtype=np.uint8)
-    if bits.ndim != 3 or (shape is not None and bits.shape[:2] != shape):
-        due = "circuits and shots" if shape is None else f"{shape[0]} circuits with {shape[1]} shots each"
-        raise DeviceError(f"a job for {due} came back with outcomes of the shape {bits.shape}; have it measured anew.")
+    if shape is not None and (bits.ndim != 3 or bits.shape[:2] != shape):
+        raise DeviceError(
+            f"a job for {shape[0]} circuits with {shape[1]} shots each came back with outcomes of the shape "
+            f"{bits.shape}; have it measured anew."
+        )
     return bits
 
 
