@@ -1,7 +1,9 @@
 """Packages that only some of mcquack needs."""
 
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.util import find_spec
+from types import ModuleType
 
 from mcquack.errors import MissingDependencyError
 
@@ -26,6 +28,13 @@ class Extra:
     def missing(self, *, to_read: object) -> MissingDependencyError:
         """What to raise where the module is needed to read something and cannot be imported."""
         return MissingDependencyError(f"{to_read} is there, but it takes {self.module} to read: {self.how_to_install}")
+
+    def imported(self, *, what: str) -> ModuleType:
+        """The module, which nobody imports before it is wanted; MissingDependencyError if it is not installed."""
+        try:
+            return import_module(self.module)
+        except ImportError as error:
+            raise self.needed(what=what) from error
 
     def needed(self, *, what: str) -> MissingDependencyError:
         """What to raise where something else needs it."""

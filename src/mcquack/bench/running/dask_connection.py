@@ -16,10 +16,7 @@ _SECONDS_FOR_A_NEW_WORKER = 600
 
 def distributed() -> Any:
     """The package, imported only where there is a cluster to speak to."""
-    try:
-        return import_module("distributed")
-    except ImportError as error:
-        raise DASK.needed(what="a run on a Dask cluster") from error
+    return DASK.imported(what="a run on a Dask cluster")
 
 
 def local_cluster(jobs: int) -> Any:

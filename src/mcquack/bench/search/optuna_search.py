@@ -82,9 +82,6 @@ def _study(optuna: ModuleType, *, seed: int) -> Any:
 
 
 def _optuna() -> ModuleType:
-    try:
-        import optuna
-    except ImportError as error:
-        raise OPTUNA.needed(what="this search (grid and random:K are others)") from error
+    optuna = OPTUNA.imported(what="this search (grid and random:K are others)")
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     return optuna

@@ -4,7 +4,6 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -12,12 +11,13 @@ from mcquack.checks import required_count
 from mcquack.kernels.bitflip import Calibration, calibrate, mean_weights, tolerant_kernel, training_tolerance
 from mcquack.studies.hardware_twin.learning import HistoryRow, Learning, trained_circuit, untrained_circuit
 from mcquack.studies.hardware_twin.measuring import Circuit, Measurement, View
+from mcquack.studies.scored import ScoredClassifier
 
 Rule = Literal["fidelity", "paper", "argmax", "accuracy", "mean"]
 _NEVER_A_STEP = 1e9  # exact kernels differ by more than one in so many
 
 
-class TwinClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn's bases are untyped
+class TwinClassifier(ScoredClassifier):
     """McQuack on 124 qubits, as one of several views sees it; subclasses say which.
 
     ``learning`` is "none" (weights and biases one, class means as centroids) or what training aligned, exactly:
@@ -104,16 +104,6 @@ class TwinClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
         # Means differ by at most n, so that this is less than one shot.
         steps = _NEVER_A_STEP if self.view == "exact" else 2 * self.shots
         return kernel - mean_weights(weights) / (self.n_qubits * steps)
-
-    def decision_function(self, X: ArrayLike) -> NDArray[np.floating]:
-        """Scores (N, M), the largest for the predicted class; for two classes their difference (N,)."""
-        scores = self._scores(X)
-        return scores if len(self.classes_) > 2 else scores[:, 1] - scores[:, 0]
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Class of the highest score."""
-        predicted: NDArray[Any] = self.classes_[self._scores(X).argmax(axis=1)]
-        return predicted
 
     @property
     def n_parameters_(self) -> int:

@@ -5,7 +5,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -14,6 +13,7 @@ from mcquack.datasets.held_out import held_out
 from mcquack.errors import InvalidInputError
 from mcquack.models.engines import EngineName
 from mcquack.models.preparation import fitted_scaler, merged_repeats, scaled
+from mcquack.studies.scored import ScoredClassifier
 from mcquack.studies.trainability.observation import Observation
 from mcquack.studies.trainability.settings import ModelName, ProbeSettings
 from mcquack.studies.trainability.subject import TRAINING_TYPE, Problem, Subject
@@ -22,7 +22,7 @@ from mcquack.training.parameters import FloatArray, InitStrategy
 from mcquack.training.state import TrainingData
 
 
-class TrainabilityProbe(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn's bases are untyped
+class TrainabilityProbe(ScoredClassifier):
     """A model that is watched: its gradients before the first step, its states, and its training epoch by epoch.
 
     Training is that of the model itself, with the same seed step for step, but never stops early. Gradients are
@@ -148,16 +148,6 @@ class TrainabilityProbe(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
             rows = scaled(given[:, : self._n_columns], self.scaler_, TRAINING_TYPE)
             self._scored = (given, self._subject.class_scores(rows))
         return self._scored[1]
-
-    def decision_function(self, X: ArrayLike) -> FloatArray:
-        """Scores (N, M), the largest for the predicted class; for two classes their difference (N,)."""
-        scores = self._scores(X)
-        return scores if len(self.classes_) > 2 else scores[:, 1] - scores[:, 0]
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Class of the highest score, with the parameters that training ended with."""
-        predicted: NDArray[Any] = self.classes_[self._scores(X).argmax(axis=1)]
-        return predicted
 
     @property
     def n_parameters_(self) -> int:

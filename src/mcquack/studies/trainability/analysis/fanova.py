@@ -72,9 +72,6 @@ def _coded(value: Any, levels: tuple[Any, ...]) -> int:
 
 
 def _optuna() -> ModuleType:
-    try:
-        import optuna
-    except ImportError as error:
-        raise OPTUNA.needed(what="fANOVA (on a complete grid, exact_anova needs nothing)") from error
+    optuna = OPTUNA.imported(what="fANOVA (on a complete grid, exact_anova needs nothing)")
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     return optuna
