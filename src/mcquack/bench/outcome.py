@@ -22,7 +22,8 @@ class Outcome:
 
     ``scores`` are by part, then by metric; a metric that is not defined there is left out. ``fingerprint`` tells on
     which numbers it was measured. ``details`` are what a report shows of a single task, as plain JSON values: "history"
-    (columns by name), "confusion" (rows are true classes), "kernel", "class_names" and "warnings".
+    (columns by name), "confusion" (rows are true classes), "kernel", "class_names", "warnings", and "study", which is
+    what the model itself has to tell (its ``details_``).
     """
 
     task: Task

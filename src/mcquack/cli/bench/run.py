@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 def run(
     context: typer.Context,
-    suite: Annotated[str, typer.Argument(help="qml, real-world, or a TOML file of yours.", metavar="SUITE")],
+    suite: Annotated[
+        str, typer.Argument(help="qml, real-world, hardware-twin, or a TOML file of yours.", metavar="SUITE")
+    ],
     models: Models = None,
     datasets: Datasets = None,
     search: Annotated[
