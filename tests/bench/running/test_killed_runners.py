@@ -12,7 +12,7 @@ from tests.bench.running.evaluations import LOG, SECONDS
 from tests.bench.running.processes import is_alive, until
 from tests.bench.running.runner_process import work
 
-N_KILLS = 25
+N_KILLS = 15
 N_KILLS_OF_REAL_MODELS = 2
 MOST_IN_FLIGHT = 2 * 3  # two workers, three tasks each
 
