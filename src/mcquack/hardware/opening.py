@@ -13,12 +13,9 @@ from mcquack.hardware.jobs.events import Event
 from mcquack.hardware.jobs.ledger import Ledger
 from mcquack.hardware.layout import Coupling, best_ring
 from mcquack.hardware.layout.properties import RingProperties, properties_along
+from mcquack.hardware.names import LEAST_BUSY, NOISELESS, is_remote
 from mcquack.hardware.sampler import DeviceSampler
 from mcquack.hardware.services.options import Options
-
-_NOISELESS = "aer"
-_LEAST_BUSY = "least_busy"
-_DEVICE = "ibm_"
 
 
 def device_sampler(
@@ -96,7 +93,7 @@ def _noted_service(
     if ledger is None or not Path(ledger).is_file():
         return None
     size = {"n_qubits": n_qubits, "n_layers": n_layers}
-    options = replace(options, noise="none") if name == _NOISELESS else options
+    options = replace(options, noise="none") if name == NOISELESS else options
     with Ledger.open(ledger) as opened:
         for identity in reversed(opened.ids()):
             noted = opened.summary(identity)
@@ -110,7 +107,7 @@ def _noted_service(
 
 
 def _is_called(device: str, name: str) -> bool:
-    return device.startswith(_DEVICE) if name == _LEAST_BUSY else device == name
+    return is_remote(device) if name == LEAST_BUSY else device == name
 
 
 def _asked_like(noted: Options, asked: Options) -> bool:

@@ -19,6 +19,11 @@ TWIN = "twin:"
 PAPER_DEVICES: Mapping[str, DeviceCalibration] = MappingProxyType({"pittsburgh": PITTSBURGH, "aachen": AACHEN})
 
 
+def is_simulated_here(name: str) -> bool:
+    """Whether our own simulators answer to it, which need neither Qiskit nor jobs."""
+    return name == SIMULATOR or name.startswith(TWIN)
+
+
 def open_sampler(
     name: str,
     feature_map: FeatureMap,

@@ -1,8 +1,12 @@
 """The look of all figures: quiet, legible in grey and for colour-blind readers, and without global state."""
 
+from collections.abc import Sequence
+from typing import Any
+
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, to_hex
 from matplotlib.figure import Figure
+from matplotlib.legend import Legend
 
 INK = "#1f2933"
 MUTED = "#66727f"
@@ -68,6 +72,23 @@ def quiet(ax: Axes) -> None:
     ax.tick_params(colors=MUTED, labelsize=SMALL, length=3, width=0.8)
     ax.xaxis.label.set(color=MUTED, size=FONT_SIZE)
     ax.yaxis.label.set(color=MUTED, size=FONT_SIZE)
+
+
+def legend_below(figure: Figure, handles: Sequence[Any], *, n_columns: int, title: str | None) -> Legend:
+    """Under all axes at the left, and above it in grey what else there is to know."""
+    legend = figure.legend(
+        handles=handles,
+        loc="outside lower left",
+        ncols=n_columns,
+        frameon=False,
+        fontsize=SMALL,
+        labelcolor=INK,
+        alignment="left",
+        title=title,
+        title_fontsize=SMALL,
+    )
+    legend.get_title().set_color(MUTED)
+    return legend
 
 
 def write_title(ax: Axes, title: str) -> None:

@@ -11,6 +11,7 @@ import typer
 from mcquack.cli import exit_codes
 from mcquack.cli.hardware.progress import Jobs
 from mcquack.cli.notes import tell
+from mcquack.hardware.names import is_remote
 
 if TYPE_CHECKING:
     from mcquack.circuits.feature_map import FeatureMap
@@ -57,7 +58,9 @@ class Device:
     @property
     def keeps_jobs(self) -> bool:
         """Whether what it measures goes to the store; our own simulators are asked again instead."""
-        return self.backend != "simulator" and not self.backend.startswith("twin:")
+        from mcquack.models.sampling import is_simulated_here  # not above: it would delay every --help
+
+        return not is_simulated_here(self.backend)
 
     @property
     def options(self) -> "Options":
@@ -146,11 +149,6 @@ class Device:
         from mcquack.hardware.opening import device_speed
 
         return device_speed(sampler.service.description["backend"]) if self.is_remote else None
-
-
-def is_remote(backend: str) -> bool:
-    """Whether a backend of this name costs QPU time."""
-    return backend.startswith("ibm_") or backend == "least_busy"
 
 
 def require_agreement(cost: "Estimate", *, backend: str, store: Path, yes: bool, at_most: str = "") -> None:

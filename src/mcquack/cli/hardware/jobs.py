@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import JustifyMethod
 
-from mcquack.cli.hardware.device import is_remote, require_agreement
+from mcquack.cli.hardware.device import require_agreement
 from mcquack.cli.hardware.interrupted import goes_on_later
 from mcquack.cli.hardware.options import StoreFile, Yes
 from mcquack.cli.hardware.progress import Jobs
 from mcquack.cli.notes import tell
 from mcquack.cli.tables import show_rows
 from mcquack.errors import InvalidInputError, StoreBusyError
+from mcquack.hardware.names import is_remote
 
 if TYPE_CHECKING:
     from mcquack.hardware.jobs.events import Event

@@ -10,9 +10,7 @@ from qiskit_ibm_runtime import fake_provider
 
 from mcquack.checks import did_you_mean, is_number
 from mcquack.errors import InvalidInputError
-
-NOISELESS = "aer"
-LEAST_BUSY = "least_busy"
+from mcquack.hardware.names import LEAST_BUSY, NOISELESS
 
 Kind = Literal["simulator", "snapshot", "device"]
 

@@ -11,10 +11,9 @@ from mcquack.checks import require, required_count
 from mcquack.errors import InvalidInputError
 from mcquack.hardware.jobs.service import Service
 from mcquack.hardware.layout.ring import best_ring
+from mcquack.hardware.names import LEAST_BUSY, NOISELESS, is_remote
 from mcquack.hardware.services.account import explained, ibm_service
 from mcquack.hardware.services.devices import (
-    LEAST_BUSY,
-    NOISELESS,
     Device,
     device_of,
     is_local,
@@ -101,7 +100,7 @@ def _found(name: str, n_qubits: int) -> tuple[Any, BackendV2 | None]:
     """The account and the device of that name: no account for what runs here, and no device for the plain simulator."""
     if is_local(name):
         return None, None if name == NOISELESS else snapshot(name)
-    if not (isinstance(name, str) and (name == LEAST_BUSY or name.startswith("ibm_"))):
+    if not is_remote(name):
         raise unknown_device(name)
     account = ibm_service()
     with explained(f"the device {name} could not be opened"):

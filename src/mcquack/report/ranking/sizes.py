@@ -11,7 +11,15 @@ from mcquack.bench.ranking import Contender, SizeCurve
 from mcquack.errors import InvalidInputError
 from mcquack.report.ranking.contenders import note, plain, sources_note, width_of
 from mcquack.report.ranking.metrics import metric_phrase
-from mcquack.report.style import GRID, INK, MUTED, PAPER, SMALL, class_colour, class_marker, quiet, write_title
+from mcquack.report.style import (
+    GRID,
+    PAPER,
+    class_colour,
+    class_marker,
+    legend_below,
+    quiet,
+    write_title,
+)
 
 MOST_COLUMNS = 4
 """Panels side by side."""
@@ -90,18 +98,8 @@ def _draw_legend(figure: Figure, curves: Sequence[SizeCurve], looks: Looks, *, n
         Line2D([], [], color=class_colour(look), marker=class_marker(look), markersize=4, label=plain(contender.label))
         for contender, look in looks.items()
     ]
-    legend = figure.legend(
-        handles=handles,
-        loc="outside lower left",
-        ncols=n_columns,
-        frameon=False,
-        fontsize=SMALL,
-        labelcolor=INK,
-        alignment="left",
-        title=note(_explanation(curves), n_letters=int(12 * figure.get_figwidth())),
-        title_fontsize=SMALL,
-    )
-    legend.get_title().set_color(MUTED)
+    title = note(_explanation(curves), n_letters=int(12 * figure.get_figwidth()))
+    legend_below(figure, handles, n_columns=n_columns, title=title)
 
 
 def _explanation(curves: Sequence[SizeCurve]) -> str:

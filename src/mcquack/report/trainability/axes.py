@@ -9,7 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
 
-from mcquack.report.style import GRID, INK, MUTED, PAPER, RAMP, SMALL, class_colour, quiet, write_title
+from mcquack.report import style
+from mcquack.report.style import GRID, PAPER, RAMP, class_colour, quiet, write_title
 from mcquack.report.trainability.names import power_of_ten
 
 PANEL = (3.5, 2.6)
@@ -64,20 +65,8 @@ def rate_axis(ax: Axes, rates: Sequence[float]) -> None:
 
 def legend_below(figure: Figure, ax: Axes, *, n_columns: int, note: str = "") -> None:
     """The names of all lines of ``ax``, and in grey what else there is to know."""
-    handles, labels = ax.get_legend_handles_labels()
-    legend = figure.legend(
-        handles,
-        labels,
-        loc="outside lower left",
-        ncols=n_columns,
-        frameon=False,
-        fontsize=SMALL,
-        labelcolor=INK,
-        alignment="left",
-        title=note or None,
-        title_fontsize=SMALL,
-    )
-    legend.get_title().set_color(MUTED)
+    handles, _ = ax.get_legend_handles_labels()
+    legend = style.legend_below(figure, handles, n_columns=n_columns, title=note or None)
     for text in legend.get_texts():
         text.set_parse_math(False)  # whatever a setting is called, it is no formula
 
