@@ -12,7 +12,7 @@ from rich.console import Console
 from benchmarks.machine import description
 from benchmarks.tables import Table, add_output_arguments, write_results
 from mcquack import datasets
-from mcquack.datasets.qml_suite import families
+from mcquack.datasets import qml_suite as families
 
 ROUNDS = 5
 

@@ -14,12 +14,10 @@ from rich.console import Console
 from benchmarks.machine import description
 from benchmarks.tables import Table, add_output_arguments, write_results
 from mcquack.bench import ranking
-from mcquack.bench.choice import Choice
-from mcquack.bench.environment import current_environment
-from mcquack.bench.outcome import METRICS, Outcome
-from mcquack.bench.plan import Cell, most_tasks
-from mcquack.bench.running.local import LocalExecutor
-from mcquack.bench.running.runner import run
+from mcquack.bench.executors.local import LocalExecutor
+from mcquack.bench.outcome import METRICS, Outcome, current_environment
+from mcquack.bench.plan import Cell, Choice, most_tasks
+from mcquack.bench.runner import run
 from mcquack.bench.store import Store
 from mcquack.bench.suites import read_suite
 from mcquack.bench.task import TEST, Task

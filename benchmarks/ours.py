@@ -37,7 +37,7 @@ def variational_build(problem: VariationalProblem) -> Step:
     from mcquack.simulators.statevector import StatevectorEngine
     from mcquack.training import TrainingData
     from mcquack.training.variational import VariationalParameters, VariationalSettings, VariationalState
-    from mcquack.training.variational.epochs import VariationalEpochs
+    from mcquack.training.variational.training import VariationalEpochs
 
     inputs = problem.ensemble()
     engine = StatevectorEngine(problem.feature_map, dtype=np.float32)

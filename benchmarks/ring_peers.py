@@ -15,7 +15,7 @@ from benchmarks.ring_problem import SEED, SHOTS, FloatArray, RingProblem
 if TYPE_CHECKING:
     from qiskit import QuantumCircuit
 
-    from mcquack.simulators.noise.channels import RingNoise
+    from mcquack.simulators.noise.trajectories import RingNoise
 
 
 def aer_circuits(problem: RingProblem) -> Step:
@@ -34,7 +34,7 @@ def aer_circuits(problem: RingProblem) -> Step:
 def aer_noisy_shots(problem: RingProblem) -> Step:
     """A few shots of one circuit, with the Pauli channels that ours draws from, in the same places."""
     from mcquack.simulators.noise import PITTSBURGH
-    from mcquack.simulators.noise.channels import ring_noise
+    from mcquack.simulators.noise.trajectories import ring_noise
 
     simulator = _simulator(problem)
     circuit = _aer_circuit(problem, 0, noise=ring_noise(PITTSBURGH, problem.n_qubits))

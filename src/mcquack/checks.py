@@ -2,11 +2,15 @@
 
 import difflib
 from collections.abc import Iterable
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from mcquack.errors import InvalidInputError
+from mcquack.errors import InvalidInputError, MissingDependencyError
 
 
 def is_whole_number(value: Any) -> bool:
@@ -40,3 +44,45 @@ def required_count(name: str, value: Any) -> int:
     """The value as a plain integer, refused unless it is a whole number of at least 1."""
     require(is_whole_number(value) and value >= 1, name, "a whole number of at least 1", value)
     return int(value)
+
+
+# Packages that only some of mcquack needs.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Extra:
+    """One of the optional dependencies of mcquack, by its name there and the module that it brings."""
+
+    name: str
+    module: str
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether the module is there to be imported; nothing is imported for that."""
+        return find_spec(self.module) is not None
+
+    @property
+    def how_to_install(self) -> str:
+        """The command for the shell."""
+        return f'pip install "mcquack[{self.name}]"'
+
+    def missing(self, *, to_read: object) -> MissingDependencyError:
+        """What to raise where the module is needed to read something and cannot be imported."""
+        return MissingDependencyError(f"{to_read} is there, but it takes {self.module} to read: {self.how_to_install}")
+
+    def imported(self, *, what: str) -> ModuleType:
+        """The module, which nobody imports before it is wanted; MissingDependencyError if it is not installed."""
+        try:
+            return import_module(self.module)
+        except ImportError as error:
+            raise self.needed(what=what) from error
+
+    def needed(self, *, what: str) -> MissingDependencyError:
+        """What to raise where something else needs it."""
+        return MissingDependencyError(f"{what} takes {self.module}: {self.how_to_install}")
+
+
+HDF5 = Extra(name="hdf5", module="h5py")
+DASK = Extra(name="dask", module="distributed")
+OPTUNA = Extra(name="optuna", module="optuna")
+IBM = Extra(name="ibm", module="qiskit_ibm_runtime")

@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mcquack import McQuackClassifier, datasets
-from mcquack.hardware.jobs.counts import weight_histograms
-from mcquack.hardware.jobs.ledger import Ledger
+from mcquack.hardware.jobs.ledger import Ledger, weight_histograms
 from mcquack.hardware.jobs.records import Measurement
 from mcquack.hardware.opening import snapshot_properties
-from mcquack.hardware.services.options import Options
+from mcquack.hardware.services.plan import Options
 from mcquack.kernels.bitflip import calibrate, classes_by_mean_weight, mean_weights, predicted_classes
 from mcquack.models.sampling import open_sampler
 from mcquack.simulators.noise import DeviceCalibration

@@ -8,9 +8,8 @@ from sklearn.metrics import accuracy_score
 from threadpoolctl import threadpool_info
 
 from mcquack import datasets
-from mcquack.bench.environment import current_environment
 from mcquack.bench.evaluation import outcome
-from mcquack.bench.outcome import METRICS, Outcome
+from mcquack.bench.outcome import METRICS, Outcome, current_environment
 from mcquack.bench.samples import samples
 from mcquack.bench.task import TEST, Split, TableSource, Task
 from mcquack.errors import InvalidInputError

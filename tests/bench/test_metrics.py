@@ -11,7 +11,7 @@ from sklearn.metrics import (
     roc_auc_score,
 )
 
-from mcquack.bench.metrics import area_under_curves, confusion, label_scores
+from mcquack.bench.evaluation import area_under_curves, confusion, label_scores
 
 LABELS = st.integers(2, 5).flatmap(
     lambda m: st.tuples(

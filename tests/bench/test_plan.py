@@ -10,15 +10,14 @@ from sklearn.svm import SVC
 
 from mcquack import datasets
 from mcquack.bench import samples as samples_module
-from mcquack.bench.environment import current_environment
 from mcquack.bench.evaluation import outcome
-from mcquack.bench.outcome import Outcome
+from mcquack.bench.outcome import Outcome, current_environment
 from mcquack.bench.plan import Cell, most_tasks, plan
 from mcquack.bench.search import SearchMethod
 from mcquack.bench.suites import read_suite
 from mcquack.bench.task import Split
 from mcquack.errors import MissingDependencyError
-from mcquack.models.search_space import SearchSpace
+from mcquack.models.catalog import SearchSpace
 
 SPACE = SearchSpace.of({"a": list(range(6)), "b": [0.1, 0.2, 0.3], "c": "kept"})
 FOLDS = tuple(Split(kind="fold", fold=fold, n_folds=5) for fold in range(5))

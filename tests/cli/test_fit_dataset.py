@@ -3,7 +3,7 @@ import pytest
 
 from mcquack.cli import fit as fit_module
 from mcquack.datasets import Description, load, register, registry
-from mcquack.datasets.held_out import held_out
+from mcquack.datasets.dataset import held_out
 from mcquack.datasets.own import from_arrays
 from mcquack.models import McQuackClassifier
 from tests.cli.tables import two_classes

@@ -4,7 +4,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from mcquack.database.connecting import _connect
+from mcquack.database import _connect
 from mcquack.errors import StoreError
 from tests.database.notebook import Notebook
 from tests.database.permissions import protect, without_privileges
@@ -82,7 +82,7 @@ def test_a_disk_that_offers_no_log_is_written_with_more_care(path, monkeypatch):
     def connect(path, *, mode):
         return _connect(path, mode=f"{mode}&vfs=unix-none")  # knows no shared memory, which a log needs
 
-    monkeypatch.setattr("mcquack.database.connecting._connect", connect)
+    monkeypatch.setattr("mcquack.database._connect", connect)
     with Notebook.open(path, create=True) as notebook:
         notebook.add("1")
         assert notebook._connection.execute("PRAGMA journal_mode").fetchone()[0] == "delete"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from mcquack.database.faults import explained
+from mcquack.database import explained
 from mcquack.errors import DeviceError, McQuackError, StoreBusyError, StoreError
 from tests.database.notebook import NOTEBOOK, Notebook
 
@@ -78,7 +78,7 @@ def test_other_errors_stay_as_they_are(error):
 
 
 def test_a_program_that_holds_the_file_is_told_of(path, monkeypatch):
-    monkeypatch.setattr("mcquack.database.connecting._SECONDS_TO_WAIT", 0.05)
+    monkeypatch.setattr("mcquack.database._SECONDS_TO_WAIT", 0.05)
     Notebook.open(path, create=True).close()
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")

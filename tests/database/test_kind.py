@@ -1,9 +1,9 @@
 import sqlite3
 from contextlib import closing
 
-from mcquack.bench.store.schema import STORE
+from mcquack.bench.rows import STORE
 from mcquack.database import executing
-from mcquack.hardware.jobs.schema import LEDGER
+from mcquack.hardware.jobs.ledger import LEDGER
 
 
 def test_a_migration_executes_its_statements_in_their_order():

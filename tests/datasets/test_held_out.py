@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcquack.datasets import Dataset, Part
-from mcquack.datasets.held_out import held_out, part_masks, with_drawn_validation
+from mcquack.datasets.dataset import held_out, part_masks, with_drawn_validation
 from mcquack.errors import InvalidInputError
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.errors import DeviceError, LostJobError
-from mcquack.hardware.jobs.patience import Patience
+from mcquack.hardware.jobs.running import Patience
 from mcquack.hardware.jobs.service import JobStatus, Limits
 
 # What may happen to a call; where it means nothing, the call goes well.

@@ -11,7 +11,7 @@ from mcquack.hardware.layout.properties import properties_along
 from mcquack.hardware.layout.ring import best_ring
 from mcquack.hardware.opening import device_coupling, device_sampler, device_speed, snapshot_properties
 from mcquack.hardware.services import opening as services
-from mcquack.hardware.services.options import Options
+from mcquack.hardware.services.plan import Options
 from tests.hardware.doubles import circuits_of
 
 SIZE = {"n_qubits": 3, "n_layers": 2}

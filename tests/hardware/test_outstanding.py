@@ -1,9 +1,9 @@
 import pytest
 
+from mcquack.hardware.cost import Outstanding, outstanding
 from mcquack.hardware.jobs.ledger import Ledger
 from mcquack.hardware.jobs.running import cancel, noted, submit
 from mcquack.hardware.jobs.service import Limits
-from mcquack.hardware.outstanding import Outstanding, outstanding
 from mcquack.hardware.sampler import DeviceSampler
 from tests.hardware.doubles import FakeService, circuits_of
 

@@ -15,8 +15,7 @@ from sklearn.base import clone
 
 from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.errors import DeviceError, InvalidInputError, StoreError
-from mcquack.hardware.jobs.counts import weight_histograms
-from mcquack.hardware.jobs.ledger import Ledger
+from mcquack.hardware.jobs.ledger import Ledger, weight_histograms
 from mcquack.hardware.jobs.running import follow, noted
 from mcquack.hardware.jobs.service import Limits
 from mcquack.hardware.sampler import DeviceSampler

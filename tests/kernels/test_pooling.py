@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mcquack.errors import InvalidInputError
 from mcquack.kernels import alignment_gradient, class_scores, target_alignment
-from mcquack.kernels.pooling import CLASS_SCORE_CODES, centroid_slopes, pool_rows, spread_rows
+from mcquack.kernels.fidelity import CLASS_SCORE_CODES, centroid_slopes, pool_rows, spread_rows
 from mcquack.randomness import stream
 from tests.oracles import gradient
 

@@ -9,9 +9,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.errors import DeviceError, InvalidInputError
-from mcquack.kernels import centroid_kernel, sampled
-from mcquack.kernels.bitflip import TolerantEngine, tolerant_kernel
-from mcquack.kernels.sampled import SampledEngine
+from mcquack.kernels import centroid_kernel
+from mcquack.kernels import measured as sampled
+from mcquack.kernels.bitflip import tolerant_kernel
+from mcquack.kernels.measured import SampledEngine, TolerantEngine
 from mcquack.simulators.samplers import SimulatedSampler
 from mcquack.simulators.statevector import StatevectorEngine
 from tests.problems import random_problem

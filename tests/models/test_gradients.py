@@ -9,8 +9,7 @@ from sklearn.datasets import make_blobs
 
 from mcquack import McQuackClassifier
 from mcquack.errors import InvalidInputError
-from mcquack.kernels.bitflip import TolerantEngine
-from mcquack.kernels.sampled import SampledEngine
+from mcquack.kernels.measured import SampledEngine, TolerantEngine
 from mcquack.models.gradients import chosen_gradient
 from mcquack.simulators.ring import RingEngine
 from mcquack.simulators.samplers import SimulatedSampler

@@ -11,12 +11,11 @@ from mcquack import McQuackClassifier
 from mcquack.errors import InvalidInputError
 from mcquack.kernels.alignment import target_alignment
 from mcquack.kernels.bitflip import mean_weights, predicted_classes, tolerant_kernel
-from mcquack.models import inference
-from mcquack.models.engines import new_engine
-from mcquack.models.inference import Measurement, check_measurement
-from mcquack.simulators.shots import sampled_weights
+from mcquack.models import engines as inference
+from mcquack.models.engines import Measurement, check_measurement, new_engine
+from mcquack.simulators.samplers import sampled_weights
 from mcquack.simulators.weights import weight_distributions
-from mcquack.training.parameters import Parameters
+from mcquack.training.state import Parameters
 
 X, Y = make_blobs(30, n_features=12, centers=3, cluster_std=3.0, random_state=0)
 N_QUBITS = 6

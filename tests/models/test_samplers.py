@@ -13,7 +13,8 @@ from sklearn.datasets import make_blobs
 from sklearn.model_selection import cross_val_score
 
 from mcquack import McQuackClassifier, QuackClassifier, load
-from mcquack.circuits.overlap import IntArray, OverlapCircuits
+from mcquack.arrays import IntArray
+from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.errors import DeviceError, InvalidInputError, ShotBudgetError
 from mcquack.kernels.alignment import target_alignment
 from mcquack.kernels.bitflip import mean_weights, tolerant_kernel

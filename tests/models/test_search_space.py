@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from sklearn.model_selection import ParameterGrid
 
 from mcquack.errors import InvalidInputError
-from mcquack.models.search_space import SearchSpace
+from mcquack.models.catalog import SearchSpace
 
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False) | st.integers() | st.text(max_size=3)
 VALUES = NUMBERS | st.lists(st.integers(), max_size=3).map(tuple)

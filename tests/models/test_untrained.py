@@ -10,7 +10,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_iris
 
 from mcquack import McQuackClassifier, QuackClassifier, load
-from mcquack.circuits.overlap import IntArray, OverlapCircuits
+from mcquack.arrays import IntArray
+from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.errors import InvalidInputError, ModelFileError
 from mcquack.models import mcquack as mcquack_module
 from mcquack.models.presets import DEVICE

@@ -4,7 +4,9 @@ from matplotlib.colors import to_hex
 from numpy.testing import assert_array_equal
 
 from mcquack.kernels.bitflip import calibrate
-from mcquack.report.bitflip import BLUE, GREEN, RED, plot_bitflip_calibration
+from mcquack.report.device import BLUE, plot_bitflip_calibration
+from mcquack.report.device import DIAGONAL_GREEN as GREEN
+from mcquack.report.device import OFF_DIAGONAL_RED as RED
 from mcquack.report.style import new_axes
 
 COUNTS = np.array([[[30, 50, 20, 0], [0, 20, 50, 30]], [[5, 25, 40, 30], [40, 40, 20, 0]]])

@@ -3,8 +3,7 @@ from xml.etree import ElementTree as ET
 
 from matplotlib.figure import Figure
 
-from mcquack.report.style import CLASS_COLOURS, INK, RAMP
-from mcquack.report.svg import inline_svg, svg_bytes
+from mcquack.report.style import CLASS_COLOURS, INK, RAMP, inline_svg, svg_bytes
 
 
 def figure():

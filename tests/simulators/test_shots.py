@@ -4,7 +4,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from mcquack.errors import InvalidInputError
 from mcquack.randomness import stream
-from mcquack.simulators.shots import sampled_fidelities, sampled_weights
+from mcquack.simulators.samplers import sampled_fidelities, sampled_weights
 
 KERNEL = stream(0, "kernel").uniform(size=(30, 4))
 DISTRIBUTIONS = stream(0, "distributions").dirichlet(np.ones(6), size=(30, 4))

@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mcquack.arrays import IntArray
 from mcquack.circuits.feature_map import FeatureMap
-from mcquack.circuits.overlap import IntArray, OverlapCircuits
-from mcquack.kernels.sampled import SampledEngine
+from mcquack.circuits.overlap import OverlapCircuits
+from mcquack.kernels.measured import SampledEngine
 from mcquack.randomness import stream
 from mcquack.simulators.engine import Gradient
 from mcquack.simulators.samplers import SimulatedSampler

@@ -11,7 +11,7 @@ from numpy.testing import assert_array_equal
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.errors import InvalidInputError, ShotBudgetError
-from mcquack.kernels.sampled import SampledEngine
+from mcquack.kernels.measured import SampledEngine
 from mcquack.simulators.samplers import SimulatedSampler
 from mcquack.training import (
     MeteredSampler,

@@ -9,8 +9,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError
 from mcquack.simulators.statevector import StatevectorEngine
-from mcquack.training import ParameterShiftEngine, SpsaEngine, StochasticShiftEngine, from_values
-from mcquack.training.from_values import drawn_for, kernels_of
+from mcquack.training import ParameterShiftEngine, SpsaEngine, StochasticShiftEngine
+from mcquack.training import shifts as from_values
+from mcquack.training.shifts import drawn_for, kernels_of
 from tests.problems import random_problem
 from tests.training.measured import Remembering, given, pulled, sampled
 

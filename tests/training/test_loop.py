@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.kernels import centroid_kernel, class_scores, target_alignment
-from mcquack.kernels.sampled import SampledEngine
+from mcquack.kernels.measured import SampledEngine
 from mcquack.training import (
     Epoch,
     ParameterShiftEngine,
@@ -23,7 +23,7 @@ from mcquack.training import (
     initial_embedding,
     train,
 )
-from mcquack.training.parameters import Parameters
+from mcquack.training.state import Parameters
 from tests.training.setups import FEATURE_MAP, bits, clusters, copied, engine_of, start_of
 
 

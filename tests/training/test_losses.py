@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from mcquack.training import Parameters, TrainingData, TrainingSettings
 from mcquack.training.compiled import CompiledEpochs
-from mcquack.training.schedule import epoch_orders
 from mcquack.training.seam import SeamEpochs
+from mcquack.training.settings import epoch_orders
 from tests.oracles import gradient, oracle_kernel
 from tests.training.setups import FEATURE_MAP, clusters, engine_of, start_of
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from mcquack.training import TrainingSettings
-from mcquack.training.schedule import epoch_orders
+from mcquack.training.settings import epoch_orders
 
 seeds, numbers = st.integers(0, 2**32 - 1), st.integers(0, 10_000)
 

@@ -4,14 +4,33 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mcquack.bench.choice import Choice
 from mcquack.bench.outcome import Metric, Outcome
-from mcquack.bench.search.listed import listed_settings
-from mcquack.bench.search.method import SearchMethod
-from mcquack.bench.search.optuna_search import optuna_trials
-from mcquack.bench.search.tally import Settings, Trial, best_trial
+from mcquack.bench.search import SearchMethod, Settings, Trial, best_trial, listed_settings, optuna_trials
 from mcquack.bench.task import TEST, Split, TableSource, Task
-from mcquack.models.search_space import SearchSpace
+from mcquack.models.catalog import SearchSpace
+
+# Which settings a search settled on, for one model on one dataset.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """The best settings of a search, as its search tasks alone decide them.
+
+    ``score`` is their mean over the splits of the search, None where nothing was searched. ``search`` is what the user
+    asked for, as "grid" or "random:30". ``task_ids`` are the search tasks it rests on, ``final_ids`` those it asks for.
+    """
+
+    dataset: str
+    model: str
+    settings: Mapping[str, Any]
+    metric: Metric
+    score: float | None
+    search: str
+    n_settings: int
+    n_failed: int = 0
+    task_ids: tuple[str, ...] = ()
+    final_ids: tuple[str, ...] = ()
+
 
 Outcomes = Mapping[str, Outcome]
 

@@ -3,9 +3,8 @@
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-IntArray = NDArray[np.int64]
+from mcquack.arrays import IntArray
 
 
 def ring_image(index: int, n_qubits: int) -> int:

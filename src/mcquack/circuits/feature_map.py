@@ -8,11 +8,10 @@ from typing import Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mcquack.arrays import FloatArray
 from mcquack.checks import required_count
 from mcquack.circuits.drawing import circuit_text
 from mcquack.errors import InvalidInputError
-
-FloatArray = NDArray[np.floating]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,13 +5,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from mcquack.arrays import FloatArray, IntArray
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError
-
-FloatArray = NDArray[np.floating]
-IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -8,17 +8,16 @@ from typing import Annotated
 
 import typer
 
-from mcquack.cli import exit_codes
-from mcquack.cli.bench.app import app as bench
-from mcquack.cli.datasets.app import app as datasets
+from mcquack.cli import console as exit_codes
+from mcquack.cli.bench import app as bench
+from mcquack.cli.datasets import app as datasets
 from mcquack.cli.demo import demo
 from mcquack.cli.fit import fit
-from mcquack.cli.hardware.app import app as hardware
-from mcquack.cli.info import info
-from mcquack.cli.models.app import app as models
-from mcquack.cli.predict import predict
+from mcquack.cli.hardware import app as hardware
+from mcquack.cli.models import app as models
+from mcquack.cli.predict import info, predict
 from mcquack.cli.report import report
-from mcquack.cli.trainability.app import app as trainability
+from mcquack.cli.trainability import app as trainability
 from mcquack.errors import AccountError, McQuackError, MissingDataError
 
 app = typer.Typer(

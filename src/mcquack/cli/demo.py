@@ -15,10 +15,8 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table as RichTable
 
-from mcquack.cli.files import write_whole
-from mcquack.cli.notes import tell
-from mcquack.cli.progress import shown
-from mcquack.datasets.pixels import pixel_names
+from mcquack.cli.console import shown, tell, write_whole
+from mcquack.datasets.dataset import pixel_names
 from mcquack.datasets.table import LabelledTable, TableEncoder, read_table
 from mcquack.errors import InvalidInputError
 

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mcquack.cli.bench.options import StoreFile, listed
-from mcquack.cli.datasets.options import DataDir
-from mcquack.cli.notes import tell
+from mcquack.cli.bench import StoreFile, listed
+from mcquack.cli.console import tell
+from mcquack.cli.datasets import DataDir
 from mcquack.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from mcquack.bench.ranking.cell_scores import CellScores
+    from mcquack.bench.ranking.scores import CellScores
 
 _QML = "qml"
 
@@ -48,8 +48,7 @@ def report(
 
 
 def _published(sources: tuple[str, ...], *, data_dir: Path | None) -> "Iterator[CellScores]":
-    from mcquack.bench.ranking.published import published_scores
-    from mcquack.bench.ranking.published_table import read_published
+    from mcquack.bench.ranking.published import published_scores, read_published
 
     for source in sources:
         yield from published_scores(data_dir) if source == _QML else read_published(source)

@@ -1,18 +1,77 @@
 """A dataset as a plain value: what to train on, what to choose by, what to be judged on."""
 
 import hashlib
-from collections.abc import Mapping
+import math
+import threading
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from mcquack.datasets.lazy_imports import one_at_a_time
-from mcquack.datasets.pixels import checked_image_shape
+from mcquack.checks import is_number, is_whole_number, require
 from mcquack.datasets.table import TableReading
 from mcquack.errors import InvalidInputError
+from mcquack.randomness import stream
+
+# A mapping that is a value: it can be compared, hashed, copied and pickled, but not changed.
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class FrozenMapping(Mapping[K, V]):
+    """The entries of another mapping, in their order."""
+
+    __slots__ = ("_entries",)
+
+    def __init__(self, entries: Mapping[K, V]) -> None:
+        self._entries = dict(entries)
+
+    def __getitem__(self, key: K) -> V:
+        return self._entries[key]
+
+    def __iter__(self) -> Iterator[K]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self._entries.items()))
+
+    def __repr__(self) -> str:
+        return repr(self._entries)
+
+
+# How the features of pictures are laid out and called.
+
+
+def pixel_names(image_shape: tuple[int, int]) -> tuple[str, ...]:
+    """A name for every pixel, row by row."""
+    return tuple(f"pixel_{row}_{column}" for row, column in np.ndindex(image_shape))
+
+
+def checked_image_shape(shape: Any, *, of: str, n_features: int) -> tuple[int, int]:
+    """The shape as two plain integers, refused unless it is that of so many pixels."""
+    is_pair = isinstance(shape, tuple | list) and len(shape) == 2
+    if not is_pair or not all(is_whole_number(side) and side >= 1 for side in shape) or math.prod(shape) != n_features:
+        raise InvalidInputError(
+            f"{of}: image_shape must be (height, width) of {n_features} pixels, got {shape!r}; correct it or leave it "
+            "out."
+        )
+    return int(shape[0]), int(shape[1])
+
+
+# Imports that wait until they are needed, without a race between threads that need them at once.
+
+one_at_a_time = threading.RLock()
+"""Held around every late import of scikit-learn, whose modules import each other in circles.
+
+Two threads that enter such a circle at different places would find half a module.
+"""
 
 PartName = Literal["train", "validation", "test"]
 PART_NAMES: tuple[PartName, ...] = ("train", "validation", "test")
@@ -137,3 +196,46 @@ def _check_part(part: Part, *, of: str, n_features: int) -> None:
 
 def _floats(X: NDArray[Any]) -> NDArray[Any]:
     return X.astype(np.float32 if X.dtype in (np.uint8, np.float32) else np.float64, copy=False)
+
+
+# Which samples are kept back to see how well a model does on what it was not trained on.
+
+
+def held_out(y: ArrayLike, *purpose: str, fraction: float, seed: int) -> NDArray[np.bool_]:
+    """True for about ``fraction`` of each class, drawn by chance; every class keeps at least one sample to train on."""
+    if not 0 <= fraction < 1:
+        raise InvalidInputError(f"the fraction to hold out must be at least 0 and below 1, got {fraction}.")
+    _, classes = np.unique(np.asarray(y), return_inverse=True)
+    random = stream(seed, "held out", *purpose)
+    mask = np.zeros(len(classes), dtype=bool)
+    # Rounding the running total, not each class, keeps the share right when classes are many and small.
+    total, drawn = 0.0, 0
+    for label in range(classes.max(initial=-1) + 1):
+        members = random.permutation(np.flatnonzero(classes == label))
+        total += fraction * len(members)
+        n_held = min(max(round(total) - drawn, 0), len(members) - 1)
+        mask[members[:n_held]] = True
+        drawn += n_held
+    return mask
+
+
+def part_masks(
+    y: NDArray[np.generic], *, validation: float, test: float, seed: int
+) -> Mapping[PartName, NDArray[np.bool_]]:
+    """Which samples belong to each part, the test part being drawn first; both shares are of all samples."""
+    for name, share in (("validation", validation), ("test", test)):
+        require(is_number(share) and 0 <= share < 1, name, "a share of at least 0 and below 1", share)
+    require(validation + test < 1, "validation + test", "below 1, to leave something to train on", validation + test)
+    require(is_whole_number(seed) and seed >= 0, "seed", "a whole number of at least 0", seed)
+    tested = held_out(y, "test", fraction=test, seed=seed)
+    validated = np.zeros_like(tested)
+    validated[~tested] = held_out(y[~tested], fraction=validation / (1 - test), seed=seed)
+    return {"train": ~(tested | validated), "validation": validated, "test": tested}
+
+
+def with_drawn_validation(dataset: Dataset, *, fraction: float, seed: int) -> Dataset:
+    """The dataset with a share of its training part to validate on, in place of any validation part it had."""
+    X, y = dataset.train
+    mask = held_out(y, fraction=fraction, seed=seed)
+    validation = Part(X[mask], y[mask]) if mask.any() else None
+    return replace(dataset, train=Part(X[~mask], y[~mask]), validation=validation)

@@ -6,10 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mcquack.checks import required_count
-from mcquack.datasets.dataset import PART_NAMES, Dataset, PartName
+from mcquack.datasets.dataset import PART_NAMES, Dataset, FrozenMapping, PartName, checked_image_shape
 from mcquack.datasets.files import Source
-from mcquack.datasets.frozen import FrozenMapping
-from mcquack.datasets.pixels import checked_image_shape
 from mcquack.errors import InvalidInputError
 
 _NAME = re.compile(r"[a-z0-9]+(_[a-z0-9]+)*")

@@ -6,10 +6,9 @@ from functools import cache
 from importlib import import_module
 
 from mcquack.checks import did_you_mean
-from mcquack.datasets.dataset import Dataset, PartName
+from mcquack.datasets.dataset import Dataset, PartName, one_at_a_time
 from mcquack.datasets.description import Description
 from mcquack.datasets.files import Places
-from mcquack.datasets.lazy_imports import one_at_a_time
 from mcquack.errors import InvalidInputError, UnknownDatasetError
 
 # Each has a function `entries`; the order is that of `mcquack datasets list`.

@@ -7,15 +7,25 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from mcquack.extras import IBM
+from mcquack.checks import IBM
 from mcquack.hardware.cost import Speed
-from mcquack.hardware.jobs.events import Event
 from mcquack.hardware.jobs.ledger import Ledger
+from mcquack.hardware.jobs.records import Event
 from mcquack.hardware.layout import Coupling, best_ring
 from mcquack.hardware.layout.properties import RingProperties, properties_along
-from mcquack.hardware.names import LEAST_BUSY, NOISELESS, is_remote
 from mcquack.hardware.sampler import DeviceSampler
-from mcquack.hardware.services.options import Options
+from mcquack.hardware.services.plan import Options
+
+# What devices are called, known without Qiskit.
+
+NOISELESS = "aer"
+LEAST_BUSY = "least_busy"
+_REMOTE = "ibm_"
+
+
+def is_remote(name: object) -> bool:
+    """Whether it is a real device, which takes an account and costs QPU time, or the choice among those."""
+    return isinstance(name, str) and (name == LEAST_BUSY or name.startswith(_REMOTE))
 
 
 def device_sampler(

@@ -14,12 +14,9 @@ from numpy.typing import NDArray
 from mcquack.checks import required_count
 from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.errors import InvalidInputError
-from mcquack.hardware.jobs.counts import stored_counts
-from mcquack.hardware.jobs.events import Event
-from mcquack.hardware.jobs.ledger import Ledger
-from mcquack.hardware.jobs.patience import Patience
-from mcquack.hardware.jobs.records import Measurement
-from mcquack.hardware.jobs.running import follow, noted
+from mcquack.hardware.jobs.ledger import Ledger, stored_counts
+from mcquack.hardware.jobs.records import Event, Measurement
+from mcquack.hardware.jobs.running import Patience, follow, noted
 from mcquack.hardware.jobs.service import Service
 
 

@@ -1,7 +1,6 @@
 """The N × M matrix of fidelities and how well it fits the labels."""
 
 from mcquack.kernels.alignment import alignment_gradient, ideal_kernel, target_alignment
-from mcquack.kernels.fidelity import centroid_kernel
-from mcquack.kernels.pooling import class_scores
+from mcquack.kernels.fidelity import centroid_kernel, class_scores
 
 __all__ = ["alignment_gradient", "centroid_kernel", "class_scores", "ideal_kernel", "target_alignment"]

@@ -6,10 +6,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
+from mcquack.arrays import FloatArray
 from mcquack.errors import InvalidInputError
 from mcquack.simulators.statevector.entry import entry
 
-FloatArray = NDArray[np.floating]
 _TINY = 1e-100
 
 

@@ -1,11 +1,14 @@
 """The kernel matrix itself, in pieces that fit into memory."""
 
+from typing import Any, Literal
+
 import numpy as np
-from numpy.typing import NDArray
+from numba import njit
+from numpy.typing import ArrayLike, NDArray
 
+from mcquack.arrays import FloatArray
+from mcquack.errors import InvalidInputError
 from mcquack.simulators.engine import E, Engine
-
-FloatArray = NDArray[np.floating]
 
 
 def centroid_kernel(
@@ -23,3 +26,72 @@ def centroid_kernel(
 def _chunk_rows(n_qubits: int) -> int:
     """Enough rows to keep all threads busy, few enough that their states stay around 64 MiB (16 rows at least)."""
     return max(16, 2**23 >> n_qubits) if n_qubits < 24 else 16
+
+
+# From fidelities with every centroid to one score for each class, and the way back. Centroid j of class m stands in
+# column m·k + j of the kernel, k being the number of centroids per class.
+
+ClassScore = Literal["max", "sum"]
+MAX, SUM = 0, 1
+CLASS_SCORE_CODES = {"max": MAX, "sum": SUM}
+
+
+def class_scores(K: ArrayLike, n_classes: int, *, class_score: ClassScore = "max") -> FloatArray:
+    """S[i, m] = max or Σ over j of K[i, m·k + j]; with one centroid per class, K itself."""
+    kernel = np.asarray(K)
+    by_class = _by_class(kernel, n_classes, class_score)
+    if by_class.shape[2] == 1:
+        return kernel
+    scores: FloatArray = by_class.max(axis=2) if class_score == "max" else by_class.sum(axis=2)
+    return scores
+
+
+def centroid_slopes(K: ArrayLike, slopes: ArrayLike, *, class_score: ClassScore = "max") -> FloatArray:
+    """∂f/∂K from ``slopes`` = ∂f/∂S (N, M): all centroids of a class get it, or only the first of the highest."""
+    kernel, by_score = np.asarray(K), np.asarray(slopes)
+    if by_score.ndim != 2 or by_score.shape[0] != len(kernel):
+        raise InvalidInputError(f"slopes of shape {by_score.shape} do not fit a kernel of shape {kernel.shape}.")
+    by_class = _by_class(kernel, by_score.shape[1], class_score)
+    if class_score == "sum":
+        return np.repeat(by_score, by_class.shape[2], axis=1)
+    highest = by_class.argmax(axis=2)[:, :, None] == np.arange(by_class.shape[2])
+    pulled: FloatArray = np.where(highest, by_score[:, :, None], 0).reshape(kernel.shape)
+    return pulled
+
+
+def _by_class(kernel: NDArray[Any], n_classes: int, class_score: str) -> NDArray[Any]:
+    """The kernel as (N, M, k)."""
+    if kernel.ndim != 2 or n_classes < 1 or not kernel.shape[1] or kernel.shape[1] % n_classes:
+        raise InvalidInputError(
+            f"a kernel of shape {kernel.shape} has not the same number of columns for each of {n_classes} classes."
+        )
+    if class_score not in CLASS_SCORE_CODES:
+        raise InvalidInputError(f'class_score must be "max" or "sum", got {class_score!r}.')
+    return kernel.reshape(len(kernel), n_classes, kernel.shape[1] // n_classes)
+
+
+@njit(nogil=True)
+def pool_rows(kernel: Any, class_score: int, scores: Any) -> None:
+    """``class_scores`` for rows of a mini-batch, into ``scores``."""
+    k = kernel.shape[1] // scores.shape[1]
+    for row in range(kernel.shape[0]):
+        for of_class in range(scores.shape[1]):
+            score = kernel[row, of_class * k]
+            for centroid in range(of_class * k + 1, (of_class + 1) * k):
+                value = kernel[row, centroid]
+                score = score + value if class_score == SUM else max(score, value)
+            scores[row, of_class] = score
+
+
+@njit(nogil=True)
+def spread_rows(kernel: Any, k: int, class_score: int, slopes: Any) -> None:
+    """``centroid_slopes`` in place: what stands at the first centroid of a class goes to those it belongs to."""
+    for row in range(kernel.shape[0]):
+        for first in range(0, kernel.shape[1], k):
+            slope, highest = slopes[row, first], first
+            for centroid in range(first, first + k):
+                if kernel[row, centroid] > kernel[row, highest]:
+                    highest = centroid
+                slopes[row, centroid] = slope if class_score == SUM else 0
+            if class_score == MAX:
+                slopes[row, highest] = slope

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
         NystroemSVM,
         SupportVectorClassifier,
     )
-    from mcquack.models.mcquack import McQuackClassifier
-    from mcquack.models.quack import QuackClassifier
+    from mcquack.models.mcquack import McQuackClassifier, QuackClassifier
     from mcquack.models.variational import SharedVariationalClassifier, VariationalEnsembleClassifier
 
 __all__ = [

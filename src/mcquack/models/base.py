@@ -17,8 +17,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
+from mcquack.arrays import FloatArray
 from mcquack.circuits.feature_map import FeatureMap
-from mcquack.datasets.held_out import held_out
+from mcquack.datasets.dataset import held_out
 from mcquack.errors import InvalidInputError
 from mcquack.models.archived import Archived
 from mcquack.models.engines import RunsOn
@@ -34,7 +35,6 @@ from mcquack.models.preparation import (
     scaled,
 )
 from mcquack.simulators.statevector import StatevectorEngine
-from mcquack.training.parameters import FloatArray
 from mcquack.training.state import TrainingData
 
 HistoryRow = dict[str, float | int | None]

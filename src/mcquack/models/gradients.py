@@ -6,15 +6,13 @@ from typing import Any, Literal, get_args
 
 from mcquack.checks import is_whole_number, require
 from mcquack.errors import InvalidInputError, ShotBudgetError
-from mcquack.kernels.bitflip import TolerantEngine
+from mcquack.kernels.measured import TolerantEngine
 from mcquack.models.engines import RunsOn, chosen_engine, is_sampler, new_engine
 from mcquack.models.preparation import Plan
 from mcquack.simulators.engine import Engine
 from mcquack.training.budget import MeteredSampler, epoch_shots
-from mcquack.training.from_values import FromValues
-from mcquack.training.parameter_shift import ParameterShiftEngine
+from mcquack.training.shifts import FromValues, ParameterShiftEngine, StochasticShiftEngine
 from mcquack.training.spsa import SpsaEngine
-from mcquack.training.stochastic_shift import StochasticShiftEngine
 
 GradientName = Literal["auto", "exact", "parameter_shift", "stochastic_shift", "spsa"]
 

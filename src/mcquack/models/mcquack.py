@@ -11,22 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from mcquack.arrays import FloatArray
 from mcquack.checks import is_whole_number
 from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.errors import InvalidInputError, ModelFileError
-from mcquack.kernels.pooling import ClassScore, class_scores
+from mcquack.kernels.fidelity import ClassScore, class_scores
 from mcquack.models import archive
-from mcquack.models.base import CircuitClassifier, HistoryRow, ValidationData
-from mcquack.models.engines import EngineChoice, RunsOn, chosen_engine, is_sampler, new_engine
-from mcquack.models.gradients import GradientName, TrainingRun, check_gradient, training_run
-from mcquack.models.inference import Measurement, check_measurement
-from mcquack.models.model_file import ModelFile, require_field, require_tensor
-from mcquack.models.preparation import (
-    ClassWeight,
-    Plan,
-)
-from mcquack.models.presets import preset
-from mcquack.models.restoring import (
+from mcquack.models.archive import (
     STATE,
     STATE_NAMES,
     restored_feature_map,
@@ -35,13 +26,30 @@ from mcquack.models.restoring import (
     restored_seen,
     restored_state,
 )
-from mcquack.models.setting_checks import check_settings
-from mcquack.training.centroids import initial_centroids
+from mcquack.models.base import CircuitClassifier, HistoryRow, ValidationData
+from mcquack.models.engines import (
+    EngineChoice,
+    Measurement,
+    RunsOn,
+    check_measurement,
+    chosen_engine,
+    is_sampler,
+    new_engine,
+)
+from mcquack.models.gradients import GradientName, TrainingRun, check_gradient, training_run
+from mcquack.models.model_file import ModelFile, require_field, require_tensor
+from mcquack.models.preparation import ClassWeight, Plan, check_settings
+from mcquack.models.presets import preset
 from mcquack.training.loop import train
-from mcquack.training.parameters import FloatArray, InitStrategy, Parameters, initial_embedding
-from mcquack.training.schedule import epoch_orders
-from mcquack.training.settings import Optimizer, TrainingSettings
-from mcquack.training.state import EpochReport, TrainingState
+from mcquack.training.settings import Optimizer, TrainingSettings, epoch_orders
+from mcquack.training.state import (
+    EpochReport,
+    InitStrategy,
+    Parameters,
+    TrainingState,
+    initial_centroids,
+    initial_embedding,
+)
 
 _WORST_LOSS = 2.0  # one minus an alignment
 _KEPT_ROWS = 10_000  # of the history; a stream's could outgrow the header
@@ -566,3 +574,28 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         first = min(1, self.n_iter_)  # an untrained model has had no epoch
         if not first <= self.best_epoch_ <= last or self.n_iter_ < len(self.history_):
             raise ModelFileError("its numbers of epochs contradict its history.")
+
+
+# Quack, the binary predecessor of McQuack.
+
+
+class QuackClassifier(McQuackClassifier):
+    """Two classes, and successive features in the three angles of each gate, where McQuack repeats one feature.
+
+    Parameters, attributes and training are those of :class:`McQuackClassifier`.
+    """
+
+    _features_per_gate: Literal[1, 3] = 3
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def _check_classes(self, classes: NDArray[Any]) -> None:
+        super()._check_classes(classes)
+        if len(classes) > 2:
+            raise InvalidInputError(
+                f"Only binary classification is supported by QuackClassifier, got {len(classes)} classes; "
+                "use McQuackClassifier."
+            )

@@ -9,16 +9,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from mcquack.arrays import FloatArray
 from mcquack.checks import require, require_positive
 from mcquack.errors import ModelFileError
+from mcquack.models.archive import restored_feature_map, restored_history, restored_seed
 from mcquack.models.base import CircuitClassifier, HistoryRow, ValidationData
 from mcquack.models.model_file import ModelFile, require_field, require_tensor
-from mcquack.models.preparation import ClassWeight, Plan
-from mcquack.models.restoring import restored_feature_map, restored_history, restored_seed
-from mcquack.models.setting_checks import check_settings
+from mcquack.models.preparation import ClassWeight, Plan, check_settings
 from mcquack.randomness import stream
-from mcquack.training.parameters import FloatArray, InitStrategy, initial_embedding
 from mcquack.training.settings import Optimizer
+from mcquack.training.state import InitStrategy, initial_embedding
 from mcquack.training.variational import (
     ClassLogits,
     VariationalEpoch,

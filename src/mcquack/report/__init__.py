@@ -1,9 +1,8 @@
 """Pictures of a dataset, a fitted model, a device or a ranking; each function returns a figure to show or save."""
 
-from mcquack.report.bitflip import plot_bitflip_calibration
 from mcquack.report.circuit import plot_circuit
 from mcquack.report.dataset import plot_dataset
-from mcquack.report.device import plot_device_ring
+from mcquack.report.device import plot_bitflip_calibration, plot_device_ring
 from mcquack.report.embedding import plot_embedding
 from mcquack.report.history import plot_history
 from mcquack.report.kernel import plot_kernel

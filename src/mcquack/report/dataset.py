@@ -13,8 +13,19 @@ from sklearn.utils import resample
 
 from mcquack.datasets import Dataset, Part
 from mcquack.errors import InvalidInputError
-from mcquack.report.classes import MOST_SAMPLES, draw_class_legend, draw_samples
-from mcquack.report.style import FONT_SIZE, INK, MUTED, PAPER, SMALL, class_colour, quiet, write_title
+from mcquack.report.style import (
+    FONT_SIZE,
+    INK,
+    MOST_SAMPLES,
+    MUTED,
+    PAPER,
+    SMALL,
+    class_colour,
+    draw_class_legend,
+    draw_samples,
+    quiet,
+    write_title,
+)
 
 HEIGHT = 4.0
 """Inches of a panel, unless many classes need more."""

@@ -9,20 +9,21 @@ from matplotlib.lines import Line2D
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import resample
 
+from mcquack.arrays import FloatArray
 from mcquack.errors import InvalidInputError
-from mcquack.report.classes import MOST_SAMPLES, draw_class_legend, draw_samples
 from mcquack.report.protocols import EmbeddingModel, checked_rows, class_indices
 from mcquack.report.style import (
     INK,
+    MOST_SAMPLES,
     MUTED,
     class_colour,
+    draw_class_legend,
+    draw_samples,
     figure_of,
     new_axes,
     quiet,
     write_title,
 )
-
-FloatArray = NDArray[np.floating]
 
 
 def plot_embedding(model: EmbeddingModel, X: Any, y: ArrayLike, *, ax: Axes | None = None) -> Figure:

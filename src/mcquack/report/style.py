@@ -1,12 +1,24 @@
 """The look of all figures: quiet, legible in grey and for colour-blind readers, and without global state."""
 
-from collections.abc import Sequence
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from io import BytesIO
+from pathlib import Path
 from typing import Any
 
+import matplotlib as mpl
+import numpy as np
+from markupsafe import Markup, escape
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, to_hex
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
+from matplotlib.lines import Line2D
+from numpy.typing import NDArray
+
+from mcquack.errors import InvalidInputError
+from mcquack.files import replace_file
 
 INK = "#1f2933"
 MUTED = "#66727f"
@@ -94,3 +106,165 @@ def legend_below(figure: Figure, handles: Sequence[Any], *, n_columns: int, titl
 def write_title(ax: Axes, title: str) -> None:
     """A plain title at the left."""
     ax.set_title(title, loc="left", size=FONT_SIZE + 1, color=INK, pad=8)
+
+
+# Figures as SVG: for files as they are, for pages in the page's own colours and type.
+
+_TOKENS = {
+    INK: "ink",
+    MUTED: "muted",
+    FAINT: "line",
+    GRID: "hair",
+    PAPER: "paper",
+    **{colour: f"model-{index}" for index, colour in enumerate(CLASS_COLOURS)},
+}
+"""The colours of figures by the names that pages have for them, light and dark."""
+
+_DARK = dict(zip(RAMP, DARK_RAMP, strict=True))
+
+_COLOUR = re.compile(r"(fill|stroke): (#[0-9a-f]{6})\b")
+# Versions of matplotlib differ in whether size and family are one property.
+_FONT = re.compile(r"(font: [^;\"]*?[0-9.]+px|font-family:)[^;\"]*")
+_ID = re.compile(r'\bid="([^"]*)"')
+_REFERENCE = re.compile(r'(url\(#|href="#)([^)"]*)')
+_NOT_DRAWN = re.compile(r"<metadata>.*?</metadata>\s*", re.DOTALL)
+_HEAD = re.compile(r'<svg [^>]*?(viewBox="0 0 ([\d.]+) [\d.]+")[^>]*>')
+
+
+def svg_bytes(figure: Figure) -> bytes:
+    """The same bytes for the same figure: ids come from a fixed salt, and no date is written."""
+    return _written(figure, letters="path")
+
+
+def inline_svg(figure: Figure, *, name: str, label: str) -> Markup:
+    """An element of a page: letters are text, colours follow the page's theme, and ids begin with ``name``."""
+    text = _written(figure, letters="none").decode()
+    text = _NOT_DRAWN.sub("", text[text.index("<svg") :])
+    text = _COLOUR.sub(lambda found: f"{found[1]}: {_themed(found[2])}", text)
+    text = _FONT.sub(r"\1 var(--sans)", text)
+    text = _ID.sub(lambda found: f'id="{name}-{found[1]}"', text)
+    text = _REFERENCE.sub(lambda found: f"{found[1]}{name}-{found[2]}", text)
+    return Markup(_HEAD.sub(lambda found: _head(found[1], float(found[2]), label), text, count=1))
+
+
+def _head(box: str, points: float, label: str) -> str:
+    """Letters are never larger than the page's, nor on a phone so small that they cannot be read."""
+    width = f"max-width: {1.42 * points / 16:.1f}rem; min-width: {0.95 * points / 16:.1f}rem"
+    return f'<svg class="picture" {box} role="img" aria-label="{escape(label)}" style="{width}">'
+
+
+def _themed(colour: str) -> str:
+    if colour in _TOKENS:
+        return f"var(--{_TOKENS[colour]})"
+    return f"light-dark({colour}, {_DARK[colour]})" if colour in _DARK else colour
+
+
+def _written(figure: Figure, *, letters: str) -> bytes:
+    stream = BytesIO()
+    # Laid out once: matplotlib would draw everything a second time only to lay it out again.
+    if (engine := figure.get_layout_engine()) is not None:
+        engine.execute(figure)
+        figure.set_layout_engine(None)
+    with mpl.rc_context({"svg.hashsalt": "mcquack", "svg.fonttype": letters}):
+        figure.savefig(stream, format="svg", metadata={"Date": None})
+    return stream.getvalue()
+
+
+# How counts, times and chances are told on pages and in tables.
+
+
+def chance(p_value: float) -> str:
+    """A p value as it is usually told."""
+    return "p\u00a0<\u00a00.001" if p_value < 0.001 else f"p\u00a0=\u00a0{p_value:.3f}"
+
+
+def counted(count: int, noun: str) -> str:
+    """As "1 model" and "2 models"."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def duration(seconds: float) -> str:
+    """In the largest unit that leaves a number above one, or nearly so."""
+    for unit, length in (("h", 3600), ("min", 60)):
+        if seconds >= 1.5 * length:
+            count = seconds / length
+            return f"{count:.{1 if count < 10 else 0}f} {unit}"
+    return f"{seconds:.2g} s" if seconds < 10 else f"{seconds:.0f} s"
+
+
+def moment(iso: str | None) -> str:
+    """A time of the store as people read it."""
+    return (iso or "").replace("T", " ").replace("+00:00", " UTC")
+
+
+# Samples of classes as points in a plane, the same in every figure.
+
+MOST_SAMPLES = 1000
+"""Points that are drawn; more would hide each other."""
+
+
+def draw_samples(ax: Axes, points: NDArray[np.floating], index: int) -> None:
+    """Points (N, 2) in the colour and shape of the class at this position."""
+    ax.scatter(
+        points[:, 0],
+        points[:, 1],
+        s=18,
+        color=class_colour(index),
+        marker=class_marker(index),
+        edgecolor=PAPER,
+        linewidth=0.4,
+        alpha=0.8,
+    )
+
+
+def draw_class_legend(ax: Axes, names: Sequence[str], *, others: Sequence[Line2D] = ()) -> None:
+    """The name of every class beside the axes, and below them ``others``."""
+    handles = [
+        Line2D([], [], linestyle="", marker=class_marker(index), color=class_colour(index), markersize=5, label=name)
+        for index, name in enumerate(names)
+    ]
+    ax.legend(
+        handles=[*handles, *others],
+        loc="upper left",
+        bbox_to_anchor=(1.01, 1),
+        ncols=1 + len(names) // 16,
+        frameon=False,
+        fontsize=SMALL,
+        labelcolor=INK,
+        handletextpad=0.3,
+    )
+
+
+# A report as a folder of files, which the next report may replace.
+
+PAGE = "index.html"
+SUMS = "SHA256SUMS"
+"""Lists the files of a report, so that the next one knows which of them are no longer needed."""
+
+
+def replace_files(folder: Path, contents: Mapping[str, bytes]) -> None:
+    """Writes all files and removes what an earlier report left; files that are nobody's report are never touched."""
+    earlier = _listed(folder / SUMS)
+    if (folder / PAGE).exists() and PAGE not in earlier:
+        raise InvalidInputError(f"{folder} has an {PAGE} that is no report; choose another folder, or remove it.")
+    for name in earlier.keys() - contents.keys():
+        _remove_if_unchanged(folder / name, digest=earlier[name])
+    sums = "".join(f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in contents.items())
+    for name, content in {SUMS: sums.encode(), **contents}.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(path, content)
+
+
+def _listed(path: Path) -> dict[str, str]:
+    """Digests by name; names that lead out of the folder are no file of a report."""
+    if not path.is_file():
+        return {}
+    lines = (line.partition("  ") for line in path.read_text(encoding="utf-8", errors="replace").splitlines())
+    names = {name: digest for digest, _, name in lines if name}
+    return {name: digest for name, digest in names.items() if name == PAGE or name.startswith(("tables/", "figures/"))}
+
+
+def _remove_if_unchanged(path: Path, *, digest: str) -> None:
+    if ".." not in path.parts and path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() == digest:
+        path.unlink()

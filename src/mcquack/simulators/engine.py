@@ -3,12 +3,12 @@
 from typing import Literal, NamedTuple, Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from mcquack.arrays import FloatArray
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError
 
-FloatArray = NDArray[np.floating]
 Wrt = Literal["embedding", "centroids"]
 
 

@@ -4,8 +4,9 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from mcquack.arrays import FloatArray
 from mcquack.errors import InvalidInputError
-from mcquack.simulators.engine import Engine, FloatArray, Gradient, Wrt
+from mcquack.simulators.engine import Engine, Gradient, Wrt
 from mcquack.simulators.ring import RingEngine
 from mcquack.simulators.ring import weights as on_ring
 from mcquack.simulators.statevector import StatevectorEngine

@@ -2,11 +2,12 @@
 
 from typing import Any
 
+from mcquack.arrays import IntArray
 from mcquack.checks import is_whole_number, require, required_count
-from mcquack.circuits.overlap import IntArray, OverlapCircuits, Sampler
+from mcquack.circuits.overlap import OverlapCircuits, Sampler
 from mcquack.errors import ShotBudgetError
 from mcquack.simulators.engine import Wrt
-from mcquack.training.from_values import FromValues
+from mcquack.training.shifts import FromValues
 
 
 def step_shots(engine: FromValues[Any], *, n_samples: int, n_centroids: int, n_shots: int, wrt: Wrt) -> int:

@@ -7,17 +7,15 @@ from typing import Any
 import numpy as np
 
 from mcquack.errors import InvalidInputError
-from mcquack.kernels.pooling import CLASS_SCORE_CODES
+from mcquack.kernels.fidelity import CLASS_SCORE_CODES
 from mcquack.simulators.statevector import StatevectorEngine
 from mcquack.simulators.statevector.engine import N_PARTIAL_SUMS
 from mcquack.simulators.statevector.lanes import lane_count
 from mcquack.simulators.statevector.memory import aligned_zeros, available_bytes, require_bytes
 from mcquack.training.epoch import Buffers, Outcome, Pace, Problem, Trained, run_epoch
 from mcquack.training.optimizer import OPTIMIZER_CODES, shaped_moments
-from mcquack.training.parameters import Parameters
-from mcquack.training.schedule import epoch_orders
-from mcquack.training.settings import TrainingSettings
-from mcquack.training.state import EpochSums, TrainingData, TrainingState
+from mcquack.training.settings import TrainingSettings, epoch_orders
+from mcquack.training.state import EpochSums, Parameters, TrainingData, TrainingState
 
 # States of all samples are kept through CO if they take no more than this, and no more than a quarter of what is free.
 KEPT_STATES_LIMIT = 2 * 2**30

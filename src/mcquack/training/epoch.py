@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 from numba import njit
 
 from mcquack.kernels.alignment import alignment_slopes
-from mcquack.kernels.pooling import pool_rows, spread_rows
-from mcquack.simulators.statevector.blocks import clear_block, copy_block, gather_block, gather_rows
+from mcquack.kernels.fidelity import pool_rows, spread_rows
 from mcquack.simulators.statevector.circuit import Circuit, backward, forward
 from mcquack.simulators.statevector.entry import entry
+from mcquack.simulators.statevector.memory import clear_block, copy_block, gather_block, gather_rows
 from mcquack.simulators.statevector.overlaps import (
     centroid_adjoints,
     fill_columns,

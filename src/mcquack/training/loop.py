@@ -6,14 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mcquack.arrays import FloatArray
 from mcquack.kernels.alignment import target_alignment
-from mcquack.kernels.fidelity import centroid_kernel
-from mcquack.kernels.pooling import class_scores
-from mcquack.kernels.sampled import SampledEngine
+from mcquack.kernels.fidelity import centroid_kernel, class_scores
+from mcquack.kernels.measured import SampledEngine
 from mcquack.simulators.engine import Engine
 from mcquack.simulators.statevector import StatevectorEngine
 from mcquack.training.compiled import CompiledEpochs
-from mcquack.training.parameters import FloatArray
 from mcquack.training.seam import SeamEpochs
 from mcquack.training.settings import TrainingSettings
 from mcquack.training.state import EpochReport, EpochSums, TrainingData, TrainingState

@@ -8,15 +8,13 @@ from typing import Generic
 import numpy as np
 from numpy.typing import NDArray
 
+from mcquack.arrays import FloatArray
 from mcquack.kernels.alignment import alignment_gradient, target_alignment
-from mcquack.kernels.fidelity import centroid_kernel
-from mcquack.kernels.pooling import centroid_slopes, class_scores
+from mcquack.kernels.fidelity import centroid_kernel, centroid_slopes, class_scores
 from mcquack.simulators.engine import E, Engine
 from mcquack.training.optimizer import OPTIMIZER_CODES, Moments, descend
-from mcquack.training.parameters import FloatArray, Parameters
-from mcquack.training.schedule import epoch_orders
-from mcquack.training.settings import TrainingSettings
-from mcquack.training.state import EpochSums, TrainingData, TrainingState
+from mcquack.training.settings import TrainingSettings, epoch_orders
+from mcquack.training.state import EpochSums, Parameters, TrainingData, TrainingState
 
 
 class SeamEpochs(Generic[E]):

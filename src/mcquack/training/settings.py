@@ -2,11 +2,15 @@
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from mcquack.checks import is_number, is_whole_number, require
 from mcquack.errors import InvalidInputError
-from mcquack.kernels.pooling import CLASS_SCORE_CODES, ClassScore
+from mcquack.kernels.fidelity import CLASS_SCORE_CODES, ClassScore
+from mcquack.randomness import stream
 
 Optimizer = Literal["adam", "sgd"]
 # Nobody needs more before the other half has its turn, and an epoch must come to an end.
@@ -64,3 +68,33 @@ class TrainingSettings:
         """(KAO, CO) in this epoch, counted from 0: decayed once per epoch."""
         factor = self.decay_rate**epoch
         return self.lr_ka * factor, self.lr_co * factor
+
+
+# In which order the samples are visited.
+
+
+def epoch_orders(n_samples: int, epoch: int, settings: TrainingSettings) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """A permutation for each KAO pass (epochs_ka, N) and one for all CO passes (N,), drawn from seed and epoch alone.
+
+    Samples that all fit into one batch keep their order: there it decides nothing but rounding.
+    """
+    kao = np.empty((settings.epochs_ka, n_samples), dtype=np.int64)
+    for inner in range(settings.epochs_ka):
+        kao[inner] = sample_order(n_samples, settings, purpose=f"kao {epoch} {inner}")
+    return kao, sample_order(n_samples, settings, purpose=f"co {epoch}")
+
+
+class Shuffled(Protocol):
+    """Settings of a training that visits its samples in mini-batches, in an order drawn from a seed."""
+
+    @property
+    def batch_size(self) -> int: ...
+    @property
+    def seed(self) -> int: ...
+
+
+def sample_order(n_samples: int, settings: Shuffled, *, purpose: str) -> NDArray[np.int64]:
+    """A permutation for one pass over the samples, unless they all fit into one batch."""
+    if n_samples <= settings.batch_size:
+        return np.arange(n_samples, dtype=np.int64)
+    return stream(settings.seed, purpose).permutation(n_samples)

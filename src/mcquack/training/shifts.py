@@ -4,16 +4,101 @@ An angle of one gate enters a fidelity, and k^b too, as a + b·cos + c·sin, so 
 is the exact derivative. A shift of one angle is a shift of one bias.
 """
 
+import hashlib
 import math
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Generic, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from mcquack.arrays import FloatArray
+from mcquack.checks import is_whole_number, require, required_count
 from mcquack.circuits.feature_map import FeatureMap
-from mcquack.simulators.engine import E, Engine, FloatArray
-from mcquack.training.from_values import Side, kernels_of
+from mcquack.errors import InvalidInputError
+from mcquack.randomness import stream
+from mcquack.simulators.engine import E, Encoded, Engine, Gradient, Wrt, checked_cotangent
+from mcquack.simulators.ring.engine import checked_wrt, gradient_by_angles
+
+# What all engines share that take derivatives from values alone, as a device must.
+
+Side = Literal["samples", "centroids"]
+_ANGLES_AT_ONCE = 1 << 22  # 32 MiB for circuits that are measured in one call
+
+
+class FromValues(ABC, Generic[E]):
+    """An engine that asks another one for nothing but fidelities, and makes its pullback of these."""
+
+    def __init__(self, engine: Engine[E]) -> None:
+        self.engine = engine
+
+    @property
+    def feature_map(self) -> FeatureMap:
+        """The circuit of the engine behind this one."""
+        return self.engine.feature_map
+
+    @property
+    def splits_rows(self) -> bool:
+        """Whether the engine behind this one takes any number of rows at once."""
+        return bool(getattr(self.engine, "splits_rows", False))
+
+    def encode(self, X: FloatArray, weights: FloatArray, bias: FloatArray) -> E:
+        """What the engine behind this one encodes."""
+        return self.engine.encode(X, weights, bias)
+
+    def fidelities(self, samples: E, centroids: E) -> FloatArray:
+        """What the engine behind this one measures."""
+        return self.engine.fidelities(samples, centroids)
+
+    @abstractmethod
+    def pullback(self, samples: E, centroids: E, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
+        """Derivatives of Σ cotangent∘K, or an estimate of them."""
+
+    @abstractmethod
+    def kernels_per_pullback(self, wrt: Wrt) -> int:
+        """How many kernels a pullback takes: each is a circuit for every sample and every centroid."""
+
+
+def kernels_of(engine: Engine[E], parts: Iterable[E], others: E, *, side: Side) -> Iterator[FloatArray]:
+    """The kernel of each part with ``others``, in order; the parts are samples or centroids.
+
+    They are measured in as few calls as memory allows where the engine takes rows of different parameters together.
+    """
+    join: Any = getattr(engine, "stacked", None)
+    for some in _gathered(parts, engine.feature_map) if join else ([part] for part in parts):
+        rows = join(some) if join else some[0]
+        kernel = engine.fidelities(rows, others) if side == "samples" else engine.fidelities(others, rows)
+        ends = np.cumsum([len(part) for part in some])[:-1]
+        yield from np.split(kernel, ends, axis=0 if side == "samples" else 1)
+
+
+def drawn_for(seed: int, purpose: str, samples: Encoded, centroids: Encoded) -> np.random.Generator:
+    """Random numbers for one call, from the seed and from what it is asked about.
+
+    No counter has to be kept: training that is resumed draws as it would have, and asks a device for the same circuits.
+    """
+    digest = hashlib.sha256()
+    for encoded in (samples, centroids):
+        for array in (encoded.features, encoded.weights, encoded.bias):
+            digest.update(repr((array.shape, array.dtype.str)).encode())
+            digest.update(np.ascontiguousarray(array).data)
+    return stream(seed, purpose, digest.hexdigest())
+
+
+def _gathered(parts: Iterable[E], feature_map: FeatureMap) -> Iterator[list[E]]:
+    most = max(1, _ANGLES_AT_ONCE // math.prod(feature_map.parameter_shape))
+    some: list[E] = []
+    n_rows = 0
+    for part in parts:
+        if some and n_rows + len(part) > most:
+            yield some
+            some, n_rows = [], 0
+        some.append(part)
+        n_rows += len(part)
+    if some:
+        yield some
+
 
 IntArray = NDArray[np.intp]
 
@@ -53,3 +138,103 @@ def _shifted(engine: Engine[E], encoded: E, shifts: Sequence[Shift]) -> Iterator
             bias = encoded.bias.copy()
             bias[shift.angle] += turn
             yield engine.encode(encoded.features[shift.rows], encoded.weights, bias)
+
+
+# Derivatives as a device would take them: from shifted circuits alone, through the same seam.
+
+
+class ParameterShiftEngine(FromValues[E]):
+    """An engine whose pullback is exact, if values are: two shifts of each angle of every sample and centroid."""
+
+    def pullback(self, samples: E, centroids: E, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
+        """Derivatives of Σ cotangent∘K: by the embedding's weights and biases, or by the centroids' features."""
+        checked_wrt(wrt)
+        weighting = checked_cotangent(cotangent, samples, centroids)
+        of_centroids = self._slopes(centroids, samples, weighting, side="centroids")
+        of_samples = self._slopes(samples, centroids, weighting, side="samples") if wrt == "embedding" else of_centroids
+        return gradient_by_angles(
+            self.feature_map, samples, centroids, of_samples=of_samples, of_centroids=of_centroids, wrt=wrt
+        )
+
+    def kernels_per_pullback(self, wrt: Wrt) -> int:
+        """Two for each angle, and as many again where samples are shifted too."""
+        return (4 if wrt == "embedding" else 2) * len(live_angles(self.feature_map))
+
+    def _slopes(self, moved: E, others: E, weighting: FloatArray, *, side: Side) -> FloatArray:
+        everywhere = np.arange(len(moved))
+        shifts = [Shift(angle, everywhere) for angle in live_angles(self.feature_map)]
+        return angle_slopes(self.engine, moved, others, weighting, shifts, side=side)
+
+
+def total_shots(
+    feature_map: FeatureMap,
+    *,
+    n_classes: int,
+    n_train: int,
+    n_shots: int,
+    n_epochs: int = 1,
+    epochs_ka: int = 1,
+    epochs_co: int = 1,
+) -> int:
+    """Shots that training on a device takes: 2 n_epochs n_train M n_shots (2 n_KAO D + 3 n_CO d) (paper, eq. 10)."""
+    per_kernel_entry = 2 * epochs_ka * feature_map.n_embedding_parameters + 3 * epochs_co * feature_map.n_features
+    return 2 * n_epochs * n_train * n_classes * n_shots * per_kernel_entry
+
+
+# The parameter shift for a few angles drawn by lot: the same gradient on average, at a fraction of the shots.
+
+
+class StochasticShiftEngine(FromValues[E]):
+    """An engine whose pullback shifts ``n_angles`` angles of each sample and centroid, drawn anew for every call.
+
+    The mean over draws is the full parameter shift, which ``n_angles=None`` is in every draw. Each data point has
+    angles of its own, dealt out like cards: a batch sees many more of them than all points with the same few would, and
+    the shots are the same. The draw depends on the seed and on what is asked, so that the same call has the same one.
+    """
+
+    def __init__(self, engine: Engine[E], *, n_angles: int | None = 1, seed: int = 0) -> None:
+        super().__init__(engine)
+        require(is_whole_number(seed) and seed >= 0, "seed", "a whole number of at least 0", seed)
+        self.seed = int(seed)
+        self._angles = live_angles(engine.feature_map)
+        self.n_angles = len(self._angles) if n_angles is None else required_count("n_angles", n_angles)
+        if self.n_angles > len(self._angles):
+            raise InvalidInputError(
+                f"n_angles must be at most {len(self._angles)}, all angles of the circuit that matter, got {n_angles}."
+            )
+
+    def pullback(self, samples: E, centroids: E, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
+        """An unbiased estimate of the derivatives of Σ cotangent∘K."""
+        checked_wrt(wrt)
+        weighting = checked_cotangent(cotangent, samples, centroids)
+        draw = drawn_for(self.seed, f"stochastic shift by {wrt}", samples, centroids)
+        of_centroids = self._slopes(centroids, samples, weighting, draw, side="centroids")
+        of_samples = of_centroids
+        if wrt == "embedding":
+            of_samples = self._slopes(samples, centroids, weighting, draw, side="samples")
+        return gradient_by_angles(
+            self.feature_map, samples, centroids, of_samples=of_samples, of_centroids=of_centroids, wrt=wrt
+        )
+
+    def kernels_per_pullback(self, wrt: Wrt) -> int:
+        """Two for each angle that is drawn, and as many again where samples are shifted too."""
+        return (4 if wrt == "embedding" else 2) * self.n_angles
+
+    def _slopes(
+        self, moved: E, others: E, weighting: FloatArray, draw: np.random.Generator, *, side: Side
+    ) -> FloatArray:
+        shifts = self._dealt(len(moved), draw)
+        # Each angle of a data point is drawn with the chance 1 / factor.
+        factor = len(self._angles) / self.n_angles
+        return factor * angle_slopes(self.engine, moved, others, weighting, shifts, side=side)
+
+    def _dealt(self, n_rows: int, draw: np.random.Generator) -> list[Shift]:
+        """``n_angles`` different ones for each row, as evenly as can be over all of them."""
+        deck = draw.permutation(len(self._angles))
+        hands = deck[np.arange(n_rows * self.n_angles) % len(deck)]
+        order = np.argsort(hands, kind="stable")
+        owners: NDArray[np.intp] = order // self.n_angles
+        dealt, starts = np.unique(hands[order], return_index=True)
+        return [
+            Shift(self._angles[angle], rows) for angle, rows in zip(dealt, np.split(owners, starts[1:]), strict=True)
+        ]

@@ -5,11 +5,11 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mcquack.arrays import FloatArray
 from mcquack.checks import is_whole_number, require, require_positive, required_count
-from mcquack.simulators.engine import E, Engine, FloatArray, Gradient, Wrt, checked_cotangent
-from mcquack.simulators.ring.slopes import checked_wrt
-from mcquack.training.from_values import FromValues, drawn_for, kernels_of
-from mcquack.training.shifts import live_angles
+from mcquack.simulators.engine import E, Engine, Gradient, Wrt, checked_cotangent
+from mcquack.simulators.ring.engine import checked_wrt
+from mcquack.training.shifts import FromValues, drawn_for, kernels_of, live_angles
 
 
 class SpsaEngine(FromValues[E]):

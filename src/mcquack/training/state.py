@@ -3,14 +3,71 @@
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
+from sklearn.cluster import KMeans
+from threadpoolctl import threadpool_limits
 
+from mcquack.arrays import FloatArray
+from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError
+from mcquack.randomness import stream
 from mcquack.training.optimizer import Moments, no_moments
-from mcquack.training.parameters import FloatArray, Parameters
+from mcquack.training.settings import TrainingSettings
+
+# What is trained, and the values it starts from.
+
+InitStrategy = Literal["default", "wx+b=0"]
+
+
+@dataclass(frozen=True, eq=False)
+class Parameters:
+    """The embedding's weights and biases (L, n, 3) and the centroids (M, d), or (M·k, d) with k of them per class."""
+
+    weights: FloatArray
+    bias: FloatArray
+    centroids: FloatArray
+
+    def copy(self) -> "Parameters":
+        return Parameters(self.weights.copy(), self.bias.copy(), self.centroids.copy())
+
+
+def initial_embedding(
+    feature_map: FeatureMap,
+    first_batch: FloatArray,
+    *,
+    row_weights: FloatArray | None = None,
+    init_small: bool,
+    init_strategy: InitStrategy,
+    seed: int,
+    dtype: DTypeLike,
+) -> tuple[FloatArray, FloatArray]:
+    """Weights and biases of variance 1/(3nL), or all ones.
+
+    ``"wx+b=0"`` chooses the biases so that the angles of the first batch vanish on average.
+    """
+    shape = feature_map.parameter_shape
+    if init_small:
+        deviation = np.sqrt(1 / (3 * feature_map.n_qubits * feature_map.n_layers))
+        weights = stream(seed, "weights").normal(scale=deviation, size=shape)
+        bias = stream(seed, "bias").normal(scale=deviation, size=shape)
+    else:
+        weights, bias = np.ones(shape), np.ones(shape)
+    if init_strategy == "wx+b=0":
+        means = np.average(first_batch, axis=0, weights=row_weights)
+        bias = -weights * means[feature_map.feature_index]
+    return weights.astype(dtype), bias.astype(dtype)
+
+
+def class_means(X: FloatArray, labels: NDArray[np.int64], n_classes: int, row_weights: FloatArray) -> FloatArray:
+    """Mean of each class; a class without samples (or weight) starts in the middle of all."""
+    sums = np.zeros((n_classes, X.shape[1]))
+    np.add.at(sums, labels, X * row_weights[:, None])
+    mass = np.bincount(labels, weights=row_weights, minlength=n_classes)[:, None]
+    overall = sums.sum(axis=0) / max(float(mass.sum()), np.finfo(float).tiny)
+    return np.where(mass > 0, sums / np.where(mass > 0, mass, 1), overall)
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,3 +177,47 @@ class EpochSums:
     loss_co: float | None
     grad_norms: tuple[float | None, float | None, float | None]
     kernel: FloatArray
+
+
+# Where centroids start.
+
+# Of the feature range. With equal centroids of a class, every step of the sum would move them alike, for ever.
+_STEP_ASIDE = 0.01
+
+
+def initial_centroids(data: TrainingData, settings: TrainingSettings) -> FloatArray:
+    """The means of the classes (M, d); for several centroids per class, those of k-means within it (M·k, d).
+
+    A class of no more than k distinct samples starts at these and, for the rest, close to its mean.
+    """
+    means = class_means(data.X, data.labels, data.n_classes, data.row_weights)
+    if settings.n_centroids_per_class == 1:
+        return means
+    return np.concatenate([_of_class(data, settings, number, mean) for number, mean in enumerate(means)])
+
+
+def _of_class(data: TrainingData, settings: TrainingSettings, number: int, mean: FloatArray) -> FloatArray:
+    n_centroids = settings.n_centroids_per_class
+    rng = stream(settings.seed, "centroids", str(number))
+    own = (data.labels == number) & (data.row_weights > 0)
+    rows, mass = _distinct(data.X[own].astype(np.float64), data.row_weights[own])
+    if len(rows) > n_centroids:
+        return _k_means(rows, mass, n_centroids, seed=int(rng.integers(2**31)))
+    low, high = settings.feature_range
+    aside = rng.normal(scale=_STEP_ASIDE * (high - low), size=(n_centroids - len(rows), len(mean)))
+    return np.concatenate([rows, mean + aside])
+
+
+def _distinct(rows: FloatArray, mass: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Each row once with the mass of its repeats, in an order that does not depend on theirs."""
+    kept, inverse = np.unique(rows, axis=0, return_inverse=True)
+    summed: FloatArray = np.bincount(inverse.reshape(-1), weights=mass, minlength=len(kept)).astype(np.float64)
+    return kept, summed
+
+
+def _k_means(rows: FloatArray, mass: FloatArray, n_centroids: int, *, seed: int) -> FloatArray:
+    model = KMeans(n_centroids, n_init=1, random_state=seed)
+    # Several threads would add up in an order of their own, and the same seed would not give the same bits.
+    with threadpool_limits(1):
+        found: FloatArray = model.fit(rows, sample_weight=mass / mass.max()).cluster_centers_
+    return found

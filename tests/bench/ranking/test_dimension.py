@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy.stats import ttest_1samp
 
 from mcquack.bench.ranking import scores_by_size
-from mcquack.bench.ranking.dimension import t_interval
+from mcquack.bench.ranking.ranks import t_interval
 from mcquack.errors import InvalidInputError
 from tests.bench.ranking.cells import cell
 

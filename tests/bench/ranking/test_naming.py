@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcquack.bench.ranking.naming import model_titles
+from mcquack.bench.ranking.scores import model_titles
 
 NAMES = ("svc", "SVC", "sklearn.svm:SVC", "mine:SVC", "mine:svc", "mine:McQuack", "mcquack", "gone", "mine:gone")
 

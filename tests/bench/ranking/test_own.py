@@ -2,9 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from mcquack.bench.choice import Choice
-from mcquack.bench.environment import Environment
-from mcquack.bench.outcome import Outcome
+from mcquack.bench.outcome import Environment, Outcome
+from mcquack.bench.plan import Choice
 from mcquack.bench.ranking import cell_scores, score_table
 from mcquack.bench.task import TableSource, Task
 

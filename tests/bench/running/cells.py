@@ -5,10 +5,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from mcquack.bench.plan import Cell
-from mcquack.bench.search.method import SearchMethod
+from mcquack.bench.search import SearchMethod
 from mcquack.bench.store import Store
 from mcquack.bench.task import Split
-from mcquack.models.search_space import SearchSpace
+from mcquack.models.catalog import SearchSpace
 
 N_FOLDS = 2
 N_SEEDS = 2

@@ -6,8 +6,7 @@ import signal
 import time
 from pathlib import Path
 
-from mcquack.bench.environment import Environment
-from mcquack.bench.outcome import Outcome
+from mcquack.bench.outcome import Environment, Outcome
 
 NOWHERE = Environment({"python": "3"})
 LOG = "MCQUACK_TEST_LOG"  # where worker processes write which task they have begun

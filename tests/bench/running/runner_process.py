@@ -5,9 +5,9 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 
-from mcquack.bench.running.cluster import DaskExecutor
-from mcquack.bench.running.local import LocalExecutor
-from mcquack.bench.running.runner import run
+from mcquack.bench.executors.cluster import DaskExecutor
+from mcquack.bench.executors.local import LocalExecutor
+from mcquack.bench.runner import run
 from mcquack.bench.store import Store
 from tests.bench.running.cells import cell
 from tests.bench.running.evaluations import logged

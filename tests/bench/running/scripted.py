@@ -6,7 +6,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from unittest.mock import patch
 
-from mcquack.bench.running import flight
+from mcquack.bench import runner as flight
 from mcquack.errors import WorkerLostError
 from tests.bench.running.evaluations import scored
 

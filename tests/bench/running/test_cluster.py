@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from mcquack.bench.running import dask_connection
-from mcquack.bench.running.cluster import DaskExecutor
-from mcquack.bench.running.runner import run
+from mcquack.bench.executors import cluster as dask_connection
+from mcquack.bench.executors.cluster import DaskExecutor
+from mcquack.bench.runner import run
 from mcquack.errors import InvalidInputError, MissingDependencyError, WorkerLostError
 from tests.bench.running.cells import N_SEEDS, cell, new_store, rows
 from tests.bench.running.evaluations import LOG, SECONDS, deadly, logged

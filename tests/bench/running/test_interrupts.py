@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mcquack.bench.running.interrupts import Interrupts, ctrl_c_kept_from_new_processes
+from mcquack.bench.executors.executor import Interrupts, ctrl_c_kept_from_new_processes
 from mcquack.bench.store import Store
 from tests.bench.running.evaluations import LOG, SECONDS
 from tests.bench.running.processes import is_alive, until

@@ -2,8 +2,8 @@ import os
 
 import pytest
 
-from mcquack.bench.running.local import LocalExecutor
-from mcquack.bench.running.runner import run
+from mcquack.bench.executors.local import LocalExecutor
+from mcquack.bench.runner import run
 from mcquack.errors import InvalidInputError, WorkerLostError
 from tests.bench.running.cells import N_SEEDS, cell, new_store, rows, search_tasks
 from tests.bench.running.evaluations import LOG, SECONDS, Unstartable, deadly, logged, raising, scored, thread_limits

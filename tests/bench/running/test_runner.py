@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from mcquack.bench.outcome import Outcome
 from mcquack.bench.plan import Step
-from mcquack.bench.running.runner import run
+from mcquack.bench.runner import run
 from mcquack.errors import StoreError, WorkerLostError
 from tests.bench.running.cells import N_SEEDS, cell, new_store, rows, search_tasks
 from tests.bench.running.evaluations import NOWHERE, scored

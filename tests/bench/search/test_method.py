@@ -2,10 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcquack.bench.search import SearchMethod
-from mcquack.bench.search.listed import listed_settings
+from mcquack.bench.search import SearchMethod, listed_settings
 from mcquack.errors import InvalidInputError
-from mcquack.models.search_space import SearchSpace
+from mcquack.models.catalog import SearchSpace
 
 SPACE = SearchSpace.of({"a": [1, 2, 3], "b": ["x", "y"], "c": [True, False], "d": 0.5})
 

@@ -7,8 +7,7 @@ from pyarrow import csv as arrow_csv
 from pyarrow import parquet
 
 from mcquack.bench.outcome import METRICS
-from mcquack.bench.store import Store
-from mcquack.bench.store.export import write_csv, write_parquet
+from mcquack.bench.store import Store, write_csv, write_parquet
 from mcquack.bench.task import VALIDATION, Task
 from tests.bench.store.values import ENVIRONMENT, choice, done, failed
 
@@ -85,7 +84,7 @@ def test_an_empty_store_gives_a_table_without_lines(store, tmp_path, write):
 
 
 def test_more_lines_than_are_turned_at_once_are_all_written(store, tmp_path, monkeypatch):
-    monkeypatch.setattr("mcquack.bench.store.export._LINES_AT_ONCE", 3)
+    monkeypatch.setattr("mcquack.bench.store._LINES_AT_ONCE", 3)
     for seed in range(10):
         store.add(done(seed))
     write_parquet(store, tmp_path / "a.parquet")

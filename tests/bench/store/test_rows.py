@@ -4,7 +4,7 @@ import sqlite3
 
 import pytest
 
-from mcquack.bench.store import RunRecord
+from mcquack.bench.rows import RunRecord
 from mcquack.errors import InvalidInputError
 from tests.bench.store.values import choice, done, failed
 

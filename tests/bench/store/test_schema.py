@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from mcquack.bench.store import RunRecord, Store
-from mcquack.bench.store.schema import STORE
+from mcquack.bench.rows import STORE, RunRecord
+from mcquack.bench.store import Store
 from mcquack.errors import StoreBusyError, StoreError
 from tests.bench.store.values import ENVIRONMENT, choice, done, failed
 

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcquack.bench.environment import Environment
-from mcquack.bench.store import Counts, RunRecord, Store, Tally
+from mcquack.bench.outcome import Environment
+from mcquack.bench.rows import Counts, RunRecord, Tally
+from mcquack.bench.store import Store
 from mcquack.bench.task import VALIDATION
 from mcquack.errors import InvalidInputError, StoreError
 from tests.bench.store.values import ENVIRONMENT, choice, done, failed, outcomes
@@ -69,7 +70,7 @@ def test_the_order_of_outcomes_does_not_depend_on_when_they_came(tmp_path):
 
 
 def test_outcomes_are_found_by_phase_and_success_also_beyond_one_page(store, monkeypatch):
-    monkeypatch.setattr("mcquack.bench.store.store._ROWS_AT_ONCE", 7)
+    monkeypatch.setattr("mcquack.bench.store._ROWS_AT_ONCE", 7)
     added = [
         (failed if seed % 3 == 0 else done)(seed, **({"split": VALIDATION} if seed % 2 else {})) for seed in range(50)
     ]
@@ -112,7 +113,7 @@ def test_a_choice_replaces_the_older_one_of_its_cell(store):
 
 
 def test_final_outcomes_are_those_of_current_choices_in_their_order(store, monkeypatch):
-    monkeypatch.setattr("mcquack.bench.store.store._ROWS_AT_ONCE", 2)
+    monkeypatch.setattr("mcquack.bench.store._ROWS_AT_ONCE", 2)
     for seed in range(9):
         store.add(done(seed, model="vc"))
         store.add(failed(seed) if seed == 6 else done(seed))
@@ -168,7 +169,7 @@ def test_an_interrupt_within_a_transaction_leaves_the_store_usable(store, monkey
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("mcquack.bench.store.store._keep_environment", interrupted)
+        patched.setattr("mcquack.bench.store._keep_environment", interrupted)
         with pytest.raises(KeyboardInterrupt):
             store.add(done(0))
     store.add(done(1))

@@ -4,9 +4,8 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
-from mcquack.bench.choice import Choice
-from mcquack.bench.environment import Environment
-from mcquack.bench.outcome import METRICS, Outcome
+from mcquack.bench.outcome import METRICS, Environment, Outcome
+from mcquack.bench.plan import Choice
 from mcquack.bench.task import TEST, VALIDATION, Split, TableSource, Task
 
 ENVIRONMENT = Environment({"mcquack": "0.1.0", "python": "3.11.7"})

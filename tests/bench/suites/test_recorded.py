@@ -1,6 +1,6 @@
 import pytest
 
-from mcquack.bench.store import RunRecord
+from mcquack.bench.rows import RunRecord
 from mcquack.bench.suites import Suite, recorded_cells
 from mcquack.bench.task import TableSource
 from mcquack.errors import InvalidInputError

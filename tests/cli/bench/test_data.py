@@ -1,7 +1,7 @@
 import pytest
 
 from mcquack.bench.suites import read_suite
-from mcquack.cli.bench import data
+from mcquack.cli import bench as data
 from mcquack.errors import MissingDataError
 
 

@@ -1,5 +1,5 @@
 from mcquack.bench.store import Store
-from mcquack.cli.bench.facts import store_facts
+from mcquack.cli.bench import store_facts
 from tests.cli.bench.values import cell, chosen, done, failed, final_task, search_task
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from mcquack.cli.bench.options import listed
+from mcquack.cli.bench import listed
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcquack.bench.running.event import Event
-from mcquack.cli.bench.progress import Progress
+from mcquack.bench.runner import Event
+from mcquack.cli.bench_progress import Progress
 from tests.cli.bench.values import cell, chosen, done, failed, final_task, finished, known, over, search_task, started
 
 SVC, MLP = cell(model="svc"), cell(model="mlp")

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from mcquack.bench.store import Store
-from mcquack.cli.bench import benchmark
+from mcquack.cli import bench as benchmark
 from tests.cli.bench.moody import NAME
 from tests.cli.bench.values import N_SMALL, SMALL
 

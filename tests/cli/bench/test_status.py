@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from mcquack.bench.ranking.own import cell_scores
+from mcquack.bench.ranking.scores import cell_scores
 from mcquack.bench.store import Store
 from tests.cli.bench.moody import NAME
 from tests.cli.bench.values import cell, chosen, done, failed, final_task, search_task

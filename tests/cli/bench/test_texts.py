@@ -1,7 +1,6 @@
 import pytest
 
-from mcquack.cli.bench.progress import CellProgress
-from mcquack.cli.bench.texts import counted, duration, score_text
+from mcquack.cli.bench_progress import CellProgress, counted, duration, score_text
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
-from mcquack.bench.running.event import Event
-from mcquack.cli.bench import view
-from mcquack.cli.bench.progress import Progress
+from mcquack.bench.runner import Event
+from mcquack.cli import bench_progress as view
+from mcquack.cli.bench_progress import Progress
 from tests.cli.bench.values import (
     Workers,
     cell,

@@ -2,14 +2,12 @@
 
 from dataclasses import dataclass
 
-from mcquack.bench.choice import Choice
-from mcquack.bench.environment import Environment
-from mcquack.bench.outcome import Outcome
-from mcquack.bench.plan import Cell
-from mcquack.bench.running.event import Event
-from mcquack.bench.search.method import SearchMethod
+from mcquack.bench.outcome import Environment, Outcome
+from mcquack.bench.plan import Cell, Choice
+from mcquack.bench.runner import Event
+from mcquack.bench.search import SearchMethod
 from mcquack.bench.task import TEST, VALIDATION
-from mcquack.models.search_space import SearchSpace
+from mcquack.models.catalog import SearchSpace
 
 SMALL = ("real-world", "--datasets", "iris3", "--models", "svc,nystroem_svm", "--search", "random:2", "--seeds", "2")
 N_SMALL = 2 * (2 * 5 + 2)  # models, settings on folds, and seeds

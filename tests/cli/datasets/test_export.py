@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import mcquack as package
-from mcquack.cli.datasets import export as export_module
+from mcquack.cli import datasets as export_module
 from mcquack.datasets import describe, from_arrays, load
 from mcquack.datasets.own import load_csv, load_parquet
 

@@ -1,6 +1,6 @@
 import pytest
 
-from mcquack.datasets.files import transfer
+from mcquack.datasets.files import download as transfer
 from tests.datasets.files.http_server import CONTENT, Answer
 
 

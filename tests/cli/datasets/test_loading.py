@@ -2,7 +2,7 @@ import warnings
 
 import pytest
 
-from mcquack.cli.datasets.loading import loaded
+from mcquack.cli.datasets import loaded
 from mcquack.datasets import Description, from_arrays, register
 from mcquack.errors import SubstitutedDataWarning
 

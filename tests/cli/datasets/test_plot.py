@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from mcquack.cli.datasets import plot as plot_module
+from mcquack.cli import datasets as plot_module
 from mcquack.datasets import from_arrays
 
 MAGIC = {"png": b"\x89PNG", "pdf": b"%PDF", "svg": b"<?xml", "PNG": b"\x89PNG"}

@@ -1,8 +1,8 @@
 import numpy as np
 
 from mcquack import load
-from mcquack.cli.hardware.asking import Once, asked_circuits
-from mcquack.kernels import sampled
+from mcquack.cli.hardware_device import Once, asked_circuits
+from mcquack.kernels import measured as sampled
 from mcquack.simulators.samplers import SimulatedSampler
 
 X = np.array([[index / 2, index % 2] for index in range(7)])

@@ -3,7 +3,7 @@ import csv
 import pytest
 
 from mcquack import load
-from mcquack.cli.hardware.lessons import more_lessons
+from mcquack.cli.hardware_device import more_lessons
 from mcquack.datasets import load as load_dataset
 from mcquack.kernels.bitflip import calibrate, training_tolerance
 from mcquack.simulators.noise import PITTSBURGH

@@ -1,7 +1,7 @@
 import pytest
 
-from mcquack import extras
-from mcquack.cli import tables
+from mcquack import checks as extras
+from mcquack.cli import console as tables
 from mcquack.hardware import opening
 from mcquack.hardware.services import opening as services
 

@@ -4,8 +4,8 @@ from qiskit import qasm2, qasm3
 from qiskit.quantum_info import Statevector
 
 from mcquack import load
-from mcquack.hardware.circuit.euler import angle_sets
-from mcquack.hardware.circuit.qasm import to_qasm3
+from mcquack.hardware.native import angle_sets
+from mcquack.hardware.qasm import to_qasm3
 
 
 @pytest.fixture
@@ -78,5 +78,5 @@ def test_what_is_not_there_cannot_be_written(export, folder, options, code, mess
 
 
 def test_more_files_than_anybody_wants_are_refused(export, data, monkeypatch):
-    monkeypatch.setattr("mcquack.cli.hardware.export._MOST_CIRCUITS", 10)
+    monkeypatch.setattr("mcquack.cli.hardware._MOST_CIRCUITS", 10)
     assert "take --template, or fewer rows" in export("--data", data, "--all", "--out", "circuits").err

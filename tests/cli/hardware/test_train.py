@@ -5,8 +5,8 @@ import pytest
 from sklearn.datasets import make_blobs
 
 from mcquack import McQuackClassifier, QuackClassifier, load
-from mcquack.cli.hardware import train as train_module
-from mcquack.cli.hardware.device import Device
+from mcquack.cli import hardware as train_module
+from mcquack.cli.hardware_device import OpenDevice as Device
 from mcquack.hardware.jobs.service import Limits
 from mcquack.hardware.services.account import TOKEN_VARIABLE
 from mcquack.hardware.services.runtime import RuntimeService

@@ -1,11 +1,10 @@
 import pytest
 
-from mcquack.bench.environment import Environment
-from mcquack.bench.outcome import Outcome
-from mcquack.bench.running.event import Event
+from mcquack.bench.outcome import Environment, Outcome
+from mcquack.bench.runner import Event
 from mcquack.bench.task import Task
-from mcquack.cli.bench.progress import CellProgress
-from mcquack.cli.trainability.progress import StudyProgress
+from mcquack.cli.bench_progress import CellProgress
+from mcquack.cli.trainability import StudyProgress
 
 
 def test_a_heavy_task_that_comes_first_does_not_make_the_light_ones_look_long():

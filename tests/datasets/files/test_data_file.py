@@ -5,9 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcquack.datasets.files import verification
-from mcquack.datasets.files.data_file import DataFile, Source
-from mcquack.datasets.files.verification import checksum, flaw, flaw_unless_known
+from mcquack.datasets.files import data_file as verification
+from mcquack.datasets.files.data_file import DataFile, Source, checksum, flaw, flaw_unless_known
 from mcquack.errors import InvalidInputError
 
 

@@ -14,9 +14,7 @@ import pytest
 
 from mcquack.datasets.files import download as downloading
 from mcquack.datasets.files.data_file import DataFile
-from mcquack.datasets.files.download import download
-from mcquack.datasets.files.partial import Partial
-from mcquack.datasets.files.transfer import Patience
+from mcquack.datasets.files.download import Partial, Patience, download
 from mcquack.errors import DataFileError, DownloadError
 from tests.datasets.files.http_server import CONTENT, Answer
 
@@ -216,7 +214,7 @@ def test_processes_that_want_one_file_download_it_once(server, target):
 from pathlib import Path
 from mcquack.datasets.files.data_file import DataFile
 from mcquack.datasets.files.download import download
-from mcquack.datasets.files.transfer import Patience
+from mcquack.datasets.files.download import Patience
 download({data_file(server)!r}, to=Path({str(target)!r}), patience=Patience())
 """
     processes = [subprocess.Popen([sys.executable, "-c", script]) for _ in range(2)]

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mcquack import datasets
-from mcquack.datasets.idx import IDX_NAMES
+from mcquack.datasets.formats import IDX_NAMES
 
 GENERATED = [name for name in datasets.names("qml") if not name.startswith("mnist_pca")]
 MNIST_PCA = [name for name in datasets.names("qml") if name.startswith("mnist_pca")]

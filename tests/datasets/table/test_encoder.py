@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from mcquack.datasets.table import Table, TableEncoder
 from mcquack.datasets.table.column import MAX_CATEGORIES, Missing
-from mcquack.datasets.table.csv_file import csv_table
+from mcquack.datasets.table.reading import csv_table
 from mcquack.errors import InvalidInputError, InvalidTableError, ModelFileError
 
 

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcquack.datasets.table import csv_file, read_table
-from mcquack.datasets.table.csv_file import DELIMITERS, csv_table
+from mcquack.datasets.table import read_table
+from mcquack.datasets.table import reading as csv_file
+from mcquack.datasets.table.reading import DELIMITERS, csv_table
 from mcquack.errors import InvalidTableError
 
 BOM = b"\xef\xbb\xbf"

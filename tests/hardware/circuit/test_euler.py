@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mcquack.circuits.overlap import OverlapCircuits
-from mcquack.hardware.circuit.euler import angle_sets, n_angles
-from mcquack.hardware.circuit.gates import native_gates
+from mcquack.hardware.native import angle_sets, n_angles, native_gates
 from tests.hardware.circuit.overlaps import (
     ComplexArray,
     FloatArray,

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcquack.circuits.overlap import OverlapCircuits
-from mcquack.hardware.circuit.euler import n_angles
-from mcquack.hardware.circuit.gates import native_gates, textbook_gates
+from mcquack.hardware.native import n_angles, native_gates, textbook_gates
 from tests.hardware.circuit.overlaps import overlap_circuits
 
 sizes = st.tuples(st.integers(1, 9), st.integers(1, 4))

@@ -17,8 +17,8 @@ from qiskit.quantum_info import Statevector
 
 from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.errors import InvalidInputError
-from mcquack.hardware.circuit.euler import angle_sets
-from mcquack.hardware.circuit.qasm import angle_names, template_qasm3, to_qasm2, to_qasm3
+from mcquack.hardware.native import angle_sets
+from mcquack.hardware.qasm import angle_names, template_qasm3, to_qasm2, to_qasm3
 from tests.hardware.circuit.overlaps import overlap_circuits, overlap_probabilities, some_circuits
 
 FORMS: list[Literal["native", "textbook"]] = ["native", "textbook"]
@@ -117,7 +117,7 @@ def test_the_124_qubits_of_the_paper_are_exported_with_its_counts() -> None:
 
 
 def test_export_needs_no_qiskit() -> None:
-    code = "import sys, mcquack.hardware.circuit.qasm; sys.exit('qiskit' in sys.modules)"
+    code = "import sys, mcquack.hardware.qasm; sys.exit('qiskit' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

@@ -18,10 +18,8 @@ from qiskit_ibm_runtime.fake_provider import FakePittsburgh, FakeTorino
 
 from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.errors import InvalidInputError, LayoutError
-from mcquack.hardware.circuit.euler import angle_sets, n_angles
-from mcquack.hardware.circuit.template import overlap_template, placed
-from mcquack.hardware.circuit.textbook import textbook_circuit
 from mcquack.hardware.layout.ring import best_ring
+from mcquack.hardware.native import angle_sets, n_angles, overlap_template, placed, textbook_circuit
 from mcquack.hardware.snapshot import coupling_of
 from tests.hardware.circuit.overlaps import of_itself, overlap_circuits, overlap_probabilities, some_circuits
 

@@ -10,7 +10,7 @@ from qiskit.quantum_info import Operator
 
 from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.errors import InvalidInputError
-from mcquack.hardware.circuit.textbook import textbook_circuit
+from mcquack.hardware.native import textbook_circuit
 from tests.hardware.circuit.overlaps import overlap_circuits, overlap_unitary, some_circuits
 
 

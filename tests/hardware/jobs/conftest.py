@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from mcquack.hardware.jobs.ledger import Ledger
-from mcquack.hardware.jobs.schema import LEDGER
+from mcquack.hardware.jobs.ledger import LEDGER, Ledger
 
 
 @pytest.fixture(autouse=True, scope="package")

@@ -4,8 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcquack.errors import StoreError
-from mcquack.hardware.jobs.counts import stored_counts, weight_histograms
-from mcquack.hardware.jobs.ledger import Ledger
+from mcquack.hardware.jobs.ledger import Ledger, stored_counts, weight_histograms
 from mcquack.hardware.jobs.records import Measurement
 from tests.hardware.doubles import circuits_of
 

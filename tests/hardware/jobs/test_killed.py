@@ -5,10 +5,9 @@ import numpy as np
 import pytest
 
 from mcquack.errors import StoreBusyError
-from mcquack.hardware.circuit.euler import angle_sets
-from mcquack.hardware.jobs.counts import stored_counts, weight_histograms
-from mcquack.hardware.jobs.ledger import Ledger
+from mcquack.hardware.jobs.ledger import Ledger, stored_counts, weight_histograms
 from mcquack.hardware.jobs.running import follow, noted
+from mcquack.hardware.native import angle_sets
 from tests.database.processes import started
 from tests.hardware.doubles import bits_of
 from tests.hardware.jobs.processes import CIRCUITS, SHOTS, FolderService, measure

@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 
 from mcquack.bench.store import Store
 from mcquack.errors import StoreBusyError, StoreError
-from mcquack.hardware.jobs.ledger import Ledger
+from mcquack.hardware.jobs.ledger import LEDGER, Ledger
 from mcquack.hardware.jobs.records import Measurement
-from mcquack.hardware.jobs.schema import LEDGER
 from tests.hardware.doubles import circuits_of
 
 

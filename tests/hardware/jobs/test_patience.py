@@ -3,7 +3,7 @@ from itertools import islice, pairwise
 import pytest
 
 from mcquack.errors import InvalidInputError
-from mcquack.hardware.jobs.patience import Patience
+from mcquack.hardware.jobs.running import Patience
 
 
 def test_pauses_between_questions_grow_to_the_one_that_was_asked_for_and_stay_there():

@@ -9,11 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mcquack.errors import AccountError, DeviceError, InvalidInputError, StoreError
-from mcquack.hardware.circuit.euler import angle_sets
-from mcquack.hardware.jobs.counts import stored_counts, weight_histograms
-from mcquack.hardware.jobs.ledger import Ledger
+from mcquack.hardware.jobs.ledger import Ledger, stored_counts, weight_histograms
 from mcquack.hardware.jobs.running import cancel, follow, how_to_go_on, noted, refresh, submit
 from mcquack.hardware.jobs.service import JobStatus, Limits
+from mcquack.hardware.native import angle_sets
 from tests.hardware.doubles import FAULTS, SECRET, Crash, FakeService, bits_of, circuits_of, hasty
 
 CIRCUITS = circuits_of(3, 2)

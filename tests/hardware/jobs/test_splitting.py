@@ -3,8 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcquack.errors import InvalidInputError
-from mcquack.hardware.jobs.service import Limits
-from mcquack.hardware.jobs.splitting import split
+from mcquack.hardware.jobs.service import Limits, split
 
 
 @given(

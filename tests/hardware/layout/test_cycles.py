@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcquack.hardware.layout.cycles import best_cycle, cycle_lengths
-from mcquack.hardware.layout.sweep import TooManyStatesError
-from mcquack.hardware.layout.usable import usable_graph
+from mcquack.hardware.layout.cycles import TooManyStatesError, best_cycle, cycle_lengths
+from mcquack.hardware.layout.properties import usable_graph
 from tests.hardware.layout.graphs import all_cycles, complete, heavy_hex, square
 
 

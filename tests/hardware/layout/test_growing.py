@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from mcquack.hardware.layout import Coupling, best_ring, ring_lengths
 from mcquack.hardware.layout.growing import cannot_be_better, grown_cycle, grown_lengths
-from mcquack.hardware.layout.usable import usable_graph
+from mcquack.hardware.layout.properties import usable_graph
 from tests.hardware.layout.graphs import all_cycles, complete, couplings, is_ring, square
 
 

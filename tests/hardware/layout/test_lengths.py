@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcquack.hardware.layout.lengths import listed
+from mcquack.hardware.layout.ring import listed
 
 
 @pytest.mark.parametrize(

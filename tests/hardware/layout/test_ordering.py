@@ -3,8 +3,8 @@
 import pytest
 from hypothesis import given
 
-from mcquack.hardware.layout.ordering import most_open_edges, sweep_order
-from mcquack.hardware.layout.usable import cyclic_part, usable_graph
+from mcquack.hardware.layout.growing import most_open_edges, sweep_order
+from mcquack.hardware.layout.properties import cyclic_part, usable_graph
 from tests.hardware.layout.graphs import all_cycles, complete, couplings, heavy_hex, square
 
 

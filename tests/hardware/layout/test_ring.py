@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 from mcquack.errors import InvalidInputError, LayoutError
 from mcquack.hardware.layout import Coupling, best_ring, ring_lengths
 from mcquack.hardware.layout.cycles import best_cycle
-from mcquack.hardware.layout.usable import usable_graph
+from mcquack.hardware.layout.properties import usable_graph
 from tests.hardware.layout.graphs import all_cycles, couplings, heavy_hex, is_ring
 
 

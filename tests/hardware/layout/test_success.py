@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from mcquack.hardware.layout.success import coupler_log_success, idle_rates, idle_steps, qubit_log_success
+from mcquack.hardware.layout.coupling import coupler_log_success, idle_rates, idle_steps, qubit_log_success
 from mcquack.simulators.noise import NOISELESS
-from mcquack.simulators.noise.channels import idle_fidelities, pauli_probabilities
-from mcquack.simulators.noise.schedule import SX_PULSES, ring_schedule
+from mcquack.simulators.noise.calibration import SX_PULSES, ring_schedule
+from mcquack.simulators.noise.trajectories import idle_fidelities, pauli_probabilities
 
 
 @pytest.mark.parametrize("n_qubits", [2, 3, 4, 7, 124])

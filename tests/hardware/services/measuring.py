@@ -5,8 +5,8 @@ from numpy.typing import NDArray
 from scipy.stats import chisquare
 
 from mcquack.circuits.overlap import OverlapCircuits
-from mcquack.hardware.circuit.euler import angle_sets
 from mcquack.hardware.jobs.service import Angles, Bits
+from mcquack.hardware.native import angle_sets
 from tests.hardware.circuit.overlaps import overlap_probabilities
 
 # Fixed seeds: a service is right if this holds once, and a wrong one misses it by far.

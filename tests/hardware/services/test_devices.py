@@ -3,7 +3,7 @@
 import pytest
 
 from mcquack.errors import InvalidInputError
-from mcquack.hardware.services.devices import Device, is_local, local_devices, snapshot
+from mcquack.hardware.services.account import Device, is_local, local_devices, snapshot
 from mcquack.hardware.services.opening import open_service
 
 

@@ -10,9 +10,9 @@ from scipy.stats import chi2_contingency
 
 from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.errors import DeviceError, InvalidInputError, LayoutError, LostJobError
-from mcquack.hardware.services.devices import snapshot
+from mcquack.hardware.services.account import snapshot
 from mcquack.hardware.services.opening import open_service, reopened
-from mcquack.hardware.services.options import Options
+from mcquack.hardware.services.plan import Options
 from mcquack.hardware.services.ring_device import ring_device
 from mcquack.hardware.snapshot import coupling_of
 from mcquack.simulators.noise.calibration import DeviceCalibration

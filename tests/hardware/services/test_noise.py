@@ -11,12 +11,11 @@ from qiskit.circuit import Delay
 from qiskit.quantum_info import PTM, SuperOp
 from qiskit_aer.noise import thermal_relaxation_error
 
-from mcquack.hardware.circuit.template import overlap_template, placed
-from mcquack.hardware.services.devices import snapshot
-from mcquack.hardware.services.noise import idle_noise, noise_model, relaxation, scheduled
+from mcquack.hardware.native import overlap_template, placed
+from mcquack.hardware.services.account import snapshot
+from mcquack.hardware.services.local import idle_noise, noise_model, relaxation, scheduled
 from mcquack.hardware.services.ring_device import noiseless_ring, ring_device
-from mcquack.simulators.noise.calibration import DeviceCalibration
-from mcquack.simulators.noise.schedule import ring_schedule
+from mcquack.simulators.noise.calibration import DeviceCalibration, ring_schedule
 
 RING = (0, 1, 11, 10)  # of a lattice of squares
 

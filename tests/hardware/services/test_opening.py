@@ -7,8 +7,7 @@ from mcquack.errors import InvalidInputError, LayoutError
 from mcquack.hardware.layout.ring import best_ring
 from mcquack.hardware.services import opening
 from mcquack.hardware.services.opening import list_backends, open_service, opened, reopened
-from mcquack.hardware.services.options import Options
-from mcquack.hardware.services.plan import Plan
+from mcquack.hardware.services.plan import Options, Plan
 from mcquack.hardware.services.runtime import RuntimeService
 from mcquack.hardware.snapshot import coupling_of
 from tests.hardware.services.accounts import FarAccount

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcquack.errors import InvalidInputError
-from mcquack.hardware.services.options import Options
+from mcquack.hardware.services.plan import Options
 
 
 @given(shots=st.integers(1, 5_000), most=st.integers(1, 64))

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcquack.errors import InvalidInputError
-from mcquack.hardware.services.options import Options
-from mcquack.hardware.services.plan import Plan
+from mcquack.hardware.services.plan import Options, Plan
 
 
 @st.composite

@@ -11,10 +11,8 @@ from qiskit_ibm_runtime.exceptions import IBMRuntimeError
 
 from mcquack.errors import DeviceError, InvalidInputError, LostJobError
 from mcquack.hardware.services import opening, runtime
-from mcquack.hardware.services.account import TOKEN_VARIABLE
-from mcquack.hardware.services.devices import snapshot
-from mcquack.hardware.services.options import Options
-from mcquack.hardware.services.plan import Plan
+from mcquack.hardware.services.account import TOKEN_VARIABLE, snapshot
+from mcquack.hardware.services.plan import Options, Plan
 from mcquack.hardware.services.runtime import RuntimeService
 from tests.hardware.circuit.overlaps import some_circuits
 from tests.hardware.services.accounts import FarAccount, FarJob

@@ -5,11 +5,11 @@ from qiskit_aer import AerSimulator
 from qiskit_ibm_runtime.executor_sampler import Sampler
 
 from mcquack.errors import DeviceError
-from mcquack.hardware.circuit.template import overlap_template, placed
-from mcquack.hardware.services import samplers
-from mcquack.hardware.services.options import Options
+from mcquack.hardware.native import overlap_template, placed
+from mcquack.hardware.services import runtime as samplers
+from mcquack.hardware.services.plan import Options
 from mcquack.hardware.services.ring_device import noiseless_ring
-from mcquack.hardware.services.samplers import Program, chosen_api, outcomes_of, sampler_settings, sent
+from mcquack.hardware.services.runtime import Program, chosen_api, outcomes_of, sampler_settings, sent
 from tests.hardware.circuit.overlaps import some_circuits
 from tests.hardware.services.measuring import flat_angles
 

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError
-from mcquack.kernels.bitflip import TolerantEngine
+from mcquack.kernels.measured import TolerantEngine
 from mcquack.simulators.ring import RingEngine
 from mcquack.simulators.statevector import StatevectorEngine
 from mcquack.training import ParameterShiftEngine, TrainingSettings, train

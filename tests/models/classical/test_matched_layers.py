@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError
-from mcquack.models.classical.matched_layers import matched_layers, perceptron_parameters
+from mcquack.models.classical.neural_network import matched_layers, perceptron_parameters
 
 # Features, classes, and the parameters of McQuack and of the neural network in the paper's table of results.
 PAPER = {

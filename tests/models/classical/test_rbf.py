@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from sklearn.metrics.pairwise import rbf_kernel as sklearn_rbf_kernel
 
-from mcquack.models.classical.rbf import gamma_of_width, rbf_kernel, squared_distances
+from mcquack.models.classical.base import gamma_of_width, rbf_kernel, squared_distances
 from mcquack.randomness import stream
 
 

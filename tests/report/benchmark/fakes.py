@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from mcquack.bench.choice import Choice
-from mcquack.bench.environment import Environment
-from mcquack.bench.outcome import METRICS, Outcome
+from mcquack.bench.outcome import METRICS, Environment, Outcome
+from mcquack.bench.plan import Choice
 from mcquack.bench.ranking import CellScores
-from mcquack.bench.store import RunRecord, Store
+from mcquack.bench.rows import RunRecord
+from mcquack.bench.store import Store
 from mcquack.bench.task import VALIDATION, Task
 
 ENVIRONMENT = Environment(

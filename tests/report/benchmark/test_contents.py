@@ -5,8 +5,7 @@ import pytest
 from mcquack.bench.ranking import Contender
 from mcquack.bench.store import Store
 from mcquack.report.benchmark.contents import read_contents
-from mcquack.report.benchmark.page import page
-from mcquack.report.benchmark.provenance import searches
+from mcquack.report.benchmark.page import page, searches
 from mcquack.report.benchmark.summary import summary
 from tests.report.benchmark.fakes import DATASETS, fake_store, published_cells, reversed_copy
 

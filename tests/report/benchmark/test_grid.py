@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcquack.bench.ranking import CellScores, Contender
-from mcquack.report.benchmark.grid import score_grid
+from mcquack.report.benchmark.views import score_grid
 
 SCORES = st.lists(st.sampled_from([None, 0.1, 0.5, 0.9, 0.90000000000001]), min_size=1, max_size=6)
 

@@ -12,8 +12,7 @@ import pytest
 from mcquack.bench.ranking import CellScores
 from mcquack.bench.store import Store
 from mcquack.report.benchmark.contents import read_contents
-from mcquack.report.benchmark.failures import failure_groups
-from mcquack.report.benchmark.page import SCRIPTS, STYLES, page
+from mcquack.report.benchmark.page import SCRIPTS, STYLES, failure_groups, page
 from mcquack.report.benchmark.summary import summary
 from tests.report.benchmark.fakes import DATASETS, fake_store
 

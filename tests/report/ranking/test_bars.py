@@ -7,8 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from mcquack.bench.ranking import score_table, standings
 from mcquack.errors import InvalidInputError
-from mcquack.report.ranking import plot_ranking
-from mcquack.report.ranking.contenders import shade
+from mcquack.report.ranking import plot_ranking, shade
 from mcquack.report.style import new_axes
 from tests.report.ranking.fakes import benchmark, is_drawn, texts
 

@@ -1,7 +1,7 @@
 import pytest
 from matplotlib.colors import to_rgb
 
-from mcquack.report.ranking.contenders import shade, text_colour
+from mcquack.report.ranking import shade, text_colour
 from mcquack.report.style import INK, PAPER
 
 

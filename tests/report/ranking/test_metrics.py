@@ -1,7 +1,7 @@
 import pytest
 
 from mcquack.bench.outcome import METRICS
-from mcquack.report.ranking.metrics import METRIC_TITLES, metric_phrase
+from mcquack.report.ranking import METRIC_TITLES, metric_phrase
 
 
 def test_every_metric_has_a_title():

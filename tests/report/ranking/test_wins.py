@@ -5,8 +5,7 @@ from numpy.testing import assert_allclose
 
 from mcquack.bench.ranking import WinMatrix, score_table, win_matrix
 from mcquack.errors import InvalidInputError
-from mcquack.report.ranking import plot_wins
-from mcquack.report.ranking.wins import loss_shares
+from mcquack.report.ranking import loss_shares, plot_wins
 from mcquack.report.style import new_axes
 from tests.bench.ranking.cells import score_matrices, table_of
 from tests.report.ranking.fakes import benchmark, is_drawn

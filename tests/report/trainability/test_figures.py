@@ -26,8 +26,8 @@ from mcquack.report.trainability import (
     plot_states,
     read_landscape,
 )
-from mcquack.report.trainability.landscape import observed_landscapes
-from mcquack.report.trainability.shots import entry_shots
+from mcquack.report.trainability.gradients import observed_landscapes
+from mcquack.report.trainability.kernels import entry_shots
 from mcquack.studies.trainability import TrainabilityProbe
 from mcquack.studies.trainability.analysis import LossSlice, exact_anova, forest_importances, shots_to_resolve
 from mcquack.studies.trainability.observation import GROUPS, Observation

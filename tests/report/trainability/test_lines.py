@@ -1,6 +1,6 @@
 import pytest
 
-from mcquack.report.trainability.lines import (
+from mcquack.report.trainability.figures import (
     factors,
     lines,
     paper_slice,

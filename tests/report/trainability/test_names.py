@@ -1,6 +1,6 @@
 import pytest
 
-from mcquack.report.trainability.names import number_text, power_of_ten, setting_text, shots_text
+from mcquack.report.trainability.figures import number_text, power_of_ten, setting_text, shots_text
 
 
 @pytest.mark.parametrize(

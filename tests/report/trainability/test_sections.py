@@ -4,16 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from mcquack.bench.ranking.intervals import Interval
-from mcquack.report.trainability.sections.importance import importance_section
-from mcquack.report.trainability.sections.kernels import kernel_section
+from mcquack.bench.ranking.ranks import Interval
+from mcquack.report.trainability.sections.gradients import all_decays, scaling_section, shown_decays
+from mcquack.report.trainability.sections.kernels import kernel_section, shot_section
 from mcquack.report.trainability.sections.paper import comparisons
-from mcquack.report.trainability.sections.scaling import all_decays, scaling_section, shown_decays
-from mcquack.report.trainability.sections.section import file_name
-from mcquack.report.trainability.sections.shares import complete_rows, importances
-from mcquack.report.trainability.sections.shots import shot_section
+from mcquack.report.trainability.sections.section import file_name, listed, span, spent, with_interval
+from mcquack.report.trainability.sections.shares import complete_rows, importance_section, importances
 from mcquack.report.trainability.sections.training import means, training_section
-from mcquack.report.trainability.sections.words import listed, span, spent, with_interval
 from mcquack.report.trainability.study import Study
 from mcquack.studies.trainability.observation import GradientStatistics, Observation
 from tests.report.trainability.fakes import (
@@ -90,7 +87,7 @@ def test_the_setting_that_was_made_to_decide_decides(decisive):
 
 
 def test_without_optuna_the_exact_shares_remain(study, monkeypatch):
-    from mcquack.extras import OPTUNA
+    from mcquack.checks import OPTUNA
     from mcquack.report.trainability.sections import shares
 
     def missing(*_, **__):

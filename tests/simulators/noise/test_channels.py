@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mcquack.simulators.noise import NOISELESS, PITTSBURGH
-from mcquack.simulators.noise.channels import (
+from mcquack.simulators.noise.trajectories import (
     depolarising_fidelity,
     idle_fidelities,
     pauli_probabilities,

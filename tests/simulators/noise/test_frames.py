@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from mcquack.randomness import stream
-from mcquack.simulators.noise.frames import draw_ring
+from mcquack.simulators.noise.sampling import draw_ring
 from tests.oracles import after_cnot, after_gate, after_ring
 
 GATES = {"I": np.eye(2), "X": np.array([[0, 1], [1, 0]]), "Z": np.diag([1, -1])}

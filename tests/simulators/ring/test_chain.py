@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.randomness import stream
 from mcquack.simulators.ring import MAX_LAYERS, RingEngine
-from mcquack.simulators.ring.engine import RotationRows
-from mcquack.simulators.ring.rotations import rotation_matrices
+from mcquack.simulators.ring.engine import RotationRows, rotation_matrices
 from tests.problems import Problem, random_problem
 
 FloatArray = NDArray[np.floating]

@@ -4,7 +4,7 @@ from numpy.testing import assert_array_equal
 
 from mcquack import datasets
 from mcquack.bench.evaluation import outcome
-from mcquack.bench.models import estimator_class
+from mcquack.bench.samples import estimator_class
 from mcquack.bench.suites import read_suite
 from mcquack.bench.task import Task
 from mcquack.studies import hardware_twin

@@ -13,7 +13,7 @@ from mcquack.studies.trainability import (
     design_from_text,
     read_design,
 )
-from mcquack.studies.trainability.work import seconds, work
+from mcquack.studies.trainability.running import seconds, work
 
 TEXT = """\
 name = "mine"

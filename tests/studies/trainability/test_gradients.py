@@ -9,15 +9,14 @@ from mcquack.errors import InvalidInputError
 from mcquack.kernels.alignment import target_alignment
 from mcquack.simulators.ring import RingEngine
 from mcquack.simulators.statevector import StatevectorEngine
-from mcquack.studies.trainability.gradients import (
+from mcquack.studies.trainability.observation import (
     fidelity_gradients,
     gradient_statistics,
     grouped_statistics,
     loss_gradients,
 )
-from mcquack.training.parameters import Parameters
 from mcquack.training.settings import TrainingSettings
-from mcquack.training.state import TrainingData
+from mcquack.training.state import Parameters, TrainingData
 
 FEATURE_MAP = FeatureMap(n_qubits=3, n_features=4, n_layers=2)
 ENGINES = {

@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 
 from mcquack.bench.evaluation import outcome
-from mcquack.bench.running.executor import ClosedByWith
+from mcquack.bench.executors.executor import ClosedByWith
 from mcquack.bench.store import Store
 from mcquack.studies.trainability import design_from_json, design_from_text, observations, run_design
 

@@ -6,17 +6,27 @@ standings(table), standings_by_family(table)                    # leaderboards w
 compare(table), win_matrix(table), scores_by_size(cells)        # Friedman and Nemenyi, pairs, curves
 """
 
-from mcquack.bench.ranking.cell_scores import CellScores, Key
-from mcquack.bench.ranking.dimension import SizeCurve, SizePoint, scores_by_size
 from mcquack.bench.ranking.friedman import Comparison, FriedmanTest, compare
-from mcquack.bench.ranking.intervals import Interval, bootstrap_intervals
-from mcquack.bench.ranking.own import FinalOutcomes, cell_scores
-from mcquack.bench.ranking.published import QNN_FAMILY, published_scores
-from mcquack.bench.ranking.published_table import read_published
-from mcquack.bench.ranking.ranks import Scale, Ties, average_ranks, normalised_ranks, rank_counts, ranks
-from mcquack.bench.ranking.score_table import Contender, ScoreTable, score_table
-from mcquack.bench.ranking.standings import Standing, standings, standings_by_family
-from mcquack.bench.ranking.wins import WinMatrix, win_matrix
+from mcquack.bench.ranking.published import QNN_FAMILY, published_scores, read_published
+from mcquack.bench.ranking.ranks import (
+    Interval,
+    Scale,
+    SizeCurve,
+    SizePoint,
+    Standing,
+    Ties,
+    WinMatrix,
+    average_ranks,
+    bootstrap_intervals,
+    normalised_ranks,
+    rank_counts,
+    ranks,
+    scores_by_size,
+    standings,
+    standings_by_family,
+    win_matrix,
+)
+from mcquack.bench.ranking.scores import CellScores, Contender, FinalOutcomes, Key, ScoreTable, cell_scores, score_table
 
 __all__ = [
     "QNN_FAMILY",

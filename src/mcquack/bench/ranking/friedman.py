@@ -7,8 +7,9 @@ from functools import cache
 import numpy as np
 from scipy.stats import chi2, f, studentized_range
 
+from mcquack.arrays import FloatArray
 from mcquack.bench.ranking.ranks import ranks
-from mcquack.bench.ranking.score_table import Contender, FloatArray, ScoreTable
+from mcquack.bench.ranking.scores import Contender, ScoreTable
 from mcquack.checks import require
 from mcquack.errors import InvalidInputError
 

@@ -1,13 +1,22 @@
 """Ranks of models on each dataset, and their average as the QML benchmark suite normalises it."""
 
+import math
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
+from scipy.stats import rankdata, t
 
-from mcquack.bench.ranking.score_table import FloatArray, ScoreTable
-from mcquack.checks import require
+from mcquack.arrays import FloatArray
+from mcquack.bench.outcome import Metric, Part
+from mcquack.bench.ranking.scores import CellScores, Contender, ScoreTable
+from mcquack.checks import is_whole_number, require
+from mcquack.errors import InvalidInputError
+from mcquack.randomness import stream
 
 Ties = Literal["min", "average"]
 """Equal scores have the smallest of their ranks, or share the mean of them."""
@@ -54,3 +63,232 @@ def rank_counts(table: ScoreTable) -> NDArray[np.intp]:
     places = np.arange(1, len(table.contenders) + 1)
     counts: NDArray[np.intp] = (ranks(table)[:, :, None] == places).sum(axis=0)
     return counts
+
+
+# How far an average rank may be off because other datasets could have been chosen.
+
+FEWEST_RESAMPLES = 100
+"""Fewer would leave two or three beyond each end; with so many, every dataset is drawn at least once."""
+
+FEWEST_DATASETS = 5
+"""Of fewer, resamples are nearly all alike, and an interval would say that there is no doubt."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Interval:
+    """Where a value lies with the probability ``level``; both ends belong to it."""
+
+    low: float
+    high: float
+    level: float = 0.95
+
+
+def bootstrap_intervals(
+    table: ScoreTable,
+    *,
+    level: float = 0.95,
+    n_resamples: int = 2000,
+    seed: int = 0,
+    ties: Ties = "min",
+    scale: Scale = "share",
+) -> tuple[Interval | None, ...]:
+    """Percentile intervals of the average ranks, one for each contender, from datasets drawn anew with replacement.
+
+    Datasets count as independent draws; where those of a family resemble each other, the truth is wider. A contender
+    with scores on less than ``FEWEST_DATASETS`` has None.
+    """
+    require(0 < level < 1, "level", "between 0 and 1", level)
+    enough = is_whole_number(n_resamples) and n_resamples >= FEWEST_RESAMPLES
+    require(enough, "n_resamples", f"a whole number of at least {FEWEST_RESAMPLES}", n_resamples)
+    n_datasets = len(table.datasets)
+    if n_datasets < FEWEST_DATASETS:
+        return (None,) * len(table.contenders)
+    draws = stream(seed, "bootstrap of average ranks").multinomial(
+        n_datasets, np.full(n_datasets, 1 / n_datasets), size=n_resamples
+    )
+    weights = draws.astype(np.float64)  # products of whole numbers take far longer
+    # Two products in place of a loop: how often a dataset was drawn is its weight in the mean.
+    totals = weights @ np.nan_to_num(normalised_ranks(table, ties=ties, scale=scale))
+    counts = weights @ table.is_there
+    means = np.divide(totals, counts, out=np.full(totals.shape, np.nan), where=counts > 0)
+    lows, highs = np.nanquantile(means, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    ends = zip(lows.tolist(), highs.tolist(), table.n_datasets, strict=True)
+    return tuple(
+        Interval(low=low, high=high, level=level) if n_scores >= FEWEST_DATASETS else None
+        for low, high, n_scores in ends
+    )
+
+
+# Who stands where: the lines of a leaderboard.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """A line of a leaderboard.
+
+    ``interval`` is of the average rank, None where datasets are too few. ``rank_counts`` tells on how many datasets it
+    has rank 1, 2, …; equal scores have the smallest of their ranks.
+    """
+
+    contender: Contender
+    average_rank: float
+    interval: Interval | None
+    n_datasets: int
+    mean_score: float
+    rank_counts: tuple[int, ...]
+
+    @property
+    def n_first(self) -> int:
+        """On how many datasets nobody is better."""
+        return self.rank_counts[0]
+
+
+def standings(
+    table: ScoreTable,
+    *,
+    ties: Ties = "min",
+    scale: Scale = "share",
+    level: float = 0.95,
+    n_resamples: int = 2000,
+    seed: int = 0,
+) -> tuple[Standing, ...]:
+    """All contenders, best average rank first; of equal ones that with the better mean score."""
+    intervals = bootstrap_intervals(table, level=level, n_resamples=n_resamples, seed=seed, ties=ties, scale=scale)
+    if not intervals:
+        return ()
+    averages, scores = average_ranks(table, ties=ties, scale=scale), np.nanmean(table.means, axis=0)
+    counts = rank_counts(table)
+    lines = [
+        Standing(
+            contender=contender,
+            average_rank=float(averages[index]),
+            interval=intervals[index],
+            n_datasets=table.n_datasets[index],
+            mean_score=float(scores[index]),
+            rank_counts=tuple(counts[index].tolist()),
+        )
+        for index, contender in enumerate(table.contenders)
+    ]
+    # Rounded, as the same ranks in another order of addition may differ in the last bit.
+    return tuple(sorted(lines, key=lambda line: (round(line.average_rank, 12), -round(line.mean_score, 12))))
+
+
+def standings_by_family(
+    table: ScoreTable, *, ties: Ties = "min", scale: Scale = "share", n_resamples: int = 2000, seed: int = 0
+) -> Mapping[str, tuple[Standing, ...]]:
+    """The leaderboard of each family of datasets."""
+    return {
+        family: standings(table.of_family(family), ties=ties, scale=scale, n_resamples=n_resamples, seed=seed)
+        for family in dict.fromkeys(table.families)
+    }
+
+
+# Each model against each other: on how many datasets it is better, equal and worse.
+
+Counts = tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class WinMatrix:
+    """``wins[i][j]`` counts the datasets on which i has a better score than j, ``ties`` those of equal scores.
+
+    Datasets count where both have a score, so the losses of i are the wins of j. The diagonals are 0.
+    """
+
+    contenders: tuple[Contender, ...]
+    wins: Counts
+    ties: Counts
+
+    def record(self, row: int, column: int) -> tuple[int, int, int]:
+        """Wins, ties and losses of the contender in this row against that in this column."""
+        return self.wins[row][column], self.ties[row][column], self.wins[column][row]
+
+    def totals(self, row: int) -> tuple[int, int, int]:
+        """Wins, ties and losses against all others together."""
+        return sum(self.wins[row]), sum(self.ties[row]), sum(wins[row] for wins in self.wins)
+
+
+def win_matrix(table: ScoreTable, *, order: Sequence[Contender] | None = None) -> WinMatrix:
+    """All pairs, in the order of the table or in one of your own, as that of the standings."""
+    contenders = table.contenders if order is None else tuple(order)
+    for contender in contenders:
+        if contender not in table.contenders:
+            raise InvalidInputError(f"{contender.label} has no score in the table; leave it out of the order.")
+    columns = [table.contenders.index(contender) for contender in contenders]
+    scores = rounded_means(table)[:, columns]
+    # Comparisons with NaN are false, so datasets that one of the two lacks count for neither.
+    wins = (scores[:, :, None] > scores[:, None, :]).sum(axis=0)
+    ties = (scores[:, :, None] == scores[:, None, :]).sum(axis=0)
+    np.fill_diagonal(ties, 0)
+    return WinMatrix(
+        contenders=contenders, wins=tuple(map(tuple, wins.tolist())), ties=tuple(map(tuple, ties.tolist()))
+    )
+
+
+# Scores against the size of a dataset, family by family.
+
+
+@dataclass(frozen=True, kw_only=True)
+class SizePoint:
+    """The mean over the seeds and the interval it lies in; None where the spread over several seeds is not known."""
+
+    size: int
+    mean: float
+    band: Interval | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SizeCurve:
+    """One contender on the datasets of a family, smallest first."""
+
+    family: str
+    contender: Contender
+    part: Part
+    metric: Metric
+    points: tuple[SizePoint, ...]
+
+
+def scores_by_size(
+    cells: Iterable[CellScores], *, part: Part = "test", metric: Metric = "accuracy", level: float = 0.95
+) -> tuple[SizeCurve, ...]:
+    """A curve for each family and contender, of the datasets that have a size.
+
+    Bands are Student's t intervals of the mean over the seeds, cut to [0, 1], where all metrics lie.
+    """
+    require(0 < level < 1, "level", "between 0 and 1", level)
+    points: dict[tuple[str, str, str], list[SizePoint]] = {}
+    contenders: dict[tuple[str, str, str], Contender] = {}
+    for cell in cells:
+        mean = cell.mean(part, metric)
+        if cell.size is None or mean is None:
+            continue
+        key = cell.family, cell.model, cell.source
+        contenders.setdefault(key, Contender.of(cell))
+        band = t_interval(cell.values.get((part, metric), ()), level=level)
+        points.setdefault(key, []).append(SizePoint(size=cell.size, mean=mean, band=band))
+    return tuple(
+        SizeCurve(
+            family=key[0],
+            contender=contenders[key],
+            part=part,
+            metric=metric,
+            points=tuple(sorted(found, key=lambda point: point.size)),
+        )
+        for key, found in points.items()
+    )
+
+
+def t_interval(values: Sequence[float], *, level: float = 0.95) -> Interval | None:
+    """Of the mean of scores in [0, 1]; None for less than two of them."""
+    if len(values) < 2:
+        return None
+    mean = statistics.fmean(values)
+    variance = sum((value - mean) ** 2 for value in values) / (len(values) - 1)
+    half = _t_quantile(level, len(values) - 1) * math.sqrt(variance / len(values))
+    return Interval(low=max(0.0, mean - half), high=min(1.0, mean + half), level=level)
+
+
+@cache
+def _t_quantile(level: float, n_free: int) -> float:
+    """How many standard errors either end of the interval is from the mean."""
+    return float(t.isf((1 - level) / 2, n_free))

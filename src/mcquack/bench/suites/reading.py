@@ -1,21 +1,81 @@
 """From a TOML file to a suite; whatever is wrong with it is told with its line."""
 
+import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import partial
 from importlib.resources import files
+from itertools import product
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
-from mcquack.bench.models import check_settings
-from mcquack.bench.samples import check_target
-from mcquack.bench.suites.lines import KeyLines
+from mcquack.bench.plan import Cell
+from mcquack.bench.rows import RunRecord
+from mcquack.bench.samples import check_settings, check_target
 from mcquack.bench.suites.suite import Cut, Suite
 from mcquack.bench.task import TableSource
 from mcquack.checks import did_you_mean
 from mcquack.datasets import descriptions
 from mcquack.errors import InvalidInputError
+
+# Where the keys of a TOML file stand, which tomllib does not tell.
+
+Key = tuple[str, ...]
+_QUOTED = re.compile(r"'([^']+)'")
+
+
+class KeyLines:
+    """Line numbers of keys and of table headers, counted from 1."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text.splitlines()
+        self._lines = dict(_key_lines(self._text))
+
+    def of(self, key: Key) -> int:
+        """The line of the key, or of the table that it belongs to; the first where neither is written out."""
+        return next((self._lines[key[:end]] for end in range(len(key), 0, -1) if key[:end] in self._lines), 1)
+
+    def told_in(self, message: str) -> int:
+        """The line that a message is about: of the key with which it begins, or of the text that it quotes."""
+        named = message.partition(" ")[0]
+        for key, number in self._lines.items():
+            if key[-1] == named:
+                return number
+        for text in _QUOTED.findall(message):
+            for number, line in enumerate(self._text, start=1):
+                if text in line:
+                    return number
+        return 1
+
+
+def _key_lines(lines: list[str]) -> Iterator[tuple[Key, int]]:
+    table: Key = ()
+    for number, line in enumerate(lines, start=1):
+        if line.lstrip().startswith("["):
+            header = _path(line)
+            if header is not None:
+                table = header
+                yield table, number
+        elif "=" in line:
+            # The value may go on for lines, but the key does not.
+            key = _path(f"{line.partition('=')[0]} = 0")
+            if key is not None:
+                yield (*table, *key), number
+
+
+def _path(line: str) -> Key | None:
+    """The names in a line that is a header or an entry by itself; None for other lines, as the inner ones of a list."""
+    try:
+        found: Any = tomllib.loads(line)
+    except tomllib.TOMLDecodeError:
+        return None
+    names: list[str] = []
+    while isinstance(found, Mapping) and found:
+        name, found = next(iter(found.items()))
+        names.append(name)
+    return tuple(names) or None
+
 
 T = TypeVar("T")
 
@@ -181,3 +241,29 @@ def _is_of(value: Any, kind: type) -> bool:
     if kind is float:
         return isinstance(value, int | float) and not isinstance(value, bool)
     return isinstance(value, kind) and not (kind is int and isinstance(value, bool))
+
+
+# From the runs that a store remembers back to what they asked for.
+
+Pair = tuple[str, str]  # dataset and model
+
+
+def recorded_cells(runs: Sequence[RunRecord], wanted: Collection[Pair]) -> dict[Pair, Cell]:
+    """The wanted cells that any run asked for, each as the last run that did so asked for it.
+
+    Nothing else of the runs is looked at: tables that are not wanted may be gone.
+    """
+    cells: dict[Pair, Cell] = {}
+    for run in reversed(runs):
+        pairs = product(run.suite.get("datasets", ()), run.suite.get("models", ()))
+        asked = [pair for pair in pairs if pair in wanted and pair not in cells]
+        if asked:
+            suite = suite_from_json(_part(run.suite, asked))
+            cells |= {(dataset, model): suite.cell(dataset, model) for dataset, model in asked}
+    return cells
+
+
+def _part(suite: Mapping[str, Any], pairs: Iterable[Pair]) -> dict[str, Any]:
+    datasets, models = (dict.fromkeys(names) for names in zip(*pairs, strict=True))
+    tables = {name: table for name, table in suite.get("tables", {}).items() if name in datasets}
+    return {**suite, "datasets": list(datasets), "models": list(models), "tables": tables}

@@ -6,16 +6,15 @@ from fnmatch import fnmatchcase
 from typing import Any, Literal, Self
 
 from mcquack import datasets
-from mcquack.bench.models import check_model
 from mcquack.bench.outcome import METRICS, Metric
 from mcquack.bench.plan import Cell
-from mcquack.bench.samples import describe
-from mcquack.bench.search.method import SearchMethod
+from mcquack.bench.samples import check_model, describe
+from mcquack.bench.search import SearchMethod
 from mcquack.bench.task import VALIDATION, Split, TableSource
 from mcquack.checks import did_you_mean, is_whole_number, require, required_count
 from mcquack.errors import InvalidInputError
 from mcquack.models import catalog
-from mcquack.models.search_space import SearchSpace
+from mcquack.models.catalog import SearchSpace
 
 SearchOn = Literal["validation", "folds"]
 

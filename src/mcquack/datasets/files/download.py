@@ -1,18 +1,210 @@
 """Files from a server into the cache: verified, whole or not at all, and each only once."""
 
+import json
 import logging
+import re
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from mcquack.datasets.files.data_file import DataFile
+from mcquack.datasets.files.data_file import DataFile, flaw
 from mcquack.datasets.files.openml import write_openml
-from mcquack.datasets.files.partial import Partial
-from mcquack.datasets.files.progress import progress
-from mcquack.datasets.files.transfer import Patience, transfer
-from mcquack.datasets.files.verification import flaw
 from mcquack.errors import DataFileError, DownloadError
+
+if TYPE_CHECKING:
+    from requests import Response
+
+
+# The part of a file that has arrived, and what is needed to ask for the rest of the same file.
+
+
+@dataclass(frozen=True)
+class Partial:
+    """A file that grows beside its final place, with a note of which version of which address it is."""
+
+    path: Path
+
+    @property
+    def note(self) -> Path:
+        """Where the address and its version are written down."""
+        return self.path.with_name(f"{self.path.name}.json")
+
+    @property
+    def n_bytes(self) -> int:
+        """How much has arrived."""
+        return self.path.stat().st_size if self.path.is_file() else 0
+
+    def version(self, url: str) -> str | None:
+        """What the server called this version of the file, if it is known and came from this address."""
+        try:
+            note = json.loads(self.note.read_text(encoding="utf-8"))
+            return str(note["version"]) if note["url"] == url and note["version"] else None
+        except (OSError, ValueError, LookupError, TypeError):
+            return None
+
+    def request_for_the_rest(self, url: str) -> dict[str, str]:
+        """Headers that ask for what is missing, or for all if the file has changed; none where all must come."""
+        version = self.version(url)
+        # Without a version, the rest of another file would be taken for the rest of this one.
+        return {"Range": f"bytes={self.n_bytes}-", "If-Range": version} if version and self.n_bytes else {}
+
+    def begin(self, url: str, *, version: str | None) -> None:
+        """Starts anew, as this version of this address."""
+        self.discard()
+        self.note.write_text(json.dumps({"url": url, "version": version}), encoding="utf-8")
+
+    def discard(self) -> None:
+        """Leaves nothing behind."""
+        # The bytes go first: a note without bytes is harmless, bytes with a later note are not.
+        self.path.unlink(missing_ok=True)
+        self.note.unlink(missing_ok=True)
+
+
+def version_of(headers: Mapping[str, str]) -> str | None:
+    """What a server says to tell versions of a file apart byte by byte, if it does."""
+    tag = headers.get("ETag", "")
+    # A weak tag promises the same meaning only, not the same bytes.
+    return tag if tag and not tag.startswith("W/") else headers.get("Last-Modified")
+
+
+# A file over HTTP that goes on where it stopped, in spite of servers and networks that fail.
+
+Shown = Callable[[int, int | None], None]
+
+_CHUNK_BYTES = 1 << 16
+_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+|\*)")
+_PASSING_STATUS = (408, 416, 425, 429)  # and all from 500
+_HEADERS = {"Accept-Encoding": "identity", "User-Agent": "mcquack"}  # .gz files shall arrive as they are
+
+
+@dataclass(frozen=True, kw_only=True)
+class Patience:
+    """How long a server may keep silent, and the pauses before each further attempt."""
+
+    connect_seconds: float = 10.0
+    read_seconds: float = 30.0
+    pauses: tuple[float, ...] = (1.0, 2.0, 4.0)
+
+
+class _PassingError(Exception):
+    """A failure that another attempt may mend."""
+
+
+def transfer(url: str, partial: Partial, *, n_bytes: int | None, patience: Patience, shown: Shown) -> None:
+    """Completes the partial file; whatever has arrived is kept if that fails or is interrupted.
+
+    ``shown`` is told how many bytes there are, and of how many if that is known.
+    """
+    for pause in (*patience.pauses, None):
+        try:
+            _attempt(url, partial, n_bytes=n_bytes, patience=patience, shown=shown)
+        except _PassingError as failure:
+            if pause is None:
+                attempts = f"{len(patience.pauses) + 1} attempts"
+                raise DownloadError(f"{url} could not be downloaded in {attempts}: {failure}") from failure
+            time.sleep(pause)
+        else:
+            return
+
+
+def _attempt(url: str, partial: Partial, *, n_bytes: int | None, patience: Patience, shown: Shown) -> None:
+    import requests
+    from urllib3.exceptions import HTTPError
+
+    request = {**_HEADERS, **partial.request_for_the_rest(url)}
+    timeout = (patience.connect_seconds, patience.read_seconds)
+    try:
+        with requests.get(url, headers=request, stream=True, timeout=timeout) as response:
+            _check_status(response, url, partial=partial)
+            total = _begun(response, url, partial=partial)
+            _check_size(url, partial, total=total, expected=n_bytes)
+            _receive(response, partial, total=total or n_bytes, shown=shown)
+    except (requests.ConnectionError, requests.Timeout, HTTPError) as error:
+        raise _PassingError(_reason(error)) from error
+    except requests.RequestException as error:
+        raise DownloadError(f"{url} could not be downloaded: {error}") from error
+
+
+def _check_status(response: "Response", url: str, *, partial: Partial) -> None:
+    status = response.status_code
+    if status in (200, 206):
+        return
+    answer = f"the server answers {status} {response.reason}"
+    if status == 416:  # what has arrived is longer than the server's file: of another version
+        partial.discard()
+    if status >= 500 or status in _PASSING_STATUS:
+        raise _PassingError(answer)
+    raise DownloadError(f"{url} could not be downloaded: {answer}")
+
+
+def _begun(response: "Response", url: str, *, partial: Partial) -> int | None:
+    """How large the whole file will be, if the server says so; the partial file is ready for what comes."""
+    version = version_of(response.headers)
+    if response.status_code == 200:
+        partial.begin(url, version=version)
+        length = response.headers.get("Content-Length", "")
+        return int(length) if length.isdecimal() else None
+    part = _RANGE.fullmatch(response.headers.get("Content-Range", ""))
+    if part is None or int(part[1]) != partial.n_bytes or version not in (None, partial.version(url)):
+        partial.discard()
+        raise _PassingError("the server sent another part of the file than was asked for")
+    return None if part[2] == "*" else int(part[2])
+
+
+def _check_size(url: str, partial: Partial, *, total: int | None, expected: int | None) -> None:
+    """Refuses a wrong file before it is downloaded."""
+    if None not in (total, expected) and total != expected:
+        partial.discard()
+        raise DataFileError(
+            f"the server's file is not the expected one ({url}): it has {total:,} bytes instead of {expected:,}"
+        )
+
+
+def _receive(response: "Response", partial: Partial, *, total: int | None, shown: Shown) -> None:
+    n_bytes = partial.n_bytes
+    shown(n_bytes, total)
+    with partial.path.open("ab") as stream:
+        for chunk in response.raw.stream(_CHUNK_BYTES, decode_content=False):
+            stream.write(chunk)
+            n_bytes += len(chunk)
+            shown(n_bytes, total)
+    if total is not None and n_bytes < total:
+        raise _PassingError(f"the connection ended after {n_bytes:,} of {total:,} bytes")
+
+
+def _reason(error: Exception) -> str:
+    import requests
+    from urllib3.exceptions import TimeoutError as StalledError
+
+    if isinstance(error, requests.Timeout | StalledError):
+        return "the server kept silent for too long"
+    # Below the words of two libraries about each other lies what happened.
+    return str(getattr(error.args[0], "reason", error) if error.args else error)
+
+
+# Downloads made visible.
+
+
+@contextmanager
+def progress(name: str) -> Iterator[Shown]:
+    """A bar on stderr if that is a terminal; it is told how many bytes have arrived, and of how many."""
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda _n_bytes, _total: None
+        return
+    text = TextColumn("{task.description}", markup=False)
+    columns = (text, BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console) as bar:
+        task = bar.add_task(name, total=None)
+        yield lambda n_bytes, total: bar.update(task, completed=n_bytes, total=total)
+
 
 _log = logging.getLogger("mcquack")
 

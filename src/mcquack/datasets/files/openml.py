@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mcquack.datasets.lazy_imports import one_at_a_time
+from mcquack.datasets.dataset import one_at_a_time
 from mcquack.errors import DataFileError, DownloadError
 from mcquack.files import replace_file
 

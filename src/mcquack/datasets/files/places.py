@@ -9,11 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from mcquack.datasets.files.data_file import DataFile, Source
-from mcquack.datasets.files.download import download
-from mcquack.datasets.files.missing import Search
-from mcquack.datasets.files.transfer import Patience
-from mcquack.datasets.files.verification import flaw_unless_known
+from mcquack.datasets.files.data_file import DataFile, Search, Source, flaw_unless_known
+from mcquack.datasets.files.download import Patience, download
 from mcquack.errors import DataFileError, DownloadError, InvalidInputError, MissingDataError
 
 Place = Literal["local", "cache"]

@@ -6,12 +6,11 @@ from typing import TypedDict, Unpack
 
 import numpy as np
 
-from mcquack.datasets.dataset import Dataset, Part
-from mcquack.datasets.held_out import part_masks
+from mcquack.datasets.dataset import Dataset, Part, part_masks
 from mcquack.datasets.table import LabelledTable, Table, TableEncoder, TableReading, frame_table, read_csv
 from mcquack.datasets.table.column import Missing
 from mcquack.datasets.table.encoder import MissingTarget
-from mcquack.datasets.table.parquet_file import parquet_table
+from mcquack.datasets.table.reading import parquet_table
 from mcquack.errors import InvalidTableError
 
 _FEW_ROWS = 20

@@ -7,9 +7,8 @@ from mcquack.datasets.real_world.census import census_entries
 from mcquack.datasets.real_world.cover_type import cover_type_entries
 from mcquack.datasets.real_world.doh import doh_entries
 from mcquack.datasets.real_world.emnist import emnist_entries
-from mcquack.datasets.real_world.iris import iris_entries
 from mcquack.datasets.real_world.kdd import kdd_entries, kdd_without_difficulty_entries
-from mcquack.datasets.real_world.manifold import manifold_entries, manifold_of_hardware_entries
+from mcquack.datasets.real_world.manifold import iris_entries, manifold_entries, manifold_of_hardware_entries
 from mcquack.datasets.real_world.mnist import fmnist_entries, mnist_entries
 from mcquack.datasets.real_world.plus_minus import plus_minus_entries, plus_minus_generated_entries
 from mcquack.datasets.real_world.url import url_entries, url_selection_entries

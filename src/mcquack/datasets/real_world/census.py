@@ -6,10 +6,15 @@ from pathlib import Path
 import pyarrow as pa
 
 from mcquack.datasets.files import DataFile, Source
-from mcquack.datasets.real_world.columns import csv_columns, matrix, require_columns, texts
-from mcquack.datasets.real_world.openml import openml_file, openml_table
-from mcquack.datasets.real_world.pool import Pool
-from mcquack.datasets.real_world.variant import NO_REPEATS, Original, Variant, variant_entries
+from mcquack.datasets.real_world.pool import Pool, csv_columns, matrix, require_columns, texts
+from mcquack.datasets.real_world.variant import (
+    NO_REPEATS,
+    Original,
+    Variant,
+    openml_file,
+    openml_table,
+    variant_entries,
+)
 from mcquack.datasets.registry import Entry
 
 _UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases/adult"

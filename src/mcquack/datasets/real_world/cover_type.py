@@ -10,8 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from mcquack.datasets.files import DataFile, Source
-from mcquack.datasets.real_world.columns import csv_columns, matrix
-from mcquack.datasets.real_world.pool import Pool
+from mcquack.datasets.real_world.pool import Pool, csv_columns, matrix
 from mcquack.datasets.real_world.variant import Original, Variant, variant_entries
 from mcquack.datasets.registry import Entry
 from mcquack.errors import DataFileError

@@ -7,9 +7,8 @@ import numpy as np
 import pyarrow as pa
 
 from mcquack.datasets.files import DataFile, Source
-from mcquack.datasets.real_world.archives import zip_member
-from mcquack.datasets.real_world.columns import csv_columns, matrix, texts
-from mcquack.datasets.real_world.pool import Pool
+from mcquack.datasets.formats import zip_member
+from mcquack.datasets.real_world.pool import Pool, csv_columns, matrix, texts
 from mcquack.datasets.real_world.variant import NO_REPEATS, Original, Variant, variant_entries
 from mcquack.datasets.registry import Entry
 

@@ -8,11 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from mcquack.datasets.files import DataFile, Source
-from mcquack.datasets.idx import idx_content
-from mcquack.datasets.npz import npz_arrays
-from mcquack.datasets.real_world.archives import gunzipped_member
-from mcquack.datasets.real_world.pictures import SIDE, picture_pool
-from mcquack.datasets.real_world.pool import Pool
+from mcquack.datasets.formats import gunzipped_member, idx_content, npz_arrays
+from mcquack.datasets.real_world.pool import SIDE, Pool, picture_pool
 from mcquack.datasets.real_world.variant import Original, Variant, variant_entries
 from mcquack.datasets.registry import Entry
 

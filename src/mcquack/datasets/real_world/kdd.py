@@ -8,10 +8,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from mcquack.datasets.files import DataFile, Source
-from mcquack.datasets.real_world.columns import csv_columns, matrix, texts
-from mcquack.datasets.real_world.paper_table import PAPER_COUNTS
-from mcquack.datasets.real_world.pool import Pool
-from mcquack.datasets.real_world.variant import EXTRA, NO_REPEATS, Original, Variant, variant_entries
+from mcquack.datasets.real_world.pool import Pool, csv_columns, matrix, texts
+from mcquack.datasets.real_world.variant import EXTRA, NO_REPEATS, PAPER_COUNTS, Original, Variant, variant_entries
 from mcquack.datasets.registry import Entry
 
 _HOMEPAGE = "https://www.unb.ca/cic/datasets/nsl.html"

@@ -5,12 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from mcquack.datasets.files import DataFile, Source
-from mcquack.datasets.idx import FASHION_MNIST, MNIST, idx_images_and_labels
-from mcquack.datasets.npz import npz_arrays
-from mcquack.datasets.real_world.openml import openml_pictures
-from mcquack.datasets.real_world.pictures import LOW_AND_HIGH, SIDE, TENS, picture_pool
-from mcquack.datasets.real_world.pool import Pool
-from mcquack.datasets.real_world.variant import Original, Variant, variant_entries
+from mcquack.datasets.formats import FASHION_MNIST, MNIST, idx_images_and_labels, npz_arrays
+from mcquack.datasets.real_world.pool import LOW_AND_HIGH, SIDE, TENS, Pool, picture_pool
+from mcquack.datasets.real_world.variant import Original, Variant, openml_pictures, variant_entries
 from mcquack.datasets.registry import Entry
 
 _CLOTHES = (

@@ -10,15 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mcquack.datasets.dataset import Dataset, Part
+from mcquack.datasets.dataset import Dataset, Part, pixel_names
 from mcquack.datasets.description import Description
 from mcquack.datasets.files import HDF5, DataFile, Source
-from mcquack.datasets.npz import npz_arrays
-from mcquack.datasets.pixels import pixel_names
-from mcquack.datasets.real_world.paper_table import PAPER_COUNTS
-from mcquack.datasets.real_world.variant import EXTRA, SUITE, wanted_counts
+from mcquack.datasets.formats import npz_arrays
+from mcquack.datasets.real_world.variant import EXTRA, PAPER_COUNTS, SUITE, wanted_counts
 from mcquack.datasets.registry import Entry, Request
-from mcquack.datasets.synthetic.plus_minus import CLASS_NAMES, SIDE, drawn_signs, plus_minus
+from mcquack.datasets.synthetic import CLASS_NAMES, SIDE, drawn_signs, plus_minus
 from mcquack.errors import DataFileError, MissingDataError, SubstitutedDataWarning
 
 _HOMEPAGE = "https://pennylane.ai/datasets/plus-minus"

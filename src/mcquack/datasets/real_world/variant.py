@@ -1,17 +1,72 @@
 """From a published dataset to the variants that are drawn from it."""
 
 import itertools
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
-from mcquack.datasets.dataset import Dataset, PartName
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from mcquack.datasets.dataset import PART_NAMES, Dataset, PartName
 from mcquack.datasets.description import Description
-from mcquack.datasets.files import Source
-from mcquack.datasets.real_world.paper_table import PAPER_COUNTS, Counts
-from mcquack.datasets.real_world.pool import Draw, Groups, Pool, apportioned, drawn
+from mcquack.datasets.files import DataFile, Source
+from mcquack.datasets.formats import npz_arrays
+from mcquack.datasets.real_world.pool import Draw, Groups, Pool, apportioned, drawn, picture_pool
 from mcquack.datasets.registry import Entry, Request
-from mcquack.errors import InvalidInputError
+from mcquack.errors import DataFileError, InvalidInputError
+
+# The class counts of the paper's table *Class distributions*, typed in: training, validation and test part.
+
+Counts = Mapping[PartName, tuple[int, ...]]
+
+_TABLE: dict[str, tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]] = {
+    "census": ((725, 275), (296, 104), (300, 100)),
+    "covert": ((473, 527), (191, 209), (200, 200)),
+    "doh": ((759, 241), (309, 91), (294, 106)),
+    "emnist": ((496, 504), (208, 192), (203, 197)),
+    "emnist10": (
+        (108, 89, 85, 108, 89, 109, 106, 78, 109, 119),
+        (46, 47, 35, 38, 40, 30, 48, 35, 44, 37),
+        (40, 34, 39, 40, 30, 42, 43, 42, 39, 51),
+    ),
+    "emnist4": ((268, 235, 263, 234), (91, 107, 91, 111), (90, 111, 107, 92)),
+    "fmnist": ((501, 499), (195, 205), (189, 211)),
+    "fmnist10": (
+        (108, 85, 105, 99, 102, 94, 105, 106, 92, 104),
+        (32, 46, 37, 40, 50, 45, 46, 41, 34, 29),
+        (46, 38, 41, 53, 33, 34, 36, 30, 49, 40),
+    ),
+    "fmnist5": ((174, 219, 216, 200, 191), (80, 73, 87, 75, 85), (71, 90, 86, 71, 82)),
+    "iris3": ((31, 37, 37), (19, 13, 13), (19, 13, 13)),
+    "kdd": ((504, 496), (223, 177), (205, 195)),
+    "kdd10": (
+        (96, 110, 109, 97, 107, 103, 95, 94, 89, 100),
+        (44, 44, 47, 33, 42, 35, 48, 30, 32, 45),
+        (53, 40, 36, 43, 34, 47, 39, 32, 42, 34),
+    ),
+    "kdd4": ((239, 242, 264, 255), (113, 90, 100, 97), (102, 100, 97, 101)),
+    "mnist": ((482, 518), (213, 187), (186, 214)),
+    "mnist10": (
+        (108, 129, 96, 117, 82, 89, 92, 100, 107, 80),
+        (38, 37, 36, 40, 40, 41, 42, 49, 33, 44),
+        (36, 39, 41, 41, 42, 45, 36, 42, 39, 39),
+    ),
+    "mnist4": ((210, 299, 245, 246), (90, 116, 100, 94), (101, 107, 104, 88)),
+    "manifold": ((471, 529), (185, 215), (206, 194)),
+    "pm2": ((250, 250), (50, 50), (50, 50)),
+    "pm4": ((250, 250, 250, 250), (50, 50, 50, 50), (50, 50, 50, 50)),
+    "url": ((496, 504), (212, 188), (210, 190)),
+}
+
+PAPER_COUNTS: Mapping[str, Counts] = MappingProxyType(
+    {name: MappingProxyType(dict(zip(PART_NAMES, rows, strict=True))) for name, rows in _TABLE.items()}
+)
 
 SUITE = "real-world"
 EXTRA = "extra"
@@ -151,3 +206,47 @@ def _check_equal_sizes(request: Request) -> None:
             f"{request.description.name}: validation and test part are the same samples, so their sizes must be equal, "
             f"got {validation} and {test}."
         )
+
+
+# Datasets of openml.org, in the arrays that a download leaves in the cache.
+
+
+def openml_file(data_id: int) -> DataFile:
+    """A dataset by its number; what it holds is verified by scikit-learn when it is fetched."""
+    return DataFile(name=f"openml-{data_id}.npz", folder="openml", url=f"openml:{data_id}")
+
+
+def openml_pictures(data_id: int, *, title: str) -> Source:
+    """Pictures whose labels are digits."""
+    return Source(title=title, files=(openml_file(data_id),), read=_pictures)
+
+
+def _pictures(path: Path) -> Pool:
+    data, target = npz_arrays(path, "data", "target")
+    try:
+        labels = target.astype(np.uint8)
+    except (ValueError, TypeError) as error:
+        raise _refusal(path, error) from error
+    return picture_pool(data, labels)
+
+
+def openml_table(path: Path, *, target: str) -> pa.Table:
+    """Columns by name, hyphens becoming underscores: numbers, or texts where a feature has categories."""
+    data, labels, names, categories = npz_arrays(path, "data", "target", "feature_names", "categories")
+    try:
+        columns = dict(_columns(data, names.tolist(), texts=json.loads(str(categories))))
+        return pa.table({**columns, target: pa.array(labels.tolist(), pa.string())})
+    except (ValueError, TypeError, LookupError, pa.ArrowException) as error:
+        raise _refusal(path, error) from error
+
+
+def _columns(data: NDArray[Any], names: list[str], *, texts: dict[str, list[str]]) -> Iterator[tuple[str, pa.Array]]:
+    for name, values in zip(names, data.T, strict=True):
+        column = pa.array(values, from_pandas=True)  # NaN is absent
+        if name in texts:
+            column = pa.array(texts[name], pa.string()).take(column.cast(pa.int64()))
+        yield name.replace("-", "_"), column
+
+
+def _refusal(path: Path, error: Exception) -> DataFileError:
+    return DataFileError(f"{path} is not what openml.org has under this number ({error}); remove it.")

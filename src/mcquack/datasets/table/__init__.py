@@ -1,9 +1,7 @@
 """Tables from files and DataFrames: read, checked row by row, and turned into the numbers a classifier takes."""
 
-from mcquack.datasets.table.encoder import EncodedTable, LabelledTable, TableEncoder
-from mcquack.datasets.table.frame import frame_table
-from mcquack.datasets.table.reading import read_csv, read_table
-from mcquack.datasets.table.usage import TableReading
+from mcquack.datasets.table.encoder import EncodedTable, LabelledTable, TableEncoder, TableReading
+from mcquack.datasets.table.reading import frame_table, read_csv, read_table
 from mcquack.datasets.table.value import RowProblem, Table
 
 __all__ = [

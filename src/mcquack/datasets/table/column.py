@@ -1,16 +1,163 @@
 """What is learned about one column of a training table."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Literal
+from datetime import UTC, datetime, timedelta
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from mcquack.datasets.table.cells import Cells, Kind, as_text, column_cells, inferred_kind, plain_column
 from mcquack.datasets.table.value import Table, in_rows, listed
 from mcquack.errors import InvalidInputError, InvalidTableError
+
+# The cells of one column as numbers, whatever the column is stored as.
+
+Kind = Literal["number", "boolean", "date", "category"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_NUMBER = r"^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$|^[+-]?(?i:inf|infinity|nan)$"
+_DECIMAL_COMMA = r"^([+-]?\d*),(\d+([eE][+-]?\d+)?)$"
+
+
+class Cells(NamedTuple):
+    """One number per row, NaN where the cell is missing or does not fit the kind of its column."""
+
+    values: NDArray[np.float64]
+    unreadable: NDArray[np.bool_]
+
+    @property
+    def absent(self) -> NDArray[np.bool_]:
+        """Where there is no finite number, although nothing unreadable stands there."""
+        return ~np.isfinite(self.values) & ~self.unreadable
+
+
+def column_cells(table: Table, name: str, *, kind: Kind, categories: Sequence[str] = ()) -> Cells:
+    """The column as numbers: dates as days since 1970 (UTC), false and true as 0 and 1, categories by position."""
+    column = plain_column(table, name)
+    if kind == "category":
+        positions = pc.index_in(as_text(column), value_set=pa.array(categories, pa.string()))
+        return _cells(pc.cast(positions, pa.float64()), column)
+    if kind == "date":
+        return _dates(column)
+    numbers = _cells(_numbers(column, decimal_comma=table.decimal_comma), column)
+    if kind == "number":
+        return numbers
+    # Another program may have written the same column as 0 and 1.
+    values = numbers.values if not is_text(column) else _truth(column, numbers.values)
+    values = np.where(np.isin(values, (0, 1)), values, np.nan)
+    return Cells(values, np.isnan(values) & ~_nulls(column))
+
+
+def plain_column(table: Table, name: str) -> pa.Array:
+    """The column as one of the types that the rest of this file knows: text, boolean, number or time stamp."""
+    column = table.column(name)
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    kind = column.type
+    if pa.types.is_null(kind) or pa.types.is_large_string(kind):
+        return column.cast(pa.string())
+    if pa.types.is_decimal(kind) or pa.types.is_float16(kind):
+        return column.cast(pa.float64())
+    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+        return column.cast(pa.timestamp("us", tz=getattr(kind, "tz", None)), safe=False)
+    if is_text(column) or pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        return column
+    raise InvalidTableError(
+        f"{table.source}: column {name!r} is of the type {kind}; expected numbers, text, booleans or dates. "
+        "Convert it, or leave the column out."
+    )
+
+
+def is_text(column: pa.Array) -> bool:
+    """Whether the column is text, as every column of a CSV is."""
+    return bool(pa.types.is_string(column.type))
+
+
+def as_text(column: pa.Array) -> pa.Array:
+    """Every value as the text that a CSV would show."""
+    if not pa.types.is_floating(column.type):
+        return column.cast(pa.string())
+    # Whole numbers become floats where another row is missing; the category is the same.
+    whole = pc.equal(column, pc.trunc(column))
+    fits = pc.and_(whole, pc.less(pc.abs(column), 1e15))
+    as_integers = pc.if_else(fits, column, 0.0).cast(pa.int64(), safe=False).cast(pa.string())
+    return pc.if_else(fits, as_integers, column.cast(pa.string()))
+
+
+def inferred_kind(table: Table, name: str) -> Kind:
+    """What the column holds, by its type or, if it is text, by all of its values."""
+    column = plain_column(table, name)
+    if pa.types.is_boolean(column.type):
+        return "boolean"
+    if pa.types.is_timestamp(column.type):
+        return "date"
+    if not is_text(column):
+        return "number"
+    kinds: tuple[Kind, ...] = ("number", "boolean")
+    for kind in kinds:
+        if not column_cells(table, name, kind=kind).unreadable.any():
+            return kind
+    # fromisoformat also takes 20241231 and 2024-W52, which may as well be codes.
+    looks_dated = pc.all(pc.match_substring_regex(column, r"^\d{4}-\d{2}-\d{2}")).as_py()
+    return "date" if looks_dated and not _dates(column).unreadable.any() else "category"
+
+
+def _nulls(column: pa.Array) -> NDArray[np.bool_]:
+    nulls: NDArray[np.bool_] = column.is_null().to_numpy(zero_copy_only=False)
+    return nulls
+
+
+def _cells(numbers: pa.Array, column: pa.Array) -> Cells:
+    """Unreadable is what has a value in the column and none among the numbers."""
+    values = numbers.to_numpy(zero_copy_only=False).astype(np.float64)
+    return Cells(values, _nulls(numbers) & ~_nulls(column))
+
+
+def _numbers(column: pa.Array, *, decimal_comma: bool) -> pa.Array:
+    if not is_text(column):
+        return column.cast(pa.float64(), safe=False) if not pa.types.is_timestamp(column.type) else _none(column)
+    # A clean column is cast at once; a cast that fails is slow, so look at the first cells before trying.
+    if pc.all(pc.match_substring_regex(column[:100], _NUMBER)).as_py() is not False:
+        with suppress(pa.ArrowInvalid):
+            return column.cast(pa.float64())
+    text = pc.replace_substring_regex(column, _DECIMAL_COMMA, r"\1.\2") if decimal_comma else column
+    readable = pc.match_substring_regex(text, _NUMBER)
+    return pc.if_else(readable, text, pa.scalar(None, pa.string())).cast(pa.float64())
+
+
+def _none(column: pa.Array) -> pa.Array:
+    return pa.nulls(len(column), pa.float64())
+
+
+def _truth(column: pa.Array, otherwise: NDArray[np.float64]) -> NDArray[np.float64]:
+    lowered = pc.utf8_lower(column).to_numpy(zero_copy_only=False)
+    return np.where(lowered == "true", 1.0, np.where(lowered == "false", 0.0, otherwise))
+
+
+def _dates(column: pa.Array) -> Cells:
+    if pa.types.is_timestamp(column.type):
+        microseconds = column.cast(pa.int64()).cast(pa.float64(), safe=False)
+        return _cells(pc.divide(microseconds, timedelta(days=1) / timedelta(microseconds=1)), column)
+    if not is_text(column):
+        return _cells(_none(column), column)
+    encoded = column.dictionary_encode()
+    days = pa.array([_days(text) for text in encoded.dictionary.to_pylist()], pa.float64())
+    return _cells(days.take(encoded.indices), column)
+
+
+def _days(text: str) -> float | None:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return (moment - _EPOCH) / timedelta(days=1)
+
 
 Missing = Literal["error", "mean", "median", "most_frequent", "drop"]
 

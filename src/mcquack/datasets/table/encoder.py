@@ -1,19 +1,148 @@
 """From table to matrix, learned once and stored with the model."""
 
+import sys
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from mcquack.datasets.table.cells import Cells
-from mcquack.datasets.table.column import IMPUTING, Column, Missing, chosen_kind, with_categories, with_fill
-from mcquack.datasets.table.header import columns_from_header, columns_to_header
-from mcquack.datasets.table.labels import target_labels
+from mcquack.datasets.table.column import (
+    IMPUTING,
+    KINDS,
+    MAX_CATEGORIES,
+    Cells,
+    Column,
+    Kind,
+    Missing,
+    chosen_kind,
+    is_text,
+    plain_column,
+    with_categories,
+    with_fill,
+)
 from mcquack.datasets.table.value import RowProblem, Table, in_rows, listed
-from mcquack.errors import InvalidInputError, InvalidTableError
+from mcquack.errors import InvalidInputError, InvalidTableError, ModelFileError
+
+# The target column as class labels.
+
+# "007" or "1.0" would come back as another text, so such labels stay text.
+_CANONICAL_INTEGER = r"^(0|-?[1-9]\d*)$"
+
+
+def target_labels(table: Table, target: str) -> tuple[NDArray[np.generic], NDArray[np.bool_]]:
+    """The label of every row, printed by ``str`` just as the table shows it, and where it is missing."""
+    column = plain_column(table, target)
+    if pa.types.is_timestamp(column.type):
+        column = column.cast(pa.string())
+    if pa.types.is_floating(column.type):
+        column = pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
+        _check_whole(column, table=table, target=target)
+    missing: NDArray[np.bool_] = column.is_null().to_numpy(zero_copy_only=False)
+    if missing.all():
+        raise InvalidTableError(f"{table.source}: the target {target!r} has no labels; fill it or name another.")
+    encoded = _integers_if_same(column).dictionary_encode()
+    classes = encoded.dictionary.to_numpy(zero_copy_only=False)
+    if is_text(encoded.dictionary):
+        classes = classes.astype(np.str_)
+    labels: NDArray[np.generic] = classes[encoded.indices.fill_null(0).to_numpy()]
+    return labels, missing
+
+
+def _check_whole(column: pa.Array, *, table: Table, target: str) -> None:
+    if not pc.all(pc.equal(column, pc.trunc(column))).as_py() or pc.any(pc.is_inf(column)).as_py():
+        raise InvalidTableError(
+            f"{table.source}: the target {target!r} holds fractions or infinities, which are no classes; "
+            "store the labels as whole numbers or text."
+        )
+
+
+def _integers_if_same(column: pa.Array) -> pa.Array:
+    if not is_text(column) or not pc.all(pc.match_substring_regex(column, _CANONICAL_INTEGER)).as_py():
+        return column
+    try:
+        return column.cast(pa.int64())
+    except pa.ArrowInvalid:  # beyond 64 bits
+        return column
+
+
+# The columns of an encoder as JSON, and back without trusting it.
+
+VERSION = 1
+
+
+def columns_to_header(columns: Sequence[Column], *, target: str, missing: Missing) -> dict[str, Any]:
+    """Nothing but texts, numbers, lists and dictionaries."""
+    entries = [
+        {"name": column.name, "kind": column.kind, "categories": list(column.categories), "fill": column.fill}
+        for column in columns
+    ]
+    return {"version": VERSION, "target": target, "missing": missing, "columns": entries}
+
+
+def columns_from_header(header: object) -> tuple[tuple[Column, ...], str, Missing]:
+    """The columns, target and missing option that ``columns_to_header`` was given; anything odd is refused."""
+    fields = _fields(header, names=("version", "target", "missing", "columns"))
+    if fields["version"] is True or fields["version"] != VERSION:
+        raise ModelFileError(
+            f"the table in the model file has version {fields['version']!r}, but this mcquack reads version {VERSION}; "
+            "use the mcquack that wrote it."
+        )
+    target, missing, entries = fields["target"], fields["missing"], fields["columns"]
+    _check(_is_name(target), "its target is no name")
+    _check(isinstance(missing, str) and missing in get_args(Missing), "its option for missing values is unknown")
+    _check(isinstance(entries, list) and len(entries) > 0, "it has no list of columns")
+    columns = tuple(_column(entry, missing=missing) for entry in entries)
+    _check(len({target, *(column.name for column in columns)}) == len(columns) + 1, "a column comes twice")
+    return columns, target, missing
+
+
+def _column(entry: object, *, missing: Missing) -> Column:
+    fields = _fields(entry, names=("name", "kind", "categories", "fill"))
+    name, kind, categories, fill = fields["name"], fields["kind"], fields["categories"], fields["fill"]
+    _check(_is_name(name), "a column has no name")
+    _check(isinstance(kind, str) and kind in KINDS, f"column {name!r} is of no known kind")
+    _check(_are_categories(categories, kind=kind), f"the categories of column {name!r} are not different texts")
+    needs_fill = kind == "category" or missing in IMPUTING
+    is_sound = _is_fill(fill, kind=kind, n_categories=len(categories)) if needs_fill else fill is None
+    _check(is_sound, f"the value for what is missing in column {name!r} cannot be one")
+    return Column(name=name, kind=kind, categories=tuple(categories), fill=float(fill) if needs_fill else None)
+
+
+def _check(holds: bool, otherwise: str) -> None:
+    if not holds:
+        raise ModelFileError(f"the table in the model file is broken: {otherwise}; fit and save the model again.")
+
+
+def _fields(entry: object, *, names: Collection[str]) -> Mapping[str, Any]:
+    if isinstance(entry, dict) and set(entry) == set(names):
+        return entry
+    raise ModelFileError(
+        f"the table in the model file is broken: expected the fields {listed(names)}; fit and save the model again."
+    )
+
+
+def _is_name(value: object) -> bool:
+    return isinstance(value, str) and value != ""
+
+
+def _are_categories(value: object, *, kind: Kind) -> bool:
+    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
+        return False
+    return len(set(value)) == len(value) <= MAX_CATEGORIES and (len(value) > 0) == (kind == "category")
+
+
+def _is_fill(value: object, *, kind: Kind, n_categories: int) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= sys.float_info.max:
+        return False
+    if kind == "boolean":
+        return value in (0, 1)
+    return kind != "category" or (value == int(value) and 0 <= value < n_categories)
+
 
 Unknown = Literal["report", "most_frequent", "error"]
 MissingTarget = Literal["drop", "error"]
@@ -238,3 +367,18 @@ def _check_known(column: Column, cells: Cells, *, table: Table) -> None:
             f"{table.source}: {first}, and others in {in_rows(table.rows[cells.unreadable])}; "
             "correct them, or choose unknown=report or most_frequent."
         )
+
+
+# What was made of a table.
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TableReading:
+    """The encoder for more tables of this kind, and the rows that could not be used.
+
+    ``left_out`` is without the ``n_dropped`` rows that were meant to be dropped because a value is missing.
+    """
+
+    encoder: TableEncoder
+    left_out: tuple[RowProblem, ...] = ()
+    n_dropped: int = 0

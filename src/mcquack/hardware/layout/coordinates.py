@@ -1,11 +1,10 @@
 """Where to draw the qubits of a device, so that a picture looks as the device does."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mcquack.arrays import FloatArray
 from mcquack.hardware.layout.coupling import Coupling
 
-FloatArray = NDArray[np.float64]
 Neighbours = dict[int, list[int]]
 
 _MOST_ITERATIONS = 300

@@ -1,23 +1,159 @@
 """Devices on this computer: snapshots of real ones and a simulator without errors, run by the vendor's samplers."""
 
 import hashlib
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from threading import Lock
 from typing import Any
 from uuid import uuid4
 
+import numpy as np
+from qiskit import QuantumCircuit
+from qiskit.circuit import Delay
 from qiskit.providers import BackendV2
+from qiskit.transpiler import PassManager, Target
+from qiskit.transpiler.passes import ALAPScheduleAnalysis, PadDelay, TimeUnitConversion
+from qiskit_aer import AerSimulator
+from qiskit_aer.noise import NoiseModel, QuantumError, ReadoutError, depolarizing_error, pauli_error
 
 from mcquack.checks import required_count
 from mcquack.errors import DeviceError, LostJobError
-from mcquack.hardware.circuit.template import overlap_template, placed
 from mcquack.hardware.jobs.service import Angles, Bits, JobStatus, Limits, State
-from mcquack.hardware.services.options import Options
-from mcquack.hardware.services.plan import Description, Plan
-from mcquack.hardware.services.ring_device import noiseless_ring, ring_device
-from mcquack.hardware.services.samplers import Program, chosen_api, outcomes_of, sent
-from mcquack.hardware.services.simulator import RingSimulator, method_for
+from mcquack.hardware.native import overlap_template, placed
+from mcquack.hardware.services.plan import Description, Noise, Options, Plan
+from mcquack.hardware.services.ring_device import RingDevice, noiseless_ring, ring_device
+from mcquack.hardware.services.runtime import Program, chosen_api, outcomes_of, sent
 from mcquack.randomness import stream
+
+# The errors of a ring for Aer: its own model, or the same errors as Pauli channels, which large rings can afford.
+
+_MICROSECONDS = 1e6
+Change = Callable[[QuantumCircuit], QuantumCircuit]
+
+
+def noise_model(device: RingDevice, noise: Noise) -> NoiseModel | None:
+    """The errors of gates and of the readout; those of waiting qubits are ``idle_noise``."""
+    if noise == "none":
+        return None
+    if noise == "full":
+        return NoiseModel.from_backend(AerSimulator(target=device.target))
+    values = device.properties.values
+    model = NoiseModel()
+    for qubit, (sx_error, readout_error) in enumerate(zip(values["sx_error"], values["readout_error"], strict=True)):
+        pulse = depolarizing_error(_depolarizing(sx_error, n_qubits=1), 1)
+        model.add_quantum_error(pulse, ["sx", "x"], [qubit])
+        right, wrong = 1 - readout_error, readout_error
+        model.add_readout_error(ReadoutError([[right, wrong], [wrong, right]]), [qubit])
+    for pair in device.pairs:
+        error = _depolarizing(values["two_qubit_error"][device.coupler(pair)], n_qubits=2)
+        model.add_quantum_error(depolarizing_error(error, 2), device.two_qubit_gate, list(pair))
+    return model
+
+
+def idle_noise(device: RingDevice, noise: Noise) -> Change:
+    """What puts the waiting times into a circuit: as delays for Aer's own model, or as the Pauli errors that happen."""
+    target = device.target
+    values = device.properties.values
+    keeps_coherence = all(math.isinf(time) for name in ("t1_us", "t2_us") for time in values[name])
+    if noise == "none" or keeps_coherence:
+        return lambda circuit: circuit
+    if noise == "full":
+        return lambda circuit: scheduled(circuit, target)
+
+    # By qubit and time, so that Aer gets each error once.
+    @cache
+    def error(qubit: int, microseconds: float) -> QuantumError:
+        return relaxation(microseconds, t1_us=values["t1_us"][qubit], t2_us=values["t2_us"][qubit])
+
+    def with_errors(circuit: QuantumCircuit) -> QuantumCircuit:
+        timed = scheduled(circuit, target)
+        noisy = timed.copy_empty_like()
+        started: set[int] = set()
+        for instruction in timed.data:
+            qubits = [timed.find_bit(qubit).index for qubit in instruction.qubits]
+            if isinstance(instruction.operation, Delay):
+                # Before its first gate a qubit is in its ground state, where nothing happens to it.
+                if qubits[0] in started:
+                    time = _microseconds(instruction.operation, target)
+                    noisy.append(error(qubits[0], time), instruction.qubits)
+                continue
+            if instruction.operation.name != "barrier":
+                started.update(qubits)
+            noisy.append(instruction)
+        return noisy
+
+    return with_errors
+
+
+def scheduled(circuit: QuantumCircuit, target: Target) -> QuantumCircuit:
+    """The circuit with every wait as a delay, and every gate as late as possible, as devices do."""
+    passes = [TimeUnitConversion(target=target), ALAPScheduleAnalysis(target=target), PadDelay(target=target)]
+    return PassManager(passes).run(circuit)
+
+
+def relaxation(microseconds: float, *, t1_us: float, t2_us: float) -> QuantumError:
+    """Relaxation and dephasing over some time, twirled over the Paulis."""
+    coherence, population = np.exp(-microseconds / t2_us), np.exp(-microseconds / t1_us)
+    flip = (1 - population) / 4
+    phase = max((1 - 2 * coherence + population) / 4, 0.0)  # rounding may leave less than nothing
+    return pauli_error([("X", flip), ("Y", flip), ("Z", phase), ("I", 1 - 2 * flip - phase)])
+
+
+def _depolarizing(error: float, *, n_qubits: int) -> float:
+    """The weight of the fully mixed state in a gate of this average infidelity."""
+    dimension = 2**n_qubits
+    return float(error * dimension / (dimension - 1))
+
+
+def _microseconds(delay: Delay, target: Target) -> float:
+    scale = {"dt": target.dt, "s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "ps": 1e-12}[delay.unit]
+    return float(delay.duration * scale * _MICROSECONDS)
+
+
+# Aer as a ring of qubits that err and wait.
+
+# Up to two layers entangle little beyond neighbours, so that tensors soon are faster than all amplitudes.
+_LARGEST_WHOLE_STATE = 12
+_LARGEST_WHOLE_STATE_OF_MORE_LAYERS = 20
+
+
+class RingSimulator(AerSimulator):  # type: ignore[misc]
+    """Puts the errors of waiting qubits into circuits when they are run.
+
+    Only then are they complete: samplers decouple and twirl just before.
+    """
+
+    _waiting: Change | None = None
+
+    @classmethod
+    def of(cls, device: RingDevice, *, noise: Noise, method: str) -> "RingSimulator":
+        """For a ring, by one of Aer's methods."""
+        model = noise_model(device, noise)
+        simulator = cls(
+            target=device.target,
+            method=method,
+            # Circuits side by side, but not shots: these would be other ones with another number of threads.
+            max_parallel_experiments=0,
+            max_parallel_shots=1,
+            **({} if model is None else {"noise_model": model}),
+        )
+        simulator._waiting = idle_noise(device, noise)
+        return simulator
+
+    def run(self, circuits: QuantumCircuit | Sequence[QuantumCircuit], **options: Any) -> Any:
+        """Of Aer, for circuits with their waiting times."""
+        wait = self._waiting or (lambda circuit: circuit)
+        changed = [wait(circuit) for circuit in ([circuits] if isinstance(circuits, QuantumCircuit) else circuits)]
+        return super().run(changed, **options)
+
+
+def method_for(n_qubits: int, n_layers: int) -> str:
+    """The method of Aer that suits the size of a circuit."""
+    largest = _LARGEST_WHOLE_STATE if n_layers <= 2 else _LARGEST_WHOLE_STATE_OF_MORE_LAYERS
+    return "automatic" if n_qubits <= largest else "matrix_product_state"
+
 
 # So that a job takes a minute or so, and what was measured before an interruption is kept.
 _CIRCUITS_OF_A_JOB = {"automatic": 2_000, "matrix_product_state": 100}

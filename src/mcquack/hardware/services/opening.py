@@ -11,19 +11,19 @@ from mcquack.checks import require, required_count
 from mcquack.errors import InvalidInputError
 from mcquack.hardware.jobs.service import Service
 from mcquack.hardware.layout.ring import best_ring
-from mcquack.hardware.names import LEAST_BUSY, NOISELESS, is_remote
-from mcquack.hardware.services.account import explained, ibm_service
-from mcquack.hardware.services.devices import (
+from mcquack.hardware.opening import LEAST_BUSY, NOISELESS, is_remote
+from mcquack.hardware.services.account import (
     Device,
     device_of,
+    explained,
+    ibm_service,
     is_local,
     local_devices,
     snapshot,
     unknown_device,
 )
 from mcquack.hardware.services.local import LocalService
-from mcquack.hardware.services.options import Mode, Options
-from mcquack.hardware.services.plan import Plan
+from mcquack.hardware.services.plan import Mode, Options, Plan
 from mcquack.hardware.services.runtime import RuntimeService
 from mcquack.hardware.snapshot import coupling_of
 

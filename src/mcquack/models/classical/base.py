@@ -12,13 +12,12 @@ from sklearn.utils import gen_batches
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from mcquack.checks import require
+from mcquack.arrays import FloatArray
+from mcquack.checks import is_number, require
 from mcquack.errors import InvalidInputError
 from mcquack.models.archived import Archived
-from mcquack.models.preparation import fitted_scaler
-from mcquack.models.setting_checks import check_random_state
+from mcquack.models.preparation import check_random_state, fitted_scaler
 
-FloatArray = NDArray[np.floating]
 Labels = NDArray[np.int64]
 _BLOCK = 1024  # samples that are predicted at a time, so that no kernel of all of them is ever held
 _FAR = 1e100  # squares of anything farther could be infinite
@@ -93,3 +92,41 @@ class ClassicalClassifier(ClassifierMixin, Archived):
         best = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(np.int64)
         predicted: NDArray[Any] = self.classes_[best]
         return predicted
+
+
+# From scores to shares that add up to one.
+
+
+def softmax(scores: FloatArray) -> FloatArray:
+    """exp(s_m) / Σ exp(s_k) along each row."""
+    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+    shares: FloatArray = powers / powers.sum(axis=1, keepdims=True)
+    return shares
+
+
+# The radial basis function, in the two ways that the paper writes its one parameter.
+
+
+def squared_distances(X: FloatArray, points: FloatArray) -> FloatArray:
+    """‖x_i - p_j‖², shape (N, P)."""
+    # Distances know no origin; one amid the points saves the digits that a large offset would cost.
+    origin = points.mean(axis=0)
+    left, right = X - origin, points - origin
+    squares: FloatArray = (left**2).sum(axis=1)[:, None] + (right**2).sum(axis=1) - 2 * left @ right.T
+    return np.maximum(squares, 0)
+
+
+def rbf_kernel(X: FloatArray, points: FloatArray, gamma: float) -> FloatArray:
+    """K[i, j] = exp(-γ ‖x_i - p_j‖²)."""
+    kernel: FloatArray = np.exp(-gamma * squared_distances(X, points))
+    return kernel
+
+
+def gamma_of_width(width: float) -> float:
+    """γ = 1 / (2 width²)."""
+    return 1 / (2 * float(width) ** 2)
+
+
+def check_width(width: Any) -> None:
+    """Refuses what would not leave γ a finite positive number."""
+    require(is_number(width) and 1e-50 <= width <= 1e50, "width", "a positive number (1e-50 to 1e50)", width)

@@ -6,11 +6,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from mcquack.models.classical.base import ClassicalClassifier, FloatArray, Labels
-from mcquack.models.classical.rbf import check_width, gamma_of_width, squared_distances
-from mcquack.models.classical.softmax import softmax
+from mcquack.arrays import FloatArray
+from mcquack.models.classical.base import (
+    ClassicalClassifier,
+    Labels,
+    check_width,
+    gamma_of_width,
+    softmax,
+    squared_distances,
+)
 from mcquack.models.model_file import ModelFile, require_tensor
-from mcquack.training.parameters import class_means
+from mcquack.training.state import class_means
 
 
 class CentroidKernelClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassicalClassifier):

@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 from sklearn.kernel_approximation import Nystroem
 from sklearn.svm import LinearSVC
 
+from mcquack.arrays import FloatArray
 from mcquack.checks import require_positive, required_count
 from mcquack.errors import ModelFileError
-from mcquack.models.classical.base import ClassicalClassifier, FloatArray, Labels
-from mcquack.models.classical.rbf import check_width, gamma_of_width, rbf_kernel
+from mcquack.models.classical.base import ClassicalClassifier, Labels, check_width, gamma_of_width, rbf_kernel
 from mcquack.models.model_file import ModelFile, require_tensor
 
 

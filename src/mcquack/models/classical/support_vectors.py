@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.svm import SVC
 
+from mcquack.arrays import FloatArray
 from mcquack.checks import is_number, require, require_positive
 from mcquack.errors import ModelFileError
-from mcquack.models.classical.base import ClassicalClassifier, FloatArray, Labels
-from mcquack.models.classical.rbf import rbf_kernel
+from mcquack.models.classical.base import ClassicalClassifier, Labels, rbf_kernel
 from mcquack.models.model_file import ModelFile, require_field, require_tensor
 
 

@@ -7,12 +7,13 @@ from functools import cached_property
 from itertools import product
 from typing import Any, Literal
 
-from mcquack.bench.choice import Choice
 from mcquack.bench.outcome import METRICS, Metric, Outcome
+from mcquack.bench.plan import Choice
 from mcquack.bench.ranking import CellScores, Contender, cell_scores
-from mcquack.bench.ranking.naming import OWN_FAMILY, family_and_size, model_titles
-from mcquack.bench.search.tally import Trial
-from mcquack.bench.store import RunRecord, Store
+from mcquack.bench.ranking.scores import OWN_FAMILY, family_and_size, model_titles
+from mcquack.bench.rows import RunRecord
+from mcquack.bench.search import Trial
+from mcquack.bench.store import Store
 
 State = Literal["done", "failed", "nothing could be chosen", "unfinished"]
 

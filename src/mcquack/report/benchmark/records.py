@@ -6,15 +6,13 @@ import zlib
 from collections.abc import Mapping
 from typing import Any
 
-from mcquack.bench.environment import Environment
-from mcquack.bench.outcome import Metric, Outcome, Part
+from mcquack.bench.outcome import Environment, Metric, Outcome, Part
 from mcquack.bench.ranking import Contender
-from mcquack.bench.search.tally import Trial
+from mcquack.bench.search import Trial
 from mcquack.report.benchmark.contents import Contents, WorkedCell
 from mcquack.report.benchmark.summary import PARTS, Summary
-from mcquack.report.benchmark.views import View
-from mcquack.report.benchmark.words import family_title
-from mcquack.report.ranking.metrics import METRIC_TITLES, metric_phrase
+from mcquack.report.benchmark.views import View, family_title
+from mcquack.report.ranking import METRIC_TITLES, metric_phrase
 
 Json = dict[str, Any]
 

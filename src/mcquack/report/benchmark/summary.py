@@ -1,5 +1,7 @@
 """All statistics of a report, computed once for its page, its tables and its figures."""
 
+import statistics
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -7,9 +9,57 @@ from functools import partial
 from mcquack.bench.outcome import Metric, Part
 from mcquack.bench.ranking import CellScores, Contender, SizeCurve, scores_by_size
 from mcquack.report.benchmark.contents import Contents
-from mcquack.report.benchmark.efforts import Effort, Efforts, efforts
-from mcquack.report.benchmark.grid import Grid, score_grid
-from mcquack.report.benchmark.views import ALL, View, Views, views
+from mcquack.report.benchmark.views import ALL, Grid, View, Views, score_grid, views
+
+# What the models of a report cost: parameters and time.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Effort:
+    """Medians, of parameters over datasets and of times over all seeds of all datasets; None where nobody tells."""
+
+    n_parameters: int | None
+    fit_seconds: float | None
+
+
+Key = tuple[Contender, str]
+"""A contender and a family, or ``ALL``."""
+
+
+Efforts = Mapping[Key, Effort]
+
+
+def efforts(contents: Contents) -> Efforts:
+    """Of every contender in every family; the time is that of a fit with the settings that were chosen."""
+    counts, seconds = _parameter_counts(contents), _fit_seconds(contents)
+    return {
+        key: Effort(
+            n_parameters=statistics.median_low(counts[key]) if key in counts else None,
+            fit_seconds=statistics.median(seconds[key]) if key in seconds else None,
+        )
+        for key in counts.keys() | seconds.keys()
+    }
+
+
+def _parameter_counts(contents: Contents) -> Mapping[Key, list[int]]:
+    found: defaultdict[Key, list[int]] = defaultdict(list)
+    for cell in contents.scores:
+        if cell.n_parameters is not None:
+            for group in (ALL, cell.family):
+                found[Contender.of(cell), group].append(cell.n_parameters)
+    return found
+
+
+def _fit_seconds(contents: Contents) -> Mapping[Key, list[float]]:
+    families = {dataset.name: dataset.family for dataset in contents.datasets}
+    found: defaultdict[Key, list[float]] = defaultdict(list)
+    for cell in contents.cells:
+        done = [outcome.seconds["fit"] for outcome in cell.finals if not outcome.failed and "fit" in outcome.seconds]
+        for group in (ALL, families[cell.dataset]):
+            if done:
+                found[cell.contender, group] += done
+    return found
+
 
 PARTS: tuple[Part, ...] = ("test", "train")
 """Those of final tasks."""

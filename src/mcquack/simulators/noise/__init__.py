@@ -1,7 +1,13 @@
 """Noisy runs of shallow circuits on a ring of qubits, shot after shot as a device would give them."""
 
-from mcquack.simulators.noise.calibration import AACHEN, NOISELESS, PITTSBURGH, DeviceCalibration
-from mcquack.simulators.noise.schedule import RingSchedule, ring_schedule
+from mcquack.simulators.noise.calibration import (
+    AACHEN,
+    NOISELESS,
+    PITTSBURGH,
+    DeviceCalibration,
+    RingSchedule,
+    ring_schedule,
+)
 from mcquack.simulators.noise.trajectories import noisy_weight_counts
 
 __all__ = [

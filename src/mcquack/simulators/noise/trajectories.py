@@ -3,21 +3,100 @@
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mcquack.arrays import FloatArray, IntArray
 from mcquack.checks import is_whole_number, require, required_count
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError
 from mcquack.randomness import stream
-from mcquack.simulators.noise.calibration import DeviceCalibration, FloatArray
-from mcquack.simulators.noise.channels import RingNoise, flip_chances, ring_noise
+from mcquack.simulators.noise.calibration import SX_PULSES, DeviceCalibration, ring_schedule
 from mcquack.simulators.noise.sampling import count_weights, factors_of
-from mcquack.simulators.ring.engine import RingEngine, RotationRows
-from mcquack.simulators.ring.rotations import ComplexArray
+from mcquack.simulators.ring.engine import ComplexArray, RingEngine, RotationRows
 
-IntArray = NDArray[np.int64]
+# Errors as Pauli channels, from the numbers that a calibration gives. A Pauli channel shrinks the expectations of X,
+# Y and Z by three factors, its fidelities. Channels after one another multiply them, and a Hadamard exchanges those
+# of X and Z.
+
+
+def depolarising_fidelity(error: FloatArray, *, n_qubits: int = 1) -> FloatArray:
+    """By how much a gate of this average error shrinks all Paulis, if it errs in all directions alike."""
+    dimension = 2**n_qubits
+    fidelity: FloatArray = 1 - error * dimension / (dimension - 1)
+    return fidelity
+
+
+def idle_fidelities(time: FloatArray, t1: FloatArray, t2: FloatArray) -> FloatArray:
+    """Those of relaxation and dephasing over some time, twirled over the Paulis: shape (…, 3) for X, Y and Z."""
+    coherence, population = np.exp(-time / t2), np.exp(-time / t1)
+    return np.stack([coherence, coherence, population], axis=-1)
+
+
+def pauli_probabilities(fidelities: FloatArray) -> FloatArray:
+    """The chances of X, Y and Z in the channel with these fidelities (…, 3)."""
+    of_x, of_y, of_z = np.moveaxis(fidelities, -1, 0)
+    chances = [1 + of_x - of_y - of_z, 1 - of_x + of_y - of_z, 1 - of_x - of_y + of_z]
+    # Rounding may leave less than nothing.
+    return np.maximum(np.stack(chances, axis=-1) / 4, 0.0)
+
+
+class RingNoise(NamedTuple):
+    """The chances of errors in U†(c) U(x) with two layers on n qubits, in the order in which shots draw them.
+
+    The second ring is read backwards, for what happens in it moves to its beginning: both rings look the same then.
+    Paulis are those around CNOTs, with the Hadamards beside a CZ drawn into these.
+    """
+
+    pauli_bounds: FloatArray  # (2, 3, n, 3): both rings; before, within and after; chances of X, of X or Y, of any
+    pair_chances: FloatArray  # (n,): any of the 15 Paulis with the CNOT q → q+1
+    flip_chances: FloatArray  # (n,): that a bit is read wrong, be it for its last rotation or for its readout
+
+
+def ring_noise(calibration: DeviceCalibration, n_qubits: int) -> RingNoise:
+    """Where the gates, the waiting times and the readout of a device put errors."""
+    rotations = _rotation_fidelities(calibration, n_qubits)[..., None]
+    idle = _idle_fidelities_around_cnots(calibration, n_qubits)
+    before_first, within_first, middle, within_second, _ = rotations
+    places = [
+        [before_first * np.ones(3), idle[1] * within_first, idle[2]],
+        [idle[4], idle[3] * within_second, middle * np.ones(3)],
+    ]
+    pair = depolarising_fidelity(calibration.per_qubit("two_qubit_error", n_qubits), n_qubits=2)
+    return RingNoise(
+        pauli_bounds=np.cumsum(pauli_probabilities(np.array(places)), axis=-1),
+        pair_chances=(1 - pair) * 15 / 16,
+        flip_chances=flip_chances(calibration, n_qubits),
+    )
+
+
+def flip_chances(calibration: DeviceCalibration, n_qubits: int) -> FloatArray:
+    """That the last rotation or the readout turns a bit, shape (n,)."""
+    last_rotation = _rotation_fidelities(calibration, n_qubits)[-1]
+    readout = 1 - 2 * calibration.per_qubit("readout_error", n_qubits)
+    chances: FloatArray = (1 - last_rotation * readout) / 2
+    return chances
+
+
+def _rotation_fidelities(calibration: DeviceCalibration, n_qubits: int) -> FloatArray:
+    """Of each of the five rotations, shape (5, n)."""
+    pulse = depolarising_fidelity(calibration.per_qubit("sx_error", n_qubits))
+    fidelities: FloatArray = pulse ** np.array(SX_PULSES)[:, None]
+    return fidelities
+
+
+def _idle_fidelities_around_cnots(calibration: DeviceCalibration, n_qubits: int) -> FloatArray:
+    """Of the waiting time before each of the five rotations, shape (5, n, 3)."""
+    t1, t2 = (calibration.per_qubit(name, n_qubits) for name in ("t1_us", "t2_us"))
+    fidelities = idle_fidelities(ring_schedule(calibration, n_qubits).idle_us, t1, t2)
+    # A qubit that was the target of the last CNOT waits before the Hadamard which belongs to that.
+    behind_hadamard = np.zeros((len(SX_PULSES), n_qubits), dtype=bool)
+    behind_hadamard[[1, 4], 1:] = True
+    behind_hadamard[[2, 3], 0] = True
+    return np.where(behind_hadamard[..., None], fidelities[..., ::-1], fidelities)
+
+
 _Counter = Callable[[ComplexArray, ComplexArray, np.random.Generator], IntArray]
 MAX_LAYERS = 2
 

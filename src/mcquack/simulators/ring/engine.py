@@ -6,22 +6,79 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from mcquack.arrays import FloatArray
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError
-from mcquack.simulators.engine import FloatArray, Gradient, Wrt, checked_cotangent
-from mcquack.simulators.ring.chain import (
-    join_last_rotations,
-    log_fidelity,
-    overlap,
-    pull_last_rotations,
-    pull_overlap,
-)
-from mcquack.simulators.ring.rotations import ComplexArray, angle_slopes, rotation_matrices
-from mcquack.simulators.ring.slopes import checked_wrt, gradient_by_angles
+from mcquack.simulators.engine import Encoded, Gradient, Wrt, checked_cotangent
+from mcquack.simulators.ring.chain import join_last_rotations, log_fidelity, overlap, pull_last_rotations, pull_overlap
 from mcquack.simulators.statevector.entry import entry
 from mcquack.simulators.statevector.team import available_threads
+
+# Rotations as matrices, and derivatives by their entries turned into derivatives by their angles.
+
+ComplexArray = NDArray[np.complex128]
+
+# ∂R/∂φ and ∂R/∂ω multiply every entry of R by one of these.
+_BY_PHI = 0.5j * np.array([[-1, 1], [-1, 1]])
+_BY_OMEGA = 0.5j * np.array([[-1, -1], [1, 1]])
+
+
+def rotation_matrices(angles: FloatArray) -> ComplexArray:
+    """Rot(φ, θ, ω) = RZ(ω) RY(θ) RZ(φ) for angles (…, 3), shape (…, 2, 2)."""
+    return _with_phases(angles, np.cos(angles[..., 1] / 2), np.sin(angles[..., 1] / 2))
+
+
+def angle_slopes(angles: FloatArray, by_entries: ComplexArray) -> FloatArray:
+    """Re Σ by_entries ∘ ∂R/∂angle, for each of the three angles."""
+    rotations = rotation_matrices(angles)
+    half_turned = _with_phases(angles, -np.sin(angles[..., 1] / 2) / 2, np.cos(angles[..., 1] / 2) / 2)
+    slopes = (rotations * _BY_PHI, half_turned, rotations * _BY_OMEGA)
+    return np.stack([(by_entries * slope).sum(axis=(-2, -1)).real for slope in slopes], axis=-1)
+
+
+def _with_phases(angles: FloatArray, cosine: FloatArray, sine: FloatArray) -> ComplexArray:
+    """The phases of Rot around the entries of RY."""
+    phi, omega = angles[..., 0], angles[..., 2]
+    outer, inner = np.exp(0.5j * (phi + omega)), np.exp(0.5j * (phi - omega))
+    # Row by row whatever the layout of the angles: compiled code would be made anew, and slower, for any other.
+    matrices = np.empty((*angles.shape[:-1], 2, 2), dtype=np.complex128)
+    matrices[..., 0, 0], matrices[..., 0, 1] = outer.conj() * cosine, -inner * sine
+    matrices[..., 1, 0], matrices[..., 1, 1] = inner.conj() * sine, outer * cosine
+    return matrices
+
+
+# From derivatives by the angles of circuits to derivatives by what the angles are made of.
+
+
+def checked_wrt(wrt: Wrt) -> Wrt:
+    """Refuses all but the two sides that are trained."""
+    if wrt not in ("embedding", "centroids"):
+        raise InvalidInputError(f'wrt must be "embedding" or "centroids", not {wrt!r}: samples are data.')
+    return wrt
+
+
+def gradient_by_angles(
+    feature_map: FeatureMap,
+    samples: Encoded,
+    centroids: Encoded,
+    *,
+    of_samples: FloatArray,
+    of_centroids: FloatArray,
+    wrt: Wrt,
+) -> Gradient:
+    """The gradient from the derivatives by the angles of all samples (N, L, n, 3) and of all centroids (M, L, n, 3)."""
+    index = feature_map.feature_index
+    if wrt == "embedding":
+        by_weights = np.sum(of_samples * samples.features[:, index], axis=0)
+        by_weights += np.sum(of_centroids * centroids.features[:, index], axis=0)
+        return Gradient(weights=by_weights, bias=of_samples.sum(axis=0) + of_centroids.sum(axis=0))
+    by_features = np.zeros(centroids.features.shape)
+    for row, slopes in zip(by_features, of_centroids, strict=True):
+        np.add.at(row, index, slopes * centroids.weights)
+    return Gradient(centroids=by_features)
+
 
 MAX_LAYERS = 4
 MAX_QUBITS = 100_000  # beyond which a single sample would take gigabytes

@@ -27,12 +27,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from mcquack.arrays import FloatArray
 from mcquack.simulators.statevector.lanes import fma, lane_count, lane_sum, load, splat, store
 from mcquack.simulators.statevector.memory import aligned_zeros
-
-FloatArray = NDArray[np.float64]
 
 N_ENTRIES = 16
 LANES = lane_count(np.float64)

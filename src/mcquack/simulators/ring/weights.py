@@ -5,13 +5,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mcquack.arrays import FloatArray
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError
-from mcquack.simulators.engine import FloatArray, Gradient, Wrt
+from mcquack.simulators.engine import Gradient, Wrt
 from mcquack.simulators.ring.chain import join_last_rotations, pull_last_rotations
-from mcquack.simulators.ring.engine import RingEngine, RotationRows, n_blocks
-from mcquack.simulators.ring.rotations import ComplexArray, angle_slopes
-from mcquack.simulators.ring.slopes import checked_wrt, gradient_by_angles
+from mcquack.simulators.ring.engine import (
+    ComplexArray,
+    RingEngine,
+    RotationRows,
+    angle_slopes,
+    checked_wrt,
+    gradient_by_angles,
+    n_blocks,
+)
 from mcquack.simulators.ring.weight_chain import (
     add_distribution,
     fill_factors,

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from mcquack.simulators.statevector.half_angles import cosine_sine
 from mcquack.simulators.statevector.lanes import ROW_BYTES, fma, lane_count, lane_sum, load, splat, store
 from mcquack.simulators.statevector.memory import aligned_zeros
 from mcquack.simulators.statevector.phases import (
@@ -20,7 +19,7 @@ from mcquack.simulators.statevector.phases import (
     shift_phases,
     unshift_phases,
 )
-from mcquack.simulators.statevector.rotations import rotate, unrotate
+from mcquack.simulators.statevector.rotations import cosine_sine, rotate, unrotate
 
 
 class Scratch(NamedTuple):

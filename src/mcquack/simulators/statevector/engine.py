@@ -8,20 +8,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from mcquack.arrays import FloatArray
 from mcquack.circuits.entangler import linear_table, stored_rows
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError
-from mcquack.simulators.engine import FloatArray, Gradient, Wrt, checked_cotangent
-from mcquack.simulators.statevector.blocks import copy_block, gather_block
+from mcquack.simulators.engine import Gradient, Wrt, checked_cotangent
 from mcquack.simulators.statevector.circuit import Circuit, Scratch, backward, forward, scratch, scratch_bytes
 from mcquack.simulators.statevector.entry import entry
 from mcquack.simulators.statevector.lanes import lane_count
-from mcquack.simulators.statevector.memory import aligned, aligned_zeros, require_bytes
-from mcquack.simulators.statevector.observables import expectation_block, observable_adjoint
+from mcquack.simulators.statevector.memory import aligned, aligned_zeros, copy_block, gather_block, require_bytes
 from mcquack.simulators.statevector.overlaps import (
     centroid_adjoints,
+    expectation_block,
     fill_columns,
     kernel_rows,
+    observable_adjoint,
     overlap_block,
     pull_overlaps,
     sample_adjoint,

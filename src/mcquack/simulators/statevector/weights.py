@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mcquack.arrays import FloatArray
 from mcquack.circuits.entangler import ring_permutation
-from mcquack.simulators.engine import FloatArray
-from mcquack.simulators.ring.rotations import ComplexArray, rotation_matrices
+from mcquack.simulators.ring.engine import ComplexArray, rotation_matrices
 from mcquack.simulators.statevector.engine import StateBlocks, StatevectorEngine
 
 _AMPLITUDES_AT_ONCE = 1 << 20  # 16 MiB, and as much again for what each gate makes of them

@@ -1,8 +1,7 @@
 """The paper's experiment on 124 qubits of two devices, calculated: exact, through shots, with noise, and trained."""
 
-from mcquack.studies.hardware_twin.contenders import CONTENDERS, contender
-from mcquack.studies.hardware_twin.manifolds import N_MANIFOLDS, manifold_name
-from mcquack.studies.hardware_twin.twin import TwinClassifier
+from mcquack.studies.hardware_twin.measuring import N_MANIFOLDS, manifold_name
+from mcquack.studies.hardware_twin.twin import CONTENDERS, TwinClassifier, contender
 
 __all__ = ["CONTENDERS", "N_MANIFOLDS", "TwinClassifier", "contender", "manifold_name"]
 

@@ -1,19 +1,24 @@
 """Hamming weights of the twin's circuits: exact, through shots, or as a noisy device counts them."""
 
 import hashlib
+from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache, partial
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
 
 from mcquack.circuits.feature_map import FeatureMap
+from mcquack.datasets import Dataset, Part, describe, load
+from mcquack.datasets.dataset import PartName
+from mcquack.datasets.registry import Request, register
 from mcquack.randomness import stream
 from mcquack.simulators.noise import AACHEN, PITTSBURGH, DeviceCalibration, noisy_weight_counts
 from mcquack.simulators.ring import RingEngine
-from mcquack.simulators.shots import sampled_weights
+from mcquack.simulators.samplers import sampled_weights
 from mcquack.simulators.weights import weight_distributions
 
 View = Literal["exact", "shots", "pittsburgh", "aachen"]
@@ -105,3 +110,73 @@ def _counts(rows: Arrays, circuit: Circuit, measurement: Measurement, n_threads:
 def _encoded(engine: RingEngine, rows: Arrays, circuit: Circuit) -> tuple[Any, Any]:
     weights, bias, centroids = circuit.parameters.values
     return engine.encode(rows.values[0], weights, bias), engine.encode(centroids, weights, bias)
+
+
+# The experiment's dataset, several times over: "twin_0" … with its 50 test samples, "twin_0_large" … with 2,000.
+
+N_MANIFOLDS = 5
+_SOURCE = "manifold_124"
+_LARGE: Mapping[PartName, int] = {"train": 100, "test": 2000}
+
+
+def manifold_name(seed: int, *, large: bool = False) -> str:
+    """What the dataset of this seed is called."""
+    return f"twin_{seed}_large" if large else f"twin_{seed}"
+
+
+def _built(_: Request, *, seed: int, large: bool) -> Dataset:
+    """Either size has the same training part, and the samples of the small test part are the first of the large one."""
+    drawn = load(_SOURCE, seed=seed, sizes=(_LARGE["train"], _LARGE["test"]))
+    if drawn.test is None:
+        raise LookupError(f"{_SOURCE} has a test part")
+    X, y = drawn.test
+    few = _first_of_each(y, describe(_SOURCE).sizes["test"] // 2)
+    rows = few if not large else np.concatenate([few, np.setdiff1d(np.arange(len(y)), few)])
+    return replace(drawn, test=Part(X[rows], y[rows]))
+
+
+def _first_of_each(y: NDArray[np.int64], n_samples: int) -> NDArray[np.intp]:
+    return np.sort(np.concatenate([np.flatnonzero(y == label)[:n_samples] for label in np.unique(y)]))
+
+
+def _register(seed: int, *, large: bool) -> None:
+    source = describe(_SOURCE)
+    description = replace(
+        source,
+        name=manifold_name(seed, large=large),
+        title=f"Manifold {seed} of the hardware twin{', many test samples' if large else ''}",
+        suite="own",
+        sizes=_LARGE if large else source.sizes,
+        class_counts=None,
+        is_seeded=False,
+        notes=(*source.notes, f"Seed {seed}; the 50 test samples are the first of the 2,000."),
+    )
+    register(description)(partial(_built, seed=seed, large=large))
+
+
+for _seed in range(N_MANIFOLDS):
+    _register(_seed, large=False)
+    _register(_seed, large=True)
+
+
+# From scores of classes to decisions, for the classifiers of studies.
+
+
+class ScoredClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn's bases are untyped
+    """A classifier that has a score for each class, larger for likelier ones."""
+
+    classes_: NDArray[Any]
+
+    @abstractmethod
+    def _scores(self, X: ArrayLike) -> NDArray[np.floating]:
+        """Of every sample and class, (N, M)."""
+
+    def decision_function(self, X: ArrayLike) -> NDArray[np.floating]:
+        """Scores (N, M), the largest for the predicted class; for two classes their difference (N,)."""
+        scores = self._scores(X)
+        return scores if len(self.classes_) > 2 else scores[:, 1] - scores[:, 0]
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Class of the highest score."""
+        predicted: NDArray[Any] = self.classes_[self._scores(X).argmax(axis=1)]
+        return predicted

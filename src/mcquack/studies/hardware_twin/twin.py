@@ -1,6 +1,10 @@
 """The experiment's model as a scikit-learn classifier."""
 
-from typing import Any, ClassVar, Literal, Self
+from collections.abc import Mapping
+from functools import lru_cache
+from itertools import product
+from types import MappingProxyType
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -8,10 +12,61 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mcquack.checks import required_count
+from mcquack.circuits.feature_map import FeatureMap
 from mcquack.kernels.bitflip import Calibration, calibrate, mean_weights, tolerant_kernel, training_tolerance
-from mcquack.studies.hardware_twin.learning import HistoryRow, Learning, trained_circuit, untrained_circuit
-from mcquack.studies.hardware_twin.measuring import Circuit, Measurement, View
-from mcquack.studies.scored import ScoredClassifier
+from mcquack.models.mcquack import McQuackClassifier
+from mcquack.studies.hardware_twin.measuring import Arrays, Circuit, Measurement, ScoredClassifier, View
+from mcquack.training.state import class_means
+
+# Where the twin's circuit comes from: nothing trained, as on the devices, or trained exactly.
+
+Learning = Literal["none", "fidelity", "tolerance"]
+HistoryRow = dict[str, float | int | None]
+EPOCHS: Mapping[Learning, int] = {"fidelity": 100, "tolerance": 10}  # about 20 and 50 seconds on one core
+
+
+def untrained_circuit(X: NDArray[Any], labels: NDArray[np.int64], *, n_qubits: int) -> Circuit:
+    """All weights and biases one, and the class means as centroids."""
+    feature_map = FeatureMap.with_repetitions(n_qubits=n_qubits, n_features=X.shape[1], final_entangler=False)
+    ones = np.ones(feature_map.parameter_shape)
+    centroids = class_means(X, labels, int(labels.max()) + 1, np.ones(len(X)))
+    return Circuit(feature_map=feature_map, parameters=Arrays((ones, ones, centroids)))
+
+
+def trained_circuit(
+    X: NDArray[Any],
+    labels: NDArray[np.int64],
+    *,
+    learning: Learning,
+    n_qubits: int,
+    epochs: int | None,
+    n_threads: int | None,
+) -> tuple[Circuit, list[HistoryRow]]:
+    """Aligned exactly, by fidelities or by k^b with b = n/4; the same whenever the samples are. With its history."""
+    model = _fitted(Arrays((X, labels)), learning, n_qubits, epochs or EPOCHS[learning], n_threads)
+    parameters = Arrays((model.weights_, model.bias_, model.centroids_))
+    return Circuit(feature_map=model.feature_map_, parameters=parameters), list(model.history_)
+
+
+@lru_cache(maxsize=4)  # for each way to read it the model is the same
+def _fitted(
+    samples: Arrays, learning: Learning, n_qubits: int, epochs: int, n_threads: int | None
+) -> McQuackClassifier:
+    X, labels = samples.values
+    by_tolerance = learning == "tolerance"
+    return McQuackClassifier(
+        n_qubits,
+        epochs=epochs,
+        init_small=not by_tolerance,  # small parameters rotate no bit so often that k^b would notice
+        training_tolerance=n_qubits // 4 if by_tolerance else None,
+        scale=False,
+        feature_range=(-1.0, 1.0),
+        final_entangler=False,
+        engine="ring",
+        n_threads=n_threads,
+        random_state=0,
+    ).fit(X, labels)
+
 
 Rule = Literal["fidelity", "paper", "argmax", "accuracy", "mean"]
 _NEVER_A_STEP = 1e9  # exact kernels differ by more than one in so many
@@ -109,3 +164,34 @@ class TwinClassifier(ScoredClassifier):
     def n_parameters_(self) -> int:
         """Weights, biases and centroid features, trained or not."""
         return sum(array.size for array in self.circuit_.parameters.values)
+
+
+# Every way to learn and to read the twin, as a class of its own: a benchmark tells models apart by their names.
+
+_LEARNING: Mapping[Learning, str] = {"none": "Untrained", "fidelity": "Trained", "tolerance": "Tolerant"}
+
+
+def contender(learning: Learning, view: View, rule: Rule) -> str:
+    """Its name, as "UntrainedPittsburghPaper"."""
+    start = _LEARNING[learning]
+    return f"{start}Fidelity" if rule == "fidelity" else f"{start}{view.title()}{rule.title()}"
+
+
+def _made(learning: Learning, view: View, rule: Rule) -> type[TwinClassifier]:
+    fixed = {"learning": learning, "view": view, "rule": rule}
+    told = f"learning: {learning}, view: {view}, rule: {rule}."
+    home = __name__.rpartition(".")[0]
+    return type(contender(learning, view, rule), (TwinClassifier,), {**fixed, "__doc__": told, "__module__": home})
+
+
+def _contenders() -> Mapping[str, type[TwinClassifier]]:
+    ways = product(get_args(Learning), get_args(View), get_args(Rule))
+    return MappingProxyType({contender(*way): _made(*way) for way in ways if _differs(*way[1:])})
+
+
+def _differs(view: View, rule: Rule) -> bool:
+    """Whether there is no other way to the same: the fidelity is exact, and exact values are never equal."""
+    return {"fidelity": view == "exact", "argmax": view != "exact"}.get(rule, True)
+
+
+CONTENDERS = _contenders()

@@ -1,10 +1,26 @@
 """Does a model train, and what decides it: gradients, loss curves and states over sizes, depths and starts."""
 
-from mcquack.studies.trainability.design import PROBE, Design, Grid, Sizes
-from mcquack.studies.trainability.gradients import fidelity_gradients, gradient_statistics, loss_gradients
-from mcquack.studies.trainability.observation import GROUPS, GradientStatistics, Group, Observation
+from mcquack.studies.trainability.design import (
+    BUILT_IN,
+    DEFAULT,
+    PROBE,
+    Design,
+    Grid,
+    Sizes,
+    design_from_json,
+    design_from_text,
+    read_design,
+)
+from mcquack.studies.trainability.observation import (
+    GROUPS,
+    GradientStatistics,
+    Group,
+    Observation,
+    fidelity_gradients,
+    gradient_statistics,
+    loss_gradients,
+)
 from mcquack.studies.trainability.probe import TrainabilityProbe
-from mcquack.studies.trainability.reading import BUILT_IN, DEFAULT, design_from_json, design_from_text, read_design
 from mcquack.studies.trainability.running import observations, run_design
 
 __all__ = [

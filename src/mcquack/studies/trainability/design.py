@@ -1,15 +1,137 @@
 """What a study runs, as a value: complete grids of settings, each point with several seeds."""
 
+import math
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
+from importlib.resources import files
 from itertools import product
-from typing import Any, Self
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal, NoReturn, Self, get_args
+
+import numpy as np
 
 from mcquack.bench.samples import describe
+from mcquack.bench.suites.reading import KeyLines
 from mcquack.bench.task import Task
-from mcquack.checks import did_you_mean, is_whole_number, require, required_count
+from mcquack.checks import did_you_mean, is_number, is_whole_number, require, required_count
+from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError
-from mcquack.studies.trainability.settings import ProbeSettings
+from mcquack.models.engines import EngineName, RunsOn, check_engine, chosen_engine
+from mcquack.simulators.ring.engine import MAX_LAYERS
+from mcquack.training.state import InitStrategy
+
+# What is observed: one value for each decision of a run of the study.
+
+ModelName = Literal["mcquack", "quack", "vc", "shared_vc"]
+FEATURES_PER_GATE: Mapping[ModelName, Literal[1, 3]] = MappingProxyType(
+    {"mcquack": 1, "quack": 3, "vc": 1, "shared_vc": 1}
+)
+VARIATIONAL: tuple[ModelName, ...] = ("vc", "shared_vc")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProbeSettings:
+    """Checks itself when made; what the fields mean is told by :class:`TrainabilityProbe`."""
+
+    model: ModelName = "mcquack"
+    n_qubits: int = 6
+    n_layers: int | None = None
+    n_repetitions: int = 1
+    n_features: int | None = None
+    init_small: bool = True
+    init_strategy: InitStrategy = "default"
+    regularised: bool = False
+    reg_param: float = 1e-3
+    epochs: int = 0
+    lr: float = 1e-3
+    decay_rate: float = 0.99
+    batch_size: int = 100
+    n_train: int | None = None
+    n_entries: int = 8
+    feature_range: tuple[float, float] = (-1.0, 1.0)
+    final_entangler: bool = True
+    engine: EngineName = "auto"
+    landscape: int = 0
+    series: str = ""
+
+    def __post_init__(self) -> None:
+        require(self.model in get_args(ModelName), "model", _either(get_args(ModelName)), self.model)
+        for name in ("n_qubits", "n_repetitions", "batch_size"):
+            require(_is_count(getattr(self, name)), name, "a whole number of at least 1", getattr(self, name))
+        for name in ("n_layers", "n_features", "n_train"):
+            value = getattr(self, name)
+            require(value is None or _is_count(value), name, "None or a whole number of at least 1", value)
+        for name in ("epochs", "n_entries", "landscape"):
+            value = getattr(self, name)
+            require(is_whole_number(value) and value >= 0, name, "a whole number of at least 0", value)
+        for name in ("init_small", "regularised", "final_entangler"):
+            require(isinstance(getattr(self, name), bool | np.bool_), name, "True or False", getattr(self, name))
+        choices = get_args(InitStrategy)
+        require(self.init_strategy in choices, "init_strategy", _either(choices), self.init_strategy)
+        for name in ("lr", "decay_rate", "reg_param"):
+            value = getattr(self, name)
+            require(is_number(value) and math.isfinite(value) and value > 0, name, "a positive number", value)
+        bounds = self.feature_range
+        pair = isinstance(bounds, tuple | list) and len(bounds) == 2 and all(map(is_number, bounds))
+        require(pair and bounds[0] < bounds[1], "feature_range", "an increasing pair of numbers", bounds)
+        odd = self.landscape == 0 or (self.landscape >= 3 and self.landscape % 2 == 1)
+        require(odd, "landscape", "0, or an odd number of at least 3", self.landscape)
+        check_engine(self.engine, self.n_qubits)
+        self._check_circuit()
+
+    def _check_circuit(self) -> None:
+        if self.is_variational and self.runs_on == "ring":
+            raise InvalidInputError(
+                f"{self.model} needs whole statevectors, at most 20 qubits, and was asked for {self.n_qubits} on the "
+                f"{self.engine} engine; leave out these sizes, or the model."
+            )
+        require(
+            not self.is_variational or self.n_qubits >= 2, "n_qubits", f"at least 2 for {self.model}", self.n_qubits
+        )
+        no_slice = not (self.is_variational and self.landscape)
+        require(no_slice, "landscape", f"0 for {self.model}, whose parameters are of another kind", self.landscape)
+        shallow = self.n_layers is None or self.n_layers <= MAX_LAYERS
+        require(self.runs_on != "ring" or shallow, "n_layers", f"at most {MAX_LAYERS} on a ring engine", self.n_layers)
+
+    @property
+    def is_variational(self) -> bool:
+        """Whether circuits measure class scores, where others have kernels."""
+        return self.model in VARIATIONAL
+
+    @property
+    def runs_on(self) -> RunsOn:
+        """What "auto" comes to."""
+        return chosen_engine(self.engine, self.n_qubits)
+
+    @property
+    def penalty(self) -> float:
+        """λ of weights and biases."""
+        return self.reg_param if self.regularised else 0.0
+
+    def feature_map(self, n_features: int) -> FeatureMap:
+        """The circuit for data of so many features; those that none of its gates would encode are left out."""
+        given = n_features if self.n_features is None else min(self.n_features, n_features)
+        per_gate = FEATURES_PER_GATE[self.model]
+        common: dict[str, Any] = {
+            "n_qubits": self.n_qubits,
+            "final_entangler": self.final_entangler,
+            "features_per_gate": per_gate,
+        }
+        if self.n_layers is None:
+            return FeatureMap.with_repetitions(n_features=given, n_repetitions=self.n_repetitions, **common)
+        encoded = min(given, self.n_layers * self.n_qubits * per_gate)
+        return FeatureMap(n_features=encoded, n_layers=self.n_layers, **common)
+
+
+def _is_count(value: Any) -> bool:
+    return is_whole_number(value) and bool(value >= 1)
+
+
+def _either(choices: tuple[str, ...]) -> str:
+    return " or ".join(map(repr, choices))
+
 
 PROBE = "mcquack.studies.trainability:TrainabilityProbe"
 _SETTINGS = tuple(each.name for each in fields(ProbeSettings) if each.name != "series")
@@ -169,3 +291,106 @@ def _frozen(value: Any) -> Any:
 
 def _thawed(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
+
+
+# From a TOML file to a design; whatever is wrong with it is told with its line.
+
+BUILT_IN = ("paper", "wide", "quick")
+DEFAULT = ("paper", "wide")
+_KEYS: Mapping[str, type] = {"name": str, "title": str, "grids": dict}
+_GRID_KEYS: Mapping[str, type] = {"dataset": str, "seeds": int, "new_data": bool, "vary": dict, "settings": dict}
+_TITLES = {str: "a text", int: "a whole number", dict: "a table", bool: "true or false"}
+
+
+def read_design(name_or_path: str | Path) -> Design:
+    """A design of mcquack by its name, or one of the user's from a TOML file."""
+    if name_or_path in BUILT_IN:
+        file = files("mcquack.studies.trainability").joinpath("designs", f"{name_or_path}.toml")
+        return design_from_text(file.read_text(encoding="utf-8"), called=str(name_or_path))
+    path = Path(name_or_path)
+    if path.suffix != ".toml":
+        hint = did_you_mean(name_or_path, BUILT_IN, otherwise=f"there are {', '.join(BUILT_IN)}.")
+        raise InvalidInputError(f"no design is named {str(name_or_path)!r}; {hint} A design of yours is a .toml file.")
+    return design_from_text(path.read_text(encoding="utf-8"), called=str(path))
+
+
+def design_from_text(text: str, *, called: str) -> Design:
+    """The design in TOML."""
+    try:
+        given = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidInputError(f"{called} is no valid TOML: {error}.") from error
+    return _Reader(called, KeyLines(text)).design(given)
+
+
+def design_from_json(given: Mapping[str, Any]) -> Design:
+    """The design whose ``to_json`` this is."""
+    return _Reader("the stored design", None).design(given)
+
+
+class _Reader:
+    """Checks the values of one file and knows where each stands; what has no text has no lines either."""
+
+    def __init__(self, called: str, lines: KeyLines | None) -> None:
+        self.called = called
+        self.lines = lines
+
+    def design(self, given: Mapping[str, Any]) -> Design:
+        self._check_keys(given, _KEYS, within=(), required=("name", "grids"))
+        for name, grid in given["grids"].items():
+            if not isinstance(grid, dict):
+                self._refuse(("grids", name), f"grids.{name} must be a table, got {grid!r}")
+        grids = tuple(self._grid(name, grid) for name, grid in given["grids"].items())
+        try:
+            return Design(name=given["name"], title=given.get("title", ""), grids=grids)
+        except InvalidInputError as error:
+            self._refuse(("grids",), str(error), cause=error)
+
+    def _grid(self, name: str, given: Mapping[str, Any]) -> Grid:
+        within = ("grids", name)
+        self._check_keys(given, _GRID_KEYS, within=within, required=("dataset", "seeds", "vary"))
+        for setting, values in given["vary"].items():
+            if not isinstance(values, list):
+                self._refuse((*within, "vary", setting), f"{setting} must be a list of values, got {values!r}")
+        settings = {
+            key: tuple(value) if isinstance(value, list) else value for key, value in given.get("settings", {}).items()
+        }
+        try:
+            return Grid(
+                name=name,
+                dataset=given["dataset"],
+                seeds=given["seeds"],
+                new_data=given.get("new_data", False),
+                vary={setting: tuple(values) for setting, values in given["vary"].items()},
+                settings=settings,
+            )
+        except InvalidInputError as error:
+            self._refuse(self._key_in(str(error), within, given), str(error), cause=error)
+
+    def _key_in(self, message: str, within: tuple[str, ...], given: Mapping[str, Any]) -> tuple[str, ...]:
+        """The key that a message is about: the first word, or what it quotes."""
+        for table in ("vary", "settings"):
+            for setting in given.get(table, {}):
+                if message.startswith(f"{setting} ") or f"{setting!r}" in message:
+                    return (*within, table, setting)
+        first = message.partition(" ")[0]
+        return (*within, first if first in given else "dataset" if repr(given["dataset"]) in message else "vary")
+
+    def _check_keys(
+        self, given: Mapping[str, Any], types: Mapping[str, type], *, within: tuple[str, ...], required: tuple[str, ...]
+    ) -> None:
+        for name, value in given.items():
+            if name not in types:
+                hint = did_you_mean(name, types, otherwise=f"there are {', '.join(types)}.")
+                self._refuse((*within, name), f"no key is called {'.'.join((*within, name))!r}; {hint}")
+            kind = types[name]
+            if not (is_whole_number(value) if kind is int else isinstance(value, kind)):
+                self._refuse((*within, name), f"{name} must be {_TITLES[kind]}, got {value!r}")
+        for name in required:
+            if name not in given:
+                self._refuse(within, f"the key {'.'.join((*within, name))!r} is missing")
+
+    def _refuse(self, key: tuple[str, ...], message: str, *, cause: Exception | None = None) -> NoReturn:
+        end = "" if message.endswith((".", "?")) else "."
+        place = self.called if self.lines is None else f"{self.called}:{self.lines.of(key)}"
+        raise InvalidInputError(f"{place}: {message}{end}") from cause

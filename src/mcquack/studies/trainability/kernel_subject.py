@@ -1,24 +1,94 @@
 """McQuack and Quack under observation."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from mcquack.arrays import FloatArray
 from mcquack.kernels.fidelity import centroid_kernel
 from mcquack.models.engines import new_engine
-from mcquack.studies.trainability.analysis.landscape import alignment_loss
-from mcquack.studies.trainability.device_facts import device_facts
-from mcquack.studies.trainability.gradients import fidelity_gradients, grouped_statistics, loss_gradients
-from mcquack.studies.trainability.landscapes import loss_landscapes
+from mcquack.simulators.statevector import StatevectorEngine
+from mcquack.studies.trainability.analysis.landscape import (
+    Directions,
+    alignment_loss,
+    loss_slice,
+    path_directions,
+    random_directions,
+)
+from mcquack.studies.trainability.analysis.shot_noise import (
+    alignment_gradient_shots,
+    entry_gradient_shots,
+    prediction_shots,
+)
+from mcquack.studies.trainability.observation import fidelity_gradients, grouped_statistics, loss_gradients
 from mcquack.studies.trainability.subject import TRAINING_TYPE, Problem, Row, Statistics
-from mcquack.training.centroids import initial_centroids
 from mcquack.training.loop import train
-from mcquack.training.parameters import FloatArray, Parameters
-from mcquack.training.schedule import epoch_orders
-from mcquack.training.settings import TrainingSettings
-from mcquack.training.state import TrainingData, TrainingState
+from mcquack.training.settings import TrainingSettings, epoch_orders
+from mcquack.training.state import Parameters, TrainingData, TrainingState, initial_centroids
+
+# The loss around the point that training reached, on two planes.
+
+_SHORTEST_PATH = 3  # points that a plane takes
+_AROUND = 1.2  # how much farther than the path its plane is shown
+_DIGITS = 6
+
+
+def loss_landscapes(
+    loss: Callable[[Parameters], float], path: Sequence[Parameters], *, n_points: int, seed: int
+) -> dict[str, Any]:
+    """Slices by name, as plain values: "random" directions, and the plane of the "path", with the path in it."""
+    centre = path[-1]
+    planes: dict[str, tuple[Directions, float]] = {"random": (random_directions(centre, seed=seed), 1.0)}
+    if len(path) >= _SHORTEST_PATH:
+        along = path_directions(path)
+        planes["path"] = along, _AROUND * float(np.abs(along.coordinates(path, centre)).max())
+    return {
+        name: {
+            **_rounded(loss_slice(loss, centre, plane, reach=reach, n_points=n_points).to_json()),
+            "path": _rounded(plane.coordinates(path, centre).tolist()) if name == "path" else [],
+        }
+        for name, (plane, reach) in planes.items()
+    }
+
+
+def _rounded(value: Any) -> Any:
+    """To the digits that a picture shows."""
+    if isinstance(value, dict):
+        return {name: _rounded(each) for name, each in value.items()}
+    return [_rounded(each) for each in value] if isinstance(value, list) else float(f"{value:.{_DIGITS}g}")
+
+
+# What the start of a training would ask of a device, as plain numbers.
+
+# Shifting one angle after the other takes dozens of passes, so few samples and few angles stand for all, and whole
+# statevectors beyond some qubits are left out.
+_MOST_SHOT_SAMPLES = 16
+_N_COMPONENTS = 6
+_MOST_QUBITS = 14
+
+
+def device_facts(engine: Any, batch: TrainingData, parameters: Parameters, *, seed: int) -> dict[str, float]:
+    """log₁₀ of the shots per circuit that a prediction, a derivative of the alignment and one of an entry take.
+
+    Those of the alignment are for a batch of 16 samples.
+    """
+    if isinstance(engine, StatevectorEngine) and engine.feature_map.n_qubits > _MOST_QUBITS:
+        return {}
+    few = replace(
+        batch,
+        X=batch.X[:_MOST_SHOT_SAMPLES],
+        labels=batch.labels[:_MOST_SHOT_SAMPLES],
+        row_weights=batch.row_weights[:_MOST_SHOT_SAMPLES],
+    )
+    shots = {
+        "prediction": prediction_shots(engine, few.X, parameters),
+        "alignment": alignment_gradient_shots(engine, few, parameters, n_components=_N_COMPONENTS, seed=seed),
+        "entry": entry_gradient_shots(engine, few.X, parameters, n_components=_N_COMPONENTS, seed=seed),
+    }
+    found = {f"log10_shots_{name}": float(each.log10_per_circuit) for name, each in shots.items()}
+    return {name: value for name, value in found.items() if np.isfinite(value)}
 
 
 class KernelSubject:

@@ -1,6 +1,8 @@
 """The study's instrument as a scikit-learn classifier, so that a benchmark runs, resumes and stores it."""
 
-from dataclasses import fields
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, fields
 from typing import Any, Self
 
 import numpy as np
@@ -9,17 +11,121 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from mcquack.datasets.held_out import held_out
+from mcquack.arrays import FloatArray
+from mcquack.datasets.dataset import held_out
 from mcquack.errors import InvalidInputError
 from mcquack.models.engines import EngineName
 from mcquack.models.preparation import fitted_scaler, merged_repeats, scaled
-from mcquack.studies.scored import ScoredClassifier
+from mcquack.simulators.statevector import StatevectorEngine
+from mcquack.studies.hardware_twin.measuring import ScoredClassifier
+from mcquack.studies.trainability.analysis.states import (
+    entanglement,
+    expressibility,
+    kernel_concentration,
+    pair_log_fidelities,
+    random_circuit_fidelities,
+)
+from mcquack.studies.trainability.design import ModelName, ProbeSettings
+from mcquack.studies.trainability.kernel_subject import KernelSubject
 from mcquack.studies.trainability.observation import Observation
-from mcquack.studies.trainability.settings import ModelName, ProbeSettings
-from mcquack.studies.trainability.subject import TRAINING_TYPE, Problem, Subject
-from mcquack.studies.trainability.watching import new_subject, observed
-from mcquack.training.parameters import FloatArray, InitStrategy
-from mcquack.training.state import TrainingData
+from mcquack.studies.trainability.subject import TRAINING_TYPE, Problem, Row, Subject, VariationalSubject
+from mcquack.training.state import InitStrategy, TrainingData
+
+# What the states of a feature map are like before training, as plain numbers.
+
+_MOST_SAMPLES = 50  # 1,225 pairs; on a ring each is a contraction of its own
+_MOST_EXPRESSED_QUBITS = 10  # with a pass for each of two states in a pair
+_N_PAIRS = 400
+_MOST_ENTANGLED_QUBITS = 14  # beyond which whole states of so many samples take gigabytes
+
+
+def state_facts(engine: Any, X: FloatArray, weights: FloatArray, bias: FloatArray, *, seed: int) -> dict[str, float]:
+    """How concentrated fidelities of different samples are, and for few qubits how entangled their states.
+
+    For fewer still, also how far the circuit is from reaching all states alike, whatever its parameters.
+    """
+    rows = X[:_MOST_SAMPLES]
+    n_qubits = engine.feature_map.n_qubits
+    if len(rows) < 2:
+        return {}
+    facts = dict(kernel_concentration(pair_log_fidelities(engine, rows, weights, bias), n_qubits).as_row())
+    if isinstance(engine, StatevectorEngine) and 2 <= n_qubits <= _MOST_ENTANGLED_QUBITS:
+        found = entanglement(engine, rows, weights, bias)
+        facts |= {"entanglement": found.mean, "entanglement_haar": found.haar}
+    if isinstance(engine, StatevectorEngine) and n_qubits <= _MOST_EXPRESSED_QUBITS:
+        pairs = random_circuit_fidelities(engine.feature_map, n_pairs=_N_PAIRS, seed=seed)
+        facts["expressibility"] = expressibility(pairs, n_qubits).excess
+    return {name: float(value) for name, value in facts.items() if np.isfinite(value)}
+
+
+# From a problem to what is seen of it: gradients and states of the start, then the training.
+
+_NOT_OF_THE_TRACE = ("epoch", "seconds")
+_NOT_OF_A_DESIGN = ("model", "n_entries", "landscape")
+
+
+def new_subject(problem: Problem) -> Subject:
+    """The model of the problem, before its first step."""
+    return VariationalSubject(problem) if problem.settings.is_variational else KernelSubject(problem)
+
+
+def observed(subject: Subject, problem: Problem) -> Observation:
+    """All that there is to see; afterwards the subject is trained."""
+    first_batch_loss, gradients = subject.loss_gradients()
+    entries = subject.entry_gradients()
+    kernel = {**state_facts(*subject.embedding(), seed=problem.seed), **subject.device_facts()}
+    rows = list(_watched(subject, problem.settings.epochs))
+    losses = [row["loss"] for row in rows if row["loss"] is not None]
+    final = {"final_loss": float(losses[-1]), "best_loss": float(min(losses))} if losses else {}
+    return Observation(
+        model=problem.settings.model,
+        seed=problem.seed,
+        settings=observed_settings(problem),
+        gradients=gradients,
+        fidelity_gradients=entries,
+        step_losses=_step_losses(rows, problem),
+        trace=_trace(rows),
+        kernel=kernel,
+        scores={"first_batch_loss": first_batch_loss, **final},
+        landscapes=subject.landscapes(),
+    )
+
+
+def observed_settings(problem: Problem) -> dict[str, Any]:
+    """Those that decided what was seen, with the sizes that the data gave them."""
+    asked = {name: value for name, value in asdict(problem.settings).items() if name not in _NOT_OF_A_DESIGN}
+    feature_map = problem.feature_map
+    return {
+        **asked,
+        "n_layers": feature_map.n_layers,
+        "n_features": feature_map.n_features,
+        "n_train": len(problem.data.X),
+        "engine": problem.settings.runs_on,
+    }
+
+
+def _watched(subject: Subject, n_epochs: int) -> Iterator[Row]:
+    """The rows of all epochs, or of those until training diverged."""
+    if not n_epochs:
+        return
+    for number, row in enumerate(subject.epochs(), start=1):
+        yield row
+        if number == n_epochs or row["loss"] is None:
+            return
+
+
+def _trace(rows: Sequence[Row]) -> Mapping[str, tuple[float | None, ...]]:
+    """Numbers by name; names without any number are left out."""
+    names = [name for name in rows[0] if name not in _NOT_OF_THE_TRACE] if rows else []
+    columns = {name: tuple(row[name] for row in rows) for name in names}
+    return {name: values for name, values in columns.items() if any(value is not None for value in values)}
+
+
+def _step_losses(rows: Sequence[Row], problem: Problem) -> tuple[float, ...]:
+    """The losses of KAO step by step, which only epochs of a single step tell: others tell their means."""
+    if math.ceil(len(problem.data.X) / problem.settings.batch_size) > 1:
+        return ()
+    return tuple(float(loss) for row in rows if (loss := row.get("loss_kao", row.get("step_loss"))) is not None)
 
 
 class TrainabilityProbe(ScoredClassifier):

@@ -1,9 +1,7 @@
 """Training of variational classifiers: one circuit for each class, each measured on two qubits."""
 
-from mcquack.training.variational.logits import ClassLogits
-from mcquack.training.variational.settings import VariationalSettings
-from mcquack.training.variational.state import VariationalParameters, VariationalState
-from mcquack.training.variational.training import VariationalEpoch, VariationalReport, VariationalTraining
+from mcquack.training.variational.settings import VariationalParameters, VariationalSettings, VariationalState
+from mcquack.training.variational.training import ClassLogits, VariationalEpoch, VariationalReport, VariationalTraining
 
 __all__ = [
     "ClassLogits",

@@ -4,9 +4,8 @@ from io import StringIO
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcquack.report.benchmark.grid import Score
-from mcquack.report.benchmark.tables import Column, Table, csv_text, tables
-from mcquack.report.benchmark.tables.table import SCORE_PARTS
+from mcquack.report.benchmark.tables import SCORE_PARTS, Column, Table, csv_text, tables
+from mcquack.report.benchmark.views import Score
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r\x00"), max_size=12)
 NUMBERS = st.one_of(st.none(), st.integers(-(10**9), 10**9), st.floats(allow_nan=False, allow_infinity=False))

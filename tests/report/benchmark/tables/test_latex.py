@@ -3,10 +3,8 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcquack.report.benchmark.grid import Score
-from mcquack.report.benchmark.tables import Column, Table, latex, tables
-from mcquack.report.benchmark.tables.latex import escaped
-from mcquack.report.benchmark.tables.table import RECORD_PARTS, SCORE_PARTS, WinRecord
+from mcquack.report.benchmark.tables import RECORD_PARTS, SCORE_PARTS, Column, Table, WinRecord, escaped, latex, tables
+from mcquack.report.benchmark.views import Score
 
 
 def table_of(*entries, title="t", column=None):

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from mcquack.errors import MissingDependencyError
-from mcquack.studies.trainability.analysis import exact_anova, fanova, forest_importances
+from mcquack.studies.trainability.analysis import exact_anova, forest_importances
+from mcquack.studies.trainability.analysis import importance as fanova
 
 
 def rows(*, n_seeds=3, noise=0.05, skip=0):

@@ -17,7 +17,7 @@ from mcquack.studies.trainability.analysis import (
     shots_to_resolve,
     shots_to_tell,
 )
-from mcquack.studies.trainability.analysis.shifted_circuits import shifted_pairs
+from mcquack.studies.trainability.analysis.shot_noise import shifted_pairs
 from mcquack.training import Parameters, TrainingData
 from tests.problems import random_problem
 

@@ -4,20 +4,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from mcquack.report.benchmark.tables import Table
-from mcquack.report.trainability.decays import Decay
-from mcquack.report.trainability.lines import setting_values, with_settings
-from mcquack.report.trainability.losses import is_stepwise
-from mcquack.report.trainability.names import number_text, setting_name, setting_text
-from mcquack.report.trainability.sections.scaling import Decays
-from mcquack.report.trainability.sections.section import Section, columns
+from mcquack.report.style import counted
+from mcquack.report.trainability.figures import (
+    is_stepwise,
+    number_text,
+    setting_name,
+    setting_text,
+    setting_values,
+    with_settings,
+)
+from mcquack.report.trainability.gradients import Decay
+from mcquack.report.trainability.sections.gradients import Decays
+from mcquack.report.trainability.sections.section import Section, columns, listed, span, with_interval
 from mcquack.report.trainability.sections.shares import Importance
 from mcquack.report.trainability.sections.training import means, trained_series
-from mcquack.report.trainability.sections.words import listed, span, with_interval
 from mcquack.report.trainability.study import MAIN, Study
-from mcquack.report.words import counted
 from mcquack.studies.trainability.analysis import GroupMean
-from mcquack.studies.trainability.analysis.scaling import Kind
-from mcquack.studies.trainability.analysis.size_means import GradientOf
+from mcquack.studies.trainability.analysis.decay import GradientOf, Kind
 from mcquack.studies.trainability.observation import Observation
 
 DOMINANT, MINOR = 0.7, 0.2

@@ -1,23 +1,41 @@
 """Whether models train, how smoothly, and how fast."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
 
 from mcquack.report.benchmark.tables import Table
-from mcquack.report.trainability.lines import factors, lines, paper_slice, slice_text, varied_settings
-from mcquack.report.trainability.losses import (
+from mcquack.report.style import counted
+from mcquack.report.trainability.figures import (
+    GROUP_WORDS,
+    TrainedRun,
+    factors,
     is_stepwise,
+    lines,
     loss_curve,
     minimised_curve,
     norm_curve,
+    paper_slice,
     plot_gradient_norms,
     plot_losses,
+    plot_oscillations,
+    setting_text,
+    slice_text,
+    trained_run,
+    varied_settings,
 )
-from mcquack.report.trainability.names import GROUP_WORDS, setting_text
-from mcquack.report.trainability.oscillations import TrainedRun, plot_oscillations, trained_run
-from mcquack.report.trainability.sections.section import Picture, Section, columns, file_name
-from mcquack.report.trainability.sections.words import capital, listed, series_title, sizes_of, span, with_interval
+from mcquack.report.trainability.sections.section import (
+    Picture,
+    Section,
+    capital,
+    columns,
+    file_name,
+    listed,
+    series_title,
+    sizes_of,
+    span,
+    with_interval,
+)
 from mcquack.report.trainability.study import Study
-from mcquack.report.words import counted
 from mcquack.studies.trainability.analysis import GroupMean, means_by
 from mcquack.studies.trainability.observation import GROUPS, Observation
 
@@ -175,4 +193,81 @@ def _table(name: str, found: Sequence[Observation]) -> Table:
         title=f"Means over sizes and seeds by {said}",
         columns=columns(*names, *MEASURES, "runs"),
         rows=tuple((*map(str, key), *numbers(key)) for key in keys),
+    )
+
+
+# Every run of the study in one row, and what failed.
+
+Cell = str | int | float | None
+ORDER = ("series", "n_qubits", "n_layers", "init_small", "init_strategy", "regularised")
+"""Settings that come first."""
+
+
+def run_tables(study: Study) -> tuple[Table, ...]:
+    """What a spreadsheet or another program needs to look at the study in its own way."""
+    return _observations(study), _failures(study)
+
+
+def _observations(study: Study) -> Table:
+    names = {name for each in study.observations for name in each.settings}
+    settings = [*(name for name in ORDER if name in names), *sorted(names - set(ORDER))]
+    kernel = sorted({name for each in study.observations for name in each.kernel})
+    scores = sorted({name for each in study.observations for name in each.scores})
+    statistics = [" ".join(parts) for parts in product(("loss", "entry"), GROUPS, ("mean", "std", "rms"))]
+    return Table(
+        kind="Observations",
+        title="Every run: settings, first gradients, states and scores",
+        columns=columns("model", "seed", *settings, *statistics, *kernel, *scores, "uphill", "amplitude", "relapse"),
+        rows=tuple(
+            (
+                each.model,
+                each.seed,
+                *(_cell(each.settings.get(name)) for name in settings),
+                *_gradients(each),
+                *(each.kernel.get(name) for name in kernel),
+                *(each.scores.get(name) for name in scores),
+                *_training(each),
+            )
+            for each in study.observations
+        ),
+    )
+
+
+def _cell(value: object) -> Cell:
+    if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
+        return value
+    return str(value)
+
+
+def _gradients(observation: Observation) -> tuple[Cell, ...]:
+    found: list[Cell] = []
+    for kind in (observation.gradients, observation.fidelity_gradients):
+        for group in GROUPS:
+            each = kind.get(group)
+            found += (None, None, None) if each is None else (each.mean, each.std, each.mean_square**0.5)
+    return tuple(found)
+
+
+def _training(observation: Observation) -> tuple[Cell, ...]:
+    run = trained_run(observation)
+    if run is None:
+        return None, None, None
+    return run.oscillation.uphill, run.oscillation.amplitude, run.convergence.relapse
+
+
+def _failures(study: Study) -> Table:
+    return Table(
+        kind="Failures",
+        title="Tasks that failed",
+        columns=columns("task", "dataset", "settings", "seed", "reason"),
+        rows=tuple(
+            (
+                each.task.id,
+                each.task.dataset,
+                ", ".join(f"{name}={value}" for name, value in each.task.settings),
+                each.task.seed,
+                each.reason,
+            )
+            for each in study.failures
+        ),
     )

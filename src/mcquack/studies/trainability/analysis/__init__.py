@@ -1,31 +1,34 @@
 """What the observations of the study say: pure functions from values to values, none of which draws."""
 
-from mcquack.studies.trainability.analysis.anova import Anova, Effect, exact_anova
-from mcquack.studies.trainability.analysis.by_setting import GroupMean, means_by
-from mcquack.studies.trainability.analysis.concentration import (
-    Concentration,
-    haar_log_moments,
-    kernel_concentration,
-    pair_log_fidelities,
+from mcquack.studies.trainability.analysis.curves import Convergence, Oscillation, convergence, oscillation
+from mcquack.studies.trainability.analysis.decay import (
+    Band,
+    DecayFit,
+    Law,
+    Scaling,
+    SizeMeans,
+    fit_decay,
+    gradient_means,
+    scaling,
+    size_means,
 )
-from mcquack.studies.trainability.analysis.convergence import Convergence, convergence
-from mcquack.studies.trainability.analysis.decay import Band, DecayFit, Law, fit_decay
-from mcquack.studies.trainability.analysis.directions import Directions, path_directions, random_directions
-from mcquack.studies.trainability.analysis.entanglement import (
-    Entanglement,
-    entanglement,
-    haar_entanglement,
-    meyer_wallach,
+from mcquack.studies.trainability.analysis.importance import (
+    Anova,
+    Effect,
+    ForestImportances,
+    GroupMean,
+    exact_anova,
+    forest_importances,
+    means_by,
 )
-from mcquack.studies.trainability.analysis.expressibility import (
-    Expressibility,
-    expressibility,
-    random_circuit_fidelities,
+from mcquack.studies.trainability.analysis.landscape import (
+    Directions,
+    LossSlice,
+    alignment_loss,
+    loss_slice,
+    path_directions,
+    random_directions,
 )
-from mcquack.studies.trainability.analysis.fanova import ForestImportances, forest_importances
-from mcquack.studies.trainability.analysis.landscape import LossSlice, alignment_loss, loss_slice
-from mcquack.studies.trainability.analysis.oscillation import Oscillation, oscillation
-from mcquack.studies.trainability.analysis.scaling import Scaling, scaling
 from mcquack.studies.trainability.analysis.shot_noise import (
     ShotsNeeded,
     alignment_gradient_shots,
@@ -34,7 +37,19 @@ from mcquack.studies.trainability.analysis.shot_noise import (
     shots_to_resolve,
     shots_to_tell,
 )
-from mcquack.studies.trainability.analysis.size_means import SizeMeans, gradient_means, size_means
+from mcquack.studies.trainability.analysis.states import (
+    Concentration,
+    Entanglement,
+    Expressibility,
+    entanglement,
+    expressibility,
+    haar_entanglement,
+    haar_log_moments,
+    kernel_concentration,
+    meyer_wallach,
+    pair_log_fidelities,
+    random_circuit_fidelities,
+)
 
 __all__ = [
     "Anova",

@@ -1,23 +1,167 @@
 """How a quantity falls with the size: one law fitted to its means, with intervals."""
 
 import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import minimize_scalar
+from scipy.special import logsumexp
 
-from mcquack.bench.ranking.intervals import FEWEST_RESAMPLES, Interval
+from mcquack.arrays import FloatArray
+from mcquack.bench.ranking.ranks import FEWEST_RESAMPLES, Interval
 from mcquack.checks import is_whole_number, require
 from mcquack.errors import InvalidInputError
-from mcquack.studies.trainability.analysis.line import (
-    log_likelihood,
-    most_likely_excess,
-    resampled_lines,
-    studentised_quantiles,
-    weighted_solution,
-)
-from mcquack.studies.trainability.analysis.size_means import FloatArray, SizeMeans
+from mcquack.randomness import stream
+from mcquack.studies.trainability.observation import Group, Observation
+
+# A positive quantity at several system sizes, as means over the seeds, on the scale of logarithms.
+
+GradientOf = Literal["gradients", "fidelity_gradients"]
+# Single precision knows a gradient to six digits at best, so that no mean is better known than this.
+_ROUNDING = 1e-6
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SizeMeans:
+    """Logarithms of the means over seeds, one for each size in rising order.
+
+    ``variances`` are those of ``logs`` that the seeds explain: their relative variance, pooled over all sizes (each has
+    too few for one of its own), divided by how many a size has. ``n_vanished`` values were zero and are left out.
+    """
+
+    sizes: FloatArray
+    logs: FloatArray
+    variances: FloatArray
+    counts: NDArray[np.int64]
+    n_vanished: int = 0
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    @property
+    def values(self) -> FloatArray:
+        """The means themselves."""
+        return np.exp(self.logs)
+
+    @property
+    def errors(self) -> tuple[FloatArray, FloatArray]:
+        """One standard error below and above each mean."""
+        deviations = np.sqrt(self.variances)
+        return np.exp(self.logs - deviations), np.exp(self.logs + deviations)
+
+
+def size_means(sizes: ArrayLike, values: ArrayLike, *, logarithmic: bool = False) -> SizeMeans:
+    """Means of the values of each size, given one size and one value for each run; zeros are left out and counted.
+
+    ``logarithmic`` says that the values are logarithms already, as those of numbers below 1e-300 have to be.
+    """
+    of_run, given = np.asarray(sizes, np.float64), np.asarray(values, np.float64)
+    if of_run.ndim != 1 or of_run.shape != given.shape:
+        raise InvalidInputError(f"expected one size for each value, got shapes {of_run.shape} and {given.shape}.")
+    if not (np.isfinite(of_run) & (of_run > 0)).all():
+        raise InvalidInputError("sizes must be positive numbers; leave out the runs that have none.")
+    if np.isnan(given).any() or np.isposinf(given).any() or (not logarithmic and (given < 0).any()):
+        raise InvalidInputError("values must be finite and not negative; pass squares or variances of finite runs.")
+    with np.errstate(divide="ignore"):
+        logs = given if logarithmic else np.log(given)
+    there = np.isfinite(logs)
+    distinct, places = np.unique(of_run[there], return_inverse=True)
+    counts = np.bincount(places, minlength=len(distinct))
+    groups = [logs[there][places == place] for place in range(len(distinct))]
+    means = np.array([logsumexp(group) - math.log(len(group)) for group in groups])
+    variances = _relative_variance(groups, means) / np.maximum(counts, 1) + _ROUNDING**2
+    return SizeMeans(
+        sizes=distinct, logs=means, variances=variances, counts=counts, n_vanished=int(np.count_nonzero(~there))
+    )
+
+
+def gradient_means(
+    observations: Iterable[Observation],
+    group: Group,
+    *,
+    of: GradientOf = "gradients",
+    size: str = "n_qubits",
+) -> SizeMeans:
+    """Mean squares of the first gradients against the size: their variance over starts, where their mean vanishes.
+
+    Observations without gradients of this group are passed over.
+    """
+    sizes, logs = [], []
+    for observation in observations:
+        statistics = getattr(observation, of).get(group)
+        if statistics is None:
+            continue
+        sizes.append(float(observation.settings[size]))
+        # Not of the square, which would be zero for a norm of 1e-170.
+        logs.append(2 * math.log(statistics.norm) - math.log(statistics.n) if statistics.norm > 0 else -math.inf)
+    return size_means(sizes, logs, logarithmic=True)
+
+
+def _relative_variance(groups: list[FloatArray], means: FloatArray) -> float:
+    """Of single values around the mean of their size, over all sizes; zero where no size has two."""
+    degrees = sum(len(group) - 1 for group in groups)
+    if degrees == 0:
+        return 0.0
+    squares = sum(float(np.sum((np.exp(group - mean) - 1) ** 2)) for group, mean in zip(groups, means, strict=True))
+    return squares / degrees
+
+
+# A straight line through means of known variance that may miss it by more: weights, likelihood and bootstrap.
+
+
+def weighted_solution(columns: FloatArray, variances: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The matrix that takes logarithms to the weighted least-squares solution, and that solution's covariance."""
+    spread = np.asarray(np.linalg.inv(columns.T @ (columns / variances[:, None])), np.float64)
+    return spread @ (columns / variances[:, None]).T, spread
+
+
+def log_likelihood(columns: FloatArray, means: SizeMeans, excess: float) -> float:
+    """Of the best line through the means, if each has its own variance and ``excess``."""
+    total = means.variances + excess
+    residuals = means.logs - columns @ (weighted_solution(columns, total)[0] @ means.logs)
+    return -0.5 * float(np.sum(np.log(2 * math.pi * total) + residuals**2 / total))
+
+
+def most_likely_excess(columns: FloatArray, means: SizeMeans) -> float:
+    """Variance of the means around the law beyond that of the seeds."""
+    residuals = means.logs - columns @ (weighted_solution(columns, np.ones(len(means)))[0] @ means.logs)
+    most = 10 * float(np.max(residuals**2)) + float(np.max(means.variances))
+    least = 1e-4 * float(np.min(means.variances))
+    found = minimize_scalar(
+        lambda log: -log_likelihood(columns, means, math.exp(log)), bounds=(math.log(least), math.log(most))
+    )
+    excess = math.exp(float(found.x))
+    return excess if log_likelihood(columns, means, excess) > log_likelihood(columns, means, 0.0) else 0.0
+
+
+def resampled_lines(
+    columns: FloatArray, variances: FloatArray, residuals: FloatArray, n_resamples: int, *, seed: int
+) -> FloatArray:
+    """(R, 3): how far constants move when residuals are dealt anew, and the scale that each resample would report."""
+    solve, _ = weighted_solution(columns, variances)
+    roots = np.sqrt(variances)
+    hats = np.einsum("nc,cn->n", columns, solve)
+    # A fit takes away more of the residuals where it has more leverage.
+    pool = residuals / np.sqrt(np.maximum(1 - hats, 1e-12))
+    dealt = stream(seed, "bootstrap of decay").choice(pool - pool.mean(), size=(n_resamples, len(pool)))
+    logs = dealt * roots
+    moved = logs @ solve.T
+    left = (logs - moved @ columns.T) / roots
+    scales = np.sqrt(np.sum(left**2, axis=1, keepdims=True) / (len(pool) - columns.shape[1]))
+    return np.hstack([moved, np.zeros((n_resamples, 2 - moved.shape[1])), scales])
+
+
+def studentised_quantiles(moved: FloatArray, errors: FloatArray, tails: float) -> tuple[FloatArray, FloatArray]:
+    """Both quantiles of the resamples' deviations in units of their own errors, over the first axis."""
+    known = errors[:, 0] > 1e-9 * max(float(np.max(errors)), 1e-300)
+    if not known.any():
+        return np.zeros(moved.shape[1]), np.zeros(moved.shape[1])
+    low, high = np.quantile(moved[known] / errors[known], [tails, 1 - tails], axis=0)
+    return low, high
+
 
 Law = Literal["exponential", "power", "constant"]
 LAWS: tuple[Law, ...] = ("exponential", "power", "constant")
@@ -156,3 +300,110 @@ def fit_decay(means: SizeMeans, *, law: Law, level: float = 0.95, n_resamples: i
         spread=np.pad(spread, (0, 2 - n_columns)),
         scale=scale,
     )
+
+
+# Which law a quantity falls by, as a statement with numbers: the question of barren plateaus.
+
+Kind = Literal["none", "growth", "exponential", "power", "undecided"]
+DECIDED = 6.0
+"""Difference of AICc from which one law counts as favoured: the other is 20 times less likely."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Scaling:
+    """The three laws fitted to the same means, and what follows from comparing them."""
+
+    means: SizeMeans
+    fits: Mapping[Law, DecayFit]
+
+    @property
+    def delta_aicc(self) -> dict[Law, float]:
+        """How much worse than the best law each is, 0 for the best."""
+        least = min(fit.aicc for fit in self.fits.values())
+        return {law: fit.aicc - least for law, fit in self.fits.items()}
+
+    @property
+    def weights(self) -> dict[Law, float]:
+        """Akaike weights: how likely each law is the closest of the three; they sum to 1."""
+        likelihoods = {law: math.exp(-delta / 2) for law, delta in self.delta_aicc.items()}
+        total = sum(likelihoods.values())
+        return {law: each / total for law, each in likelihoods.items()}
+
+    @property
+    def best(self) -> Law:
+        """The law with the lowest AICc."""
+        return min(self.fits, key=lambda law: self.fits[law].aicc)
+
+    @property
+    def advantage(self) -> float:
+        """AICc of the power law minus that of the exponential law: positive where the exponential one fits better."""
+        return self.fits["power"].aicc - self.fits["exponential"].aicc
+
+    @property
+    def evidence_ratio(self) -> float:
+        """How many times likelier the better of the exponential and the power law is than the other."""
+        return math.exp(min(abs(self.advantage) / 2, 700.0))
+
+    @property
+    def favoured(self) -> Literal["exponential", "power"] | None:
+        """The exponential or the power law, where the other is clearly worse."""
+        if abs(self.advantage) < DECIDED:
+            return None
+        return "exponential" if self.advantage > 0 else "power"
+
+    @property
+    def kind(self) -> Kind:
+        """What may be said at all: "none" where no change with the size can be told from scatter."""
+        rate = self.fits["exponential" if self.advantage > 0 else "power"].rate_interval
+        if rate.low <= 0 <= rate.high:
+            return "none"
+        if rate.high < 0:
+            return "growth"
+        return "undecided" if self.favoured is None else self.favoured
+
+    @property
+    def sentence(self) -> str:
+        """The verdict in words, with its numbers."""
+        low, high = self.means.sizes[0], self.means.sizes[-1]
+        return f"From {low:g} to {high:g} qubits it {self._change()}{self._comparison()}{self._roughness()}."
+
+    def _change(self) -> str:
+        exponential = self.fits["exponential"]
+        percent = f"{100 * exponential.rate_interval.level:g} % interval of the exponent"
+        halvings, ends = exponential.halvings_per_qubit, exponential.halvings_interval
+        per_qubit = f"2^({-halvings:.2f}) per qubit ({percent} {-ends.high:.2f} to {-ends.low:.2f})"
+        power = self.fits["power"]
+        by_power = (
+            f"n^({-power.rate:.2f}) ({percent} {-power.rate_interval.high:.2f} to {-power.rate_interval.low:.2f})"
+        )
+        if self.kind == "none":
+            return f"shows no change that could be told from scatter; an exponential law would have {per_qubit}"
+        if self.kind == "growth":
+            return f"does not decay but grows, as {per_qubit if self.advantage > 0 else by_power}"
+        if self.kind == "exponential":
+            return f"decays exponentially, by a factor of {per_qubit}"
+        if self.kind == "power":
+            return f"decays polynomially, as {by_power}"
+        return f"decays, by a factor of {per_qubit} or as {by_power}"
+
+    def _comparison(self) -> str:
+        better, worse = ("exponential", "power") if self.advantage > 0 else ("power", "exponential")
+        if self.kind == "none":
+            return ""
+        told = f"ΔAICc = {abs(self.advantage):.1f}"
+        if self.favoured is None:
+            return f"; the sizes do not tell which (the {better} law is ahead by only {told})"
+        ratio = f"evidence ratio {self.evidence_ratio:.2g}" if self.evidence_ratio < 1e6 else "evidence ratio above 10⁶"
+        return f"; the {better} law is favoured over the {worse} law by {told} ({ratio})"
+
+    def _roughness(self) -> str:
+        fit = self.fits[self.best]
+        if fit.misfit < 2:
+            return ""
+        return f"; no law is close: means miss even the best by a factor of {fit.misfit:.1f}"
+
+
+def scaling(means: SizeMeans, *, level: float = 0.95, n_resamples: int = 2000, seed: int = 0) -> Scaling:
+    """Fits an exponential law, a power law and a constant to the means."""
+    fits = {law: fit_decay(means, law=law, level=level, n_resamples=n_resamples, seed=seed) for law in LAWS}
+    return Scaling(means=means, fits=fits)

@@ -1,0 +1,296 @@
+"""The scores of one model on one dataset, ours or published: what rankings, tables and figures read."""
+
+import math
+import re
+import statistics
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mcquack import datasets
+from mcquack.arrays import FloatArray
+from mcquack.bench.outcome import Metric, Outcome, Part
+from mcquack.bench.plan import Choice
+from mcquack.bench.samples import title
+from mcquack.errors import InvalidInputError, UnknownDatasetError
+
+Key = tuple[Part, Metric]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellScores:
+    """Scores over the seeds of one cell of a benchmark.
+
+    ``size`` is the number that distinguishes the datasets of a family, where there is one. ``source`` is empty for what
+    was run here, and else names the publication: whatever shows it must say so. ``values`` has one score for each seed;
+    ``reported`` has (mean, standard deviation) where a publication tells no more.
+    """
+
+    dataset: str
+    family: str
+    size: int | None = None
+    model: str
+    title: str  # of the model, for people
+    source: str = ""
+    values: Mapping[Key, tuple[float, ...]] = field(default_factory=dict)
+    reported: Mapping[Key, tuple[float, float]] = field(default_factory=dict)
+    n_parameters: int | None = None
+    note: str = ""  # as "test scores corrected: the published ones are of the training part"
+
+    @property
+    def is_published(self) -> bool:
+        """Whether others ran it."""
+        return bool(self.source)
+
+    def mean(self, part: Part, metric: Metric) -> float | None:
+        """Over the seeds; None if there is no score."""
+        values = self.values.get((part, metric))
+        if values:
+            return statistics.fmean(values)
+        reported = self.reported.get((part, metric))
+        return None if reported is None else reported[0]
+
+    def spread(self, part: Part, metric: Metric) -> float | None:
+        """The standard deviation over the seeds, as numpy's default has it (of the seeds themselves, divisor n)."""
+        values = self.values.get((part, metric))
+        if values:
+            mean = statistics.fmean(values)
+            return math.sqrt(statistics.fmean((value - mean) ** 2 for value in values))
+        reported = self.reported.get((part, metric))
+        return None if reported is None else reported[1]
+
+
+# The scores of one part and metric as a table of datasets and contenders: what every comparison starts from.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contender:
+    """A model as it was run here, or as somebody published it; the two are never the same contender."""
+
+    model: str
+    title: str
+    source: str = ""
+
+    @classmethod
+    def of(cls, cell: CellScores) -> "Contender":
+        """The one whose scores these are."""
+        return cls(model=cell.model, title=cell.title, source=cell.source)
+
+    @property
+    def is_published(self) -> bool:
+        """Whether others ran it."""
+        return bool(self.source)
+
+    @property
+    def label(self) -> str:
+        """Its title, with a dagger if it is published: wherever one stands, something nearby explains it."""
+        return f"{self.title} †" if self.is_published else self.title
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ScoreTable:
+    """Mean scores (D, K) of K contenders on D datasets, NaN where there is none.
+
+    Rows and columns keep the order in which the cells came; every row and every column has at least one score.
+    """
+
+    part: Part
+    metric: Metric
+    datasets: tuple[str, ...]
+    families: tuple[str, ...]  # of each dataset
+    contenders: tuple[Contender, ...]
+    means: FloatArray
+
+    def __post_init__(self) -> None:
+        self.means.setflags(write=False)
+
+    @cached_property
+    def is_there(self) -> NDArray[np.bool_]:
+        """Where there is a score (D, K)."""
+        return ~np.isnan(self.means)
+
+    @property
+    def n_datasets(self) -> tuple[int, ...]:
+        """On how many datasets each contender has a score."""
+        return tuple(self.is_there.sum(axis=0).tolist())
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The publications that some of the scores are from."""
+        return tuple(dict.fromkeys(each.source for each in self.contenders if each.is_published))
+
+    def of_family(self, family: str) -> "ScoreTable":
+        """Its datasets alone, with the contenders that have a score there."""
+        return self._cut(np.array([each == family for each in self.families], dtype=bool))
+
+    def among(self, contenders: Collection[Contender]) -> "ScoreTable":
+        """These contenders alone, on the datasets where one of them has a score."""
+        return self._cut(columns=np.array([each in contenders for each in self.contenders], dtype=bool))
+
+    def complete(self, *, least_share: float = 0.0) -> "ScoreTable":
+        """The datasets on which every contender has a score.
+
+        Contenders with scores on less than ``least_share`` of the datasets are left out before: a few gaps of theirs
+        would take the datasets from all others.
+        """
+        frequent = self._cut(columns=self.is_there.sum(axis=0) >= least_share * len(self.datasets))
+        return frequent._cut(np.asarray(frequent.is_there.all(axis=1)))
+
+    def _cut(self, rows: NDArray[np.bool_] | None = None, columns: NDArray[np.bool_] | None = None) -> "ScoreTable":
+        """What is marked, without the rows and columns that this leaves empty."""
+        there = self.is_there
+        there = there if rows is None else there & rows[:, None]
+        there = there if columns is None else there & columns
+        kept_rows, kept_columns = np.flatnonzero(there.any(axis=1)), np.flatnonzero(there.any(axis=0))
+        return replace(
+            self,
+            datasets=tuple(self.datasets[row] for row in kept_rows),
+            families=tuple(self.families[row] for row in kept_rows),
+            contenders=tuple(self.contenders[column] for column in kept_columns),
+            means=self.means[np.ix_(kept_rows, kept_columns)],
+        )
+
+
+def score_table(cells: Iterable[CellScores], *, part: Part = "test", metric: Metric = "accuracy") -> ScoreTable:
+    """The means over the seeds; cells without this part and metric are left out."""
+    scores: dict[tuple[str, tuple[str, str]], float] = {}
+    families: dict[str, str] = {}
+    contenders: dict[tuple[str, str], Contender] = {}
+    for cell in cells:
+        if (mean := cell.mean(part, metric)) is None:
+            continue
+        key = cell.dataset, (cell.model, cell.source)
+        _check(cell, mean, is_known=key in scores)
+        scores[key] = mean
+        families.setdefault(cell.dataset, cell.family)
+        contenders.setdefault(key[1], Contender.of(cell))
+    means = [[scores.get((dataset, contender), np.nan) for contender in contenders] for dataset in families]
+    return ScoreTable(
+        part=part,
+        metric=metric,
+        datasets=tuple(families),
+        families=tuple(families.values()),
+        contenders=tuple(contenders.values()),
+        means=np.array(means, dtype=np.float64).reshape(len(families), len(contenders)),
+    )
+
+
+def _check(cell: CellScores, mean: float, *, is_known: bool) -> None:
+    whose = f"{cell.model}{f' ({cell.source})' if cell.source else ''} on {cell.dataset}"
+    if is_known:
+        raise InvalidInputError(f"{whose} has scores twice; pass one CellScores for each model, source and dataset.")
+    if not np.isfinite(mean):
+        raise InvalidInputError(f"{whose} has the score {mean}, which cannot be ranked; leave it out.")
+
+
+# What is known of a dataset or a model by its name alone, also where nobody registered it.
+
+OWN_FAMILY = "own"
+
+_SIZED_SUITES = ("qml", "own")
+"""In others a number at the end of a name is no size: kdd_41 is KDD on 41 features."""
+
+
+def family_and_size(dataset: str) -> tuple[str, int | None]:
+    """The family it is registered with, or "own", and the n of <family>_<n> if it has one."""
+    try:
+        description = datasets.describe(dataset)
+    except UnknownDatasetError:
+        return OWN_FAMILY, None
+    number = re.fullmatch(rf"{re.escape(description.family)}_(\d+)", dataset)
+    size = int(number[1]) if number and description.suite in _SIZED_SUITES else None
+    return description.family or OWN_FAMILY, size
+
+
+def model_titles(names: Iterable[str]) -> Mapping[str, str]:
+    """What people call each of these models; where that would mean two of them, their full names."""
+    titles = {name: _title(name) for name in names}
+    counts = Counter(titles.values())
+    # A title may also be the full name of another, as that of mine:svc is.
+    return {
+        name: title if counts[title] == 1 and (title == name or title not in titles) else name
+        for name, title in titles.items()
+    }
+
+
+def _title(name: str) -> str:
+    """The name itself if it is not in the catalogue."""
+    try:
+        return title(name)
+    except InvalidInputError:
+        return name
+
+
+# The scores of a store, cell by cell.
+
+
+class FinalOutcomes(Protocol):
+    """A store, as far as it is read here."""
+
+    def final_outcomes(self, *, details: bool) -> Iterable[Outcome]:
+        """Those that were reported for the settings each search settled on."""
+        ...
+
+    def choices(self) -> Mapping[tuple[str, str], Choice]:
+        """What the searches settled on, by dataset and model."""
+        ...
+
+
+def cell_scores(store: FinalOutcomes, *, titles: Mapping[str, str] | None = None) -> tuple[CellScores, ...]:
+    """One value for each model and dataset with at least one finished task, in the order of the store.
+
+    ``titles`` of the models are given where more models are shown than those of the store's choices.
+    """
+    cells: dict[tuple[str, str], list[Outcome]] = {}
+    for outcome in store.final_outcomes(details=False):
+        cells.setdefault((outcome.task.dataset, outcome.task.model), []).append(outcome)
+    choices = store.choices()
+    if titles is None:
+        titles = model_titles(model for _, model in (*choices, *cells))
+    return tuple(
+        _scores(outcomes, choice=choices.get(key), title=titles[key[1]])
+        for key, outcomes in cells.items()
+        if not all(outcome.failed for outcome in outcomes)
+    )
+
+
+def _scores(outcomes: Sequence[Outcome], *, choice: Choice | None, title: str) -> CellScores:
+    """Of the outcomes of one cell, of which at least one did not fail."""
+    task = outcomes[0].task
+    done = sorted((outcome for outcome in outcomes if not outcome.failed), key=lambda outcome: outcome.task.seed)
+    counts = [outcome.n_parameters for outcome in done if outcome.n_parameters is not None]
+    # A table of the user's may have the name of a dataset that it is not.
+    family, size = family_and_size(task.dataset) if task.table is None else (OWN_FAMILY, None)
+    return CellScores(
+        dataset=task.dataset,
+        family=family,
+        size=size,
+        model=task.model,
+        title=title,
+        values=_values(done),
+        # A model that keeps samples has another count with every seed: that in the middle is one that occurred.
+        n_parameters=statistics.median_low(counts) if counts else None,
+        note=_note(len(done), len(outcomes), n_asked=len(choice.final_ids) if choice is not None else 0),
+    )
+
+
+def _note(n_done: int, n_tried: int, *, n_asked: int) -> str:
+    """What the scores lack: seeds that were not run, as after Ctrl-C, and those that failed."""
+    n_seeds = max(n_tried, n_asked)
+    unfinished = f"{n_done} of {n_seeds} seeds done" if n_tried < n_seeds else ""
+    failed = f"{n_tried - n_done} of {n_seeds} seeds failed" if n_done < n_tried else ""
+    return ", ".join(filter(None, (unfinished, failed)))
+
+
+def _values(outcomes: Iterable[Outcome]) -> Mapping[Key, tuple[float, ...]]:
+    found: dict[Key, list[float]] = {}
+    for outcome in outcomes:
+        for part, scores in outcome.scores.items():
+            for metric, score in scores.items():
+                found.setdefault((part, metric), []).append(score)
+    return {key: tuple(scores) for key, scores in found.items()}

@@ -1,1 +1,0 @@
-"""``mcquack bench``: many models on many datasets."""

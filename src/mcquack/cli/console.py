@@ -1,0 +1,184 @@
+"""Training made visible."""
+
+import errno
+import io
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console, JustifyMethod
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from mcquack.datasets.table import RowProblem
+from mcquack.errors import InvalidInputError
+from mcquack.files import replace_file
+
+_PLAIN_LINES = 10
+
+
+def shown(epochs: Iterable[Mapping[str, Any]], *, n_epochs: int, n_done: int = 0) -> Iterator[Mapping[str, Any]]:
+    """The epochs as they come, each shown on stderr: a bar on a terminal, a few plain lines elsewhere."""
+    console = Console(stderr=True)
+    if console.is_terminal:
+        return _with_bar(epochs, n_epochs, n_done=n_done, console=console)
+    return _with_lines(epochs, n_epochs, n_done=n_done)
+
+
+def epoch_text(epoch: Mapping[str, Any]) -> str:
+    """Loss and accuracy of one epoch, and of the validation part if there is one."""
+    text = f"loss {epoch['loss']:.4f}"
+    if "accuracy" in epoch:
+        text += f", accuracy {epoch['accuracy']:.3f}"
+    on_validation = epoch.get("validation_accuracy")
+    return text if on_validation is None else f"{text}, validation accuracy {on_validation:.3f}"
+
+
+def _with_bar(
+    epochs: Iterable[Mapping[str, Any]], n_epochs: int, *, n_done: int, console: Console
+) -> Iterator[Mapping[str, Any]]:
+    scores = TextColumn("{task.description}", markup=False)
+    columns = (TextColumn("epoch"), MofNCompleteColumn(), BarColumn(), TimeElapsedColumn(), scores)
+    with Progress(*columns, console=console) as progress:
+        task = progress.add_task("preparing (the first run compiles)", total=n_epochs, completed=n_done)
+        for epoch in epochs:
+            progress.update(task, advance=1, description=epoch_text(epoch))
+            yield epoch
+
+
+def _with_lines(epochs: Iterable[Mapping[str, Any]], n_epochs: int, *, n_done: int) -> Iterator[Mapping[str, Any]]:
+    step = max(n_epochs // _PLAIN_LINES, 1)
+    line, told = "", ""
+    for count, epoch in enumerate(epochs, start=n_done + 1):
+        line = f"epoch {count}/{n_epochs}: {epoch_text(epoch)}"
+        if count == n_done + 1 or count % step == 0:
+            typer.echo(line, err=True)
+            told = line
+        yield epoch
+    if line != told:  # training may stop early, and where it stopped is worth a line
+        typer.echo(line, err=True)
+
+
+# Options that commands of several kinds take.
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+
+
+# Rows for people on a terminal, and for programs elsewhere.
+
+
+def bare_table() -> Table:
+    """A table without lines, as wide as its cells."""
+    return Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+
+
+def plain_console() -> Console:
+    """Prints text as it is: brackets and colons in it mean nothing."""
+    return Console(markup=False, emoji=False, highlight=False)
+
+
+def tab_separated(rows: Iterable[Iterable[object]]) -> str:
+    """A line for each row, to be cut into fields."""
+    return "\n".join("\t".join(map(str, row)) for row in rows)
+
+
+def show_rows(columns: Mapping[str, JustifyMethod], rows: Sequence[Sequence[object]]) -> None:
+    """A table with these columns on a terminal, and lines without a header elsewhere."""
+    if not sys.stdout.isatty():
+        if rows:
+            typer.echo(tab_separated(rows))
+        return
+    table = bare_table()
+    for number, (name, justify) in enumerate(columns.items()):
+        table.add_column(name, justify=justify, no_wrap=number == 0)
+    for row in rows:
+        table.add_row(*map(str, row))
+    plain_console().print(table)
+
+
+# What a user should know, on stderr, so that stdout stays for results.
+
+_SHOWN_PROBLEMS = 10
+
+
+def tell(note: str) -> None:
+    """One line on stderr."""
+    typer.echo(note, err=True)
+
+
+def tell_problems(problems: Sequence[RowProblem], *, consequence: str) -> None:
+    """The first rows with a problem, and how many there are."""
+    if not problems:
+        return
+    tell(f"{len(problems)} {'row' if len(problems) == 1 else 'rows'} {consequence}:")
+    for problem in problems[:_SHOWN_PROBLEMS]:
+        tell(f"  {' '.join(str(problem).split())}")
+    if len(problems) > _SHOWN_PROBLEMS:
+        tell(f"  and {len(problems) - _SHOWN_PROBLEMS} more")
+
+
+# Files that commands write: never half, never over something by accident.
+
+
+def check_can_write(path: Path, *, overwrite: bool, inputs: Iterable[Path] = (), regular: bool = False) -> None:
+    """Refuses before the work is done what would fail, or be regretted, after it."""
+    if path.is_dir():
+        raise InvalidInputError(f"{path} is a folder; give the name of a file.")
+    if regular and path.exists() and not path.is_file():
+        raise InvalidInputError(f"{path} is a device or a pipe; give the name of a file.")
+    if not path.parent.is_dir():
+        raise InvalidInputError(f"the folder {path.parent} does not exist; make it first.")
+    if path.exists() and any(source.exists() and path.samefile(source) for source in inputs):
+        raise InvalidInputError(f"{path} is one of the files to read; give another name to write to.")
+    if path.exists() and not overwrite:
+        raise InvalidInputError(f"{path} exists already; give another name, or --force to replace it.")
+    if not os.access(path.parent, os.W_OK):
+        raise PermissionError(errno.EACCES, "no permission to write in the folder", str(path.parent))
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """All of it or nothing: a reader sees the old file or the new one."""
+    path = path.resolve()  # a link stays a link
+    if path.exists() and not path.is_file():  # a pipe or a device cannot be replaced
+        path.write_bytes(content)
+        return
+    replace_file(path, content)
+
+
+# What a script learns from ``$?``.
+
+DONE = 0
+REFUSED = 1  # nothing was written
+USAGE = 2  # typer's own
+SOME_ROWS_LEFT_OUT = 3  # done, but not for every row
+SOME_TASKS_FAILED = 3  # the same of a benchmark, also if no settings could be chosen
+INTERRUPTED = 130  # as a shell reports SIGINT
+
+
+# Figures as files, in the format that their name tells.
+
+_FORMATS = ("png", "pdf", "svg")
+_DOTS_PER_INCH = 160
+
+
+def check_picture(path: Path, *, overwrite: bool) -> None:
+    """Refuses a name without a known format, and what cannot or should not be written."""
+    if _format(path) not in _FORMATS:
+        raise InvalidInputError(
+            f"{path} must end in {', '.join(f'.{known}' for known in _FORMATS)} to tell its format."
+        )
+    check_can_write(path, overwrite=overwrite)
+
+
+def write_picture(figure: Any, path: Path) -> None:
+    """A figure of matplotlib, whole or not at all."""
+    picture = io.BytesIO()
+    figure.savefig(picture, format=_format(path), dpi=_DOTS_PER_INCH)
+    write_whole(path, picture.getvalue())
+
+
+def _format(path: Path) -> str:
+    return path.suffix.lower().removeprefix(".")

@@ -1,1 +1,0 @@
-"""``mcquack datasets``: what can be trained on by name."""

@@ -1,1 +1,0 @@
-"""``mcquack hardware``: circuits on devices, or rehearsed on their snapshots."""

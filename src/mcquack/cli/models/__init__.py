@@ -1,1 +1,0 @@
-"""``mcquack models``: what can be trained, by name."""

@@ -1,1 +1,0 @@
-"""``mcquack trainability``: does a model train, and what decides it."""

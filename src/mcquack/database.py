@@ -1,0 +1,395 @@
+"""One file and whoever uses it."""
+
+import shutil
+import sqlite3
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+
+from mcquack.errors import McQuackError, StoreBusyError, StoreError
+
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
+
+
+# What tells one kind of file from another: its tables, and what to say of it.
+
+Migration = Callable[[sqlite3.Connection], None]
+Meaning = tuple[str, str]  # what happened to a file, and what to do
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileKind:
+    """Files that mcquack makes, reads and recognizes as its own.
+
+    Args:
+        application_id: Tells them from all other SQLite files.
+        migrations: The one at position v leads from version v to version v + 1; those that were released never change.
+        synchronous: How writes wait for the disk. With ``NORMAL`` a power cut may cost the last few, never the file,
+            and a process that is killed loses nothing; with ``FULL`` no power cut loses any.
+        noun: What one of them is called.
+        maker: What makes one, as the subject of a sentence.
+        safe: The sentence, without its dot, that tells whoever meets an error what is not lost.
+        try_again: How to go on after an error.
+        writing: What another process does with the file that it holds, as a verb.
+        stopping: How to end that process, and what it leaves.
+        meanings: By names of SQLite's codes, where more than the usual ones can occur.
+    """
+
+    application_id: int
+    migrations: tuple[Migration, ...]
+    synchronous: Literal["OFF", "NORMAL", "FULL"]
+    noun: str
+    maker: str
+    safe: str = "What it holds is safe"
+    try_again: str = "do the same again"
+    writing: str = "writing"
+    stopping: str = "stop it"
+    meanings: Mapping[str, Meaning] = field(default_factory=dict)
+
+    @property
+    def newest_version(self) -> int:
+        """The version that this mcquack writes."""
+        return len(self.migrations)
+
+
+def executing(*statements: str) -> Migration:
+    """The migration that is these statements."""
+
+    def execute(connection: sqlite3.Connection) -> None:
+        for statement in statements:
+            connection.execute(statement)
+
+    return execute
+
+
+# What the errors of SQLite and of the system mean to whoever uses a file.
+
+_NOTHING_IS_SAFE = ("NOTADB", "CORRUPT")
+
+
+@contextmanager
+def explained(kind: FileKind, place: object) -> Iterator[None]:
+    """Turns errors into one that says which file, what happened, what is safe and what to do."""
+    try:
+        yield
+    except McQuackError:
+        raise
+    except (sqlite3.Error, OSError) as error:
+        raise StoreError(_explanation(error, kind, place=place)) from error
+
+
+def _explanation(error: sqlite3.Error | OSError, kind: FileKind, *, place: object) -> str:
+    name = _name(error)
+    otherwise = ("something unexpected happened", f"if {kind.maker} made it, report a bug")
+    what, help_ = _meanings(kind).get(name, otherwise)
+    safe = "" if name in _NOTHING_IS_SAFE else f" {kind.safe}."
+    return f"the {kind.noun} {place} cannot be used, {what} ({error}): {help_}.{safe}"
+
+
+def _meanings(kind: FileKind) -> Mapping[str, Meaning]:
+    """By the name of SQLite's code, without its details."""
+    return {
+        "FULL": ("the disk is full", f"make room and {kind.try_again}"),
+        "READONLY": ("it or its folder is read-only", "allow writing to both, or copy it to where you may write"),
+        "PERM": ("you may not use it", "allow access to it and to its folder"),
+        "CANTOPEN": ("it cannot be opened", "check that it is a file and that you may use it and its folder"),
+        "IOERR": ("the disk reports an error", f"check the disk and its free space, then {kind.try_again}"),
+        "NOTADB": ("it is no SQLite file", f"give the path of one that {kind.maker} made"),
+        "CORRUPT": ("it is damaged", "use a copy, or save what can be read: sqlite3 FILE .recover | sqlite3 NEW_FILE"),
+        "BUSY": ("another program holds it", f"close that program and {kind.try_again}"),
+        **kind.meanings,
+    }
+
+
+def _name(error: sqlite3.Error | OSError) -> str:
+    """IOERR for SQLITE_IOERR_WRITE: what follows it asks for nothing else."""
+    if isinstance(error, PermissionError):
+        return "PERM"
+    if isinstance(error, OSError):
+        return "IOERR"
+    return getattr(error, "sqlite_errorname", "SQLITE_ERROR").split("_")[1]
+
+
+# How the tables of a file become those of the newest version.
+
+
+def version(connection: sqlite3.Connection) -> int:
+    """That of the tables; 0 before there are any."""
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def is_of(kind: FileKind, connection: sqlite3.Connection) -> bool:
+    """Whether mcquack made the file, and to be of this kind."""
+    return bool(connection.execute("PRAGMA application_id").fetchone()[0] == kind.application_id)
+
+
+def migrate(kind: FileKind, connection: sqlite3.Connection) -> None:
+    """Brings the tables to the newest version, all steps or none; the caller holds a transaction."""
+    missing = kind.migrations[version(connection) :]
+    if not missing:
+        return
+    for step in missing:
+        step(connection)
+    connection.execute(f"PRAGMA application_id = {kind.application_id}")
+    connection.execute(f"PRAGMA user_version = {kind.newest_version}")
+
+
+# Connections to a file: one that writes, or any number that read.
+
+_SECONDS_TO_WAIT = 30.0  # for others to finish a transaction
+
+
+def writing_connection(kind: FileKind, path: Path, *, create: bool) -> sqlite3.Connection:
+    """To a file of the newest version; an older one is migrated, and with ``create`` a missing one is made."""
+    connection = _connect(path, mode="rwc" if create else "rw")
+    with _closed_on_error(connection):
+        _prepare(kind, connection, path=path, create=create)
+    return connection
+
+
+def reading_connection(kind: FileKind, path: Path) -> sqlite3.Connection:
+    """To a file of the newest version; an older one is read into memory and migrated there."""
+    connection = _readable(path)
+    with _closed_on_error(connection):
+        _refuse_others(kind, connection, path=path, create=False)
+        if version(connection) == kind.newest_version:
+            return connection
+        copy = _copy_in_memory(connection)
+    connection.close()
+    with _closed_on_error(copy):
+        migrate(kind, copy)
+    return copy
+
+
+def memory_connection(kind: FileKind) -> sqlite3.Connection:
+    """To tables that end with the process."""
+    connection = _in_memory(check_same_thread=False)  # the caller lets one thread in at a time
+    with _closed_on_error(connection):
+        migrate(kind, connection)
+        connection.execute("PRAGMA foreign_keys = ON")
+    return connection
+
+
+def require_file(kind: FileKind, path: Path) -> None:
+    """Refuses a path with no file."""
+    if not path.is_file():
+        raise StoreError(f"there is no {kind.noun} at {path}; {kind.maker} makes one.")
+
+
+def leave_one_file(connection: sqlite3.Connection) -> None:
+    """Folds the log of a file into it, so that it can be copied, and read where nobody may write."""
+    connection.execute("PRAGMA busy_timeout = 0")
+    # The log stays while others read, and rows stay in it if the disk is full; the next writer tries again.
+    for statement in ("PRAGMA wal_checkpoint", "PRAGMA journal_mode = DELETE"):
+        with suppress(sqlite3.OperationalError):
+            connection.execute(statement).fetchall()
+
+
+def _prepare(kind: FileKind, connection: sqlite3.Connection, *, path: Path, create: bool) -> None:
+    connection.execute("BEGIN IMMEDIATE")
+    if not create or path.stat().st_size > 0:  # only what has no content at all may be overwritten
+        _refuse_others(kind, connection, path=path, create=create)
+    migrate(kind, connection)
+    connection.execute("COMMIT")
+    connection.execute("PRAGMA foreign_keys = ON")
+    # A log lets others read while one writes. Some network disks offer none; NORMAL could cost the file there.
+    (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
+    connection.execute(f"PRAGMA synchronous = {kind.synchronous if mode == 'wal' else 'FULL'}")
+
+
+def _refuse_others(kind: FileKind, connection: sqlite3.Connection, *, path: Path, create: bool) -> None:
+    """Refuses files of other programs, of other kinds and of newer versions."""
+    if not is_of(kind, connection):
+        or_new = ", or one where there is no file yet" if create else ""
+        raise StoreError(
+            f"{path} is no {kind.noun} of mcquack, and was left as it is; give the path of one that {kind.maker} "
+            f"made{or_new}."
+        )
+    if (found := version(connection)) > kind.newest_version:
+        raise StoreError(
+            f"the {kind.noun} {path} has version {found} and was written by a newer mcquack; this one knows versions "
+            f"up to {kind.newest_version}: upgrade mcquack. {kind.safe}."
+        )
+
+
+def _connect(path: Path, *, mode: str) -> sqlite3.Connection:
+    # Transactions begin and end where the code says so, hence no isolation level.
+    uri = f"{path.absolute().as_uri()}?mode={mode}"
+    connection = sqlite3.connect(uri, uri=True, timeout=_SECONDS_TO_WAIT, isolation_level=None)
+    connection.row_factory = sqlite3.Row
+    return connection
+
+
+def _in_memory(*, check_same_thread: bool = True) -> sqlite3.Connection:
+    connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=check_same_thread)
+    connection.row_factory = sqlite3.Row
+    return connection
+
+
+def _readable(path: Path) -> sqlite3.Connection:
+    connection = _connect(path, mode="ro")
+    try:
+        with _closed_on_error(connection):
+            version(connection)
+    except sqlite3.OperationalError as error:
+        if not error.sqlite_errorname.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN")):
+            raise
+        return _readable_without_writing(path)
+    return connection
+
+
+def _readable_without_writing(path: Path) -> sqlite3.Connection:
+    """For a file that SQLite would have to repair first, or to note beside it who reads what."""
+    unfinished = [log for log in _logs(path) if log.exists() and log.stat().st_size > 0]
+    if not unfinished:
+        return _connect(path, mode="ro&immutable=1")
+    with TemporaryDirectory() as folder:
+        for file in (path, *unfinished):
+            shutil.copyfile(file, Path(folder) / file.name)
+        with closing(_connect(Path(folder) / path.name, mode="rw")) as connection:
+            return _copy_in_memory(connection)
+
+
+def _logs(path: Path) -> tuple[Path, ...]:
+    """Where SQLite notes what a writer that was killed has left to do."""
+    return tuple(path.with_name(f"{path.name}-{kind}") for kind in ("wal", "journal"))
+
+
+@contextmanager
+def _closed_on_error(connection: sqlite3.Connection) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        connection.close()
+        raise
+
+
+def _copy_in_memory(connection: sqlite3.Connection) -> sqlite3.Connection:
+    copy = _in_memory()
+    with _closed_on_error(copy):
+        connection.backup(copy)
+    return copy
+
+
+# Keeps a second writer away from a file.
+
+
+def acquired_lock(kind: FileKind, path: Path) -> "BaseFileLock":
+    """The lock of the file at ``path``, in another one beside it; it ends with the process, however that ends."""
+    from filelock import FileLock, Timeout
+
+    # One file, one lock, whichever link leads to it. Whoever closes the file may be another thread.
+    place = path.resolve()
+    lock = FileLock(place.with_name(f"{place.name}.lock"), thread_local=False)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout as error:
+        raise StoreBusyError(
+            f"another process is {kind.writing} the {kind.noun} {path}; wait for it to end or {kind.stopping}, or use "
+            f"another {kind.noun}. Reading is possible meanwhile."
+        ) from error
+    except (OSError, NotImplementedError) as error:
+        raise StoreError(
+            f"the {kind.noun} {path} cannot be written, as no lock can be made beside it ({error}): allow writing to "
+            f"its folder, or use a {kind.noun} elsewhere. {kind.safe}."
+        ) from error
+    return lock
+
+
+class Database:
+    """What files of all kinds share; a class for one kind names it and says what its rows mean.
+
+    Whatever a call has written is there when it returns, even if the process is killed right after. One process writes
+    at a time, and any number read meanwhile. A file is used by the thread that opened it.
+    """
+
+    _kind: ClassVar[FileKind]
+
+    def __init__(
+        self, path: Path | None, connection: sqlite3.Connection, *, lock: "BaseFileLock | None" = None
+    ) -> None:
+        self.path = path
+        self._connection = connection
+        self._lock = lock  # held by the one that writes
+
+    @classmethod
+    def _opened(cls, path: str | PathLike[str], *, write: bool, create: bool) -> Self:
+        """To read or to write; ``create`` is to write, and to make the file if there is none."""
+        place = Path(path)
+        with explained(cls._kind, place):
+            if not create:
+                require_file(cls._kind, place)
+            if not (write or create):
+                return cls(place, reading_connection(cls._kind, place))
+            place.parent.mkdir(parents=True, exist_ok=True)
+            lock = acquired_lock(cls._kind, place)
+            try:
+                return cls(place, writing_connection(cls._kind, place, create=create), lock=lock)
+            except BaseException:
+                lock.release()
+                raise
+
+    @classmethod
+    def _opened_in_memory(cls) -> Self:
+        """One without a file, that ends with the process; threads may share it if they take turns."""
+        return cls(None, memory_connection(cls._kind))
+
+    def close(self) -> None:
+        """Ends the use of the file; one that was written is a single file then, but for its lock."""
+        lock, self._lock = self._lock, None
+        try:
+            if lock is not None:
+                leave_one_file(self._connection)
+            self._connection.close()
+        finally:
+            if lock is not None:
+                lock.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __str__(self) -> str:
+        return "in memory" if self.path is None else str(self.path)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        """All of it or nothing, and as safe when it ends as the kind promises."""
+        if self._lock is None and self.path is not None:
+            how = f"{type(self).__name__}.open(…, write=True)"
+            raise StoreError(f"the {self._kind.noun} {self} is not open to be written: use {how}.")
+        with explained(self._kind, self):
+            try:
+                self._connection.execute("BEGIN IMMEDIATE")
+                yield self._connection
+                self._connection.execute("COMMIT")
+            except BaseException:
+                if self._connection.in_transaction:  # a full disk may have ended it
+                    self._connection.execute("ROLLBACK")
+                raise
+
+    def _rows(self, query: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> list[sqlite3.Row]:
+        with explained(self._kind, self):
+            return self._connection.execute(query, values).fetchall()
+
+    @contextmanager
+    def _readable_content(self) -> Iterator[None]:
+        """For what is made of rows, to tell which file they came from if they make no sense."""
+        try:
+            yield
+        except (ValueError, TypeError, LookupError, zlib.error) as error:
+            raise StoreError(
+                f"a row of the {self._kind.noun} {self} cannot be read ({error}): it was damaged, or written by "
+                f"another version of mcquack; use that version, or a copy of the {self._kind.noun}."
+            ) from error

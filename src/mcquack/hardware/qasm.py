@@ -1,0 +1,125 @@
+"""The overlap circuit as OpenQASM, for devices and simulators of any vendor; it needs no Qiskit to be written.
+
+Qiskit's own exporter rounds angles near simple fractions of π to them; here every angle keeps all its digits.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Literal, get_args
+
+from mcquack.checks import require, required_count
+from mcquack.circuits.overlap import OverlapCircuits
+from mcquack.hardware.native import QUARTER_TURN, Gate, angle_sets, n_angles, native_gates, one_pair, textbook_gates
+
+Form = Literal["native", "textbook"]
+Dialect = Literal["standard", "braket"]
+
+# A quarter turn about X is SX up to a phase, and unlike that known to version 2 and to Amazon Braket.
+WITHOUT_SX = {"sx": f"rx({QUARTER_TURN!r})"}
+GATE_NAMES: dict[Dialect, dict[str, str]] = {"standard": {}, "braket": {**WITHOUT_SX, "cx": "cnot"}}
+
+
+def to_qasm3(
+    circuits: OverlapCircuits,
+    *,
+    sample: int = 0,
+    centroid: int = 0,
+    form: Form = "native",
+    dialect: Dialect = "standard",
+) -> str:
+    """The measured circuit of one pair in OpenQASM 3.
+
+    Args:
+        form: "native" in RZ, SX and CZ with merged rotations as it is sent to IBM devices, "textbook" in RZ, RY and
+            CNOT as the paper draws it.
+        dialect: "braket" without an include and with the names that gates have on Amazon Braket.
+    """
+    gates = _gates_of_pair(circuits, sample=sample, centroid=centroid, form=form)
+    body = _version_3(_written(gates, _names(dialect)), circuits.n_qubits, dialect=dialect)
+    return _text(_pair_remark(circuits, sample, centroid), body)
+
+
+def to_qasm2(circuits: OverlapCircuits, *, sample: int = 0, centroid: int = 0, form: Form = "native") -> str:
+    """The measured circuit of one pair in OpenQASM 2, with gates of the original ``qelib1.inc`` only."""
+    gates = _gates_of_pair(circuits, sample=sample, centroid=centroid, form=form)
+    n_qubits = circuits.n_qubits
+    body = [
+        "OPENQASM 2.0;",
+        'include "qelib1.inc";',
+        f"qreg q[{n_qubits}];",
+        f"creg meas[{n_qubits}];",
+        *_written(gates, WITHOUT_SX),
+        *(f"measure q[{qubit}] -> meas[{qubit}];" for qubit in range(n_qubits)),
+    ]
+    return _text(_pair_remark(circuits, sample, centroid), body)
+
+
+def template_qasm3(n_qubits: int, n_layers: int, *, dialect: Dialect = "standard") -> str:
+    """The measured circuit for all pairs in OpenQASM 3; its inputs are the angles in the order of ``angle_sets``."""
+    n_qubits, n_layers = required_count("n_qubits", n_qubits), required_count("n_layers", n_layers)
+    names = angle_names(n_qubits, n_layers)
+    lines = _written(native_gates(n_qubits, n_layers, names), _names(dialect))
+    body = _version_3(lines, n_qubits, dialect=dialect, inputs=names)
+    remark = f"mcquack: overlap circuit for any sample and centroid, {n_qubits} qubits, {n_layers} layers"
+    return _text(remark, body)
+
+
+def angle_names(n_qubits: int, n_layers: int) -> list[str]:
+    """The inputs of ``template_qasm3``; their alphabetical order, by which readers sort them, is that of the angles."""
+    count = n_angles(n_qubits, n_layers)
+    digits = len(str(count - 1))
+    return [f"angle_{number:0{digits}d}" for number in range(count)]
+
+
+def _gates_of_pair(circuits: OverlapCircuits, *, sample: int, centroid: int, form: Form) -> Iterable[Gate[float]]:
+    require(form in get_args(Form), "form", '"native" or "textbook"', form)
+    pair = one_pair(circuits, sample=sample, centroid=centroid)
+    if form == "textbook":
+        return textbook_gates(pair.samples[0], pair.centroids[0])
+    return native_gates(pair.n_qubits, pair.n_layers, angle_sets(pair)[0, 0].tolist())
+
+
+def _names(dialect: Dialect) -> dict[str, str]:
+    require(dialect in get_args(Dialect), "dialect", '"standard" or "braket"', dialect)
+    return GATE_NAMES[dialect]
+
+
+def _version_3(lines: Iterable[str], n_qubits: int, *, dialect: Dialect, inputs: Iterable[str] = ()) -> list[str]:
+    return [
+        "OPENQASM 3.0;",
+        *(['include "stdgates.inc";'] if dialect == "standard" else []),
+        *(f"input float {name};" for name in inputs),
+        f"qubit[{n_qubits}] q;",
+        f"bit[{n_qubits}] meas;",
+        *lines,
+        *(f"meas[{qubit}] = measure q[{qubit}];" for qubit in range(n_qubits)),
+    ]
+
+
+def _written(gates: Iterable[Gate[float] | Gate[str] | Gate[str | float]], names: dict[str, str]) -> Iterator[str]:
+    """A line for each gate, some by another name."""
+    for gate in gates:
+        angle = "" if gate.angle is None else f"({_number(gate.angle)})"
+        operands = ", ".join(f"q[{qubit}]" for qubit in gate.qubits)
+        yield f"{names.get(gate.name, gate.name)}{angle} {operands};"
+
+
+def _number(angle: float | str) -> str:
+    """The shortest decimal that is read back as the same double; version 2 wants a point in it even before an e."""
+    if isinstance(angle, str):
+        return angle
+    digits, e, exponent = repr(float(angle)).partition("e")
+    return f"{digits}{'' if '.' in digits else '.0'}{e}{exponent}"
+
+
+def _pair_remark(circuits: OverlapCircuits, sample: int, centroid: int) -> str:
+    return (
+        f"mcquack: overlap of sample {sample} and centroid {centroid}, "
+        f"{circuits.n_qubits} qubits, {circuits.n_layers} layers"
+    )
+
+
+def _text(remark: str, body: list[str]) -> str:
+    """Version and then remark: some readers want the version first."""
+    version, *rest = body
+    lines = [version, f"// {remark}; the share of shots that read 0 on every qubit estimates the kernel", *rest]
+    return "\n".join(lines) + "\n"

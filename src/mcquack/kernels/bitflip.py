@@ -1,0 +1,231 @@
+"""The tolerant kernel k^b, from exact distributions of Hamming weights or from counted ones."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mcquack.arrays import FloatArray
+from mcquack.checks import is_number, is_whole_number, require, required_count
+from mcquack.errors import InvalidInputError
+from mcquack.randomness import stream
+
+
+def tolerant_kernel(weights: ArrayLike, tolerance: int) -> FloatArray:
+    """k^b[…] = Σ_{k ≤ b} P(k), for probabilities or counts of k ones in the last axis (n + 1)."""
+    shares = tolerant_kernels(weights)
+    kernel: FloatArray = shares[..., checked_tolerance(tolerance, shares.shape[-1] - 1)]
+    return kernel
+
+
+def tolerant_kernels(weights: ArrayLike) -> FloatArray:
+    """k^b for b = 0 … n, in the last axis."""
+    counts = checked_weights(weights)
+    kernels: FloatArray = np.cumsum(counts, axis=-1, dtype=np.float64) / np.sum(counts, axis=-1, keepdims=True)
+    return np.minimum(kernels, 1.0)
+
+
+def mean_weights(weights: ArrayLike) -> FloatArray:
+    """Mean number of ones, for probabilities or counts of k ones in the last axis."""
+    counts = checked_weights(weights)
+    means: FloatArray = np.sum(counts * np.arange(counts.shape[-1]), axis=-1) / np.sum(counts, axis=-1)
+    return means
+
+
+def checked_weights(weights: ArrayLike, *, n_axes: int | None = None) -> NDArray[Any]:
+    """Probabilities or counts as an array, refused where they are none."""
+    array = np.asarray(weights)
+    expected = "one axis or more" if n_axes is None else f"{n_axes} axes"
+    if array.ndim < 1 or not array.shape[-1] or (n_axes is not None and array.ndim != n_axes):
+        raise InvalidInputError(
+            f"weights must have {expected}, the last one for 0 … n ones, got an array of shape {array.shape}."
+        )
+    if array.dtype.kind not in "iuf" or not np.all(np.isfinite(array)) or np.any(array < 0):
+        raise InvalidInputError("weights must be probabilities or counts: finite numbers, none of them negative.")
+    if not np.all(np.sum(array, axis=-1) > 0):
+        raise InvalidInputError("every pair needs at least one outcome, but the weights of some sum to 0.")
+    return array
+
+
+def checked_tolerance(tolerance: int, n_qubits: int) -> int:
+    """The tolerance as a plain integer, refused unless so many bits can flip."""
+    possible = is_whole_number(tolerance) and 0 <= tolerance <= n_qubits
+    require(possible, "tolerance", f"a whole number from 0 to the number of qubits {n_qubits}", tolerance)
+    return int(tolerance)
+
+
+# The paper's choice of b: where centroids differ most from each other and least from themselves.
+
+Pairs = NDArray[np.bool_]
+
+_EQUAL = 1e-9  # differences closer than this are ties: no number of shots tells them apart
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Calibration:
+    """Mean k^b between class means for b = 0 … n, the best b, and how far shots alone would have moved it."""
+
+    diagonal: FloatArray
+    off_diagonal: FloatArray
+    tolerance: int
+    confidence: float
+    interval: tuple[int, int] | None  # None for exact distributions, which no shot has touched
+    band: FloatArray | None  # (2, n + 1): the interval of the difference, for every b
+
+    @property
+    def difference(self) -> FloatArray:
+        """The criterion: mean diagonal minus mean off-diagonal."""
+        return self.diagonal - self.off_diagonal
+
+
+def calibrate(
+    weights: ArrayLike,
+    *,
+    labels: ArrayLike | None = None,
+    n_resamples: int = 1000,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> Calibration:
+    """b* = argmax of mean diagonal minus mean off-diagonal k^b, from the weights (M, M, n + 1) between class means.
+
+    Of several maxima it is the one nearest to the middle between the mean weights on and off the diagonal: where the
+    criterion is flat, it does not tell which b separates the two best. Whole numbers are taken as counts, and drawing
+    the shots of each pair again gives the interval; floating-point numbers are exact probabilities, which have none.
+    ``labels`` are the classes where some have several means: pairs within a class need not differ, and do not count.
+    """
+    counts = _checked_square(weights)
+    off = _others(len(counts), labels)
+    require(is_number(confidence) and 0 < confidence < 1, "confidence", "a number between 0 and 1", confidence)
+    diagonal, off_diagonal = _curves(counts, off)
+    interval = band = None
+    if counts.dtype.kind in "iu":
+        interval, band = _bootstrap(counts, off, required_count("n_resamples", n_resamples), confidence, seed)
+    return Calibration(
+        diagonal=diagonal,
+        off_diagonal=off_diagonal,
+        tolerance=_best(counts, off, diagonal - off_diagonal),
+        confidence=float(confidence),
+        interval=interval,
+        band=band,
+    )
+
+
+def best_nearest(criterion: FloatArray, target: float) -> int:
+    """Where the criterion is largest; of several such places the one nearest to the target."""
+    best = np.flatnonzero(criterion >= criterion.max() - _EQUAL)
+    return int(best[np.argmin(np.abs(best - target))])
+
+
+def _checked_square(weights: ArrayLike) -> NDArray[np.number]:
+    counts = checked_weights(weights, n_axes=3)
+    if counts.shape[0] != counts.shape[1] or len(counts) < 2:
+        raise InvalidInputError(
+            "calibration needs the weights between at least two class means and themselves, shape (M, M, n + 1), got "
+            f"{counts.shape}."
+        )
+    return counts
+
+
+def _others(n_means: int, labels: ArrayLike | None) -> Pairs:
+    """Which pairs are off the diagonal: those of different classes."""
+    classes = np.arange(n_means) if labels is None else np.asarray(labels)
+    if classes.shape != (n_means,):
+        raise InvalidInputError(f"labels must name the class of each of {n_means} means, got shape {classes.shape}.")
+    off: Pairs = classes[:, None] != classes
+    if not off.any():
+        raise InvalidInputError("calibration compares classes, but all labels are the same; give means of two or more.")
+    return off
+
+
+def _curves(counts: NDArray[np.number], off: Pairs) -> tuple[FloatArray, FloatArray]:
+    """Mean k^b on the diagonal and off it, for every b."""
+    kernels, on = tolerant_kernels(counts), np.eye(len(off), dtype=bool)
+    return kernels[on].mean(axis=0), kernels[off].mean(axis=0)
+
+
+def _best(counts: NDArray[np.number], off: Pairs, difference: FloatArray) -> int:
+    means, on = mean_weights(counts), np.eye(len(off), dtype=bool)
+    return best_nearest(difference, float(means[on].mean() + means[off].mean()) / 2)
+
+
+def _bootstrap(
+    counts: NDArray[np.number], off: Pairs, n_resamples: int, confidence: float, seed: int
+) -> tuple[tuple[int, int], FloatArray]:
+    """Intervals of b* and of the difference, from shots drawn again out of those that were counted."""
+    rng = stream(seed, "bitflip", "bootstrap")
+    shots = counts.sum(axis=-1)
+    shares = counts / shots[..., None]
+    best, differences = [], []
+    for _ in range(n_resamples):
+        drawn = rng.multinomial(shots, shares)
+        diagonal, off_diagonal = _curves(drawn, off)
+        differences.append(diagonal - off_diagonal)
+        best.append(_best(drawn, off, differences[-1]))
+    edges = (1 - confidence) / 2, (1 + confidence) / 2
+    low, high = np.quantile(best, edges, method="inverted_cdf")
+    return (int(low), int(high)), np.quantile(differences, edges, axis=0)
+
+
+# From weights between samples and centroids to classes: by k^b, by mean weight alone, and b by training accuracy.
+
+IntArray = NDArray[np.intp]
+
+
+def predicted_classes(weights: ArrayLike, tolerance: int) -> IntArray:
+    """The centroid with the largest k^b for every sample, from weights (N, M, n + 1).
+
+    Few shots tie often, and argmax alone would send all ties to the first class: the smaller mean weight decides.
+    """
+    counts = checked_weights(weights, n_axes=3)
+    b = checked_tolerance(tolerance, counts.shape[-1] - 1)
+    return _largest(tolerant_kernels(counts)[..., b], mean_weights(counts))
+
+
+def classes_by_mean_weight(weights: ArrayLike) -> IntArray:
+    """The centroid with the smallest mean weight for every sample: no b to choose."""
+    smallest: IntArray = np.argmin(mean_weights(checked_weights(weights, n_axes=3)), axis=1)
+    return smallest
+
+
+def accuracies_by_tolerance(weights: ArrayLike, labels: ArrayLike) -> FloatArray:
+    """Share of samples that k^b puts into their class, for b = 0 … n; labels are numbers of centroids."""
+    counts = checked_weights(weights, n_axes=3)
+    truth = _checked_labels(labels, counts)
+    means, kernels = mean_weights(counts), tolerant_kernels(counts)
+    return np.array([np.mean(_largest(kernel, means) == truth) for kernel in np.moveaxis(kernels, -1, 0)])
+
+
+def training_tolerance(weights: ArrayLike, labels: ArrayLike) -> int:
+    """The b with the best accuracy on training samples, weights (N, M, n + 1).
+
+    Of several it is the one nearest to the middle between the mean weights with the own class and with others.
+    """
+    counts = checked_weights(weights, n_axes=3)
+    truth = _checked_labels(labels, counts)
+    means = mean_weights(counts)
+    own = truth[:, None] == np.arange(counts.shape[1])
+    target = float(means[own].mean() + means[~own].mean()) / 2
+    return best_nearest(accuracies_by_tolerance(counts, truth), target)
+
+
+def _largest(kernel: FloatArray, means: FloatArray) -> IntArray:
+    tied = kernel == kernel.max(axis=1, keepdims=True)
+    largest: IntArray = np.argmin(np.where(tied, means, np.inf), axis=1)
+    return largest
+
+
+def _checked_labels(labels: ArrayLike, counts: NDArray[Any]) -> IntArray:
+    truth = np.asarray(labels)
+    n_samples, n_classes = counts.shape[:2]
+    if n_samples < 1 or n_classes < 2:
+        raise InvalidInputError(f"expected weights of samples with two or more centroids, got shape {counts.shape}.")
+    if truth.shape != (n_samples,):
+        raise InvalidInputError(
+            f"weights have {n_samples} samples but labels the shape {truth.shape}; use one for each."
+        )
+    if truth.dtype.kind not in "iu" or truth.min() < 0 or truth.max() >= n_classes:
+        raise InvalidInputError(
+            f"labels must be the numbers 0 to {n_classes - 1} of centroids; encode class names first."
+        )
+    return truth.astype(np.intp)
