@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from benchmarks.problem import Found, Step
 from mcquack import datasets
 from mcquack.circuits.feature_map import FeatureMap
-from mcquack.simulators.noise import PITTSBURGH, noisy_weight_counts
+from mcquack.simulators.hamming import hamming_distributions
+from mcquack.simulators.noise import PITTSBURGH, noisy_hamming_counts
 from mcquack.simulators.ring import RingEngine
 from mcquack.simulators.ring.engine import RotationRows
-from mcquack.simulators.weights import weight_distributions
 
 FloatArray = NDArray[np.float64]
 
@@ -118,7 +118,7 @@ def distributions(problem: RingProblem) -> Step:
     engine = RingEngine(problem.feature_map)
 
     def step() -> Found:
-        found = weight_distributions(engine, *problem.encoded(engine))
+        found = hamming_distributions(engine, *problem.encoded(engine))
         return Found(float(found[..., 0].mean()), lambda: [found])
 
     return step
@@ -130,7 +130,7 @@ def noisy_shots(problem: RingProblem) -> Step:
 
     def step() -> Found:
         rows = problem.encoded(engine)
-        counts = noisy_weight_counts(engine, *rows, calibration=PITTSBURGH, shots=SHOTS, seed=SEED)
+        counts = noisy_hamming_counts(engine, *rows, calibration=PITTSBURGH, shots=SHOTS, seed=SEED)
         return Found(float(counts.sum()), lambda: [counts])
 
     return step

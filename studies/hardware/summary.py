@@ -16,7 +16,7 @@ from mcquack.hardware.jobs.ledger import Ledger, weight_histograms
 from mcquack.hardware.jobs.records import Measurement
 from mcquack.hardware.opening import snapshot_properties
 from mcquack.hardware.services.plan import Options
-from mcquack.kernels.bitflip import calibrate, classes_by_mean_weight, mean_weights, predicted_classes
+from mcquack.kernels.bitflip import calibrate, classes_by_mean_hamming, mean_hamming, predicted_classes
 from mcquack.models.sampling import open_sampler
 from mcquack.simulators.noise import DeviceCalibration
 from mcquack.simulators.samplers import NoisySampler
@@ -64,12 +64,12 @@ def _twin_runs(measurement: Measurement, n_rows: int) -> list[NDArray[np.int64]]
         str(told["backend"]), n_qubits=int(told["n_qubits"]), n_layers=int(told["n_layers"]), ring=told["ring"]
     )
     twins = [NoisySampler(DeviceCalibration(**properties.values), seed=seed) for seed in range(N_RUNS)]
-    return [twin.weight_counts(measurement.circuits[:n_rows], shots=measurement.shots) for twin in twins]
+    return [twin.hamming_counts(measurement.circuits[:n_rows], shots=measurement.shots) for twin in twins]
 
 
 def _calibration_lines(device: str, counts: NDArray[np.int64], runs: list[NDArray[np.int64]]) -> Iterator[str]:
     found, all_runs = calibrate(counts), np.sum(runs, axis=0)
-    means, twin_means = mean_weights(counts), mean_weights(all_runs)
+    means, twin_means = mean_hamming(counts), mean_hamming(all_runs)
     apart = _apart(counts, all_runs)
     yield f"\n### {device}: calibration\n"
     yield f"| | Aer | twin, {N_RUNS} runs | standard errors apart |\n|---|---|---|---|"
@@ -89,11 +89,11 @@ def _label_lines(
     yield f"\n### {device}: the first {len(counts)} test samples, b = {tolerance}\n"
     yield f"| | Aer | twin, mean of {N_RUNS} runs |\n|---|---|---|"
     by_tolerance = [predicted_classes(each, tolerance) for each in (counts, *runs)]
-    by_mean = [classes_by_mean_weight(each) for each in (counts, *runs)]
+    by_mean = [classes_by_mean_hamming(each) for each in (counts, *runs)]
     for name, (aer, *twins) in {"k^b": by_tolerance, "mean weight": by_mean}.items():
         yield f"| accuracy by {name} | {np.mean(aer == truth):.2f} | {np.mean(np.array(twins) == truth):.2f} |"
     yield f"| same label by k^b | | {np.mean(np.array(by_tolerance[1:]) == by_tolerance[0]):.2f} |"
-    yield f"| mean weight | {mean_weights(counts).mean():.2f} | {mean_weights(all_runs).mean():.2f} |"
+    yield f"| mean weight | {mean_hamming(counts).mean():.2f} | {mean_hamming(all_runs).mean():.2f} |"
     apart = _apart(counts, all_runs)
     yield f"| χ² of the mean weights of {apart.size} circuits | {np.sum(apart**2):.0f} | |"
 
@@ -109,7 +109,7 @@ def _twin_lines() -> Iterator[str]:
         chosen, scores = [], []
         for seed in range(3):
             sampler = open_sampler(f"twin:{device}", model.feature_map_, options=Options(allow_faulty=True), seed=seed)
-            chosen.append(calibrate(sampler.weight_counts(model.overlap_circuits(), shots=SHOTS), seed=seed).tolerance)
+            chosen.append(calibrate(sampler.hamming_counts(model.overlap_circuits(), shots=SHOTS), seed=seed).tolerance)
             measured = copy(model).set_params(engine=sampler, shots=SHOTS, bitflip_tolerance=chosen[-1])
             scores.append(measured.score(*data.test))
         told = ", ".join(f"{score:.2f}" for score in scores)
@@ -118,12 +118,12 @@ def _twin_lines() -> Iterator[str]:
 
 def _apart(counts: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.floating]:
     """How many standard errors lie between the mean weights."""
-    return (mean_weights(counts) - mean_weights(others)) / np.hypot(_standard_error(counts), _standard_error(others))
+    return (mean_hamming(counts) - mean_hamming(others)) / np.hypot(_standard_error(counts), _standard_error(others))
 
 
 def _standard_error(counts: NDArray[np.int64]) -> NDArray[np.floating]:
     weights, shots = np.arange(counts.shape[-1]), counts.sum(axis=-1)
-    squares = (counts * (weights - mean_weights(counts)[..., None]) ** 2).sum(axis=-1)
+    squares = (counts * (weights - mean_hamming(counts)[..., None]) ** 2).sum(axis=-1)
     return np.sqrt(squares / shots / (shots - 1))
 
 

@@ -19,7 +19,7 @@ from mcquack.simulators.noise import NOISELESS, PITTSBURGH
 from mcquack.simulators.samplers import NoisySampler, SimulatedSampler
 from mcquack.training import MeteredSampler
 from tests.problems import Problem, random_problem
-from tests.simulators.weight_oracle import oracle_weights
+from tests.simulators.hamming_oracle import oracle_weights
 
 FloatArray = NDArray[np.floating]
 
@@ -110,7 +110,7 @@ def assert_follows(counts: FloatArray, expected: FloatArray) -> None:
 @every_case()
 def test_every_shot_of_every_circuit_is_counted(implementation: Implementation, n_qubits: int, n_layers: int) -> None:
     circuits = circuits_of(problem_of(n_qubits, n_layers, n_samples=5, n_classes=3))
-    counts = implementation.make(n_qubits, n_layers).weight_counts(circuits, shots=37)
+    counts = implementation.make(n_qubits, n_layers).hamming_counts(circuits, shots=37)
     assert counts.shape == (5, 3, n_qubits + 1)
     assert counts.dtype == np.int64
     assert counts.min() >= 0
@@ -120,7 +120,7 @@ def test_every_shot_of_every_circuit_is_counted(implementation: Implementation, 
 @every_case(noiseless=True)
 def test_counts_follow_the_exact_distribution(implementation: Implementation, n_qubits: int, n_layers: int) -> None:
     problem = problem_of(n_qubits, n_layers)
-    counts = implementation.make(n_qubits, n_layers).weight_counts(circuits_of(problem), shots=SHOTS)
+    counts = implementation.make(n_qubits, n_layers).hamming_counts(circuits_of(problem), shots=SHOTS)
     expected = oracle_weights(problem)
     for pair in np.ndindex(counts.shape[:2]):
         assert_follows(counts[pair], expected[pair])
@@ -130,7 +130,7 @@ def test_counts_follow_the_exact_distribution(implementation: Implementation, n_
 def test_a_point_with_itself_has_no_ones(implementation: Implementation, n_qubits: int, n_layers: int) -> None:
     circuits = circuits_of(problem_of(n_qubits, n_layers, n_samples=3))
     own = OverlapCircuits(samples=circuits.samples, centroids=circuits.samples)
-    counts = implementation.make(n_qubits, n_layers).weight_counts(own, shots=50)
+    counts = implementation.make(n_qubits, n_layers).hamming_counts(own, shots=50)
     assert_array_equal(counts[np.arange(3), np.arange(3), 0], 50)
 
 
@@ -139,7 +139,7 @@ def test_samples_and_centroids_are_told_apart(implementation: Implementation) ->
     """Row i, column m is U†(c_m) U(x_i): a point with itself has the fewest ones, noise or not."""
     circuits = circuits_of(problem_of(4, 2, n_samples=4))
     first = OverlapCircuits(samples=circuits.samples, centroids=circuits.samples[[2]])
-    counts = implementation.make(4, 2).weight_counts(first, shots=400)
+    counts = implementation.make(4, 2).hamming_counts(first, shots=400)
     assert int(np.argmax(counts[:, 0, 0])) == 2
 
 
@@ -150,15 +150,15 @@ def test_samples_and_centroids_are_told_apart(implementation: Implementation) ->
 def test_the_same_call_has_the_same_counts(implementation: Implementation) -> None:
     circuits = circuits_of(problem_of(3, 2))
     sampler = implementation.make(3, 2)
-    once = sampler.weight_counts(circuits, shots=60)
-    assert_array_equal(sampler.weight_counts(circuits, shots=60), once)
+    once = sampler.hamming_counts(circuits, shots=60)
+    assert_array_equal(sampler.hamming_counts(circuits, shots=60), once)
 
 
 @every_sampler
 def test_the_same_circuit_twice_in_a_call_is_measured_twice(implementation: Implementation) -> None:
     circuits = circuits_of(problem_of(3, 2, n_samples=1))
     repeated = OverlapCircuits(samples=circuits.samples.repeat(12, axis=0), centroids=circuits.centroids)
-    counts = implementation.make(3, 2).weight_counts(repeated, shots=200)
+    counts = implementation.make(3, 2).hamming_counts(repeated, shots=200)
     assert len(np.unique(counts.reshape(12, -1), axis=0)) > 1
 
 
@@ -167,9 +167,9 @@ def test_the_same_circuit_twice_in_a_call_is_measured_twice(implementation: Impl
 def test_some_rows_can_be_asked_for(implementation: Implementation, rows: Any) -> None:
     circuits = circuits_of(problem_of(3, 2))
     some = circuits[rows]
-    counts = implementation.make(3, 2).weight_counts(some, shots=SHOTS)
+    counts = implementation.make(3, 2).hamming_counts(some, shots=SHOTS)
     assert counts.shape == (len(circuits.samples[rows]), 2, 4)
-    whole = implementation.make(3, 2).weight_counts(circuits, shots=SHOTS)[rows]
+    whole = implementation.make(3, 2).hamming_counts(circuits, shots=SHOTS)[rows]
     # Other draws of the same distributions: six deviations of a difference of two shares.
     assert np.abs(counts - whole).max() < 6 * np.sqrt(2 * SHOTS / 4)
 
@@ -178,7 +178,7 @@ def test_some_rows_can_be_asked_for(implementation: Implementation, rows: Any) -
 def test_circuits_are_left_as_they_were(implementation: Implementation) -> None:
     circuits = circuits_of(problem_of(3, 2))
     before = circuits.digest
-    implementation.make(3, 2).weight_counts(circuits, shots=5)
+    implementation.make(3, 2).hamming_counts(circuits, shots=5)
     assert circuits.digest == before
 
 
@@ -189,4 +189,4 @@ def test_circuits_are_left_as_they_were(implementation: Implementation) -> None:
 @pytest.mark.parametrize("shots", [0, -1, 2.5, True, None, "100"])
 def test_shots_are_whole_numbers(implementation: Implementation, shots: Any) -> None:
     with pytest.raises(InvalidInputError, match="shots must be"):
-        implementation.make(2, 2).weight_counts(circuits_of(problem_of(2, 2)), shots=shots)
+        implementation.make(2, 2).hamming_counts(circuits_of(problem_of(2, 2)), shots=shots)

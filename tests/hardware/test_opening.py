@@ -28,7 +28,7 @@ def measured(path):
 
     def measure(name="aer", *, shots=5, **changes):
         sampler = device_sampler(name, **{**SIZE, "ledger": path, **changes})
-        sampler.weight_counts(circuits_of(1, 1, n_qubits=sampler.service.description["n_qubits"]), shots=shots)
+        sampler.hamming_counts(circuits_of(1, 1, n_qubits=sampler.service.description["n_qubits"]), shots=shots)
         return sampler.service.description
 
     return measure
@@ -45,7 +45,7 @@ def other_ring(monkeypatch):
 
 
 def test_a_sampler_by_name_counts():
-    counts = device_sampler("aer", **SIZE).weight_counts(circuits_of(2, 2), shots=11)
+    counts = device_sampler("aer", **SIZE).hamming_counts(circuits_of(2, 2), shots=11)
     assert counts.shape == (2, 2, 4)
     np.testing.assert_array_equal(counts.sum(axis=-1), 11)
 

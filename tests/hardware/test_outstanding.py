@@ -31,7 +31,7 @@ def test_all_of_it_if_nothing_was_asked_before(sampler):
 
 
 def test_what_is_measured_or_on_its_way_is_not_outstanding(sampler):
-    sampler.weight_counts(ASKED[0], shots=5)
+    sampler.hamming_counts(ASKED[0], shots=5)
     assert counts(sampler) == (9, 3)
     assert counts(sampler, shots=4) == (15, 2 + 2)
     with Ledger.open(sampler.ledger, write=True) as ledger:

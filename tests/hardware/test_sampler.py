@@ -49,36 +49,36 @@ def test_counts_are_whole_and_do_not_depend_on_how_jobs_are_split(
     n_samples, n_centroids, n_qubits, n_layers, shots, executions
 ):
     circuits = circuits_of(n_samples, n_centroids, n_qubits=n_qubits, n_layers=n_layers)
-    counts = DeviceSampler(FakeService(n_qubits=n_qubits)).weight_counts(circuits, shots=shots)
+    counts = DeviceSampler(FakeService(n_qubits=n_qubits)).hamming_counts(circuits, shots=shots)
     assert counts.shape == (n_samples, n_centroids, n_qubits + 1)
     assert counts.dtype == np.int64
     assert np.all(counts.sum(axis=-1) == shots)
     small = FakeService(n_qubits=n_qubits, limits=Limits(executions=executions))
-    np.testing.assert_array_equal(DeviceSampler(small).weight_counts(circuits, shots=shots), counts)
+    np.testing.assert_array_equal(DeviceSampler(small).hamming_counts(circuits, shots=shots), counts)
 
 
 @pytest.mark.parametrize("in_file", [True, False])
 def test_the_same_call_again_sends_nothing(path, in_file):
     service = FakeService()
     sampler = DeviceSampler(service, ledger=path if in_file else None)
-    first = sampler.weight_counts(circuits_of(2, 3), shots=9)
+    first = sampler.hamming_counts(circuits_of(2, 3), shots=9)
     n_calls = service.calls.total()
-    np.testing.assert_array_equal(sampler.weight_counts(circuits_of(2, 3), shots=9), first)
+    np.testing.assert_array_equal(sampler.hamming_counts(circuits_of(2, 3), shots=9), first)
     assert service.calls.total() == n_calls
-    sampler.weight_counts(circuits_of(2, 3), shots=8)
-    sampler.weight_counts(circuits_of(2, 3, seed=1), shots=9)
+    sampler.hamming_counts(circuits_of(2, 3), shots=8)
+    sampler.hamming_counts(circuits_of(2, 3, seed=1), shots=9)
     assert len(service.submitted) == 3
 
 
 def test_another_process_finds_what_was_measured_and_another_run_measures_anew(path):
     service = FakeService()
-    first = DeviceSampler(service, ledger=path).weight_counts(circuits_of(2, 3), shots=9)
+    first = DeviceSampler(service, ledger=path).hamming_counts(circuits_of(2, 3), shots=9)
     elsewhere = FakeService()
-    again = DeviceSampler(elsewhere, ledger=str(path)).weight_counts(circuits_of(2, 3), shots=9)
+    again = DeviceSampler(elsewhere, ledger=str(path)).hamming_counts(circuits_of(2, 3), shots=9)
     np.testing.assert_array_equal(again, first)
     assert not elsewhere.submitted
-    DeviceSampler(elsewhere, ledger=path, run="second").weight_counts(circuits_of(2, 3), shots=9)
-    DeviceSampler(FakeService(device="other"), ledger=path).weight_counts(circuits_of(2, 3), shots=9)
+    DeviceSampler(elsewhere, ledger=path, run="second").hamming_counts(circuits_of(2, 3), shots=9)
+    DeviceSampler(FakeService(device="other"), ledger=path).hamming_counts(circuits_of(2, 3), shots=9)
     assert len(elsewhere.submitted) == 1
     with Ledger.open(path) as ledger:
         labels = [(ledger.summary(one).label, ledger.summary(one).service["backend"]) for one in ledger.ids()]
@@ -90,15 +90,15 @@ def test_after_a_crash_the_same_call_goes_on(path, in_file):
     service = FakeService(limits=Limits(executions=18), faults=[None, None, None, None, "crash_after"])
     sampler = DeviceSampler(service, ledger=path if in_file else None)
     with pytest.raises(Crash):
-        sampler.weight_counts(circuits_of(2, 3), shots=9)
-    counts = sampler.weight_counts(circuits_of(2, 3), shots=9)
-    np.testing.assert_array_equal(counts, DeviceSampler(FakeService()).weight_counts(circuits_of(2, 3), shots=9))
+        sampler.hamming_counts(circuits_of(2, 3), shots=9)
+    counts = sampler.hamming_counts(circuits_of(2, 3), shots=9)
+    np.testing.assert_array_equal(counts, DeviceSampler(FakeService()).hamming_counts(circuits_of(2, 3), shots=9))
     assert len(service.submitted) == 3
 
 
 def test_no_samples_need_no_job(path):
     service = FakeService()
-    counts = DeviceSampler(service, ledger=path).weight_counts(circuits_of(0, 3), shots=9)
+    counts = DeviceSampler(service, ledger=path).hamming_counts(circuits_of(0, 3), shots=9)
     assert counts.shape == (0, 3, 4)
     assert not service.calls
     assert not path.exists()
@@ -108,7 +108,7 @@ def test_no_samples_need_no_job(path):
 def test_shots_that_are_no_number_of_shots_are_refused_before_anything_is_sent(shots):
     service = FakeService()
     with pytest.raises(InvalidInputError, match="shots"):
-        DeviceSampler(service).weight_counts(circuits_of(1, 1), shots=shots)
+        DeviceSampler(service).hamming_counts(circuits_of(1, 1), shots=shots)
     assert not service.calls
 
 
@@ -117,7 +117,7 @@ def test_events_are_told_and_pauses_are_those_that_were_asked_for():
     patience, pauses = hasty()
     service = FakeService(faults=[None, *["stall"] * 40])
     sampler = DeviceSampler(service, on_event=events.append, poll_seconds=2, patience=patience)
-    sampler.weight_counts(circuits_of(1, 1), shots=3)
+    sampler.hamming_counts(circuits_of(1, 1), shots=3)
     assert [event.kind for event in events] == ["sent", "done"]
     assert max(pauses) == 2
     assert DeviceSampler(service).patience.poll_seconds == 5
@@ -126,7 +126,7 @@ def test_events_are_told_and_pauses_are_those_that_were_asked_for():
 def test_what_cannot_be_measured_tells_what_is_kept(path):
     service = FakeService(faults=[None, *["fail", None] * 5])
     with pytest.raises(DeviceError, match=rf"it broke\. 0 of 6 circuits are kept.*{path.name}"):
-        DeviceSampler(service, ledger=path, patience=hasty(attempts=2)[0]).weight_counts(circuits_of(2, 3), shots=9)
+        DeviceSampler(service, ledger=path, patience=hasty(attempts=2)[0]).hamming_counts(circuits_of(2, 3), shots=9)
 
 
 def test_threads_take_turns(path):
@@ -135,7 +135,7 @@ def test_threads_take_turns(path):
 
     def measure(seed):
         try:
-            counts[seed] = sampler.weight_counts(circuits_of(2, 2, seed=seed), shots=4)
+            counts[seed] = sampler.hamming_counts(circuits_of(2, 2, seed=seed), shots=4)
         except Exception as error:
             errors.append(error)
 
@@ -146,7 +146,7 @@ def test_threads_take_turns(path):
         thread.join()
     assert not errors
     for seed, found in counts.items():
-        expected = DeviceSampler(FakeService()).weight_counts(circuits_of(2, 2, seed=seed), shots=4)
+        expected = DeviceSampler(FakeService()).hamming_counts(circuits_of(2, 2, seed=seed), shots=4)
         np.testing.assert_array_equal(found, expected)
 
 
@@ -173,7 +173,7 @@ class TestAnAccountStaysWhereItIs:
         assert again.patience.poll_seconds == 7
         assert again.on_event is None
         np.testing.assert_array_equal(
-            again.weight_counts(circuits_of(2, 2), shots=3), sampler.weight_counts(circuits_of(2, 2), shots=3)
+            again.hamming_counts(circuits_of(2, 2), shots=3), sampler.hamming_counts(circuits_of(2, 2), shots=3)
         )
 
     def test_its_text_names_the_device_and_no_account(self, path):
@@ -183,7 +183,7 @@ class TestAnAccountStaysWhereItIs:
 
     def test_nothing_of_it_is_on_the_disk(self, path):
         sampler = DeviceSampler(FakeService(), ledger=path)
-        sampler.weight_counts(circuits_of(2, 2), shots=3)
+        sampler.hamming_counts(circuits_of(2, 2), shots=3)
         assert sampler.service.token == SECRET
         assert all(SECRET.encode() not in file.read_bytes() for file in path.parent.iterdir() if file.is_file())
 
@@ -193,13 +193,13 @@ def test_a_finished_ledger_is_read_where_nobody_may_write():
     service = FakeService()
     with TemporaryDirectory() as name:  # which other users can look into, unlike those of pytest
         folder = Path(name)
-        counts = DeviceSampler(FakeService(), ledger=folder / "a").weight_counts(circuits_of(2, 2), shots=3)
+        counts = DeviceSampler(FakeService(), ledger=folder / "a").hamming_counts(circuits_of(2, 2), shots=3)
         protect(folder)
         with without_privileges():
             sampler = DeviceSampler(service, ledger=folder / "a")
-            found = sampler.weight_counts(circuits_of(2, 2), shots=3)
+            found = sampler.hamming_counts(circuits_of(2, 2), shots=3)
             with pytest.raises(StoreError, match="allow writing to its folder"):
-                sampler.weight_counts(circuits_of(2, 2), shots=4)
+                sampler.hamming_counts(circuits_of(2, 2), shots=4)
         folder.chmod(0o755)
     np.testing.assert_array_equal(found, counts)
     assert not service.submitted
@@ -208,7 +208,7 @@ def test_a_finished_ledger_is_read_where_nobody_may_write():
 def test_raw_bits_are_kept_as_they_came(path):
     sampler = DeviceSampler(FakeService(n_qubits=9), ledger=path)
     circuits = circuits_of(2, 2, n_qubits=9)
-    counts = sampler.weight_counts(circuits, shots=6)
+    counts = sampler.hamming_counts(circuits, shots=6)
     with Ledger.open(path) as ledger:
         ((rows, bits),) = ledger.bits(sampler.measurement(circuits, shots=6).id)
     assert rows == range(4)
@@ -233,12 +233,12 @@ def test_a_simulation_that_was_interrupted_goes_on_in_another_process_as_if_it_w
     monkeypatch.setattr("mcquack.hardware.services.local._CIRCUITS_OF_A_JOB", {"automatic": 2})
     angles = circuits_of(3, 1).samples
     circuits = OverlapCircuits(samples=angles, centroids=angles[:2])
-    expected = DeviceSampler(opening.open_service("aer", n_qubits=3, n_layers=2)).weight_counts(circuits, shots=20)
+    expected = DeviceSampler(opening.open_service("aer", n_qubits=3, n_layers=2)).hamming_counts(circuits, shots=20)
     measurement = half_measured(path, opening.open_service("aer", n_qubits=3, n_layers=2), circuits, shots=20)
     events = []
     with Ledger.open(path) as ledger:
         service = opening.reopened(ledger.summary(measurement.id).service)
-    counts = DeviceSampler(service, ledger=path, on_event=events.append).weight_counts(circuits, shots=20)
+    counts = DeviceSampler(service, ledger=path, on_event=events.append).hamming_counts(circuits, shots=20)
     assert [event.kind for event in events] == ["lost", "lost", "resent", "resent", "done", "done"]
     np.testing.assert_array_equal(counts, expected)
     assert counts[0, 0, 0] == counts[1, 1, 0] == 20  # a state's overlap with itself

@@ -28,7 +28,7 @@ class Telling:
     def __init__(self, answer: Any) -> None:
         self.answer = answer
 
-    def weight_counts(self, circuits: OverlapCircuits, *, shots: int) -> Any:
+    def hamming_counts(self, circuits: OverlapCircuits, *, shots: int) -> Any:
         return self.answer
 
 
@@ -49,7 +49,7 @@ def test_many_shots_find_the_exact_kernel(tolerance: int) -> None:
 
 def test_fidelities_are_the_tolerant_kernel_of_the_counts() -> None:
     engine = SampledEngine(SimulatedSampler(), PROBLEM.feature_map, shots=50, tolerance=1)
-    counts = engine.weight_counts(*encoded(engine))
+    counts = engine.hamming_counts(*encoded(engine))
     assert counts.shape == (40, 3, 4)
     assert_array_equal(engine.fidelities(*encoded(engine)), tolerant_kernel(counts, 1))
 
@@ -68,7 +68,7 @@ def test_more_rows_than_memory_go_in_several(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(sampled, "_ANGLES_AT_ONCE", 16 * 3 * 18)
     sampler = Remembering()
     engine = SampledEngine(sampler, PROBLEM.feature_map, shots=5)
-    assert engine.weight_counts(*encoded(engine)).sum() == 40 * 3 * 5
+    assert engine.hamming_counts(*encoded(engine)).sum() == 40 * 3 * 5
     assert sampler.shapes == [(16, 3), (16, 3), (8, 3)]
 
 
@@ -130,7 +130,7 @@ def test_shots_are_needed(shots: Any) -> None:
 
 
 def test_other_arguments_are_checked() -> None:
-    with pytest.raises(InvalidInputError, match="sampler must be one with weight_counts"):
+    with pytest.raises(InvalidInputError, match="sampler must be one with hamming_counts"):
         SampledEngine("fake_pittsburgh", PROBLEM.feature_map, shots=5)  # type: ignore[arg-type]
     with pytest.raises(InvalidInputError, match="tolerance must be a whole number from 0"):
         SampledEngine(SimulatedSampler(), PROBLEM.feature_map, shots=5, tolerance=4)

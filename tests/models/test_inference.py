@@ -10,11 +10,11 @@ from sklearn.datasets import make_blobs
 from mcquack import McQuackClassifier
 from mcquack.errors import InvalidInputError
 from mcquack.kernels.alignment import target_alignment
-from mcquack.kernels.bitflip import mean_weights, predicted_classes, tolerant_kernel
+from mcquack.kernels.bitflip import mean_hamming, predicted_classes, tolerant_kernel
 from mcquack.models import engines as inference
 from mcquack.models.engines import Measurement, check_measurement, new_engine
-from mcquack.simulators.samplers import sampled_weights
-from mcquack.simulators.weights import weight_distributions
+from mcquack.simulators.hamming import hamming_distributions
+from mcquack.simulators.samplers import sampled_hamming
 from mcquack.training.state import Parameters
 
 X, Y = make_blobs(30, n_features=12, centers=3, cluster_std=3.0, random_state=0)
@@ -44,7 +44,7 @@ def measuring(model: McQuackClassifier, **settings: Any) -> McQuackClassifier:
 def distributions(model: McQuackClassifier) -> np.ndarray:
     engine = new_engine("ring", model.feature_map_, dtype="float64", n_threads=1)
     rows = (engine.encode(points, model.weights_, model.bias_) for points in (model._scaled_rows(X), model.centroids_))
-    return weight_distributions(engine, *rows)
+    return hamming_distributions(engine, *rows)
 
 
 # Exact
@@ -126,10 +126,10 @@ def test_shots_leave_training_as_it_is() -> None:
 def test_equal_shares_go_to_the_class_of_fewer_ones(fitted: McQuackClassifier) -> None:
     """Tolerating every flip makes all shares equal: the mean number of ones alone decides."""
     model = measuring(fitted, shots=40, bitflip_tolerance=N_QUBITS)
-    counts = sampled_weights(distributions(fitted), shots=40, seed=fitted._seed)
+    counts = sampled_hamming(distributions(fitted), shots=40, seed=fitted._seed)
     assert_array_equal(model.transform(X), np.ones((30, 3)))
     predicted = model.predict(X)
-    assert_array_equal(predicted, mean_weights(counts).argmin(axis=1))
+    assert_array_equal(predicted, mean_hamming(counts).argmin(axis=1))
     assert len(np.unique(predicted)) == 3
 
 
@@ -138,7 +138,7 @@ def test_equal_shares_go_to_the_class_of_fewer_ones(fitted: McQuackClassifier) -
 def test_classes_of_few_shots_are_those_of_the_kernel_and_then_of_the_mean_weight(
     fitted: McQuackClassifier, engine: str, tolerance: int
 ) -> None:
-    counts = sampled_weights(distributions(fitted), shots=4, seed=fitted._seed)
+    counts = sampled_hamming(distributions(fitted), shots=4, seed=fitted._seed)
     kernel = tolerant_kernel(counts, tolerance)
     assert (kernel == kernel.max(axis=1, keepdims=True)).sum(axis=1).max() > 1, "there should be ties to break"
     model = measuring(fitted, engine=engine, shots=4, bitflip_tolerance=tolerance)

@@ -17,7 +17,7 @@ from mcquack.arrays import IntArray
 from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.errors import DeviceError, InvalidInputError, ShotBudgetError
 from mcquack.kernels.alignment import target_alignment
-from mcquack.kernels.bitflip import mean_weights, tolerant_kernel
+from mcquack.kernels.bitflip import mean_hamming, tolerant_kernel
 from mcquack.models.model_file import read_model
 from mcquack.simulators.noise import PITTSBURGH
 from mcquack.simulators.samplers import NoisySampler, SimulatedSampler
@@ -72,9 +72,9 @@ def test_the_kernel_is_the_share_of_shots(trained: McQuackClassifier, tolerance:
     rows = model.scaler_.transform(X).astype(model.dtype)
     embedding = {"weights": model.weights_.astype(float), "bias": model.bias_.astype(float)}
     circuits = OverlapCircuits.of(model.feature_map_, rows.astype(float), model.centroids_.astype(float), **embedding)
-    counts = SAMPLER.weight_counts(circuits, shots=50)
+    counts = SAMPLER.hamming_counts(circuits, shots=50)
     assert_array_equal(model.transform(X), tolerant_kernel(counts, tolerance or 0))
-    ranked = np.lexsort((mean_weights(counts), -tolerant_kernel(counts, tolerance or 0)), axis=1)
+    ranked = np.lexsort((mean_hamming(counts), -tolerant_kernel(counts, tolerance or 0)), axis=1)
     assert_array_equal(model.predict(X), model.classes_[ranked[:, 0]])
 
 
@@ -87,7 +87,7 @@ def test_many_shots_predict_as_the_simulator_does(trained: McQuackClassifier) ->
 
 def test_ties_are_broken_by_the_mean_number_of_ones() -> None:
     class Tied:
-        def weight_counts(self, circuits: OverlapCircuits, *, shots: int) -> IntArray:
+        def hamming_counts(self, circuits: OverlapCircuits, *, shots: int) -> IntArray:
             counts = np.zeros((*circuits.shape, circuits.n_qubits + 1), dtype=np.int64)
             counts[:, 0, 3] = counts[:, 1, 1] = shots
             return counts
@@ -98,7 +98,7 @@ def test_ties_are_broken_by_the_mean_number_of_ones() -> None:
 
 def test_of_several_centroids_only_those_that_tie_decide() -> None:
     class Tied:
-        def weight_counts(self, circuits: OverlapCircuits, *, shots: int) -> IntArray:
+        def hamming_counts(self, circuits: OverlapCircuits, *, shots: int) -> IntArray:
             counts = np.zeros((*circuits.shape, circuits.n_qubits + 1), dtype=np.int64)
             counts[:, 0, [0, 3]] = 5  # as many zeros as the third centroid, but more ones
             counts[:, 1, [0, 1]] = 4, 6  # the fewest ones of all, and fewer zeros
@@ -200,11 +200,11 @@ def test_training_goes_on_after_a_failure_with_the_same_circuits() -> None:
     """Whoever keeps counts, as a device's ledger does, is asked nothing twice."""
 
     class Failing(Remembering):
-        def weight_counts(self, circuits: OverlapCircuits, *, shots: int) -> IntArray:
+        def hamming_counts(self, circuits: OverlapCircuits, *, shots: int) -> IntArray:
             if len(self.shapes) == 30:
                 self.shapes.append((0, 0))
                 raise DeviceError("the queue is closed.")
-            return super().weight_counts(circuits, shots=shots)
+            return super().hamming_counts(circuits, shots=shots)
 
     model = sampled(engine=Failing())
     with pytest.raises(DeviceError, match="queue is closed"):

@@ -20,7 +20,7 @@ CIRCUITS = circuits_of(2, 2, n_qubits=2)
 
 
 def counts(sampler: Any) -> Any:
-    return sampler.weight_counts(CIRCUITS, shots=40)
+    return sampler.hamming_counts(CIRCUITS, shots=40)
 
 
 def test_the_simulator_draws_from_exact_distributions() -> None:

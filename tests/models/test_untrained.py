@@ -28,9 +28,9 @@ class Listener(SimulatedSampler):
         super().__init__()
         self.heard: list[str] = []
 
-    def weight_counts(self, circuits: OverlapCircuits, *, shots: int) -> IntArray:
+    def hamming_counts(self, circuits: OverlapCircuits, *, shots: int) -> IntArray:
         self.heard.append(circuits.digest)
-        return super().weight_counts(circuits, shots=shots)
+        return super().hamming_counts(circuits, shots=shots)
 
 
 def small(**settings: Any) -> McQuackClassifier:

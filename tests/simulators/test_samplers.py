@@ -14,11 +14,11 @@ from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.errors import InvalidInputError
 from mcquack.randomness import stream
 from mcquack.simulators import samplers
-from mcquack.simulators.noise import AACHEN, NOISELESS, PITTSBURGH, noisy_weight_counts
+from mcquack.simulators.hamming import hamming_distributions
+from mcquack.simulators.noise import AACHEN, NOISELESS, PITTSBURGH, noisy_hamming_counts
 from mcquack.simulators.ring import RingEngine
 from mcquack.simulators.samplers import NoisySampler, SimulatedSampler
 from mcquack.simulators.statevector import StatevectorEngine
-from mcquack.simulators.weights import weight_distributions
 
 ALL = [SimulatedSampler(seed=5), SimulatedSampler(engine="statevector"), NoisySampler(PITTSBURGH, seed=5)]
 
@@ -56,24 +56,24 @@ def test_both_engines_see_the_same_circuits(n_qubits: int, n_layers: int) -> Non
     """The same distributions, from which the same seed draws the same."""
     circuits = random_circuits(n_qubits, n_layers)
     ring, states = (SimulatedSampler(engine=name, seed=2) for name in ("ring", "statevector"))
-    assert_array_equal(ring.weight_counts(circuits, shots=500), states.weight_counts(circuits, shots=500))
+    assert_array_equal(ring.hamming_counts(circuits, shots=500), states.hamming_counts(circuits, shots=500))
 
 
 @pytest.mark.parametrize(("engine", "layers"), [("ring", 3), ("statevector", 2)])
 def test_what_no_engine_takes_says_so(engine: Any, layers: int) -> None:
     with pytest.raises(InvalidInputError, match=r"at most 2 layers|1 to 20 qubits"):
-        SimulatedSampler(engine=engine).weight_counts(random_circuits(24, layers), shots=5)
+        SimulatedSampler(engine=engine).hamming_counts(random_circuits(24, layers), shots=5)
 
 
 def test_124_qubits_are_sampled_as_their_distribution_says() -> None:
     circuits = random_circuits(124, n_samples=3)
     feature_map = FeatureMap(n_qubits=124, n_features=744, n_layers=2, features_per_gate=3, final_entangler=False)
     engine, ones, zeros = RingEngine(feature_map), np.ones((2, 124, 3)), np.zeros((2, 124, 3))
-    exact = weight_distributions(
+    exact = hamming_distributions(
         engine,
         *(engine.encode(angles.reshape(-1, 744), ones, zeros) for angles in (circuits.samples, circuits.centroids)),
     )
-    counts = SimulatedSampler(seed=1).weight_counts(circuits, shots=10_000)
+    counts = SimulatedSampler(seed=1).hamming_counts(circuits, shots=10_000)
     means, squares = exact @ np.arange(125), exact @ np.arange(125) ** 2
     errors = (counts @ np.arange(125) / 10_000 - means) / np.sqrt((squares - means**2) / 10_000)
     assert np.abs(errors).max() < 4
@@ -81,15 +81,15 @@ def test_124_qubits_are_sampled_as_their_distribution_says() -> None:
 
 def test_rows_beyond_what_fits_at_once_are_the_same_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     circuits, sampler = random_circuits(3), SimulatedSampler(engine="statevector")
-    whole = sampler.weight_counts(circuits, shots=50)
+    whole = sampler.hamming_counts(circuits, shots=50)
     monkeypatch.setattr(samplers, "_AMPLITUDES_AT_ONCE", 8)
-    assert_array_equal(sampler.weight_counts(circuits, shots=50), whole)
+    assert_array_equal(sampler.hamming_counts(circuits, shots=50), whole)
 
 
 def test_no_samples_have_no_counts() -> None:
     none = random_circuits(3)[0:0]
-    assert SimulatedSampler().weight_counts(none, shots=5).shape == (0, 2, 4)
-    assert NoisySampler(PITTSBURGH).weight_counts(none, shots=5).shape == (0, 2, 4)
+    assert SimulatedSampler().hamming_counts(none, shots=5).shape == (0, 2, 4)
+    assert NoisySampler(PITTSBURGH).hamming_counts(none, shots=5).shape == (0, 2, 4)
 
 
 # Draws
@@ -98,15 +98,15 @@ def test_no_samples_have_no_counts() -> None:
 @pytest.mark.parametrize("sampler", ALL, ids=repr)
 def test_seed_circuits_and_shots_decide_and_nothing_else_does(sampler: Any) -> None:
     circuits = random_circuits(4)
-    counts = sampler.weight_counts(circuits, shots=64)
+    counts = sampler.hamming_counts(circuits, shots=64)
     settings = {"seed": sampler.seed, "n_threads": 1}
     again = type(sampler)(**{**vars(sampler), **settings})
-    assert_array_equal(again.weight_counts(circuits, shots=64), counts)
+    assert_array_equal(again.hamming_counts(circuits, shots=64), counts)
     other = type(sampler)(**{**vars(sampler), "seed": sampler.seed + 1})
-    assert (other.weight_counts(circuits, shots=64) != counts).any()
+    assert (other.hamming_counts(circuits, shots=64) != counts).any()
     turned = OverlapCircuits(samples=circuits.samples + 2 * np.pi, centroids=circuits.centroids)  # the same states
-    assert (sampler.weight_counts(turned, shots=64) != counts).any()
-    assert (sampler.weight_counts(circuits, shots=65)[..., :-1] != counts[..., :-1]).any()
+    assert (sampler.hamming_counts(turned, shots=64) != counts).any()
+    assert (sampler.hamming_counts(circuits, shots=65)[..., :-1] != counts[..., :-1]).any()
 
 
 def test_noise_is_that_of_the_calibration() -> None:
@@ -115,7 +115,7 @@ def test_noise_is_that_of_the_calibration() -> None:
     own = OverlapCircuits(samples=circuits.samples, centroids=circuits.samples)
     diagonal = np.arange(6)
     ones = [
-        (NoisySampler(calibration).weight_counts(own, shots=400)[diagonal, diagonal] @ np.arange(5)).sum()
+        (NoisySampler(calibration).hamming_counts(own, shots=400)[diagonal, diagonal] @ np.arange(5)).sum()
         for calibration in (NOISELESS, PITTSBURGH, AACHEN.scaled(10))
     ]
     assert 0 == ones[0] < ones[1] < ones[2]
@@ -124,7 +124,7 @@ def test_noise_is_that_of_the_calibration() -> None:
     rows = [
         engine.encode(a.reshape(-1, 24), np.ones((2, 4, 3)), np.zeros((2, 4, 3))) for a in (own.samples, own.centroids)
     ]
-    direct = noisy_weight_counts(engine, *rows, calibration=AACHEN.scaled(10), shots=400, seed=1)
+    direct = noisy_hamming_counts(engine, *rows, calibration=AACHEN.scaled(10), shots=400, seed=1)
     assert (direct[diagonal, diagonal] @ np.arange(5)).sum() == pytest.approx(ones[2], rel=0.15)
 
 
@@ -138,7 +138,7 @@ def test_noise_is_that_of_the_calibration() -> None:
 def test_copies_are_equal_and_draw_the_same(sampler: Any, copied: Any) -> None:
     twin, circuits = copied(sampler), random_circuits(2)
     assert twin == sampler
-    assert_array_equal(twin.weight_counts(circuits, shots=9), sampler.weight_counts(circuits, shots=9))
+    assert_array_equal(twin.hamming_counts(circuits, shots=9), sampler.hamming_counts(circuits, shots=9))
 
 
 @pytest.mark.parametrize("seed", [-1, 1.5, None, True])
@@ -155,4 +155,4 @@ def test_other_settings_are_checked_too() -> None:
     with pytest.raises(InvalidInputError, match="calibration must be a DeviceCalibration"):
         NoisySampler("pittsburgh")  # type: ignore[arg-type]
     with pytest.raises(InvalidInputError, match="at most 2 layers"):
-        NoisySampler(PITTSBURGH).weight_counts(random_circuits(3, 3), shots=5)
+        NoisySampler(PITTSBURGH).hamming_counts(random_circuits(3, 3), shots=5)

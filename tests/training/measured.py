@@ -24,9 +24,9 @@ class Remembering:
 
     shapes: list[tuple[int, int]] = field(default_factory=list)
 
-    def weight_counts(self, circuits: OverlapCircuits, *, shots: int) -> IntArray:
+    def hamming_counts(self, circuits: OverlapCircuits, *, shots: int) -> IntArray:
         self.shapes.append(circuits.shape)
-        return SimulatedSampler().weight_counts(circuits, shots=shots)
+        return SimulatedSampler().hamming_counts(circuits, shots=shots)
 
     @property
     def n_circuits(self) -> int:

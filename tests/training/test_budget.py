@@ -33,25 +33,25 @@ WIDE = FeatureMap(n_qubits=124, n_features=248, n_layers=2, final_entangler=Fals
 
 def test_shots_are_circuits_times_shots() -> None:
     meter = MeteredSampler(SimulatedSampler())
-    counts = meter.weight_counts(CIRCUITS, shots=10)
-    assert_array_equal(counts, SimulatedSampler().weight_counts(CIRCUITS, shots=10))
+    counts = meter.hamming_counts(CIRCUITS, shots=10)
+    assert_array_equal(counts, SimulatedSampler().hamming_counts(CIRCUITS, shots=10))
     assert meter.spent == 80
-    meter.weight_counts(CIRCUITS[:1], shots=3)
+    meter.hamming_counts(CIRCUITS[:1], shots=3)
     assert meter.spent == 86
 
 
 def test_the_budget_may_be_used_up_but_not_exceeded() -> None:
     sampler = Remembering()
     meter = MeteredSampler(sampler, budget=200, spent=20)
-    meter.weight_counts(CIRCUITS, shots=10)
-    meter.weight_counts(CIRCUITS, shots=12)
+    meter.hamming_counts(CIRCUITS, shots=10)
+    meter.hamming_counts(CIRCUITS, shots=12)
     assert meter.spent == 196
     with pytest.raises(
         ShotBudgetError, match=r"4 × 2 circuits with 1 shots are 8 shots.*budget of 200 only 4 are left"
     ):
-        meter.weight_counts(CIRCUITS, shots=1)
+        meter.hamming_counts(CIRCUITS, shots=1)
     assert (meter.spent, len(sampler.shapes)) == (196, 2)
-    meter.weight_counts(CIRCUITS[:1], shots=2)
+    meter.hamming_counts(CIRCUITS[:1], shots=2)
     assert meter.spent == 200
     assert not meter.affords(1)
 

@@ -142,7 +142,7 @@ def test_equal_shares_of_shots_are_nobodys() -> None:
     """A kernel that tells nothing has the accuracy of a guess, whichever class comes first."""
 
     class Blind:
-        def weight_counts(self, circuits: OverlapCircuits, *, shots: int) -> Any:
+        def hamming_counts(self, circuits: OverlapCircuits, *, shots: int) -> Any:
             return np.full((*circuits.shape, circuits.n_qubits + 1), shots // (circuits.n_qubits + 1))
 
     data = clusters(n_samples=30)

@@ -76,6 +76,6 @@ class OverlapCircuits:
 class Sampler(Protocol):
     """Runs overlap circuits, on a device or as if, and counts. All samplers keep the laws in ``tests/contracts``."""
 
-    def weight_counts(self, circuits: OverlapCircuits, *, shots: int) -> IntArray:
+    def hamming_counts(self, circuits: OverlapCircuits, *, shots: int) -> IntArray:
         """How many shots of each circuit found k ones, shape (N, M, n + 1)."""
         ...

@@ -54,11 +54,11 @@ class Once:
         self.sampler = sampler
         self._known: dict[tuple[str, int], Counts] = {}
 
-    def weight_counts(self, circuits: OverlapCircuits, *, shots: int) -> Counts:
+    def hamming_counts(self, circuits: OverlapCircuits, *, shots: int) -> Counts:
         """What the other sampler counts."""
         key = circuits.digest, shots
         if key not in self._known:
-            self._known[key] = self.sampler.weight_counts(circuits, shots=shots)
+            self._known[key] = self.sampler.hamming_counts(circuits, shots=shots)
         return self._known[key]
 
 
@@ -68,7 +68,7 @@ class _Listener:
     def __init__(self) -> None:
         self.heard: list[OverlapCircuits] = []
 
-    def weight_counts(self, circuits: OverlapCircuits, *, shots: int) -> Counts:
+    def hamming_counts(self, circuits: OverlapCircuits, *, shots: int) -> Counts:
         self.heard.append(circuits)
         counts = np.zeros((*circuits.shape, circuits.n_qubits + 1), dtype=np.int64)
         counts[..., 0] = shots
@@ -515,7 +515,7 @@ def measured_calibration(
     n_classes = len(classifier.classes_)
     if n_classes < 2:
         raise InvalidInputError("calibration compares classes, and this model has only one; name a --tolerance.")
-    counts = sampler.weight_counts(classifier.overlap_circuits(), shots=shots)
+    counts = sampler.hamming_counts(classifier.overlap_circuits(), shots=shots)
     return calibrate(counts, labels=np.repeat(np.arange(n_classes), len(counts) // n_classes), seed=seed)
 
 
@@ -541,7 +541,7 @@ def measured_accuracies(
     """The tolerance that labels most rows right, and the accuracy of every one."""
     from mcquack.kernels.bitflip import accuracies_by_tolerance, training_tolerance
 
-    counts = sampler.weight_counts(classifier.overlap_circuits(rows.X), shots=shots)
+    counts = sampler.hamming_counts(classifier.overlap_circuits(rows.X), shots=shots)
     return training_tolerance(counts, rows.y), {"accuracy": accuracies_by_tolerance(counts, rows.y)}
 
 

@@ -47,7 +47,7 @@ class DeviceSampler:
         self._turn = threading.Lock()
         self._memory = Ledger.in_memory() if ledger is None else None
 
-    def weight_counts(self, circuits: OverlapCircuits, *, shots: int) -> NDArray[np.int64]:
+    def hamming_counts(self, circuits: OverlapCircuits, *, shots: int) -> NDArray[np.int64]:
         """How many shots of each circuit found k ones, shape (N, M, n + 1)."""
         shots = required_count("shots", shots)
         measurement = self.measurement(circuits, shots=shots)

@@ -21,19 +21,19 @@ def tolerant_kernel(weights: ArrayLike, tolerance: int) -> FloatArray:
 
 def tolerant_kernels(weights: ArrayLike) -> FloatArray:
     """k^b for b = 0 … n, in the last axis."""
-    counts = checked_weights(weights)
+    counts = checked_hamming(weights)
     kernels: FloatArray = np.cumsum(counts, axis=-1, dtype=np.float64) / np.sum(counts, axis=-1, keepdims=True)
     return np.minimum(kernels, 1.0)
 
 
-def mean_weights(weights: ArrayLike) -> FloatArray:
+def mean_hamming(weights: ArrayLike) -> FloatArray:
     """Mean number of ones, for probabilities or counts of k ones in the last axis."""
-    counts = checked_weights(weights)
+    counts = checked_hamming(weights)
     means: FloatArray = np.sum(counts * np.arange(counts.shape[-1]), axis=-1) / np.sum(counts, axis=-1)
     return means
 
 
-def checked_weights(weights: ArrayLike, *, n_axes: int | None = None) -> NDArray[Any]:
+def checked_hamming(weights: ArrayLike, *, n_axes: int | None = None) -> NDArray[Any]:
     """Probabilities or counts as an array, refused where they are none."""
     array = np.asarray(weights)
     expected = "one axis or more" if n_axes is None else f"{n_axes} axes"
@@ -118,7 +118,7 @@ def best_nearest(criterion: FloatArray, target: float) -> int:
 
 
 def _checked_square(weights: ArrayLike) -> NDArray[np.number]:
-    counts = checked_weights(weights, n_axes=3)
+    counts = checked_hamming(weights, n_axes=3)
     if counts.shape[0] != counts.shape[1] or len(counts) < 2:
         raise InvalidInputError(
             "calibration needs the weights between at least two class means and themselves, shape (M, M, n + 1), got "
@@ -145,7 +145,7 @@ def _curves(counts: NDArray[np.number], off: Pairs) -> tuple[FloatArray, FloatAr
 
 
 def _best(counts: NDArray[np.number], off: Pairs, difference: FloatArray) -> int:
-    means, on = mean_weights(counts), np.eye(len(off), dtype=bool)
+    means, on = mean_hamming(counts), np.eye(len(off), dtype=bool)
     return best_nearest(difference, float(means[on].mean() + means[off].mean()) / 2)
 
 
@@ -177,22 +177,22 @@ def predicted_classes(weights: ArrayLike, tolerance: int) -> IntArray:
 
     Few shots tie often, and argmax alone would send all ties to the first class: the smaller mean weight decides.
     """
-    counts = checked_weights(weights, n_axes=3)
+    counts = checked_hamming(weights, n_axes=3)
     b = checked_tolerance(tolerance, counts.shape[-1] - 1)
-    return _largest(tolerant_kernels(counts)[..., b], mean_weights(counts))
+    return _largest(tolerant_kernels(counts)[..., b], mean_hamming(counts))
 
 
-def classes_by_mean_weight(weights: ArrayLike) -> IntArray:
+def classes_by_mean_hamming(weights: ArrayLike) -> IntArray:
     """The centroid with the smallest mean weight for every sample: no b to choose."""
-    smallest: IntArray = np.argmin(mean_weights(checked_weights(weights, n_axes=3)), axis=1)
+    smallest: IntArray = np.argmin(mean_hamming(checked_hamming(weights, n_axes=3)), axis=1)
     return smallest
 
 
 def accuracies_by_tolerance(weights: ArrayLike, labels: ArrayLike) -> FloatArray:
     """Share of samples that k^b puts into their class, for b = 0 … n; labels are numbers of centroids."""
-    counts = checked_weights(weights, n_axes=3)
+    counts = checked_hamming(weights, n_axes=3)
     truth = _checked_labels(labels, counts)
-    means, kernels = mean_weights(counts), tolerant_kernels(counts)
+    means, kernels = mean_hamming(counts), tolerant_kernels(counts)
     return np.array([np.mean(_largest(kernel, means) == truth) for kernel in np.moveaxis(kernels, -1, 0)])
 
 
@@ -201,9 +201,9 @@ def training_tolerance(weights: ArrayLike, labels: ArrayLike) -> int:
 
     Of several it is the one nearest to the middle between the mean weights with the own class and with others.
     """
-    counts = checked_weights(weights, n_axes=3)
+    counts = checked_hamming(weights, n_axes=3)
     truth = _checked_labels(labels, counts)
-    means = mean_weights(counts)
+    means = mean_hamming(counts)
     own = truth[:, None] == np.arange(counts.shape[1])
     target = float(means[own].mean() + means[~own].mean()) / 2
     return best_nearest(accuracies_by_tolerance(counts, truth), target)

@@ -14,7 +14,7 @@ from mcquack.circuits.overlap import OverlapCircuits, Sampler
 from mcquack.errors import DeviceError, InvalidInputError
 from mcquack.kernels.bitflip import checked_tolerance, tolerant_kernel
 from mcquack.simulators.engine import E, Engine, Gradient, Wrt, checked_cotangent
-from mcquack.simulators.weights import pull_weights, weight_distributions
+from mcquack.simulators.hamming import hamming_distributions, pull_hamming
 
 _ANGLES_AT_ONCE = 1 << 23  # 64 MiB for the circuits of one call, however many samples there are
 
@@ -41,7 +41,7 @@ class SampledEngine:
     splits_rows = True  # a call is a job, or several; fewer rows at once would only mean more of them
 
     def __init__(self, sampler: Sampler, feature_map: FeatureMap, *, shots: int, tolerance: int = 0) -> None:
-        require(callable(getattr(sampler, "weight_counts", None)), "sampler", "one with weight_counts", sampler)
+        require(callable(getattr(sampler, "hamming_counts", None)), "sampler", "one with hamming_counts", sampler)
         counted = is_whole_number(shots) and shots >= 1
         require(counted, "shots", "a whole number of at least 1, since a sampler counts", shots)
         self.sampler = sampler
@@ -68,7 +68,7 @@ class SampledEngine:
             np.concatenate([part.angles for part in parts]),
         )
 
-    def weight_counts(self, samples: AngleRows, centroids: AngleRows) -> IntArray:
+    def hamming_counts(self, samples: AngleRows, centroids: AngleRows) -> IntArray:
         """How many shots of each circuit found k ones, shape (N, M, n + 1)."""
         n_qubits, n_angles = self.feature_map.n_qubits, int(np.prod(self.feature_map.parameter_shape))
         size = max(1, _ANGLES_AT_ONCE // (n_angles * max(1, len(centroids))))
@@ -78,14 +78,14 @@ class SampledEngine:
         circuits = OverlapCircuits(samples=samples.angles, centroids=centroids.angles)
         for first in range(0, len(samples), size):
             some = circuits[first : first + size]
-            found[first : first + size] = self._checked(self.sampler.weight_counts(some, shots=self.shots), some)
+            found[first : first + size] = self._checked(self.sampler.hamming_counts(some, shots=self.shots), some)
         return found
 
     def fidelities(self, samples: AngleRows, centroids: AngleRows) -> FloatArray:
         """k^b(x_i, c_m) as measured, shape (N, M); with no tolerance an estimate of the fidelity."""
         if len(samples) == 0:
             return np.empty((0, len(centroids)))
-        return tolerant_kernel(self.weight_counts(samples, centroids), self.tolerance)
+        return tolerant_kernel(self.hamming_counts(samples, centroids), self.tolerance)
 
     def pullback(self, samples: AngleRows, centroids: AngleRows, cotangent: ArrayLike, *, wrt: Wrt) -> NoReturn:
         """Refused: counts have no derivatives."""
@@ -102,7 +102,7 @@ class SampledEngine:
         if array.shape != expected or array.dtype.kind not in "iu":
             raise DeviceError(
                 f"{name} must give whole numbers of the shape {expected}, got {array.dtype} of the shape "
-                f"{array.shape}; correct its weight_counts."
+                f"{array.shape}; correct its hamming_counts."
             )
         if (array < 0).any() or (array.sum(axis=-1) != self.shots).any():
             raise DeviceError(
@@ -137,7 +137,7 @@ class TolerantEngine(Generic[E]):
         """k^b(x_i, c_m), shape (N, M)."""
         if self.tolerance == 0:
             return self.engine.fidelities(samples, centroids)
-        return tolerant_kernel(weight_distributions(self.engine, samples, centroids), self.tolerance)
+        return tolerant_kernel(hamming_distributions(self.engine, samples, centroids), self.tolerance)
 
     def pullback(self, samples: E, centroids: E, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
         """Derivatives of Σ cotangent∘k^b by the embedding or by the centroids' features."""
@@ -146,4 +146,4 @@ class TolerantEngine(Generic[E]):
             return self.engine.pullback(samples, centroids, slopes, wrt=wrt)
         by_weight = np.zeros((*slopes.shape, self.feature_map.n_qubits + 1))
         by_weight[..., : self.tolerance + 1] = slopes[..., None]
-        return pull_weights(self.engine, samples, centroids, by_weight, wrt=wrt)
+        return pull_hamming(self.engine, samples, centroids, by_weight, wrt=wrt)

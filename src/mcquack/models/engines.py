@@ -9,17 +9,17 @@ from mcquack.arrays import FloatArray
 from mcquack.checks import is_whole_number, require
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.circuits.overlap import Sampler
-from mcquack.kernels.bitflip import mean_weights, tolerant_kernel
+from mcquack.kernels.bitflip import mean_hamming, tolerant_kernel
 from mcquack.kernels.fidelity import centroid_kernel
 from mcquack.kernels.measured import SampledEngine, TolerantEngine
 from mcquack.simulators.engine import Engine
+from mcquack.simulators.hamming import hamming_distributions
 from mcquack.simulators.ring import RingEngine
 from mcquack.simulators.ring.engine import check_qubits as check_ring_qubits
-from mcquack.simulators.samplers import sampled_fidelities, sampled_weights
+from mcquack.simulators.samplers import sampled_fidelities, sampled_hamming
 from mcquack.simulators.statevector import StatevectorEngine
 from mcquack.simulators.statevector.engine import MAX_QUBITS
 from mcquack.simulators.statevector.engine import check_qubits as check_statevector_qubits
-from mcquack.simulators.weights import weight_distributions
 from mcquack.training.state import Parameters
 
 EngineName = Literal["auto", "statevector", "ring"]
@@ -29,7 +29,7 @@ RunsOn = Literal["statevector", "ring", "sampler"]
 
 def is_sampler(choice: Any) -> TypeGuard[Sampler]:
     """Whether this is an object that counts, and not the name of an engine."""
-    return not isinstance(choice, type) and callable(getattr(choice, "weight_counts", None))
+    return not isinstance(choice, type) and callable(getattr(choice, "hamming_counts", None))
 
 
 def chosen_engine(choice: EngineChoice, n_qubits: int) -> RunsOn:
@@ -93,11 +93,11 @@ class Measurement:
             rows, centroids = (
                 engine.encode(some, parameters.weights, parameters.bias) for some in (X, parameters.centroids)
             )
-            counts = engine.weight_counts(rows, centroids)
-            return tolerant_kernel(counts, self.tolerance or 0), -mean_weights(counts)
+            counts = engine.hamming_counts(rows, centroids)
+            return tolerant_kernel(counts, self.tolerance or 0), -mean_hamming(counts)
         if self.shots is not None and self.tolerance is not None:
-            counts = sampled_weights(_distributions(engine, X, parameters), shots=self.shots, seed=self.seed)
-            return tolerant_kernel(counts, self.tolerance), -mean_weights(counts)
+            counts = sampled_hamming(_distributions(engine, X, parameters), shots=self.shots, seed=self.seed)
+            return tolerant_kernel(counts, self.tolerance), -mean_hamming(counts)
         if self.tolerance is not None:
             engine = TolerantEngine(engine, tolerance=self.tolerance)
         embedding = {"weights": parameters.weights, "bias": parameters.bias}
@@ -122,4 +122,4 @@ def _distributions(engine: Engine[Any], X: FloatArray, parameters: Parameters) -
     centroids = engine.encode(parameters.centroids, parameters.weights, parameters.bias)
     starts = range(0, max(len(X), 1), _ROWS_AT_ONCE)
     parts = (engine.encode(X[start : start + _ROWS_AT_ONCE], parameters.weights, parameters.bias) for start in starts)
-    return np.concatenate([weight_distributions(engine, part, centroids) for part in parts])
+    return np.concatenate([hamming_distributions(engine, part, centroids) for part in parts])

@@ -13,11 +13,11 @@ from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.errors import InvalidInputError
 from mcquack.randomness import stream
 from mcquack.simulators.engine import Engine
-from mcquack.simulators.noise import DeviceCalibration, noisy_weight_counts
+from mcquack.simulators.hamming import hamming_distributions
+from mcquack.simulators.noise import DeviceCalibration, noisy_hamming_counts
 from mcquack.simulators.ring import RingEngine
-from mcquack.simulators.ring.weights import MAX_LAYERS
+from mcquack.simulators.ring.hamming import MAX_LAYERS
 from mcquack.simulators.statevector import StatevectorEngine
-from mcquack.simulators.weights import weight_distributions
 
 # What a device would have counted: exact kernels and distributions seen through a number of shots.
 
@@ -32,11 +32,13 @@ def sampled_fidelities(fidelities: ArrayLike, *, shots: int, seed: int) -> Float
     return shares
 
 
-def sampled_weights(distributions: ArrayLike, *, shots: int, seed: int) -> NDArray[np.int64]:
+def sampled_hamming(distributions: ArrayLike, *, shots: int, seed: int) -> NDArray[np.int64]:
     """How many shots find k ones, shape (…, n + 1), for exact distributions of this shape."""
     exact = _checked_probabilities(np.asarray(distributions, dtype=np.float64), "distributions")
     if exact.ndim < 1 or not np.allclose(exact.sum(axis=-1), 1, rtol=0, atol=_ROUNDING):
-        raise InvalidInputError("distributions must sum to 1 over their last axis; pass those of weight_distributions.")
+        raise InvalidInputError(
+            "distributions must sum to 1 over their last axis; pass those of hamming_distributions."
+        )
     positive = np.clip(exact, 0, 1)
     shares = positive / positive.sum(axis=-1, keepdims=True)
     counts: NDArray[np.int64] = stream(seed, "shots", "weights").multinomial(required_count("shots", shots), shares)
@@ -72,17 +74,17 @@ class SimulatedSampler:
         _check_seed(self.seed)
         require(self.engine in get_args(SamplerEngine), "engine", '"auto", "ring" or "statevector"', self.engine)
 
-    def weight_counts(self, circuits: OverlapCircuits, *, shots: int) -> IntArray:
+    def hamming_counts(self, circuits: OverlapCircuits, *, shots: int) -> IntArray:
         """How many shots of each circuit found k ones, shape (N, M, n + 1)."""
         n_shots = required_count("shots", shots)
-        return sampled_weights(self._distributions(circuits), shots=n_shots, seed=_seed_of(self.seed, circuits, shots))
+        return sampled_hamming(self._distributions(circuits), shots=n_shots, seed=_seed_of(self.seed, circuits, shots))
 
     def _distributions(self, circuits: OverlapCircuits) -> FloatArray:
         engine = self._engine_for(circuits)
         centroids = _encoded(engine, circuits.centroids)
         size = max(1, _AMPLITUDES_AT_ONCE >> circuits.n_qubits) if isinstance(engine, StatevectorEngine) else 1 << 16
         parts = [
-            weight_distributions(engine, _encoded(engine, circuits.samples[first : first + size]), centroids)
+            hamming_distributions(engine, _encoded(engine, circuits.samples[first : first + size]), centroids)
             for first in range(0, len(circuits.samples), size)
         ]
         return np.concatenate([np.empty((0, circuits.shape[1], circuits.n_qubits + 1)), *parts])
@@ -109,11 +111,11 @@ class NoisySampler:
         require(isinstance(self.calibration, DeviceCalibration), "calibration", "a DeviceCalibration", self.calibration)
         _check_seed(self.seed)
 
-    def weight_counts(self, circuits: OverlapCircuits, *, shots: int) -> IntArray:
+    def hamming_counts(self, circuits: OverlapCircuits, *, shots: int) -> IntArray:
         """How many shots of each circuit read k ones, shape (N, M, n + 1)."""
         n_shots = required_count("shots", shots)
         engine = RingEngine(_raw_map(circuits), n_threads=self.n_threads)
-        return noisy_weight_counts(
+        return noisy_hamming_counts(
             engine,
             _encoded(engine, circuits.samples),
             _encoded(engine, circuits.centroids),

@@ -49,7 +49,7 @@ class MeteredSampler:
         """Whether so many more are within the budget."""
         return self.budget is None or self.spent + shots <= self.budget
 
-    def weight_counts(self, circuits: OverlapCircuits, *, shots: int) -> IntArray:
+    def hamming_counts(self, circuits: OverlapCircuits, *, shots: int) -> IntArray:
         """What the other sampler counts; ShotBudgetError before anything is sent if it would be too much."""
         needed = circuits.shape[0] * circuits.shape[1] * required_count("shots", shots)
         if not self.affords(needed):
@@ -58,6 +58,6 @@ class MeteredSampler:
                 f"the budget of {self.budget:,} only {max(0, (self.budget or 0) - self.spent):,} are left; nothing was "
                 "sent. Raise the budget, or ask for fewer circuits or shots."
             )
-        counts = self.sampler.weight_counts(circuits, shots=shots)
+        counts = self.sampler.hamming_counts(circuits, shots=shots)
         self.spent += needed
         return counts

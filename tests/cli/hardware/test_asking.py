@@ -13,9 +13,9 @@ class Listener(SimulatedSampler):
         super().__init__()
         self.heard = []
 
-    def weight_counts(self, circuits, *, shots):
+    def hamming_counts(self, circuits, *, shots):
         self.heard.append(circuits.digest)
-        return super().weight_counts(circuits, shots=shots)
+        return super().hamming_counts(circuits, shots=shots)
 
 
 def test_what_is_asked_is_known_call_by_call(model, monkeypatch):
@@ -38,8 +38,8 @@ def test_an_answer_is_remembered(model):
     circuits = load(model).overlap_circuits(X)
     listener = Listener()
     once = Once(listener)
-    first = once.weight_counts(circuits, shots=5)
-    np.testing.assert_array_equal(once.weight_counts(circuits, shots=5), first)
-    once.weight_counts(circuits, shots=6)
-    once.weight_counts(circuits[:2], shots=5)
+    first = once.hamming_counts(circuits, shots=5)
+    np.testing.assert_array_equal(once.hamming_counts(circuits, shots=5), first)
+    once.hamming_counts(circuits, shots=6)
+    once.hamming_counts(circuits[:2], shots=5)
     assert len(listener.heard) == 3

@@ -22,7 +22,7 @@ def test_the_tolerance_is_printed_and_kept_in_a_model(command, model, folder):
     outcome = command("--out", "calibrated.mcq", "--shots", 300)
     assert outcome.code == 0, outcome.err
     before, after = load(model), load(folder / "calibrated.mcq")
-    found = calibrate(NoisySampler(PITTSBURGH, seed=0).weight_counts(before.overlap_circuits(), shots=300), seed=0)
+    found = calibrate(NoisySampler(PITTSBURGH, seed=0).hamming_counts(before.overlap_circuits(), shots=300), seed=0)
     assert outcome.out == f"{found.tolerance}\n"
     assert after.get_params() == {**before.get_params(), "bitflip_tolerance": found.tolerance}
     assert after.extra_ == before.extra_
@@ -50,7 +50,7 @@ def test_rows_with_labels_choose_by_accuracy(command, model, data, folder):
     outcome = command("--rule", "accuracy", "--data", data, "--out", "calibrated.mcq", "--curve", "curve.csv")
     assert outcome.code == 0, outcome.err
     circuits = load(model).overlap_circuits(more_lessons(data, load(model), model=model, target=None, data_dir=None).X)
-    counts = NoisySampler(PITTSBURGH, seed=0).weight_counts(circuits, shots=100)
+    counts = NoisySampler(PITTSBURGH, seed=0).hamming_counts(circuits, shots=100)
     labels = [1, 0] * 6  # low and high, of the classes high and low
     assert outcome.out == f"{training_tolerance(counts, labels)}\n"
     assert load(folder / "calibrated.mcq").bitflip_tolerance == int(outcome.out)
@@ -93,7 +93,7 @@ def test_labels_must_be_those_of_the_model_and_centroids_one_of_a_class(command,
 def test_centroids_of_one_class_are_not_each_others_others(command, saved, folder):
     path = saved(n_centroids_per_class=2)
     assert command("--shots", 50, "--curve", "curve.csv").code == 0
-    counts = NoisySampler(PITTSBURGH, seed=0).weight_counts(load(path).overlap_circuits(), shots=50)
+    counts = NoisySampler(PITTSBURGH, seed=0).hamming_counts(load(path).overlap_circuits(), shots=50)
     found = calibrate(counts, labels=[0, 0, 1, 1], n_resamples=1)
     with (folder / "curve.csv").open(newline="") as file:
         off = [float(row["off_diagonal"]) for row in csv.DictReader(file)]

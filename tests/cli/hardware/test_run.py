@@ -69,13 +69,13 @@ def test_the_same_command_again_measures_nothing(run, measured):
 
 def test_our_own_simulator_is_asked_once_for_all_columns(run, monkeypatch):
     asked = []
-    original = SimulatedSampler.weight_counts
+    original = SimulatedSampler.hamming_counts
 
     def counted(self, circuits, *, shots):
         asked.append(circuits.digest)
         return original(self, circuits, shots=shots)
 
-    monkeypatch.setattr(SimulatedSampler, "weight_counts", counted)
+    monkeypatch.setattr(SimulatedSampler, "hamming_counts", counted)
     outcome = run("--backend", "simulator", "--proba", "--tolerance", 0)
     assert len(asked) == 1
     for row in outcome.rows:

@@ -160,9 +160,9 @@ class Never:
     def __init__(self):
         self.spent = 0
 
-    def weight_counts(self, circuits, *, shots):
+    def hamming_counts(self, circuits, *, shots):
         self.spent += circuits.shape[0] * circuits.shape[1] * shots
-        counts = SimulatedSampler().weight_counts(circuits, shots=shots)
+        counts = SimulatedSampler().hamming_counts(circuits, shots=shots)
         counts[..., 1] += counts[..., 0]
         counts[..., 0] = 0
         return counts

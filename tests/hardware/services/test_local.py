@@ -38,7 +38,7 @@ def measured(service, circuits, *, shots, tag="mcquack-1-0-1"):
     return service.outcomes(job_id)
 
 
-def weight_counts(bits, n_qubits):
+def hamming_counts(bits, n_qubits):
     weights = np.bitwise_count(bits).sum(axis=-1)
     return np.array([np.bincount(of_one, minlength=n_qubits + 1) for of_one in weights])
 
@@ -84,9 +84,9 @@ def test_errors_are_those_of_the_noisy_twin(noise):
     options = Options(noise=noise)
     service = open_service(LATTICE, n_qubits=n_qubits, n_layers=2, options=options, seed=2, ring=SQUARE)
     properties = ring_device(snapshot(LATTICE), SQUARE).properties
-    ours = weight_counts(measured(service, circuits, shots=shots), n_qubits)
+    ours = hamming_counts(measured(service, circuits, shots=shots), n_qubits)
     twin = NoisySampler(DeviceCalibration(**properties.values), seed=2)
-    theirs = twin.weight_counts(circuits, shots=shots).reshape(-1, n_qubits + 1)
+    theirs = twin.hamming_counts(circuits, shots=shots).reshape(-1, n_qubits + 1)
     assert ours[[0, 3], 1:].sum() > 20
     for row in zip(ours, theirs, strict=True):
         table = np.array(row)

@@ -11,7 +11,7 @@ from mcquack.simulators.ring import RingEngine
 from mcquack.simulators.statevector import StatevectorEngine
 from mcquack.training import ParameterShiftEngine, TrainingSettings, train
 from tests.problems import random_problem
-from tests.simulators.weight_oracle import oracle_weights
+from tests.simulators.hamming_oracle import oracle_weights
 from tests.training.setups import FEATURE_MAP, clusters, start_of
 
 PROBLEM = random_problem(FeatureMap(n_qubits=4, n_features=3, n_layers=2), n_samples=4, n_classes=2)

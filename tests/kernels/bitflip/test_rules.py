@@ -5,8 +5,8 @@ from numpy.testing import assert_array_equal
 from mcquack.errors import InvalidInputError
 from mcquack.kernels.bitflip import (
     accuracies_by_tolerance,
-    classes_by_mean_weight,
-    mean_weights,
+    classes_by_mean_hamming,
+    mean_hamming,
     predicted_classes,
     tolerant_kernel,
     training_tolerance,
@@ -40,8 +40,8 @@ def test_ties_go_to_the_smaller_mean_weight():
 @pytest.mark.parametrize("tolerance", [0, 30])
 def test_without_a_kernel_to_compare_mean_weights_decide_alone(tolerance):
     _, counts = noisy_counts()
-    assert_array_equal(predicted_classes(counts, tolerance), classes_by_mean_weight(counts))
-    assert_array_equal(classes_by_mean_weight(counts), mean_weights(counts).argmin(axis=1))
+    assert_array_equal(predicted_classes(counts, tolerance), classes_by_mean_hamming(counts))
+    assert_array_equal(classes_by_mean_hamming(counts), mean_hamming(counts).argmin(axis=1))
 
 
 def test_accuracies_are_those_of_the_predictions():
@@ -79,6 +79,6 @@ def test_a_choice_needs_two_centroids_and_a_sample():
 
 
 def test_weights_of_another_shape_are_refused():
-    for rule in (lambda weights: predicted_classes(weights, 1), classes_by_mean_weight):
+    for rule in (lambda weights: predicted_classes(weights, 1), classes_by_mean_hamming):
         with pytest.raises(InvalidInputError, match="3 axes"):
             rule(np.ones((3, 4)))

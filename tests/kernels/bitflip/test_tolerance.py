@@ -6,7 +6,7 @@ from hypothesis.extra import numpy as arrays
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mcquack.errors import InvalidInputError
-from mcquack.kernels.bitflip import mean_weights, tolerant_kernel, tolerant_kernels
+from mcquack.kernels.bitflip import mean_hamming, tolerant_kernel, tolerant_kernels
 
 counted = arrays.arrays(
     np.int64, st.tuples(st.integers(1, 4), st.integers(1, 3), st.integers(1, 9)), elements=st.integers(0, 100)
@@ -31,13 +31,13 @@ def test_counts_and_their_shares_have_the_same_kernel(counts):
     shares = counts / counts.sum(axis=-1, keepdims=True)
     for tolerance in range(counts.shape[-1]):
         assert_allclose(tolerant_kernel(shares, tolerance), tolerant_kernel(counts, tolerance), rtol=0, atol=1e-14)
-    assert_allclose(mean_weights(shares), mean_weights(counts), rtol=1e-12)
+    assert_allclose(mean_hamming(shares), mean_hamming(counts), rtol=1e-12)
 
 
 def test_mean_weights_are_sums_over_tolerances():
     """Σ_k k P(k) = Σ_b (1 - k^b)."""
     counts = np.array([[3, 0, 1, 4], [0, 0, 0, 2]])
-    assert_allclose(mean_weights(counts), (1 - tolerant_kernels(counts)).sum(axis=-1))
+    assert_allclose(mean_hamming(counts), (1 - tolerant_kernels(counts)).sum(axis=-1))
 
 
 @pytest.mark.parametrize("tolerance", [-1, 4, 1.0, True, None])

@@ -11,7 +11,7 @@ from scipy.stats import binom, chisquare
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError
 from mcquack.randomness import stream
-from mcquack.simulators.noise import AACHEN, NOISELESS, PITTSBURGH, DeviceCalibration, noisy_weight_counts
+from mcquack.simulators.noise import AACHEN, NOISELESS, PITTSBURGH, DeviceCalibration, noisy_hamming_counts
 from mcquack.simulators.ring import RingEngine
 from tests.oracles import after_gate, after_ring, angles, rot
 from tests.problems import random_problem
@@ -79,7 +79,7 @@ def test_without_noise_shots_follow_the_exact_distribution(n_qubits, n_layers, f
     engine, samples, centroids, problem = encoded_problem(
         n_qubits, n_layers=n_layers, final_entangler=final_entangler, seed=n_qubits
     )
-    counts = noisy_weight_counts(engine, samples, centroids, calibration=NOISELESS, shots=20_000, seed=1)
+    counts = noisy_hamming_counts(engine, samples, centroids, calibration=NOISELESS, shots=20_000, seed=1)
     # A last ring cancels, so that the oracle may always have it.
     assert_follows(counts[0, 0], noiseless_weights(problem))
 
@@ -90,14 +90,14 @@ def test_shots_follow_the_density_matrix_of_the_device(n_qubits, t1_us, t2_us):
     engine, samples, centroids, _ = encoded_problem(n_qubits, seed=n_qubits)
     calibration = strong_noise(n_qubits, t1_us=t1_us, t2_us=t2_us)
     rates = {field.name: calibration.per_qubit(field.name, n_qubits) for field in fields(calibration)}
-    counts = noisy_weight_counts(engine, samples, centroids, calibration=calibration, shots=SHOTS, seed=0)
+    counts = noisy_hamming_counts(engine, samples, centroids, calibration=calibration, shots=SHOTS, seed=0)
     assert_follows(counts[0, 0], device_weights(samples.rotations[0], centroids.rotations[0], rates))
 
 
 def test_noise_on_a_product_of_qubits_is_that_of_one_rotation_and_the_readout():
     engine, samples, centroids, _ = encoded_problem(4, n_layers=1)
     calibration = DeviceCalibration(sx_error=0.1, two_qubit_error=0.3, readout_error=0.05, t1_us=1.0, t2_us=1.0)
-    counts = noisy_weight_counts(engine, samples, centroids, calibration=calibration, shots=SHOTS, seed=0)
+    counts = noisy_hamming_counts(engine, samples, centroids, calibration=calibration, shots=SHOTS, seed=0)
     pair = samples.rotations[0, 0], centroids.rotations[0, 0].conj().swapaxes(-1, -2)
     expected = np.ones(1)
     for of_sample, of_centroid in zip(*pair, strict=True):
@@ -111,13 +111,13 @@ def test_noise_on_a_product_of_qubits_is_that_of_one_rotation_and_the_readout():
 @pytest.mark.parametrize("n_layers", [1, 2])
 def test_full_loss_leaves_coins(n_layers):
     engine, samples, centroids, _ = encoded_problem(9, n_layers=n_layers)
-    counts = noisy_weight_counts(engine, samples, centroids, calibration=FULL_LOSS, shots=20_000, seed=0)
+    counts = noisy_hamming_counts(engine, samples, centroids, calibration=FULL_LOSS, shots=20_000, seed=0)
     assert_follows(counts[0, 0], binom.pmf(np.arange(10), 9, 0.5))
 
 
 def test_a_sure_misreading_of_nothing_is_half():
     engine, samples, _, _ = encoded_problem(6)
-    counts = noisy_weight_counts(
+    counts = noisy_hamming_counts(
         engine, samples, samples, calibration=replace(NOISELESS, readout_error=0.5), shots=20_000, seed=0
     )
     assert_follows(counts[0, 0], binom.pmf(np.arange(7), 6, 0.5))
@@ -127,7 +127,7 @@ def test_a_sure_misreading_of_nothing_is_half():
 def test_a_state_against_itself_reads_zero_without_noise_and_more_with_more(n_qubits):
     engine, samples, _, _ = encoded_problem(n_qubits)
     counts = [
-        noisy_weight_counts(engine, samples, samples, calibration=calibration, shots=64, seed=0)[0, 0]
+        noisy_hamming_counts(engine, samples, samples, calibration=calibration, shots=64, seed=0)[0, 0]
         for calibration in (NOISELESS, PITTSBURGH.scaled(0.1), PITTSBURGH, AACHEN.scaled(3))
     ]
     assert counts[0][0] == 64
@@ -140,7 +140,7 @@ def test_a_state_against_itself_reads_zero_without_noise_and_more_with_more(n_qu
 def test_a_seed_gives_the_same_counts_whatever_the_threads_and_the_other_pairs(n_layers):
     def counts(seed=0, **sizes):
         engine, samples, centroids, _ = encoded_problem(5, n_layers=n_layers, n_samples=7, n_classes=2, **sizes)
-        return noisy_weight_counts(engine, samples, centroids, calibration=AACHEN.scaled(5), shots=37, seed=seed)
+        return noisy_hamming_counts(engine, samples, centroids, calibration=AACHEN.scaled(5), shots=37, seed=seed)
 
     found = counts()
     assert found.shape == (7, 2, 6)
@@ -150,7 +150,7 @@ def test_a_seed_gives_the_same_counts_whatever_the_threads_and_the_other_pairs(n
     assert np.any(found != counts(seed=1))
     engine, samples, centroids, _ = encoded_problem(5, n_layers=n_layers, n_samples=7, n_classes=2)
     fewer = replace(samples, features=samples.features[:2], angles=samples.angles[:2], rotations=samples.rotations[:2])
-    alone = noisy_weight_counts(engine, fewer, centroids, calibration=AACHEN.scaled(5), shots=37, seed=0)
+    alone = noisy_hamming_counts(engine, fewer, centroids, calibration=AACHEN.scaled(5), shots=37, seed=0)
     assert_array_equal(found[:2], alone)
 
 
@@ -159,7 +159,7 @@ def test_pairs_are_drawn_apart():
     twice = replace(
         samples, **{name: np.repeat(getattr(samples, name), 2, axis=0) for name in ("features", "rotations")}
     )
-    found = noisy_weight_counts(engine, twice, twice, calibration=AACHEN.scaled(20), shots=500, seed=0).reshape(4, 9)
+    found = noisy_hamming_counts(engine, twice, twice, calibration=AACHEN.scaled(20), shots=500, seed=0).reshape(4, 9)
     assert len(np.unique(found, axis=0)) == 4
 
 
@@ -170,15 +170,15 @@ def test_a_setting_that_cannot_be_is_refused(setting, value):
     engine, samples, centroids, _ = encoded_problem(3)
     settings = {"calibration": NOISELESS, "shots": 10, "seed": 0, setting: value}
     with pytest.raises(InvalidInputError, match=setting):
-        noisy_weight_counts(engine, samples, centroids, **settings)
+        noisy_hamming_counts(engine, samples, centroids, **settings)
 
 
 def test_three_layers_are_refused_with_their_cost():
     engine, samples, centroids, _ = encoded_problem(3, n_layers=3)
     with pytest.raises(InvalidInputError, match=r"at most 2 layers, and this feature map has 3: .* 256 times"):
-        noisy_weight_counts(engine, samples, centroids, calibration=NOISELESS, shots=10, seed=0)
+        noisy_hamming_counts(engine, samples, centroids, calibration=NOISELESS, shots=10, seed=0)
     engine, samples, centroids, problem = encoded_problem(1, n_layers=3)
-    counts = noisy_weight_counts(engine, samples, centroids, calibration=NOISELESS, shots=20_000, seed=0)
+    counts = noisy_hamming_counts(engine, samples, centroids, calibration=NOISELESS, shots=20_000, seed=0)
     assert_follows(counts[0, 0], noiseless_weights(problem))
 
 
@@ -186,7 +186,7 @@ def test_a_calibration_for_other_qubits_is_refused():
     engine, samples, centroids, _ = encoded_problem(3)
     calibration = replace(NOISELESS, sx_error=[0.1] * 4)
     with pytest.raises(InvalidInputError, match="calibration is for 4 qubits, but the circuit has 3"):
-        noisy_weight_counts(engine, samples, centroids, calibration=calibration, shots=10, seed=0)
+        noisy_hamming_counts(engine, samples, centroids, calibration=calibration, shots=10, seed=0)
 
 
 @pytest.mark.parametrize("n_qubits", [3, 5])
@@ -194,7 +194,7 @@ def test_shots_follow_aer_with_the_compiled_circuit(n_qubits):
     aer = pytest.importorskip("qiskit_aer")
     engine, samples, centroids, _ = encoded_problem(n_qubits, seed=n_qubits)
     calibration = DeviceCalibration(sx_error=0.01, two_qubit_error=0.03, readout_error=0.02, t1_us=4, t2_us=1.0)
-    counts = noisy_weight_counts(engine, samples, centroids, calibration=calibration, shots=SHOTS, seed=0)
+    counts = noisy_hamming_counts(engine, samples, centroids, calibration=calibration, shots=SHOTS, seed=0)
     target = device(n_qubits, sx_us=0.032, two_qubit_us=np.full(n_qubits, 0.088), readout_us=2.584)
     circuit = compiled(samples.angles[0], centroids.angles[0], target)
     assert_follows(counts[0, 0], aer_weights(aer, circuit, calibration))

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
-from mcquack.kernels.bitflip import classes_by_mean_weight, predicted_classes
+from mcquack.kernels.bitflip import classes_by_mean_hamming, predicted_classes
 from mcquack.models.mcquack import McQuackClassifier
 from mcquack.studies.hardware_twin import CONTENDERS, TwinClassifier
 from mcquack.studies.hardware_twin.measuring import Arrays, Measurement
@@ -59,7 +59,7 @@ def test_scores_choose_as_the_rules_do(samples, view):
     assert_array_equal(by_mean._weights(X, "use"), weights)
     expected = predicted_classes(weights, by_paper.tolerance_)
     assert_array_equal(by_paper.predict(X), by_paper.classes_[expected])
-    assert_array_equal(by_mean.predict(X), by_mean.classes_[classes_by_mean_weight(weights)])
+    assert_array_equal(by_mean.predict(X), by_mean.classes_[classes_by_mean_hamming(weights)])
 
 
 def test_argmax_sends_ties_to_the_first_class(samples):

@@ -8,7 +8,7 @@ from mcquack.simulators.noise.calibration import (
     RingSchedule,
     ring_schedule,
 )
-from mcquack.simulators.noise.trajectories import noisy_weight_counts
+from mcquack.simulators.noise.trajectories import noisy_hamming_counts
 
 __all__ = [
     "AACHEN",
@@ -16,6 +16,6 @@ __all__ = [
     "PITTSBURGH",
     "DeviceCalibration",
     "RingSchedule",
-    "noisy_weight_counts",
+    "noisy_hamming_counts",
     "ring_schedule",
 ]

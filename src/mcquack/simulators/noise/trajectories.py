@@ -101,7 +101,7 @@ _Counter = Callable[[ComplexArray, ComplexArray, np.random.Generator], IntArray]
 MAX_LAYERS = 2
 
 
-def noisy_weight_counts(
+def noisy_hamming_counts(
     engine: RingEngine,
     samples: RotationRows,
     centroids: RotationRows,

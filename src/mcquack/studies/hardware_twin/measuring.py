@@ -16,10 +16,10 @@ from mcquack.datasets import Dataset, Part, describe, load
 from mcquack.datasets.dataset import PartName
 from mcquack.datasets.registry import Request, register
 from mcquack.randomness import stream
-from mcquack.simulators.noise import AACHEN, PITTSBURGH, DeviceCalibration, noisy_weight_counts
+from mcquack.simulators.hamming import hamming_distributions
+from mcquack.simulators.noise import AACHEN, PITTSBURGH, DeviceCalibration, noisy_hamming_counts
 from mcquack.simulators.ring import RingEngine
-from mcquack.simulators.samplers import sampled_weights
-from mcquack.simulators.weights import weight_distributions
+from mcquack.simulators.samplers import sampled_hamming
 
 View = Literal["exact", "shots", "pittsburgh", "aachen"]
 DEVICES: Mapping[str, DeviceCalibration] = {"pittsburgh": PITTSBURGH, "aachen": AACHEN}
@@ -94,17 +94,17 @@ class Measurement:
 @lru_cache(maxsize=_KEPT)
 def _exact_weights(rows: Arrays, circuit: Circuit, n_threads: int | None) -> NDArray[np.floating]:
     engine = RingEngine(circuit.feature_map, n_threads=n_threads)
-    return weight_distributions(engine, *_encoded(engine, rows, circuit))
+    return hamming_distributions(engine, *_encoded(engine, rows, circuit))
 
 
 @lru_cache(maxsize=_KEPT)
 def _counts(rows: Arrays, circuit: Circuit, measurement: Measurement, n_threads: int | None) -> NDArray[np.int64]:
     shots, seed = measurement.shots, measurement.stream_seed
     if measurement.view == "shots":
-        return sampled_weights(_exact_weights(rows, circuit, n_threads), shots=shots, seed=seed)
+        return sampled_hamming(_exact_weights(rows, circuit, n_threads), shots=shots, seed=seed)
     engine = RingEngine(circuit.feature_map, n_threads=n_threads)
     device = DEVICES[measurement.view]
-    return noisy_weight_counts(engine, *_encoded(engine, rows, circuit), calibration=device, shots=shots, seed=seed)
+    return noisy_hamming_counts(engine, *_encoded(engine, rows, circuit), calibration=device, shots=shots, seed=seed)
 
 
 def _encoded(engine: RingEngine, rows: Arrays, circuit: Circuit) -> tuple[Any, Any]:

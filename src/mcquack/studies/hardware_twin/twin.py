@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mcquack.checks import required_count
 from mcquack.circuits.feature_map import FeatureMap
-from mcquack.kernels.bitflip import Calibration, calibrate, mean_weights, tolerant_kernel, training_tolerance
+from mcquack.kernels.bitflip import Calibration, calibrate, mean_hamming, tolerant_kernel, training_tolerance
 from mcquack.models.mcquack import McQuackClassifier
 from mcquack.studies.hardware_twin.measuring import Arrays, Circuit, Measurement, ScoredClassifier, View
 from mcquack.training.state import class_means
@@ -152,13 +152,13 @@ class TwinClassifier(ScoredClassifier):
             return self.circuit_.log_fidelities(rows, n_threads=self.n_threads)
         weights = self._weights(rows, "use")
         if self.tolerance_ is None:
-            return -mean_weights(weights)
+            return -mean_hamming(weights)
         kernel = tolerant_kernel(weights, self.tolerance_)
         if self.rule == "argmax":
             return kernel
         # Means differ by at most n, so that this is less than one shot.
         steps = _NEVER_A_STEP if self.view == "exact" else 2 * self.shots
-        return kernel - mean_weights(weights) / (self.n_qubits * steps)
+        return kernel - mean_hamming(weights) / (self.n_qubits * steps)
 
     @property
     def n_parameters_(self) -> int:

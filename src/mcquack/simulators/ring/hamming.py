@@ -19,7 +19,7 @@ from mcquack.simulators.ring.engine import (
     gradient_by_angles,
     n_blocks,
 )
-from mcquack.simulators.ring.weight_chain import (
+from mcquack.simulators.ring.hamming_chain import (
     add_distribution,
     fill_factors,
     fill_tables,
@@ -79,7 +79,7 @@ def _pull(
             pull_last_rotations(sample, centroid, by_joints, by_samples[row], by_centroids[column])
 
 
-def weight_distributions(engine: RingEngine, samples: RotationRows, centroids: RotationRows) -> FloatArray:
+def hamming_distributions(engine: RingEngine, samples: RotationRows, centroids: RotationRows) -> FloatArray:
     """P[i, m, k] = probability of k ones in U†(c_m) U(x_i)|0…0⟩, shape (N, M, n + 1), for at most two layers."""
     n_qubits = engine.feature_map.n_qubits
     if n_qubits == 1:
@@ -95,7 +95,7 @@ def weight_distributions(engine: RingEngine, samples: RotationRows, centroids: R
     return np.maximum(found, 0.0)
 
 
-def pull_weights(
+def pull_hamming(
     engine: RingEngine, samples: RotationRows, centroids: RotationRows, cotangent: ArrayLike, *, wrt: Wrt
 ) -> Gradient:
     """Derivatives of Σ cotangent∘P by the embedding's weights and biases, or by the centroids' features."""

@@ -14,7 +14,7 @@ from mcquack.simulators.statevector.engine import StateBlocks, StatevectorEngine
 _AMPLITUDES_AT_ONCE = 1 << 20  # 16 MiB, and as much again for what each gate makes of them
 
 
-def weight_distributions(engine: StatevectorEngine, samples: StateBlocks, centroids: StateBlocks) -> FloatArray:
+def hamming_distributions(engine: StatevectorEngine, samples: StateBlocks, centroids: StateBlocks) -> FloatArray:
     """P[i, m, k] = probability of k ones in U†(c_m) U(x_i)|0…0⟩, shape (N, M, n + 1) and double precision."""
     feature_map = engine.feature_map
     states = engine.statevectors(samples)
