@@ -37,7 +37,7 @@ def sampled_hamming(distributions: ArrayLike, *, shots: int, seed: int) -> NDArr
     exact = _checked_probabilities(np.asarray(distributions, dtype=np.float64), "distributions")
     if exact.ndim < 1 or not np.allclose(exact.sum(axis=-1), 1, rtol=0, atol=_ROUNDING):
         raise InvalidInputError(
-            "distributions must sum to 1 over their last axis; pass those of hamming_distributions."
+            "distributions must sum to 1 over their last axis; pass hamming_distributions."
         )
     positive = np.clip(exact, 0, 1)
     shares = positive / positive.sum(axis=-1, keepdims=True)
