@@ -9,7 +9,7 @@ from sklearn.datasets import make_blobs
 
 from mcquack import McQuackClassifier
 from mcquack.errors import InvalidInputError
-from mcquack.kernels.alignment import target_alignment
+from mcquack.kernels.losses import target_alignment
 from mcquack.kernels.bitflip import mean_hamming, predicted_classes, tolerant_kernel
 from mcquack.models import engines as inference
 from mcquack.models.engines import Measurement, check_measurement, new_engine

@@ -20,7 +20,7 @@ from sklearn.neighbors import NearestCentroid
 
 from mcquack import McQuackClassifier, QuackClassifier
 from mcquack.errors import InvalidInputError
-from mcquack.kernels.alignment import target_alignment
+from mcquack.kernels.losses import target_alignment
 from mcquack.models import PRESETS
 from mcquack.models import mcquack as module
 from tests.models.sameness import assert_same_model, assert_same_state, assert_same_training, timeless

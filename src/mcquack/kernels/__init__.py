@@ -1,6 +1,49 @@
-"""The N × M matrix of fidelities and how well it fits the labels."""
+"""The N × M matrix of fidelities, how well it fits the labels, and how it is measured."""
 
-from mcquack.kernels.alignment import alignment_gradient, ideal_kernel, target_alignment
-from mcquack.kernels.fidelity import centroid_kernel, class_scores
+from mcquack.kernels.bitflip import (
+    Calibration,
+    accuracies_by_tolerance,
+    calibrate,
+    classes_by_mean_hamming,
+    mean_hamming,
+    predicted_classes,
+    tolerant_kernel,
+    tolerant_kernels,
+    training_tolerance,
+)
+from mcquack.kernels.fidelity import ClassScore, centroid_kernel, class_scores
+from mcquack.kernels.losses import (
+    Alignment,
+    CrossEntropy,
+    Loss,
+    alignment_gradient,
+    ideal_kernel,
+    loss_of,
+    target_alignment,
+)
+from mcquack.kernels.measured import SampledEngine, Shots, TolerantEngine
 
-__all__ = ["alignment_gradient", "centroid_kernel", "class_scores", "ideal_kernel", "target_alignment"]
+__all__ = [
+    "Alignment",
+    "Calibration",
+    "ClassScore",
+    "CrossEntropy",
+    "Loss",
+    "SampledEngine",
+    "Shots",
+    "TolerantEngine",
+    "accuracies_by_tolerance",
+    "alignment_gradient",
+    "calibrate",
+    "centroid_kernel",
+    "class_scores",
+    "classes_by_mean_hamming",
+    "ideal_kernel",
+    "loss_of",
+    "mean_hamming",
+    "predicted_classes",
+    "target_alignment",
+    "tolerant_kernel",
+    "tolerant_kernels",
+    "training_tolerance",
+]

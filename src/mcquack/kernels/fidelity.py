@@ -8,24 +8,39 @@ from numpy.typing import ArrayLike, NDArray
 
 from mcquack.arrays import FloatArray
 from mcquack.errors import InvalidInputError
-from mcquack.simulators.engine import E, Engine
+from mcquack.simulators.engine import Engine
 
 
 def centroid_kernel(
-    engine: Engine[E], X: FloatArray, centroids: FloatArray, *, weights: FloatArray, bias: FloatArray
+    engine: Engine[Any], X: FloatArray, centroids: FloatArray, *, weights: FloatArray, bias: FloatArray
 ) -> FloatArray:
-    """K[i, m] = |⟨0|U†(c_m) U(x_i)|0⟩|² (paper, eq. 8): N + M circuits in place of N × M."""
-    encoded = engine.encode(centroids, weights, bias)
-    # A device takes all rows in one job, and what runs on one sees to its own memory.
-    size = max(len(X), 1) if getattr(engine, "splits_rows", False) else _chunk_rows(engine.feature_map.n_qubits)
-    chunks = (X[start : start + size] for start in range(0, len(X), size))
-    parts = [engine.fidelities(engine.encode(chunk, weights, bias), encoded) for chunk in chunks]
-    return np.concatenate(parts) if parts else np.empty((0, len(centroids)))
+    """K[i, m] = |⟨0|U†(c_m) U(x_i)|0⟩|² (paper, eq. 8): N + M circuits in place of N × M, in pieces that fit.
 
+    Parameters
+    ----------
+    engine : Engine
+        Runs the circuits.
+    X, centroids : arrays (N, d) and (M, d)
+        Features of samples and centroids.
+    weights, bias : arrays of the feature map's parameter shape
+        Parameters of the embedding.
 
-def _chunk_rows(n_qubits: int) -> int:
-    """Enough rows to keep all threads busy, few enough that their states stay around 64 MiB (16 rows at least)."""
-    return max(16, 2**23 >> n_qubits) if n_qubits < 24 else 16
+    Returns
+    -------
+    array (N, M)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mcquack import FeatureMap
+    >>> from mcquack.simulators import StatevectorEngine
+    >>> circuit = FeatureMap(n_qubits=2, n_features=2, n_layers=1)
+    >>> ones = np.ones(circuit.parameter_shape)
+    >>> X = np.array([[0.0, 1.0], [0.5, 0.5], [1.0, 0.0]])
+    >>> centroid_kernel(StatevectorEngine(circuit), X, X[:1], weights=ones, bias=ones).round(4).tolist()
+    [[1.0], [0.8809], [0.5884]]
+    """
+    return engine.kernel(X, centroids, weights=weights, bias=bias)
 
 
 # From fidelities with every centroid to one score for each class, and the way back. Centroid j of class m stands in

@@ -1,22 +1,228 @@
-"""Kernels that a sampler measures, a device or what stands in for one, behind the seam of engines."""
+"""Kernels as they are measured: through a number of shots, tolerating bit flips, by a simulator or by a device."""
 
+from __future__ import annotations
+
+import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Generic, NoReturn
+from typing import Any, NoReturn, Self, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, DTypeLike
 
 from mcquack.arrays import FloatArray, IntArray
-from mcquack.checks import is_whole_number, require
+from mcquack.checks import is_whole_number, require, required_count
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.circuits.overlap import OverlapCircuits, Sampler
-from mcquack.errors import DeviceError, InvalidInputError
-from mcquack.kernels.bitflip import checked_tolerance, tolerant_kernel
-from mcquack.simulators.engine import E, Engine, Gradient, Wrt, checked_cotangent
-from mcquack.simulators.hamming import hamming_distributions, pull_hamming
+from mcquack.errors import DeviceError, InvalidInputError, ShotBudgetError
+from mcquack.kernels.bitflip import checked_tolerance, mean_hamming, tolerant_kernel
+from mcquack.simulators.choice import EngineChoice, engine_of
+from mcquack.simulators.engine import E, Engine, Gradient, GradientRule, Measured, Wrt, checked_cotangent
+from mcquack.simulators.samplers import sampled_fidelities, sampled_hamming
 
 _ANGLES_AT_ONCE = 1 << 23  # 64 MiB for the circuits of one call, however many samples there are
+_ROWS_AT_ONCE = 64
+
+
+class TolerantEngine(Engine[E]):
+    """An engine whose fidelities are k^b, exact, and whose pullback is their derivative; b = 0 is the engine itself.
+
+    Unlike fidelities, k^b with 0 < b < n changes when samples and centroids change places.
+
+    Parameters
+    ----------
+    engine : Engine
+        One with exact distributions of numbers of ones, on its circuit.
+    tolerance : int
+        b: outcomes with at most so many ones count as zeros.
+    """
+
+    def __init__(self, engine: Engine[E], *, tolerance: int) -> None:
+        super().__init__(engine.feature_map, dtype=engine.dtype)
+        self.engine = engine
+        self.tolerance = checked_tolerance(tolerance, engine.feature_map.n_qubits)
+
+    @property
+    def rows_at_once(self) -> int | None:
+        """What the engine behind this one takes."""
+        return self.engine.rows_at_once
+
+    def on(self, feature_map: FeatureMap, *, seed: int = 0) -> Self:
+        """The same tolerance for another circuit."""
+        return type(self)(self.engine.on(feature_map, seed=seed), tolerance=self.tolerance)
+
+    def settings(self) -> dict[str, Any]:
+        """What tells this engine from others."""
+        return {"engine": self.engine.name, "tolerance": self.tolerance}
+
+    def encode(self, X: ArrayLike, weights: ArrayLike, bias: ArrayLike) -> E:
+        """What the engine behind this one encodes."""
+        return self.engine.encode(X, weights, bias)
+
+    def fidelities(self, samples: E, centroids: E) -> FloatArray:
+        """k^b(x_i, c_m), shape (N, M)."""
+        if self.tolerance == 0:
+            return self.engine.fidelities(samples, centroids)
+        return tolerant_kernel(self.engine.hamming_distributions(samples, centroids), self.tolerance)
+
+    def pullback(self, samples: E, centroids: E, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
+        """Derivatives of Σ cotangent∘k^b by the embedding or by the centroids' features."""
+        slopes = checked_cotangent(cotangent, samples, centroids)
+        if self.tolerance == 0:
+            return self.engine.pullback(samples, centroids, slopes, wrt=wrt)
+        by_ones = np.zeros((*slopes.shape, self.feature_map.n_qubits + 1))
+        by_ones[..., : self.tolerance + 1] = slopes[..., None]
+        return self.engine.pull_hamming(samples, centroids, by_ones, wrt=wrt)
+
+
+class Shots(Engine[Any]):
+    """Trains exactly, and is used as a device would be: every entry of the kernel is a share of shots.
+
+    Parameters
+    ----------
+    shots : int, optional
+        Measurements for each entry of the kernel when a model is used; None takes exact values.
+    tolerance : int, optional
+        b; outcomes with at most b ones count as zeros when a model is used: the paper's k^b. None counts zeros alone,
+        which is the fidelity. Equal shares of shots are told apart by their mean number of ones.
+    training_tolerance : int, optional
+        The b of the kernel that training aligns. Its exact derivatives are those of the ring engine; other engines
+        need a ``gradient`` from values.
+    engine : "auto", "statevector", "ring" or Engine
+        What computes the exact distributions.
+    gradient : "exact", "parameter_shift", "stochastic_shift" or "spsa"
+        Where training gets its derivatives from.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from mcquack import McQuackClassifier
+    >>> from mcquack.kernels import Shots
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = McQuackClassifier(3, epochs=2, random_state=0).fit(X, y)
+    >>> exact = model.transform(X)
+    >>> sampled = model.set_params(engine=Shots(1000)).transform(X)
+    >>> bool(abs(sampled - exact).max() < 0.1)
+    True
+    """
+
+    name = "shots"
+
+    def __init__(
+        self,
+        shots: int | None = None,
+        *,
+        tolerance: int | None = None,
+        training_tolerance: int | None = None,
+        engine: EngineChoice = "auto",
+        gradient: GradientRule = "exact",
+    ) -> None:
+        possible = shots is None or (is_whole_number(shots) and shots >= 1)
+        require(possible, "shots", "None, for exact values, or a whole number of at least 1", shots)
+        _check_gradient(gradient)
+        for name, value in (("tolerance", tolerance), ("training_tolerance", training_tolerance)):
+            possible = value is None or (is_whole_number(value) and value >= 0)
+            require(possible, name, "None or a whole number of at least 0", value)
+        self.shots = None if shots is None else int(shots)
+        self.tolerance = tolerance
+        self.training_tolerance = training_tolerance
+        self.engine = engine
+        self.gradient = gradient
+        self.seed = 0
+        inner = engine_of(engine, 1)  # refuses what is no engine; which one "auto" is, the circuit decides
+        super().__init__(dtype=inner.dtype)
+
+    def settings(self) -> dict[str, Any]:
+        """The keyword arguments that make this engine again; an inner engine stands by its name and its own."""
+        inner = self.engine
+        return {
+            "shots": self.shots,
+            "tolerance": self.tolerance,
+            "training_tolerance": self.training_tolerance,
+            "engine": inner if isinstance(inner, str) else {"name": inner.name, **inner.settings()},
+            "gradient": self.gradient,
+        }
+
+    def for_qubits(self, n_qubits: int) -> Self:
+        """This engine with the one inside that circuits of this width run on."""
+        if isinstance(self.engine, Engine):
+            return self
+        found = copy.copy(self)
+        found.engine = engine_of(self.engine, n_qubits)
+        return found
+
+    @property
+    def few_layers(self) -> bool:  # type: ignore[override]
+        """What the engine inside says."""
+        return isinstance(self.engine, Engine) and self.engine.few_layers
+
+    def check(self, feature_map: FeatureMap) -> None:
+        """Raises InvalidInputError on circuits that the engine inside does not take, or with fewer qubits than b."""
+        inner = engine_of(self.engine, feature_map.n_qubits)
+        inner.check(feature_map)
+        for name in ("tolerance", "training_tolerance"):
+            value, most = getattr(self, name), feature_map.n_qubits
+            possible = value is None or value <= most
+            require(possible, name, f"None or a whole number from 0 to n_qubits = {most}", value)
+        if self.training_tolerance is not None and self.gradient == "exact" and inner.compiled_epoch:
+            raise InvalidInputError(
+                'training_tolerance needs engine="ring"; leave it None for the statevector engine, or take another '
+                "gradient than the exact one."
+            )
+
+    def on(self, feature_map: FeatureMap, *, seed: int = 0) -> Self:
+        """This engine for a circuit, with the seed that shots are drawn from."""
+        self.check(feature_map)
+        found = copy.copy(self)
+        found.engine = engine_of(self.engine, feature_map.n_qubits).on(feature_map, seed=seed)
+        found._feature_map, found.seed = feature_map, seed
+        return found
+
+    @property
+    def exact(self) -> Engine[Any]:
+        """The engine inside, on its circuit."""
+        return engine_of(self.engine, self.feature_map.n_qubits)
+
+    def for_training(self, *, spent: int = 0) -> Engine[Any]:
+        """The engine inside, seen through the tolerance of training if there is one; shots are for use alone."""
+        if self.training_tolerance is None:
+            return self.exact
+        return TolerantEngine(self.exact, tolerance=self.training_tolerance)
+
+    def encode(self, X: ArrayLike, weights: ArrayLike, bias: ArrayLike) -> Any:
+        """What the engine inside encodes."""
+        return self.exact.encode(X, weights, bias)
+
+    def fidelities(self, samples: Any, centroids: Any) -> FloatArray:
+        """The kernel as measured, shape (N, M)."""
+        return self._read(lambda: self.exact.fidelities(samples, centroids), lambda: [(samples, centroids)]).kernel
+
+    def pullback(self, samples: Any, centroids: Any, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
+        """Exact derivatives, by the engine inside."""
+        return self.for_training().pullback(samples, centroids, cotangent, wrt=wrt)
+
+    def measured(self, X: FloatArray, centroids: FloatArray, *, weights: FloatArray, bias: FloatArray) -> Measured:
+        """The kernel, exact or drawn at once for all rows, and what decides between equal shares of shots."""
+        exact = self.exact
+
+        def pairs() -> list[tuple[Any, Any]]:
+            others = exact.encode(centroids, weights, bias)
+            starts = range(0, max(len(X), 1), _ROWS_AT_ONCE)
+            return [(exact.encode(X[start : start + _ROWS_AT_ONCE], weights, bias), others) for start in starts]
+
+        return self._read(lambda: exact.kernel(X, centroids, weights=weights, bias=bias), pairs)
+
+    def _read(self, kernel: Any, pairs: Any) -> Measured:
+        """What shots and tolerance make of exact fidelities, or of exact distributions of numbers of ones."""
+        if self.shots is None and not self.tolerance:
+            return Measured(kernel())
+        if self.shots is not None and self.tolerance is None:
+            return Measured(sampled_fidelities(kernel(), shots=self.shots, seed=self.seed))
+        found = np.concatenate([self.exact.hamming_distributions(*pair) for pair in pairs()])
+        if self.shots is None:
+            return Measured(tolerant_kernel(found, self.tolerance or 0))
+        counts = sampled_hamming(found, shots=self.shots, seed=self.seed)
+        return Measured(tolerant_kernel(counts, self.tolerance or 0), -mean_hamming(counts))
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,28 +232,110 @@ class AngleRows:
     features: FloatArray
     weights: FloatArray
     bias: FloatArray
-    angles: FloatArray  # (N, L, n, 3)
+    angles: FloatArray
 
     def __len__(self) -> int:
         return len(self.features)
 
 
-class SampledEngine:
+class SampledEngine(Engine[AngleRows]):
     """An engine whose fidelities are shares of shots with at most ``tolerance`` ones: the k^b that a device measures.
 
-    It has no derivatives of its own; ParameterShiftEngine, StochasticShiftEngine and SpsaEngine take them from values.
+    It has no derivatives of its own; training takes them from values, as ``gradient`` says.
+
+    Parameters
+    ----------
+    sampler : Sampler
+        Whatever counts: a device, a snapshot of one, or a simulator.
+    feature_map : FeatureMap, optional
+        The circuit; a classifier that is given the engine brings its own.
+    shots : int
+        Measurements for each entry of the kernel, in training too.
+    tolerance : int, optional
+        b; outcomes with at most b ones count as zeros when a model is used. None counts zeros alone.
+    training_tolerance : int, optional
+        The b of the kernel that training aligns.
+    gradient : "spsa", "stochastic_shift" or "parameter_shift"
+        "spsa" takes two kernels in which all parameters are moved at random; "parameter_shift" is exact up to shots, at
+        the cost of two kernels or more for each angle; "stochastic_shift" is the same for angles drawn by lot.
+    budget : int, optional
+        How many shots training may take; it ends, as if out of patience, before the epoch that would exceed them.
+    dtype : "float32" or "float64"
+        Type of the parameters that training keeps.
+
+    Examples
+    --------
+    >>> from mcquack import FeatureMap
+    >>> from mcquack.simulators import SimulatedSampler
+    >>> circuit = FeatureMap(n_qubits=2, n_features=2, n_layers=1)
+    >>> engine = SampledEngine(SimulatedSampler(seed=0), circuit, shots=100)
+    >>> parameters = [[[0.1, 0.2, 0.3]] * 2]
+    >>> encoded = engine.encode([[0.5, 1.0]], parameters, parameters)
+    >>> engine.fidelities(encoded, encoded).tolist()
+    [[1.0]]
     """
 
-    splits_rows = True  # a call is a job, or several; fewer rows at once would only mean more of them
+    name = "sampled"
+    few_layers = True
+    takes_all_rows = True  # a call is a job, or several; fewer rows at once would only mean more of them
 
-    def __init__(self, sampler: Sampler, feature_map: FeatureMap, *, shots: int, tolerance: int = 0) -> None:
+    def __init__(
+        self,
+        sampler: Sampler,
+        feature_map: FeatureMap | None = None,
+        *,
+        shots: int,
+        tolerance: int | None = None,
+        training_tolerance: int | None = None,
+        gradient: GradientRule = "spsa",
+        budget: int | None = None,
+        dtype: DTypeLike = "float32",
+    ) -> None:
         require(callable(getattr(sampler, "hamming_counts", None)), "sampler", "one with hamming_counts", sampler)
         counted = is_whole_number(shots) and shots >= 1
         require(counted, "shots", "a whole number of at least 1, since a sampler counts", shots)
+        _check_gradient(gradient)
+        if gradient == "exact":
+            raise InvalidInputError(
+                'a sampler counts and has no exact derivatives; use gradient="spsa", "stochastic_shift" or '
+                '"parameter_shift".'
+            )
         self.sampler = sampler
-        self.feature_map = feature_map
-        self.shots = int(shots)
-        self.tolerance = checked_tolerance(tolerance, feature_map.n_qubits)
+        self.shots = self.shots_per_entry = int(shots)
+        self.tolerance, self.training_tolerance = tolerance, training_tolerance
+        self.gradient = gradient
+        self.budget = None if budget is None else required_count("budget", budget)
+        self._spent = 0
+        self._metered = False
+        super().__init__(feature_map, dtype=dtype)
+
+    def settings(self) -> dict[str, Any]:
+        """The keyword arguments, but for the sampler: it may hold a connection, which no file should."""
+        names = ("shots", "tolerance", "training_tolerance", "gradient", "budget")
+        return {**{name: getattr(self, name) for name in names}, **super().settings()}
+
+    def on(self, feature_map: FeatureMap, *, seed: int = 0) -> Self:
+        """This engine for a circuit; the sampler stays the same."""
+        return type(self)(self.sampler, feature_map, **self.settings())
+
+    def check(self, feature_map: FeatureMap) -> None:
+        """Raises InvalidInputError where more bit flips are tolerated than there are qubits."""
+        for value in (self.tolerance, self.training_tolerance):
+            if value is not None:
+                checked_tolerance(value, feature_map.n_qubits)
+
+    def for_training(self, *, spent: int = 0) -> SampledEngine:
+        """The same sampler with the tolerance of training, whose shots count against the budget."""
+        require(is_whole_number(spent) and spent >= 0, "spent", "a whole number of at least 0", spent)
+        settings = {**self.settings(), "tolerance": self.training_tolerance}
+        found = type(self)(self.sampler, self.feature_map, **settings)
+        found._spent, found._metered = int(spent), True
+        return found
+
+    @property
+    def spent(self) -> int:
+        """How many shots were counted so far."""
+        return self._spent
 
     def encode(self, X: ArrayLike, weights: ArrayLike, bias: ArrayLike) -> AngleRows:
         """The angles of every row."""
@@ -78,21 +366,39 @@ class SampledEngine:
         circuits = OverlapCircuits(samples=samples.angles, centroids=centroids.angles)
         for first in range(0, len(samples), size):
             some = circuits[first : first + size]
+            self._require_budget(some)
             found[first : first + size] = self._checked(self.sampler.hamming_counts(some, shots=self.shots), some)
+            self._spent += some.shape[0] * some.shape[1] * self.shots
         return found
+
+    def _require_budget(self, circuits: OverlapCircuits) -> None:
+        """Raises ShotBudgetError, before anything is sent, where training would take more than it may."""
+        needed = circuits.shape[0] * circuits.shape[1] * self.shots
+        if self._metered and self.budget is not None and self._spent + needed > self.budget:
+            raise ShotBudgetError(
+                f"{circuits.shape[0]} × {circuits.shape[1]} circuits with {self.shots} shots are {needed:,} shots, and "
+                f"of the budget of {self.budget:,} only {max(0, self.budget - self._spent):,} are left; nothing was "
+                "sent. Raise the budget, or ask for fewer circuits or shots."
+            )
 
     def fidelities(self, samples: AngleRows, centroids: AngleRows) -> FloatArray:
         """k^b(x_i, c_m) as measured, shape (N, M); with no tolerance an estimate of the fidelity."""
         if len(samples) == 0:
             return np.empty((0, len(centroids)))
-        return tolerant_kernel(self.hamming_counts(samples, centroids), self.tolerance)
+        return tolerant_kernel(self.hamming_counts(samples, centroids), self.tolerance or 0)
+
+    def measured(self, X: FloatArray, centroids: FloatArray, *, weights: FloatArray, bias: FloatArray) -> Measured:
+        """The kernel, and for equal shares of shots what decides between them: fewer ones on average."""
+        rows, others = (self.encode(some, weights, bias) for some in (X, centroids))
+        counts = self.hamming_counts(rows, others)
+        return Measured(tolerant_kernel(counts, self.tolerance or 0), -mean_hamming(counts))
 
     def pullback(self, samples: AngleRows, centroids: AngleRows, cotangent: ArrayLike, *, wrt: Wrt) -> NoReturn:
         """Refused: counts have no derivatives."""
         checked_cotangent(cotangent, samples, centroids)
         raise InvalidInputError(
             f"a sampler gives counts and no derivatives by the {wrt}; wrap this engine into a SpsaEngine, a "
-            'StochasticShiftEngine or a ParameterShiftEngine, as gradient="spsa" and the like do in a classifier.'
+            'StochasticShiftEngine or a ParameterShiftEngine, as gradient="spsa" and the like do in training.'
         )
 
     def _checked(self, counts: ArrayLike, circuits: OverlapCircuits) -> IntArray:
@@ -111,39 +417,6 @@ class SampledEngine:
         return array.astype(np.int64, copy=False)
 
 
-# The tolerant kernel behind the engine seam: whatever trains on fidelities trains on k^b.
-
-
-class TolerantEngine(Generic[E]):
-    """An engine whose fidelities are k^b, exact, and whose pullback is their derivative; b = 0 is the engine itself.
-
-    Unlike fidelities, k^b with 0 < b < n changes when samples and centroids change places.
-    """
-
-    def __init__(self, engine: Engine[E], *, tolerance: int) -> None:
-        self.engine = engine
-        self.tolerance = checked_tolerance(tolerance, engine.feature_map.n_qubits)
-
-    @property
-    def feature_map(self) -> FeatureMap:
-        """The circuit of the engine behind this one."""
-        return self.engine.feature_map
-
-    def encode(self, X: FloatArray, weights: FloatArray, bias: FloatArray) -> E:
-        """What the engine behind this one encodes."""
-        return self.engine.encode(X, weights, bias)
-
-    def fidelities(self, samples: E, centroids: E) -> FloatArray:
-        """k^b(x_i, c_m), shape (N, M)."""
-        if self.tolerance == 0:
-            return self.engine.fidelities(samples, centroids)
-        return tolerant_kernel(hamming_distributions(self.engine, samples, centroids), self.tolerance)
-
-    def pullback(self, samples: E, centroids: E, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
-        """Derivatives of Σ cotangent∘k^b by the embedding or by the centroids' features."""
-        slopes = checked_cotangent(cotangent, samples, centroids)
-        if self.tolerance == 0:
-            return self.engine.pullback(samples, centroids, slopes, wrt=wrt)
-        by_weight = np.zeros((*slopes.shape, self.feature_map.n_qubits + 1))
-        by_weight[..., : self.tolerance + 1] = slopes[..., None]
-        return pull_hamming(self.engine, samples, centroids, by_weight, wrt=wrt)
+def _check_gradient(gradient: Any) -> None:
+    names = get_args(GradientRule)
+    require(isinstance(gradient, str) and gradient in names, "gradient", " or ".join(map(repr, names)), gradient)

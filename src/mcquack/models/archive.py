@@ -3,9 +3,10 @@
 import os
 import platform
 import re
-from collections.abc import Collection, Mapping
-from dataclasses import fields
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import asdict, fields
 from importlib.metadata import version
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -14,8 +15,12 @@ from sklearn.preprocessing import MinMaxScaler
 
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError, ModelFileError
-from mcquack.models.model_file import ModelFile, read_model, require_field, require_tensor, write_model
+from mcquack.kernels.losses import LOSSES, Alignment, Loss, loss_of
+from mcquack.kernels.measured import Shots
+from mcquack.models.model_file import FORMAT_VERSION, ModelFile, read_model, require_field, require_tensor, write_model
 from mcquack.models.preparation import MAX_BOUND
+from mcquack.simulators.choice import ENGINES, engine_of
+from mcquack.simulators.engine import Engine
 from mcquack.training.state import TrainingState
 
 if TYPE_CHECKING:
@@ -47,7 +52,7 @@ def save(
     names = getattr(model, "feature_names_in_", None)
     header: dict[str, Any] = {
         "kind": type(model).__name__,
-        "settings": _plain_settings(model._saved_settings()),
+        "settings": _plain_settings(model),
         "classes": _plain_classes(model.classes_),
         "n_features": int(model.n_features_in_),
         "feature_names": None if names is None else [str(name) for name in names],
@@ -81,7 +86,8 @@ def _model(kinds: Mapping[str, type[M]], file: ModelFile) -> M:
             f"it holds a {name[:80]}, not a {' or '.join(kinds)}; load it as that, or upgrade mcquack."
         )
     kind = kinds[name]
-    model = kind(**_settings(require_field(header, "settings", dict), kind))
+    settings = require_field(header, "settings", dict)
+    model = kind(**_settings(settings, kind, require_field(header, "format_version", int)))
     model._check_settings()
     model.classes_ = _classes(require_field(header, "classes", dict))
     model.n_features_in_ = require_field(header, "n_features", int)
@@ -113,31 +119,125 @@ def _versions(plain: Mapping[str, Any]) -> dict[str, str]:
     return dict(plain)
 
 
-def _plain_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+def _plain_settings(model: "Archived") -> dict[str, Any]:
+    settings = model._saved_settings()
     plain = {name: list(value) if isinstance(value, tuple) else value for name, value in settings.items()}
-    if "feature_range" in plain:
-        plain["feature_range"] = [float(bound) for bound in settings["feature_range"]]
-    if "dtype" in plain:
-        plain["dtype"] = str(np.dtype(settings["dtype"]))
+    if isinstance(settings.get("scale"), tuple | list):
+        plain["scale"] = [float(bound) for bound in settings["scale"]]
     if isinstance(settings.get("class_weight"), Mapping):
         # A list of pairs: JSON would turn the labels into text.
         plain["class_weight"] = [[label, float(weight)] for label, weight in settings["class_weight"].items()]
     if not isinstance(settings.get("random_state"), int | np.integer | None):
         plain["random_state"] = None
+    if "feature_map" in plain and not isinstance(plain["feature_map"], str):
+        plain["feature_map"] = dict(vars(plain["feature_map"]))
+    if "loss" in plain:
+        plain["loss"] = _plain_loss(loss_of(settings["loss"]))
+    if "engine" in plain:
+        plain["engine"] = _plain_engine(plain["engine"], model)
     return plain
 
 
-def _settings(plain: Mapping[str, Any], kind: type["Archived"]) -> dict[str, Any]:
-    if plain.keys() != set(kind._get_param_names()):
-        odd = sorted(plain.keys() ^ set(kind._get_param_names()))
-        raise ModelFileError(f"its settings are not those of this mcquack ({', '.join(odd)[:200]}); upgrade it.")
-    settings = {name: tuple(value) if isinstance(value, list) else value for name, value in plain.items()}
+def _plain_loss(loss: Loss) -> dict[str, Any]:
+    """Losses of this package by name; of another one, whose code no file holds, only how classes are scored remains."""
+    known = loss if type(loss) in LOSSES.values() else Alignment(loss.class_score)
+    return {"name": known.name, **asdict(known)}  # type: ignore[attr-defined, call-overload]
+
+
+def _plain_engine(engine: Any, model: Any) -> str | dict[str, Any]:
+    """Engines of this package by name; in the place of others, which may hold a connection, what "auto" means."""
+    if isinstance(engine, str):
+        return engine
+    if type(engine) not in (*ENGINES.values(), Shots):
+        engine = type(engine_of("auto", model.feature_map_.n_qubits))(dtype=model.weights_.dtype)
+    return {"name": engine.name, **engine.settings()}
+
+
+def _settings(plain: Mapping[str, Any], kind: type["Archived"], version: int) -> dict[str, Any]:
+    """The settings of an estimator; those that came after the file was written have the default they came with."""
+    settings = dict(plain)
+    for later in range(version, FORMAT_VERSION):
+        settings = _UPGRADES[later](settings)
+    known = set(kind._get_param_names())
+    if unknown := sorted(settings.keys() - known):
+        raise ModelFileError(
+            f"it has settings that this mcquack does not know ({', '.join(unknown)[:200]}); upgrade it."
+        )
+    if missing := sorted(known - settings.keys() - _ADDED_SETTINGS.keys()):
+        raise ModelFileError(
+            f"it lacks the settings {', '.join(missing)[:200]}; copy it again, or save the model anew."
+        )
+    settings = {**{name: value for name, value in _ADDED_SETTINGS.items() if name in known}, **settings}
+    settings = {name: tuple(value) if isinstance(value, list) else value for name, value in settings.items()}
     weights = plain.get("class_weight")
     if isinstance(weights, dict):
         raise ModelFileError("its class weights are not a list of pairs.")
     if isinstance(weights, list):
         settings["class_weight"] = dict(weights)
+    if isinstance(settings.get("feature_map"), dict):
+        settings["feature_map"] = _feature_map(settings["feature_map"])
+    if "loss" in settings:
+        settings["loss"] = _loss(settings["loss"])
+    if "engine" in settings:
+        settings["engine"] = _engine(settings["engine"])
     return settings
+
+
+# Settings that were added without a new format version, with what a file without them means. A new setting of an
+# estimator belongs here; where its meaning depends on others, the format gets a new version and an upgrade.
+_ADDED_SETTINGS: Mapping[str, Any] = MappingProxyType({})
+
+
+def _from_version_1(settings: dict[str, Any]) -> dict[str, Any]:
+    """Version 1 had flat settings for what an engine, a loss, a circuit and the scaling say themselves now."""
+    if "final_entangler" not in settings:
+        return settings  # a classical baseline
+    given = dict(settings)
+    how = {"dtype": given.pop("dtype"), "n_threads": given.pop("n_threads")}
+    given["feature_map"] = "paper" if given.pop("final_entangler") else "device"
+    scaled_to = given.pop("feature_range")
+    given["scale"] = scaled_to if given["scale"] else False
+    name = given.pop("engine", "statevector")
+    if name == "auto":
+        name = engine_of("auto", given["n_qubits"]).name
+    exact = {"name": name, **how}
+    given["engine"] = exact
+    if "class_score" in given:
+        given["loss"] = {"name": "alignment", "class_score": given.pop("class_score")}
+        given.pop("warm_start")
+        given.pop("shot_budget")
+        gradient = given.pop("gradient")
+        use = {
+            "shots": given.pop("shots"),
+            "tolerance": given.pop("bitflip_tolerance"),
+            "training_tolerance": given.pop("training_tolerance"),
+            "gradient": "exact" if gradient == "auto" else gradient,
+        }
+        if use != {"shots": None, "tolerance": None, "training_tolerance": None, "gradient": "exact"}:
+            given["engine"] = {"name": "shots", "engine": exact, **use}
+    return given
+
+
+_UPGRADES: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = MappingProxyType({1: _from_version_1})
+
+
+def _loss(plain: Any) -> Loss:
+    if not isinstance(plain, dict) or plain.get("name") not in LOSSES:
+        raise ModelFileError("its loss is none that this mcquack knows; upgrade it.")
+    return LOSSES[plain["name"]](**{name: value for name, value in plain.items() if name != "name"})
+
+
+def _engine(plain: Any) -> str | Engine[Any]:
+    if isinstance(plain, str):
+        return plain
+    kinds: dict[str, Any] = {**ENGINES, Shots.name: Shots}
+    if not isinstance(plain, dict) or plain.get("name") not in kinds:
+        raise ModelFileError("its engine is none that this mcquack knows; upgrade it.")
+    settings = {name: value for name, value in plain.items() if name != "name"}
+    if "engine" in settings:
+        settings["engine"] = _engine(settings["engine"])
+    made: Engine[Any] = kinds[plain["name"]](**settings)
+    return made
 
 
 def _plain_classes(classes: NDArray[Any]) -> dict[str, Any]:
@@ -208,17 +308,39 @@ STATE_NAMES = {"steps", "epoch"} | {
 
 def restored_feature_map(file: ModelFile, *, n_features: int, features_per_gate: int, kind: str) -> FeatureMap:
     """The circuit that the header describes, if this kind of model has such circuits."""
-    plain = require_field(file.header, "feature_map", dict)
-    if plain.keys() != {field.name for field in fields(FeatureMap)}:
-        raise ModelFileError("its circuit is not described by the known fields.")
-    if any(isinstance(plain[name], float) for name in plain) or type(plain["final_entangler"]) is not bool:
-        raise ModelFileError("its circuit is described by values of the wrong kind.")
-    feature_map = FeatureMap(**plain)
+    feature_map = _feature_map(require_field(file.header, "feature_map", dict))
     if feature_map.features_per_gate != features_per_gate:
         raise ModelFileError(f"its circuit is not one of {kind}.")
     if feature_map.n_features != n_features:
         raise ModelFileError(f"its circuit takes {feature_map.n_features} features, its samples have {n_features}.")
     return feature_map
+
+
+def _feature_map(plain: Mapping[str, Any]) -> FeatureMap:
+    if plain.keys() != {field.name for field in fields(FeatureMap)}:
+        raise ModelFileError("its circuit is not described by the known fields.")
+    if any(isinstance(plain[name], float) for name in plain) or type(plain["final_entangler"]) is not bool:
+        raise ModelFileError("its circuit is described by values of the wrong kind.")
+    return FeatureMap(**plain)
+
+
+def restored_range(header: Mapping[str, Any]) -> tuple[float, float]:
+    """The range that the features were in; a file of version 1 has it among its settings."""
+    first = header["settings"].get("feature_range") if header["format_version"] == 1 else None
+    pair = require_field(header, "feature_range", list) if first is None else first
+    if not isinstance(pair, list) or len(pair) != 2 or any(type(end) is not float for end in pair):
+        raise ModelFileError("the range of its features is not a pair of numbers.")
+    if not pair[0] < pair[1]:
+        raise ModelFileError("the range of its features is not an increasing pair.")
+    return pair[0], pair[1]
+
+
+def restored_dtype(file: ModelFile) -> np.dtype[Any]:
+    """The type in which the parameters were trained."""
+    weights = file.tensors.get("weights")
+    if weights is None or weights.dtype.kind != "f":
+        raise ModelFileError("the array 'weights' is missing, or not one of floating-point numbers.")
+    return weights.dtype
 
 
 def restored_history(header: Mapping[str, Any], *, columns: Collection[str]) -> list[dict[str, Any]]:

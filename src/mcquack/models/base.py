@@ -1,44 +1,48 @@
 """What all classifiers on the trainable feature map share: from what a user passes to what training sees."""
 
+from __future__ import annotations
+
 import copy
 import math
 import warnings
 from abc import abstractmethod
 from collections.abc import Generator
 from dataclasses import replace
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.preprocessing import MinMaxScaler
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from mcquack.arrays import FloatArray
+from mcquack.checks import require
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.datasets.dataset import held_out
 from mcquack.errors import InvalidInputError
 from mcquack.models.archived import Archived
-from mcquack.models.engines import RunsOn
 from mcquack.models.preparation import (
     ClassWeight,
-    Plan,
-    Samples,
+    Prepared,
+    Scale,
     check_reach,
     class_factors,
     class_numbers,
     fitted_scaler,
     merged_repeats,
     scaled,
+    scaling_range,
 )
-from mcquack.simulators.statevector import StatevectorEngine
+from mcquack.simulators.choice import EngineChoice, engine_of
+from mcquack.simulators.engine import Engine
 from mcquack.training.state import TrainingData
 
 HistoryRow = dict[str, float | int | None]
 ValidationData = tuple[ArrayLike, ArrayLike]
+FeatureMapChoice: TypeAlias = Literal["paper", "device"] | FeatureMap
 LAYERS_AT_LEAST = 20
 
 
@@ -48,14 +52,13 @@ class CircuitClassifier(ClassifierMixin, Archived):
     n_qubits: int
     n_repetitions: int | None
     batch_size: int
-    scale: bool
-    feature_range: tuple[float, float]
+    scale: Scale
     class_weight: ClassWeight
-    final_entangler: bool
-    dtype: Literal["float32", "float64"]
-    n_threads: int | None
+    feature_map: FeatureMapChoice
+    engine: EngineChoice
     random_state: int | np.random.RandomState | None
     feature_map_: FeatureMap
+    feature_range_: tuple[float, float]
     history_: list[HistoryRow]
     n_iter_: int
     _seed: int
@@ -74,7 +77,9 @@ class CircuitClassifier(ClassifierMixin, Archived):
         validation_data: ValidationData | None = None,
     ) -> Self:
         """Trains until ``epochs`` or ``patience`` is used up; an interrupt keeps the best model so far."""
-        epochs = self.fit_iter(X, y, sample_weight, validation_data=validation_data)
+        return self._run_through(self.fit_iter(X, y, sample_weight, validation_data=validation_data))
+
+    def _run_through(self, epochs: Generator[HistoryRow, None, None]) -> Self:
         row = None
         try:
             for row in epochs:  # noqa: B007
@@ -83,7 +88,7 @@ class CircuitClassifier(ClassifierMixin, Archived):
             if row is None:
                 raise
             message = f"training was interrupted after {self.n_iter_} epochs; the best of them is kept."
-            warnings.warn(message, ConvergenceWarning, stacklevel=2)
+            warnings.warn(message, ConvergenceWarning, stacklevel=3)
         return self
 
     @abstractmethod
@@ -107,8 +112,10 @@ class CircuitClassifier(ClassifierMixin, Archived):
         if len(classes) < 2:
             raise InvalidInputError(f"training needs at least two classes, got one class: {classes.tolist()}.")
 
-    def _checked_samples(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, *, anew: bool) -> Samples:
-        """Validated samples; those of weight zero are left out."""
+    def _checked_samples(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, *, anew: bool
+    ) -> tuple[FloatArray, NDArray[Any], FloatArray, NDArray[Any] | None]:
+        """Validated rows, labels and weights, without samples of weight zero, and the names of the features if any."""
         # Validation notes the features on what it is given: on a copy, so that a fit that fails changes nothing.
         noted = copy.copy(self) if anew else self
         rows, targets = validate_data(noted, X, y, dtype=np.float64, reset=anew)
@@ -117,111 +124,140 @@ class CircuitClassifier(ClassifierMixin, Archived):
         used = weights > 0
         if not used.any():
             raise InvalidInputError("all sample weights are zero; give at least one sample a positive weight.")
-        names = getattr(noted, "feature_names_in_", None)
         kept = slice(None) if used.all() else used  # no copy of all the data for nothing
-        return Samples(rows[kept], targets[kept], weights[kept], names)
+        return rows[kept], targets[kept], weights[kept], getattr(noted, "feature_names_in_", None)
 
-    def _plan(
+    def _prepared(
         self,
-        samples: Samples,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None,
         *,
-        going_on: bool,
+        going_on: bool = False,
         classes: ArrayLike | None = None,
         validation_data: ValidationData | None = None,
         hold_out: float | None = None,
-    ) -> Plan:
+    ) -> Prepared:
         """What is settled before the first step; nothing of the estimator changes yet."""
+        rows, y, weights, names = self._checked_samples(X, y, sample_weight, anew=not going_on)
         if going_on:
             known, seed = self.classes_, self._seed
         else:
-            known = np.unique(samples.y if classes is None else np.asarray(classes))
+            known = np.unique(y if classes is None else np.asarray(classes))
             self._check_classes(known)
             seed = int(check_random_state(self.random_state).randint(2**31))
-        X, labels = samples.X, class_numbers(samples.y, known)
-        factors = class_factors(self.class_weight, known, labels, samples.weights)
-        weights = samples.weights * factors[labels]
+        labels = class_numbers(y, known)
+        factors = class_factors(self.class_weight, known, labels, weights)
+        weights = weights * factors[labels]
         kept_back = None
         if validation_data is not None:
-            kept_back = self._checked_validation(validation_data, known, factors, like=samples)
+            kept_back = self._checked_validation(validation_data, known, factors, n_features=rows.shape[1], names=names)
         elif hold_out:
             chosen = held_out(labels, fraction=hold_out, seed=seed)
-            kept_back = (X[chosen], labels[chosen], weights[chosen]) if chosen.any() else None
-            X, labels, weights = X[~chosen], labels[~chosen], weights[~chosen]
-        feature_map = self._new_feature_map(X.shape[1])
+            kept_back = (rows[chosen], labels[chosen], weights[chosen]) if chosen.any() else None
+            rows, labels, weights = rows[~chosen], labels[~chosen], weights[~chosen]
+        engine = engine_of(self.engine, self._width)
+        feature_map = self._new_feature_map(rows.shape[1], engine)
         if going_on and feature_map != self.feature_map_:
             raise InvalidInputError(
                 "the settings now ask for another circuit than that of the trained parameters; "
-                "put n_qubits, n_repetitions and final_entangler back, or fit anew without warm_start."
+                "put n_qubits, n_repetitions and feature_map back, or fit anew without warm_start."
             )
-        scaler = self.scaler_ if going_on else self._new_scaler(X)
+        scaling = scaling_range(self.scale)
+        if going_on:
+            scaler = self.scaler_
+        else:
+            scaler = None if scaling is None else fitted_scaler(rows, scaling)
         if scaler is None:
-            check_reach(X, self.dtype)
-        data = TrainingData(scaled(X, scaler, self.dtype), labels, weights, len(known))
+            check_reach(rows, engine.dtype)
+        data = TrainingData(scaled(rows, scaler, engine.dtype), labels, weights, len(known))
         present = np.bincount(labels, minlength=len(known)) > 0
-        return Plan(
-            n_features=X.shape[1],
-            feature_names=samples.feature_names,
+        return Prepared(
+            n_features=rows.shape[1],
+            feature_names=names,
             classes=known,
             seen=present | self._seen if going_on else present,
             seed=seed,
             scaler=scaler,
-            feature_map=feature_map,
+            feature_range=self.feature_range_ if going_on else scaling or _extent(data.X),
+            engine=engine.on(feature_map, seed=seed),
             training=merged_repeats(data, self.batch_size),
             validation=kept_back
-            and TrainingData(scaled(kept_back[0], scaler, self.dtype), kept_back[1], kept_back[2], len(known)),
+            and TrainingData(scaled(kept_back[0], scaler, engine.dtype), kept_back[1], kept_back[2], len(known)),
         )
 
     def _checked_validation(
-        self, validation_data: ValidationData, classes: NDArray[Any], factors: FloatArray, *, like: Samples
+        self,
+        validation_data: ValidationData,
+        classes: NDArray[Any],
+        factors: FloatArray,
+        *,
+        n_features: int,
+        names: NDArray[Any] | None,
     ) -> tuple[FloatArray, NDArray[np.int64], FloatArray]:
         """The user's own validation part, weighted as the training part is."""
         if not isinstance(validation_data, tuple | list) or len(validation_data) != 2:
             raise InvalidInputError("validation_data must be a pair (X, y).")
         noted = copy.copy(self)
-        noted.n_features_in_ = like.X.shape[1]
-        if like.feature_names is not None:
-            noted.feature_names_in_ = like.feature_names
+        noted.n_features_in_ = n_features
+        if names is not None:
+            noted.feature_names_in_ = names
         X, y, weights, _ = noted._checked_samples(*validation_data, None, anew=False)
         labels = class_numbers(y, classes)
         return X, labels, weights * factors[labels]
 
-    def _new_scaler(self, X: FloatArray) -> MinMaxScaler | None:
-        return fitted_scaler(X, self.feature_range) if self.scale else None
+    @property
+    def _width(self) -> int:
+        """Qubits of the circuit, known before the samples are."""
+        return self.feature_map.n_qubits if isinstance(self.feature_map, FeatureMap) else int(self.n_qubits)
 
-    def _new_feature_map(self, n_features: int) -> FeatureMap:
+    def _new_feature_map(self, n_features: int, engine: Engine[Any]) -> FeatureMap:
+        if isinstance(self.feature_map, FeatureMap):
+            if self.feature_map.n_features != n_features:
+                raise InvalidInputError(
+                    f"feature_map takes {self.feature_map.n_features} features, and the samples have {n_features}; "
+                    "make one for as many, or give its name."
+                )
+            return self.feature_map
+        named = isinstance(self.feature_map, str) and self.feature_map in ("paper", "device")
+        require(named, "feature_map", '"paper", "device" or a FeatureMap', self.feature_map)
         once = FeatureMap.with_repetitions(
             n_qubits=self.n_qubits,
             n_features=n_features,
             n_repetitions=1 if self.n_repetitions is None else self.n_repetitions,
-            final_entangler=self.final_entangler,
+            final_entangler=self.feature_map == "paper",
             features_per_gate=self._features_per_gate,
         )
-        # On a ring the cost grows steeply with the layers, and on a device the noise.
-        if self.n_repetitions is not None or self._runs_on != "statevector":
+        if self.n_repetitions is not None or engine.few_layers:
             return once
         return replace(once, n_layers=once.n_layers * math.ceil(LAYERS_AT_LEAST / once.n_layers))
 
     @property
-    def _runs_on(self) -> RunsOn:
-        """The engine, where there is a choice."""
-        return "statevector"
+    def _fitted_engine(self) -> Engine[Any]:
+        """The engine for what was trained, with the seed of the training."""
+        return engine_of(self.engine, self.feature_map_.n_qubits).on(self.feature_map_, seed=self._seed)
 
-    def _statevector_engine(self, feature_map: FeatureMap) -> StatevectorEngine:
-        return StatevectorEngine(feature_map, dtype=self.dtype, n_threads=self.n_threads)
-
-    def _keep_plan(self, plan: Plan) -> None:
-        """What the plan settled becomes part of the fitted estimator."""
-        self.n_features_in_ = plan.n_features
-        if plan.feature_names is not None:
-            self.feature_names_in_ = plan.feature_names
+    def _keep_prepared(self, prepared: Prepared) -> None:
+        """What was settled becomes part of the fitted estimator."""
+        self.n_features_in_ = prepared.n_features
+        if prepared.feature_names is not None:
+            self.feature_names_in_ = prepared.feature_names
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        self.classes_ = plan.classes
-        self.scaler_ = plan.scaler
-        self.feature_map_ = plan.feature_map
-        self._seed = plan.seed
-        self._fingerprint = plan.fingerprint
-        self._seen = plan.seen
+        self.classes_ = prepared.classes
+        self.scaler_ = prepared.scaler
+        self.feature_map_ = prepared.engine.feature_map
+        self.feature_range_ = prepared.feature_range
+        self._seed = prepared.seed
+        self._fingerprint = prepared.fingerprint
+        self._seen = prepared.seen
 
     def _scaled_rows(self, X: ArrayLike) -> FloatArray:
-        return scaled(validate_data(self, X, dtype=np.float64, reset=False), self.scaler_, self.dtype)
+        rows = validate_data(self, X, dtype=np.float64, reset=False)
+        return scaled(rows, self.scaler_, engine_of(self.engine, self.feature_map_.n_qubits).dtype)
+
+
+def _extent(X: FloatArray) -> tuple[float, float]:
+    """The range of all features, as centroids should keep to it; a point has a range around it."""
+    low, high = float(X.min()), float(X.max())
+    return (low, high) if low < high else (low - 0.5, high + 0.5)

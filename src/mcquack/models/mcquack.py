@@ -1,4 +1,6 @@
-"""McQuack as a scikit-learn classifier."""
+"""McQuack and its binary predecessor Quack as scikit-learn classifiers."""
+
+from __future__ import annotations
 
 import copy
 import os
@@ -16,30 +18,26 @@ from mcquack.checks import is_whole_number
 from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.errors import InvalidInputError, ModelFileError
 from mcquack.kernels.fidelity import ClassScore, class_scores
+from mcquack.kernels.losses import LossChoice, loss_of
 from mcquack.models import archive
 from mcquack.models.archive import (
     STATE,
     STATE_NAMES,
+    restored_dtype,
     restored_feature_map,
     restored_history,
+    restored_range,
     restored_seed,
     restored_seen,
     restored_state,
 )
-from mcquack.models.base import CircuitClassifier, HistoryRow, ValidationData
-from mcquack.models.engines import (
-    EngineChoice,
-    Measurement,
-    RunsOn,
-    check_measurement,
-    chosen_engine,
-    is_sampler,
-    new_engine,
-)
-from mcquack.models.gradients import GradientName, TrainingRun, check_gradient, training_run
+from mcquack.models.base import CircuitClassifier, FeatureMapChoice, HistoryRow, ValidationData
 from mcquack.models.model_file import ModelFile, require_field, require_tensor
-from mcquack.models.preparation import ClassWeight, Plan, check_settings
+from mcquack.models.preparation import ClassWeight, Prepared, Scale, check_settings
 from mcquack.models.presets import preset
+from mcquack.simulators.choice import EngineChoice, engine_of
+from mcquack.simulators.engine import Engine, Measured
+from mcquack.simulators.statevector import StatevectorEngine
 from mcquack.training.loop import train
 from mcquack.training.settings import Optimizer, TrainingSettings, epoch_orders
 from mcquack.training.state import (
@@ -50,10 +48,11 @@ from mcquack.training.state import (
     initial_centroids,
     initial_embedding,
 )
+from mcquack.training.trainer import affords, epoch_shots, require_affordable, trainer
 
-_WORST_LOSS = 2.0  # one minus an alignment
+_WORST_LOSS = 2.0  # of an untrained model: one minus the worst alignment
 _KEPT_ROWS = 10_000  # of the history; a stream's could outgrow the header
-_HISTORY_COLUMNS = {field.name for field in fields(EpochReport)} | {"loss"}
+_HISTORY_COLUMNS = {field.name for field in fields(EpochReport)}
 
 
 class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CircuitClassifier):
@@ -65,58 +64,96 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
 
     Parameters
     ----------
-    n_qubits : width of the circuit: 1 to 20, or any number for circuits of few layers.
-    n_repetitions : how often every feature is encoded; the circuit has ``n_repetitions * ceil(d / n_qubits)`` layers.
-        None takes as many as make at least 20 layers: few features need the depth, many bring it along. With the
-        ring engine, whose cost grows with the layers, and with a sampler, whose noise does, None is 1.
-    epochs : epochs at most; each has ``epochs_ka`` passes of KAO and ``epochs_co`` passes of CO. 0 leaves the model
+    n_qubits : int
+        Width of the circuit: 1 to 20, or any number for circuits of few layers.
+    n_repetitions : int, optional
+        How often every feature is encoded; the circuit has ``n_repetitions * ceil(d / n_qubits)`` layers. None takes as
+        many as make at least 20 layers: few features need the depth, many bring it along. On engines whose cost or
+        noise grows with the layers, such as the ring and devices, None is 1.
+    epochs : int
+        Epochs at most; each has ``epochs_ka`` passes of KAO and ``epochs_co`` passes of CO. 0 leaves the model
         untrained, with its initial parameters and the class means as centroids, or as it was before a warm start.
-    lr_ka, lr_co : learning rates of KAO and CO, multiplied by ``decay_rate`` after each epoch.
-    reg_param_weights, reg_param_bias : penalties λ‖w‖² and λ‖b‖² of KAO.
-    reg_param_co : penalty of CO on centroids outside ``feature_range``.
-    batch_size : samples in a mini-batch. With a sampler small ones, such as 10, make much more of the same shots.
-    patience : epochs without a better loss (on the validation part if there is one, else on the training part) after
-        which training ends; None never ends early. The best parameters are kept in any case.
-    init_strategy : "default", or "wx+b=0" for biases that make the first batch's angles vanish on average.
-    init_small : normal parameters of variance 1/(3nL); False sets them all to one.
-    n_centroids_per_class : k; the paper's method is k = 1. With more they start at the clusters of k-means within the
-        class; a class of k distinct samples or fewer starts at these and, for the rest, close to its mean.
-    class_score : "max" or "sum" of a sample's fidelities with the centroids of a class. The score takes the place of
-        the fidelity in training and prediction.
-    optimizer : "adam", or "sgd" with momentum 0.9.
-    scale : scale features to ``feature_range``, fitted on the training part.
-    class_weight : None, "balanced" or a dict, as in scikit-learn.
-    validation_fraction : share of the samples held out for ``patience``; None holds out none.
-    final_entangler : False leaves out the last CNOT ring, as on a device.
-    engine : "statevector", for up to 20 qubits; "ring", for up to 4 layers on any number of qubits; "auto" takes the
-        first as long as the qubits allow it. Or a sampler, such as a device: then every kernel is measured by it. A
-        model file has "auto" in its place.
-    shots : measurements for each entry of the kernel. A sampler needs a number, in training too. Else they are drawn
-        from the exact distribution when the model is used, while training is exact; None takes exact values.
-    bitflip_tolerance : b; outcomes with at most b ones count as zeros when the model is used: the paper's k^b. None
-        counts zeros alone, which is the fidelity. Equal shares of shots are told apart by their mean number of ones.
-    training_tolerance : the b of the kernel that training aligns, likewise; exact derivatives of it are those of the
-        ring engine.
-    gradient : where training gets its derivatives from. "exact", on a simulator alone; "parameter_shift", exact up to
-        shots, and at the cost of two kernels or more for each angle; "stochastic_shift", the same for angles drawn by
-        lot; "spsa", two kernels in which all parameters are moved at random; "auto" is "exact" or, with a sampler,
-        "spsa".
-    shot_budget : how many shots training may take from a sampler; it ends, as if out of patience, before the epoch that
-        would exceed them. Simulators spend none. ``epoch_shots`` tells what an epoch takes.
-    warm_start : go on from the last fit in place of starting anew.
-    dtype : "float32" or "float64".
-    n_threads : threads of the engine; None takes all that Numba may use. Does not change results.
+    epochs_ka : int
+        Passes of KAO over the samples in an epoch.
+    epochs_co : int
+        Passes of CO over the samples in an epoch.
+    lr_ka : float
+        Learning rate of KAO.
+    lr_co : float
+        Learning rate of CO.
+    decay_rate : float
+        What both learning rates are multiplied by after each epoch.
+    reg_param_weights : float
+        λ of the penalty λ‖w‖² of KAO.
+    reg_param_bias : float
+        λ of the penalty λ‖b‖² of KAO.
+    reg_param_co : float
+        λ of the penalty of CO on centroids outside the range of the features.
+    batch_size : int
+        Samples in a mini-batch. On a device small ones, such as 10, make much more of the same shots.
+    patience : int, optional
+        Epochs without a better loss (on the validation part if there is one, else on the training part) after which
+        training ends; None never ends early. The best parameters are kept in any case.
+    init_strategy : "default" or "wx+b=0"
+        The latter starts with biases that make the first batch's angles vanish on average.
+    init_small : bool
+        Starts with normal parameters of variance 1/(3nL); False sets them all to one.
+    n_centroids_per_class : int
+        k; the paper's method is k = 1. With more they start at the clusters of k-means within the class; a class of k
+        distinct samples or fewer starts at these and, for the rest, close to its mean.
+    loss : "alignment", "cross_entropy" or Loss
+        What training makes small. ``Alignment(class_score="sum")`` also says how several centroids of a class make one
+        score; any object with the same call is a loss.
+    optimizer : "adam" or "sgd"
+        The latter with momentum 0.9.
+    scale : bool or pair of float
+        The range that features are scaled to, fitted on the training part; True is (0, 1), and False takes features as
+        they are.
+    class_weight : None, "balanced" or dict
+        As in scikit-learn.
+    validation_fraction : float, optional
+        Share of the samples held out for ``patience``; None holds out none.
+    feature_map : "paper", "device" or FeatureMap
+        The circuit. "device" leaves out the last ring of CNOTs, as the paper does on a device. A FeatureMap is taken as
+        it is, whatever ``n_repetitions`` says.
+    engine : "auto", "statevector", "ring" or Engine
+        What runs the circuits. "statevector" takes up to 20 qubits, "ring" up to 4 layers on any number of qubits,
+        "auto" the first as long as the qubits allow it. ``StatevectorEngine(dtype="float64")`` and the like say more;
+        ``Shots(100, tolerance=20)`` measures the kernel when the model is used, and a device, opened by
+        ``open_device``, measures it always. A model file has "auto" in the place of a device.
+    random_state : int, RandomState or None
+        Where random numbers come from; the same number gives the same model.
 
     Attributes
     ----------
-    weights_, bias_ : parameters of the feature map, (L, n, 3).
-    centroids_ : (M·k, d), in scaled features; those of class m are the rows from m·k on.
-    classes_, n_features_in_, feature_names_in_ : as in scikit-learn.
-    feature_map_ : the circuit. n_parameters_ : count of trainable parameters.
-    scaler_ : fitted MinMaxScaler, or None.
-    history_ : one row of numbers for each epoch.
-    n_iter_ : how many epochs were run. best_epoch_ : the one that was kept.
-    shots_ : how many shots training took from a sampler.
+    weights_, bias_ : arrays (L, n, 3)
+        Parameters of the feature map.
+    centroids_ : array (M·k, d)
+        In scaled features; those of class m are the rows from m·k on.
+    classes_, n_features_in_, feature_names_in_
+        As in scikit-learn.
+    feature_map_ : FeatureMap
+        The circuit.
+    n_parameters_ : int
+        Count of trainable parameters.
+    scaler_ : MinMaxScaler or None
+        What scales features.
+    history_ : list of dict
+        One row of numbers for each epoch.
+    n_iter_, best_epoch_ : int
+        How many epochs were run, and which one was kept.
+    shots_ : int
+        How many shots training took from a device.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = McQuackClassifier(n_qubits=3, epochs=20, random_state=0).fit(X, y)
+    >>> model.score(X, y) > 0.9
+    True
+    >>> model.transform(X).shape
+    (150, 3)
     """
 
     _learning_rates = "lr_ka and lr_co"
@@ -140,22 +177,13 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         init_strategy: InitStrategy = "default",
         init_small: bool = True,
         n_centroids_per_class: int = 1,
-        class_score: ClassScore = "max",
+        loss: LossChoice = "alignment",
         optimizer: Optimizer = "adam",
-        scale: bool = True,
-        feature_range: tuple[float, float] = (0.0, 1.0),
+        scale: Scale = True,
         class_weight: ClassWeight = None,
         validation_fraction: float | None = None,
-        final_entangler: bool = True,
+        feature_map: FeatureMapChoice = "paper",
         engine: EngineChoice = "auto",
-        shots: int | None = None,
-        bitflip_tolerance: int | None = None,
-        training_tolerance: int | None = None,
-        gradient: GradientName = "auto",
-        shot_budget: int | None = None,
-        warm_start: bool = False,
-        dtype: Literal["float32", "float64"] = "float32",
-        n_threads: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_qubits = n_qubits
@@ -174,22 +202,13 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         self.init_strategy = init_strategy
         self.init_small = init_small
         self.n_centroids_per_class = n_centroids_per_class
-        self.class_score = class_score
+        self.loss = loss
         self.optimizer = optimizer
         self.scale = scale
-        self.feature_range = feature_range
         self.class_weight = class_weight
         self.validation_fraction = validation_fraction
-        self.final_entangler = final_entangler
+        self.feature_map = feature_map
         self.engine = engine
-        self.shots = shots
-        self.bitflip_tolerance = bitflip_tolerance
-        self.training_tolerance = training_tolerance
-        self.gradient = gradient
-        self.shot_budget = shot_budget
-        self.warm_start = warm_start
-        self.dtype = dtype
-        self.n_threads = n_threads
         self.random_state = random_state
 
     @classmethod
@@ -199,6 +218,22 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
 
     # Training
 
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        validation_data: ValidationData | None = None,
+        warm_start: bool = False,
+    ) -> Self:
+        """Trains until ``epochs`` or ``patience`` is used up; an interrupt keeps the best model so far.
+
+        ``validation_data`` and ``warm_start`` are those of :meth:`fit_iter`.
+        """
+        epochs = self.fit_iter(X, y, sample_weight, validation_data=validation_data, warm_start=warm_start)
+        return self._run_through(epochs)
+
     def fit_iter(
         self,
         X: ArrayLike,
@@ -206,25 +241,34 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         sample_weight: ArrayLike | None = None,
         *,
         validation_data: ValidationData | None = None,
+        warm_start: bool = False,
         resume: bool = False,
     ) -> Generator[HistoryRow, None, None]:
         """Trains, yielding each epoch's row of the history; after any of them the estimator is fitted and can be used.
 
-        ``resume`` goes on after the last epoch of a model that was saved with ``resumable=True``: given the same data,
-        the outcome is the same as without the break, to the last bit. A sampler is then set again as the engine, and
-        asked for the same circuits as it would have been.
+        Parameters
+        ----------
+        X, y, sample_weight : arrays
+            Samples (N, d), labels of any type, and how much each sample counts.
+        validation_data : pair (X, y), optional
+            What ``patience`` watches, in the place of a share of the samples.
+        warm_start : bool
+            Go on from the last fit in place of starting anew.
+        resume : bool
+            Go on after the last epoch of a model that was saved with ``resumable=True``: given the same data, the
+            outcome is the same as without the break, to the last bit. A device is then set again as the engine, and
+            asked for the same circuits as it would have been.
         """
         self._check_settings()
         if resume and not hasattr(self, "training_state_"):
             raise InvalidInputError("there is no training to resume; load a model that was saved with resumable=True.")
-        going_on = resume or (self.warm_start and hasattr(self, "centroids_"))
+        going_on = resume or (warm_start and hasattr(self, "centroids_"))
         if going_on:
             self._check_centroids_kept()
-        samples = self._checked_samples(X, y, sample_weight, anew=not going_on)
-        plan = self._plan(
-            samples, going_on=going_on, validation_data=validation_data, hold_out=self.validation_fraction
+        prepared = self._prepared(
+            X, y, sample_weight, going_on=going_on, validation_data=validation_data, hold_out=self.validation_fraction
         )
-        if resume and plan.fingerprint != self._fingerprint:
+        if resume and prepared.fingerprint != self._fingerprint:
             raise InvalidInputError(
                 "these are not the samples that the saved training ran on; resume with the same data."
             )
@@ -233,31 +277,39 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         elif going_on:
             state = self._kept_state()
         else:
-            state = TrainingState.start(self._initial_parameters(plan))
-        run = self._run(plan, spent=self.shots_ if resume else 0)
+            state = TrainingState.start(self._initial_parameters(prepared))
+        engine = trainer(prepared.engine, seed=prepared.seed, spent=self.shots_ if resume else 0)
         if self.epochs and not resume:
-            run.require_an_epoch()
-        return self._epochs(plan, run, state, list(self.history_) if resume else [], anew=not going_on)
+            require_affordable(engine, self._shots_per_epoch(prepared, engine))
+        return self._epochs(prepared, engine, state, list(self.history_) if resume else [], anew=not going_on)
 
     def _epochs(
-        self, plan: Plan, run: TrainingRun, state: TrainingState, rows: list[HistoryRow], *, anew: bool
+        self,
+        prepared: Prepared,
+        engine: Engine[Any],
+        state: TrainingState,
+        rows: list[HistoryRow],
+        *,
+        anew: bool,
     ) -> Generator[HistoryRow, None, None]:
-        settings = self._settings(plan.seed)
-        loop = train(run.engine, plan.training, state, settings=settings, validation=plan.validation)
+        loop = train(
+            engine, prepared.training, state, settings=self._settings(prepared), validation=prepared.validation
+        )
+        per_epoch = self._shots_per_epoch(prepared, engine)
         n_done = self.n_iter_ if rows else 0  # a loaded model may have had more epochs than its file has rows
         if self.epochs == 0 and anew:  # what is there already stays as it is
-            self._keep(plan, state, loss=_WORST_LOSS, rows=rows, n_done=0, shots=0)
-        while n_done < self.epochs and run.affords_an_epoch and not (n_done and self._out_of_patience(state.epoch)):
+            self._keep(prepared, state, loss=_WORST_LOSS, rows=rows, n_done=0, shots=0)
+        while n_done < self.epochs and affords(engine, per_epoch) and not (n_done and self._is_out_of_patience(state)):
             epoch = next(loop)
             state, row = epoch.state, epoch.report.as_row()
             if row["loss"] is None:
                 self._tell_divergence(state.epoch, anything_kept=n_done > 0)
                 return
-            better = n_done == 0 or epoch.report.watched_loss < self._best_loss
+            better = n_done == 0 or epoch.report.loss < self._best_loss
             n_done += 1
             rows.append(row)
-            loss = epoch.report.watched_loss if better else None
-            self._keep(plan, state, loss=loss, rows=rows, n_done=n_done, shots=run.shots)
+            loss = epoch.report.loss if better else None
+            self._keep(prepared, state, loss=loss, rows=rows, n_done=n_done, shots=engine.spent)
             yield row
 
     def _kept_state(self) -> TrainingState:
@@ -284,17 +336,16 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
             raise InvalidInputError(f"classes must stay {self.classes_.tolist()} in every call of partial_fit.")
         if not first_call:
             self._check_centroids_kept()
-        samples = self._checked_samples(X, y, sample_weight, anew=first_call)
-        plan = self._plan(samples, going_on=not first_call, classes=classes)
+        prepared = self._prepared(X, y, sample_weight, going_on=not first_call, classes=classes)
         if first_call:
-            state = TrainingState.start(self._initial_parameters(plan))
+            state = TrainingState.start(self._initial_parameters(prepared))
         else:
-            state = self._with_new_classes(plan, self._kept_state())
+            state = self._with_new_classes(prepared, self._kept_state())
         # A stream has no end to slow down for.
-        settings = replace(self._settings(plan.seed), decay_rate=1.0)
-        run = self._run(plan, spent=0 if first_call else self.shots_)
-        run.require_an_epoch()
-        epoch = next(train(run.engine, plan.training, state, settings=settings))
+        settings = replace(self._settings(prepared), decay_rate=1.0)
+        engine = trainer(prepared.engine, seed=prepared.seed, spent=0 if first_call else self.shots_)
+        require_affordable(engine, self._shots_per_epoch(prepared, engine))
+        epoch = next(train(engine, prepared.training, state, settings=settings))
         row = epoch.report.as_row()
         if row["loss"] is None:
             self._tell_divergence(epoch.state.epoch, anything_kept=not first_call)
@@ -302,31 +353,22 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         rows = [] if first_call else self.history_
         rows.append(row)
         n_done = 1 if first_call else self.n_iter_ + 1
-        self._keep(plan, epoch.state, loss=epoch.report.watched_loss, rows=rows, n_done=n_done, shots=run.shots)
+        self._keep(prepared, epoch.state, loss=epoch.report.loss, rows=rows, n_done=n_done, shots=engine.spent)
         return self
 
-    def _with_new_classes(self, plan: Plan, state: TrainingState) -> TrainingState:
+    def _with_new_classes(self, prepared: Prepared, state: TrainingState) -> TrainingState:
         """Puts the centroids of classes that occur for the first time to where their samples are."""
-        new = np.repeat(plan.seen & ~self._seen, self.n_centroids_per_class)
+        new = np.repeat(prepared.seen & ~self._seen, self.n_centroids_per_class)
         if not new.any():
             return state
-        fresh = initial_centroids(plan.training, self._settings(plan.seed)).astype(self.dtype)
+        fresh = initial_centroids(prepared.training, self._settings(prepared)).astype(prepared.engine.dtype)
         centroids = np.where(new[:, None], fresh, state.parameters.centroids)
         return replace(state, parameters=replace(state.parameters, centroids=centroids))
 
     def _check_settings(self) -> None:
         check_settings(self.get_params(deep=False), least_epochs=0)
-        tolerances = {name: getattr(self, name) for name in ("bitflip_tolerance", "training_tolerance")}
-        check_measurement(self.shots, tolerances, n_qubits=int(self.n_qubits), exact=not is_sampler(self.engine))
-        check_gradient(self.get_params(deep=False))
-        self._settings(seed=0)
-
-    @property
-    def _runs_on(self) -> RunsOn:
-        return chosen_engine(self.engine, int(self.n_qubits))
-
-    def _run(self, plan: Plan, *, spent: int = 0) -> TrainingRun:
-        return training_run(self.get_params(deep=False), plan, spent=spent)
+        engine_of(self.engine, self._width)
+        self._training_settings(seed=0, feature_range=(0.0, 1.0))
 
     def epoch_shots(
         self,
@@ -336,16 +378,25 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         *,
         validation_data: ValidationData | None = None,
     ) -> int:
-        """How many shots each epoch of ``fit`` would take from a sampler with these data; nothing is sent."""
+        """How many shots each epoch of ``fit`` would take from a device with these data; nothing is sent."""
         self._check_settings()
         looking = copy.copy(self)
         if not is_whole_number(self.random_state):
             looking.random_state = 0  # a generator is left for fit to draw from
-        samples = looking._checked_samples(X, y, sample_weight, anew=True)
-        plan = looking._plan(
-            samples, going_on=False, validation_data=validation_data, hold_out=self.validation_fraction
+        prepared = looking._prepared(
+            X, y, sample_weight, validation_data=validation_data, hold_out=self.validation_fraction
         )
-        return looking._run(plan).shots_per_epoch
+        return looking._shots_per_epoch(prepared, trainer(prepared.engine, seed=prepared.seed))
+
+    def _shots_per_epoch(self, prepared: Prepared, engine: Engine[Any]) -> int:
+        return epoch_shots(
+            engine,
+            n_samples=len(prepared.training.X),
+            n_centroids=len(prepared.classes) * self.n_centroids_per_class,
+            epochs_ka=self.epochs_ka,
+            epochs_co=self.epochs_co,
+            n_validation=0 if prepared.validation is None else len(prepared.validation.X),
+        )
 
     def _check_centroids_kept(self) -> None:
         asked, trained = self.n_centroids_per_class, self._trained_centroids_per_class
@@ -355,34 +406,35 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
                 "put it back, or fit anew without warm_start."
             )
 
-    def _settings(self, seed: int) -> TrainingSettings:
-        names = TrainingSettings.__dataclass_fields__.keys() - {"seed", "feature_range"}
-        low, high = self.feature_range
-        return TrainingSettings(
-            **{name: getattr(self, name) for name in names}, feature_range=(float(low), float(high)), seed=seed
-        )
+    def _settings(self, prepared: Prepared) -> TrainingSettings:
+        return self._training_settings(seed=prepared.seed, feature_range=prepared.feature_range)
 
-    def _initial_parameters(self, plan: Plan) -> Parameters:
-        data, settings = plan.training, self._settings(plan.seed)
+    def _training_settings(self, *, seed: int, feature_range: tuple[float, float]) -> TrainingSettings:
+        names = TrainingSettings.__dataclass_fields__.keys() - {"seed", "feature_range", "loss"}
+        given = {name: getattr(self, name) for name in names}
+        return TrainingSettings(**given, loss=loss_of(self.loss), feature_range=feature_range, seed=seed)
+
+    def _initial_parameters(self, prepared: Prepared) -> Parameters:
+        data, settings = prepared.training, self._settings(prepared)
         kao_orders, co_order = epoch_orders(len(data.X), 0, settings)
         first_batch = (kao_orders[0] if len(kao_orders) else co_order)[: self.batch_size]
         weights, bias = initial_embedding(
-            plan.feature_map,
+            prepared.engine.feature_map,
             data.X[first_batch],
             row_weights=data.row_weights[first_batch],
             init_small=self.init_small,
             init_strategy=self.init_strategy,
-            seed=plan.seed,
-            dtype=self.dtype,
+            seed=prepared.seed,
+            dtype=prepared.engine.dtype,
         )
-        return Parameters(weights, bias, initial_centroids(data, settings).astype(self.dtype))
+        return Parameters(weights, bias, initial_centroids(data, settings).astype(prepared.engine.dtype))
 
-    def _out_of_patience(self, last_epoch: int) -> bool:
-        return self.patience is not None and last_epoch - self.best_epoch_ >= self.patience
+    def _is_out_of_patience(self, state: TrainingState) -> bool:
+        return self.patience is not None and state.epoch - self.best_epoch_ >= self.patience
 
     def _keep(
         self,
-        plan: Plan,
+        prepared: Prepared,
         state: TrainingState,
         *,
         loss: float | None,
@@ -391,7 +443,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         shots: int,
     ) -> None:
         """Leaves the estimator fitted, with the parameters of this state if they are the best: None is no best loss."""
-        self._keep_plan(plan)
+        self._keep_prepared(prepared)
         if loss is not None:
             parameters = state.parameters.copy()
             self.weights_, self.bias_, self.centroids_ = parameters.weights, parameters.bias, parameters.centroids
@@ -409,18 +461,16 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
 
     # Use
 
-    def _measured(self, X: ArrayLike) -> tuple[FloatArray, FloatArray | None]:
-        """The kernel, and what decides between equal entries of a sampled one."""
-        rows = self._scaled_rows(X)
-        measurement = Measurement(shots=self.shots, tolerance=self.bitflip_tolerance, seed=self._seed)
-        parameters = Parameters(self.weights_, self.bias_, self.centroids_)
-        engine = new_engine(
-            self.engine, self.feature_map_, dtype=self.dtype, n_threads=self.n_threads, shots=self.shots
-        )
-        return measurement.kernel_and_ties(engine, rows, parameters)
+    def _measured(self, X: ArrayLike) -> Measured:
+        rows, engine = self._scaled_rows(X), self._fitted_engine
+        return engine.measured(rows, self.centroids_, weights=self.weights_, bias=self.bias_)
+
+    @property
+    def _class_score(self) -> ClassScore:
+        return loss_of(self.loss).class_score
 
     def _class_scores(self, X: ArrayLike) -> FloatArray:
-        return class_scores(self._measured(X)[0], len(self.classes_), class_score=self.class_score)
+        return class_scores(self._measured(X)[0], len(self.classes_), class_score=self._class_score)
 
     def transform(self, X: ArrayLike) -> FloatArray:
         """K (N, M·k): fidelity of every sample with every centroid, each in [0, 1], as measured."""
@@ -450,9 +500,9 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         """Class of the highest score: with ``class_score="max"``, that of the centroid with the highest fidelity."""
         check_is_fitted(self, "centroids_")
         kernel, ties = self._measured(X)
-        scores = class_scores(kernel, len(self.classes_), class_score=self.class_score)
+        scores = class_scores(kernel, len(self.classes_), class_score=self._class_score)
         if ties is not None:
-            if self.class_score == "max":  # between the centroids that are equal, not others of their classes
+            if self._class_score == "max":  # between the centroids that are equal, not others of their classes
                 ties = np.where(kernel == kernel.max(axis=1, keepdims=True), ties, -np.inf)
             deciding = class_scores(ties, len(self.classes_), class_score="max")
             scores = np.where(scores == scores.max(axis=1, keepdims=True), deciding, -np.inf)
@@ -469,7 +519,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         """Amplitudes (N, 2**n) of samples, or of the centroids if none are given, up to a common phase of each."""
         check_is_fitted(self, "centroids_")
         rows = self.centroids_ if X is None else self._scaled_rows(X)
-        engine = self._statevector_engine(self.feature_map_)
+        engine = StatevectorEngine(self.feature_map_, dtype=self.weights_.dtype)
         return engine.statevectors(engine.encode(rows, self.weights_, self.bias_))
 
     @property
@@ -512,15 +562,15 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
 
     def _saved_settings(self) -> dict[str, Any]:
         # As they were when it was trained, whatever they have been set to since.
-        trained = {"dtype": self.weights_.dtype, "n_centroids_per_class": self._trained_centroids_per_class}
-        if is_sampler(self.engine):
-            # It may hold a connection, which no file should. Without it None might mean another circuit.
-            trained |= {"engine": "auto", "n_repetitions": self._trained_repetitions}
-        return {**super()._saved_settings(), **trained}
+        settings = {**super()._saved_settings(), "n_centroids_per_class": self._trained_centroids_per_class}
+        if not isinstance(settings["engine"], str | dict):  # without it None might mean another circuit
+            settings |= {"n_repetitions": self._trained_repetitions}
+        return settings
 
     def _saved_fields(self) -> dict[str, Any]:
         return {
             "feature_map": dict(vars(self.feature_map_)),
+            "feature_range": list(self.feature_range_),
             "best_epoch": self.best_epoch_,
             "best_loss": self._best_loss,
             "history": list(self.history_[-_KEPT_ROWS:]),
@@ -547,11 +597,13 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
             features_per_gate=self._features_per_gate,
             kind=type(self).__name__,
         )
+        self.feature_range_ = restored_range(header)
         shape = self.feature_map_.parameter_shape
         n_centroids = len(self.classes_) * self.n_centroids_per_class
         shapes = {"weights": shape, "bias": shape, "centroids": (n_centroids, self.n_features_in_)}
+        dtype = restored_dtype(file)
         self.weights_, self.bias_, self.centroids_ = (
-            require_tensor(file, name, shape=expected, dtype=self.dtype) for name, expected in shapes.items()
+            require_tensor(file, name, shape=expected, dtype=dtype) for name, expected in shapes.items()
         )
         self.history_ = restored_history(header, columns=_HISTORY_COLUMNS)
         self.n_iter_ = require_field(header, "n_iter", int)
@@ -563,20 +615,17 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         self._fingerprint = require_field(header, "fingerprint", str)
         self._check_restored()
         if require_field(header, "resumable", bool):
-            self.training_state_ = restored_state(file, shapes=shapes, dtype=self.dtype)
+            self.training_state_ = restored_state(file, shapes=shapes, dtype=dtype)
 
     def _check_restored(self) -> None:
-        if not 0 <= self._best_loss <= _WORST_LOSS:
-            raise ModelFileError("its best loss is not one minus an alignment.")
+        if not self._best_loss >= 0:
+            raise ModelFileError("its best loss is not one that training can have had.")
         if self.shots_ < 0:
             raise ModelFileError("its number of shots is not a count.")
         last = int(self.history_[-1]["epoch"] or 0) if self.history_ else 0
         first = min(1, self.n_iter_)  # an untrained model has had no epoch
         if not first <= self.best_epoch_ <= last or self.n_iter_ < len(self.history_):
             raise ModelFileError("its numbers of epochs contradict its history.")
-
-
-# Quack, the binary predecessor of McQuack.
 
 
 class QuackClassifier(McQuackClassifier):

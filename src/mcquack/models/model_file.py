@@ -27,7 +27,7 @@ Tensor: TypeAlias = NDArray[Any]
 T = TypeVar("T")
 
 FORMAT = "mcquack-model"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 DEFAULT_MAX_BYTES = 1 << 30
 MAX_HEADER_BYTES = 1 << 24
 MAX_DEPTH = 32

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -12,27 +12,18 @@ from sklearn.preprocessing import MinMaxScaler
 
 from mcquack.arrays import FloatArray
 from mcquack.checks import is_number, is_whole_number, require
-from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError
-from mcquack.models.engines import check_engine
+from mcquack.simulators.engine import Engine
 from mcquack.training.state import TrainingData
 
-ClassWeight = Literal["balanced"] | Mapping[Any, float] | None
+ClassWeight: TypeAlias = Literal["balanced"] | Mapping[Any, float] | None
+Scale: TypeAlias = bool | tuple[float, float]
 # Rotations are periodic: where floats lie further apart than this, an angle means nothing any more.
 _ANGLE_SPACING = 0.01
 
 
-class Samples(NamedTuple):
-    """Validated samples of positive weight."""
-
-    X: FloatArray
-    y: NDArray[Any]
-    weights: FloatArray
-    feature_names: NDArray[Any] | None
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Plan:
+class Prepared:
     """All that is settled before the first step of training, without touching the estimator."""
 
     n_features: int
@@ -41,7 +32,8 @@ class Plan:
     seen: NDArray[np.bool_]  # which of them have had samples, now or before
     seed: int
     scaler: MinMaxScaler | None
-    feature_map: FeatureMap
+    feature_range: tuple[float, float]
+    engine: Engine[Any]  # on the circuit
     training: TrainingData
     validation: TrainingData | None
 
@@ -153,25 +145,30 @@ def check_settings(settings: Mapping[str, Any], *, least_epochs: int = 1) -> Non
     for name, least in (("n_qubits", 1), ("epochs", least_epochs)):
         enough = is_whole_number(settings[name]) and settings[name] >= least
         require(enough, name, f"a whole number of at least {least}", settings[name])
-    for name in ("n_repetitions", "patience", "n_threads"):
+    for name in ("n_repetitions", "patience"):
         value = settings[name]
-        require(value is None or _is_count(value), name, "None or a whole number of at least 1", value)
-    check_engine(settings.get("engine", "statevector"), int(settings["n_qubits"]))
-    for name in ("scale", "init_small", "final_entangler", *(["warm_start"] if "warm_start" in settings else [])):
-        require(isinstance(settings[name], bool | np.bool_), name, "True or False", settings[name])
-    for name, choices in (("init_strategy", ("default", "wx+b=0")), ("dtype", ("float32", "float64"))):
-        value = str(settings[name]) if name == "dtype" else settings[name]
-        require(value in choices, name, " or ".join(map(repr, choices)), settings[name])
+        is_count = is_whole_number(value) and value >= 1
+        require(value is None or is_count, name, "None or a whole number of at least 1", value)
+    init_small, strategy = settings["init_small"], settings["init_strategy"]
+    require(isinstance(init_small, bool | np.bool_), "init_small", "True or False", init_small)
+    require(strategy in ("default", "wx+b=0"), "init_strategy", "'default' or 'wx+b=0'", strategy)
     fraction = settings["validation_fraction"]
-    require(
-        fraction is None or (is_number(fraction) and 0 <= fraction < 1),
-        "validation_fraction",
-        "None or a number from 0 to below 1",
-        fraction,
-    )
-    _check_feature_range(settings["feature_range"])
+    possible = fraction is None or (is_number(fraction) and 0 <= fraction < 1)
+    require(possible, "validation_fraction", "None or a number from 0 to below 1", fraction)
+    scaling_range(settings["scale"])
     _check_class_weight(settings["class_weight"])
     check_random_state(settings["random_state"])
+
+
+def scaling_range(scale: Scale) -> tuple[float, float] | None:
+    """What features are scaled to: the range that ``scale`` gives, (0, 1) for True, and None for False."""
+    if isinstance(scale, bool | np.bool_):
+        return (0.0, 1.0) if scale else None
+    numbers = isinstance(scale, tuple | list) and len(scale) == 2 and all(map(is_number, scale))
+    possible = numbers and all(abs(bound) <= MAX_BOUND for bound in scale) and scale[0] < scale[1]
+    expected = f"True, False or an increasing pair of numbers between -{MAX_BOUND:g} and {MAX_BOUND:g}"
+    require(possible, "scale", expected, scale)
+    return float(scale[0]), float(scale[1])
 
 
 def check_random_state(seed: Any) -> None:
@@ -179,16 +176,6 @@ def check_random_state(seed: Any) -> None:
     drawn = isinstance(seed, np.random.RandomState) or seed is None or seed is np.random
     whole = is_whole_number(seed) and 0 <= seed < 2**32
     require(drawn or whole, "random_state", "None, a whole number from 0 to 2**32 - 1, or a RandomState", seed)
-
-
-def _check_feature_range(pair: Any) -> None:
-    numbers = isinstance(pair, tuple | list) and len(pair) == 2 and all(map(is_number, pair))
-    require(
-        numbers and all(abs(bound) <= MAX_BOUND for bound in pair),
-        "feature_range",
-        f"a pair of numbers between -{MAX_BOUND:g} and {MAX_BOUND:g}",
-        pair,
-    )
 
 
 def _check_class_weight(weights: Any) -> None:
@@ -200,7 +187,3 @@ def _check_class_weight(weights: Any) -> None:
         'None, "balanced" or a dict of numbers of at least 0',
         weights,
     )
-
-
-def _is_count(value: Any) -> bool:
-    return is_whole_number(value) and bool(value >= 1)

@@ -55,8 +55,8 @@ DEVICE: Mapping[str, Any] = MappingProxyType(
         "n_repetitions": 1,
         "epochs": 0,
         "init_small": False,
-        "final_entangler": False,
-        "feature_range": (-1.0, 1.0),
+        "feature_map": "device",
+        "scale": (-1.0, 1.0),
     }
 )
 

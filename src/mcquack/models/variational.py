@@ -1,9 +1,11 @@
 """Ensembles of variational classifiers, the paper's quantum baseline, as scikit-learn classifiers."""
 
+from __future__ import annotations
+
 from abc import abstractmethod
 from collections.abc import Generator
 from dataclasses import fields, replace
-from typing import Any, Literal
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,11 +14,20 @@ from sklearn.utils.validation import check_is_fitted
 from mcquack.arrays import FloatArray
 from mcquack.checks import require, require_positive
 from mcquack.errors import ModelFileError
-from mcquack.models.archive import restored_feature_map, restored_history, restored_seed
-from mcquack.models.base import CircuitClassifier, HistoryRow, ValidationData
+from mcquack.models.archive import (
+    restored_dtype,
+    restored_feature_map,
+    restored_history,
+    restored_range,
+    restored_seed,
+)
+from mcquack.models.base import CircuitClassifier, FeatureMapChoice, HistoryRow, ValidationData
 from mcquack.models.model_file import ModelFile, require_field, require_tensor
-from mcquack.models.preparation import ClassWeight, Plan, check_settings
+from mcquack.models.preparation import ClassWeight, Prepared, Scale, check_settings
 from mcquack.randomness import stream
+from mcquack.simulators.choice import EngineChoice
+from mcquack.simulators.engine import Engine
+from mcquack.simulators.statevector import StatevectorEngine
 from mcquack.training.settings import Optimizer
 from mcquack.training.state import InitStrategy, initial_embedding
 from mcquack.training.variational import (
@@ -57,18 +68,17 @@ class VariationalClassifier(CircuitClassifier):
     ) -> Generator[HistoryRow, None, None]:
         """Trains, yielding each epoch's row of the history; after any of them the estimator can be used."""
         self._check_settings()
-        samples = self._checked_samples(X, y, sample_weight, anew=True)
-        plan = self._plan(samples, going_on=False, validation_data=validation_data, hold_out=self.validation_fraction)
-        return self._epochs(plan)
+        hold_out = self.validation_fraction
+        return self._epochs(self._prepared(X, y, sample_weight, validation_data=validation_data, hold_out=hold_out))
 
-    def _epochs(self, plan: Plan) -> Generator[HistoryRow, None, None]:
+    def _epochs(self, prepared: Prepared) -> Generator[HistoryRow, None, None]:
         train = VariationalTraining(
-            self._statevector_engine(plan.feature_map),
-            plan.training,
-            settings=self._settings(plan.seed),
-            validation=plan.validation,
+            self._statevectors(prepared.engine),
+            prepared.training,
+            settings=self._settings(prepared.seed),
+            validation=prepared.validation,
         )
-        state = VariationalState.start(self._initial_parameters(plan))
+        state = VariationalState.start(self._initial_parameters(prepared))
         best = _Best.none(state.parameters)
         rows: list[HistoryRow] = []
         while len(rows) < self.epochs and state.active.any():
@@ -80,10 +90,10 @@ class VariationalClassifier(CircuitClassifier):
             best = best.with_epoch(epoch, together=self._trains_together)
             state = self._next_state(epoch.state, best)
             rows.append(row)
-            self._keep(plan, best, rows)
+            self._keep(prepared, best, rows)
             yield row
 
-    def _next_state(self, state: VariationalState, best: "_Best") -> VariationalState:
+    def _next_state(self, state: VariationalState, best: _Best) -> VariationalState:
         """Classifiers that are out of patience rest, with their best parameters."""
         if self.patience is None:
             return state
@@ -92,8 +102,8 @@ class VariationalClassifier(CircuitClassifier):
             return replace(state, active=active)
         return replace(state, active=active, parameters=state.parameters.with_rows(best.parameters, ~active))
 
-    def _keep(self, plan: Plan, best: "_Best", rows: list[HistoryRow]) -> None:
-        self._keep_plan(plan)
+    def _keep(self, prepared: Prepared, best: _Best, rows: list[HistoryRow]) -> None:
+        self._keep_prepared(prepared)
         self.weights_, self.bias_ = best.parameters.weights, best.parameters.bias
         self.best_epochs_ = best.epochs
         self.history_ = rows
@@ -113,19 +123,19 @@ class VariationalClassifier(CircuitClassifier):
         require(self.n_qubits >= 2, "n_qubits", "at least 2, one for each of the two logits", self.n_qubits)
         self._settings(seed=0)
 
-    def _initial_parameters(self, plan: Plan) -> VariationalParameters:
-        data, n_classes = plan.training, len(plan.classes)
-        orders = self._settings(plan.seed).orders(len(data.X), 0)
+    def _initial_parameters(self, prepared: Prepared) -> VariationalParameters:
+        data, n_classes = prepared.training, len(prepared.classes)
+        orders = self._settings(prepared.seed).orders(len(data.X), 0)
         first_batch = np.concatenate(orders)[0][: self.batch_size]
         drawn = [
             initial_embedding(
-                plan.feature_map,
+                prepared.engine.feature_map,
                 data.X[first_batch],
                 row_weights=data.row_weights[first_batch],
                 init_small=self.init_small,
                 init_strategy=self.init_strategy,
-                seed=int(stream(plan.seed, "classifier", str(number)).integers(2**31)),
-                dtype=self.dtype,
+                seed=int(stream(prepared.seed, "classifier", str(number)).integers(2**31)),
+                dtype=prepared.engine.dtype,
             )
             for number in range(n_classes)
         ]
@@ -134,12 +144,16 @@ class VariationalClassifier(CircuitClassifier):
 
     # Use
 
+    @staticmethod
+    def _statevectors(engine: Engine[Any]) -> StatevectorEngine:
+        require(isinstance(engine, StatevectorEngine), "engine", "one of statevectors, which have ⟨Z⟩", engine)
+        return cast(StatevectorEngine, engine)
+
     def _scores(self, X: ArrayLike) -> FloatArray:
         check_is_fitted(self, "weights_")
         parameters = VariationalParameters(self.weights_, self.bias_)
-        logits = ClassLogits(
-            self._statevector_engine(self.feature_map_), self._scaled_rows(X), n_classes=len(self.classes_)
-        )
+        engine = self._statevectors(self._fitted_engine)
+        logits = ClassLogits(engine, self._scaled_rows(X), n_classes=len(self.classes_))
         return np.asarray(logits(parameters)[..., 0])
 
     def decision_function(self, X: ArrayLike) -> FloatArray:
@@ -171,12 +185,10 @@ class VariationalClassifier(CircuitClassifier):
 
     # Files
 
-    def _saved_settings(self) -> dict[str, Any]:
-        return {**super()._saved_settings(), "dtype": self.weights_.dtype}
-
     def _saved_fields(self) -> dict[str, Any]:
         return {
             "feature_map": dict(vars(self.feature_map_)),
+            "feature_range": list(self.feature_range_),
             "history": list(self.history_),
             "best_epochs": self.best_epochs_.tolist(),
             "seed": self._seed,
@@ -189,10 +201,11 @@ class VariationalClassifier(CircuitClassifier):
         self.feature_map_ = restored_feature_map(
             file, n_features=self.n_features_in_, features_per_gate=1, kind=type(self).__name__
         )
-        shape, n_classes = self.feature_map_.parameter_shape, len(self.classes_)
+        self.feature_range_ = restored_range(file.header)
+        shape, n_classes, dtype = self.feature_map_.parameter_shape, len(self.classes_), restored_dtype(file)
         n_weights = 1 if self._trains_together else n_classes
-        self.weights_ = require_tensor(file, "weights", shape=(n_weights, *shape), dtype=self.dtype)
-        self.bias_ = require_tensor(file, "bias", shape=(n_classes, *shape), dtype=self.dtype)
+        self.weights_ = require_tensor(file, "weights", shape=(n_weights, *shape), dtype=dtype)
+        self.bias_ = require_tensor(file, "bias", shape=(n_classes, *shape), dtype=dtype)
         self.history_ = restored_history(file.header, columns=_HISTORY_COLUMNS)
         self.n_iter_ = len(self.history_)
         self.best_epochs_ = self._restored_best_epochs(file)
@@ -217,12 +230,12 @@ class _Best:
         self.losses = losses
 
     @classmethod
-    def none(cls, parameters: VariationalParameters) -> "_Best":
+    def none(cls, parameters: VariationalParameters) -> _Best:
         """Before the first epoch."""
         n_classes = parameters.n_classes
         return cls(parameters, np.zeros(n_classes, np.int64), np.full(n_classes, np.inf))
 
-    def with_epoch(self, epoch: VariationalEpoch, *, together: bool) -> "_Best":
+    def with_epoch(self, epoch: VariationalEpoch, *, together: bool) -> _Best:
         """These, or those of the epoch where they are better; ``together`` the mean loss decides for all."""
         watched = np.full_like(epoch.watched, epoch.watched.mean()) if together else epoch.watched
         better = watched < self.losses
@@ -248,8 +261,9 @@ class VariationalEnsembleClassifier(VariationalClassifier):
     batch_size : samples in a mini-batch.
     patience : epochs without a better loss of its own (on the validation part if there is one) after which a classifier
         is done; None never ends early. The best parameters of each classifier are kept.
-    init_strategy, init_small, optimizer, scale, feature_range, class_weight, validation_fraction, final_entangler,
-    dtype, n_threads : as in :class:`McQuackClassifier`.
+    init_strategy, init_small, optimizer, scale, class_weight, validation_fraction, feature_map, random_state : as in
+        :class:`McQuackClassifier`.
+    engine : "statevector", or a StatevectorEngine with a type and threads of its own.
 
     Attributes
     ----------
@@ -274,13 +288,11 @@ class VariationalEnsembleClassifier(VariationalClassifier):
         init_strategy: InitStrategy = "default",
         init_small: bool = True,
         optimizer: Optimizer = "adam",
-        scale: bool = True,
-        feature_range: tuple[float, float] = (0.0, 1.0),
+        scale: Scale = True,
         class_weight: ClassWeight = None,
         validation_fraction: float | None = None,
-        final_entangler: bool = True,
-        dtype: Literal["float32", "float64"] = "float32",
-        n_threads: int | None = None,
+        feature_map: FeatureMapChoice = "paper",
+        engine: EngineChoice = "statevector",
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_qubits = n_qubits
@@ -296,12 +308,10 @@ class VariationalEnsembleClassifier(VariationalClassifier):
         self.init_small = init_small
         self.optimizer = optimizer
         self.scale = scale
-        self.feature_range = feature_range
         self.class_weight = class_weight
         self.validation_fraction = validation_fraction
-        self.final_entangler = final_entangler
-        self.dtype = dtype
-        self.n_threads = n_threads
+        self.feature_map = feature_map
+        self.engine = engine
         self.random_state = random_state
 
     @property
@@ -361,13 +371,11 @@ class SharedVariationalClassifier(VariationalClassifier):
         init_strategy: InitStrategy = "default",
         init_small: bool = True,
         optimizer: Optimizer = "adam",
-        scale: bool = True,
-        feature_range: tuple[float, float] = (0.0, 1.0),
+        scale: Scale = True,
         class_weight: ClassWeight = None,
         validation_fraction: float | None = None,
-        final_entangler: bool = True,
-        dtype: Literal["float32", "float64"] = "float32",
-        n_threads: int | None = None,
+        feature_map: FeatureMapChoice = "paper",
+        engine: EngineChoice = "statevector",
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_qubits = n_qubits
@@ -386,12 +394,10 @@ class SharedVariationalClassifier(VariationalClassifier):
         self.init_small = init_small
         self.optimizer = optimizer
         self.scale = scale
-        self.feature_range = feature_range
         self.class_weight = class_weight
         self.validation_fraction = validation_fraction
-        self.final_entangler = final_entangler
-        self.dtype = dtype
-        self.n_threads = n_threads
+        self.feature_map = feature_map
+        self.engine = engine
         self.random_state = random_state
 
     @property

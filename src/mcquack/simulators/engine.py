@@ -1,17 +1,28 @@
-"""The seam between the method and whatever runs its circuits: a simulator here, a device there."""
+"""The seam between the method and whatever runs its circuits: a simulator here, a device there.
 
-from typing import Literal, NamedTuple, Protocol, TypeVar
+An engine is one class. It encodes data points, compares them, and pulls derivatives back; all else that others must
+know of it, it says itself: how many qubits it takes, where derivatives come from, whether the compiled epoch knows it,
+and what a kernel costs.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, DTypeLike
 
 from mcquack.arrays import FloatArray
+from mcquack.checks import is_whole_number, require
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError
 
 Wrt = Literal["embedding", "centroids"]
+GradientRule = Literal["exact", "parameter_shift", "stochastic_shift", "spsa"]
 
 
+@runtime_checkable
 class Encoded(Protocol):
     """Data points behind a feature map with fixed parameters: states, or what an engine keeps in their place."""
 
@@ -32,7 +43,176 @@ class Gradient(NamedTuple):
     centroids: FloatArray | None = None
 
 
+class Measured(NamedTuple):
+    """A kernel as an engine reads it, and what decides between equal entries of a row: the larger number wins."""
+
+    kernel: FloatArray
+    ties: FloatArray | None = None
+
+
 E = TypeVar("E", bound=Encoded)
+
+
+class Engine(ABC, Generic[E]):
+    """Runs the circuits of a feature map. All engines keep the laws in ``tests/contracts``.
+
+    An engine is made for a circuit, ``RingEngine(feature_map)``, or for none yet, ``RingEngine(n_threads=2)``. The
+    latter is what a classifier takes as ``engine=``: it calls :meth:`on` as soon as it knows its circuit.
+
+    To add an engine, write one subclass with :meth:`encode`, :meth:`fidelities` and :meth:`pullback`; whatever differs
+    from the defaults below is said by overriding it. Nothing else has to change.
+
+    Parameters
+    ----------
+    feature_map : FeatureMap, optional
+        The circuit to run.
+    dtype : "float32" or "float64"
+        Type of the parameters and of the scaled features that training keeps.
+
+    Attributes
+    ----------
+    most_qubits : int or None
+        How wide circuits may be; None is as wide as one likes.
+    few_layers : bool
+        Whether cost or noise grows so fast with the layers that a classifier should not add any by itself.
+    gradient : str
+        Where training gets its derivatives from: "exact" is this engine's own :meth:`pullback`; "parameter_shift",
+        "stochastic_shift" and "spsa" take them from fidelities.
+    compiled_epoch : bool
+        Whether the compiled epoch of ``mcquack.training`` runs on this engine's states.
+    takes_all_rows : bool
+        Whether any number of rows may be encoded at once; else the kernel is computed in pieces that fit into memory.
+    shots_per_entry : int
+        What one entry of the kernel costs on a device; simulators cost none.
+
+    Examples
+    --------
+    >>> from mcquack import FeatureMap
+    >>> from mcquack.simulators import RingEngine
+    >>> circuit = FeatureMap(n_qubits=3, n_features=2, n_layers=1)
+    >>> engine = RingEngine(n_threads=1).on(circuit)
+    >>> engine.feature_map == circuit
+    True
+    """
+
+    name: ClassVar[str] = ""
+    most_qubits: ClassVar[int | None] = None
+    few_layers: ClassVar[bool] = False
+    compiled_epoch: ClassVar[bool] = False
+    takes_all_rows: bool = False
+    gradient: GradientRule = "exact"
+    shots_per_entry: int = 0
+    budget: int | None = None
+
+    def __init__(self, feature_map: FeatureMap | None = None, *, dtype: DTypeLike = "float32") -> None:
+        if np.dtype(dtype) not in (np.dtype(np.float32), np.dtype(np.float64)):
+            raise InvalidInputError(f"dtype must be float32 or float64, got {np.dtype(dtype)}.")
+        self.dtype: np.dtype[Any] = np.dtype(dtype)
+        self._feature_map = feature_map
+        if feature_map is not None:
+            self.check(feature_map)
+
+    # What is run
+
+    @property
+    def feature_map(self) -> FeatureMap:
+        """The circuit that this engine runs."""
+        if self._feature_map is None:
+            raise InvalidInputError(f"this {type(self).__name__} has no circuit yet; take engine.on(feature_map).")
+        return self._feature_map
+
+    def settings(self) -> dict[str, Any]:
+        """The keyword arguments that make this engine again, as JSON has them; a model file keeps them."""
+        return {"dtype": self.dtype.name}
+
+    def on(self, feature_map: FeatureMap, *, seed: int = 0) -> Self:
+        """This engine for a circuit; engines that draw random numbers take them from the seed."""
+        return type(self)(feature_map, **self.settings())
+
+    def for_qubits(self, n_qubits: int) -> Self:
+        """This engine, with whatever it leaves to the width of the circuit settled."""
+        return self
+
+    def check(self, feature_map: FeatureMap) -> None:
+        """Raises InvalidInputError, with what to do, on a circuit that this engine does not take."""
+        if self.most_qubits is not None and feature_map.n_qubits > self.most_qubits:
+            raise InvalidInputError(
+                f"the {self.name} engine takes 1 to {self.most_qubits:,} qubits, got {feature_map.n_qubits}; use fewer."
+            )
+
+    def supports(self, feature_map: FeatureMap) -> bool:
+        """Whether this engine takes the circuit."""
+        try:
+            self.check(feature_map)
+        except InvalidInputError:
+            return False
+        return True
+
+    # The three that every engine has
+
+    @abstractmethod
+    def encode(self, X: ArrayLike, weights: ArrayLike, bias: ArrayLike) -> E:
+        """Prepares U(x; w, b)|0…0⟩ for every row; a caller may keep it while the parameters rest."""
+
+    @abstractmethod
+    def fidelities(self, samples: E, centroids: E) -> FloatArray:
+        """K[i, m] = |⟨c_m|x_i⟩|², shape (N, M)."""
+
+    @abstractmethod
+    def pullback(self, samples: E, centroids: E, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
+        """Derivatives of Σ cotangent∘K: by the embedding's weights and biases, or by the centroids' features."""
+
+    # What some engines have
+
+    def hamming_distributions(self, samples: E, centroids: E) -> FloatArray:
+        """P[i, m, k] = probability of k ones in U†(c_m) U(x_i)|0…0⟩, shape (N, M, n + 1), exact."""
+        raise InvalidInputError(f"{type(self).__name__} has no distributions of numbers of ones; take a RingEngine.")
+
+    def pull_hamming(self, samples: E, centroids: E, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
+        """Derivatives of Σ cotangent∘P by the embedding or by the centroids' features."""
+        raise InvalidInputError(
+            f"{type(self).__name__} has no derivatives of distributions of numbers of ones; take a RingEngine for at "
+            "most two layers, or ParameterShiftEngine(TolerantEngine(…)) for few qubits and more layers."
+        )
+
+    # Training and use
+
+    def for_training(self, *, spent: int = 0) -> Engine[Any]:
+        """The engine whose kernel training aligns; of its ``budget`` so many shots are spent already."""
+        return self
+
+    def kernels_per_pullback(self, wrt: Wrt) -> int:
+        """How many kernels the derivatives take; exact ones take none."""
+        return 0
+
+    @property
+    def spent(self) -> int:
+        """How many shots were counted so far; simulators spend none."""
+        return 0
+
+    @property
+    def rows_at_once(self) -> int | None:
+        """Enough rows to keep all threads busy, few enough that their states stay around 64 MiB; None is all."""
+        if self.takes_all_rows:
+            return None
+        return max(16, 2**23 >> self.feature_map.n_qubits) if self.feature_map.n_qubits < 24 else 16
+
+    def kernel(self, X: FloatArray, centroids: FloatArray, *, weights: FloatArray, bias: FloatArray) -> FloatArray:
+        """K[i, m] = |⟨0|U†(c_m) U(x_i)|0⟩|² (paper, eq. 8): N + M circuits in place of N × M."""
+        encoded = self.encode(centroids, weights, bias)
+        size = self.rows_at_once or max(len(X), 1)
+        chunks = (X[start : start + size] for start in range(0, len(X), size))
+        parts = [self.fidelities(self.encode(chunk, weights, bias), encoded) for chunk in chunks]
+        return np.concatenate(parts) if parts else np.empty((0, len(centroids)))
+
+    def measured(self, X: FloatArray, centroids: FloatArray, *, weights: FloatArray, bias: FloatArray) -> Measured:
+        """The kernel as a classifier uses it; engines that count say what decides between equal shares of shots."""
+        return Measured(self.kernel(X, centroids, weights=weights, bias=bias))
+
+    def __repr__(self) -> str:
+        settings = [f"{name}={value!r}" for name, value in self.settings().items()]
+        circuit = [] if self._feature_map is None else [f"<{self._feature_map.n_qubits} qubits>"]
+        return f"{type(self).__name__}({', '.join(circuit + settings)})"
 
 
 def checked_cotangent(cotangent: ArrayLike, samples: Encoded, centroids: Encoded) -> FloatArray:
@@ -45,20 +225,36 @@ def checked_cotangent(cotangent: ArrayLike, samples: Encoded, centroids: Encoded
     return array
 
 
-class Engine(Protocol[E]):
-    """Runs a feature map. All engines keep the laws in ``tests/contracts``."""
+def checked_threads(n_threads: int | None) -> int | None:
+    """The number of threads, refused unless it is None or a count."""
+    possible = n_threads is None or (is_whole_number(n_threads) and n_threads >= 1)
+    require(possible, "n_threads", "None or a whole number of at least 1", n_threads)
+    return n_threads
 
-    @property
-    def feature_map(self) -> FeatureMap: ...
 
-    def encode(self, X: FloatArray, weights: FloatArray, bias: FloatArray) -> E:
-        """Prepares U(x; w, b)|0…0⟩ for every row; a caller may keep it while the parameters rest."""
-        ...
+def checked_wrt(wrt: Wrt) -> Wrt:
+    """Refuses all but the two sides that are trained."""
+    if wrt not in ("embedding", "centroids"):
+        raise InvalidInputError(f'wrt must be "embedding" or "centroids", not {wrt!r}: samples are data.')
+    return wrt
 
-    def fidelities(self, samples: E, centroids: E) -> FloatArray:
-        """K[i, m] = |⟨c_m|x_i⟩|², shape (N, M)."""
-        ...
 
-    def pullback(self, samples: E, centroids: E, cotangent: FloatArray, *, wrt: Wrt) -> Gradient:
-        """Derivatives of Σ cotangent∘K: by the embedding's weights and biases, or by the centroids' features."""
-        ...
+def gradient_by_angles(
+    feature_map: FeatureMap,
+    samples: Encoded,
+    centroids: Encoded,
+    *,
+    of_samples: FloatArray,
+    of_centroids: FloatArray,
+    wrt: Wrt,
+) -> Gradient:
+    """The gradient from the derivatives by the angles of all samples (N, L, n, 3) and of all centroids (M, L, n, 3)."""
+    index = feature_map.feature_index
+    if wrt == "embedding":
+        by_weights = np.sum(of_samples * samples.features[:, index], axis=0)
+        by_weights += np.sum(of_centroids * centroids.features[:, index], axis=0)
+        return Gradient(weights=by_weights, bias=of_samples.sum(axis=0) + of_centroids.sum(axis=0))
+    by_features = np.zeros(centroids.features.shape)
+    for row, slopes in zip(by_features, of_centroids, strict=True):
+        np.add.at(row, index, slopes * centroids.weights)
+    return Gradient(centroids=by_features)

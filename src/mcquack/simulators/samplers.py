@@ -13,7 +13,6 @@ from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.errors import InvalidInputError
 from mcquack.randomness import stream
 from mcquack.simulators.engine import Engine
-from mcquack.simulators.hamming import hamming_distributions
 from mcquack.simulators.noise import DeviceCalibration, noisy_hamming_counts
 from mcquack.simulators.ring import RingEngine
 from mcquack.simulators.ring.hamming import MAX_LAYERS
@@ -36,9 +35,7 @@ def sampled_hamming(distributions: ArrayLike, *, shots: int, seed: int) -> NDArr
     """How many shots find k ones, shape (…, n + 1), for exact distributions of this shape."""
     exact = _checked_probabilities(np.asarray(distributions, dtype=np.float64), "distributions")
     if exact.ndim < 1 or not np.allclose(exact.sum(axis=-1), 1, rtol=0, atol=_ROUNDING):
-        raise InvalidInputError(
-            "distributions must sum to 1 over their last axis; pass hamming_distributions."
-        )
+        raise InvalidInputError("distributions must sum to 1 over their last axis; pass hamming_distributions.")
     positive = np.clip(exact, 0, 1)
     shares = positive / positive.sum(axis=-1, keepdims=True)
     counts: NDArray[np.int64] = stream(seed, "shots", "weights").multinomial(required_count("shots", shots), shares)
@@ -54,7 +51,6 @@ def _checked_probabilities(array: NDArray[Any], name: str) -> NDArray[Any]:
 
 
 SamplerEngine = Literal["auto", "ring", "statevector"]
-_AMPLITUDES_AT_ONCE = 1 << 22  # 64 MiB
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,9 +78,9 @@ class SimulatedSampler:
     def _distributions(self, circuits: OverlapCircuits) -> FloatArray:
         engine = self._engine_for(circuits)
         centroids = _encoded(engine, circuits.centroids)
-        size = max(1, _AMPLITUDES_AT_ONCE >> circuits.n_qubits) if isinstance(engine, StatevectorEngine) else 1 << 16
+        size = engine.rows_at_once or max(1, len(circuits.samples))
         parts = [
-            hamming_distributions(engine, _encoded(engine, circuits.samples[first : first + size]), centroids)
+            engine.hamming_distributions(_encoded(engine, circuits.samples[first : first + size]), centroids)
             for first in range(0, len(circuits.samples), size)
         ]
         return np.concatenate([np.empty((0, circuits.shape[1], circuits.n_qubits + 1)), *parts])

@@ -1,6 +1,5 @@
 """Kernel alignment and centroid optimisation, epoch by epoch."""
 
-from mcquack.training.budget import MeteredSampler, epoch_shots, step_shots
 from mcquack.training.loop import Epoch, train
 from mcquack.training.settings import TrainingSettings
 from mcquack.training.shifts import ParameterShiftEngine, StochasticShiftEngine, total_shots
@@ -14,11 +13,11 @@ from mcquack.training.state import (
     initial_centroids,
     initial_embedding,
 )
+from mcquack.training.trainer import epoch_shots, step_shots, trainer
 
 __all__ = [
     "Epoch",
     "EpochReport",
-    "MeteredSampler",
     "ParameterShiftEngine",
     "Parameters",
     "SpsaEngine",
@@ -33,4 +32,5 @@ __all__ = [
     "step_shots",
     "total_shots",
     "train",
+    "trainer",
 ]

@@ -8,10 +8,10 @@ import numpy as np
 
 from mcquack.errors import InvalidInputError
 from mcquack.kernels.fidelity import CLASS_SCORE_CODES
+from mcquack.simulators.compiled.lanes import lane_count
+from mcquack.simulators.compiled.memory import aligned_zeros, available_bytes, require_bytes
 from mcquack.simulators.statevector import StatevectorEngine
 from mcquack.simulators.statevector.engine import N_PARTIAL_SUMS
-from mcquack.simulators.statevector.lanes import lane_count
-from mcquack.simulators.statevector.memory import aligned_zeros, available_bytes, require_bytes
 from mcquack.training.epoch import Buffers, Outcome, Pace, Problem, Trained, run_epoch
 from mcquack.training.optimizer import OPTIMIZER_CODES, shaped_moments
 from mcquack.training.settings import TrainingSettings, epoch_orders
@@ -144,7 +144,9 @@ def _pace(settings: TrainingSettings, epoch: int, batch_size: int, *, with_kerne
         epochs_co=settings.epochs_co,
         with_kernel=with_kernel,
         optimizer=OPTIMIZER_CODES[settings.optimizer],
-        class_score=CLASS_SCORE_CODES[settings.class_score],
+        class_score=CLASS_SCORE_CODES[settings.loss.class_score],
+        loss=int(settings.loss.compiled),  # type: ignore[attr-defined]
+        beta=float(settings.loss.beta),  # type: ignore[attr-defined]
         lr_ka=lr_ka,
         lr_co=lr_co,
         reg_weights=float(settings.reg_param_weights),

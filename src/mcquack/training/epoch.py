@@ -1,6 +1,6 @@
 """One whole epoch on the CPU engine as one compiled call: all mini-batches of KAO, then all of CO, then the kernel.
 
-The members of a thread team (see ``simulators/statevector/team.py``) run this function together. What is computed, and
+The members of a thread team (see ``simulators/compiled/team.py``) run this function together. What is computed, and
 in which order it is added up, does not depend on their number.
 """
 
@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 
 from numba import njit
 
-from mcquack.kernels.alignment import alignment_slopes
 from mcquack.kernels.fidelity import pool_rows, spread_rows
+from mcquack.kernels.losses import loss_row, loss_terms
+from mcquack.simulators.compiled.entry import entry
+from mcquack.simulators.compiled.memory import clear_block, copy_block, gather_block, gather_rows
+from mcquack.simulators.compiled.team import barrier, stop_barrier
 from mcquack.simulators.statevector.circuit import Circuit, backward, forward
-from mcquack.simulators.statevector.entry import entry
-from mcquack.simulators.statevector.memory import clear_block, copy_block, gather_block, gather_rows
 from mcquack.simulators.statevector.overlaps import (
     centroid_adjoints,
     fill_columns,
@@ -21,7 +22,6 @@ from mcquack.simulators.statevector.overlaps import (
     pull_overlaps,
     sample_adjoint,
 )
-from mcquack.simulators.statevector.team import barrier, stop_barrier
 from mcquack.training.optimizer import descend
 
 KAO, CO = 0, 1
@@ -66,6 +66,8 @@ class Pace(NamedTuple):
     with_kernel: bool
     optimizer: int
     class_score: int
+    loss: int
+    beta: float
     lr_ka: float
     lr_co: float
     reg_weights: float
@@ -146,7 +148,7 @@ def _encode_centroids(
 
 
 @njit(nogil=True, inline="always")
-def _pull_alignment(
+def _pull_loss(
     cells: Any,
     rank: int,
     n_threads: int,
@@ -158,7 +160,7 @@ def _pull_alignment(
     count: int,
     states: Any,
 ) -> Any:
-    """Alignment A of a mini-batch, with the derivatives of 1 - A in ``room.pulls`` and ``room.centroid_adjoints``."""
+    """Loss of a mini-batch, with its derivatives in ``room.pulls`` and ``room.centroid_adjoints``."""
     size, width = states.shape[1], states.shape[3]
     n_used = (count + width - 1) // width
     n_centroids, n_classes = room.columns.shape[0], room.scores.shape[1]
@@ -173,20 +175,18 @@ def _pull_alignment(
             room.batch_labels[position] = problem.labels[order[first + position]]
             room.batch_weights[position] = problem.row_weights[order[first + position]]
     barrier(cells, n_threads)
-    alignment, toward, away, unit = alignment_slopes(
-        room.scores[:count], room.batch_labels[:count], room.batch_weights[:count]
-    )
-    scalar = states.dtype.type
+    terms = loss_terms(pace.loss, pace.beta, room.scores[:count], room.batch_labels[:count], room.batch_weights[:count])
     for block in range(rank, n_used, n_threads):
         rows = slice(block * width, (block + 1) * width)
         for position in range(block * width, (block + 1) * width):
-            for of_class in range(n_classes):
-                slope = 0.0
-                if position < count:
-                    ideal = 1.0 if room.batch_labels[position] == of_class else -1.0
-                    along = unit * room.scores[position, of_class]
-                    slope = -room.batch_weights[position] * (toward * ideal - away * along)
-                room.cotangent[position, of_class * k] = scalar(slope)
+            if position < count:
+                loss_row(
+                    pace.loss, terms, room.scores[position], room.batch_labels[position],
+                    room.batch_weights[position], room.cotangent[position], k,
+                )  # fmt: skip
+            else:
+                for of_class in range(n_classes):
+                    room.cotangent[position, of_class * k] = 0
         if k > 1:
             spread_rows(room.kernel[rows], k, pace.class_score, room.cotangent[rows])
         pull_overlaps(room.overlaps[block], room.cotangent[rows], room.pulls[block])
@@ -194,7 +194,7 @@ def _pull_alignment(
     low, high = rank * size // n_threads, (rank + 1) * size // n_threads
     centroid_adjoints(states, room.pulls, n_used, room.centroid_adjoints, n_centroids, low, high)
     barrier(cells, n_threads)
-    return alignment
+    return terms[0]
 
 
 @njit(nogil=True)
@@ -220,17 +220,17 @@ def _kao_step(
     count: int,
     outcome: Any,
 ) -> None:
-    """Moves the embedding downhill on 1 - A + λ_w‖w‖² + λ_b‖b‖²."""
+    """Moves the embedding downhill on the loss + λ_w‖w‖² + λ_b‖b‖²."""
     circuit = Circuit(trained.weights, trained.bias, problem.feature_index, problem.masks)
     width = room.states.shape[3]
     _encode_batch(rank, n_threads, work, circuit, problem.X, order, first, count, room.features, room.states)
     _encode_centroids(cells, rank, n_threads, work, circuit, trained.centroids, room)
-    alignment = _pull_alignment(cells, rank, n_threads, problem, pace, room, order, first, count, room.states)
+    loss = _pull_loss(cells, rank, n_threads, problem, pace, room, order, first, count, room.states)
     if rank == 0:
         penalty = pace.reg_weights * _squared_norm(trained.flat_weights) + pace.reg_bias * _squared_norm(
             trained.flat_bias
         )
-        outcome.losses[KAO] += 1 - alignment + penalty
+        outcome.losses[KAO] += loss + penalty
         outcome.n_steps[KAO] += 1
     n_used = (count + width - 1) // width
     n_parts = room.by_w.shape[0]
@@ -308,10 +308,10 @@ def _co_step(
     states: Any,
     outcome: Any,
 ) -> None:
-    """Moves the centroids downhill on 1 - A + λ_CO R; the samples' states are given."""
+    """Moves the centroids downhill on the loss + λ_CO R; the samples' states are given."""
     circuit = Circuit(trained.weights, trained.bias, problem.feature_index, problem.masks)
     _encode_centroids(cells, rank, n_threads, work, circuit, trained.centroids, room)
-    alignment = _pull_alignment(cells, rank, n_threads, problem, pace, room, order, first, count, states)
+    loss = _pull_loss(cells, rank, n_threads, problem, pace, room, order, first, count, states)
     for own in range(rank, room.centroid_states.shape[0], n_threads):
         clear_block(room.by_centroids[own])
         copy_block(room.centroid_adjoints[own], work.adjoint)
@@ -321,7 +321,7 @@ def _co_step(
         )  # fmt: skip
     barrier(cells, n_threads)
     if rank == 0:
-        outcome.losses[CO] += 1 - alignment + pace.reg_co * _range_penalty(trained.flat_centroids, pace.low, pace.high)
+        outcome.losses[CO] += loss + pace.reg_co * _range_penalty(trained.flat_centroids, pace.low, pace.high)
         outcome.n_steps[CO] += 1
         _centroid_slopes(room.by_centroids, trained.centroids, pace, room.slope_c)
         outcome.squared_norms[2] += _squared_norm(room.slope_c)

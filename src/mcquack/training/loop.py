@@ -7,11 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mcquack.arrays import FloatArray
-from mcquack.kernels.alignment import target_alignment
-from mcquack.kernels.fidelity import centroid_kernel, class_scores
-from mcquack.kernels.measured import SampledEngine
+from mcquack.kernels.fidelity import class_scores
+from mcquack.kernels.losses import target_alignment
 from mcquack.simulators.engine import Engine
-from mcquack.simulators.statevector import StatevectorEngine
 from mcquack.training.compiled import CompiledEpochs
 from mcquack.training.seam import SeamEpochs
 from mcquack.training.settings import TrainingSettings
@@ -33,33 +31,65 @@ def train(
     settings: TrainingSettings,
     validation: TrainingData | None = None,
 ) -> Iterator[Epoch]:
-    """Alternates KAO and CO without end, one epoch for each value that is taken."""
-    run: Callable[[TrainingState], EpochSums]
-    if isinstance(engine, StatevectorEngine):
-        run = CompiledEpochs(engine, data, settings)
-    else:
-        run = SeamEpochs(engine, data, settings)
-    counted = isinstance(getattr(engine, "engine", engine), SampledEngine)
+    """Alternates KAO and CO without end, one epoch for each value that is taken.
+
+    Parameters
+    ----------
+    engine : Engine
+        Runs the circuits, and has the derivatives that training goes by: an exact one, or what
+        :func:`mcquack.training.trainer` makes of one that counts.
+    data : TrainingData
+        What to learn from.
+    state : TrainingState
+        Where to begin; ``TrainingState.start(parameters)`` is the beginning of all.
+    settings : TrainingSettings
+        How to train.
+    validation : TrainingData, optional
+        What ``loss`` is told for in every epoch; by default the training data.
+
+    Yields
+    ------
+    Epoch
+        The state to go on from, and the row of the history.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mcquack import FeatureMap
+    >>> from mcquack.simulators import StatevectorEngine
+    >>> from mcquack.training import Parameters, TrainingData, TrainingSettings, TrainingState, train
+    >>> circuit = FeatureMap(n_qubits=2, n_features=1, n_layers=2)
+    >>> ones = np.ones(circuit.parameter_shape)
+    >>> data = TrainingData(np.array([[0.0], [1.0]]), np.array([0, 1]), np.ones(2), 2)
+    >>> start = TrainingState.start(Parameters(ones, ones, np.array([[0.3], [0.7]])))
+    >>> epochs = train(StatevectorEngine(circuit, dtype="float64"), data, start, settings=TrainingSettings())
+    >>> losses = [next(epochs).report.loss for _ in range(5)]
+    >>> losses[-1] < losses[0]
+    True
+    """
+    known = engine.compiled_epoch and getattr(settings.loss, "compiled", None) is not None
+    run: Callable[[TrainingState], EpochSums] = (CompiledEpochs if known else SeamEpochs)(engine, data, settings)  # type: ignore[arg-type]
+    counted = engine.shots_per_entry > 0
     while True:
         started = time.perf_counter()
         sums = run(state)
-        state = sums.state
-        alignment, accuracy = _scores(sums.kernel, data, settings, counted=counted)
-        held_out = (
-            None
-            if validation is None
-            else _scores(_kernel(engine, validation, state), validation, settings, counted=counted)
-        )
+        state, parameters = sums.state, sums.state.parameters
+        loss, alignment, accuracy = _scores(sums.kernel, data, settings, counted=counted)
+        held_out: tuple[float | None, float | None] = None, None
+        if validation is not None:
+            kernel = engine.kernel(validation.X, parameters.centroids, weights=parameters.weights, bias=parameters.bias)
+            loss, *held_out = _scores(kernel, validation, settings, counted=counted)  # type: ignore[assignment]
         yield Epoch(
             state,
             EpochReport(
                 epoch=state.epoch,
+                loss=loss,
                 loss_kao=sums.loss_kao,
                 loss_co=sums.loss_co,
                 alignment=alignment,
                 accuracy=accuracy,
-                validation_alignment=None if held_out is None else held_out[0],
-                validation_accuracy=None if held_out is None else held_out[1],
+                validation_alignment=held_out[0],
+                validation_accuracy=held_out[1],
                 grad_norm_weights=sums.grad_norms[0],
                 grad_norm_bias=sums.grad_norms[1],
                 grad_norm_centroids=sums.grad_norms[2],
@@ -68,19 +98,14 @@ def train(
         )
 
 
-def _kernel(engine: Engine[Any], data: TrainingData, state: TrainingState) -> FloatArray:
-    parameters = state.parameters
-    return centroid_kernel(engine, data.X, parameters.centroids, weights=parameters.weights, bias=parameters.bias)
-
-
 def _scores(
     kernel: FloatArray, data: TrainingData, settings: TrainingSettings, *, counted: bool
-) -> tuple[float, float]:
-    """Alignment, and the share of (weighted) samples whose highest score is that of their class.
+) -> tuple[float, float, float]:
+    """Loss, alignment, and the share of (weighted) samples whose highest score is that of their class.
 
     Counted scores are often equal: then it is the share that drawing lots among them would give on average.
     """
-    scores = class_scores(kernel, data.n_classes, class_score=settings.class_score)
+    scores = class_scores(kernel, data.n_classes, class_score=settings.loss.class_score)
     if counted:
         highest = scores == scores.max(axis=1, keepdims=True)
         hits = highest[np.arange(len(scores)), data.labels] / highest.sum(axis=1)
@@ -88,4 +113,5 @@ def _scores(
         hits = scores.argmax(axis=1) == data.labels
     mass = float(data.row_weights.sum())
     accuracy = float(np.sum(data.row_weights * hits) / mass) if mass > 0 else 0.0
-    return target_alignment(scores, data.labels, row_weights=data.row_weights), accuracy
+    loss, _ = settings.loss(scores, data.labels, data.row_weights)
+    return float(loss), target_alignment(scores, data.labels, row_weights=data.row_weights), accuracy

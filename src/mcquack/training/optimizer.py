@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mcquack.simulators.statevector.entry import entry
+from mcquack.simulators.compiled.entry import entry
 
 ADAM, SGD = 0, 1
 OPTIMIZER_CODES = {"adam": ADAM, "sgd": SGD}

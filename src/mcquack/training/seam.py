@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mcquack.arrays import FloatArray
-from mcquack.kernels.alignment import alignment_gradient, target_alignment
-from mcquack.kernels.fidelity import centroid_kernel, centroid_slopes, class_scores
+from mcquack.kernels.fidelity import centroid_slopes, class_scores
 from mcquack.simulators.engine import E, Engine
 from mcquack.training.optimizer import OPTIMIZER_CODES, Moments, descend
 from mcquack.training.settings import TrainingSettings, epoch_orders
@@ -43,9 +42,7 @@ class SeamEpochs(Generic[E]):
                 co_losses.append(loss)
                 norms[2] += square
         parameters = state.parameters
-        kernel = centroid_kernel(
-            self.engine, self.data.X, parameters.centroids, weights=parameters.weights, bias=parameters.bias
-        )
+        kernel = self.engine.kernel(self.data.X, parameters.centroids, weights=parameters.weights, bias=parameters.bias)
         counts = len(kao_losses), len(kao_losses), len(co_losses)
         roots = [math.sqrt(n / count) if count else None for n, count in zip(norms, counts, strict=True)]
         return EpochSums(
@@ -63,15 +60,13 @@ class SeamEpochs(Generic[E]):
     def _encoded(self, state: TrainingState, batch: NDArray[np.int64]) -> E:
         return self.engine.encode(self.data.X[batch], state.parameters.weights, state.parameters.bias)
 
-    def _alignment(self, batch: NDArray[np.int64], samples: E, centroids: E) -> tuple[float, FloatArray]:
-        """A of a batch and the derivative of 1 - A by the kernel."""
+    def _loss(self, batch: NDArray[np.int64], samples: E, centroids: E) -> tuple[float, FloatArray]:
+        """The loss of a batch and its derivative by the kernel."""
         K = self.engine.fidelities(samples, centroids)
-        class_score = self.settings.class_score
-        S = class_scores(K, self.data.n_classes, class_score=class_score)
-        labels, row_weights = self.data.labels[batch], self.data.row_weights[batch]
-        gradient = alignment_gradient(S, labels, row_weights=row_weights)
-        alignment = target_alignment(S, labels, row_weights=row_weights)
-        return alignment, -centroid_slopes(K, gradient, class_score=class_score)
+        loss = self.settings.loss
+        scores = class_scores(K, self.data.n_classes, class_score=loss.class_score)
+        value, slopes = loss(scores, self.data.labels[batch], self.data.row_weights[batch])
+        return value, centroid_slopes(K, slopes, class_score=loss.class_score)
 
     def _kao_step(
         self, state: TrainingState, batch: NDArray[np.int64], rate: float
@@ -79,7 +74,7 @@ class SeamEpochs(Generic[E]):
         old, settings = state.parameters, self.settings
         samples = self._encoded(state, batch)
         centroids = self.engine.encode(old.centroids, old.weights, old.bias)
-        alignment, cotangent = self._alignment(batch, samples, centroids)
+        loss, cotangent = self._loss(batch, samples, centroids)
         gradient = self.engine.pullback(samples, centroids, cotangent, wrt="embedding")
         assert gradient.weights is not None
         assert gradient.bias is not None
@@ -96,14 +91,14 @@ class SeamEpochs(Generic[E]):
             bias_moments=bias_moments,
             steps=state.steps + np.array([1, 0]),
         )
-        return after, float(1 - alignment + penalty), (float(np.sum(by_w**2)), float(np.sum(by_b**2)))
+        return after, float(loss + penalty), (float(np.sum(by_w**2)), float(np.sum(by_b**2)))
 
     def _co_step(
         self, state: TrainingState, batch: NDArray[np.int64], samples: E, rate: float
     ) -> tuple[TrainingState, float, float]:
         old, (low, high) = state.parameters, self.settings.feature_range
         centroids = self.engine.encode(old.centroids, old.weights, old.bias)
-        alignment, cotangent = self._alignment(batch, samples, centroids)
+        loss, cotangent = self._loss(batch, samples, centroids)
         gradient = self.engine.pullback(samples, centroids, cotangent, wrt="centroids")
         assert gradient.centroids is not None
         outside = (old.centroids > high).astype(float) - (old.centroids < low)
@@ -116,7 +111,7 @@ class SeamEpochs(Generic[E]):
             centroids_moments=moments,
             steps=state.steps + np.array([0, 1]),
         )
-        return after, float(1 - alignment + self.settings.reg_param_co * penalty), float(np.sum(by_c**2))
+        return after, float(loss + self.settings.reg_param_co * penalty), float(np.sum(by_c**2))
 
     def _descended(
         self, parameter: FloatArray, gradient: FloatArray, moments: Moments, rate: float, step: int

@@ -1,7 +1,7 @@
 """How to train: the paper's hyperparameters under the paper's names."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 import numpy as np
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from mcquack.checks import is_number, is_whole_number, require
 from mcquack.errors import InvalidInputError
-from mcquack.kernels.fidelity import CLASS_SCORE_CODES, ClassScore
+from mcquack.kernels.losses import Alignment, Loss
 from mcquack.randomness import stream
 
 Optimizer = Literal["adam", "sgd"]
@@ -36,7 +36,7 @@ class TrainingSettings:
     optimizer: Optimizer = "adam"
     feature_range: tuple[float, float] = (0.0, 1.0)
     n_centroids_per_class: int = 1
-    class_score: ClassScore = "max"
+    loss: Loss = field(default_factory=Alignment)
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -59,7 +59,6 @@ class TrainingSettings:
             require(math.isfinite(value) and value >= 0, name, "a number of at least 0", value)
         require(self.batch_size >= 1, "batch_size", "at least 1", self.batch_size)
         require(self.n_centroids_per_class >= 1, "n_centroids_per_class", "at least 1", self.n_centroids_per_class)
-        require(self.class_score in tuple(CLASS_SCORE_CODES), "class_score", '"max" or "sum"', self.class_score)
         require(self.optimizer in ("adam", "sgd"), "optimizer", '"adam" or "sgd"', self.optimizer)
         low, high = self.feature_range
         require(low < high, "feature_range", "an increasing pair", self.feature_range)

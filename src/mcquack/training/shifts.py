@@ -1,4 +1,4 @@
-"""Derivatives by single angles, from circuits in which one of them is shifted.
+"""Derivatives from values alone, as a device must take them: shifts of single angles.
 
 An angle of one gate enters a fidelity, and k^b too, as a + b·cos + c·sin, so half the difference of the values at ±π/2
 is the exact derivative. A shift of one angle is a shift of one bias.
@@ -6,9 +6,9 @@ is the exact derivative. A shift of one angle is a shift of one bias.
 
 import hashlib
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Generic, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,8 +18,16 @@ from mcquack.checks import is_whole_number, require, required_count
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError
 from mcquack.randomness import stream
-from mcquack.simulators.engine import E, Encoded, Engine, Gradient, Wrt, checked_cotangent
-from mcquack.simulators.ring.engine import checked_wrt, gradient_by_angles
+from mcquack.simulators.engine import (
+    E,
+    Encoded,
+    Engine,
+    Gradient,
+    Wrt,
+    checked_cotangent,
+    checked_wrt,
+    gradient_by_angles,
+)
 
 # What all engines share that take derivatives from values alone, as a device must.
 
@@ -27,33 +35,41 @@ Side = Literal["samples", "centroids"]
 _ANGLES_AT_ONCE = 1 << 22  # 32 MiB for circuits that are measured in one call
 
 
-class FromValues(ABC, Generic[E]):
+class FromValues(Engine[E]):
     """An engine that asks another one for nothing but fidelities, and makes its pullback of these."""
 
     def __init__(self, engine: Engine[E]) -> None:
+        super().__init__(engine.feature_map, dtype=engine.dtype)
         self.engine = engine
+        self.takes_all_rows = engine.takes_all_rows
+        self.shots_per_entry = engine.shots_per_entry
+        self.budget = engine.budget
+
+    def settings(self) -> dict[str, Any]:
+        """What tells this engine from others."""
+        return {"engine": self.engine.name}
+
+    def on(self, feature_map: FeatureMap, *, seed: int = 0) -> Self:
+        """The same for another circuit."""
+        return type(self)(self.engine.on(feature_map, seed=seed))
 
     @property
-    def feature_map(self) -> FeatureMap:
-        """The circuit of the engine behind this one."""
-        return self.engine.feature_map
+    def rows_at_once(self) -> int | None:
+        """What the engine behind this one takes."""
+        return self.engine.rows_at_once
 
     @property
-    def splits_rows(self) -> bool:
-        """Whether the engine behind this one takes any number of rows at once."""
-        return bool(getattr(self.engine, "splits_rows", False))
+    def spent(self) -> int:
+        """What the engine behind this one has counted."""
+        return self.engine.spent
 
-    def encode(self, X: FloatArray, weights: FloatArray, bias: FloatArray) -> E:
+    def encode(self, X: ArrayLike, weights: ArrayLike, bias: ArrayLike) -> E:
         """What the engine behind this one encodes."""
         return self.engine.encode(X, weights, bias)
 
     def fidelities(self, samples: E, centroids: E) -> FloatArray:
         """What the engine behind this one measures."""
         return self.engine.fidelities(samples, centroids)
-
-    @abstractmethod
-    def pullback(self, samples: E, centroids: E, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
-        """Derivatives of Σ cotangent∘K, or an estimate of them."""
 
     @abstractmethod
     def kernels_per_pullback(self, wrt: Wrt) -> int:

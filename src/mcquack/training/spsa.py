@@ -7,8 +7,7 @@ from numpy.typing import ArrayLike
 
 from mcquack.arrays import FloatArray
 from mcquack.checks import is_whole_number, require, require_positive, required_count
-from mcquack.simulators.engine import E, Engine, Gradient, Wrt, checked_cotangent
-from mcquack.simulators.ring.engine import checked_wrt
+from mcquack.simulators.engine import E, Engine, Gradient, Wrt, checked_cotangent, checked_wrt
 from mcquack.training.shifts import FromValues, drawn_for, kernels_of, live_angles
 
 

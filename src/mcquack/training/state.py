@@ -144,9 +144,15 @@ def finite_row(row: Mapping[str, float | int | None]) -> dict[str, float | int |
 
 @dataclass(frozen=True, kw_only=True)
 class EpochReport:
-    """One row of a training history; losses of KAO and CO are means over the epoch's steps, the rest is at its end."""
+    """One row of a training history.
+
+    ``loss`` is what patience watches: without penalties, on the validation part where there is one, else on the
+    training part. The losses of KAO and CO are means over the epoch's steps, penalties included; the rest is at its
+    end.
+    """
 
     epoch: int
+    loss: float
     loss_kao: float | None
     loss_co: float | None
     alignment: float
@@ -158,14 +164,9 @@ class EpochReport:
     grad_norm_centroids: float | None
     seconds: float
 
-    @property
-    def watched_loss(self) -> float:
-        """1 - A on the validation part where there is one, else on the training part."""
-        return 1 - (self.alignment if self.validation_alignment is None else self.validation_alignment)
-
     def as_row(self) -> dict[str, float | int | None]:
-        """Plain numbers by name, with the loss that patience watches; None for what is not finite."""
-        return finite_row({**asdict(self), "loss": self.watched_loss})
+        """Plain numbers by name; None for what is not finite."""
+        return finite_row(asdict(self))
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from mcquack.cli.hardware_device import OpenDevice as Device
 from mcquack.hardware.jobs.service import Limits
 from mcquack.hardware.services.account import TOKEN_VARIABLE
 from mcquack.hardware.services.runtime import RuntimeService
-from mcquack.kernels.alignment import target_alignment
+from mcquack.kernels.losses import target_alignment
 from mcquack.simulators.noise import PITTSBURGH
 from mcquack.simulators.samplers import NoisySampler, SimulatedSampler
 from tests.cli.tables import two_classes

@@ -19,8 +19,8 @@ from mcquack.simulators.statevector.circuit import (
     scratch,
     scratch_bytes,
 )
-from mcquack.simulators.statevector.lanes import lane_count
-from mcquack.simulators.statevector.memory import aligned_zeros
+from mcquack.simulators.compiled.lanes import lane_count
+from mcquack.simulators.compiled.memory import aligned_zeros
 from tests.oracles import after_gate, gradient, oracle_states, phase_aligned
 from tests.problems import Problem, random_problem
 

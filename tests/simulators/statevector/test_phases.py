@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from mcquack.circuits.entangler import linear_table, ring_permutation, stored_rows
 from mcquack.randomness import stream
-from mcquack.simulators.statevector.lanes import lane_count
-from mcquack.simulators.statevector.memory import aligned_zeros
+from mcquack.simulators.compiled.lanes import lane_count
+from mcquack.simulators.compiled.memory import aligned_zeros
 from mcquack.simulators.statevector.phases import (
     fill_tables,
     high_bits,

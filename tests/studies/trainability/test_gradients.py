@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError
-from mcquack.kernels.alignment import target_alignment
+from mcquack.kernels.losses import target_alignment
 from mcquack.simulators.ring import RingEngine
 from mcquack.simulators.statevector import StatevectorEngine
 from mcquack.studies.trainability.observation import (

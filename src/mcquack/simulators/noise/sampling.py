@@ -19,7 +19,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from mcquack.simulators.statevector.entry import entry
+from mcquack.simulators.compiled.entry import entry
 
 # Paulis that errors leave behind, drawn place by place and pushed through CNOTs to one end of their ring. A Pauli is
 # kept as two bits (x, z), for X^x Z^z up to a phase that no measurement sees. CNOTs turn Paulis into Paulis, so that

@@ -10,11 +10,12 @@ import numpy as np
 from mcquack.arrays import FloatArray, IntArray
 from mcquack.checks import is_whole_number, require, required_count
 from mcquack.circuits.feature_map import FeatureMap
+from mcquack.circuits.rotations import ComplexArray
 from mcquack.errors import InvalidInputError
 from mcquack.randomness import stream
 from mcquack.simulators.noise.calibration import SX_PULSES, DeviceCalibration, ring_schedule
 from mcquack.simulators.noise.sampling import count_weights, factors_of
-from mcquack.simulators.ring.engine import ComplexArray, RingEngine, RotationRows
+from mcquack.simulators.ring.engine import RingEngine, RotationRows
 
 # Errors as Pauli channels, from the numbers that a calibration gives. A Pauli channel shrinks the expectations of X,
 # Y and Z by three factors, its fidelities. Channels after one another multiply them, and a Hadamard exchanges those

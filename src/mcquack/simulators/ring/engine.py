@@ -6,82 +6,27 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike
 
 from mcquack.arrays import FloatArray
 from mcquack.circuits.feature_map import FeatureMap
+from mcquack.circuits.rotations import ComplexArray, angle_slopes, rotation_matrices
 from mcquack.errors import InvalidInputError
-from mcquack.simulators.engine import Encoded, Gradient, Wrt, checked_cotangent
+from mcquack.simulators.compiled.entry import entry
+from mcquack.simulators.compiled.team import available_threads
+from mcquack.simulators.engine import (
+    Engine,
+    Gradient,
+    Wrt,
+    checked_cotangent,
+    checked_threads,
+    checked_wrt,
+    gradient_by_angles,
+)
 from mcquack.simulators.ring.chain import join_last_rotations, log_fidelity, overlap, pull_last_rotations, pull_overlap
-from mcquack.simulators.statevector.entry import entry
-from mcquack.simulators.statevector.team import available_threads
-
-# Rotations as matrices, and derivatives by their entries turned into derivatives by their angles.
-
-ComplexArray = NDArray[np.complex128]
-
-# ∂R/∂φ and ∂R/∂ω multiply every entry of R by one of these.
-_BY_PHI = 0.5j * np.array([[-1, 1], [-1, 1]])
-_BY_OMEGA = 0.5j * np.array([[-1, -1], [1, 1]])
-
-
-def rotation_matrices(angles: FloatArray) -> ComplexArray:
-    """Rot(φ, θ, ω) = RZ(ω) RY(θ) RZ(φ) for angles (…, 3), shape (…, 2, 2)."""
-    return _with_phases(angles, np.cos(angles[..., 1] / 2), np.sin(angles[..., 1] / 2))
-
-
-def angle_slopes(angles: FloatArray, by_entries: ComplexArray) -> FloatArray:
-    """Re Σ by_entries ∘ ∂R/∂angle, for each of the three angles."""
-    rotations = rotation_matrices(angles)
-    half_turned = _with_phases(angles, -np.sin(angles[..., 1] / 2) / 2, np.cos(angles[..., 1] / 2) / 2)
-    slopes = (rotations * _BY_PHI, half_turned, rotations * _BY_OMEGA)
-    return np.stack([(by_entries * slope).sum(axis=(-2, -1)).real for slope in slopes], axis=-1)
-
-
-def _with_phases(angles: FloatArray, cosine: FloatArray, sine: FloatArray) -> ComplexArray:
-    """The phases of Rot around the entries of RY."""
-    phi, omega = angles[..., 0], angles[..., 2]
-    outer, inner = np.exp(0.5j * (phi + omega)), np.exp(0.5j * (phi - omega))
-    # Row by row whatever the layout of the angles: compiled code would be made anew, and slower, for any other.
-    matrices = np.empty((*angles.shape[:-1], 2, 2), dtype=np.complex128)
-    matrices[..., 0, 0], matrices[..., 0, 1] = outer.conj() * cosine, -inner * sine
-    matrices[..., 1, 0], matrices[..., 1, 1] = inner.conj() * sine, outer * cosine
-    return matrices
-
-
-# From derivatives by the angles of circuits to derivatives by what the angles are made of.
-
-
-def checked_wrt(wrt: Wrt) -> Wrt:
-    """Refuses all but the two sides that are trained."""
-    if wrt not in ("embedding", "centroids"):
-        raise InvalidInputError(f'wrt must be "embedding" or "centroids", not {wrt!r}: samples are data.')
-    return wrt
-
-
-def gradient_by_angles(
-    feature_map: FeatureMap,
-    samples: Encoded,
-    centroids: Encoded,
-    *,
-    of_samples: FloatArray,
-    of_centroids: FloatArray,
-    wrt: Wrt,
-) -> Gradient:
-    """The gradient from the derivatives by the angles of all samples (N, L, n, 3) and of all centroids (M, L, n, 3)."""
-    index = feature_map.feature_index
-    if wrt == "embedding":
-        by_weights = np.sum(of_samples * samples.features[:, index], axis=0)
-        by_weights += np.sum(of_centroids * centroids.features[:, index], axis=0)
-        return Gradient(weights=by_weights, bias=of_samples.sum(axis=0) + of_centroids.sum(axis=0))
-    by_features = np.zeros(centroids.features.shape)
-    for row, slopes in zip(by_features, of_centroids, strict=True):
-        np.add.at(row, index, slopes * centroids.weights)
-    return Gradient(centroids=by_features)
-
+from mcquack.simulators.ring.hamming import check_layers, hamming_distributions, pull_hamming
 
 MAX_LAYERS = 4
-MAX_QUBITS = 100_000  # beyond which a single sample would take gigabytes
 # Work is divided by these blocks, never by thread, so the result does not depend on how many there are.
 _SAMPLES_PER_BLOCK = 8
 
@@ -142,21 +87,56 @@ def _pull(
             pull_last_rotations(sample, centroid, by_joints, by_samples[row], by_centroids[column])
 
 
-def check_qubits(n_qubits: int) -> None:
-    """Refuses circuits that are too wide for this engine."""
-    if n_qubits > MAX_QUBITS:
-        raise InvalidInputError(f"the ring engine takes 1 to {MAX_QUBITS:,} qubits, got {n_qubits}; use fewer.")
-
-
-class RingEngine:
+class RingEngine(Engine[RotationRows]):
     """Exact simulation of feature maps with few layers, for any number of qubits.
 
     Fidelities are computed as logarithms, so that 1e-200 is as exact as 1; numbers are double throughout. With L layers
-    the time grows as n · 4**(2L - 2), so at most 4 are taken. ``n_threads`` as in the statevector engine.
+    the time grows as n · 4**(2L - 2), so at most 4 are taken.
+
+    Parameters
+    ----------
+    feature_map : FeatureMap, optional
+        The circuit, of at most four layers; a classifier that is given the engine brings its own.
+    dtype : "float32" or "float64"
+        Type of the parameters that training keeps between steps.
+    n_threads : int, optional
+        Threads to use, by default all that Numba may use. Results do not depend on it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mcquack import FeatureMap
+    >>> circuit = FeatureMap(n_qubits=100, n_features=1, n_layers=1)
+    >>> engine = RingEngine(circuit)
+    >>> ones = np.ones(circuit.parameter_shape)
+    >>> rows = engine.encode([[0.1], [0.2]], ones, ones)
+    >>> engine.fidelities(rows, rows).diagonal().round(12).tolist()
+    [1.0, 1.0]
     """
 
-    def __init__(self, feature_map: FeatureMap, *, n_threads: int | None = None) -> None:
-        check_qubits(feature_map.n_qubits)
+    name = "ring"
+    most_qubits = 100_000  # beyond which a single sample would take gigabytes
+    few_layers = True
+
+    def __init__(
+        self, feature_map: FeatureMap | None = None, *, dtype: DTypeLike = "float32", n_threads: int | None = None
+    ) -> None:
+        self._asked_threads = checked_threads(n_threads)
+        super().__init__(feature_map, dtype=dtype)
+        self.n_threads = available_threads(n_threads)
+
+    def settings(self) -> dict[str, Any]:
+        """The keyword arguments that make this engine again."""
+        return {**super().settings(), "n_threads": self._asked_threads}
+
+    @property
+    def rows_at_once(self) -> int:
+        """As many rows as have rotations of 64 MiB."""
+        return max(16, (1 << 20) // (self.feature_map.n_qubits * self.feature_map.n_layers))
+
+    def check(self, feature_map: FeatureMap) -> None:
+        """Raises InvalidInputError on circuits with too many layers or qubits."""
+        super().check(feature_map)
         if feature_map.n_qubits > 1 and feature_map.n_layers > MAX_LAYERS:
             states = 4 ** (feature_map.n_layers - 1)
             raise InvalidInputError(
@@ -164,8 +144,6 @@ class RingEngine:
                 f"fidelity would need {states:,} × {states:,} numbers for every qubit. Use more qubits or fewer "
                 "repetitions, or for at most 20 qubits the statevector engine."
             )
-        self.feature_map = feature_map
-        self.n_threads = available_threads(n_threads)
 
     def encode(self, X: ArrayLike, weights: ArrayLike, bias: ArrayLike) -> RotationRows:
         """The rotations of every row."""
@@ -196,6 +174,42 @@ class RingEngine:
         of_samples, of_centroids = self._angle_slopes(samples, centroids, slopes)
         return gradient_by_angles(
             self.feature_map, samples, centroids, of_samples=of_samples, of_centroids=of_centroids, wrt=wrt
+        )
+
+    def hamming_distributions(self, samples: RotationRows, centroids: RotationRows) -> FloatArray:
+        """P[i, m, k] = probability of k ones in U†(c_m) U(x_i)|0…0⟩, shape (N, M, n + 1), for at most two layers."""
+        if self.feature_map.n_qubits == 1:
+            fidelities = self.fidelities(samples, centroids)
+            return np.stack([fidelities, 1 - fidelities], axis=-1)
+        check_layers(self.feature_map)
+        return hamming_distributions(samples.rotations, centroids.rotations, in_blocks=self.in_blocks)
+
+    def pull_hamming(
+        self, samples: RotationRows, centroids: RotationRows, cotangent: ArrayLike, *, wrt: Wrt
+    ) -> Gradient:
+        """Derivatives of Σ cotangent∘P by the embedding's weights and biases, or by the centroids' features."""
+        wrt = checked_wrt(wrt)
+        slopes = np.require(cotangent, np.float64, ["C", "W"])
+        shape = len(samples), len(centroids), self.feature_map.n_qubits + 1
+        if slopes.shape != shape:
+            raise InvalidInputError(f"cotangent must have the shape {shape} of the distributions, got {slopes.shape}.")
+        if self.feature_map.n_qubits == 1:
+            return self.pullback(samples, centroids, slopes[..., 0] - slopes[..., 1], wrt=wrt)
+        check_layers(self.feature_map)
+        of_samples, of_centroids = pull_hamming(
+            samples.rotations,
+            centroids.rotations,
+            slopes,
+            n_blocks=n_blocks(len(samples)),
+            in_blocks=self.in_blocks,
+        )
+        return gradient_by_angles(
+            self.feature_map,
+            samples,
+            centroids,
+            of_samples=angle_slopes(samples.angles, of_samples),
+            of_centroids=angle_slopes(centroids.angles, of_centroids),
+            wrt=wrt,
         )
 
     def _angle_slopes(

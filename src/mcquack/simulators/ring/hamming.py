@@ -1,24 +1,16 @@
 """How often k ones are found when U†(c) U(x)|0…0⟩ is measured: exact for any number of qubits, with derivatives."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from mcquack.arrays import FloatArray
 from mcquack.circuits.feature_map import FeatureMap
+from mcquack.circuits.rotations import ComplexArray
 from mcquack.errors import InvalidInputError
-from mcquack.simulators.engine import Gradient, Wrt
+from mcquack.simulators.compiled.entry import entry
 from mcquack.simulators.ring.chain import join_last_rotations, pull_last_rotations
-from mcquack.simulators.ring.engine import (
-    ComplexArray,
-    RingEngine,
-    RotationRows,
-    angle_slopes,
-    checked_wrt,
-    gradient_by_angles,
-    n_blocks,
-)
 from mcquack.simulators.ring.hamming_chain import (
     add_distribution,
     fill_factors,
@@ -28,9 +20,9 @@ from mcquack.simulators.ring.hamming_chain import (
     pull_tables,
     workspace,
 )
-from mcquack.simulators.statevector.entry import entry
 
 MAX_LAYERS = 2
+InBlocks = Callable[[int, Callable[[int, int, int], None]], None]
 
 
 @entry
@@ -79,16 +71,12 @@ def _pull(
             pull_last_rotations(sample, centroid, by_joints, by_samples[row], by_centroids[column])
 
 
-def hamming_distributions(engine: RingEngine, samples: RotationRows, centroids: RotationRows) -> FloatArray:
-    """P[i, m, k] = probability of k ones in U†(c_m) U(x_i)|0…0⟩, shape (N, M, n + 1), for at most two layers."""
-    n_qubits = engine.feature_map.n_qubits
-    if n_qubits == 1:
-        fidelities = engine.fidelities(samples, centroids)
-        return np.stack([fidelities, 1 - fidelities], axis=-1)
-    _check_layers(engine.feature_map)
+def hamming_distributions(samples: ComplexArray, centroids: ComplexArray, *, in_blocks: InBlocks) -> FloatArray:
+    """P[i, m, k] = probability of k ones in U†(c_m) U(x_i)|0…0⟩ (N, M, n + 1), for rotations of at most two layers."""
+    n_qubits = samples.shape[2]
     found = np.zeros((len(samples), len(centroids), n_qubits + 1))
     left, right = _two_layers(samples), _two_layers(centroids)
-    engine.in_blocks(
+    in_blocks(
         len(samples),
         lambda first, last, _: _distributions(left, right, first, last, workspace(n_qubits, backward=False), found),
     )
@@ -96,36 +84,24 @@ def hamming_distributions(engine: RingEngine, samples: RotationRows, centroids: 
 
 
 def pull_hamming(
-    engine: RingEngine, samples: RotationRows, centroids: RotationRows, cotangent: ArrayLike, *, wrt: Wrt
-) -> Gradient:
-    """Derivatives of Σ cotangent∘P by the embedding's weights and biases, or by the centroids' features."""
-    n_qubits = engine.feature_map.n_qubits
-    wrt = checked_wrt(wrt)
-    slopes = _checked_slopes(cotangent, (len(samples), len(centroids), n_qubits + 1))
-    if n_qubits == 1:
-        return engine.pullback(samples, centroids, slopes[..., 0] - slopes[..., 1], wrt=wrt)
-    _check_layers(engine.feature_map)
+    samples: ComplexArray, centroids: ComplexArray, slopes: FloatArray, *, n_blocks: int, in_blocks: InBlocks
+) -> tuple[ComplexArray, ComplexArray]:
+    """Derivatives of Σ slopes∘P by the entries of the rotations of every sample and of every centroid."""
+    n_qubits, n_layers = samples.shape[2], samples.shape[1]
     left, right = _two_layers(samples), _two_layers(centroids)
     by_samples = np.zeros_like(left)
-    by_centroids = np.zeros((n_blocks(len(samples)), *right.shape), dtype=np.complex128)
-    engine.in_blocks(
+    by_centroids = np.zeros((n_blocks, *right.shape), dtype=np.complex128)
+    in_blocks(
         len(samples),
         lambda first, last, block: _pull(
             left, right, slopes, first, last, workspace(n_qubits, backward=True), by_samples, by_centroids[block]
         ),
     )
-    n_layers = engine.feature_map.n_layers
-    return gradient_by_angles(
-        engine.feature_map,
-        samples,
-        centroids,
-        of_samples=angle_slopes(samples.angles, by_samples[:, :n_layers]),
-        of_centroids=angle_slopes(centroids.angles, by_centroids.sum(axis=0)[:, :n_layers].conj()),
-        wrt=wrt,
-    )
+    return by_samples[:, :n_layers], by_centroids.sum(axis=0)[:, :n_layers].conj()
 
 
-def _check_layers(feature_map: FeatureMap) -> None:
+def check_layers(feature_map: FeatureMap) -> None:
+    """Refuses circuits whose distributions would take too long."""
     n_layers = feature_map.n_layers
     if n_layers > MAX_LAYERS:
         raise InvalidInputError(
@@ -135,16 +111,9 @@ def _check_layers(feature_map: FeatureMap) -> None:
         )
 
 
-def _checked_slopes(cotangent: ArrayLike, shape: tuple[int, int, int]) -> FloatArray:
-    slopes = np.require(cotangent, np.float64, ["C", "W"])
-    if slopes.shape != shape:
-        raise InvalidInputError(f"cotangent must have the shape {shape} of the distributions, got {slopes.shape}.")
-    return slopes
-
-
-def _two_layers(rows: RotationRows) -> ComplexArray:
+def _two_layers(rotations: ComplexArray) -> ComplexArray:
     """A layer of its own is two, of which the second does nothing: the ring between them cancels, too."""
-    if rows.rotations.shape[1] == MAX_LAYERS:
-        return rows.rotations
-    nothing = np.broadcast_to(np.eye(2, dtype=np.complex128), rows.rotations.shape)
-    return np.concatenate([rows.rotations, nothing], axis=1)
+    if rotations.shape[1] == MAX_LAYERS:
+        return rotations
+    nothing = np.broadcast_to(np.eye(2, dtype=np.complex128), rotations.shape)
+    return np.concatenate([rotations, nothing], axis=1)

@@ -29,8 +29,8 @@ import numpy as np
 from numba import njit
 
 from mcquack.arrays import FloatArray
-from mcquack.simulators.statevector.lanes import fma, lane_count, lane_sum, load, splat, store
-from mcquack.simulators.statevector.memory import aligned_zeros
+from mcquack.simulators.compiled.lanes import fma, lane_count, lane_sum, load, splat, store
+from mcquack.simulators.compiled.memory import aligned_zeros
 
 N_ENTRIES = 16
 LANES = lane_count(np.float64)

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from mcquack.simulators.statevector.lanes import ROW_BYTES, fma, lane_count, lane_sum, load, splat, store
-from mcquack.simulators.statevector.memory import aligned_zeros
+from mcquack.simulators.compiled.lanes import ROW_BYTES, fma, lane_count, lane_sum, load, splat, store
+from mcquack.simulators.compiled.memory import aligned_zeros
+from mcquack.simulators.compiled.rotations import cosine_sine, rotate, unrotate
 from mcquack.simulators.statevector.phases import (
     fill_tables,
     high_bits,
@@ -19,7 +20,6 @@ from mcquack.simulators.statevector.phases import (
     shift_phases,
     unshift_phases,
 )
-from mcquack.simulators.statevector.rotations import cosine_sine, rotate, unrotate
 
 
 class Scratch(NamedTuple):

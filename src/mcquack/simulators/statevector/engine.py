@@ -12,11 +12,13 @@ from mcquack.arrays import FloatArray
 from mcquack.circuits.entangler import linear_table, stored_rows
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError
-from mcquack.simulators.engine import Gradient, Wrt, checked_cotangent
+from mcquack.simulators.compiled.entry import entry
+from mcquack.simulators.compiled.lanes import lane_count
+from mcquack.simulators.compiled.memory import aligned, aligned_zeros, copy_block, gather_block, require_bytes
+from mcquack.simulators.compiled.team import Team, available_threads, barrier, stop_asked
+from mcquack.simulators.engine import Engine, Gradient, Wrt, checked_cotangent, checked_threads, checked_wrt
 from mcquack.simulators.statevector.circuit import Circuit, Scratch, backward, forward, scratch, scratch_bytes
-from mcquack.simulators.statevector.entry import entry
-from mcquack.simulators.statevector.lanes import lane_count
-from mcquack.simulators.statevector.memory import aligned, aligned_zeros, copy_block, gather_block, require_bytes
+from mcquack.simulators.statevector.hamming import hamming_distributions
 from mcquack.simulators.statevector.overlaps import (
     centroid_adjoints,
     expectation_block,
@@ -27,9 +29,7 @@ from mcquack.simulators.statevector.overlaps import (
     pull_overlaps,
     sample_adjoint,
 )
-from mcquack.simulators.statevector.team import Team, available_threads, barrier, stop_asked
 
-MAX_QUBITS = 20
 # A block always adds its derivatives to the same one of these partial sums, whichever thread it runs on.
 N_PARTIAL_SUMS = 16
 # What a thread must have to do in a step, about a quarter of a millisecond: on a machine that does other things too,
@@ -154,30 +154,51 @@ def _writable(values: ArrayLike, dtype: np.dtype[Any]) -> FloatArray:
     return np.require(values, dtype, ["C", "W"])
 
 
-def check_qubits(n_qubits: int) -> None:
-    """Refuses circuits that are too wide for this engine."""
-    if n_qubits > MAX_QUBITS:
-        raise InvalidInputError(
-            f"the statevector engine takes 1 to {MAX_QUBITS} qubits, got {n_qubits}; use fewer qubits and more layers, "
-            'or engine="ring", which takes any number of qubits with few layers.'
-        )
+class StatevectorEngine(Engine[StateBlocks]):
+    """Exact simulation of 1 to 20 qubits on the CPU, any number of layers deep; a common phase of a state is not kept.
 
+    Parameters
+    ----------
+    feature_map : FeatureMap, optional
+        The circuit; a classifier that is given the engine brings its own.
+    dtype : "float32" or "float64"
+        In which numbers are computed, and kept.
+    n_threads : int, optional
+        Threads to use, by default all that Numba may use. Results do not depend on it.
 
-class StatevectorEngine:
-    """Exact simulation of 1 to 20 qubits on the CPU.
-
-    Results do not depend on ``n_threads`` (by default all that Numba may use); a common phase of a state is not kept.
+    Examples
+    --------
+    >>> from mcquack import FeatureMap, McQuackClassifier
+    >>> engine = StatevectorEngine(FeatureMap(n_qubits=2, n_features=2, n_layers=1))
+    >>> parameters = [[[0.1, 0.2, 0.3]] * 2]
+    >>> encoded = engine.encode([[0.5, 1.0]], parameters, parameters)
+    >>> engine.fidelities(encoded, encoded).round(6).tolist()
+    [[1.0]]
+    >>> model = McQuackClassifier(engine=StatevectorEngine(dtype="float64"))
     """
 
-    def __init__(self, feature_map: FeatureMap, *, dtype: DTypeLike = np.float32, n_threads: int | None = None) -> None:
-        check_qubits(feature_map.n_qubits)
-        if np.dtype(dtype) not in (np.dtype(np.float32), np.dtype(np.float64)):
-            raise InvalidInputError(f"dtype must be float32 or float64, got {np.dtype(dtype)}.")
-        if n_threads is not None and n_threads < 1:
-            raise InvalidInputError(f"n_threads must be at least 1 or None, got {n_threads}.")
-        self.feature_map = feature_map
-        self.dtype = np.dtype(dtype)
+    name = "statevector"
+    most_qubits = 20
+    compiled_epoch = True
+
+    def __init__(
+        self, feature_map: FeatureMap | None = None, *, dtype: DTypeLike = "float32", n_threads: int | None = None
+    ) -> None:
+        self._asked_threads = checked_threads(n_threads)
+        super().__init__(feature_map, dtype=dtype)
         self.n_threads = available_threads(n_threads)
+
+    def settings(self) -> dict[str, Any]:
+        """The keyword arguments that make this engine again."""
+        return {**super().settings(), "n_threads": self._asked_threads}
+
+    def check(self, feature_map: FeatureMap) -> None:
+        """Raises InvalidInputError on circuits that are too wide."""
+        if feature_map.n_qubits > self.most_qubits:
+            raise InvalidInputError(
+                f"the statevector engine takes 1 to {self.most_qubits} qubits, got {feature_map.n_qubits}; use fewer "
+                'qubits and more layers, or engine="ring", which takes any number of qubits with few layers.'
+            )
 
     @cached_property
     def masks(self) -> NDArray[np.int64]:
@@ -277,9 +298,7 @@ class StatevectorEngine:
 
     def pullback(self, samples: StateBlocks, centroids: StateBlocks, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
         """Derivatives of Σ cotangent∘K by the embedding or by the centroids' features."""
-        if wrt not in ("embedding", "centroids"):
-            raise InvalidInputError(f'wrt must be "embedding" or "centroids", got {wrt!r}.')
-        of_centroids = wrt == "centroids"
+        of_centroids = checked_wrt(wrt) == "centroids"
         n_blocks, width = len(samples.states), lane_count(self.dtype)
         n_centroid_blocks = len(centroids.states)
         n_rows = len(centroids) + (0 if of_centroids else len(samples))
@@ -316,6 +335,14 @@ class StatevectorEngine:
             lanes_last = by_centroids.transpose(0, 2, 1).reshape(-1, self.feature_map.n_features)
             return Gradient(centroids=np.ascontiguousarray(lanes_last[: len(centroids)]))
         return Gradient(weights=by_w.sum(axis=0), bias=by_b.sum(axis=0))
+
+    def hamming_distributions(self, samples: StateBlocks, centroids: StateBlocks) -> FloatArray:
+        """P[i, m, k] = probability of k ones in U†(c_m) U(x_i)|0…0⟩, shape (N, M, n + 1) and double precision."""
+        points = (centroids.features, centroids.weights, centroids.bias)
+        angles = self.feature_map.angles(*(array.astype(np.float64) for array in points))
+        return hamming_distributions(
+            self.statevectors(samples), angles, final_entangler=self.feature_map.final_entangler
+        )
 
     def z_signs(self, qubits: Sequence[int]) -> FloatArray:
         """±1 for every stored row, by qubit (Q, 2**n): what a measurement of Z there gives for a basis state."""

@@ -8,25 +8,23 @@ from numpy.typing import NDArray
 
 from mcquack.arrays import FloatArray
 from mcquack.circuits.entangler import ring_permutation
-from mcquack.simulators.ring.engine import ComplexArray, rotation_matrices
-from mcquack.simulators.statevector.engine import StateBlocks, StatevectorEngine
+from mcquack.circuits.rotations import ComplexArray, rotation_matrices
 
 _AMPLITUDES_AT_ONCE = 1 << 20  # 16 MiB, and as much again for what each gate makes of them
 
 
-def hamming_distributions(engine: StatevectorEngine, samples: StateBlocks, centroids: StateBlocks) -> FloatArray:
-    """P[i, m, k] = probability of k ones in U†(c_m) U(x_i)|0…0⟩, shape (N, M, n + 1) and double precision."""
-    feature_map = engine.feature_map
-    states = engine.statevectors(samples)
-    angles = feature_map.angles(
-        *(array.astype(np.float64) for array in (centroids.features, centroids.weights, centroids.bias))
-    )
-    order, starts = _by_weight(feature_map.n_qubits)
-    ring = ring_permutation(feature_map.n_qubits)
-    found = np.empty((len(samples), len(centroids), feature_map.n_qubits + 1))
-    for rows in _chunks(len(samples), feature_map.dimension):
+def hamming_distributions(states: NDArray[Any], angles: FloatArray, *, final_entangler: bool) -> FloatArray:
+    """P[i, m, k] = probability of k ones in U†(c_m)|x_i⟩, shape (N, M, n + 1) and double precision.
+
+    ``states`` (N, 2**n) are those of the samples, ``angles`` (M, L, n, 3) those of the centroids' circuits.
+    """
+    n_qubits = angles.shape[2]
+    order, starts = _by_hamming(n_qubits)
+    ring = ring_permutation(n_qubits)
+    found = np.empty((len(states), len(angles), n_qubits + 1))
+    for rows in _chunks(len(states), 1 << n_qubits):
         for column, rotations in enumerate(rotation_matrices(angles)):
-            undone = _undone(states[rows].astype(np.complex128), rotations, ring, feature_map.final_entangler)
+            undone = _undone(states[rows].astype(np.complex128), rotations, ring, final_entangler)
             found[rows, column] = np.add.reduceat(np.abs(undone[:, order]) ** 2, starts, axis=1)
     # States in single precision have a norm of almost 1.
     normalised: FloatArray = found / found.sum(axis=-1, keepdims=True)
@@ -38,11 +36,11 @@ def _chunks(n_rows: int, dimension: int) -> Iterator[slice]:
     return (slice(first, first + size) for first in range(0, n_rows, size))
 
 
-def _by_weight(n_qubits: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _by_hamming(n_qubits: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Basis states ordered by their number of ones, and where each number begins."""
-    weights = np.bitwise_count(np.arange(1 << n_qubits))
-    order = np.argsort(weights, kind="stable")
-    return order, np.searchsorted(weights[order], np.arange(n_qubits + 1))
+    ones = np.bitwise_count(np.arange(1 << n_qubits))
+    order = np.argsort(ones, kind="stable")
+    return order, np.searchsorted(ones[order], np.arange(n_qubits + 1))
 
 
 def _undone(states: ComplexArray, rotations: ComplexArray, ring: NDArray[Any], final_entangler: bool) -> ComplexArray:

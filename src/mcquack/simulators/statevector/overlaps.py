@@ -7,8 +7,8 @@ from typing import Any
 
 from numba import njit
 
-from mcquack.simulators.statevector.entry import entry
-from mcquack.simulators.statevector.lanes import fma, lane_sum, load, splat, store
+from mcquack.simulators.compiled.entry import entry
+from mcquack.simulators.compiled.lanes import fma, lane_sum, load, splat, store
 
 
 @entry

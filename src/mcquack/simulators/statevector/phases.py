@@ -13,7 +13,7 @@ from typing import Any
 
 from numba import njit
 
-from mcquack.simulators.statevector.lanes import fma, load, splat, store
+from mcquack.simulators.compiled.lanes import fma, load, splat, store
 
 
 @njit(nogil=True)

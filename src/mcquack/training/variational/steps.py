@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 from numba import njit
 
+from mcquack.simulators.compiled.entry import entry
+from mcquack.simulators.compiled.memory import gather_block, gather_rows
+from mcquack.simulators.compiled.team import barrier, stop_asked, stop_barrier
 from mcquack.simulators.statevector.circuit import Circuit, backward, forward
-from mcquack.simulators.statevector.entry import entry
-from mcquack.simulators.statevector.memory import gather_block, gather_rows
 from mcquack.simulators.statevector.overlaps import expectation_block, observable_adjoint
-from mcquack.simulators.statevector.team import barrier, stop_asked, stop_barrier
 from mcquack.training.optimizer import descend
 
 

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from mcquack.arrays import FloatArray
 from mcquack.errors import InvalidInputError
+from mcquack.simulators.compiled.lanes import lane_count
+from mcquack.simulators.compiled.memory import aligned_zeros, require_bytes
 from mcquack.simulators.statevector import StatevectorEngine
-from mcquack.simulators.statevector.lanes import lane_count
-from mcquack.simulators.statevector.memory import aligned_zeros, require_bytes
 from mcquack.training.optimizer import OPTIMIZER_CODES, shaped_moments
 from mcquack.training.state import TrainingData, finite_row
 from mcquack.training.variational.settings import VariationalParameters, VariationalSettings, VariationalState

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError
-from mcquack.kernels.alignment import alignment_gradient
+from mcquack.kernels.losses import alignment_gradient
 from mcquack.simulators.ring import RingEngine
 from mcquack.simulators.statevector import StatevectorEngine
 from mcquack.studies.trainability.analysis import (

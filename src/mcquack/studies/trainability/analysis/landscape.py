@@ -9,7 +9,7 @@ import numpy as np
 from mcquack.arrays import FloatArray
 from mcquack.checks import require, require_positive, required_count
 from mcquack.errors import InvalidInputError
-from mcquack.kernels.alignment import target_alignment
+from mcquack.kernels.losses import target_alignment
 from mcquack.kernels.fidelity import centroid_kernel, class_scores
 from mcquack.randomness import stream
 from mcquack.simulators.engine import Engine

@@ -8,9 +8,9 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from mcquack.errors import McQuackError, MemoryLimitError
-from mcquack.simulators.statevector import memory
-from mcquack.simulators.statevector.lanes import ROW_BYTES
-from mcquack.simulators.statevector.memory import aligned, aligned_zeros, available_bytes, require_bytes
+from mcquack.simulators.compiled import memory
+from mcquack.simulators.compiled.lanes import ROW_BYTES
+from mcquack.simulators.compiled.memory import aligned, aligned_zeros, available_bytes, require_bytes
 
 MIB = 2**20
 MEMINFO = "MemTotal:       16000 kB\nMemFree:         1000 kB\nMemAvailable:    4096 kB\nBuffers:  1 kB\n"

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from mcquack.circuits.entangler import linear_table, stored_rows
 from mcquack.randomness import stream
-from mcquack.simulators.statevector.lanes import lane_count, splat
-from mcquack.simulators.statevector.memory import aligned_zeros
-from mcquack.simulators.statevector.rotations import rotate, unrotate
+from mcquack.simulators.compiled.lanes import lane_count, splat
+from mcquack.simulators.compiled.memory import aligned_zeros
+from mcquack.simulators.compiled.rotations import rotate, unrotate
 
 FloatArray = NDArray[np.float64]
 ComplexArray = NDArray[np.complex128]

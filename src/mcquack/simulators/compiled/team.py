@@ -6,8 +6,10 @@ block, never by thread, so the result does not depend on how many there are.
 """
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import joblib
@@ -97,9 +99,35 @@ def stop_barrier(cells: Any, rank: int, n_threads: int) -> Any:
     return _read(cells, ABANDONED) != 0 or 0 < _read(cells, STOPPING) <= this_round + 1
 
 
+_most_threads: ContextVar[int | None] = ContextVar("most_threads", default=None)
+
+
+@contextmanager
+def limited_threads(most: int) -> Iterator[None]:
+    """Engines that are made inside take at most so many threads, unless they are told a number.
+
+    Whoever runs many fits side by side wants one thread for each of them.
+
+    Examples
+    --------
+    >>> from mcquack.simulators import StatevectorEngine, limited_threads
+    >>> with limited_threads(1):
+    ...     StatevectorEngine().n_threads
+    1
+    """
+    token = _most_threads.set(most)
+    try:
+        yield
+    finally:
+        _most_threads.reset(token)
+
+
 def available_threads(asked: int | None) -> int:
     """``asked``, or as many as Numba may use (joblib's workers are told) and the machine or container gives."""
-    return min(numba.config.NUMBA_NUM_THREADS, joblib.cpu_count()) if asked is None else asked
+    if asked is not None:
+        return asked
+    most: int = min(numba.config.NUMBA_NUM_THREADS, joblib.cpu_count())
+    return min(most, _most_threads.get() or most)
 
 
 _ready: set[tuple[Any, ...]] = set()

@@ -1,8 +1,10 @@
 """Compiled functions that Python calls, kept on disk between runs."""
 
+import ast
 import hashlib
 import pickle
 import secrets
+import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -12,17 +14,34 @@ import numba
 from numba import njit
 from numba.core.serialize import dumps
 
-_PACKAGE = Path(__file__).parents[2]
+_PACKAGE = __name__.partition(".")[0]
 
 
 @cache
-def _source_digest() -> str:
-    """Changes with any file that compiled code may come from."""
-    digest = hashlib.sha256(numba.__version__.encode())
-    for folder in ("simulators", "kernels", "training"):
-        for path in sorted((_PACKAGE / folder).rglob("*.py")):
-            digest.update(path.read_bytes())
-    return digest.hexdigest()
+def _source(name: str) -> bytes:
+    """The text of a module of this package, or nothing where it has no file."""
+    path = getattr(sys.modules.get(name), "__file__", None)
+    return Path(path).read_bytes() if path else b""
+
+
+@cache
+def _imports(name: str) -> tuple[str, ...]:
+    """Modules of this package that a module imports names from."""
+    found = (node for node in ast.walk(ast.parse(_source(name))) if isinstance(node, ast.ImportFrom) and node.module)
+    modules = {str(node.module) for node in found}
+    return tuple(sorted(module for module in modules if module.partition(".")[0] == _PACKAGE))
+
+
+def _sources(name: str) -> list[str]:
+    """Names of all modules that the code of a function in this module may come from: what it imports, and so on."""
+    found: set[str] = set()
+    waiting = [name]
+    while waiting:
+        module = waiting.pop()
+        if module not in found:
+            found.add(module)
+            waiting += _imports(module)
+    return sorted(found)
 
 
 class _Shelf:
@@ -33,13 +52,15 @@ class _Shelf:
     and keeps code whose parts from other files have changed.
     """
 
-    def __init__(self, folder: Path, name: str) -> None:
+    def __init__(self, folder: Path, function: Callable[..., Any]) -> None:
         self.folder = folder
-        self.name = name
+        self.module, self.name = function.__module__, function.__qualname__
 
     def _path(self, key: Any) -> Path:
-        version = hashlib.sha256(f"{_source_digest()} {key!r}".encode()).hexdigest()[:24]
-        return self.folder / f"{self.name}-{version}.nbc"
+        digest = hashlib.sha256(f"{numba.__version__} {key!r}".encode())
+        for module in _sources(self.module):
+            digest.update(_source(module))
+        return self.folder / f"{self.module}.{self.name}-{digest.hexdigest()[:24]}.nbc"
 
     def load(self, key: Any) -> Any:
         """The code for this key, or None."""
@@ -65,5 +86,5 @@ def entry(function: Callable[..., Any]) -> Any:
     kept = dispatcher._cache
     # Numba has no public place for this. Should a later version move it, its own way of keeping code remains.
     if hasattr(kept, "_cache_file") and hasattr(kept, "_cache_path"):
-        kept._cache_file = _Shelf(Path(kept._cache_path), f"{function.__module__}.{function.__qualname__}")
+        kept._cache_file = _Shelf(Path(kept._cache_path), function)
     return dispatcher

@@ -10,9 +10,9 @@ from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
 from mcquack.randomness import stream
-from mcquack.simulators.statevector.lanes import lane_count, load, store
-from mcquack.simulators.statevector.memory import aligned_zeros
-from mcquack.simulators.statevector.rotations import cosine_sine
+from mcquack.simulators.compiled.lanes import lane_count, load, store
+from mcquack.simulators.compiled.memory import aligned_zeros
+from mcquack.simulators.compiled.rotations import cosine_sine
 
 FloatArray = NDArray[np.floating]
 # Little more than one unit in the last place of numbers up to 1.

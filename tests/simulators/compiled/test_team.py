@@ -12,8 +12,8 @@ import pytest
 from numba import njit
 from numpy.testing import assert_array_equal
 
-from mcquack.simulators.statevector import team
-from mcquack.simulators.statevector.team import STOP_ASKED, Team, available_threads, barrier, control, stop_barrier
+from mcquack.simulators.compiled import team
+from mcquack.simulators.compiled.team import STOP_ASKED, Team, available_threads, barrier, control, stop_barrier
 
 team_sizes = pytest.mark.parametrize("n_threads", [1, 2, 3, 5])
 either_way = pytest.mark.parametrize("patient", [True, False])

@@ -10,7 +10,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from mcquack.errors import MemoryLimitError
-from mcquack.simulators.statevector.lanes import ROW_BYTES, load, splat, store
+from mcquack.simulators.compiled.lanes import ROW_BYTES, load, splat, store
 
 
 def aligned_zeros(shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:

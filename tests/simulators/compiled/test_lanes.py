@@ -12,8 +12,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
 from mcquack.randomness import stream
-from mcquack.simulators.statevector.lanes import ROW_BYTES, lane_count, lane_sum, load, rounded, splat, store
-from mcquack.simulators.statevector.memory import aligned_zeros
+from mcquack.simulators.compiled.lanes import ROW_BYTES, lane_count, lane_sum, load, rounded, splat, store
+from mcquack.simulators.compiled.memory import aligned_zeros
 
 FloatArray = NDArray[np.floating]
 both_types = pytest.mark.parametrize("dtype", [np.float32, np.float64])

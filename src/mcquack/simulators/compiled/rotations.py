@@ -13,7 +13,7 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic, overload
 
-from mcquack.simulators.statevector.lanes import (
+from mcquack.simulators.compiled.lanes import (
     LanesType,
     Staged,
     StagedRows,

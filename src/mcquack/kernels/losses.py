@@ -1,0 +1,265 @@
+"""What training makes small: losses on the scores of classes, as Python and as the compiled epoch have them.
+
+A loss takes scores (N, M), class numbers and how much each sample counts, and gives its value and the derivative by the
+scores. The alignment of the paper is one; whatever has the same call is another.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, ClassVar, Literal, Protocol, TypeAlias, cast
+
+import numpy as np
+from numba import njit
+from numpy.typing import ArrayLike, NDArray
+
+from mcquack.arrays import FloatArray
+from mcquack.checks import require, require_positive
+from mcquack.errors import InvalidInputError
+from mcquack.kernels.fidelity import CLASS_SCORE_CODES, ClassScore
+from mcquack.simulators.compiled.entry import entry
+
+_TINY = 1e-100
+
+
+@njit(nogil=True)
+def _unit(K: Any) -> float:
+    """What fidelities are measured in: their size does not matter to the alignment, but squares of tiny ones vanish."""
+    top = 0.0
+    for row in range(K.shape[0]):
+        for column in range(K.shape[1]):
+            top = max(top, float(K[row, column]))
+    return top if 0.0 < top < _TINY else 1.0
+
+
+@entry
+def alignment_slopes(K: Any, labels: Any, row_weights: Any) -> tuple[float, float, float, float]:
+    """(A, s, t, u) with ∂A/∂K[i, m] = row_weights[i] * (s * K*[i, m] - t * (u * K[i, m])), K* given by the labels.
+
+    u brings tiny fidelities to the size of 1, and is 1 for others: t · u would overflow where s and t do not.
+
+    A is 0 with zero slopes where it is undefined: all fidelities, or all weights, vanish.
+    """
+    agreement, power, mass = 0.0, 0.0, 0.0
+    unit = _unit(K)
+    for row in range(K.shape[0]):
+        weight = float(row_weights[row])
+        along, squared = 0.0, 0.0
+        for column in range(K.shape[1]):
+            value = float(K[row, column]) / unit
+            along += value if column == labels[row] else -value
+            squared += value * value
+        agreement += weight * along
+        power += weight * squared
+        mass += weight * K.shape[1]
+    if power <= 0.0 or mass <= 0.0:
+        return 0.0, 0.0, 0.0, 1.0
+    scale = 1.0 / (np.sqrt(power) * np.sqrt(mass))
+    alignment = agreement * scale
+    return alignment, scale / unit, alignment / power / unit, 1.0 / unit
+
+
+# By these numbers the compiled epoch knows its losses.
+ALIGNMENT, CROSS_ENTROPY = 0, 1
+
+
+@njit(nogil=True)
+def _log_sum(scores: Any, beta: float) -> float:
+    """log Σ exp(β·score), of one row."""
+    top = float(scores[0])
+    for score in scores:
+        top = max(top, float(score))
+    total = 0.0
+    for score in scores:
+        total += math.exp(beta * (float(score) - top))
+    return beta * top + math.log(total)
+
+
+@njit(nogil=True)
+def loss_terms(code: int, beta: float, scores: Any, labels: Any, row_weights: Any) -> tuple[float, float, float, float]:
+    """The value of a loss on a mini-batch, and three numbers that the derivatives of all its rows need."""
+    if code == ALIGNMENT:
+        alignment, toward, away, unit = alignment_slopes(scores, labels, row_weights)
+        return 1 - alignment, toward, away, unit
+    total, mass = 0.0, 0.0
+    for row in range(scores.shape[0]):
+        own = beta * float(scores[row, labels[row]])
+        total += row_weights[row] * (_log_sum(scores[row], beta) - own)
+        mass += row_weights[row]
+    share = 1.0 / mass if mass > 0.0 else 0.0
+    return total * share, beta * share, beta, 0.0
+
+
+@njit(nogil=True)
+def loss_row(code: int, terms: Any, scores: Any, label: int, row_weight: float, slopes: Any, stride: int) -> None:
+    """Writes the derivatives of the loss by the scores of one row into every ``stride``-th place of ``slopes``."""
+    _, first, second, third = terms
+    if code == ALIGNMENT:
+        for of_class in range(scores.shape[0]):
+            ideal = 1.0 if label == of_class else -1.0
+            along = third * scores[of_class]
+            slopes[of_class * stride] = -row_weight * (first * ideal - second * along)
+        return
+    log_sum = _log_sum(scores, second)
+    for of_class in range(scores.shape[0]):
+        share = math.exp(second * float(scores[of_class]) - log_sum)
+        slopes[of_class * stride] = row_weight * first * (share - (1.0 if label == of_class else 0.0))
+
+
+class Loss(Protocol):
+    """What training makes small.
+
+    ``class_score`` says how the fidelities of a sample with the centroids of a class make one score. A loss may also
+    have ``compiled``, the number under which the compiled epoch knows it, and the number ``beta``; without, training
+    takes the reference epoch, which calls the loss.
+    """
+
+    @property
+    def class_score(self) -> ClassScore: ...
+
+    def __call__(
+        self, scores: FloatArray, labels: NDArray[np.int64], row_weights: FloatArray
+    ) -> tuple[float, FloatArray]:
+        """Value, and derivative by the scores (N, M)."""
+        ...
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """1 - A(K, K*), one minus the kernel-target alignment (paper, eq. 5): from 1 - 1/√M to 2.
+
+    Parameters
+    ----------
+    class_score : "max" or "sum"
+        What a class with several centroids makes of a sample's fidelities with them. The score takes the place of the
+        fidelity in training and prediction.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> value, slopes = Alignment()(np.eye(2), np.array([0, 1]), np.ones(2))
+    >>> round(value, 6), slopes.shape
+    (0.292893, (2, 2))
+    """
+
+    class_score: ClassScore = "max"
+    name: ClassVar[str] = "alignment"
+    compiled: ClassVar[int] = ALIGNMENT
+    beta: ClassVar[float] = 0.0
+
+    def __post_init__(self) -> None:
+        _check_class_score(self.class_score)
+
+    def __call__(
+        self, scores: FloatArray, labels: NDArray[np.int64], row_weights: FloatArray
+    ) -> tuple[float, FloatArray]:
+        """1 - A and its derivative by the scores."""
+        value = 1 - target_alignment(scores, labels, row_weights=row_weights)
+        return value, -alignment_gradient(scores, labels, row_weights=row_weights)
+
+
+@dataclass(frozen=True)
+class CrossEntropy:
+    """Mean of -log softmax(β·S)[own class]: the scores are logits, β times.
+
+    Parameters
+    ----------
+    beta : float
+        How much a difference of fidelities says.
+    class_score : "max" or "sum"
+        As in :class:`Alignment`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> value, slopes = CrossEntropy(beta=1.0)(np.zeros((1, 2)), np.array([0]), np.ones(1))
+    >>> round(value, 6), slopes.round(6).tolist()
+    (0.693147, [[-0.5, 0.5]])
+    """
+
+    beta: float = 10.0
+    class_score: ClassScore = "max"
+    name: ClassVar[str] = "cross_entropy"
+    compiled: ClassVar[int] = CROSS_ENTROPY
+
+    def __post_init__(self) -> None:
+        require_positive("beta", self.beta)
+        _check_class_score(self.class_score)
+
+    def __call__(
+        self, scores: FloatArray, labels: NDArray[np.int64], row_weights: FloatArray
+    ) -> tuple[float, FloatArray]:
+        """The mean cross entropy and its derivative by the scores."""
+        logits, classes, weights = _checked(scores, labels, row_weights)
+        logits = self.beta * logits
+        logits = logits - logits.max(axis=1, keepdims=True)
+        log_shares = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
+        mass = weights.sum()
+        counted = weights / mass if mass > 0 else weights
+        own = np.arange(logits.shape[1]) == classes[:, None]
+        value = -float(np.sum(counted * log_shares[own]))
+        return value, self.beta * counted[:, None] * (np.exp(log_shares) - own)
+
+
+def _check_class_score(class_score: Any) -> None:
+    known = isinstance(class_score, str) and class_score in CLASS_SCORE_CODES
+    require(known, "class_score", '"max" or "sum"', class_score)
+
+
+LOSSES: Mapping[str, type[Alignment] | type[CrossEntropy]] = MappingProxyType(
+    {kind.name: kind for kind in (Alignment, CrossEntropy)}
+)
+LossChoice: TypeAlias = Literal["alignment", "cross_entropy"] | Loss
+
+
+def loss_of(choice: LossChoice) -> Loss:
+    """The loss that a name stands for, or the loss itself."""
+    if isinstance(choice, str) and choice in LOSSES:
+        return LOSSES[choice]()
+    names = " or ".join(map(repr, LOSSES))
+    is_loss = not isinstance(choice, str | type) and callable(choice) and hasattr(choice, "class_score")
+    require(is_loss, "loss", f"{names}, or a loss such as Alignment()", choice)
+    return cast(Loss, choice)
+
+
+def ideal_kernel(labels: ArrayLike, n_classes: int) -> FloatArray:
+    """K*[i, m] = 1 where sample i is of class m, else -1 (paper, eq. 3)."""
+    classes = np.asarray(labels)
+    if classes.ndim != 1 or (classes.size and (classes.min() < 0 or classes.max() >= n_classes)):
+        raise InvalidInputError(f"labels must be a list of class numbers from 0 to {n_classes - 1}.")
+    return np.where(classes[:, None] == np.arange(n_classes), 1.0, -1.0)
+
+
+def target_alignment(K: ArrayLike, labels: ArrayLike, *, row_weights: ArrayLike | None = None) -> float:
+    """A(K, K*) = ⟨K, K*⟩ / √(⟨K, K⟩⟨K*, K*⟩), at most 1/√M (paper, eq. 5).
+
+    Every sample counts ``row_weights[i]`` times. Renaming the classes along with the columns changes nothing.
+    """
+    return float(alignment_slopes(*_checked(K, labels, row_weights))[0])
+
+
+def alignment_gradient(K: ArrayLike, labels: ArrayLike, *, row_weights: ArrayLike | None = None) -> FloatArray:
+    """∂A/∂K in closed form."""
+    kernel, classes, weights = _checked(K, labels, row_weights)
+    _, toward, away, unit = alignment_slopes(kernel, classes, weights)
+    gradient: FloatArray = weights[:, None] * (toward * ideal_kernel(classes, kernel.shape[1]) - away * (unit * kernel))
+    return gradient
+
+
+def _checked(
+    K: ArrayLike, labels: ArrayLike, row_weights: ArrayLike | None
+) -> tuple[FloatArray, NDArray[np.int64], FloatArray]:
+    kernel = np.asarray(K)
+    classes = np.asarray(labels)
+    if kernel.ndim != 2 or classes.shape != kernel.shape[:1]:
+        raise InvalidInputError(
+            f"kernel of shape {kernel.shape} does not fit labels of shape {classes.shape}; use one row for each label."
+        )
+    if not np.issubdtype(classes.dtype, np.integer):
+        raise InvalidInputError(f"labels must be class numbers 0 … {kernel.shape[1] - 1}, got {classes.dtype}.")
+    ideal_kernel(classes, kernel.shape[1])
+    weights = np.ones(len(classes)) if row_weights is None else np.asarray(row_weights, dtype=np.float64)
+    if weights.shape != classes.shape or not (weights >= 0).all():
+        raise InvalidInputError(f"row_weights must be {len(classes)} numbers of at least 0.")
+    return kernel.astype(np.float64, copy=False), classes.astype(np.int64, copy=False), weights
