@@ -5,12 +5,12 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
+from mcquack.simulators.hamming import hamming_distributions
 from numpy.typing import NDArray
 
 from benchmarks.problem import Found, Step
 from mcquack import datasets
 from mcquack.circuits.feature_map import FeatureMap
-from mcquack.simulators.hamming import hamming_distributions
 from mcquack.simulators.noise import PITTSBURGH, noisy_hamming_counts
 from mcquack.simulators.ring import RingEngine
 from mcquack.simulators.ring.engine import RotationRows

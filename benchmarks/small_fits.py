@@ -12,6 +12,7 @@ from mcquack.models import (
     SupportVectorClassifier,
     VariationalEnsembleClassifier,
 )
+from mcquack.simulators import StatevectorEngine
 
 Data = tuple[NDArray[np.float64], NDArray[np.generic]]
 
@@ -20,7 +21,7 @@ EPOCHS = 20
 
 def models() -> dict[str, ClassifierMixin]:
     """Models whose number of epochs does not depend on how well they do, each on one thread."""
-    circuit = {"n_repetitions": 1, "epochs": EPOCHS, "patience": None, "n_threads": 1}
+    circuit = {"n_repetitions": 1, "epochs": EPOCHS, "patience": None, "engine": StatevectorEngine(n_threads=1)}
     return {
         "McQuack": McQuackClassifier(**circuit),
         "variational ensemble": VariationalEnsembleClassifier(**circuit),

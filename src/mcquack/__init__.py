@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from mcquack.circuits.feature_map import FeatureMap
     from mcquack.models import McQuackClassifier, QuackClassifier, load
-    from mcquack.models.sampling import open_sampler
+    from mcquack.models.devices import open_device, open_sampler
 
-__all__ = ["FeatureMap", "McQuackClassifier", "QuackClassifier", "__version__", "load", "open_sampler"]
+__all__ = ["FeatureMap", "McQuackClassifier", "QuackClassifier", "__version__", "load", "open_device", "open_sampler"]
 
 __version__ = version("mcquack")
 
@@ -19,7 +19,8 @@ _HOMES = {
     "McQuackClassifier": "mcquack.models",
     "QuackClassifier": "mcquack.models",
     "load": "mcquack.models",
-    "open_sampler": "mcquack.models.sampling",
+    "open_device": "mcquack.models.devices",
+    "open_sampler": "mcquack.models.devices",
 }
 
 

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from mcquack import McQuackClassifier, datasets
+from mcquack.kernels import Alignment
+from mcquack.simulators import StatevectorEngine
 
 ROWS = Path(__file__).with_name("rows.csv")
 KEYS = ("circuit", "k", "class_score", "dataset", "seed")
@@ -41,7 +43,7 @@ def runs(dataset: str) -> Iterator[tuple[str, int, str]]:
 def measured(dataset: datasets.Dataset, settings: dict[str, Any]) -> dict[str, Any]:
     """One fit and what it scored."""
     (X, y), (X_test, y_test) = dataset.parts["train"], dataset.parts["test"]
-    model = McQuackClassifier(n_threads=1, **DATASETS[dataset.name], **settings)
+    model = McQuackClassifier(engine=StatevectorEngine(n_threads=1), **DATASETS[dataset.name], **settings)
     started = time.perf_counter()
     model.fit(X, y)
     seconds = time.perf_counter() - started
@@ -77,7 +79,7 @@ def main() -> None:
                     key = (circuit, k, class_score, name, seed)
                     if tuple(map(str, key)) in done:
                         continue
-                    settings = {"n_centroids_per_class": k, "class_score": class_score, "random_state": seed}
+                    settings = {"n_centroids_per_class": k, "loss": Alignment(class_score), "random_state": seed}
                     row = measured(dataset, settings | CIRCUITS[circuit])
                     rows.writerow(dict(zip(KEYS, key, strict=True)) | row)
                     stream.flush()

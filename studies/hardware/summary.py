@@ -16,8 +16,9 @@ from mcquack.hardware.jobs.ledger import Ledger, weight_histograms
 from mcquack.hardware.jobs.records import Measurement
 from mcquack.hardware.opening import snapshot_properties
 from mcquack.hardware.services.plan import Options
+from mcquack.kernels import SampledEngine
 from mcquack.kernels.bitflip import calibrate, classes_by_mean_hamming, mean_hamming, predicted_classes
-from mcquack.models.sampling import open_sampler
+from mcquack.models.devices import open_sampler
 from mcquack.simulators.noise import DeviceCalibration
 from mcquack.simulators.samplers import NoisySampler
 from studies.hardware.training import stored
@@ -110,7 +111,7 @@ def _twin_lines() -> Iterator[str]:
         for seed in range(3):
             sampler = open_sampler(f"twin:{device}", model.feature_map_, options=Options(allow_faulty=True), seed=seed)
             chosen.append(calibrate(sampler.hamming_counts(model.overlap_circuits(), shots=SHOTS), seed=seed).tolerance)
-            measured = copy(model).set_params(engine=sampler, shots=SHOTS, bitflip_tolerance=chosen[-1])
+            measured = copy(model).set_params(engine=SampledEngine(sampler, shots=SHOTS, tolerance=chosen[-1]))
             scores.append(measured.score(*data.test))
         told = ", ".join(f"{score:.2f}" for score in scores)
         yield f"| {device} | {', '.join(map(str, chosen))} | {np.mean(scores):.2f} ({told}) |"

@@ -11,9 +11,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from mcquack import McQuackClassifier, datasets
-from mcquack.circuits.feature_map import FeatureMap
-from mcquack.models.sampling import open_sampler
+from mcquack import McQuackClassifier, datasets, open_device
 
 ROWS = Path(__file__).parent / "training.csv"
 DEVICE = "twin:fake_torino"
@@ -21,7 +19,7 @@ DATASETS = ("hidden_manifold_20", "linearly_separable_20", "two_curves_20")
 SETTINGS: dict[str, Any] = {
     "n_qubits": 12,
     "n_repetitions": 1,
-    "final_entangler": False,
+    "feature_map": "device",
     "batch_size": 10,
     "lr_ka": 0.03,
     "lr_co": 0.03,
@@ -65,19 +63,15 @@ def wanted(n_seeds: int) -> Iterator[Row]:
 def measured(row: Row) -> Row:
     """The row with its results."""
     data = datasets.load(row.dataset)
-    feature_map = FeatureMap.with_repetitions(n_qubits=12, n_features=data.n_features, final_entangler=False)
-    sampler = open_sampler(DEVICE, feature_map, seed=row.seed)
     model = McQuackClassifier(**SETTINGS, random_state=row.seed)
     if row.method in METHODS:
-        model.set_params(engine=sampler, shots=SHOTS, gradient=row.method, shot_budget=row.budget)
+        model.set_params(engine=open_device(DEVICE, shots=SHOTS, gradient=row.method, budget=row.budget, seed=row.seed))
     elif row.method == "untrained":
         model.set_params(epochs=0)
     else:
         model.set_params(epochs=50)
     model.fit(*data.train)
-    model.set_params(
-        engine=sampler, shots=SHOTS, bitflip_tolerance=0
-    )  # equal counts are told apart by their mean weight
+    model.set_params(engine=open_device(DEVICE, shots=SHOTS, seed=row.seed))
     return Row(
         dataset=row.dataset,
         method=row.method,

@@ -267,7 +267,7 @@ class OpenDevice:
     @property
     def keeps_jobs(self) -> bool:
         """Whether what it measures goes to the store; our own simulators are asked again instead."""
-        from mcquack.models.sampling import is_simulated_here  # not above: it would delay every --help
+        from mcquack.models.devices import is_simulated_here  # not above: it would delay every --help
 
         return not is_simulated_here(self.backend)
 
@@ -290,7 +290,7 @@ class OpenDevice:
 
     def sampler(self, feature_map: "FeatureMap") -> "Sampler":
         """Opened, with its ring found and told; nothing is sent yet."""
-        from mcquack.models.sampling import open_sampler
+        from mcquack.models.devices import open_sampler
 
         opened = open_sampler(
             self.backend,

@@ -1,4 +1,7 @@
-"""The tolerant kernel k^b, from exact distributions of Hamming weights or from counted ones."""
+"""Bit-flip tolerance: outcomes with at most b ones count as zeros, which noise has moved.
+
+All functions read how often k = 0 … n ones were found, in the last axis: exact probabilities, or counts of shots.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,39 +15,52 @@ from mcquack.errors import InvalidInputError
 from mcquack.randomness import stream
 
 
-def tolerant_kernel(weights: ArrayLike, tolerance: int) -> FloatArray:
-    """k^b[…] = Σ_{k ≤ b} P(k), for probabilities or counts of k ones in the last axis (n + 1)."""
-    shares = tolerant_kernels(weights)
+def tolerant_kernel(hamming: ArrayLike, tolerance: int) -> FloatArray:
+    """k^b[…] = Σ_{k ≤ b} P(k), the share of outcomes with at most b ones.
+
+    Parameters
+    ----------
+    hamming : array (…, n + 1)
+        Probabilities or counts of k ones.
+    tolerance : int
+        b, from 0 to n.
+
+    Examples
+    --------
+    >>> float(tolerant_kernel([60, 30, 10], tolerance=1))
+    0.9
+    """
+    shares = tolerant_kernels(hamming)
     kernel: FloatArray = shares[..., checked_tolerance(tolerance, shares.shape[-1] - 1)]
     return kernel
 
 
-def tolerant_kernels(weights: ArrayLike) -> FloatArray:
+def tolerant_kernels(hamming: ArrayLike) -> FloatArray:
     """k^b for b = 0 … n, in the last axis."""
-    counts = checked_hamming(weights)
+    counts = checked_hamming(hamming)
     kernels: FloatArray = np.cumsum(counts, axis=-1, dtype=np.float64) / np.sum(counts, axis=-1, keepdims=True)
     return np.minimum(kernels, 1.0)
 
 
-def mean_hamming(weights: ArrayLike) -> FloatArray:
+def mean_hamming(hamming: ArrayLike) -> FloatArray:
     """Mean number of ones, for probabilities or counts of k ones in the last axis."""
-    counts = checked_hamming(weights)
+    counts = checked_hamming(hamming)
     means: FloatArray = np.sum(counts * np.arange(counts.shape[-1]), axis=-1) / np.sum(counts, axis=-1)
     return means
 
 
-def checked_hamming(weights: ArrayLike, *, n_axes: int | None = None) -> NDArray[Any]:
+def checked_hamming(hamming: ArrayLike, *, n_axes: int | None = None) -> NDArray[Any]:
     """Probabilities or counts as an array, refused where they are none."""
-    array = np.asarray(weights)
+    array = np.asarray(hamming)
     expected = "one axis or more" if n_axes is None else f"{n_axes} axes"
     if array.ndim < 1 or not array.shape[-1] or (n_axes is not None and array.ndim != n_axes):
         raise InvalidInputError(
-            f"weights must have {expected}, the last one for 0 … n ones, got an array of shape {array.shape}."
+            f"hamming must have {expected}, the last one for 0 … n ones, got an array of shape {array.shape}."
         )
     if array.dtype.kind not in "iuf" or not np.all(np.isfinite(array)) or np.any(array < 0):
-        raise InvalidInputError("weights must be probabilities or counts: finite numbers, none of them negative.")
+        raise InvalidInputError("hamming must be probabilities or counts: finite numbers, none of them negative.")
     if not np.all(np.sum(array, axis=-1) > 0):
-        raise InvalidInputError("every pair needs at least one outcome, but the weights of some sum to 0.")
+        raise InvalidInputError("every pair needs at least one outcome, but the numbers of some sum to 0.")
     return array
 
 
@@ -54,8 +70,6 @@ def checked_tolerance(tolerance: int, n_qubits: int) -> int:
     require(possible, "tolerance", f"a whole number from 0 to the number of qubits {n_qubits}", tolerance)
     return int(tolerance)
 
-
-# The paper's choice of b: where centroids differ most from each other and least from themselves.
 
 Pairs = NDArray[np.bool_]
 
@@ -80,21 +94,40 @@ class Calibration:
 
 
 def calibrate(
-    weights: ArrayLike,
+    hamming: ArrayLike,
     *,
     labels: ArrayLike | None = None,
     n_resamples: int = 1000,
     confidence: float = 0.95,
     seed: int = 0,
 ) -> Calibration:
-    """b* = argmax of mean diagonal minus mean off-diagonal k^b, from the weights (M, M, n + 1) between class means.
+    """The paper's choice of b: where class means differ most from each other and least from themselves.
 
-    Of several maxima it is the one nearest to the middle between the mean weights on and off the diagonal: where the
-    criterion is flat, it does not tell which b separates the two best. Whole numbers are taken as counts, and drawing
-    the shots of each pair again gives the interval; floating-point numbers are exact probabilities, which have none.
-    ``labels`` are the classes where some have several means: pairs within a class need not differ, and do not count.
+    b* is the argmax of mean diagonal minus mean off-diagonal k^b. Of several maxima it is the one nearest to the middle
+    between the mean numbers of ones on and off the diagonal: where the criterion is flat, it does not tell which b
+    separates the two best.
+
+    Parameters
+    ----------
+    hamming : array (M, M, n + 1)
+        Between class means. Whole numbers are taken as counts, and drawing the shots of each pair again gives the
+        interval; floating-point numbers are exact probabilities, which have none.
+    labels : array (M,), optional
+        The classes where some have several means: pairs within a class need not differ, and do not count.
+    n_resamples, confidence, seed
+        Of the bootstrap.
+
+    Returns
+    -------
+    Calibration
+
+    Examples
+    --------
+    >>> counts = [[[90, 10, 0], [0, 20, 80]], [[0, 30, 70], [80, 20, 0]]]
+    >>> calibrate(counts).tolerance
+    0
     """
-    counts = _checked_square(weights)
+    counts = _checked_square(hamming)
     off = _others(len(counts), labels)
     require(is_number(confidence) and 0 < confidence < 1, "confidence", "a number between 0 and 1", confidence)
     diagonal, off_diagonal = _curves(counts, off)
@@ -117,12 +150,12 @@ def best_nearest(criterion: FloatArray, target: float) -> int:
     return int(best[np.argmin(np.abs(best - target))])
 
 
-def _checked_square(weights: ArrayLike) -> NDArray[np.number]:
-    counts = checked_hamming(weights, n_axes=3)
+def _checked_square(hamming: ArrayLike) -> NDArray[np.number]:
+    counts = checked_hamming(hamming, n_axes=3)
     if counts.shape[0] != counts.shape[1] or len(counts) < 2:
         raise InvalidInputError(
-            "calibration needs the weights between at least two class means and themselves, shape (M, M, n + 1), got "
-            f"{counts.shape}."
+            "calibration needs the numbers of ones between at least two class means and themselves, shape "
+            f"(M, M, n + 1), got {counts.shape}."
         )
     return counts
 
@@ -167,41 +200,44 @@ def _bootstrap(
     return (int(low), int(high)), np.quantile(differences, edges, axis=0)
 
 
-# From weights between samples and centroids to classes: by k^b, by mean weight alone, and b by training accuracy.
-
-IntArray = NDArray[np.intp]
+Classes = NDArray[np.intp]
 
 
-def predicted_classes(weights: ArrayLike, tolerance: int) -> IntArray:
-    """The centroid with the largest k^b for every sample, from weights (N, M, n + 1).
+def predicted_classes(hamming: ArrayLike, tolerance: int) -> Classes:
+    """The centroid with the largest k^b for every sample, from the numbers of ones (N, M, n + 1).
 
-    Few shots tie often, and argmax alone would send all ties to the first class: the smaller mean weight decides.
+    Few shots tie often, and argmax alone would send all ties to the first class: fewer ones on average decide.
+
+    Examples
+    --------
+    >>> predicted_classes([[[5, 3, 2], [5, 5, 0]]], tolerance=0).tolist()
+    [1]
     """
-    counts = checked_hamming(weights, n_axes=3)
+    counts = checked_hamming(hamming, n_axes=3)
     b = checked_tolerance(tolerance, counts.shape[-1] - 1)
     return _largest(tolerant_kernels(counts)[..., b], mean_hamming(counts))
 
 
-def classes_by_mean_hamming(weights: ArrayLike) -> IntArray:
-    """The centroid with the smallest mean weight for every sample: no b to choose."""
-    smallest: IntArray = np.argmin(mean_hamming(checked_hamming(weights, n_axes=3)), axis=1)
+def classes_by_mean_hamming(hamming: ArrayLike) -> Classes:
+    """The centroid with the smallest mean number of ones for every sample: no b to choose."""
+    smallest: Classes = np.argmin(mean_hamming(checked_hamming(hamming, n_axes=3)), axis=1)
     return smallest
 
 
-def accuracies_by_tolerance(weights: ArrayLike, labels: ArrayLike) -> FloatArray:
+def accuracies_by_tolerance(hamming: ArrayLike, labels: ArrayLike) -> FloatArray:
     """Share of samples that k^b puts into their class, for b = 0 … n; labels are numbers of centroids."""
-    counts = checked_hamming(weights, n_axes=3)
+    counts = checked_hamming(hamming, n_axes=3)
     truth = _checked_labels(labels, counts)
     means, kernels = mean_hamming(counts), tolerant_kernels(counts)
     return np.array([np.mean(_largest(kernel, means) == truth) for kernel in np.moveaxis(kernels, -1, 0)])
 
 
-def training_tolerance(weights: ArrayLike, labels: ArrayLike) -> int:
-    """The b with the best accuracy on training samples, weights (N, M, n + 1).
+def training_tolerance(hamming: ArrayLike, labels: ArrayLike) -> int:
+    """The b with the best accuracy on training samples, numbers of ones (N, M, n + 1).
 
-    Of several it is the one nearest to the middle between the mean weights with the own class and with others.
+    Of several it is the one nearest to the middle between the mean numbers of ones with the own class and with others.
     """
-    counts = checked_hamming(weights, n_axes=3)
+    counts = checked_hamming(hamming, n_axes=3)
     truth = _checked_labels(labels, counts)
     means = mean_hamming(counts)
     own = truth[:, None] == np.arange(counts.shape[1])
@@ -209,20 +245,22 @@ def training_tolerance(weights: ArrayLike, labels: ArrayLike) -> int:
     return best_nearest(accuracies_by_tolerance(counts, truth), target)
 
 
-def _largest(kernel: FloatArray, means: FloatArray) -> IntArray:
+def _largest(kernel: FloatArray, means: FloatArray) -> Classes:
     tied = kernel == kernel.max(axis=1, keepdims=True)
-    largest: IntArray = np.argmin(np.where(tied, means, np.inf), axis=1)
+    largest: Classes = np.argmin(np.where(tied, means, np.inf), axis=1)
     return largest
 
 
-def _checked_labels(labels: ArrayLike, counts: NDArray[Any]) -> IntArray:
+def _checked_labels(labels: ArrayLike, counts: NDArray[Any]) -> Classes:
     truth = np.asarray(labels)
     n_samples, n_classes = counts.shape[:2]
     if n_samples < 1 or n_classes < 2:
-        raise InvalidInputError(f"expected weights of samples with two or more centroids, got shape {counts.shape}.")
+        raise InvalidInputError(
+            f"expected samples with two or more centroids, got numbers of ones of shape {counts.shape}."
+        )
     if truth.shape != (n_samples,):
         raise InvalidInputError(
-            f"weights have {n_samples} samples but labels the shape {truth.shape}; use one for each."
+            f"hamming has {n_samples} samples but labels the shape {truth.shape}; use one for each."
         )
     if truth.dtype.kind not in "iu" or truth.min() < 0 or truth.max() >= n_classes:
         raise InvalidInputError(

@@ -8,7 +8,7 @@ from sklearn.base import clone
 from mcquack.kernels.bitflip import classes_by_mean_hamming, predicted_classes
 from mcquack.models.mcquack import McQuackClassifier
 from mcquack.studies.hardware_twin import CONTENDERS, TwinClassifier
-from mcquack.studies.hardware_twin.measuring import Arrays, Measurement
+from mcquack.studies.hardware_twin.measuring import Arrays, Reading
 
 SMALL = {"n_qubits": 5, "shots": 40, "epochs": 3, "n_threads": 1, "random_state": 0}
 
@@ -43,9 +43,7 @@ def test_nothing_is_trained_unless_it_says_so(samples):
 
 def test_the_trained_one_is_mcquack(samples):
     X, y = samples
-    mcquack = McQuackClassifier(
-        5, epochs=3, scale=False, feature_range=(-1.0, 1.0), final_entangler=False, engine="ring", random_state=0
-    ).fit(X, y)
+    mcquack = McQuackClassifier(5, epochs=3, scale=False, feature_map="device", engine="ring", random_state=0).fit(X, y)
     model = CONTENDERS["TrainedFidelity"](**SMALL).fit(X, y)
     assert_array_equal(model.predict(X), mcquack.predict(X))
     assert_allclose(np.exp(model._scores(X)), mcquack.transform(X), rtol=1e-5)
@@ -55,11 +53,11 @@ def test_the_trained_one_is_mcquack(samples):
 def test_scores_choose_as_the_rules_do(samples, view):
     X, y = samples
     by_paper, by_mean = (CONTENDERS[f"Untrained{view.title()}{rule}"](**SMALL).fit(X, y) for rule in ("Paper", "Mean"))
-    weights = by_paper._weights(X, "use")
-    assert_array_equal(by_mean._weights(X, "use"), weights)
-    expected = predicted_classes(weights, by_paper.tolerance_)
+    ones = by_paper._hamming(X, "use")
+    assert_array_equal(by_mean._hamming(X, "use"), ones)
+    expected = predicted_classes(ones, by_paper.tolerance_)
     assert_array_equal(by_paper.predict(X), by_paper.classes_[expected])
-    assert_array_equal(by_mean.predict(X), by_mean.classes_[classes_by_mean_hamming(weights)])
+    assert_array_equal(by_mean.predict(X), by_mean.classes_[classes_by_mean_hamming(ones)])
 
 
 def test_argmax_sends_ties_to_the_first_class(samples):
@@ -74,7 +72,7 @@ def test_runs_differ_in_their_shots_and_purposes_too(samples):
     X, y = samples
     model = TwinClassifier(**SMALL).fit(X, y)
     views = [
-        Measurement(view="aachen", shots=40, seed=seed, purpose=purpose).weights(X, model.circuit_, n_threads=1)
+        Reading(view="aachen", shots=40, seed=seed, purpose=purpose).hamming(X, model.circuit_, n_threads=1)
         for seed, purpose in ((0, "use"), (1, "use"), (0, "training"), (0, "use"))
     ]
     assert_array_equal(views[0], views[3])

@@ -1,22 +1,19 @@
-"""Hamming weights of the twin's circuits: exact, through shots, or as a noisy device counts them."""
+"""Numbers of ones that the twin's circuits give: exact, through shots, or as a noisy device counts them."""
 
 import hashlib
-from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from numpy.typing import NDArray
 
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.datasets import Dataset, Part, describe, load
 from mcquack.datasets.dataset import PartName
 from mcquack.datasets.registry import Request, register
 from mcquack.randomness import stream
-from mcquack.simulators.hamming import hamming_distributions
 from mcquack.simulators.noise import AACHEN, PITTSBURGH, DeviceCalibration, noisy_hamming_counts
 from mcquack.simulators.ring import RingEngine
 from mcquack.simulators.samplers import sampled_hamming
@@ -68,18 +65,18 @@ class Circuit:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measurement:
-    """Through what the weights are seen; every ``purpose`` has shots of its own."""
+class Reading:
+    """Through what the numbers of ones are seen; every ``purpose`` has shots of its own."""
 
     view: View
     shots: int
     seed: int
     purpose: str
 
-    def weights(self, X: NDArray[Any], circuit: Circuit, *, n_threads: int | None) -> NDArray[Any]:
+    def hamming(self, X: NDArray[Any], circuit: Circuit, *, n_threads: int | None) -> NDArray[Any]:
         """Probabilities or counts of k ones between every row and every centroid, (N, M, n + 1)."""
         if self.view == "exact":
-            return _exact_weights(Arrays((X,)), circuit, n_threads)
+            return _exact_hamming(Arrays((X,)), circuit, n_threads)
         return _counts(Arrays((X,)), circuit, self, n_threads)
 
     @property
@@ -88,22 +85,22 @@ class Measurement:
         return int(stream(self.seed, "hardware twin", self.purpose).integers(2**31))
 
 
-# The rules for b read the same weights, so each process keeps those it has: they cost all the time there is.
+# The rules for b read the same numbers of ones, so each process keeps those it has: they cost all the time there is.
 
 
 @lru_cache(maxsize=_KEPT)
-def _exact_weights(rows: Arrays, circuit: Circuit, n_threads: int | None) -> NDArray[np.floating]:
+def _exact_hamming(rows: Arrays, circuit: Circuit, n_threads: int | None) -> NDArray[np.floating]:
     engine = RingEngine(circuit.feature_map, n_threads=n_threads)
-    return hamming_distributions(engine, *_encoded(engine, rows, circuit))
+    return engine.hamming_distributions(*_encoded(engine, rows, circuit))
 
 
 @lru_cache(maxsize=_KEPT)
-def _counts(rows: Arrays, circuit: Circuit, measurement: Measurement, n_threads: int | None) -> NDArray[np.int64]:
-    shots, seed = measurement.shots, measurement.stream_seed
-    if measurement.view == "shots":
-        return sampled_hamming(_exact_weights(rows, circuit, n_threads), shots=shots, seed=seed)
+def _counts(rows: Arrays, circuit: Circuit, reading: Reading, n_threads: int | None) -> NDArray[np.int64]:
+    shots, seed = reading.shots, reading.stream_seed
+    if reading.view == "shots":
+        return sampled_hamming(_exact_hamming(rows, circuit, n_threads), shots=shots, seed=seed)
     engine = RingEngine(circuit.feature_map, n_threads=n_threads)
-    device = DEVICES[measurement.view]
+    device = DEVICES[reading.view]
     return noisy_hamming_counts(engine, *_encoded(engine, rows, circuit), calibration=device, shots=shots, seed=seed)
 
 
@@ -157,26 +154,3 @@ def _register(seed: int, *, large: bool) -> None:
 for _seed in range(N_MANIFOLDS):
     _register(_seed, large=False)
     _register(_seed, large=True)
-
-
-# From scores of classes to decisions, for the classifiers of studies.
-
-
-class ScoredClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn's bases are untyped
-    """A classifier that has a score for each class, larger for likelier ones."""
-
-    classes_: NDArray[Any]
-
-    @abstractmethod
-    def _scores(self, X: ArrayLike) -> NDArray[np.floating]:
-        """Of every sample and class, (N, M)."""
-
-    def decision_function(self, X: ArrayLike) -> NDArray[np.floating]:
-        """Scores (N, M), the largest for the predicted class; for two classes their difference (N,)."""
-        scores = self._scores(X)
-        return scores if len(self.classes_) > 2 else scores[:, 1] - scores[:, 0]
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Class of the highest score."""
-        predicted: NDArray[Any] = self.classes_[self._scores(X).argmax(axis=1)]
-        return predicted

@@ -14,8 +14,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from mcquack.checks import required_count
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.kernels.bitflip import Calibration, calibrate, mean_hamming, tolerant_kernel, training_tolerance
+from mcquack.kernels.measured import Shots
 from mcquack.models.mcquack import McQuackClassifier
-from mcquack.studies.hardware_twin.measuring import Arrays, Circuit, Measurement, ScoredClassifier, View
+from mcquack.simulators.ring import RingEngine
+from mcquack.studies.hardware_twin.measuring import Arrays, Circuit, Reading, View
+from mcquack.studies.scored import ScoredClassifier
 from mcquack.training.state import class_means
 
 # Where the twin's circuit comes from: nothing trained, as on the devices, or trained exactly.
@@ -54,16 +57,14 @@ def _fitted(
 ) -> McQuackClassifier:
     X, labels = samples.values
     by_tolerance = learning == "tolerance"
+    engine = Shots(training_tolerance=n_qubits // 4 if by_tolerance else None, engine=RingEngine(n_threads=n_threads))
     return McQuackClassifier(
         n_qubits,
         epochs=epochs,
         init_small=not by_tolerance,  # small parameters rotate no bit so often that k^b would notice
-        training_tolerance=n_qubits // 4 if by_tolerance else None,
         scale=False,
-        feature_range=(-1.0, 1.0),
-        final_entangler=False,
-        engine="ring",
-        n_threads=n_threads,
+        feature_map="device",
+        engine=engine,
         random_state=0,
     ).fit(X, labels)
 
@@ -120,10 +121,10 @@ class TwinClassifier(ScoredClassifier):
         self.calibration_: Calibration | None = None
         self.tolerance_: int | None = None
         if self.rule in ("paper", "argmax"):
-            self.calibration_ = calibrate(self._weights(self.circuit_.centroids, "calibration"), seed=self._seed)
+            self.calibration_ = calibrate(self._hamming(self.circuit_.centroids, "calibration"), seed=self._seed)
             self.tolerance_ = self.calibration_.tolerance
         elif self.rule == "accuracy":
-            self.tolerance_ = training_tolerance(self._weights(rows, "training"), labels)
+            self.tolerance_ = training_tolerance(self._hamming(rows, "training"), labels)
         if self.tolerance_ is not None:  # where rows of a benchmark keep it
             self.history_ = [*self.history_[:-1], {**self.history_[-1], "tolerance": self.tolerance_}]
         return self
@@ -140,9 +141,9 @@ class TwinClassifier(ScoredClassifier):
             n_threads=self.n_threads,
         )
 
-    def _weights(self, X: NDArray[Any], purpose: str) -> NDArray[Any]:
-        measurement = Measurement(view=self.view, shots=int(self.shots), seed=self._seed, purpose=purpose)
-        return measurement.weights(X, self.circuit_, n_threads=self.n_threads)
+    def _hamming(self, X: NDArray[Any], purpose: str) -> NDArray[Any]:
+        reading = Reading(view=self.view, shots=int(self.shots), seed=self._seed, purpose=purpose)
+        return reading.hamming(X, self.circuit_, n_threads=self.n_threads)
 
     def _scores(self, X: ArrayLike) -> NDArray[np.floating]:
         """Larger for likelier classes, (N, M); equal k^b are told apart by their mean weights, unless by nothing."""
@@ -150,15 +151,15 @@ class TwinClassifier(ScoredClassifier):
         rows = validate_data(self, X, dtype=np.float64, reset=False)
         if self.rule == "fidelity":
             return self.circuit_.log_fidelities(rows, n_threads=self.n_threads)
-        weights = self._weights(rows, "use")
+        ones = self._hamming(rows, "use")
         if self.tolerance_ is None:
-            return -mean_hamming(weights)
-        kernel = tolerant_kernel(weights, self.tolerance_)
+            return -mean_hamming(ones)
+        kernel = tolerant_kernel(ones, self.tolerance_)
         if self.rule == "argmax":
             return kernel
         # Means differ by at most n, so that this is less than one shot.
         steps = _NEVER_A_STEP if self.view == "exact" else 2 * self.shots
-        return kernel - mean_hamming(weights) / (self.n_qubits * steps)
+        return kernel - mean_hamming(ones) / (self.n_qubits * steps)
 
     @property
     def n_parameters_(self) -> int:

@@ -8,8 +8,8 @@ import numpy as np
 
 from mcquack.arrays import FloatArray
 from mcquack.errors import InvalidInputError
-from mcquack.kernels.losses import alignment_gradient, target_alignment
 from mcquack.kernels.fidelity import centroid_slopes, class_scores
+from mcquack.kernels.losses import alignment_gradient, target_alignment
 from mcquack.simulators.engine import Engine
 from mcquack.training.settings import TrainingSettings
 from mcquack.training.state import Parameters, TrainingData

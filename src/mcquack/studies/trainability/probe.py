@@ -17,7 +17,7 @@ from mcquack.errors import InvalidInputError
 from mcquack.models.engines import EngineName
 from mcquack.models.preparation import fitted_scaler, merged_repeats, scaled
 from mcquack.simulators.statevector import StatevectorEngine
-from mcquack.studies.hardware_twin.measuring import ScoredClassifier
+from mcquack.studies.scored import ScoredClassifier
 from mcquack.studies.trainability.analysis.states import (
     entanglement,
     expressibility,

@@ -9,8 +9,8 @@ import numpy as np
 from mcquack.arrays import FloatArray
 from mcquack.checks import require, require_positive, required_count
 from mcquack.errors import InvalidInputError
-from mcquack.kernels.losses import target_alignment
 from mcquack.kernels.fidelity import centroid_kernel, class_scores
+from mcquack.kernels.losses import target_alignment
 from mcquack.randomness import stream
 from mcquack.simulators.engine import Engine
 from mcquack.studies.trainability.observation import GROUPS, Group, embedding_penalty

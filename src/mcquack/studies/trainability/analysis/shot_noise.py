@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike
 from mcquack.arrays import FloatArray
 from mcquack.checks import require, required_count
 from mcquack.errors import InvalidInputError
-from mcquack.kernels.losses import alignment_gradient
 from mcquack.kernels.fidelity import ClassScore, centroid_slopes, class_scores
+from mcquack.kernels.losses import alignment_gradient
 from mcquack.randomness import stream
 from mcquack.simulators.engine import Engine
 from mcquack.studies.trainability.analysis.states import log_fidelities

@@ -10,7 +10,7 @@ from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError, LayoutError
 from mcquack.hardware.opening import snapshot_properties
 from mcquack.hardware.sampler import DeviceSampler
-from mcquack.models.sampling import PAPER_DEVICES, open_sampler
+from mcquack.models.devices import PAPER_DEVICES, open_sampler
 from mcquack.simulators.noise import AACHEN, PITTSBURGH, DeviceCalibration
 from mcquack.simulators.samplers import NoisySampler, SimulatedSampler
 from tests.hardware.doubles import circuits_of

@@ -1,0 +1,187 @@
+"""Devices by name: simulators here, noisy twins of devices, their snapshots, and the devices themselves.
+
+:func:`open_device` gives the engine that a classifier takes, :func:`open_sampler` what counts for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
+from types import MappingProxyType
+from typing import Any, Self
+
+from mcquack.arrays import IntArray
+from mcquack.checks import did_you_mean, require
+from mcquack.circuits.feature_map import FeatureMap
+from mcquack.circuits.overlap import OverlapCircuits, Sampler
+from mcquack.errors import InvalidInputError
+from mcquack.hardware.opening import device_sampler, snapshot_properties
+from mcquack.hardware.services.plan import Options
+from mcquack.kernels.measured import SampledEngine
+from mcquack.simulators.engine import GradientRule
+from mcquack.simulators.noise import AACHEN, PITTSBURGH, DeviceCalibration
+from mcquack.simulators.samplers import NoisySampler, SimulatedSampler
+
+SIMULATOR = "simulator"
+TWIN = "twin:"
+PAPER_DEVICES: Mapping[str, DeviceCalibration] = MappingProxyType({"pittsburgh": PITTSBURGH, "aachen": AACHEN})
+
+
+def is_simulated_here(name: str) -> bool:
+    """Whether our own simulators answer to it, which need neither Qiskit nor jobs."""
+    return name == SIMULATOR or name.startswith(TWIN)
+
+
+def open_sampler(
+    name: str,
+    feature_map: FeatureMap,
+    *,
+    options: Options | None = None,
+    ring: Sequence[int] | None = None,
+    seed: int = 0,
+    ledger: str | PathLike[str] | None = None,
+    run: str = "",
+    on_event: Callable[[Any], object] | None = None,
+    n_threads: int | None = None,
+) -> Sampler:
+    """Whatever of this name can run the overlap circuits of a feature map.
+
+    Parameters
+    ----------
+    name : str
+        "simulator" draws shots from exact distributions. "twin:pittsburgh" and "twin:aachen" have the noise of the
+        paper's devices, "twin:fake_…" that of a snapshot, qubit by qubit, in our own simulator. All else is run by
+        Qiskit: "aer", a snapshot as "fake_pittsburgh", a device as "ibm_pittsburgh", or "least_busy".
+    feature_map : FeatureMap
+        Its numbers of qubits and layers decide where on the device its ring lies.
+    options : Options, optional
+        How a service runs jobs.
+    ring : sequence of int, optional
+        The qubits to take, in order; by default those that err least.
+    seed : int
+        Of simulations: same seed, same counts.
+    ledger : path, optional
+        The file that keeps jobs and raw bits of what Qiskit runs; by default memory.
+    run : str
+        Another name measures anew what the ledger has already.
+    on_event : callable, optional
+        Told what becomes of jobs.
+    n_threads : int, optional
+        Threads of our own simulators.
+
+    Returns
+    -------
+    Sampler
+
+    Examples
+    --------
+    >>> from mcquack import FeatureMap
+    >>> sampler = open_sampler("twin:pittsburgh", FeatureMap(n_qubits=4, n_features=4, n_layers=1))
+    >>> type(sampler).__name__
+    'NoisySampler'
+    """
+    require(isinstance(name, str), "name", "the name of a simulator or a device", name)
+    if name == SIMULATOR:
+        return SimulatedSampler(seed=seed, n_threads=n_threads)
+    size: dict[str, Any] = {"n_qubits": feature_map.n_qubits, "n_layers": feature_map.n_layers}
+    if name.startswith(TWIN):
+        calibration = _calibration(name, **size, options=options, ring=ring)
+        return NoisySampler(calibration, seed=seed, n_threads=n_threads)
+    # The names of ours are unknown to whoever is asked next.
+    if ours := did_you_mean(name, [SIMULATOR], otherwise=""):
+        raise InvalidInputError(f"there is no device {name!r}: {ours}")
+    return device_sampler(
+        name, **size, options=options, ring=ring, seed=seed, ledger=ledger, run=run, on_event=on_event
+    )
+
+
+class NamedSampler:
+    """A sampler that is opened by its name when it is first asked, as only then the size of the circuits is known.
+
+    All arguments but the name are those of :func:`open_sampler`.
+    """
+
+    def __init__(self, name: str, **arguments: Any) -> None:
+        require(isinstance(name, str), "name", "the name of a simulator or a device", name)
+        self.name = name
+        self.arguments = arguments
+        self._opened: dict[tuple[int, int], Sampler] = {}
+
+    def opened(self, n_qubits: int, n_layers: int) -> Sampler:
+        """The sampler for circuits of this size, opened once."""
+        if (n_qubits, n_layers) not in self._opened:
+            size = FeatureMap(n_qubits=n_qubits, n_features=1, n_layers=n_layers)
+            self._opened[n_qubits, n_layers] = open_sampler(self.name, size, **self.arguments)
+        return self._opened[n_qubits, n_layers]
+
+    def hamming_counts(self, circuits: OverlapCircuits, *, shots: int) -> IntArray:
+        """How many shots of each circuit found k ones, shape (N, M, n + 1)."""
+        return self.opened(circuits.n_qubits, circuits.n_layers).hamming_counts(circuits, shots=shots)
+
+    def __repr__(self) -> str:
+        return f"NamedSampler({self.name!r})"
+
+    # It stands for a connection, which has no copies: clones of an estimator measure with the same one.
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
+
+def open_device(
+    name: str,
+    *,
+    shots: int,
+    tolerance: int | None = None,
+    training_tolerance: int | None = None,
+    gradient: GradientRule = "spsa",
+    budget: int | None = None,
+    **arguments: Any,
+) -> SampledEngine:
+    """The engine on a device, a snapshot of one or a simulator, for ``McQuackClassifier(engine=…)``.
+
+    Nothing is contacted before the first kernel is measured.
+
+    Parameters
+    ----------
+    name : str
+        As in :func:`open_sampler`: "ibm_…", "least_busy", "fake_…", "aer", "simulator" or "twin:…".
+    shots : int
+        Measurements for each entry of the kernel.
+    tolerance, training_tolerance, gradient, budget
+        As in :class:`mcquack.kernels.SampledEngine`.
+    **arguments
+        All others of :func:`open_sampler`, such as ``ledger``, ``options`` and ``seed``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from mcquack import McQuackClassifier, open_device
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = McQuackClassifier(4, 1, epochs=2, feature_map="device", random_state=0).fit(X, y)
+    >>> model.set_params(engine=open_device("simulator", shots=100)).predict(X[:2]).tolist()
+    [0, 0]
+    """
+    return SampledEngine(
+        NamedSampler(name, **arguments),
+        shots=shots,
+        tolerance=tolerance,
+        training_tolerance=training_tolerance,
+        gradient=gradient,
+        budget=budget,
+    )
+
+
+def _calibration(name: str, **asked: Any) -> DeviceCalibration:
+    """The noise of a twin: that of the paper's device, or of a snapshot or a device as it is now."""
+    device = name.removeprefix(TWIN)
+    if device in PAPER_DEVICES:
+        return PAPER_DEVICES[device]
+    if not device.startswith(("fake_", "ibm_")):
+        known = [TWIN + paper for paper in PAPER_DEVICES]
+        hint = did_you_mean(
+            name, known, otherwise=f"there are {', '.join(known)}, and those of snapshots, as {TWIN}fake_torino."
+        )
+        raise InvalidInputError(f"there is no twin {name!r}: {hint}")
+    return DeviceCalibration(**snapshot_properties(device, **asked).values)
