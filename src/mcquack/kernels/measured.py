@@ -356,20 +356,23 @@ class SampledEngine(Engine[AngleRows]):
             np.concatenate([part.angles for part in parts]),
         )
 
+    def calls(self, samples: AngleRows, centroids: AngleRows) -> list[OverlapCircuits]:
+        """The circuits of a kernel, divided into the calls in which the sampler is asked for them."""
+        if not len(samples) or not len(centroids):
+            return []
+        n_angles = int(np.prod(self.feature_map.parameter_shape))
+        size = max(1, _ANGLES_AT_ONCE // (n_angles * len(centroids)))
+        circuits = OverlapCircuits(samples=samples.angles, centroids=centroids.angles)
+        return [circuits[first : first + size] for first in range(0, len(samples), size)]
+
     def hamming_counts(self, samples: AngleRows, centroids: AngleRows) -> IntArray:
         """How many shots of each circuit found k ones, shape (N, M, n + 1)."""
-        n_qubits, n_angles = self.feature_map.n_qubits, int(np.prod(self.feature_map.parameter_shape))
-        size = max(1, _ANGLES_AT_ONCE // (n_angles * max(1, len(centroids))))
-        found = np.empty((len(samples), len(centroids), n_qubits + 1), dtype=np.int64)
-        if found.size == 0:
-            return found
-        circuits = OverlapCircuits(samples=samples.angles, centroids=centroids.angles)
-        for first in range(0, len(samples), size):
-            some = circuits[first : first + size]
+        found = [np.empty((0, len(centroids), self.feature_map.n_qubits + 1), dtype=np.int64)]
+        for some in self.calls(samples, centroids):
             self._require_budget(some)
-            found[first : first + size] = self._checked(self.sampler.hamming_counts(some, shots=self.shots), some)
+            found.append(self._checked(self.sampler.hamming_counts(some, shots=self.shots), some))
             self._spent += some.shape[0] * some.shape[1] * self.shots
-        return found
+        return np.concatenate(found) if len(centroids) else np.empty((len(samples), *found[0].shape[1:]), np.int64)
 
     def _require_budget(self, circuits: OverlapCircuits) -> None:
         """Raises ShotBudgetError, before anything is sent, where training would take more than it may."""

@@ -252,7 +252,8 @@ class CircuitClassifier(ClassifierMixin, Archived):
         self._fingerprint = prepared.fingerprint
         self._seen = prepared.seen
 
-    def _scaled_rows(self, X: ArrayLike) -> FloatArray:
+    def scaled(self, X: ArrayLike) -> FloatArray:
+        """Samples as the circuit takes them: checked, scaled, and in the engine's type."""
         rows = validate_data(self, X, dtype=np.float64, reset=False)
         return scaled(rows, self.scaler_, engine_of(self.engine, self.feature_map_.n_qubits).dtype)
 

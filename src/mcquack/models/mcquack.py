@@ -462,20 +462,17 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     # Use
 
     def _measured(self, X: ArrayLike) -> Measured:
-        rows, engine = self._scaled_rows(X), self._fitted_engine
+        rows, engine = self.scaled(X), self._fitted_engine
         return engine.measured(rows, self.centroids_, weights=self.weights_, bias=self.bias_)
 
     @property
     def _class_score(self) -> ClassScore:
         return loss_of(self.loss).class_score
 
-    def _class_scores(self, X: ArrayLike) -> FloatArray:
-        return class_scores(self._measured(X)[0], len(self.classes_), class_score=self._class_score)
-
     def transform(self, X: ArrayLike) -> FloatArray:
         """K (N, M·k): fidelity of every sample with every centroid, each in [0, 1], as measured."""
         check_is_fitted(self, "centroids_")
-        return self._measured(X)[0]
+        return self._measured(X).kernel
 
     def decision_function(self, X: ArrayLike) -> FloatArray:
         """The class scores S (N, M), fidelities if k = 1; for two classes, as scikit-learn wants it, one number.
@@ -483,23 +480,33 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         This number is (S₁ - S₀) / (S₁ + S₀).
         """
         check_is_fitted(self, "centroids_")
+        measured = self._measured(X)
         if len(self.classes_) > 2:
-            return self._class_scores(X)
-        shares = self.predict_proba(X)
+            return class_scores(measured.kernel, len(self.classes_), class_score=self._class_score)
+        shares = self.shares_of(measured)
         return shares[:, 1] - shares[:, 0]
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:
         """Class scores divided by their sum: an ordering with the shape of probabilities, not calibrated ones."""
         check_is_fitted(self, "centroids_")
-        S = self._class_scores(X).astype(np.float64)
+        return self.shares_of(self._measured(X))
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Class of the highest score: that of the centroid with the highest fidelity, unless the loss sums them."""
+        check_is_fitted(self, "centroids_")
+        return self.labels_of(self._measured(X))
+
+    def shares_of(self, measured: Measured) -> FloatArray:
+        """What ``predict_proba`` makes of a kernel that was measured already."""
+        scores = class_scores(measured.kernel, len(self.classes_), class_score=self._class_score)
+        S = scores.astype(np.float64)
         total = S.sum(axis=1, keepdims=True)
         shares: FloatArray = np.divide(S, total, out=np.full_like(S, 1 / S.shape[1]), where=total > 0)
         return shares
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Class of the highest score: with ``class_score="max"``, that of the centroid with the highest fidelity."""
-        check_is_fitted(self, "centroids_")
-        kernel, ties = self._measured(X)
+    def labels_of(self, measured: Measured) -> NDArray[Any]:
+        """What ``predict`` makes of a kernel that was measured already."""
+        kernel, ties = measured
         scores = class_scores(kernel, len(self.classes_), class_score=self._class_score)
         if ties is not None:
             if self._class_score == "max":  # between the centroids that are equal, not others of their classes
@@ -512,13 +519,13 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     def overlap_circuits(self, X: ArrayLike | None = None) -> OverlapCircuits:
         """The circuits whose zeros a device counts for samples and centroids, or for the centroids among themselves."""
         check_is_fitted(self, "centroids_")
-        rows = self.centroids_ if X is None else self._scaled_rows(X)
+        rows = self.centroids_ if X is None else self.scaled(X)
         return OverlapCircuits.of(self.feature_map_, rows, self.centroids_, weights=self.weights_, bias=self.bias_)
 
     def statevectors(self, X: ArrayLike | None = None) -> NDArray[np.complexfloating[Any, Any]]:
         """Amplitudes (N, 2**n) of samples, or of the centroids if none are given, up to a common phase of each."""
         check_is_fitted(self, "centroids_")
-        rows = self.centroids_ if X is None else self._scaled_rows(X)
+        rows = self.centroids_ if X is None else self.scaled(X)
         engine = StatevectorEngine(self.feature_map_, dtype=self.weights_.dtype)
         return engine.statevectors(engine.encode(rows, self.weights_, self.bias_))
 

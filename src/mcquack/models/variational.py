@@ -153,7 +153,7 @@ class VariationalClassifier(CircuitClassifier):
         check_is_fitted(self, "weights_")
         parameters = VariationalParameters(self.weights_, self.bias_)
         engine = self._statevectors(self._fitted_engine)
-        logits = ClassLogits(engine, self._scaled_rows(X), n_classes=len(self.classes_))
+        logits = ClassLogits(engine, self.scaled(X), n_classes=len(self.classes_))
         return np.asarray(logits(parameters)[..., 0])
 
     def decision_function(self, X: ArrayLike) -> FloatArray:

@@ -1,0 +1,205 @@
+"""Labels from a device in one call, with the cost before it is spent, and the tolerance that suits the device.
+
+``label(model, X, backend="ibm_…")`` sends nothing yet. What it gives tells the cost, sends the jobs, and has the
+labels; every circuit is measured once, whatever is asked of it.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mcquack.arrays import FloatArray, IntArray
+from mcquack.checks import required_count
+from mcquack.circuits.overlap import OverlapCircuits, Sampler
+from mcquack.errors import InvalidInputError
+from mcquack.hardware.cost import Estimate, estimate
+from mcquack.hardware.sampler import DeviceSampler
+from mcquack.kernels.bitflip import (
+    Calibration,
+    accuracies_by_tolerance,
+    calibrate,
+    checked_tolerance,
+    mean_hamming,
+    tolerant_kernel,
+    training_tolerance,
+)
+from mcquack.kernels.measured import SampledEngine
+from mcquack.models.devices import open_sampler
+from mcquack.simulators.engine import Measured
+
+if TYPE_CHECKING:
+    from mcquack.models.mcquack import McQuackClassifier
+
+
+def label(
+    model: McQuackClassifier,
+    X: ArrayLike,
+    *,
+    backend: str | Sampler,
+    shots: int = 100,
+    tolerance: int | None = None,
+    seed: int = 0,
+    **arguments: Any,
+) -> Labelling:
+    """Labels of samples by a kernel that a device measures; nothing is sent before they are asked for.
+
+    Parameters
+    ----------
+    model : McQuackClassifier
+        A fitted model.
+    X : array (N, d)
+        The samples to label.
+    backend : str or Sampler
+        Where to run, as in :func:`mcquack.models.devices.open_sampler`, or what is open already.
+    shots : int
+        Measurements of every circuit.
+    tolerance : int, optional
+        Outcomes with at most so many ones count as zeros; by default that of the model's engine, else the one that a
+        calibration on the device finds, by the kernel between the centroids.
+    seed : int
+        Of simulations, and of the calibration's bootstrap.
+    **arguments
+        All others of ``open_sampler``, such as ``ledger``, ``run`` and ``options``.
+
+    Returns
+    -------
+    Labelling
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from mcquack import McQuackClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = McQuackClassifier(4, 1, epochs=10, feature_map="device", random_state=0).fit(X, y)
+    >>> found = label(model, X[::50], backend="twin:pittsburgh", shots=200, tolerance=0)
+    >>> found.estimate().executions
+    1800
+    >>> found.labels.tolist()
+    [0, 1, 2]
+    """
+    if isinstance(backend, str):
+        backend = open_sampler(backend, model.feature_map_, seed=seed, **arguments)
+    return Labelling(model, X, sampler=backend, shots=shots, tolerance=tolerance, seed=seed)
+
+
+class Labelling:
+    """What :func:`label` gives: cost, jobs and labels of some samples on one device.
+
+    Parameters are those of :func:`label`, with an open sampler in the place of the backend.
+    """
+
+    def __init__(
+        self,
+        model: McQuackClassifier,
+        X: ArrayLike,
+        *,
+        sampler: Sampler,
+        shots: int = 100,
+        tolerance: int | None = None,
+        seed: int = 0,
+    ) -> None:
+        self.model = model
+        self.sampler = sampler
+        self.shots = required_count("shots", shots)
+        self.seed = seed
+        given = known_tolerance(model) if tolerance is None else tolerance
+        self.given_tolerance = None if given is None else checked_tolerance(given, model.feature_map_.n_qubits)
+        self._engine = SampledEngine(sampler, model.feature_map_, shots=self.shots)
+        encoded = (model.scaled(X), model.centroids_)
+        self._rows, self._centroids = (self._engine.encode(some, model.weights_, model.bias_) for some in encoded)
+
+    @property
+    def circuits(self) -> list[OverlapCircuits]:
+        """All that is measured, call by call: what the calibration takes, if there is one, and then the samples."""
+        calibrating = [] if self.given_tolerance is not None else [self.model.overlap_circuits()]
+        return [*calibrating, *self._engine.calls(self._rows, self._centroids)]
+
+    def estimate(self) -> Estimate:
+        """What is yet to be sent, and the time that it takes on the device; what a ledger has costs nothing."""
+        return cost_of(self.circuits, sampler=self.sampler, shots=self.shots)
+
+    def submit(self) -> None:
+        """Sends the jobs and does not wait for them; a device alone has jobs."""
+        if not isinstance(self.sampler, DeviceSampler):
+            raise InvalidInputError(f"{self.sampler!r} runs at once and has no jobs; take the labels.")
+        self.sampler.submit(self.circuits, shots=self.shots)
+
+    @cached_property
+    def calibration(self) -> Calibration | None:
+        """How the tolerance was found; None where it was given. Measures the kernel between the centroids."""
+        if self.given_tolerance is not None:
+            return None
+        return centroid_calibration(self.model, self.sampler, shots=self.shots, seed=self.seed)
+
+    @property
+    def tolerance(self) -> int:
+        """How many ones count as zeros: as given, or as calibrated."""
+        return self.given_tolerance if self.calibration is None else self.calibration.tolerance  # type: ignore[return-value]
+
+    @cached_property
+    def hamming_counts(self) -> IntArray:
+        """How many shots found k ones for every sample and centroid, (N, M·k, n + 1). Measures them, once."""
+        return self._engine.hamming_counts(self._rows, self._centroids)
+
+    @property
+    def measured(self) -> Measured:
+        """The kernel, and what decides between equal shares of shots."""
+        if not len(self._rows):
+            return Measured(np.empty((0, len(self._centroids))))
+        counts = self.hamming_counts
+        return Measured(tolerant_kernel(counts, self.tolerance), -mean_hamming(counts))
+
+    @property
+    def labels(self) -> NDArray[Any]:
+        """The class of every sample."""
+        return self.model.labels_of(self.measured)
+
+    @property
+    def shares(self) -> FloatArray:
+        """The share of every class, as ``predict_proba`` has it."""
+        return self.model.shares_of(self.measured)
+
+
+def cost_of(circuits: list[OverlapCircuits], *, sampler: Sampler, shots: int) -> Estimate:
+    """What measuring these circuits takes of a device, without what its ledger has already; nothing is sent."""
+    if isinstance(sampler, DeviceSampler):
+        return sampler.estimate(circuits, shots=shots)
+    n_circuits = sum(some.shape[0] * some.shape[1] for some in circuits)
+    size = {"n_qubits": circuits[0].n_qubits, "n_layers": circuits[0].n_layers} if circuits else {}
+    return estimate(n_circuits, shots, **{"n_qubits": 1, "n_layers": 1, **size})
+
+
+def known_tolerance(model: McQuackClassifier) -> int | None:
+    """How many bit flips the model's own engine tolerates, if it says so."""
+    found: int | None = getattr(model.engine, "tolerance", None)
+    return found
+
+
+def centroid_calibration(model: McQuackClassifier, sampler: Sampler, *, shots: int, seed: int = 0) -> Calibration:
+    """The paper's choice of b on a device, by the kernel between all centroids."""
+    n_classes = len(model.classes_)
+    if n_classes < 2:
+        raise InvalidInputError("calibration compares classes, and this model has only one; name a tolerance.")
+    counts = sampler.hamming_counts(model.overlap_circuits(), shots=shots)
+    return calibrate(counts, labels=np.repeat(np.arange(n_classes), len(counts) // n_classes), seed=seed)
+
+
+def accuracy_calibration(
+    model: McQuackClassifier, sampler: Sampler, X: ArrayLike, y: ArrayLike, *, shots: int
+) -> tuple[int, FloatArray]:
+    """The b that labels most of these samples right on a device, and the accuracy of every b from 0 to n."""
+    if len(model.centroids_) != len(model.classes_):
+        raise InvalidInputError("a tolerance by accuracy takes models with one centroid per class; take the centroids.")
+    numbers = {str(name): number for number, name in enumerate(model.classes_)}
+    names = [str(name) for name in np.asarray(y).tolist()]
+    if unknown := sorted(set(names) - numbers.keys()):
+        raise InvalidInputError(
+            f"there is the label {unknown[0]!r}, which the model does not know; it knows {', '.join(numbers)}."
+        )
+    truth = np.array([numbers[name] for name in names])
+    counts = sampler.hamming_counts(model.overlap_circuits(X), shots=shots)
+    return training_tolerance(counts, truth), accuracies_by_tolerance(counts, truth)
