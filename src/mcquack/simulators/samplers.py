@@ -36,9 +36,7 @@ def sampled_hamming(distributions: ArrayLike, *, shots: int, seed: int) -> NDArr
     """How many shots find k ones, shape (…, n + 1), for exact distributions of this shape."""
     exact = _checked_probabilities(np.asarray(distributions, dtype=np.float64), "distributions")
     if exact.ndim < 1 or not np.allclose(exact.sum(axis=-1), 1, rtol=0, atol=_ROUNDING):
-        raise InvalidInputError(
-            "distributions must sum to 1 over their last axis; pass hamming_distributions."
-        )
+        raise InvalidInputError("distributions must sum to 1 over their last axis; pass hamming_distributions.")
     positive = np.clip(exact, 0, 1)
     shares = positive / positive.sum(axis=-1, keepdims=True)
     counts: NDArray[np.int64] = stream(seed, "shots", "weights").multinomial(required_count("shots", shots), shares)
