@@ -1,15 +1,51 @@
-"""Whatever the documentation names can be imported, and the glossary is in order."""
+"""What the documentation shows runs, whatever it names can be imported, and the glossary is in order."""
 
 import re
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from sklearn.datasets import load_iris
+
+import mcquack
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 ENTRY = re.compile(r"^- \*\*(.+?)\*\*: (.+?)(?=^- \*\*|\Z)", flags=re.DOTALL | re.MULTILINE)
+
+
+def snippets(page: str, section: str) -> list[str]:
+    """The Python code of a section, or of the beginning of a page."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    text = text.partition(f"\n## {section}\n")[2] if section else text
+    return re.findall(r"```python\n(.*?)```", text.partition("\n## ")[0], flags=re.DOTALL)
+
+
+# The sections about datasets have tests beside those of the datasets; others need an account or a finished benchmark.
+@pytest.mark.parametrize(
+    ("page", "section"),
+    [
+        ("README.md", "In Python"),
+        ("README.md", "A hundred qubits and more"),
+        ("docs/models.md", ""),
+        ("docs/hundred_qubits.md", "Shots and noise"),
+    ],
+)
+def test_every_snippet_runs(page: str, section: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    # One epoch on a few qubits tells as well as many on more whether what is shown can be done.
+    quick = partial(mcquack.McQuackClassifier, epochs=1, n_qubits=2)
+    monkeypatch.setattr(mcquack, "McQuackClassifier", quick, raising=False)
+    X, y = load_iris(return_X_y=True)
+    X, y = X[::10], y[::10]
+    model = quick(n_repetitions=1, engine="ring").fit(X, y)
+    names = {"McQuackClassifier": quick, "model": model, "X": X, "y": y, "X_new": X[:2]}
+    found = snippets(page, section)
+    assert found
+    for code in found:
+        exec(compile(code, page, "exec"), names)
 
 
 def named(text: str) -> set[str]:
