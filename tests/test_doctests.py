@@ -4,6 +4,7 @@ import doctest
 import io
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -22,13 +23,23 @@ def dotted(path: Path) -> str:
 MODULES = sorted(dotted(path) for path in SOURCES.rglob("*.py") if ">>> " in path.read_text(encoding="utf-8"))
 
 
+def imported(name: str) -> ModuleType:
+    """The module; the test is skipped if that takes an extra which is not installed."""
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.startswith("mcquack"):
+            raise
+        pytest.skip(f"{name} takes {error.name}, which is not installed")
+
+
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_of_a_module_are_true(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     told = io.StringIO()
     runner = doctest.DocTestRunner(optionflags=OPTIONS)
-    examples = [test for test in doctest.DocTestFinder().find(import_module(name), name) if test.examples]
+    examples = [test for test in doctest.DocTestFinder().find(imported(name), name) if test.examples]
     assert examples, f"{name} has examples that doctest does not find: give them to a function, class or module."
     for test in examples:
         runner.run(test, out=told.write)
