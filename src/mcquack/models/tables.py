@@ -182,6 +182,15 @@ def labels_csv(classifier: Any, table: EncodedTable, *, proba: bool = False) -> 
     -------
     str
         The columns row, prediction, perhaps a probability for each class, and reason: why there is no prediction.
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> model = DecisionTreeClassifier().fit([[0.0], [1.0]], ["a", "b"])
+    >>> print(labels_csv(model, numbered([[0.2], [0.9]])), end="")
+    row,prediction,reason
+    1,a,
+    2,b,
     """
     classes = [f"probability_{label}" for label in classifier.classes_] if proba else []
     lines = {problem.row: ["", *("" for _ in classes), problem.reason] for problem in table.problems}
