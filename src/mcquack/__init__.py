@@ -1,23 +1,66 @@
-"""Trainable multiclass quantum kernels with one centroid per class."""
+"""Trainable multiclass quantum kernels with one centroid per class.
+
+``import mcquack`` is enough to reach everything: the classifiers and the feature map are here, and each subpackage is
+imported when it is first asked for, as in ``mcquack.datasets.load("iris3")``.
+
+>>> import mcquack
+>>> iris = mcquack.datasets.load("iris3")
+>>> model = mcquack.McQuackClassifier(n_qubits=2, epochs=5, random_state=0).fit(*iris.train)
+>>> model.predict(iris.test.X).shape == iris.test.y.shape
+True
+"""
 
 from importlib import import_module
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mcquack.circuits.feature_map import FeatureMap
+    from mcquack import (
+        bench,
+        circuits,
+        datasets,
+        hardware,
+        kernels,
+        models,
+        report,
+        simulators,
+        studies,
+        training,
+    )
+    from mcquack.circuits import FeatureMap
     from mcquack.models import McQuackClassifier, QuackClassifier, load
     from mcquack.models.devices import open_device, open_sampler
+    from mcquack.models.labelling import label
 
-__all__ = ["FeatureMap", "McQuackClassifier", "QuackClassifier", "__version__", "load", "open_device", "open_sampler"]
+__all__ = [
+    "FeatureMap",
+    "McQuackClassifier",
+    "QuackClassifier",
+    "__version__",
+    "bench",
+    "circuits",
+    "datasets",
+    "hardware",
+    "kernels",
+    "label",
+    "load",
+    "models",
+    "open_device",
+    "open_sampler",
+    "report",
+    "simulators",
+    "studies",
+    "training",
+]
 
 __version__ = version("mcquack")
 
-# Loaded when first asked for: Numba and scikit-learn take seconds, and `mcquack --help` needs neither.
+# Found when first asked for: Numba and scikit-learn take seconds to import, and `mcquack --help` needs neither.
 _HOMES = {
-    "FeatureMap": "mcquack.circuits.feature_map",
+    "FeatureMap": "mcquack.circuits",
     "McQuackClassifier": "mcquack.models",
     "QuackClassifier": "mcquack.models",
+    "label": "mcquack.models.labelling",
     "load": "mcquack.models",
     "open_device": "mcquack.models.devices",
     "open_sampler": "mcquack.models.devices",
@@ -25,9 +68,11 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    if name in __all__:
+        return import_module(f"mcquack.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -1,4 +1,4 @@
-"""What arrays are called in signatures; each name is defined here and nowhere else."""
+"""Names for arrays in signatures, so that each is defined once."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -1,4 +1,4 @@
-"""What the values of settings are asked, in one voice."""
+"""What values of settings must be and which packages must be there, said in one voice."""
 
 import difflib
 from collections.abc import Iterable
@@ -14,71 +14,94 @@ from mcquack.errors import InvalidInputError, MissingDependencyError
 
 
 def is_whole_number(value: Any) -> bool:
-    """An integer of Python or NumPy; True and False are none."""
+    """Whether the value is an integer of Python or NumPy; True and False are none."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def is_number(value: Any) -> bool:
-    """An integer or a float of Python or NumPy."""
+    """Whether the value is an integer or a float of Python or NumPy."""
     return is_whole_number(value) or isinstance(value, float | np.floating)
 
 
 def require(condition: Any, name: str, expected: str, value: object) -> None:
-    """Says what the setting ``name`` must be, unless the condition holds."""
+    """Raises InvalidInputError, which says what the setting ``name`` must be, unless the condition holds.
+
+    Examples
+    --------
+    >>> require(False, "shots", "a whole number", "many")
+    Traceback (most recent call last):
+    mcquack.errors.InvalidInputError: shots must be a whole number, got 'many'.
+    """
     if not condition:
         raise InvalidInputError(f"{name} must be {expected}, got {value!r}.")
 
 
 def require_positive(name: str, value: Any) -> None:
-    """Refuses all but finite numbers above zero."""
+    """Raises InvalidInputError for all but finite numbers above zero."""
     require(is_number(value) and 0 < value < np.inf, name, "a positive number", value)
 
 
 def did_you_mean(name: object, known: Iterable[str], *, otherwise: str) -> str:
-    """The known names that are close to one that is not, as a question, or what to say if none is."""
+    """The known names that are close to an unknown one, as a question, or ``otherwise`` if none is.
+
+    Examples
+    --------
+    >>> did_you_mean("irs3", ["iris3", "mnist10"], otherwise="there are two.")
+    'did you mean iris3?'
+    """
     close = difflib.get_close_matches(str(name).lower(), list(known), n=3)
     return f"did you mean {' or '.join(close)}?" if close else otherwise
 
 
 def required_count(name: str, value: Any) -> int:
-    """The value as a plain integer, refused unless it is a whole number of at least 1."""
+    """The value as a plain integer; InvalidInputError unless it is a whole number of at least 1."""
     require(is_whole_number(value) and value >= 1, name, "a whole number of at least 1", value)
     return int(value)
 
 
-# Packages that only some of mcquack needs.
-
-
 @dataclass(frozen=True, kw_only=True)
 class Extra:
-    """One of the optional dependencies of mcquack, by its name there and the module that it brings."""
+    """One of the optional dependencies of mcquack.
+
+    Parameters
+    ----------
+    name
+        What it is called in ``pip install "mcquack[name]"``.
+    module
+        The module that it brings.
+
+    Examples
+    --------
+    >>> Extra(name="hdf5", module="h5py").how_to_install
+    'pip install "mcquack[hdf5]"'
+    """
 
     name: str
     module: str
 
     @property
     def is_installed(self) -> bool:
-        """Whether the module is there to be imported; nothing is imported for that."""
+        """Whether the module could be imported; nothing is imported to find out."""
         return find_spec(self.module) is not None
 
     @property
     def how_to_install(self) -> str:
-        """The command for the shell."""
+        """The command for the shell that installs it."""
         return f'pip install "mcquack[{self.name}]"'
 
     def missing(self, *, to_read: object) -> MissingDependencyError:
-        """What to raise where the module is needed to read something and cannot be imported."""
+        """The error to raise where a file is there and only the module to read it is not."""
         return MissingDependencyError(f"{to_read} is there, but it takes {self.module} to read: {self.how_to_install}")
 
     def imported(self, *, what: str) -> ModuleType:
-        """The module, which nobody imports before it is wanted; MissingDependencyError if it is not installed."""
+        """The module, imported now; MissingDependencyError, naming ``what`` needs it, if it is not installed."""
         try:
             return import_module(self.module)
         except ImportError as error:
             raise self.needed(what=what) from error
 
     def needed(self, *, what: str) -> MissingDependencyError:
-        """What to raise where something else needs it."""
+        """The error to raise where ``what`` cannot be done without the module."""
         return MissingDependencyError(f"{what} takes {self.module}: {self.how_to_install}")
 
 

@@ -1,4 +1,5 @@
-import json
+"""The command explains itself, and whatever goes wrong is a code and a line."""
+
 import os
 import subprocess
 import sys
@@ -60,27 +61,6 @@ def test_an_interrupt_anywhere_has_its_code(mcquack, table, tmp_path, monkeypatc
 
     monkeypatch.setattr(fit_module, "training_data", interrupted)
     assert mcquack("fit", table(two_classes()), "--target", "label", "--out", tmp_path / "m.mcq").code == 130
-
-
-def test_info_tells_the_model(fitted, mcquack):
-    model, _ = fitted(two_classes(), "--missing", "median", "--repetitions", 2)
-    text = mcquack("info", model).out
-    for part in ("'high', 'low'", "target      'label'", "'x' number", "'colour' category: 'blue', 'red'", "Rot(x0)"):
-        assert part in text
-    told = json.loads(mcquack("info", model, "--json").out)
-    assert told["classes"] == ["high", "low"]
-    assert told["circuit"]["n_qubits"] == 2
-    assert told["circuit"]["n_layers"] == 2
-    assert told["n_parameters"] == 6 * 2 * 2 + 2 * 2
-    assert [column["name"] for column in told["table"]["columns"]] == ["x", "colour"]
-    assert told["settings"]["epochs"] == 2
-    assert "mcquack" in told["versions"]
-
-
-@pytest.mark.parametrize("preset", ["default", "paper", "qml", "device"])
-def test_presets(fitted, preset):
-    _, outcome = fitted(two_classes(), "--preset", preset, "--class-weight", "balanced", "--no-scale")
-    assert outcome.code == 0
 
 
 def test_the_module_is_the_command(fitted, table):

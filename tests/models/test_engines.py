@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from mcquack.models.engines import check_engine, chosen_engine, new_engine
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import make_blobs
 
 from mcquack import McQuackClassifier, load
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError
-from mcquack.models.engines import check_engine, chosen_engine, new_engine
 from mcquack.simulators.ring import RingEngine
 from mcquack.simulators.statevector import StatevectorEngine
 from tests.models.sameness import assert_same_model, assert_same_training

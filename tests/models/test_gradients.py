@@ -4,13 +4,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from mcquack.models.gradients import chosen_gradient
 from numpy.testing import assert_allclose
 from sklearn.datasets import make_blobs
 
 from mcquack import McQuackClassifier
 from mcquack.errors import InvalidInputError
 from mcquack.kernels.measured import SampledEngine, TolerantEngine
-from mcquack.models.gradients import chosen_gradient
 from mcquack.simulators.ring import RingEngine
 from mcquack.simulators.samplers import SimulatedSampler
 from mcquack.simulators.statevector import StatevectorEngine

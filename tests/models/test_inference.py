@@ -4,16 +4,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from mcquack.models.engines import Measurement, check_measurement, new_engine
+from mcquack.simulators.hamming import hamming_distributions
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import make_blobs
 
 from mcquack import McQuackClassifier
 from mcquack.errors import InvalidInputError
-from mcquack.kernels.losses import target_alignment
 from mcquack.kernels.bitflip import mean_hamming, predicted_classes, tolerant_kernel
+from mcquack.kernels.losses import target_alignment
 from mcquack.models import engines as inference
-from mcquack.models.engines import Measurement, check_measurement, new_engine
-from mcquack.simulators.hamming import hamming_distributions
 from mcquack.simulators.samplers import sampled_hamming
 from mcquack.training.state import Parameters
 

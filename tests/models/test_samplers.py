@@ -16,8 +16,8 @@ from mcquack import McQuackClassifier, QuackClassifier, load
 from mcquack.arrays import IntArray
 from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.errors import DeviceError, InvalidInputError, ShotBudgetError
-from mcquack.kernels.losses import target_alignment
 from mcquack.kernels.bitflip import mean_hamming, tolerant_kernel
+from mcquack.kernels.losses import target_alignment
 from mcquack.models.model_file import read_model
 from mcquack.simulators.noise import PITTSBURGH
 from mcquack.simulators.samplers import NoisySampler, SimulatedSampler

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
+from mcquack.simulators.hamming import hamming_distributions, pull_hamming
 from numpy.testing import assert_allclose
 
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError
-from mcquack.simulators.hamming import hamming_distributions, pull_hamming
 from mcquack.simulators.ring import RingEngine
 from mcquack.simulators.statevector import StatevectorEngine
 from mcquack.training import ParameterShiftEngine

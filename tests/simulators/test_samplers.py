@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from mcquack.simulators.hamming import hamming_distributions
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
 
@@ -14,7 +15,6 @@ from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.errors import InvalidInputError
 from mcquack.randomness import stream
 from mcquack.simulators import samplers
-from mcquack.simulators.hamming import hamming_distributions
 from mcquack.simulators.noise import AACHEN, NOISELESS, PITTSBURGH, noisy_hamming_counts
 from mcquack.simulators.ring import RingEngine
 from mcquack.simulators.samplers import NoisySampler, SimulatedSampler

@@ -1,4 +1,8 @@
-"""The feature map as a picture: a layout of plain values, and the text drawn from it."""
+"""The feature map as a picture: a layout of plain values, and the text drawn from it.
+
+``circuit_layout`` decides which gates are shown and in which column; the text here and the figure of
+``mcquack.report.plot_circuit`` both draw what it gives.
+"""
 
 from __future__ import annotations
 
@@ -12,17 +16,26 @@ from mcquack.checks import required_count
 if TYPE_CHECKING:  # the feature map draws itself, so it imports this module
     from mcquack.circuits.feature_map import FeatureMap
 
-MOST_WIRES = 16
-WIRES_ABOVE_GAP = 5
-WIRES_BELOW_GAP = 3
+_MOST_WIRES = 16
+_WIRES_ABOVE_GAP = 5
+_WIRES_BELOW_GAP = 3
 
 
 @dataclass(frozen=True, kw_only=True)
 class Gate:
     """One symbol of the picture; gates of one column stand below each other.
 
-    ``rot`` is a rotation on ``qubits[0]``, ``cnot`` goes from ``qubits[0]`` (control) to ``qubits[1]`` (target), and
-    ``ellipsis`` stands on all qubits for the layers that ``label`` counts.
+    Parameters
+    ----------
+    kind
+        A "rot" is a rotation on ``qubits[0]``, a "cnot" goes from ``qubits[0]`` (control) to ``qubits[1]`` (target),
+        and an "ellipsis" stands on all qubits for the layers that ``label`` counts.
+    column
+        Where it stands, counted from the left.
+    qubits
+        The qubits that it acts on.
+    label
+        What is written in it or beside it.
     """
 
     kind: Literal["rot", "cnot", "ellipsis"]
@@ -32,7 +45,14 @@ class Gate:
 
 
 def circuit_layout(feature_map: FeatureMap, max_layers: int = 3) -> list[Gate]:
-    """The gates of at most ``max_layers`` layers, always the first and with more than one the last, on all qubits."""
+    """The gates to draw, on all qubits: of more than ``max_layers`` layers the first ones and the last.
+
+    Examples
+    --------
+    >>> from mcquack.circuits import FeatureMap
+    >>> [gate.label for gate in circuit_layout(FeatureMap(n_qubits=1, n_features=2, n_layers=9), max_layers=2)]
+    ['Rot(x0)', '7 layers', 'Rot(x0)']
+    """
     shown = shown_layers(feature_map.n_layers, max_layers)
     gates: list[Gate] = []
     for layer, previous in zip(shown, (-1, *shown), strict=False):
@@ -44,14 +64,36 @@ def circuit_layout(feature_map: FeatureMap, max_layers: int = 3) -> list[Gate]:
 
 
 def circuit_text(feature_map: FeatureMap, *, max_layers: int = 3) -> str:
-    """The circuit in Unicode: one wire per qubit, ● control, ⊕ target; many layers or qubits are abridged."""
+    """The circuit in Unicode, a wire for each qubit, with ● for a control and ⊕ for a target.
+
+    Parameters
+    ----------
+    feature_map
+        The feature map to draw.
+    max_layers
+        Of more layers only the first ones and the last are drawn.
+
+    Returns
+    -------
+    str
+        A line that counts qubits, layers, features and parameters, perhaps one that tells what is not drawn, and the
+        picture. Of more than 16 qubits the first five and the last three are drawn.
+
+    Examples
+    --------
+    >>> from mcquack.circuits import FeatureMap
+    >>> print(circuit_text(FeatureMap(n_qubits=1, n_features=2, n_layers=9), max_layers=2))
+    1 qubit, 9 layers, 2 features, 54 parameters
+    not drawn: … 7 layers
+    q0: ─┤ Rot(x0) ├─…─┤ Rot(x0) ├─
+    """
     wires = shown_qubits(feature_map.n_qubits)
     gates = circuit_layout(feature_map, max_layers)
     return "\n".join([*_captions(feature_map, gates, wires), *_picture(gates, wires, feature_map.n_qubits)])
 
 
 def shown_layers(n_layers: int, max_layers: int) -> list[int]:
-    """Layers of an abridged picture: the first ones and the last (with ``max_layers=1`` the first alone)."""
+    """The layers of an abridged picture: the first ones and the last, or with ``max_layers=1`` the first alone."""
     required_count("max_layers", max_layers)
     if n_layers <= max_layers:
         return list(range(n_layers))
@@ -59,10 +101,10 @@ def shown_layers(n_layers: int, max_layers: int) -> list[int]:
 
 
 def shown_qubits(n_qubits: int) -> list[int]:
-    """Wires of a picture: all up to 16, of more only the outer ones."""
-    if n_qubits <= MOST_WIRES:
+    """The wires of a picture: all of up to 16 qubits, and of more only the outer ones."""
+    if n_qubits <= _MOST_WIRES:
         return list(range(n_qubits))
-    return [*range(WIRES_ABOVE_GAP), *range(n_qubits - WIRES_BELOW_GAP, n_qubits)]
+    return [*range(_WIRES_ABOVE_GAP), *range(n_qubits - _WIRES_BELOW_GAP, n_qubits)]
 
 
 def _next_column(gates: Sequence[Gate]) -> int:
@@ -109,7 +151,7 @@ def _counted(number: int, noun: str) -> str:
 
 
 def _picture(gates: Sequence[Gate], wires: Sequence[int], n_qubits: int) -> list[str]:
-    """Two text rows per wire, of which the second one has room for vertical lines."""
+    """The lines of the picture: two for each wire, of which the second one has room for vertical lines."""
     rows = _text_rows(wires, n_qubits)
     names = {row: f"q{qubit}:" for qubit, row in rows.items() if qubit in wires}
     margin = max(map(len, names.values()))
@@ -134,7 +176,7 @@ def _padded(symbol: str, width: int, filler: str) -> str:
 
 
 def _text_rows(wires: Sequence[int], n_qubits: int) -> dict[int, int]:
-    """Row of each qubit; the qubits that are not drawn share one row in the gap between the wires."""
+    """The line of each qubit; the qubits that are not drawn share one in the gap between the wires."""
     rows: dict[int, int] = {}
     row = 0
     for qubit in range(n_qubits):
@@ -145,7 +187,7 @@ def _text_rows(wires: Sequence[int], n_qubits: int) -> dict[int, int]:
 
 
 def _symbols(gate: Gate, rows: dict[int, int], gap: Sequence[int]) -> Iterator[tuple[int, str]]:
-    """Text rows of a gate's column and what stands in them."""
+    """The lines on which a gate leaves something, and what stands there."""
     if gate.kind == "ellipsis":
         yield from ((rows[qubit], "…") for qubit in gate.qubits)
     elif gate.kind == "rot":

@@ -1,4 +1,8 @@
-"""The CNOT ring q → q+1 mod n as a linear map on bit strings, where qubit 0 is the most significant bit."""
+"""The CNOT ring q → q+1 mod n as a linear map on bit strings.
+
+A ring of CNOTs only renames basis states, so simulators need no gates for it: an index does. Qubit 0 is the most
+significant bit of an index.
+"""
 
 from functools import lru_cache
 
@@ -8,7 +12,13 @@ from mcquack.arrays import IntArray
 
 
 def ring_image(index: int, n_qubits: int) -> int:
-    """Basis state that CNOT 0→1, 1→2, …, n-1→0 (in this order) make of basis state ``index``."""
+    """The basis state that CNOT 0→1, 1→2, …, n-1→0 (in this order) make of basis state ``index``.
+
+    Examples
+    --------
+    >>> f"{ring_image(0b100, n_qubits=3):03b}"
+    '011'
+    """
     if n_qubits == 1:
         return index
     for control in range(n_qubits):
@@ -19,12 +29,18 @@ def ring_image(index: int, n_qubits: int) -> int:
 
 
 def ring_permutation(n_qubits: int) -> IntArray:
-    """``new_state[permutation] = old_state`` applies the ring to a statevector."""
+    """The images of all 2**n basis states; ``new_state[permutation] = old_state`` applies the ring to a statevector.
+
+    Examples
+    --------
+    >>> ring_permutation(2)
+    array([0, 3, 1, 2])
+    """
     return linear_table(np.array([ring_image(bit, n_qubits) for bit in unit_vectors(n_qubits)]))
 
 
 def unit_vectors(n_qubits: int) -> list[int]:
-    """Index of the basis state in which only qubit q is one, for q = 0 … n-1."""
+    """The index of the basis state in which only qubit q is one, for q = 0 … n-1."""
     return [1 << (n_qubits - 1 - qubit) for qubit in range(n_qubits)]
 
 
@@ -40,8 +56,8 @@ def linear_table(columns: IntArray) -> IntArray:
 def stored_rows(n_qubits: int, n_layers: int) -> IntArray:
     """Where a simulator that never moves amplitudes finds them: ``rows[l, q]`` holds qubit q's unit vector in layer l.
 
-    The ring only renames basis states. After l rings the amplitude of ``index`` lies in the XOR of ``rows[l, q]`` over
-    the one-bits q of ``index``; ``rows[n_layers]`` is the naming after the last ring.
+    After l rings the amplitude of ``index`` lies in the XOR of ``rows[l, q]`` over the one-bits q of ``index``;
+    ``rows[n_layers]`` is the naming after the last ring. The array is read-only.
     """
     preimage = np.argsort(ring_permutation(n_qubits))
     rows = np.empty((n_layers + 1, n_qubits), dtype=np.int64)

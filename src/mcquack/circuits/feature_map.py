@@ -1,4 +1,8 @@
-"""The trainable feature map of the paper (appendix A) as a plain value."""
+"""The trainable feature map of the paper (appendix A) as a plain value.
+
+Nothing here simulates: a feature map knows how many angles its circuit has and which feature each of them encodes, and
+engines, samplers and drawings take all of that from it.
+"""
 
 import math
 from dataclasses import dataclass, replace
@@ -13,14 +17,38 @@ from mcquack.checks import required_count
 from mcquack.circuits.drawing import circuit_text
 from mcquack.errors import InvalidInputError
 
+ANGLES_PER_GATE = 3
+"""A rotation has the angles φ, θ, ω. All shapes of parameters follow from ``FeatureMap.parameter_shape``."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class FeatureMap:
-    """L layers of a Rot(φ, θ, ω) on each qubit followed by a ring of CNOTs; every angle is w·x + b.
+    """L layers of a rotation Rot(φ, θ, ω) on each qubit followed by a ring of CNOTs; every angle is w·x + b.
 
-    ``features_per_gate=1`` is McQuack: gate (l, q) encodes feature (l·n + q) mod d in all three angles.
-    ``features_per_gate=3`` is its predecessor Quack: the three angles take successive features.
-    ``final_entangler=False`` is the device variant, which leaves out the ring after the last rotations.
+    Parameters
+    ----------
+    n_qubits
+        The number n of qubits.
+    n_features
+        The number d of features of a sample.
+    n_layers
+        The number L of layers; ``with_repetitions`` chooses it such that every feature is encoded.
+    final_entangler
+        Whether there is a ring after the last rotations. Devices do without it, as it changes no fidelity.
+    features_per_gate
+        1 is McQuack: gate (l, q) encodes feature (l·n + q) mod d in all three angles. 3 is its predecessor Quack, where
+        the three angles take successive features.
+    entangler
+        "ring" is the one of the paper, CNOT q → q+1 mod n in ascending order. A single qubit has none.
+
+    Examples
+    --------
+    >>> feature_map = FeatureMap(n_qubits=2, n_features=3, n_layers=2)
+    >>> print(feature_map)
+    2 qubits, 2 layers, 3 features, 24 parameters
+    q0: ─┤ Rot(x0) ├─●─⊕─┤ Rot(x2) ├─●─⊕─
+                     │ │             │ │
+    q1: ─┤ Rot(x1) ├─⊕─●─┤ Rot(x0) ├─⊕─●─
     """
 
     n_qubits: int
@@ -31,7 +59,7 @@ class FeatureMap:
     entangler: Literal["ring"] = "ring"
 
     def __post_init__(self) -> None:
-        if isinstance(self.features_per_gate, bool) or self.features_per_gate not in (1, 3):
+        if isinstance(self.features_per_gate, bool) or self.features_per_gate not in (1, ANGLES_PER_GATE):
             raise InvalidInputError(
                 f"features_per_gate must be 1 (McQuack) or 3 (Quack), got {self.features_per_gate!r}."
             )
@@ -54,7 +82,15 @@ class FeatureMap:
         final_entangler: bool = True,
         features_per_gate: Literal[1, 3] = 1,
     ) -> Self:
-        """As many layers as encode every feature at least ``n_repetitions`` times: L = r·ceil(d / n)."""
+        """A feature map with as many layers as encode every feature at least ``n_repetitions`` times.
+
+        That is L = r·ceil(d / n), and for Quack L = r·ceil(d / 3n). The other parameters are those of the class.
+
+        Examples
+        --------
+        >>> FeatureMap.with_repetitions(n_qubits=6, n_features=14).n_layers
+        3
+        """
         one_layer = cls(
             n_qubits=n_qubits,
             n_features=n_features,
@@ -67,30 +103,63 @@ class FeatureMap:
 
     @property
     def dimension(self) -> int:
-        """Number of amplitudes, 2**n."""
+        """The number 2**n of amplitudes of a state."""
         return 1 << self.n_qubits
 
     @property
     def parameter_shape(self) -> tuple[int, int, int]:
-        """Shape (L, n, 3) of the weights and of the biases."""
-        return self.n_layers, self.n_qubits, 3
+        """The shape (L, n, 3) of the weights w, and also of the biases b."""
+        return self.n_layers, self.n_qubits, ANGLES_PER_GATE
 
     @property
     def n_embedding_parameters(self) -> int:
-        """Weights and biases together, 6nL."""
+        """The number of weights and biases together, 6nL."""
         return 2 * math.prod(self.parameter_shape)
 
     def n_parameters(self, n_classes: int) -> int:
-        """Weights, biases and one centroid per class: 6nL + M·d, the count in the paper's tables."""
+        """The number of weights, biases and features of one centroid per class: 6nL + M·d, as in the paper's tables.
+
+        Examples
+        --------
+        >>> FeatureMap.with_repetitions(n_qubits=6, n_features=784).n_parameters(n_classes=10)  # MNIST10
+        12556
+        """
         return self.n_embedding_parameters + n_classes * self.n_features
 
     @property
     def feature_index(self) -> NDArray[np.int64]:
-        """Which feature angle k of gate (l, q) encodes, shape (L, n, 3), read-only."""
-        return _feature_index(self.n_layers, self.n_qubits, self.n_features, self.features_per_gate)
+        """Which feature angle k of gate (l, q) encodes: a read-only array of the shape of the parameters.
+
+        Examples
+        --------
+        >>> FeatureMap(n_qubits=2, n_features=3, n_layers=2).feature_index[:, :, 0]
+        array([[0, 1],
+               [2, 0]])
+        """
+        return _feature_index(self.parameter_shape, self.n_features, self.features_per_gate)
 
     def angles(self, X: ArrayLike, weights: FloatArray, bias: FloatArray) -> FloatArray:
-        """θ = w·x + b for every sample and gate, shape (N, L, n, 3) in the order φ, θ, ω."""
+        """The angles w·x + b of every sample.
+
+        Parameters
+        ----------
+        X
+            Samples (N, d), scaled as the circuit takes them.
+        weights, bias
+            The parameters w and b, both of ``parameter_shape``.
+
+        Returns
+        -------
+        array (N, L, n, 3)
+            The angles of each gate in the order φ, θ, ω.
+
+        Examples
+        --------
+        >>> feature_map = FeatureMap(n_qubits=1, n_features=1, n_layers=1)
+        >>> w, b = np.ones(feature_map.parameter_shape), np.array([[[0.0, 0.5, 1.0]]])
+        >>> feature_map.angles([[2.0]], w, b).tolist()
+        [[[[2.0, 2.5, 3.0]]]]
+        """
         rows = np.asarray(X)
         if rows.ndim != 2 or rows.shape[1] != self.n_features:
             raise InvalidInputError(f"expected rows of {self.n_features} features, got an array of shape {rows.shape}.")
@@ -98,7 +167,7 @@ class FeatureMap:
         return angles
 
     def draw(self, *, max_layers: int = 3) -> str:
-        """The circuit as text, layers beyond ``max_layers`` abridged."""
+        """The circuit as text; of more than ``max_layers`` layers only the first ones and the last are drawn."""
         return circuit_text(self, max_layers=max_layers)
 
     def __str__(self) -> str:
@@ -106,9 +175,10 @@ class FeatureMap:
 
 
 @lru_cache(maxsize=64)
-def _feature_index(n_layers: int, n_qubits: int, n_features: int, features_per_gate: int) -> NDArray[np.int64]:
+def _feature_index(shape: tuple[int, int, int], n_features: int, features_per_gate: int) -> NDArray[np.int64]:
+    n_layers, n_qubits, n_angles = shape
     gates = np.arange(n_layers * n_qubits).reshape(n_layers, n_qubits, 1)
-    within_gate = np.arange(3) if features_per_gate == 3 else np.zeros(3, dtype=np.int64)
+    within_gate = np.arange(n_angles) if features_per_gate == n_angles else np.zeros(n_angles, dtype=np.int64)
     index: NDArray[np.int64] = (gates * features_per_gate + within_gate) % n_features
     index.setflags(write=False)
     return index

@@ -1,13 +1,13 @@
-"""The ``mcquack`` command."""
+"""The ``mcquack`` command: all verbs together, and what becomes of errors."""
 
 import io
 import sys
 from collections.abc import Sequence
-from importlib.metadata import PackageNotFoundError, version
 from typing import Annotated
 
 import typer
 
+from mcquack import __version__
 from mcquack.cli import console as exit_codes
 from mcquack.cli.bench import app as bench
 from mcquack.cli.datasets import app as datasets
@@ -40,15 +40,8 @@ app.add_typer(trainability, name="trainability")
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"mcquack {_version()}")
+        typer.echo(f"mcquack {__version__}")
         raise typer.Exit
-
-
-def _version() -> str:
-    try:
-        return version("mcquack")
-    except PackageNotFoundError:
-        return "of a source tree that is not installed"
 
 
 @app.callback()
@@ -68,7 +61,7 @@ def mcquack(
 
 
 def exit_code(arguments: Sequence[str]) -> int:
-    """Runs one command line; what goes wrong becomes one line on stderr and a code."""
+    """Runs one command line and gives its exit code; what goes wrong becomes one line on stderr."""
     try:
         words = [argument for argument in arguments if argument != "--debug"]
         app(words, prog_name="mcquack", obj=words)  # verbs that record how they were called find them in the context
@@ -83,7 +76,7 @@ def exit_code(arguments: Sequence[str]) -> int:
 
 
 def _told(error: Exception) -> str:
-    """One line, unless it lists what is missing or how to get an account."""
+    """What to tell about an error: one line, unless it lists what is missing or how to get an account."""
     if isinstance(error, MissingDataError | AccountError):
         return str(error)
     if isinstance(error, OSError) and error.strerror:
@@ -96,7 +89,7 @@ def _told(error: Exception) -> str:
 
 
 def main() -> None:
-    """The entry point of the package."""
+    """Runs the command line of this process; the entry point of the package."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a label that the terminal cannot show must not stop anything
             stream.reconfigure(errors="backslashreplace")

@@ -1,4 +1,4 @@
-"""Training made visible."""
+"""What all verbs share: exit codes, notes on stderr, progress, tables for people and programs, and safe files."""
 
 import errno
 import io
@@ -17,19 +17,52 @@ from mcquack.datasets.table import RowProblem
 from mcquack.errors import InvalidInputError
 from mcquack.files import replace_file
 
+# What a script learns from ``$?``.
+DONE = 0
+REFUSED = 1  # nothing was written
+# 2 is wrong usage, typer's own.
+SOME_ROWS_LEFT_OUT = 3  # done, but not for every row
+SOME_TASKS_FAILED = 3  # the same of a benchmark, also if no settings could be chosen
+INTERRUPTED = 130  # as a shell reports SIGINT
+
+Epochs = Iterable[Mapping[str, Any]]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+
+_SHOWN_PROBLEMS = 10
 _PLAIN_LINES = 10
+_PICTURE_FORMATS = (".png", ".pdf", ".svg")
+_DOTS_PER_INCH = 160
 
 
-def shown(epochs: Iterable[Mapping[str, Any]], *, n_epochs: int, n_done: int = 0) -> Iterator[Mapping[str, Any]]:
-    """The epochs as they come, each shown on stderr: a bar on a terminal, a few plain lines elsewhere."""
+# Notes go to stderr, so that stdout stays for results.
+
+
+def tell(note: str) -> None:
+    """Prints one line on stderr."""
+    typer.echo(note, err=True)
+
+
+def tell_problems(problems: Sequence[RowProblem], *, consequence: str) -> None:
+    """Tells how many rows have a problem, what follows from it, and the first of the problems."""
+    if not problems:
+        return
+    tell(f"{len(problems)} {'row' if len(problems) == 1 else 'rows'} {consequence}:")
+    for problem in problems[:_SHOWN_PROBLEMS]:
+        tell(f"  {' '.join(str(problem).split())}")
+    if len(problems) > _SHOWN_PROBLEMS:
+        tell(f"  and {len(problems) - _SHOWN_PROBLEMS} more")
+
+
+def shown(epochs: Epochs, *, n_epochs: int, n_done: int = 0) -> Iterator[Mapping[str, Any]]:
+    """Yields the epochs as they come and shows each on stderr: by a bar on a terminal, a few plain lines elsewhere."""
     console = Console(stderr=True)
     if console.is_terminal:
-        return _with_bar(epochs, n_epochs, n_done=n_done, console=console)
-    return _with_lines(epochs, n_epochs, n_done=n_done)
+        return _with_bar(epochs, n_epochs, n_done, console)
+    return _with_lines(epochs, n_epochs, n_done)
 
 
 def epoch_text(epoch: Mapping[str, Any]) -> str:
-    """Loss and accuracy of one epoch, and of the validation part if there is one."""
+    """Loss and accuracy of one epoch, and accuracy on the validation part if there is one."""
     text = f"loss {epoch['loss']:.4f}"
     if "accuracy" in epoch:
         text += f", accuracy {epoch['accuracy']:.3f}"
@@ -37,9 +70,7 @@ def epoch_text(epoch: Mapping[str, Any]) -> str:
     return text if on_validation is None else f"{text}, validation accuracy {on_validation:.3f}"
 
 
-def _with_bar(
-    epochs: Iterable[Mapping[str, Any]], n_epochs: int, *, n_done: int, console: Console
-) -> Iterator[Mapping[str, Any]]:
+def _with_bar(epochs: Epochs, n_epochs: int, n_done: int, console: Console) -> Iterator[Mapping[str, Any]]:
     scores = TextColumn("{task.description}", markup=False)
     columns = (TextColumn("epoch"), MofNCompleteColumn(), BarColumn(), TimeElapsedColumn(), scores)
     with Progress(*columns, console=console) as progress:
@@ -49,35 +80,30 @@ def _with_bar(
             yield epoch
 
 
-def _with_lines(epochs: Iterable[Mapping[str, Any]], n_epochs: int, *, n_done: int) -> Iterator[Mapping[str, Any]]:
+def _with_lines(epochs: Epochs, n_epochs: int, n_done: int) -> Iterator[Mapping[str, Any]]:
     step = max(n_epochs // _PLAIN_LINES, 1)
     line, told = "", ""
     for count, epoch in enumerate(epochs, start=n_done + 1):
         line = f"epoch {count}/{n_epochs}: {epoch_text(epoch)}"
         if count == n_done + 1 or count % step == 0:
-            typer.echo(line, err=True)
+            tell(line)
             told = line
         yield epoch
     if line != told:  # training may stop early, and where it stopped is worth a line
-        typer.echo(line, err=True)
+        tell(line)
 
 
-# Options that commands of several kinds take.
-
-Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+# Tables are aligned for people on a terminal, and lines of tab-separated fields for programs elsewhere.
 
 
-# Rows for people on a terminal, and for programs elsewhere.
+def plain_console() -> Console:
+    """A console that prints text as it is: brackets and colons in it mean nothing."""
+    return Console(markup=False, emoji=False, highlight=False)
 
 
 def bare_table() -> Table:
     """A table without lines, as wide as its cells."""
     return Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-
-
-def plain_console() -> Console:
-    """Prints text as it is: brackets and colons in it mean nothing."""
-    return Console(markup=False, emoji=False, highlight=False)
 
 
 def tab_separated(rows: Iterable[Iterable[object]]) -> str:
@@ -86,7 +112,7 @@ def tab_separated(rows: Iterable[Iterable[object]]) -> str:
 
 
 def show_rows(columns: Mapping[str, JustifyMethod], rows: Sequence[Sequence[object]]) -> None:
-    """A table with these columns on a terminal, and lines without a header elsewhere."""
+    """Prints a table with these columns on a terminal, and lines without a header elsewhere."""
     if not sys.stdout.isatty():
         if rows:
             typer.echo(tab_separated(rows))
@@ -99,28 +125,7 @@ def show_rows(columns: Mapping[str, JustifyMethod], rows: Sequence[Sequence[obje
     plain_console().print(table)
 
 
-# What a user should know, on stderr, so that stdout stays for results.
-
-_SHOWN_PROBLEMS = 10
-
-
-def tell(note: str) -> None:
-    """One line on stderr."""
-    typer.echo(note, err=True)
-
-
-def tell_problems(problems: Sequence[RowProblem], *, consequence: str) -> None:
-    """The first rows with a problem, and how many there are."""
-    if not problems:
-        return
-    tell(f"{len(problems)} {'row' if len(problems) == 1 else 'rows'} {consequence}:")
-    for problem in problems[:_SHOWN_PROBLEMS]:
-        tell(f"  {' '.join(str(problem).split())}")
-    if len(problems) > _SHOWN_PROBLEMS:
-        tell(f"  and {len(problems) - _SHOWN_PROBLEMS} more")
-
-
-# Files that commands write: never half, never over something by accident.
+# Files are never written half, and never over something by accident.
 
 
 def check_can_write(path: Path, *, overwrite: bool, inputs: Iterable[Path] = (), regular: bool = False) -> None:
@@ -140,7 +145,7 @@ def check_can_write(path: Path, *, overwrite: bool, inputs: Iterable[Path] = (),
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """All of it or nothing: a reader sees the old file or the new one."""
+    """Writes all of it or nothing: a reader sees the old file or the new one."""
     path = path.resolve()  # a link stays a link
     if path.exists() and not path.is_file():  # a pipe or a device cannot be replaced
         path.write_bytes(content)
@@ -148,37 +153,15 @@ def write_whole(path: Path, content: bytes) -> None:
     replace_file(path, content)
 
 
-# What a script learns from ``$?``.
-
-DONE = 0
-REFUSED = 1  # nothing was written
-USAGE = 2  # typer's own
-SOME_ROWS_LEFT_OUT = 3  # done, but not for every row
-SOME_TASKS_FAILED = 3  # the same of a benchmark, also if no settings could be chosen
-INTERRUPTED = 130  # as a shell reports SIGINT
-
-
-# Figures as files, in the format that their name tells.
-
-_FORMATS = ("png", "pdf", "svg")
-_DOTS_PER_INCH = 160
-
-
 def check_picture(path: Path, *, overwrite: bool) -> None:
-    """Refuses a name without a known format, and what cannot or should not be written."""
-    if _format(path) not in _FORMATS:
-        raise InvalidInputError(
-            f"{path} must end in {', '.join(f'.{known}' for known in _FORMATS)} to tell its format."
-        )
+    """Refuses a name that does not end in a known format, and what cannot or should not be written."""
+    if path.suffix.lower() not in _PICTURE_FORMATS:
+        raise InvalidInputError(f"{path} must end in {', '.join(_PICTURE_FORMATS)} to tell its format.")
     check_can_write(path, overwrite=overwrite)
 
 
 def write_picture(figure: Any, path: Path) -> None:
-    """A figure of matplotlib, whole or not at all."""
+    """Writes a figure of matplotlib whole or not at all, in the format that the name tells."""
     picture = io.BytesIO()
-    figure.savefig(picture, format=_format(path), dpi=_DOTS_PER_INCH)
+    figure.savefig(picture, format=path.suffix.lower().removeprefix("."), dpi=_DOTS_PER_INCH)
     write_whole(path, picture.getvalue())
-
-
-def _format(path: Path) -> str:
-    return path.suffix.lower().removeprefix(".")

@@ -3,101 +3,26 @@
 import time
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 import typer
-from numpy.typing import NDArray
 from rich.table import Table as RichTable
 
 from mcquack.cli import console as exit_codes
 from mcquack.cli.console import check_can_write, plain_console, shown, tell, tell_problems
-from mcquack.cli.datasets import TARGET, DataDir, loaded
-from mcquack.datasets import Dataset, describe
+from mcquack.cli.datasets import DataDir, loaded
+from mcquack.datasets import ColumnOptions, Dataset, describe
 from mcquack.datasets.dataset import with_drawn_validation
-from mcquack.datasets.own import ColumnOptions
-from mcquack.datasets.own.tables import names_rows, table_dataset
-from mcquack.datasets.table import TableEncoder, TableReading, read_table
+from mcquack.datasets.own.tables import table_dataset
+from mcquack.datasets.table import TableReading, read_table
 from mcquack.errors import InvalidInputError, UnknownDatasetError
+from mcquack.models.tables import identifying_columns, table_extra, table_reading
 
 if TYPE_CHECKING:
     from mcquack.models import McQuackClassifier
 
-
-# What ``mcquack fit`` trains on: a table of the user's, or a dataset by its name.
-
 _COLUMN_DEFAULTS = ColumnOptions(missing="error", missing_target="drop", numeric=(), categorical=(), ignore=())
-
-
-def training_data(
-    data: str, *, target: str | None, validation: float, seed: int, data_dir: Path | None, columns: ColumnOptions
-) -> Dataset:
-    """The table in the file ``data``, or the dataset of that name, with a part to validate on."""
-    if is_name(data):
-        _refuse_table_options(target, columns)
-        return _named_dataset(data, validation=validation, seed=seed, data_dir=data_dir)
-    if target is None:
-        raise typer.BadParameter("a table needs the name of the column with the labels.", param_hint="--target")
-    if data_dir is not None:
-        raise typer.BadParameter("it is for datasets by name, not for a table.", param_hint="--data-dir")
-    dataset = table_dataset(read_table(data), target=target, validation=validation, seed=seed, **columns)
-    _tell_identifiers(dataset)
-    return dataset
-
-
-def table_reading(dataset: Dataset) -> TableReading:
-    """How a table becomes samples of the dataset: as the one it was read from, or one written by datasets export."""
-    if dataset.table is not None:
-        return dataset.table
-    return TableReading(encoder=TableEncoder.of_numbers(dataset.feature_names, target=TARGET))
-
-
-def description(dataset: Dataset) -> str:
-    """How much there is to learn from."""
-    n_rows = {name: f"{len(part.y):,}" for name, part in dataset.parts.items()}
-    kept_back = f", {n_rows['validation']} kept back to validate" if "validation" in n_rows else ""
-    to_test = f", {n_rows['test']} to test" if "test" in n_rows else ""
-    size = f"{dataset.n_features} features, {dataset.n_classes} classes"
-    return f"Training on {n_rows['train']} rows{kept_back}{to_test}; {size}."
-
-
-def is_name(data: str) -> bool:
-    """Whether it must be a dataset: nothing else here is called so, and it does not look like a file."""
-    path = Path(data)
-    is_file = path.exists() and not path.is_dir()
-    return path.name == data and not is_file and not path.suffix
-
-
-def _refuse_table_options(target: str | None, columns: ColumnOptions) -> None:
-    given = ["--target"] if target is not None else []
-    given += [f"--{name.replace('_', '-')}" for name, value in columns.items() if value != _COLUMN_DEFAULTS.get(name)]
-    if given:
-        raise typer.BadParameter("it is for tables, not for a dataset by name.", param_hint=", ".join(given))
-
-
-def _named_dataset(name: str, *, validation: float, seed: int, data_dir: Path | None) -> Dataset:
-    try:
-        is_seeded = describe(name).is_seeded
-    except UnknownDatasetError as error:
-        raise UnknownDatasetError(f"there is no file {name!r}, and {error}") from None
-    dataset = loaded(name, seed=seed if is_seeded else 0, data_dir=data_dir)
-    if dataset.validation_is_test:
-        tell(f"Note: {name} validates and tests on the same samples; training samples are kept back to validate.")
-    elif dataset.validation is not None:
-        return dataset
-    return with_drawn_validation(dataset, fraction=validation, seed=seed)
-
-
-def _tell_identifiers(dataset: Dataset) -> None:
-    n_rows = sum(len(part.y) for part in dataset.parts.values())
-    for column in table_reading(dataset).encoder.columns:
-        if names_rows(len(column.categories), n_rows=n_rows):
-            tell(
-                f"Note: column {column.name!r} has {len(column.categories)} different texts in {n_rows} rows; if it "
-                f"names the rows, leave it out with --ignore {column.name!r}."
-            )
-
-
 _PART_TITLES = {"train": "training", "validation": "validation", "test": "test"}
 _SHOWN_CLASSES = 30
 _SECONDS_BETWEEN_SAVES = 30.0
@@ -183,22 +108,74 @@ def fit(
         ignore=ignore or (),
     )
     dataset = training_data(data, target=target, validation=validation, seed=seed, data_dir=data_dir, columns=columns)
-    chosen = {"epochs": epochs, "n_qubits": qubits, "n_repetitions": repetitions}
-    given = {name: value for name, value in chosen.items() if value is not None}
     if resume:
         model = _resumable_model(out, dataset, epochs=epochs)
     else:
+        chosen = {"epochs": epochs, "n_qubits": qubits, "n_repetitions": repetitions}
+        given = {name: value for name, value in chosen.items() if value is not None}
         weighting = None if class_weight == "none" else class_weight
         model = McQuackClassifier.from_preset(preset, **given, class_weight=weighting, scale=scale, random_state=seed)
     tell(description(dataset))
     interrupted = _trained_until_interrupted(model, dataset, out=out, resume=resume)
-    model.save(out, resumable=interrupted, extra=_extra(dataset))
+    model.save(out, resumable=interrupted, extra=table_extra(dataset))
     _show_scores(model, dataset)
     _finish(out, interrupted=interrupted, reading=table_reading(dataset))
 
 
-def _extra(dataset: Dataset) -> dict[str, Any]:
-    return {"table": table_reading(dataset).encoder.to_header()}
+def is_name(data: str) -> bool:
+    """Whether ``data`` must be the name of a dataset: no file here is called so, and it does not look like one."""
+    path = Path(data)
+    is_file = path.exists() and not path.is_dir()
+    return path.name == data and not is_file and not path.suffix
+
+
+def training_data(
+    data: str,
+    *,
+    target: str | None,
+    validation: float,
+    seed: int,
+    data_dir: Path | None,
+    columns: ColumnOptions = _COLUMN_DEFAULTS,
+) -> Dataset:
+    """The table in the file ``data``, or the dataset of that name, with a part to validate on."""
+    if is_name(data):
+        given = ["--target"] if target is not None else []
+        changed = [name for name, value in columns.items() if value != _COLUMN_DEFAULTS.get(name)]
+        given += [f"--{name.replace('_', '-')}" for name in changed]
+        if given:
+            raise typer.BadParameter("it is for tables, not for a dataset by name.", param_hint=", ".join(given))
+        return _named_dataset(data, validation=validation, seed=seed, data_dir=data_dir)
+    if target is None:
+        raise typer.BadParameter("a table needs the name of the column with the labels.", param_hint="--target")
+    if data_dir is not None:
+        raise typer.BadParameter("it is for datasets by name, not for a table.", param_hint="--data-dir")
+    dataset = table_dataset(read_table(data), target=target, validation=validation, seed=seed, **columns)
+    for name, repetition in identifying_columns(dataset).items():
+        tell(f"Note: column {name!r} has {repetition}; if it names the rows, leave it out with --ignore {name!r}.")
+    return dataset
+
+
+def description(dataset: Dataset) -> str:
+    """How much there is to learn from, in one line."""
+    n_rows = {name: f"{len(part.y):,}" for name, part in dataset.parts.items()}
+    kept_back = f", {n_rows['validation']} kept back to validate" if "validation" in n_rows else ""
+    to_test = f", {n_rows['test']} to test" if "test" in n_rows else ""
+    size = f"{dataset.n_features} features, {dataset.n_classes} classes"
+    return f"Training on {n_rows['train']} rows{kept_back}{to_test}; {size}."
+
+
+def _named_dataset(name: str, *, validation: float, seed: int, data_dir: Path | None) -> Dataset:
+    try:
+        is_seeded = describe(name).is_seeded
+    except UnknownDatasetError as error:
+        raise UnknownDatasetError(f"there is no file {name!r}, and {error}") from None
+    dataset = loaded(name, seed=seed if is_seeded else 0, data_dir=data_dir)
+    if dataset.validation_is_test:
+        tell(f"Note: {name} validates and tests on the same samples; training samples are kept back to validate.")
+    elif dataset.validation is not None:
+        return dataset
+    return with_drawn_validation(dataset, fraction=validation, seed=seed)
 
 
 def _resumable_model(path: Path, dataset: Dataset, *, epochs: int | None) -> "McQuackClassifier":
@@ -208,7 +185,7 @@ def _resumable_model(path: Path, dataset: Dataset, *, epochs: int | None) -> "Mc
     model = McQuackClassifier.load(path)
     if not hasattr(model, "training_state_"):
         raise InvalidInputError(f"the training of {path} was finished; train it anew, with --force to replace it.")
-    if model.extra_ != _extra(dataset):
+    if model.extra_ != table_extra(dataset):
         raise InvalidInputError(
             f"{path} was trained on other columns or values; resume with the same table and options."
         )
@@ -227,7 +204,7 @@ def _trained_until_interrupted(model: "McQuackClassifier", dataset: Dataset, *, 
             for _ in shown(epochs, n_epochs=model.epochs, n_done=n_done):
                 n_done += 1
                 if time.monotonic() - saved_at > _SECONDS_BETWEEN_SAVES:
-                    model.save(out, resumable=True, extra=_extra(dataset))
+                    model.save(out, resumable=True, extra=table_extra(dataset))
                     saved_at = time.monotonic()
     except KeyboardInterrupt:
         if n_done:
@@ -235,6 +212,35 @@ def _trained_until_interrupted(model: "McQuackClassifier", dataset: Dataset, *, 
         tell("mcquack: interrupted before the first epoch was done; nothing was written.")
         raise typer.Exit(exit_codes.INTERRUPTED) from None
     return False
+
+
+def _show_scores(model: "McQuackClassifier", dataset: Dataset) -> None:
+    """Prints accuracy, balanced accuracy and the recall of each class, on each part of the dataset."""
+    from sklearn.metrics import accuracy_score, recall_score
+
+    table = RichTable(caption=f"{model.n_parameters_:,} parameters, {model.n_iter_} epochs")
+    table.add_column("")
+    accuracies, recalls = [], []
+    for name, (X, y) in dataset.parts.items():
+        table.add_column(f"{_PART_TITLES[name]} ({len(y):,} rows)", justify="right")
+        predicted = model.predict(X)
+        accuracies.append(accuracy_score(y, predicted))
+        # A class without samples has no recall.
+        recalls.append(recall_score(y, predicted, labels=model.classes_, average=None, zero_division=np.nan))
+    table.add_row("accuracy", *map(_share, accuracies))
+    table.add_row("balanced accuracy", *map(_share, np.nanmean(recalls, axis=1)), end_section=True)
+    names = dict(zip(dataset.labels, dataset.class_names, strict=True))
+    of_classes = zip(model.classes_.tolist(), np.transpose(recalls), strict=True)
+    for label, of_class in list(of_classes)[:_SHOWN_CLASSES]:
+        named = f" ({names[label]})" if names[label] != str(label) else ""
+        table.add_row(f"recall of {label}{named}", *map(_share, of_class))
+    if len(model.classes_) > _SHOWN_CLASSES:
+        table.add_row(f"and {len(model.classes_) - _SHOWN_CLASSES} more classes")
+    plain_console().print(table)  # a label may look like ":cat:" or "[red]"
+
+
+def _share(value: float) -> str:
+    return "–" if np.isnan(value) else f"{value:.3f}"
 
 
 def _finish(out: Path, *, interrupted: bool, reading: TableReading) -> None:
@@ -247,33 +253,3 @@ def _finish(out: Path, *, interrupted: bool, reading: TableReading) -> None:
     tell(f"The model is in {out}; apply it with: mcquack predict {out} <table>")
     if reading.left_out:
         raise typer.Exit(exit_codes.SOME_ROWS_LEFT_OUT)
-
-
-def _show_scores(model: "McQuackClassifier", dataset: Dataset) -> None:
-    parts = {_PART_TITLES[name]: part for name, part in dataset.parts.items()}
-    predictions = {part: model.predict(X) for part, (X, _) in parts.items()}
-    recalls = {part: _recalls(y, predictions[part], classes=model.classes_) for part, (_, y) in parts.items()}
-
-    table = RichTable(title=None, caption=f"{model.n_parameters_:,} parameters, {model.n_iter_} epochs")
-    table.add_column("")
-    for part, (_, y) in parts.items():
-        table.add_column(f"{part} ({len(y):,} rows)", justify="right")
-    table.add_row("accuracy", *(f"{np.mean(predictions[part] == y):.3f}" for part, (_, y) in parts.items()))
-    table.add_row("balanced accuracy", *(f"{np.nanmean(recalls[part]):.3f}" for part in parts), end_section=True)
-    names = dict(zip(dataset.labels, dataset.class_names, strict=True))
-    for index, label in enumerate(model.classes_[:_SHOWN_CLASSES].tolist()):
-        named = f" ({names[label]})" if names[label] != str(label) else ""
-        table.add_row(f"recall of {label}{named}", *(_share(recalls[part][index]) for part in parts))
-    if len(model.classes_) > _SHOWN_CLASSES:
-        table.add_row(f"and {len(model.classes_) - _SHOWN_CLASSES} more classes", *("" for _ in parts))
-    plain_console().print(table)  # a label may look like ":cat:" or "[red]"
-
-
-def _share(value: float) -> str:
-    return "–" if np.isnan(value) else f"{value:.3f}"
-
-
-def _recalls(y: NDArray[Any], predicted: NDArray[Any], *, classes: NDArray[Any]) -> NDArray[np.float64]:
-    """Share of each class that was found; NaN for a class without samples."""
-    members = [y == label for label in classes]
-    return np.array([np.mean(predicted[found] == y[found]) if found.any() else np.nan for found in members])

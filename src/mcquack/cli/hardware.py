@@ -49,9 +49,9 @@ from mcquack.cli.hardware_device import (
     require_agreement,
     samples,
 )
-from mcquack.cli.predict import labels_csv
 from mcquack.errors import InvalidInputError, MissingDependencyError, StoreBusyError
 from mcquack.hardware.opening import is_remote
+from mcquack.models.tables import labels_csv
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

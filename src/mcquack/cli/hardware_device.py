@@ -16,13 +16,13 @@ from mcquack.circuits.overlap import OverlapCircuits, Sampler
 from mcquack.cli import console as exit_codes
 from mcquack.cli.console import tell, tell_problems
 from mcquack.cli.datasets import loaded
-from mcquack.cli.fit import description, is_name, table_reading, training_data
-from mcquack.cli.predict import encoder_of, numbered, within_reach
+from mcquack.cli.fit import description, is_name, training_data
 from mcquack.datasets.own import ColumnOptions
 from mcquack.datasets.table import EncodedTable, Table, read_table
 from mcquack.datasets.table.encoder import target_labels
 from mcquack.errors import InvalidInputError, InvalidTableError
 from mcquack.hardware.opening import is_remote
+from mcquack.models.tables import encoder_of, numbered, table_reading, within_reach
 
 if TYPE_CHECKING:
     from mcquack.arrays import FloatArray

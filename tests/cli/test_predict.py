@@ -1,15 +1,18 @@
+"""``mcquack predict`` labels what rows it can and tells of the others, and ``mcquack info`` tells all about a model."""
+
 import csv
 import gzip
 import io
+import json
 import os
-import signal
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from sklearn.datasets import load_iris
 
-from mcquack.cli import fit as fit_module
-from mcquack.models import McQuackClassifier
+from mcquack.datasets.table import TableEncoder
+from mcquack.models import McQuackClassifier, catalog
 from tests.cli.tables import two_classes
 
 BOM = b"\xef\xbb\xbf"
@@ -19,35 +22,6 @@ def quoted(*cells):
     text = io.StringIO(newline="")
     csv.writer(text, lineterminator="\r\n").writerow(cells)
     return text.getvalue()
-
-
-def test_a_table_is_learned_and_new_rows_are_labelled(fitted, mcquack, table):
-    model, outcome = fitted(two_classes())
-    assert outcome.code == 0
-    assert "recall of high" in outcome.out
-    assert "validation (2 rows)" in outcome.out
-    assert "epoch 2/2" in outcome.err
-    predicted = mcquack("predict", model, table("label,colour,x\n?,blue,5.2\n?,red,0.1\n"))
-    assert predicted.code == 0
-    assert [(row["row"], row["prediction"], row["reason"]) for row in predicted.rows] == [
-        ("2", "high", ""),
-        ("3", "low", ""),
-    ]
-    assert predicted.err == ""
-
-
-def test_the_model_is_the_one_the_estimator_would_make(fitted, mcquack, table):
-    content = two_classes()
-    model, _ = fitted(content, "--validation", 0, "--seed", 3)
-    first = mcquack("predict", model, table(content), "--proba").rows
-    model.unlink()
-    again, _ = fitted(content, "--validation", 0, "--seed", 3)
-    assert mcquack("predict", again, table(content), "--proba").rows == first
-    estimator = McQuackClassifier.load(again)
-    X = [[float(row.split(",")[0]), row.split(",")[1] == "red"] for row in content.splitlines()[1:]]
-    assert [row["prediction"] for row in first] == estimator.predict(X).tolist()
-    for row, shares in zip(first, estimator.predict_proba(X), strict=True):
-        assert float(row["probability_low"]) == pytest.approx(shares[list(estimator.classes_).index("low")], rel=1e-4)
 
 
 def test_probabilities_come_per_class_and_sum_to_one(fitted, mcquack, table):
@@ -137,75 +111,6 @@ def test_unseen_categories_by_option(fitted, mcquack, table):
     assert "'green'" in refused.err
 
 
-HOLES = two_classes() + "inf,red,low\n,red,low\n5.5,,high\n"
-
-
-def test_missing_values_are_refused_by_column_and_row(fitted):
-    model, outcome = fitted(HOLES)
-    assert outcome.code == 1
-    assert "column 'x' is missing in 1 row (15) and infinite in 1 row (14)" in outcome.err
-    assert "column 'colour' is missing in 1 row (16)" in outcome.err
-    assert not model.exists()
-
-
-@pytest.mark.parametrize("missing", ["mean", "median", "most_frequent"])
-def test_missing_values_are_filled_in_training_and_later(fitted, mcquack, table, missing):
-    model, outcome = fitted(HOLES, "--missing", missing)
-    assert outcome.code == 0
-    predicted = mcquack("predict", model, table("x,colour\n,red\n-inf,blue\n"))
-    assert predicted.code == 0
-    assert all(row["prediction"] for row in predicted.rows)
-
-
-def test_rows_with_missing_values_are_dropped_when_asked(fitted):
-    _, outcome = fitted(HOLES, "--missing", "drop")
-    assert outcome.code == 0
-    assert "3 rows with missing or infinite values were dropped" in outcome.err
-
-
-def test_rows_that_cannot_be_used_are_told(fitted):
-    model, outcome = fitted(two_classes() + "1,red\n2,red,\n")
-    assert outcome.code == 3
-    assert model.exists()
-    assert "row 14: has 2 cells where the header has 3" in outcome.err
-    assert "row 15: the target 'label' is missing" in outcome.err
-    model.unlink()
-    _, refused = fitted(two_classes() + "2,red,\n", "--missing-target", "error")
-    assert refused.code == 1
-    assert not model.exists()
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("", "is empty"),
-        ("x,label\n", "no rows"),
-        ("x,x,label\n1,2,a\n", "'x' comes more than once"),
-        ("x,label\n1,a\n", "at least two classes"),
-        ("x,label\n1,a\n2,a\n3,a\n", "all 3 usable rows have the label 'a'"),
-        ("x,y\n1,a\n", "no column 'label'"),
-        ("label\na\nb\n", "no column to learn from"),
-        ("x,label\n" + "".join(f"{i},{i + 0.5}\n" for i in range(30)), "names or measures rows"),
-        (b"\x00\x01\x02", "binary"),
-        ("x,label\n1,ä\n".encode("latin-1"), "UTF-8"),
-    ],
-)
-def test_tables_that_teach_nothing_are_refused_in_one_line(fitted, content, message):
-    model, outcome = fitted(content)
-    assert outcome.code == 1
-    assert message in outcome.err
-    assert outcome.err.count("\n") == 1
-    assert "Traceback" not in outcome.err
-    assert not model.exists()
-
-
-def test_one_row_of_each_class_is_enough(fitted, mcquack, table):
-    model, outcome = fitted("x,label\n0,a\n1,b\n")
-    assert outcome.code == 0
-    assert "validation" not in outcome.out
-    assert mcquack("predict", model, table("x\n0\n")).code == 0
-
-
 def test_a_lacking_column_is_named(fitted, mcquack, table):
     model, _ = fitted(two_classes())
     outcome = mcquack("predict", model, table("x,shade\n1,red\n"))
@@ -230,82 +135,6 @@ def test_values_far_outside_the_training_data_are_told(fitted, mcquack, table):
     _, refused = fitted("x,label\n1e308,a\n-1e308,b\n", "--force")
     assert refused.code == 1
     assert "column 'x' lie too far apart" in refused.err
-
-
-def test_columns_can_be_left_out_or_taken_as_another_kind(fitted, mcquack):
-    rows = "".join(f"n{i},{i % 3},{'ab'[i % 2]}\n" for i in range(30))
-    model, outcome = fitted("id,code,label\n" + rows)
-    assert outcome.code == 0
-    assert "leave it out with --ignore 'id'" in outcome.err
-    _, outcome = fitted("id,code,label\n" + rows, "--ignore", "id", "--categorical", "code", "--force")
-    assert outcome.code == 0
-    info = mcquack("info", model).out
-    assert "'code' category: '0', '1', '2'" in info
-    assert "'id'" not in info
-
-
-def test_a_model_is_not_overwritten_unless_asked(fitted):
-    model, _ = fitted(two_classes())
-    before = model.read_bytes()
-    _, refused = fitted(two_classes(), "--seed", 1)
-    assert refused.code == 1
-    assert "--force" in refused.err
-    assert model.read_bytes() == before
-    _, replaced = fitted(two_classes(), "--seed", 1, "--force")
-    assert replaced.code == 0
-    assert model.read_bytes() != before
-
-
-def test_places_that_cannot_be_written_are_refused_before_training(mcquack, table, tmp_path):
-    data = table(two_classes())
-    for out, message in ((tmp_path, "is a folder"), (tmp_path / "no" / "m.mcq", "does not exist"), (data, "to read")):
-        outcome = mcquack("fit", data, "--target", "label", "--out", out, "--force")
-        assert outcome.code == 1
-        assert message in outcome.err
-        assert "epoch" not in outcome.err
-    assert data.read_text() == two_classes()
-
-
-def _interrupted_after(n_epochs):
-    def shown(epochs, *, n_epochs_shown=n_epochs, **_):
-        for count, epoch in enumerate(epochs, start=1):
-            if count > n_epochs_shown:
-                os.kill(os.getpid(), signal.SIGINT)
-            yield epoch
-
-    return shown
-
-
-def test_an_interrupt_keeps_the_best_model_so_far(fitted, mcquack, table, monkeypatch):
-    monkeypatch.setattr(fit_module, "shown", _interrupted_after(1))
-    model, outcome = fitted(two_classes(), "--epochs", 50)
-    assert outcome.code == 130
-    assert f"the best model so far is in {model}" in outcome.err
-    assert mcquack("predict", model, table("x,colour\n0,red\n")).code == 0
-
-
-def test_an_interrupt_before_the_first_epoch_writes_nothing(fitted, monkeypatch):
-    monkeypatch.setattr(fit_module, "shown", _interrupted_after(0))
-    model, outcome = fitted(two_classes())
-    assert outcome.code == 130
-    assert "nothing was written" in outcome.err
-    assert list(model.parent.glob("*.mcq")) == []
-
-
-def test_a_failing_save_leaves_the_old_model_whole(fitted, monkeypatch):
-    model, _ = fitted(two_classes())
-    before = model.read_bytes()
-
-    def full(*_):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", full)
-    monkeypatch.setattr(os, "replace", full)
-    _, outcome = fitted(two_classes(), "--force", "--seed", 1)
-    assert outcome.code == 1
-    assert "No space left on device" in outcome.err
-    assert model.read_bytes() == before
-    assert sorted(path.name for path in model.parent.iterdir()) == ["model.mcq", "train.csv"]
 
 
 def test_predictions_go_to_a_file_whole_or_not_at_all(fitted, mcquack, table, monkeypatch, tmp_path):
@@ -366,3 +195,69 @@ def test_a_broken_table_inside_a_model_is_refused(mcquack, table, tmp_path):
         outcome = mcquack("predict", tmp_path / "m.mcq", table("x,y\n1,2\n"))
         assert outcome.code == 1
         assert "broken" in outcome.err
+
+
+# What is told about a model.
+
+
+def test_info_tells_the_model(fitted, mcquack):
+    model, _ = fitted(two_classes(), "--missing", "median", "--repetitions", 2)
+    text = mcquack("info", model).out
+    for part in ("'high', 'low'", "target      'label'", "'x' number", "'colour' category: 'blue', 'red'", "Rot(x0)"):
+        assert part in text
+    told = json.loads(mcquack("info", model, "--json").out)
+    assert told["classes"] == ["high", "low"]
+    assert told["circuit"]["n_qubits"] == 2
+    assert told["circuit"]["n_layers"] == 2
+    assert told["n_parameters"] == 6 * 2 * 2 + 2 * 2
+    assert [column["name"] for column in told["table"]["columns"]] == ["x", "colour"]
+    assert told["settings"]["epochs"] == 2
+    assert "mcquack" in told["versions"]
+
+
+# Models of every kind.
+
+
+NAMES = tuple("abcd")
+
+
+QUICK = {"n_qubits": 2, "n_repetitions": 1, "epochs": 2}
+
+
+@pytest.fixture(params=catalog.names())
+def saved(request, tmp_path):
+    """A small model of each kind in a file, with the encoder of a table of numbers."""
+    entry = catalog.entry(request.param)
+    quick = {name: value for name, value in QUICK.items() if name in entry.defaults()}
+    X, y = load_iris(return_X_y=True)
+    rows = y < 2
+    model = entry.new(**quick, random_state=0).fit(X[rows], y[rows])
+    encoder = TableEncoder.of_numbers(NAMES, target="kind")
+    model.save(tmp_path / "m.mcq", extra={"table": encoder.to_header()})
+    return model, tmp_path / "m.mcq"
+
+
+def test_info_tells_about_every_kind(mcquack, saved):
+    model, path = saved
+    told = mcquack("info", path)
+    assert told.code == 0
+    assert f"{type(model).__name__}" in told.out
+    assert f"{model.n_parameters_:,}" in told.out
+    facts = json.loads(mcquack("info", path, "--json").out)
+    assert facts["n_parameters"] == model.n_parameters_
+    assert (facts["circuit"] is not None) == hasattr(model, "feature_map_")
+
+
+def test_predict_applies_every_kind_to_a_table(mcquack, saved, table):
+    model, path = saved
+    content = "a,b,c,d\n5.1,3.5,1.4,0.2\n7,3.2,4.7,1.4\n"
+    outcome = mcquack("predict", path, table(content))
+    assert outcome.code == 0
+    expected = model.predict([[5.1, 3.5, 1.4, 0.2], [7, 3.2, 4.7, 1.4]])
+    assert [row["prediction"] for row in outcome.rows] == [str(label) for label in expected]
+    shares = mcquack("predict", path, table(content), "--proba")
+    if hasattr(model, "predict_proba"):
+        assert shares.code == 0
+    else:
+        assert shares.code == 1
+        assert "knows no probabilities" in shares.err

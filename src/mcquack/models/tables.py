@@ -1,0 +1,205 @@
+"""Models that read tables: the encoder that travels with a model, the rows that it can label, and their labels.
+
+A model file that ``mcquack fit`` writes holds, beside the model, how the columns of a table become features. With these
+functions a notebook can do the same: save a model with the encoder of its dataset, and label the rows of any table,
+where rows that cannot be labelled are told one by one and cost no others.
+"""
+
+import csv
+import io
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mcquack.datasets import Dataset
+from mcquack.datasets.own.tables import names_rows
+from mcquack.datasets.table import (
+    EncodedTable,
+    RowProblem,
+    Table,
+    TableEncoder,
+    TableReading,
+    frame_table,
+    read_table,
+)
+from mcquack.datasets.table.encoder import Unknown
+from mcquack.errors import ModelFileError
+
+_EXPORTED_TARGET = "label"  # what mcquack datasets export calls the column of labels
+
+
+def table_reading(dataset: Dataset) -> TableReading:
+    """How a table becomes samples of the dataset: as the one it was read from, or one that was exported from it."""
+    if dataset.table is not None:
+        return dataset.table
+    return TableReading(encoder=TableEncoder.of_numbers(dataset.feature_names, target=_EXPORTED_TARGET))
+
+
+def table_extra(dataset: Dataset) -> dict[str, Any]:
+    """What to save with a model so that it can read tables like the one its dataset came from.
+
+    Parameters
+    ----------
+    dataset
+        A dataset from a table of your own, or by name: then the tables are those that ``mcquack datasets export``
+        writes.
+
+    Returns
+    -------
+    dict
+        The argument ``extra`` of a model's ``save``.
+
+    Examples
+    --------
+    >>> import mcquack
+    >>> table_extra(mcquack.datasets.load("iris3"))["table"]["target"]
+    'label'
+    """
+    return {"table": table_reading(dataset).encoder.to_header()}
+
+
+def identifying_columns(dataset: Dataset) -> dict[str, str]:
+    """The columns of text that hardly repeat, so that they name rows and teach nothing, each with how it looks.
+
+    Examples
+    --------
+    >>> import mcquack, pyarrow
+    >>> frame = pyarrow.table({"id": [f"n{i}" for i in range(30)], "label": [i % 2 for i in range(30)]})
+    >>> identifying_columns(mcquack.datasets.from_frame(frame, target="label"))
+    {'id': '30 different texts in 30 rows'}
+    """
+    n_rows = sum(len(part.y) for part in dataset.parts.values())
+    sizes = {column.name: len(column.categories) for column in table_reading(dataset).encoder.columns}
+    return {
+        name: f"{n_texts} different texts in {n_rows} rows"
+        for name, n_texts in sizes.items()
+        if names_rows(n_texts, n_rows=n_rows)
+    }
+
+
+def encoder_of(classifier: Any, *, path: object = "the model") -> TableEncoder:
+    """The encoder that was saved with a model; ModelFileError, which names the ``path``, if it is missing or broken."""
+    extra = getattr(classifier, "extra_", {})
+    if "table" not in extra:
+        raise ModelFileError(
+            f"{path} knows no table columns, since it was not written by mcquack fit; load it in Python with "
+            "mcquack.load and call predict on an array."
+        )
+    encoder = TableEncoder.from_header(extra["table"])
+    if len(encoder.columns) != classifier.n_features_in_:
+        raise ModelFileError(
+            f"{path} is broken: its table has {len(encoder.columns)} columns, its classifier takes "
+            f"{classifier.n_features_in_} features; fit and save the model again."
+        )
+    return encoder
+
+
+def usable_rows(
+    classifier: Any, data: object, *, unknown: Unknown = "report", path: object = "the model"
+) -> EncodedTable:
+    """The rows of a table that a model can label, as features, and for each other row the reason.
+
+    Parameters
+    ----------
+    classifier
+        A model that was loaded from a file with an encoder, as ``mcquack fit`` writes it.
+    data
+        The path of a CSV or Parquet file, a ``Table``, or a DataFrame. Columns are found by name.
+    unknown
+        What becomes of categories that were not seen in training: their rows are reported, they are taken for the most
+        frequent category, or the table is refused ("error").
+    path
+        What messages call the model.
+
+    Returns
+    -------
+    EncodedTable
+        ``X`` is what ``predict`` takes, ``rows`` are the numbers of its rows in the table, and ``problems`` tells why
+        the other rows cannot be labelled: cells that cannot be read, or values so far from the training data that a
+        circuit could only guess.
+
+    Examples
+    --------
+    >>> import mcquack, pyarrow, tempfile
+    >>> frame = pyarrow.table({"x": [0, 1, 8, 9], "colour": ["red", "red", "blue", "blue"], "label": [*"aabb"]})
+    >>> dataset = mcquack.datasets.from_frame(frame, target="label")
+    >>> model = mcquack.McQuackClassifier(n_qubits=2, epochs=3, random_state=0).fit(*dataset.train)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(f"{folder}/model.mcq", extra=table_extra(dataset))
+    ...     model = mcquack.load(f"{folder}/model.mcq")
+    >>> table = usable_rows(model, pyarrow.table({"x": [0, 9, 5], "colour": ["red", "blue", "green"]}))
+    >>> print(labels_csv(model, table), end="")
+    row,prediction,reason
+    0,a,
+    1,b,
+    2,,column 'colour': 'green' is none of the 2 categories seen in training
+    """
+    encoder = encoder_of(classifier, path=path)
+    if not isinstance(data, Table):
+        data = read_table(data) if isinstance(data, str | Path) else frame_table(data)
+    return within_reach(encoder.transform(data, unknown=unknown), classifier=classifier, encoder=encoder)
+
+
+def within_reach(table: EncodedTable, *, classifier: Any, encoder: TableEncoder) -> EncodedTable:
+    """The table without rows so far from the training data that the circuit could only guess; they become problems."""
+    from mcquack.models.preparation import beyond_reach  # not above: scikit-learn would delay every --help
+
+    if not hasattr(classifier, "feature_map_"):  # only angles come round again
+        return table
+    far = beyond_reach(table.X, classifier.scaler_, classifier.dtype)
+    kept = ~far.any(axis=1)
+    problems = list(table.problems)
+    for position in np.flatnonzero(~kept):
+        column = far[position].argmax()
+        reason = f"{table.X[position, column]:g} is too far outside the range of the training data"
+        problems.append(RowProblem(int(table.rows[position]), f"column {encoder.feature_names[column]!r}: {reason}"))
+    return replace(table, X=table.X[kept], rows=table.rows[kept], problems=tuple(sorted(problems)))
+
+
+def numbered(X: ArrayLike) -> EncodedTable:
+    """Samples that come from no table as if they did: all can be used, and their rows are counted from 1."""
+    samples = np.asarray(X, dtype=np.float64)
+    rows = np.arange(1, len(samples) + 1)
+    return EncodedTable(X=samples, rows=rows, problems=(), incomplete_rows=(), ignored_columns=(), n_imputed=0)
+
+
+def labels_csv(classifier: Any, table: EncodedTable, *, proba: bool = False) -> str:
+    """The labels of a table as CSV: a line for each row in the order of the table, whether it can be labelled or not.
+
+    Parameters
+    ----------
+    classifier
+        The fitted model.
+    table
+        What ``usable_rows`` made of the table.
+    proba
+        Whether to add the probability of each class, as ``predict_proba`` gives it.
+
+    Returns
+    -------
+    str
+        The columns row, prediction, perhaps a probability for each class, and reason: why there is no prediction.
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> model = DecisionTreeClassifier().fit([[0.0], [1.0]], ["a", "b"])
+    >>> print(labels_csv(model, numbered([[0.2], [0.9]])), end="")
+    row,prediction,reason
+    1,a,
+    2,b,
+    """
+    classes = [f"probability_{label}" for label in classifier.classes_] if proba else []
+    lines = {problem.row: ["", *("" for _ in classes), problem.reason] for problem in table.problems}
+    if len(table.X):
+        shares = classifier.predict_proba(table.X).tolist() if proba else [[] for _ in table.rows]
+        for row, label, of_row in zip(table.rows.tolist(), classifier.predict(table.X), shares, strict=True):
+            lines[row] = [str(label), *(f"{share:.6g}" for share in of_row), ""]
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["row", "prediction", *classes, "reason"])
+    writer.writerows([row, *lines[row]] for row in sorted(lines))
+    return text.getvalue()

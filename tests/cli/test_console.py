@@ -1,0 +1,48 @@
+"""What all verbs share prints little, writes whole files, and refuses in time."""
+
+import re
+import sys
+
+import pytest
+
+from mcquack.cli import console
+from mcquack.datasets.table import RowProblem
+from mcquack.errors import InvalidInputError
+
+
+def test_of_many_problems_the_first_are_told_and_the_others_counted(capsys):
+    console.tell_problems([RowProblem(row, "is\nodd") for row in range(1, 13)], consequence="could not be used")
+    told = capsys.readouterr().err.splitlines()
+    assert told[0] == "12 rows could not be used:"
+    assert told[1] == "  row 1: is odd"
+    assert told[-1] == "  and 2 more"
+    assert len(told) == 12
+
+
+def test_elsewhere_than_on_a_terminal_a_few_epochs_are_lines_and_the_last_is_one(capsys):
+    epochs = [{"loss": 1 / count, "accuracy": 0.5, "validation_accuracy": 0.25} for count in range(1, 36)]
+    assert list(console.shown(epochs, n_epochs=100)) == epochs
+    told = capsys.readouterr().err.splitlines()
+    assert [line.split(":")[0] for line in told] == [f"epoch {count}/100" for count in (1, 10, 20, 30, 35)]
+    assert told[0] == "epoch 1/100: loss 1.0000, accuracy 0.500, validation accuracy 0.250"
+
+
+def test_rows_are_a_table_on_a_terminal_and_lines_to_cut_elsewhere(capsys, monkeypatch):
+    columns, rows = {"name": "left", "size": "right"}, [("[red]", 1), (":cat:", 20)]
+    console.show_rows(columns, rows)
+    assert capsys.readouterr().out == "[red]\t1\n:cat:\t20\n"
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    console.show_rows(columns, rows)
+    shown = re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out)  # without colours
+    assert [line.split() for line in shown.splitlines()] == [
+        ["name", "size"],
+        ["[red]", "1"],
+        [":cat:", "20"],
+    ]
+
+
+@pytest.mark.parametrize("name", ["picture", "picture.bmp"])
+def test_a_picture_tells_its_format(tmp_path, name):
+    with pytest.raises(InvalidInputError, match=r"must end in \.png, \.pdf, \.svg"):
+        console.check_picture(tmp_path / name, overwrite=True)
+    console.check_picture(tmp_path / "picture.PNG", overwrite=False)

@@ -1,0 +1,95 @@
+"""What the documentation shows runs, whatever it names can be imported, and the glossary is in order."""
+
+import re
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from sklearn.datasets import load_iris
+
+import mcquack
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+ENTRY = re.compile(r"^- \*\*(.+?)\*\*: (.+?)(?=^- \*\*|\Z)", flags=re.DOTALL | re.MULTILINE)
+
+
+def snippets(page: str, section: str) -> list[str]:
+    """The Python code of a section, or of the beginning of a page."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    text = text.partition(f"\n## {section}\n")[2] if section else text
+    return re.findall(r"```python\n(.*?)```", text.partition("\n## ")[0], flags=re.DOTALL)
+
+
+# The sections about datasets have tests beside those of the datasets; others need an account or a finished benchmark.
+@pytest.mark.parametrize(
+    ("page", "section"),
+    [
+        ("README.md", "In Python"),
+        ("README.md", "A hundred qubits and more"),
+        ("docs/models.md", ""),
+        ("docs/hundred_qubits.md", "Shots and noise"),
+    ],
+)
+def test_every_snippet_runs(page: str, section: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    # One epoch on a few qubits tells as well as many on more whether what is shown can be done.
+    quick = partial(mcquack.McQuackClassifier, epochs=1, n_qubits=2)
+    monkeypatch.setattr(mcquack, "McQuackClassifier", quick, raising=False)
+    X, y = load_iris(return_X_y=True)
+    X, y = X[::10], y[::10]
+    model = quick(n_repetitions=1, engine="ring").fit(X, y)
+    names = {"McQuackClassifier": quick, "model": model, "X": X, "y": y, "X_new": X[:2]}
+    found = snippets(page, section)
+    assert found
+    for code in found:
+        exec(compile(code, page, "exec"), names)
+
+
+def named(text: str) -> set[str]:
+    """Names such as mcquack.circuits.FeatureMap: in backticks, and in the imports of examples."""
+    found = set(re.findall(r"`(mcquack(?:\.\w+)+)(?:\([^`]*\))?`", text))
+    for module, names in re.findall(r"^from (mcquack[\w.]*) import ([\w, ]+)$", text, flags=re.MULTILINE):
+        found |= {f"{module}.{name.strip()}" for name in names.split(",")}
+    return found
+
+
+def is_there(name: str) -> bool:
+    """Whether a dotted name leads from a module to something that it has."""
+    parts = name.split(".")
+    for n_parts in range(len(parts), 0, -1):
+        try:
+            found = import_module(".".join(parts[:n_parts]))
+        except ModuleNotFoundError:
+            continue
+        for attribute in parts[n_parts:]:
+            if not hasattr(found, attribute):
+                return not hasattr(found, "__all__") and is_defined_below(found, attribute)
+            found = getattr(found, attribute)
+        return True
+    return False
+
+
+def is_defined_below(package: ModuleType, name: str) -> bool:
+    """Whether a file of a package that does not say what it exports defines the name."""
+    definition = re.compile(rf"^(class |def |){name}\b", flags=re.MULTILINE)
+    files = (path for folder in getattr(package, "__path__", ()) for path in Path(folder).rglob("*.py"))
+    return any(definition.search(path.read_text(encoding="utf-8")) for path in files)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_name_on_a_page_can_be_imported(page: Path) -> None:
+    assert [name for name in sorted(named(page.read_text(encoding="utf-8"))) if not is_there(name)] == []
+
+
+def test_the_glossary_explains_each_word_once_in_two_sentences_and_by_a_name() -> None:
+    entries = ENTRY.findall((ROOT / "docs" / "glossary.md").read_text(encoding="utf-8"))
+    words = [word.lower() for word, _ in entries]
+    assert len(words) > 40
+    assert words == sorted(set(words))
+    for word, meaning in entries:
+        *_, name = meaning.split()
+        assert named(name), f"{word} ends without a Python name"
+        assert len(re.findall(r"\.\s", meaning)) <= 2, f"{word} takes more than two sentences"

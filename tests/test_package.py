@@ -1,0 +1,38 @@
+"""What ``import mcquack`` gives, and what it does not wait for."""
+
+import subprocess
+import sys
+
+import pytest
+
+import mcquack
+
+SUBPACKAGES = (
+    "bench", "circuits", "datasets", "hardware", "kernels", "models", "report", "simulators", "studies", "training",
+)  # fmt: skip
+SLOW = ("matplotlib", "numba", "numpy", "pyarrow", "qiskit", "sklearn")
+
+
+def in_a_fresh_process(code: str) -> str:
+    return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.strip()
+
+
+def test_importing_it_waits_for_nothing_slow() -> None:
+    code = f"import sys, mcquack; dir(mcquack); print(*(set({SLOW}) & set(sys.modules)))"
+    assert in_a_fresh_process(code) == ""
+
+
+def test_every_subpackage_is_there_without_an_import_of_its_own() -> None:
+    code = f"import mcquack; print(*(getattr(mcquack, name).__name__ for name in {SUBPACKAGES}))"
+    assert in_a_fresh_process(code).split() == [f"mcquack.{name}" for name in SUBPACKAGES]
+
+
+def test_it_lists_and_has_all_that_it_promises() -> None:
+    assert set(dir(mcquack)) == set(mcquack.__all__) > {"FeatureMap", "McQuackClassifier", "load", *SUBPACKAGES}
+    for name in mcquack.__all__:
+        assert getattr(mcquack, name) is not None
+
+
+def test_what_it_does_not_have_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="has no attribute 'quark'"):
+        mcquack.quark  # noqa: B018
