@@ -230,7 +230,7 @@ def test_the_paper_s_model_for_devices(fitted):
     path, outcome = fitted(two_classes(), "--preset", "device", "--epochs", 0)
     assert outcome.code == 0
     model = load_model(path)
-    assert (model.feature_range, model.final_entangler) == ((-1.0, 1.0), False)
+    assert (model.scale, model.feature_map) == ((-1.0, 1.0), "device")
     np.testing.assert_array_equal(model.weights_, 1)
 
 
