@@ -10,7 +10,7 @@ from mcquack.circuits.feature_map import FeatureMap
 from mcquack.circuits.overlap import Sampler
 from mcquack.errors import InvalidInputError
 from mcquack.hardware.opening import device_sampler, snapshot_properties
-from mcquack.hardware.services.plan import Options
+from mcquack.hardware.services.options import Options
 from mcquack.simulators.noise import AACHEN, PITTSBURGH, DeviceCalibration
 from mcquack.simulators.samplers import NoisySampler, SimulatedSampler
 

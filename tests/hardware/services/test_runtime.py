@@ -12,9 +12,9 @@ from qiskit_ibm_runtime.exceptions import IBMRuntimeError
 from mcquack.errors import DeviceError, InvalidInputError, LostJobError
 from mcquack.hardware.services import opening, runtime
 from mcquack.hardware.services.account import TOKEN_VARIABLE, snapshot
-from mcquack.hardware.services.plan import Options, Plan
+from mcquack.hardware.services.options import Options, Setup
 from mcquack.hardware.services.runtime import RuntimeService
-from tests.hardware.circuit.overlaps import some_circuits
+from tests.hardware.overlaps import some_circuits
 from tests.hardware.services.accounts import FarAccount, FarJob
 from tests.hardware.services.measuring import flat_angles
 
@@ -22,8 +22,8 @@ CIRCUITS = some_circuits(2, 2)
 
 
 def service_of(account, backend, **options):
-    plan = Plan(backend=backend.name, n_qubits=2, n_layers=2, ring=(1, 2), options=Options(**options))
-    return RuntimeService(plan, backend, account)
+    setup = Setup(backend=backend.name, n_qubits=2, n_layers=2, ring=(1, 2), options=Options(**options))
+    return RuntimeService(setup, backend, account)
 
 
 @pytest.fixture
