@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from mcquack import hardware
 from mcquack.errors import InvalidInputError, LayoutError
 from mcquack.hardware import opening
 from mcquack.hardware.cost import estimate
@@ -164,6 +165,17 @@ class TestStoredJobs:
         assert [each.id for each in StoredJobs(stored.path, only=wanted[:6]).summaries()] == [wanted]
         with pytest.raises(InvalidInputError, match=f"no measurement 'x'; it has .*{wanted[:12]}"):
             StoredJobs(stored.path, only="x").summaries()
+
+
+def test_all_that_is_exported_is_there_and_qiskit_comes_with_what_needs_it():
+    code = "import sys, mcquack.hardware as room; "
+    code += "early = [getattr(room, name) for name in room.__all__ if name not in ('list_backends', 'open_service')]; "
+    code += "assert 'qiskit' not in sys.modules; room.open_service; assert 'qiskit' in sys.modules"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    subprocess.run([sys.executable, "-c", code], check=True, env=environment)
+    assert set(dir(hardware)) >= set(hardware.__all__) - {"list_backends", "open_service"}
+    with pytest.raises(AttributeError, match="nothing"):
+        _ = hardware.nothing
 
 
 @pytest.mark.parametrize("module", ["qiskit_ibm_runtime", "qiskit", "qiskit_aer"])

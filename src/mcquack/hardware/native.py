@@ -85,10 +85,9 @@ def native_gates(n_qubits: int, n_layers: int, angles: Sequence[Angle]) -> Itera
         for qubit in range(n_qubits):
             start = 3 * (layer * n_qubits + qubit)
             first, second, third = angles[start : start + 3]
-            yield Gate("rz", (qubit,), first)
-            yield Gate("sx", (qubit,))
-            yield Gate("rz", (qubit,), second)
-            yield Gate("sx", (qubit,))
+            for angle in (first, second):
+                yield Gate("rz", (qubit,), angle)
+                yield Gate("sx", (qubit,))
             yield Gate("rz", (qubit,), third)
 
 

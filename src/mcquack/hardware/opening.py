@@ -109,8 +109,15 @@ class StoredJobs:
 
     Examples
     --------
-    >>> for event in StoredJobs("hardware.sqlite").resume():  # doctest: +SKIP
-    ...     print(event.kind, event.job.job_id)
+    >>> from tempfile import TemporaryDirectory
+    >>> import numpy as np
+    >>> from mcquack.circuits.overlap import OverlapCircuits
+    >>> circuits = OverlapCircuits(samples=np.zeros((3, 1, 2, 3)), centroids=np.zeros((1, 1, 2, 3)))
+    >>> with TemporaryDirectory() as folder:
+    ...     sampler = device_sampler("aer", n_qubits=2, n_layers=1, ledger=f"{folder}/jobs.sqlite")
+    ...     _ = sampler.submit([circuits], shots=10)  # and the process ends, and with it the simulation
+    ...     [event.kind for event in StoredJobs(f"{folder}/jobs.sqlite").resume()]
+    ['lost', 'resent', 'done']
     """
 
     def __init__(self, ledger: str | PathLike[str], *, only: str | None = None) -> None:
@@ -139,20 +146,11 @@ class StoredJobs:
             if unsent and is_remote(backend):
                 found.setdefault((backend, each.shots, each.n_qubits, each.n_layers), []).extend(unsent)
                 opened[backend] = self._service(each.service)
-        return [
-            (
-                backend,
-                estimate(
-                    sum(sizes),
-                    shots,
-                    n_qubits=n_qubits,
-                    n_layers=n_layers,
-                    n_jobs=len(sizes),
-                    speed=opened[backend].speed,
-                ),
-            )
-            for (backend, shots, n_qubits, n_layers), sizes in found.items()
-        ]
+        estimates = []
+        for (backend, shots, n_qubits, n_layers), sizes in found.items():
+            size = {"n_qubits": n_qubits, "n_layers": n_layers, "n_jobs": len(sizes)}
+            estimates.append((backend, estimate(sum(sizes), shots, **size, speed=opened[backend].speed)))
+        return estimates
 
     def resume(self) -> Iterator[JobEvent]:
         """Waits for all jobs; what was never sent, or lost, cancelled or failed, is sent again."""

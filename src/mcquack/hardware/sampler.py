@@ -164,14 +164,10 @@ class DeviceSampler:
         return f"DeviceSampler({device!r}, ledger={ledger!r}, run={self.run!r})"
 
     # It stands for a connection, which has no copies: clones of an estimator measure with the same one.
-    def __sklearn_clone__(self) -> Self:
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
         return self
 
-    def __copy__(self) -> Self:
-        return self
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return self
+    __copy__ = __sklearn_clone__ = __deepcopy__
 
     def __reduce__(self) -> tuple[Any, ...]:
         if type(self.service).__reduce__ is object.__reduce__:

@@ -108,21 +108,7 @@ class Waiting:
 def noted(ledger: Ledger, service: Service, circuits: OverlapCircuits, *, shots: int, label: str = "") -> Measurement:
     """Keeps what is to be measured, in parts that the service takes, without sending it; what is known stays as it is.
 
-    Parameters
-    ----------
-    ledger
-        A ledger that is open to be written.
-    service
-        What will run the circuits.
-    circuits, shots
-        What to run, and how often.
-    label
-        The name of a run; another one measures the same circuits anew.
-
-    Returns
-    -------
-    Measurement
-        What ``submit``, ``follow``, ``refresh`` and ``cancel`` take.
+    ``submit``, ``follow``, ``refresh`` and ``cancel`` take what it gives.
     """
     measurement = Measurement(circuits=circuits, shots=shots, service=service.description, label=label)
     if measurement.id not in ledger:
@@ -288,7 +274,7 @@ class _Run:
         # Its end may take the service a while, but it was asked for: whoever resumes wants a new job.
         ended = False
         for event in self.ask(replace(part, job=job)):
-            ended = ended or event.kind in ("done", "failed", "unusable", "lost", "cancelled")
+            ended = ended or event.job.has_ended
             if ended or event.kind == "offline":
                 yield event
         if not ended:

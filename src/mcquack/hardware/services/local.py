@@ -21,7 +21,7 @@ from qiskit.providers import BackendV2
 from qiskit.transpiler import InstructionProperties, PassManager, QubitProperties, Target
 from qiskit.transpiler.passes import ALAPScheduleAnalysis, PadDelay, TimeUnitConversion
 from qiskit_aer import AerSimulator
-from qiskit_aer.noise import NoiseModel, QuantumError, ReadoutError, depolarizing_error, pauli_error
+from qiskit_aer.noise import NoiseModel, QuantumError, pauli_error
 
 from mcquack.checks import required_count
 from mcquack.errors import DeviceError, LostJobError
@@ -30,7 +30,7 @@ from mcquack.hardware.layout.coupling import RingProperties, properties_along
 from mcquack.hardware.native import n_angles
 from mcquack.hardware.services.account import coupling_of, device_of
 from mcquack.hardware.services.options import Description, Noise, Options, Setup
-from mcquack.hardware.services.program import Program, chosen_api, outcomes_of, sent
+from mcquack.hardware.services.program import Program, SetupService, chosen_api, outcomes_of, sent
 from mcquack.randomness import stream
 
 _GATES: dict[str, type[Gate]] = {"cz": CZGate, "ecr": ECRGate, "cx": CXGate}
@@ -59,7 +59,7 @@ class _Job:
     message: str = ""
 
 
-class LocalService:
+class LocalService(SetupService):
     """Runs a job here when its state is first asked for, and forgets all when the process ends.
 
     The same seed and tag give the same outcomes.
@@ -84,15 +84,6 @@ class LocalService:
         self._notes = (*notes, *self._ring.properties.notes)
         self._jobs: dict[str, _Job] = {}
         self._lock = Lock()
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._setup!r})"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # Jobs stay where they are: a copy in another process could not go on with one that is running.
-        from mcquack.hardware.services.opening import opened
-
-        return opened, (self._setup,)
 
     @property
     def description(self) -> Description:
@@ -292,22 +283,13 @@ def noiseless_ring(n_qubits: int) -> RingDevice:
 
 
 def noise_model(device: RingDevice, noise: Noise) -> NoiseModel | None:
-    """The errors of gates and of the readout; those of waiting qubits are ``idle_noise``."""
+    """The errors of gates and of the readout; those of waiting qubits are ``idle_noise``.
+
+    As Pauli channels gates are followed by the depolarizing error that has their average infidelity.
+    """
     if noise == "none":
         return None
-    if noise == "full":
-        return NoiseModel.from_backend(AerSimulator(target=device.target))
-    values = device.properties.values
-    model = NoiseModel()
-    for qubit, (sx_error, readout_error) in enumerate(zip(values["sx_error"], values["readout_error"], strict=True)):
-        pulse = depolarizing_error(_depolarizing(sx_error, n_qubits=1), 1)
-        model.add_quantum_error(pulse, ["sx", "x"], [qubit])
-        right, wrong = 1 - readout_error, readout_error
-        model.add_readout_error(ReadoutError([[right, wrong], [wrong, right]]), [qubit])
-    for pair in device.pairs:
-        error = _depolarizing(values["two_qubit_error"][device.coupler(pair)], n_qubits=2)
-        model.add_quantum_error(depolarizing_error(error, 2), device.two_qubit_gate, list(pair))
-    return model
+    return NoiseModel.from_backend(AerSimulator(target=device.target), thermal_relaxation=noise == "full")
 
 
 def idle_noise(device: RingDevice, noise: Noise) -> Callable[[QuantumCircuit], QuantumCircuit]:
@@ -357,12 +339,6 @@ def relaxation(microseconds: float, *, t1_us: float, t2_us: float) -> QuantumErr
     flip = (1 - population) / 4
     phase = max((1 - 2 * coherence + population) / 4, 0.0)  # rounding may leave less than nothing
     return pauli_error([("X", flip), ("Y", flip), ("Z", phase), ("I", 1 - 2 * flip - phase)])
-
-
-def _depolarizing(error: float, *, n_qubits: int) -> float:
-    """The weight of the fully mixed state in a gate of this average infidelity."""
-    dimension = 2**n_qubits
-    return float(error * dimension / (dimension - 1))
 
 
 def _microseconds(delay: Delay, target: Target) -> float:

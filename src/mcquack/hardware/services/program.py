@@ -21,7 +21,7 @@ from mcquack.checks import required_count
 from mcquack.errors import DeviceError, LayoutError
 from mcquack.hardware.jobs.service import Angles, Bits
 from mcquack.hardware.native import n_angles, native_gates
-from mcquack.hardware.services.options import Api, Options
+from mcquack.hardware.services.options import Api, Options, Setup
 
 _NATIVE_GATES = {"rz", "sx", "cz", "measure"}
 # To round angles to this many digits is to leave them as they are.
@@ -116,6 +116,21 @@ class Program:
     def pub(self, angles: Angles) -> tuple[QuantumCircuit, dict[tuple[Parameter, ...], Angles]]:
         """All sets of angles (K, P) for one circuit, which is sent and compiled once."""
         return self.circuit, {tuple(self._kept): angles[:, list(self._kept.values())]}
+
+
+class SetupService:
+    """What services share: a setup, which is all that a copy in another process needs, or may have, of them."""
+
+    _setup: Setup
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._setup!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Jobs stay where they are, and an account is opened anew, so that no copy or file ever has its token.
+        from mcquack.hardware.services.opening import opened
+
+        return opened, (self._setup,)
 
 
 def chosen_api(api: Api) -> Literal["v2", "executor"]:

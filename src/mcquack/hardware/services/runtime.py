@@ -15,24 +15,20 @@ from mcquack.errors import DeviceError, LostJobError
 from mcquack.hardware.jobs.service import Angles, Bits, JobState, JobStatus, Limits, Speed
 from mcquack.hardware.services.account import device_of, explained, without_secrets
 from mcquack.hardware.services.options import Description, Setup
-from mcquack.hardware.services.program import Program, outcomes_of, sent
+from mcquack.hardware.services.program import Program, SetupService, outcomes_of, sent
 
 _STATES: dict[str, JobState] = {
-    "INITIALIZING": "queued",
-    "QUEUED": "queued",
-    "VALIDATING": "queued",
+    **dict.fromkeys(("INITIALIZING", "QUEUED", "VALIDATING"), "queued"),
     "RUNNING": "running",
-    "DONE": "done",
-    "COMPLETED": "done",
-    "ERROR": "failed",
-    "FAILED": "failed",
+    **dict.fromkeys(("DONE", "COMPLETED"), "done"),
+    **dict.fromkeys(("ERROR", "FAILED"), "failed"),
     "CANCELLED": "cancelled",
 }
 # What a batch or session says when it takes no more jobs.
 _CLOSED = ("Closed", "In progress, not accepting new jobs")
 
 
-class RuntimeService:
+class RuntimeService(SetupService):
     """Sends jobs to a device through the vendor's samplers, and asks for them by their ids.
 
     A batch or a session is opened with the first job; ``close``, ``with`` or the end of the process ends it, while jobs
@@ -48,15 +44,6 @@ class RuntimeService:
         self._tags: dict[str, str] = {}
         self._group: Any = None
         self._closing: Any = None
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._setup!r})"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # With the setup alone the account is opened anew, so no copy or file ever has its token.
-        from mcquack.hardware.services.opening import opened
-
-        return opened, (self._setup,)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self
