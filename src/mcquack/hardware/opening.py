@@ -40,7 +40,8 @@ def device_sampler(
     Parameters
     ----------
     name
-        "aer", a snapshot as "fake_pittsburgh", a device as "ibm_pittsburgh", or "least_busy".
+        "aer" is a simulator without errors, "fake_pittsburgh" a snapshot of a device with its errors, "ibm_…" a device,
+        and "least_busy" the one of them that is large enough and has the shortest queue.
     n_qubits, n_layers
         The size of the circuits.
     options

@@ -184,10 +184,10 @@ def test_one_and_two_qubits_need_no_cycle(n_qubits: int) -> None:
     ("ring", "message"),
     [
         ([3, 2, 1, 0, 5], "needs 6 different qubits, got 5"),
-        ([3, 2, 1, 0, 5, 5], "got 6 of which 5 differ"),
-        ([3, 2, 1, 0, 5, 8], r"the qubits 0 to 7 of the device, and has \[8\] too"),
-        ([3, 2, 1, 0, 5, -1], r"has \[-1\] too"),
-        ([1, 0, 5, 6, 7, 2], r"the device has none for \[\(7, 2\)\]"),
+        ([3, 2, 1, 0, 5, 5], r"different qubits between 0 and 7, got \[3, 2, 1, 0, 5, 5\]"),
+        ([3, 2, 1, 0, 5, 8], r"different qubits between 0 and 7, got .*, 8\]"),
+        ([3, 2, 1, 0, 5, -1], r"between 0 and 7, got .*, -1\]"),
+        ([1, 0, 5, 6, 7, 2], "the device has no coupler between the qubits 7 and 2"),
     ],
 )
 def test_a_ring_that_is_none_is_refused(ring: list[int], message: str) -> None:

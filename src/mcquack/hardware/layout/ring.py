@@ -8,18 +8,9 @@ import numpy as np
 
 from mcquack.checks import is_number, require, required_count
 from mcquack.errors import LayoutError
+from mcquack.hardware.layout import cycles
 from mcquack.hardware.layout.coupling import FAULTY, Coupling, idle_steps
-from mcquack.hardware.layout.cycles import (
-    Graph,
-    TooManyStatesError,
-    best_cycle,
-    cannot_be_better,
-    cycle_lengths,
-    cyclic_part,
-    grown_cycle,
-    grown_lengths,
-    numbered_cycle,
-)
+from mcquack.hardware.layout.cycles import Graph, TooManyStatesError
 
 # Far more than all errors of a ring can cost together, so that the number of faults counts first.
 _COST_OF_A_FAULT = 1e6
@@ -125,11 +116,11 @@ def ring_lengths(
     if required_count("n_layers", n_layers) == 1:
         return tuple(range(1, len(graph) + 1))
     small = [1] * bool(graph) + [2] * any(graph.values())
-    cyclic = cyclic_part(graph)
+    cyclic = cycles.cyclic_part(graph)
     try:
-        return (*small, *cycle_lengths(cyclic))
+        return (*small, *cycles.cycle_lengths(cyclic))
     except TooManyStatesError:
-        return (*small, *grown_lengths(cyclic))
+        return (*small, *cycles.grown_lengths(cyclic))
 
 
 def usable_graph(coupling: Coupling, *, max_error: float, with_faulty: bool, n_layers: int = 2) -> Graph:
@@ -158,16 +149,16 @@ def _best_qubits(
         pairs = [(first, second) for first, others in graph.items() for second in others if first < second]
         total = {pair: 2 * graph[pair[0]][pair[1]] + weights[pair[0]] + weights[pair[1]] for pair in pairs}
         return ([*max(total, key=total.__getitem__)] if total else None), True
-    graph = cyclic_part(graph)
+    graph = cycles.cyclic_part(graph)
     # On a simulator without errors every ring is as good, so it may be one that is easy to read.
-    numbered = numbered_cycle(graph, weights, length)
-    if numbered is not None and cannot_be_better(numbered, graph, weights):
+    numbered = cycles.numbered_cycle(graph, weights, length)
+    if numbered is not None and cycles.cannot_be_better(numbered, graph, weights):
         return numbered, True
     try:
-        return best_cycle(graph, weights, length), True
+        return cycles.best_cycle(graph, weights, length), True
     except TooManyStatesError:
-        found = grown_cycle(graph, weights, length)
-        return found, found is not None and cannot_be_better(found, graph, weights)
+        found = cycles.grown_cycle(graph, weights, length)
+        return found, found is not None and cycles.cannot_be_better(found, graph, weights)
 
 
 def _turned(cycle: Sequence[int], coupling: Coupling, *, n_layers: int) -> tuple[int, ...]:

@@ -38,23 +38,7 @@ def open_service(
 ) -> Service:
     """The service that runs overlap circuits of one size on the device of that name.
 
-    Parameters
-    ----------
-    name
-        "aer" is a simulator without errors, "fake_pittsburgh" a snapshot of a device with its errors, "ibm_…" a device,
-        and "least_busy" the one of them that is large enough and has the shortest queue.
-    n_qubits, n_layers
-        The size of the circuits.
-    options
-        How they are run.
-    seed
-        That of simulations.
-    ring
-        The device's qubits in the order of the circuit's; None finds the best.
-
-    Returns
-    -------
-    Service
+    The parameters are those of ``device_sampler``, which also finds the ring that a ledger has kept to.
 
     Examples
     --------

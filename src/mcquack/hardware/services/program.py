@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
+from itertools import combinations
 from typing import Any, Literal, Self
 from uuid import uuid4
 
@@ -20,6 +21,7 @@ from qiskit.transpiler import Target
 from mcquack.checks import required_count
 from mcquack.errors import DeviceError, LayoutError
 from mcquack.hardware.jobs.service import Angles, Bits
+from mcquack.hardware.layout import Coupling
 from mcquack.hardware.native import n_angles, native_gates
 from mcquack.hardware.services.options import Api, Options, Setup
 
@@ -67,31 +69,17 @@ def placed(template: QuantumCircuit, ring: Sequence[int], device: BackendV2 | Ta
 def _require_fit(template: QuantumCircuit, ring: list[int], target: Target) -> None:
     """Says what is wrong with a ring that the device does not have, before a compiler would bring in SWAPs."""
     n_qubits = template.num_qubits
-    if len(ring) != n_qubits or len(set(ring)) != n_qubits:
-        raise LayoutError(
-            f"the circuit needs {n_qubits} different qubits, got {len(ring)} of which {len(set(ring))} differ: {ring}."
-        )
+    if len(ring) != n_qubits:
+        raise LayoutError(f"the circuit needs {n_qubits} different qubits, got {len(ring)}: {ring}.")
     # A target that fits devices of any size has as many qubits as the circuit.
     n_physical = n_qubits if target.num_qubits is None else target.num_qubits
-    outside = [qubit for qubit in ring if not 0 <= qubit < n_physical]
-    if outside:
-        raise LayoutError(
-            f"the ring must lie on the qubits 0 to {n_physical - 1} of the device, and has {outside} too."
-        )
-    coupling = target.build_coupling_map()
-    if coupling is None:
-        return
-    couplers = {frozenset(edge) for edge in coupling.get_edges()}
-    places = dict(zip(template.qubits, ring, strict=True))
-    # A circuit of one layer has no gates on two qubits.
-    gates = [gate for gate in template.data if gate.operation.num_qubits == 2 and gate.operation.name != "barrier"]
-    pairs = dict.fromkeys((places[gate.qubits[0]], places[gate.qubits[1]]) for gate in gates)
-    missing = [pair for pair in pairs if frozenset(pair) not in couplers]
-    if missing:
-        raise LayoutError(
-            f"qubits next to each other in the ring must share a coupler, and the device has none for {missing}; "
-            "best_ring finds a ring that it has."
-        )
+    couplers = target.build_coupling_map()
+    pairs = combinations(range(n_physical), 2) if couplers is None else couplers.get_edges()
+    edges = tuple({(min(pair), max(pair)) for pair in pairs})
+    coupling = Coupling(name="the device", n_qubits=n_physical, edges=edges)
+    # A circuit of one layer has no gates on two qubits, and needs no couplers.
+    has_rings = any(gate.operation.name == "cz" for gate in template.data)
+    _ = coupling.ring_couplers(ring) if has_rings else coupling.ring_qubits(ring)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
