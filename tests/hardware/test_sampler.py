@@ -19,7 +19,7 @@ from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.errors import DeviceError, InvalidInputError, StoreError
 from mcquack.hardware.cost import estimate
 from mcquack.hardware.jobs.ledger import Ledger, hamming_histograms
-from mcquack.hardware.jobs.running import cancel, follow, noted, submit
+from mcquack.hardware.jobs.running import Waiting, cancel, follow, noted, submit
 from mcquack.hardware.jobs.service import Limits, Speed
 from mcquack.hardware.sampler import DeviceSampler, ListeningSampler, RememberingSampler
 from tests.database.permissions import protect, without_privileges
@@ -117,9 +117,9 @@ def test_shots_that_are_no_number_of_shots_are_refused_before_anything_is_sent(s
 
 def test_events_are_told_and_pauses_are_those_that_were_asked_for():
     events = []
-    waiting, pauses = hasty()
+    waiting, pauses = hasty(poll_seconds=2)
     service = FakeService(faults=[None, *["stall"] * 40])
-    sampler = DeviceSampler(service, on_event=events.append, poll_seconds=2, waiting=waiting)
+    sampler = DeviceSampler(service, on_event=events.append, waiting=waiting)
     sampler.hamming_counts(circuits_of(1, 1), shots=3)
     assert [event.kind for event in events] == ["sent", "done"]
     assert max(pauses) == 2
@@ -168,7 +168,9 @@ class TestAnAccountStaysWhereItIs:
 
     @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
     def test_a_service_that_says_how_is_pickled_in_its_own_way(self, path, protocol):
-        sampler = DeviceSampler(CarefulService(device="here"), ledger=path, run="1", on_event=repr, poll_seconds=7)
+        sampler = DeviceSampler(
+            CarefulService(device="here"), ledger=path, run="1", on_event=repr, waiting=Waiting(poll_seconds=7)
+        )
         pickled = pickle.dumps(sampler, protocol=protocol)
         assert SECRET.encode() not in pickled
         again = pickle.loads(pickled)

@@ -7,12 +7,13 @@ of it in a ledger; ``StoredJobs`` goes on with a ledger. Only ``mcquack.hardware
 
 from typing import TYPE_CHECKING, Any
 
+from mcquack.hardware import opening
 from mcquack.hardware.cost import Estimate, estimate
 from mcquack.hardware.jobs.ledger import Ledger, Measurement
 from mcquack.hardware.jobs.running import JobEvent, Waiting
 from mcquack.hardware.jobs.service import JobStatus, Limits, Service, Speed
 from mcquack.hardware.layout import Coupling, Ring, best_ring, ring_lengths
-from mcquack.hardware.opening import StoredJobs, device_coupling, device_sampler, services
+from mcquack.hardware.opening import StoredJobs, device_coupling, device_sampler
 from mcquack.hardware.qasm import template_qasm3, to_qasm2, to_qasm3
 from mcquack.hardware.sampler import DeviceSampler, ListeningSampler, RememberingSampler
 from mcquack.hardware.services.options import Options
@@ -52,5 +53,5 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in ("list_backends", "open_service"):  # these need Qiskit
-        return getattr(services(), name)
+        return getattr(opening.services(), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from functools import partial
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, Self
@@ -36,8 +36,6 @@ class DeviceSampler:
         A name; another one measures anew what the ledger has already.
     on_event
         Told whatever happens to a job.
-    poll_seconds
-        The one setting of ``waiting`` that often needs another value.
     waiting
         How long the device is waited for, and how often it is asked.
 
@@ -62,15 +60,13 @@ class DeviceSampler:
         ledger: str | PathLike[str] | None = None,
         run: str = "",
         on_event: Callable[[JobEvent], object] | None = None,
-        poll_seconds: float | None = None,
         waiting: Waiting | None = None,
     ) -> None:
         self.service = service
         self.ledger = None if ledger is None else Path(fspath(ledger))
         self.run = run
         self.on_event = on_event
-        waiting = waiting or Waiting()
-        self.waiting = waiting if poll_seconds is None else replace(waiting, poll_seconds=poll_seconds)
+        self.waiting = waiting or Waiting()
         self._turn = threading.RLock()
         self._memory = Ledger.in_memory() if ledger is None else None
 
@@ -176,11 +172,7 @@ class DeviceSampler:
                 "model by its save method, and use one process (n_jobs=None) where an estimator measures."
             )
         # Whoever listens to events does so in this process.
-        return _restored, (self.service, self.ledger, self.run, self.waiting)
-
-
-def _restored(service: Service, ledger: Path | None, run: str, waiting: Waiting) -> DeviceSampler:
-    return DeviceSampler(service, ledger=ledger, run=run, waiting=waiting)
+        return partial(DeviceSampler, ledger=self.ledger, run=self.run, waiting=self.waiting), (self.service,)
 
 
 class RememberingSampler:

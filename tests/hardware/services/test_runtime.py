@@ -3,6 +3,7 @@
 import copy
 import pickle
 import time
+from contextlib import closing
 from types import SimpleNamespace
 
 import pytest
@@ -41,7 +42,7 @@ def far(device):
 @pytest.mark.parametrize("api", ["v2", "executor"])
 def test_both_samplers_run_in_all_modes_on_the_vendors_local_service(api, mode, device):
     account = QiskitRuntimeService(channel="local")
-    with service_of(account, device, api=api, mode=mode) as service:
+    with closing(service_of(account, device, api=api, mode=mode)) as service:
         job_id = service.submit(flat_angles(CIRCUITS), shots=100, tag="mcquack-1")
         assert service.find("mcquack-1") == job_id
         while service.status(job_id).state in ("queued", "running"):

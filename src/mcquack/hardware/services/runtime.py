@@ -3,7 +3,6 @@
 import contextlib
 import weakref
 from functools import cached_property
-from types import TracebackType
 from typing import Any, Self
 
 from qiskit.providers import BackendV2
@@ -31,8 +30,8 @@ _CLOSED = ("Closed", "In progress, not accepting new jobs")
 class RuntimeService(SetupService):
     """Sends jobs to a device through the vendor's samplers, and asks for them by their ids.
 
-    A batch or a session is opened with the first job; ``close``, ``with`` or the end of the process ends it, while jobs
-    that were sent run on.
+    A batch or a session is opened with the first job; ``close`` or the end of the process ends it, while jobs that were
+    sent run on.
     """
 
     def __init__(self, setup: Setup, backend: BackendV2, account: Any) -> None:
@@ -47,14 +46,6 @@ class RuntimeService(SetupService):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     @property
     def description(self) -> Description:
