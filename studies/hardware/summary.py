@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mcquack import McQuackClassifier, datasets
-from mcquack.hardware.jobs.ledger import Ledger, weight_histograms
-from mcquack.hardware.jobs.records import Measurement
+from mcquack.hardware.jobs.ledger import Ledger, Measurement, hamming_histograms
 from mcquack.hardware.opening import snapshot_properties
-from mcquack.hardware.services.plan import Options
+from mcquack.hardware.services.options import Options
 from mcquack.kernels import SampledEngine
 from mcquack.kernels.bitflip import calibrate, classes_by_mean_hamming, mean_hamming, predicted_classes
 from mcquack.models.devices import open_sampler
@@ -53,7 +52,7 @@ def _measured_rows(ledger: Ledger, measurement: Measurement) -> NDArray[np.int64
     rows: list[NDArray[np.int64]] = []
     for circuits, bits in ledger.bits(measurement.id):
         if circuits.start == sum(map(len, rows)):
-            rows.append(weight_histograms(bits, n_qubits=n_qubits))
+            rows.append(hamming_histograms(bits, n_qubits=n_qubits))
     counts = np.concatenate(rows)
     return counts[: len(counts) // n_centroids * n_centroids].reshape(-1, n_centroids, n_qubits + 1)
 

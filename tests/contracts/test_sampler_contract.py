@@ -14,7 +14,7 @@ from mcquack.circuits.feature_map import FeatureMap
 from mcquack.circuits.overlap import OverlapCircuits, Sampler
 from mcquack.errors import InvalidInputError
 from mcquack.hardware.opening import device_sampler
-from mcquack.hardware.services.plan import Options
+from mcquack.hardware.services.options import Options
 from mcquack.simulators.noise import NOISELESS, PITTSBURGH
 from mcquack.simulators.samplers import NoisySampler, SimulatedSampler
 from mcquack.training import MeteredSampler

@@ -8,8 +8,8 @@ import numpy as np
 
 from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.errors import DeviceError, LostJobError
-from mcquack.hardware.jobs.running import Patience
-from mcquack.hardware.jobs.service import JobStatus, Limits
+from mcquack.hardware.jobs.running import Waiting
+from mcquack.hardware.jobs.service import JobStatus, Limits, Speed
 
 # What may happen to a call; where it means nothing, the call goes well.
 FAULTS = (
@@ -45,6 +45,7 @@ class FakeService:
         self.n_qubits, self.polls, self.device, self.capacity = n_qubits, polls, device, capacity
         self.faults = iter(faults)
         self.limits = limits or Limits()
+        self.speed = Speed()
         self.jobs = {}
         self.submitted = []
         self.calls = Counter()
@@ -148,6 +149,6 @@ def circuits_of(n_samples, n_centroids, *, n_qubits=3, n_layers=2, seed=0):
 
 
 def hasty(**changes):
-    """A patience that never waits, and notes for how long it would have."""
+    """A waiting that never waits, and notes for how long it would have."""
     pauses = []
-    return Patience(**{"sleep": pauses.append, "clock": lambda: sum(pauses)} | changes), pauses
+    return Waiting(**{"sleep": pauses.append, "clock": lambda: sum(pauses)} | changes), pauses

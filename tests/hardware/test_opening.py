@@ -1,18 +1,24 @@
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from mcquack.errors import LayoutError
-from mcquack.hardware.cost import Speed
-from mcquack.hardware.layout.properties import properties_along
+from mcquack import hardware
+from mcquack.errors import InvalidInputError, LayoutError
+from mcquack.hardware import opening
+from mcquack.hardware.cost import estimate
+from mcquack.hardware.jobs.ledger import Ledger
+from mcquack.hardware.jobs.running import follow, noted
+from mcquack.hardware.jobs.service import Limits, Speed
+from mcquack.hardware.layout.coupling import properties_along
 from mcquack.hardware.layout.ring import best_ring
-from mcquack.hardware.opening import device_coupling, device_sampler, device_speed, snapshot_properties
+from mcquack.hardware.opening import StoredJobs, device_coupling, device_sampler, snapshot_properties
 from mcquack.hardware.services import opening as services
-from mcquack.hardware.services.plan import Options
-from tests.hardware.doubles import circuits_of
+from mcquack.hardware.services.options import Options
+from tests.hardware.doubles import FakeService, circuits_of
 
 SIZE = {"n_qubits": 3, "n_layers": 2}
 
@@ -108,13 +114,68 @@ def test_properties_are_those_of_the_best_ring_or_of_the_one_given():
         snapshot_properties("fake_algiers", n_qubits=11, n_layers=2)
 
 
-def test_a_device_says_how_fast_it_is():
-    speed = device_speed("fake_pittsburgh")
-    known = next(device for device in services.list_backends() if device.name == "fake_pittsburgh")
-    assert (speed.clops, speed.rep_delay_us) == (known.clops, known.rep_delay_us)
-    unknown = device_speed("fake_rome")
-    assert unknown.clops is None or unknown.clops > 0
-    assert unknown.readout_us == Speed().readout_us
+@pytest.fixture
+def stored(path, monkeypatch):
+    """Two measurements on services that outlive their process: half of the first is measured, all else was not sent."""
+    names = ("ibm_one", "fake_two")
+    known = {name: FakeService(device=name, limits=Limits(executions=15)) for name in names}
+    for service in known.values():
+        with Ledger.open(path, write=True) as ledger:
+            measurement = noted(ledger, service, circuits_of(2, 3), shots=5)
+            if service.device == "ibm_one":
+                for event in follow(ledger, service, measurement):
+                    if event.kind == "done":
+                        break
+    opened = []
+    module = SimpleNamespace(reopened=lambda told: opened.append(told["backend"]) or known[told["backend"]])
+    monkeypatch.setattr(opening, "services", lambda: module)
+    return SimpleNamespace(path=path, services=known, opened=opened)
+
+
+class TestStoredJobs:
+    def test_all_is_resumed_on_the_services_that_it_was_begun_on(self, stored):
+        jobs = StoredJobs(stored.path)
+        assert [each.n_measured for each in jobs.summaries()] == [3, 0]
+        kinds = [event.kind for event in jobs.resume()]
+        assert kinds.count("done") == 3
+        assert all(each.is_complete for each in jobs.summaries())
+        assert {name: len(service.submitted) for name, service in stored.services.items()} == {
+            "ibm_one": 2,
+            "fake_two": 2,
+        }
+        assert list(jobs.resume()) == []
+
+    def test_only_what_a_device_has_not_got_costs_and_nothing_is_opened_twice(self, stored):
+        jobs = StoredJobs(stored.path)
+        list(jobs.cancel())
+        stored.services["ibm_one"].speed = Speed(clops=None)
+        ((device, cost),) = jobs.estimates()  # simulations cost nothing
+        assert device == "ibm_one"
+        assert cost == estimate(3, 5, n_qubits=3, n_layers=2, n_jobs=1, speed=Speed(clops=None))
+        list(jobs.resume())
+        assert stored.opened == ["ibm_one", "fake_two"]
+        assert jobs.estimates() == []
+
+    def test_what_is_on_its_way_is_asked_for_and_the_rest_is_not(self, stored):
+        assert [event.kind for event in StoredJobs(stored.path).refresh()] == ["done"]
+        assert stored.opened == ["ibm_one"]
+
+    def test_one_of_them_is_named_by_the_start_of_its_id(self, stored):
+        wanted = StoredJobs(stored.path).summaries()[1].id
+        assert [each.id for each in StoredJobs(stored.path, only=wanted[:6]).summaries()] == [wanted]
+        with pytest.raises(InvalidInputError, match=f"no measurement 'x'; it has .*{wanted[:12]}"):
+            StoredJobs(stored.path, only="x").summaries()
+
+
+def test_all_that_is_exported_is_there_and_qiskit_comes_with_what_needs_it():
+    code = "import sys, mcquack.hardware as room; "
+    code += "early = [getattr(room, name) for name in room.__all__ if name not in ('list_backends', 'open_service')]; "
+    code += "assert 'qiskit' not in sys.modules; room.open_service; assert 'qiskit' in sys.modules"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    subprocess.run([sys.executable, "-c", code], check=True, env=environment)
+    assert set(dir(hardware)) >= set(hardware.__all__) - {"list_backends", "open_service"}
+    with pytest.raises(AttributeError, match="nothing"):
+        _ = hardware.nothing
 
 
 @pytest.mark.parametrize("module", ["qiskit_ibm_runtime", "qiskit", "qiskit_aer"])

@@ -1,3 +1,5 @@
+"""A sampler measures what its ledger lacks, says first what that costs, and gives no account away."""
+
 import copy
 import pickle
 import sqlite3
@@ -15,10 +17,11 @@ from sklearn.base import clone
 
 from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.errors import DeviceError, InvalidInputError, StoreError
-from mcquack.hardware.jobs.ledger import Ledger, weight_histograms
-from mcquack.hardware.jobs.running import follow, noted
-from mcquack.hardware.jobs.service import Limits
-from mcquack.hardware.sampler import DeviceSampler
+from mcquack.hardware.cost import estimate
+from mcquack.hardware.jobs.ledger import Ledger, hamming_histograms
+from mcquack.hardware.jobs.running import Waiting, cancel, follow, noted, submit
+from mcquack.hardware.jobs.service import Limits, Speed
+from mcquack.hardware.sampler import DeviceSampler, ListeningSampler, RememberingSampler
 from tests.database.permissions import protect, without_privileges
 from tests.hardware.doubles import SECRET, Crash, FakeService, circuits_of, hasty
 
@@ -114,23 +117,23 @@ def test_shots_that_are_no_number_of_shots_are_refused_before_anything_is_sent(s
 
 def test_events_are_told_and_pauses_are_those_that_were_asked_for():
     events = []
-    patience, pauses = hasty()
+    waiting, pauses = hasty(poll_seconds=2)
     service = FakeService(faults=[None, *["stall"] * 40])
-    sampler = DeviceSampler(service, on_event=events.append, poll_seconds=2, patience=patience)
+    sampler = DeviceSampler(service, on_event=events.append, waiting=waiting)
     sampler.hamming_counts(circuits_of(1, 1), shots=3)
     assert [event.kind for event in events] == ["sent", "done"]
     assert max(pauses) == 2
-    assert DeviceSampler(service).patience.poll_seconds == 5
+    assert DeviceSampler(service).waiting.poll_seconds == 5
 
 
 def test_what_cannot_be_measured_tells_what_is_kept(path):
     service = FakeService(faults=[None, *["fail", None] * 5])
     with pytest.raises(DeviceError, match=rf"it broke\. 0 of 6 circuits are kept.*{path.name}"):
-        DeviceSampler(service, ledger=path, patience=hasty(attempts=2)[0]).hamming_counts(circuits_of(2, 3), shots=9)
+        DeviceSampler(service, ledger=path, waiting=hasty(attempts=2)[0]).hamming_counts(circuits_of(2, 3), shots=9)
 
 
 def test_threads_take_turns(path):
-    sampler = DeviceSampler(FakeService(polls=2), ledger=path, patience=hasty()[0])
+    sampler = DeviceSampler(FakeService(polls=2), ledger=path, waiting=hasty()[0])
     counts, errors = {}, []
 
     def measure(seed):
@@ -165,12 +168,14 @@ class TestAnAccountStaysWhereItIs:
 
     @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
     def test_a_service_that_says_how_is_pickled_in_its_own_way(self, path, protocol):
-        sampler = DeviceSampler(CarefulService(device="here"), ledger=path, run="1", on_event=repr, poll_seconds=7)
+        sampler = DeviceSampler(
+            CarefulService(device="here"), ledger=path, run="1", on_event=repr, waiting=Waiting(poll_seconds=7)
+        )
         pickled = pickle.dumps(sampler, protocol=protocol)
         assert SECRET.encode() not in pickled
         again = pickle.loads(pickled)
         assert repr(again) == repr(sampler)
-        assert again.patience.poll_seconds == 7
+        assert again.waiting.poll_seconds == 7
         assert again.on_event is None
         np.testing.assert_array_equal(
             again.hamming_counts(circuits_of(2, 2), shots=3), sampler.hamming_counts(circuits_of(2, 2), shots=3)
@@ -213,7 +218,7 @@ def test_raw_bits_are_kept_as_they_came(path):
         ((rows, bits),) = ledger.bits(sampler.measurement(circuits, shots=6).id)
     assert rows == range(4)
     assert bits.shape == (4, 6, 2)
-    np.testing.assert_array_equal(weight_histograms(bits, n_qubits=9).reshape(2, 2, 10), counts)
+    np.testing.assert_array_equal(hamming_histograms(bits, n_qubits=9).reshape(2, 2, 10), counts)
     with closing(sqlite3.connect(path)) as connection:  # and by anybody, without mcquack
         assert connection.execute("SELECT count(*) FROM parts WHERE bits IS NOT NULL").fetchone() == (1,)
 
@@ -242,3 +247,98 @@ def test_a_simulation_that_was_interrupted_goes_on_in_another_process_as_if_it_w
     assert [event.kind for event in events] == ["lost", "lost", "resent", "resent", "done", "done"]
     np.testing.assert_array_equal(counts, expected)
     assert counts[0, 0, 0] == counts[1, 1, 0] == 20  # a state's overlap with itself
+
+
+ASKED = [circuits_of(2, 3), circuits_of(3, 3)]
+
+
+@pytest.fixture
+def sampler(tmp_path):
+    """Jobs of at most four circuits with five shots."""
+    return DeviceSampler(FakeService(limits=Limits(executions=20), polls=3), ledger=tmp_path / "ledger.sqlite")
+
+
+def sizes(sampler, asked=ASKED, shots=5):
+    return sampler.unsent(asked, shots=shots)
+
+
+class TestWhatIsYetToBeSent:
+    def test_all_of_it_if_nothing_was_asked_before(self, sampler):
+        assert sizes(sampler) == [3, 3, 3, 3, 3]
+        assert not sampler.ledger.exists()
+        assert not sampler.service.calls
+        assert sizes(sampler, []) == []
+        assert sizes(DeviceSampler(FakeService())) == [6, 9]
+
+    def test_equal_circuits_are_counted_once(self, sampler):
+        assert sizes(sampler, [ASKED[0], circuits_of(2, 3)]) == [3, 3]
+
+    def test_what_is_measured_or_on_its_way_is_left_out(self, sampler):
+        sampler.hamming_counts(ASKED[0], shots=5)
+        assert sizes(sampler) == [3, 3, 3]
+        assert len(sizes(sampler, shots=4)) == 2 + 2
+        with Ledger.open(sampler.ledger, write=True) as ledger:
+            measurement = noted(ledger, sampler.service, ASKED[1], shots=5)
+            events = submit(ledger, sampler.service, measurement)
+            next(events)
+            events.close()
+        assert sizes(sampler) == [3, 3]
+        with Ledger.open(sampler.ledger, write=True) as ledger:
+            list(cancel(ledger, sampler.service, measurement))
+        assert sizes(sampler) == [3, 3, 3]
+
+    def test_without_a_file_it_is_remembered_as_long_as_the_sampler_lives(self):
+        sampler = DeviceSampler(FakeService())
+        sampler.hamming_counts(ASKED[0], shots=5)
+        assert sizes(sampler) == [9]
+
+    def test_it_is_estimated_at_the_speed_that_the_service_tells(self, sampler):
+        sampler.service.speed = Speed(clops=None, rep_delay_us=1_000)
+        found = sampler.estimate(ASKED, shots=5)
+        assert found == estimate(15, 5, n_qubits=3, n_layers=2, n_jobs=5, speed=sampler.service.speed)
+        assert not sampler.service.calls
+        for circuits in ASKED:
+            sampler.hamming_counts(circuits, shots=5)
+        nothing = sampler.estimate(ASKED, shots=5)
+        assert (nothing.n_circuits, nothing.executions, nothing.n_jobs, nothing.high) == (0, 0, 0, 0)
+        assert sampler.estimate([], shots=5).n_circuits == 0
+
+
+class TestSubmitting:
+    def test_all_is_sent_once_and_nobody_waits(self, sampler):
+        events = []
+        sampler.on_event = events.append
+        first, second = sampler.submit(ASKED, shots=5)
+        assert [event.kind for event in events] == ["sent"] * 5
+        assert (first.id, second.id) == tuple(sampler.measurement(one, shots=5).id for one in ASKED)
+        assert sampler.service.calls == {"submit": 5}
+        assert sizes(sampler) == []
+        sampler.submit(ASKED, shots=5)
+        assert len(sampler.service.submitted) == 5
+
+    def test_the_results_come_later_and_from_anywhere(self, sampler):
+        sampler.submit(ASKED, shots=5)
+        elsewhere = DeviceSampler(sampler.service, ledger=sampler.ledger, waiting=hasty()[0])
+        counts = elsewhere.hamming_counts(ASKED[1], shots=5)
+        np.testing.assert_array_equal(counts, DeviceSampler(FakeService()).hamming_counts(ASKED[1], shots=5))
+        assert len(sampler.service.submitted) == 5
+
+
+def test_an_answer_is_remembered():
+    service = FakeService()
+    once = RememberingSampler(DeviceSampler(service))
+    first = once.hamming_counts(ASKED[0], shots=5)
+    n_calls = service.calls.total()
+    assert once.hamming_counts(circuits_of(2, 3), shots=5) is first
+    assert service.calls.total() == n_calls
+    once.hamming_counts(ASKED[0], shots=6)
+    once.hamming_counts(ASKED[0][:1], shots=5)
+    assert len(service.submitted) == 3
+
+
+def test_a_listener_hears_what_is_asked_and_sees_no_ones():
+    listener = ListeningSampler()
+    counts = listener.hamming_counts(ASKED[0], shots=5)
+    np.testing.assert_array_equal(counts[..., 0], 5)
+    assert not counts[..., 1:].any()
+    assert listener.heard == [ASKED[0]]

@@ -3,8 +3,8 @@
 import copy
 import csv
 import io
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -29,7 +29,6 @@ from mcquack.cli.hardware_device import (
     Jobs,
     Lessons,
     ModelFile,
-    Once,
     OpenDevice,
     StoreFile,
     Yes,
@@ -50,7 +49,7 @@ from mcquack.cli.hardware_device import (
     samples,
 )
 from mcquack.errors import InvalidInputError, MissingDependencyError, StoreBusyError
-from mcquack.hardware.opening import is_remote
+from mcquack.hardware.sampler import DeviceSampler
 from mcquack.models.tables import labels_csv
 
 if TYPE_CHECKING:
@@ -59,7 +58,6 @@ if TYPE_CHECKING:
     from mcquack.arrays import FloatArray
     from mcquack.circuits.feature_map import FeatureMap
     from mcquack.circuits.overlap import Sampler
-    from mcquack.hardware.cost import Outstanding
     from mcquack.hardware.services.account import Device
     from mcquack.models import McQuackClassifier
 
@@ -282,11 +280,8 @@ def export(
 # ``mcquack hardware status``, ``resume`` and ``cancel``: jobs that were sent before.
 
 if TYPE_CHECKING:
-    from mcquack.hardware.jobs.ledger import Ledger
-    from mcquack.hardware.jobs.records import Event, Measurement, Summary
-    from mcquack.hardware.jobs.service import Service
-
-    Step = Callable[[Ledger, Service, Measurement], Iterator[Event]]
+    from mcquack.hardware.jobs.ledger import MeasurementSummary
+    from mcquack.hardware.jobs.running import JobEvent
 
 _JOB_COLUMNS: dict[str, JustifyMethod] = {
     "measurement": "left",
@@ -317,16 +312,15 @@ def status(
     Elsewhere than on a terminal each measurement is a line of its id, run, device, circuits, shots, circuits measured
     and jobs, separated by tabs.
     """
-    from mcquack.hardware.jobs.ledger import Ledger
-    from mcquack.hardware.jobs.running import refresh
+    from mcquack.hardware.opening import StoredJobs
 
+    jobs = StoredJobs(store)
     if ask:
         try:
-            _each(store, None, refresh, on_their_way=True)
+            _tell_all(jobs.refresh())
         except StoreBusyError:
             tell(f"Another process is measuring with {store}, and asks by itself; this is what it has noted so far.")
-    with Ledger.open(store) as ledger:
-        summaries = [ledger.summary(identity) for identity in ledger.ids()]
+    summaries = jobs.summaries()
     show_rows(_JOB_COLUMNS, [_job_fields(each) for each in summaries])
     if any(not each.is_complete for each in summaries):
         tell(f"mcquack hardware resume {store} waits for the rest.")
@@ -338,72 +332,37 @@ def resume(store: StoreFile, only: Only = None, yes: Yes = False) -> None:
     What that costs is told, and asked for, before QPU time is spent. Then the command that asked for the measurements
     gives its results at once.
     """
-    from mcquack.hardware.jobs.running import follow
+    from mcquack.hardware.opening import StoredJobs
 
+    jobs = StoredJobs(store, only=only)
     with goes_on_later("the same command goes on"):
-        _confirm(_unfinished(store, only), store=store, yes=yes)
-        _each(store, only, follow)
+        for device, cost in jobs.estimates():
+            require_agreement(cost, backend=device, store=store, yes=yes)
+        _tell_all(jobs.resume())
     tell(f"All that was asked for is in {store}; the command that asked gives its results now.")
 
 
 def cancel(store: StoreFile, only: Only = None) -> None:
     """End the jobs that are on their way; what is done by then is kept."""
-    from mcquack.hardware.jobs.running import cancel as end
+    from mcquack.hardware.opening import StoredJobs
 
-    _each(store, only, end, on_their_way=True)
+    _tell_all(StoredJobs(store, only=only).cancel())
     tell(f"What was measured is in {store}; mcquack hardware resume {store} sends the rest again.")
 
 
-def _each(store: Path, only: str | None, step: "Step", *, on_their_way: bool = False) -> None:
-    """One step for every measurement that is not complete, or has jobs on their way, on the service of its own."""
-    from mcquack.hardware.jobs.ledger import Ledger
-    from mcquack.hardware.opening import services
-
+def _tell_all(events: "Iterator[JobEvent]") -> None:
     tells = Jobs()
-    for unfinished in _unfinished(store, only, on_their_way=on_their_way):
-        with Ledger.open(store, write=True) as ledger:
-            measurement = ledger.measurement(unfinished.id)
-            for event in step(ledger, services().reopened(measurement.service), measurement):
-                tells(event)
+    for event in events:
+        tells(event)
 
 
-def _confirm(summaries: "list[Summary]", *, store: Path, yes: bool) -> None:
-    """Tells what it costs to send what devices have not got yet, and asks, before any of it is sent."""
-    from mcquack.hardware.cost import Outstanding, estimate, unsent
-    from mcquack.hardware.opening import device_speed
-
-    missing: dict[tuple[str, int, int, int], Outstanding] = defaultdict(Outstanding)
-    for each in summaries:
-        missing[str(each.service.get("backend")), each.shots, each.n_qubits, each.n_layers] += unsent(each.parts)
-    for (backend, shots, n_qubits, n_layers), left in missing.items():
-        if left.n_circuits and is_remote(backend):
-            size = {"n_qubits": n_qubits, "n_layers": n_layers, "n_jobs": left.n_jobs}
-            cost = estimate(left.n_circuits, shots, **size, speed=device_speed(backend))
-            require_agreement(cost, backend=backend, store=store, yes=yes)
-
-
-def _unfinished(store: Path, only: str | None, *, on_their_way: bool = False) -> "list[Summary]":
-    from mcquack.hardware.jobs.ledger import Ledger
-
-    with Ledger.open(store) as ledger:
-        ids = ledger.ids()
-        wanted = [identity for identity in ids if only is None or identity.startswith(only)]
-        if only is not None and not wanted:
-            known = ", ".join(identity[:12] for identity in ids)
-            raise InvalidInputError(f"{store} has no measurement {only!r}; it has {known or 'none at all'}.")
-        found = [ledger.summary(identity) for identity in wanted]
-    if on_their_way:
-        return [each for each in found if any(part.is_on_its_way for part in each.parts)]
-    return [each for each in found if not each.is_complete]
-
-
-def _job_fields(summary: "Summary") -> tuple[object, ...]:
+def _job_fields(summary: "MeasurementSummary") -> tuple[object, ...]:
     device = summary.service.get("backend", "")
     counts = summary.n_circuits, summary.shots, summary.n_measured
     return summary.id, summary.label, device, *counts, _states(summary)
 
 
-def _states(summary: "Summary") -> str:
+def _states(summary: "MeasurementSummary") -> str:
     noted = ["done" if part.is_measured else part.job.state if part.job else "not sent" for part in summary.parts]
     counts = Counter(noted)
     return ", ".join(f"{n} {state}" for state, n in counts.items())
@@ -492,7 +451,7 @@ def run(
             sampler = device.sampler(classifier.feature_map_)
             device.confirm(sampler, asked)
             b = chosen_tolerance(classifier, sampler, tolerance=tolerance, shots=shots, seed=seed)
-            classifier.set_params(engine=Once(sampler), shots=shots, bitflip_tolerance=b)
+            classifier.set_params(engine=RememberingSampler(sampler), shots=shots, bitflip_tolerance=b)
             accuracy = found.accuracy(classifier.predict(found.table.X))
     content = labels_csv(classifier, found.table, proba=proba).encode()
     if out is None:
@@ -536,11 +495,6 @@ def submit(
 
     Example: mcquack hardware submit --model flowers.mcq --data new.csv --backend ibm_pittsburgh --store jobs.sqlite
     """
-    from mcquack.hardware.jobs.ledger import Ledger  # not above: it would delay every --help
-    from mcquack.hardware.jobs.running import noted
-    from mcquack.hardware.jobs.running import submit as send
-    from mcquack.hardware.sampler import DeviceSampler
-
     device = OpenDevice.of(locals())
     if not device.keeps_jobs:
         raise InvalidInputError(f"{backend} runs at once and has no jobs; use mcquack hardware run.")
@@ -556,12 +510,7 @@ def submit(
         sampler = device.sampler(classifier.feature_map_)
         assert isinstance(sampler, DeviceSampler)  # as it keeps jobs
         device.confirm(sampler, asked)
-        with Ledger.open(store, write=True) as ledger:
-            for circuits in asked:
-                measurement = noted(ledger, sampler.service, circuits, shots=shots, label=run)
-                tells = Jobs()
-                for event in send(ledger, sampler.service, measurement):
-                    tells(event)
+        sampler.submit(asked, shots=shots)
     if device.is_remote:
         tell(f"The jobs are noted in {store}; mcquack hardware status {store} tells how far they are.")
     else:
@@ -665,9 +614,9 @@ def train(
             n_repetitions=_repetitions(feature_map),
             **rates,
         )
-        effort = _told_effort(classifier, lessons, sampler=sampler, n_calibrating=n_calibrating)
+        n_circuits, n_jobs = _told_effort(classifier, lessons, sampler=sampler, n_calibrating=n_calibrating)
         classifier.fit_iter(lessons.X, lessons.y).close()  # refuses what cannot be before anybody is asked
-        device.confirm_training(sampler, feature_map, n_shots=effort.n_circuits * shots, n_jobs=effort.n_jobs)
+        device.confirm_training(sampler, feature_map, n_circuits=n_circuits, n_jobs=n_jobs)
         b = learnable_tolerance(classifier, sampler, tolerance=tolerance, shots=shots, seed=seed)
         classifier.set_params(training_tolerance=b)
         with closing(classifier.fit_iter(lessons.X, lessons.y)) as training:
@@ -702,9 +651,11 @@ def _as_exact(classifier: "McQuackClassifier", *, tolerance: int | None) -> "McQ
 
 def _told_effort(
     classifier: "McQuackClassifier", lessons: Lessons, *, sampler: "Sampler", n_calibrating: int
-) -> "Outstanding":
-    """Tells the shots of an epoch, by the method and by the paper's formula; gives what all epochs take at most."""
-    from mcquack.hardware.cost import Outstanding
+) -> tuple[int, int]:
+    """Tells the shots of an epoch, by the method and by the paper's formula; gives what all epochs take at most.
+
+    That is, the circuits and the jobs.
+    """
     from mcquack.training import total_shots
 
     n_rows, shots, budget = len(lessons.X), int(classifier.shots or 1), int(classifier.shot_budget or 1)
@@ -722,20 +673,17 @@ def _told_effort(
     n_batches = -(-n_rows // classifier.batch_size)
     n_calls = n_batches * (3 * classifier.epochs_ka + 2 * classifier.epochs_co) + 1
     n_jobs = n_epochs * (n_calls + _splits(classifier, sampler, n_circuits=per_epoch // shots)) + bool(n_calibrating)
-    return Outstanding(n_circuits=n_epochs * (per_epoch // shots) + n_calibrating, n_jobs=n_jobs)
+    return n_epochs * (per_epoch // shots) + n_calibrating, n_jobs
 
 
 def _splits(classifier: "McQuackClassifier", sampler: "Sampler", *, n_circuits: int) -> int:
     """How many more jobs than calls so many circuits take at most, as a service limits the size of a job."""
-    from mcquack.hardware.jobs.service import split
-    from mcquack.hardware.native import n_angles
-    from mcquack.hardware.sampler import DeviceSampler
+    from mcquack.hardware.jobs.service import job_ranges
 
     if not isinstance(sampler, DeviceSampler):
         return 0
-    size, limits = classifier.feature_map_, sampler.service.limits
-    n_parameters = n_angles(size.n_qubits, size.n_layers)
-    return len(split(n_circuits, shots=int(classifier.shots or 1), n_parameters=n_parameters, limits=limits)) - 1
+    size = {"n_qubits": classifier.feature_map_.n_qubits, "n_layers": classifier.feature_map_.n_layers}
+    return len(job_ranges(n_circuits, shots=int(classifier.shots or 1), **size, limits=sampler.service.limits)) - 1
 
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="markdown")

@@ -21,58 +21,29 @@ from mcquack.datasets.own import ColumnOptions
 from mcquack.datasets.table import EncodedTable, Table, read_table
 from mcquack.datasets.table.encoder import target_labels
 from mcquack.errors import InvalidInputError, InvalidTableError
-from mcquack.hardware.opening import is_remote
+from mcquack.hardware.sampler import DeviceSampler
+from mcquack.hardware.services.options import is_remote
 from mcquack.models.tables import encoder_of, numbered, table_reading, within_reach
 
 if TYPE_CHECKING:
     from mcquack.arrays import FloatArray
     from mcquack.circuits.feature_map import FeatureMap
     from mcquack.hardware.cost import Estimate
-    from mcquack.hardware.jobs.records import Event
-    from mcquack.hardware.services.plan import Options
+    from mcquack.hardware.jobs.running import JobEvent
+    from mcquack.hardware.services.options import Options
     from mcquack.kernels.bitflip import Calibration
     from mcquack.models import McQuackClassifier
-
-Counts = NDArray[np.int64]
 
 
 def asked_circuits(
     classifier: "McQuackClassifier", X: NDArray[Any], *, shots: int, calibrating: bool
 ) -> list[OverlapCircuits]:
     """What labelling these rows measures, call by call, and before it what calibration does."""
-    listener = _Listener()
+    listener = ListeningSampler()
     if len(X):
         # The model itself is asked, as it may divide many rows among several calls.
         copy.copy(classifier).set_params(engine=listener, shots=shots).predict(X)
     return [*([classifier.overlap_circuits()] if calibrating else []), *listener.heard]
-
-
-class Once:
-    """A sampler that remembers its answers: labels and shares of the same rows take one measurement."""
-
-    def __init__(self, sampler: Sampler) -> None:
-        self.sampler = sampler
-        self._known: dict[tuple[str, int], Counts] = {}
-
-    def hamming_counts(self, circuits: OverlapCircuits, *, shots: int) -> Counts:
-        """What the other sampler counts."""
-        key = circuits.digest, shots
-        if key not in self._known:
-            self._known[key] = self.sampler.hamming_counts(circuits, shots=shots)
-        return self._known[key]
-
-
-class _Listener:
-    """Notes what it is asked for, and answers as if nothing was ever flipped."""
-
-    def __init__(self) -> None:
-        self.heard: list[OverlapCircuits] = []
-
-    def hamming_counts(self, circuits: OverlapCircuits, *, shots: int) -> Counts:
-        self.heard.append(circuits)
-        counts = np.zeros((*circuits.shape, circuits.n_qubits + 1), dtype=np.int64)
-        counts[..., 0] = shots
-        return counts
 
 
 # What Ctrl-C means to jobs: they go on without us.
@@ -216,7 +187,7 @@ class Jobs:
     def __init__(self) -> None:
         self._last: dict[int, str] = {}
 
-    def __call__(self, event: "Event") -> None:
+    def __call__(self, event: "JobEvent") -> None:
         part = event.part
         job = f" ({event.job.job_id})" if event.job.job_id else ""
         why = f": {' '.join(event.message.split())}" if event.message else ""
@@ -274,7 +245,7 @@ class OpenDevice:
     @property
     def options(self) -> "Options":
         """Those of the service; what is left open suits a device if it is one, and a simulator if not."""
-        from mcquack.hardware.services.plan import Options
+        from mcquack.hardware.services.options import Options
 
         usual = "XX" if self.is_remote else None
         chosen: Any = {"auto": usual, "none": None}.get(self.decoupling, self.decoupling)
@@ -308,42 +279,26 @@ class OpenDevice:
 
     def confirm(self, sampler: "Sampler", asked: "Sequence[OverlapCircuits]") -> None:
         """Tells what the circuits cost that are not in the store already, and asks if it is QPU time."""
-        from mcquack.hardware.cost import Outstanding, estimate, outstanding
-        from mcquack.hardware.sampler import DeviceSampler
+        from mcquack.hardware.cost import estimate
 
         if isinstance(sampler, DeviceSampler):
-            missing = outstanding(sampler, asked, shots=self.shots)
+            cost = sampler.estimate(asked, shots=self.shots)
         else:
-            missing = Outstanding(n_circuits=sum(circuits.shape[0] * circuits.shape[1] for circuits in asked))
-        if not missing.n_circuits:
+            n_circuits = sum(circuits.shape[0] * circuits.shape[1] for circuits in asked)
+            first = asked[0]
+            cost = estimate(n_circuits, self.shots, n_qubits=first.n_qubits, n_layers=first.n_layers)
+        if cost.n_circuits:
+            self._ask(cost)
+        else:
             tell(f"All circuits are in {self.store} already, measured or on their way.")
-            return
-        self._ask(
-            estimate(
-                missing.n_circuits,
-                self.shots,
-                n_qubits=asked[0].n_qubits,
-                n_layers=asked[0].n_layers,
-                n_jobs=max(missing.n_jobs, 1),
-                speed=self._speed(sampler),
-            )
-        )
 
-    def confirm_training(self, sampler: "Sampler", feature_map: "FeatureMap", *, n_shots: int, n_jobs: int) -> None:
-        """The same for all shots of a training."""
-        from mcquack.hardware.cost import shots_estimate
+    def confirm_training(self, sampler: "Sampler", feature_map: "FeatureMap", *, n_circuits: int, n_jobs: int) -> None:
+        """The same for all circuits of a training."""
+        from mcquack.hardware.cost import estimate
 
-        self._ask(
-            shots_estimate(
-                n_shots,
-                shots_per_circuit=self.shots,
-                n_qubits=feature_map.n_qubits,
-                n_layers=feature_map.n_layers,
-                n_jobs=n_jobs,
-                speed=self._speed(sampler),
-            ),
-            at_most="at most ",
-        )
+        speed = sampler.service.speed if isinstance(sampler, DeviceSampler) else None
+        size = {"n_qubits": feature_map.n_qubits, "n_layers": feature_map.n_layers, "n_jobs": n_jobs}
+        self._ask(estimate(n_circuits, self.shots, **size, speed=speed), at_most="at most ")
 
     def _ask(self, cost: "Estimate", at_most: str = "") -> None:
         if self.is_remote:
@@ -351,12 +306,6 @@ class OpenDevice:
             return
         circuits = f"{cost.n_circuits:,} circuit{'s' * (cost.n_circuits != 1)}"
         tell(f"On {self.backend}: {at_most}{cost.executions:,} executions of {circuits}.")
-
-    def _speed(self, sampler: Any) -> Any:
-        """Of the device, if it is a real one."""
-        from mcquack.hardware.opening import device_speed
-
-        return device_speed(sampler.service.description["backend"]) if self.is_remote else None
 
 
 def require_agreement(cost: "Estimate", *, backend: str, store: Path, yes: bool, at_most: str = "") -> None:

@@ -1,6 +1,6 @@
-"""Samplers and facts of devices by name, without asking for Qiskit before one is wanted."""
+"""Samplers and facts of devices by name, and what a ledger has left to do, without Qiskit before a device is wanted."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from os import PathLike
@@ -8,24 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from mcquack.checks import IBM
-from mcquack.hardware.cost import Speed
-from mcquack.hardware.jobs.ledger import Ledger
-from mcquack.hardware.jobs.records import Event
+from mcquack.errors import InvalidInputError
+from mcquack.hardware.cost import Estimate, estimate
+from mcquack.hardware.jobs.ledger import Ledger, MeasurementSummary, canonical_json
+from mcquack.hardware.jobs.running import JobEvent, cancel, follow, refresh
+from mcquack.hardware.jobs.service import Service
 from mcquack.hardware.layout import Coupling, best_ring
-from mcquack.hardware.layout.properties import RingProperties, properties_along
+from mcquack.hardware.layout.coupling import RingProperties, properties_along
 from mcquack.hardware.sampler import DeviceSampler
-from mcquack.hardware.services.plan import Options
-
-# What devices are called, known without Qiskit.
-
-NOISELESS = "aer"
-LEAST_BUSY = "least_busy"
-_REMOTE = "ibm_"
-
-
-def is_remote(name: object) -> bool:
-    """Whether it is a real device, which takes an account and costs QPU time, or the choice among those."""
-    return isinstance(name, str) and (name == LEAST_BUSY or name.startswith(_REMOTE))
+from mcquack.hardware.services.options import LEAST_BUSY, NOISELESS, Options, is_remote
 
 
 def device_sampler(
@@ -38,96 +29,186 @@ def device_sampler(
     seed: int = 0,
     ledger: str | PathLike[str] | None = None,
     run: str = "",
-    on_event: Callable[[Event], object] | None = None,
+    on_event: Callable[[JobEvent], object] | None = None,
 ) -> DeviceSampler:
-    """A sampler on the device of that name: "aer", a snapshot as "fake_pittsburgh", "ibm_…" or "least_busy".
+    """A sampler on the device of that name.
 
     A ledger that has measurements of this device, size, seed, options and run already keeps to their ring: another
     day's calibration, or another ``max_error``, would prefer another, and what was measured would not be found again.
     So does the choice of the least busy device.
+
+    Parameters
+    ----------
+    name
+        "aer" is a simulator without errors, "fake_pittsburgh" a snapshot of a device with its errors, "ibm_…" a device,
+        and "least_busy" the one of them that is large enough and has the shortest queue.
+    n_qubits, n_layers
+        The size of the circuits.
+    options
+        How they are run.
+    ring
+        The device's qubits in the order of the circuit's; None finds the best.
+    seed
+        That of simulations.
+    ledger, run, on_event
+        See ``DeviceSampler``.
+
+    Returns
+    -------
+    DeviceSampler
+
+    Examples
+    --------
+    >>> device_sampler("fake_rome", n_qubits=2, n_layers=2, ring=(0, 1))
+    DeviceSampler('fake_rome', ledger=None, run='')
     """
-    chosen = options or Options()
-    known = None if ring is not None else _noted_service(ledger, name, n_qubits, n_layers, chosen, seed=seed, run=run)
+    options = options or Options()
+    size = {"n_qubits": n_qubits, "n_layers": n_layers}
+    known = None if ring is not None else _noted_service(ledger, name, size, options, seed=seed, run=run)
     if known is not None:
-        service = services().reopened(known, mode=chosen.mode)
+        service = services().reopened(known, mode=options.mode)
     else:
-        service = services().open_service(
-            name, n_qubits=n_qubits, n_layers=n_layers, options=chosen, seed=seed, ring=ring
-        )
+        service = services().open_service(name, **size, options=options, seed=seed, ring=ring)
     return DeviceSampler(service, ledger=ledger, run=run, on_event=on_event)
 
 
 def snapshot_properties(
     name: str, *, n_qubits: int, n_layers: int, options: Options | None = None, ring: Sequence[int] | None = None
 ) -> RingProperties:
-    """Errors and times along the best ring of a snapshot, or along the one given."""
-    chosen = options or Options()
-    coupling = device_coupling(name)
+    """Errors and times along the best ring of a device or snapshot, or along the one given, for a noisy twin."""
+    options, coupling = options or Options(), device_coupling(name)
     if ring is None:
-        ring = best_ring(
-            coupling,
-            n_qubits,
-            n_layers=n_layers,
-            max_error=chosen.max_error,
-            allow_faulty=chosen.allow_faulty,
-        ).qubits
+        how: Any = {"max_error": options.max_error, "allow_faulty": options.allow_faulty}
+        ring = best_ring(coupling, n_qubits, n_layers=n_layers, **how).qubits
     return properties_along(coupling, ring, n_layers=n_layers)
 
 
 def device_coupling(name: str) -> Coupling:
-    """The couplers of a device with its last calibration."""
+    """The couplers of a device with its last calibration.
+
+    Examples
+    --------
+    >>> device_coupling("fake_rome").edges
+    ((0, 1), (1, 2), (2, 3), (3, 4))
+    """
     module = services()
     found: Coupling = module.coupling_of(module.open_backend(name))
     return found
 
 
-def device_speed(name: str) -> Speed:
-    """How fast a device says that it is; what it does not say is as in ``Speed``."""
-    module = services()
-    known = module.device_of(module.open_backend(name), kind="device")
-    delay = {} if known.rep_delay_us is None else {"rep_delay_us": known.rep_delay_us}
-    return Speed(clops=known.clops, **delay)
+class StoredJobs:
+    """What a ledger has not measured yet, and how to go on with it, on the services that it was begun on.
+
+    Every step yields what happens to the jobs, and may be stopped and taken up again at any time.
+
+    Parameters
+    ----------
+    ledger
+        The file that a sampler has written.
+    only
+        The start of the id of one measurement; None for all.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> import numpy as np
+    >>> from mcquack.circuits.overlap import OverlapCircuits
+    >>> circuits = OverlapCircuits(samples=np.zeros((3, 1, 2, 3)), centroids=np.zeros((1, 1, 2, 3)))
+    >>> with TemporaryDirectory() as folder:
+    ...     sampler = device_sampler("aer", n_qubits=2, n_layers=1, ledger=f"{folder}/jobs.sqlite")
+    ...     _ = sampler.submit([circuits], shots=10)  # and the process ends, and with it the simulation
+    ...     [event.kind for event in StoredJobs(f"{folder}/jobs.sqlite").resume()]
+    ['lost', 'resent', 'done']
+    """
+
+    def __init__(self, ledger: str | PathLike[str], *, only: str | None = None) -> None:
+        self.ledger = Path(ledger)
+        self.only = only
+        self._services: dict[str, Service] = {}
+
+    def summaries(self) -> list[MeasurementSummary]:
+        """All that was asked for, and how far it is."""
+        with Ledger.open(self.ledger) as ledger:
+            ids = ledger.ids()
+            wanted = [identity for identity in ids if identity.startswith(self.only or "")]
+            if self.only is not None and not wanted:
+                known = ", ".join(identity[:12] for identity in ids)
+                raise InvalidInputError(
+                    f"{self.ledger} has no measurement {self.only!r}; it has {known or 'none at all'}."
+                )
+            return [ledger.summary(identity) for identity in wanted]
+
+    def estimates(self) -> list[tuple[str, Estimate]]:
+        """What it costs to send what was never sent, lost, cancelled or failed, by the device that costs QPU time."""
+        found: dict[tuple[str, int, int, int], list[int]] = {}
+        opened: dict[str, Service] = {}
+        for each in self.summaries():
+            backend, unsent = str(each.service.get("backend")), [part.n_circuits for part in each.unsent]
+            if unsent and is_remote(backend):
+                found.setdefault((backend, each.shots, each.n_qubits, each.n_layers), []).extend(unsent)
+                opened[backend] = self._service(each.service)
+        estimates = []
+        for (backend, shots, n_qubits, n_layers), sizes in found.items():
+            size = {"n_qubits": n_qubits, "n_layers": n_layers, "n_jobs": len(sizes)}
+            estimates.append((backend, estimate(sum(sizes), shots, **size, speed=opened[backend].speed)))
+        return estimates
+
+    def resume(self) -> Iterator[JobEvent]:
+        """Waits for all jobs; what was never sent, or lost, cancelled or failed, is sent again."""
+        return self._each(follow, lambda each: not each.is_complete)
+
+    def refresh(self) -> Iterator[JobEvent]:
+        """Asks once how far the jobs are, and keeps what is done."""
+        return self._each(refresh, lambda each: any(part.is_on_its_way for part in each.parts))
+
+    def cancel(self) -> Iterator[JobEvent]:
+        """Ends the jobs that are on their way; what is done by then is kept."""
+        return self._each(cancel, lambda each: any(part.is_on_its_way for part in each.parts))
+
+    def _each(
+        self, step: Callable[..., Iterator[JobEvent]], is_wanted: Callable[[MeasurementSummary], bool]
+    ) -> Iterator[JobEvent]:
+        for each in filter(is_wanted, self.summaries()):
+            with Ledger.open(self.ledger, write=True) as ledger:
+                yield from step(ledger, self._service(each.service), ledger.measurement(each.id))
+
+    def _service(self, description: Mapping[str, Any]) -> Service:
+        """Opened once, however many measurements were begun on it."""
+        key = canonical_json(description)
+        if key not in self._services:
+            self._services[key] = services().reopened(description)
+        return self._services[key]
 
 
 def _noted_service(
-    ledger: str | PathLike[str] | None,
-    name: str,
-    n_qubits: int,
-    n_layers: int,
-    options: Options,
-    *,
-    seed: int,
-    run: str,
+    path: str | PathLike[str] | None, name: str, size: dict[str, int], options: Options, *, seed: int, run: str
 ) -> Mapping[str, Any] | None:
     """How the latest measurement like these describes its service, if the ledger has one."""
-    if ledger is None or not Path(ledger).is_file():
+    if path is None or not Path(path).is_file():
         return None
-    size = {"n_qubits": n_qubits, "n_layers": n_layers}
     options = replace(options, noise="none") if name == NOISELESS else options
-    with Ledger.open(ledger) as opened:
-        for identity in reversed(opened.ids()):
-            noted = opened.summary(identity)
-            alike = _is_called(str(noted.service.get("backend")), name)
-            alike = alike and all(noted.service.get(key) == value for key, value in size.items())
-            alike = alike and noted.label == run and noted.service.get("seed") in (None, seed)
-            # A device does not say which noise was asked for, as it has its own.
-            if alike and _asked_like(Options.of({"noise": options.noise, **noted.service}), options):
+    with Ledger.open(path) as ledger:
+        for identity in reversed(ledger.ids()):
+            noted = ledger.summary(identity)
+            told, backend = noted.service, str(noted.service.get("backend"))
+            is_called = is_remote(backend) if name == LEAST_BUSY else backend == name
+            if not is_called or noted.label != run or told.get("seed") not in (None, seed):
+                continue
+            if any(told.get(key) != value for key, value in size.items()):
+                continue
+            # What decides nothing of what is measured, or is left to the service, may be another; and a device does not
+            # say which noise was asked for, as it has its own.
+            theirs = Options.of({"noise": options.noise, **told})
+            free: Any = {"mode": options.mode, "max_error": options.max_error, "allow_faulty": options.allow_faulty}
+            if options.api == "auto":
+                free["api"] = "auto"
+            if replace(theirs, **free) == options:
                 return noted.service
     return None
 
 
-def _is_called(device: str, name: str) -> bool:
-    return is_remote(device) if name == LEAST_BUSY else device == name
-
-
-def _asked_like(noted: Options, asked: Options) -> bool:
-    """Whether the options that decide what is measured are the same, but for what a service chooses by itself."""
-    as_asked = replace(noted, mode=asked.mode, max_error=asked.max_error, allow_faulty=asked.allow_faulty)
-    return as_asked == replace(asked, api=noted.api if asked.api == "auto" else asked.api)
-
-
 def services() -> Any:
-    """The part of this package that speaks Qiskit."""
+    """The module that opens services, which needs Qiskit; MissingDependencyError says how to install it."""
     try:
         return import_module("mcquack.hardware.services.opening")
     except ImportError as error:

@@ -26,12 +26,30 @@ def to_qasm3(
     form: Form = "native",
     dialect: Dialect = "standard",
 ) -> str:
-    """The measured circuit of one pair in OpenQASM 3.
+    """The measured circuit of one sample and one centroid in OpenQASM 3.
 
-    Args:
-        form: "native" in RZ, SX and CZ with merged rotations as it is sent to IBM devices, "textbook" in RZ, RY and
-            CNOT as the paper draws it.
-        dialect: "braket" without an include and with the names that gates have on Amazon Braket.
+    Parameters
+    ----------
+    circuits
+        The circuits that it is one of.
+    sample, centroid
+        Which one, counted from 0.
+    form
+        "native" in RZ, SX and CZ with merged rotations as it is sent to IBM devices, "textbook" in RZ, RY and CNOT as
+        the paper draws it.
+    dialect
+        "braket" without an include and with the names that gates have on Amazon Braket.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> circuits = OverlapCircuits(samples=np.ones((1, 1, 1, 3)), centroids=np.ones((1, 1, 1, 3)))
+    >>> print(to_qasm3(circuits, form="textbook").splitlines()[5])
+    rz(1.0) q[0];
     """
     gates = _gates_of_pair(circuits, sample=sample, centroid=centroid, form=form)
     body = _version_3(_written(gates, _names(dialect)), circuits.n_qubits, dialect=dialect)
@@ -39,7 +57,7 @@ def to_qasm3(
 
 
 def to_qasm2(circuits: OverlapCircuits, *, sample: int = 0, centroid: int = 0, form: Form = "native") -> str:
-    """The measured circuit of one pair in OpenQASM 2, with gates of the original ``qelib1.inc`` only."""
+    """The same circuit in OpenQASM 2, with gates of the original ``qelib1.inc`` only; see ``to_qasm3``."""
     gates = _gates_of_pair(circuits, sample=sample, centroid=centroid, form=form)
     n_qubits = circuits.n_qubits
     body = [
@@ -54,7 +72,13 @@ def to_qasm2(circuits: OverlapCircuits, *, sample: int = 0, centroid: int = 0, f
 
 
 def template_qasm3(n_qubits: int, n_layers: int, *, dialect: Dialect = "standard") -> str:
-    """The measured circuit for all pairs in OpenQASM 3; its inputs are the angles in the order of ``angle_sets``."""
+    """The measured circuit for all pairs in OpenQASM 3; its inputs are the angles in the order of ``angle_sets``.
+
+    Examples
+    --------
+    >>> template_qasm3(124, 2).count("input float")
+    1116
+    """
     n_qubits, n_layers = required_count("n_qubits", n_qubits), required_count("n_layers", n_layers)
     names = angle_names(n_qubits, n_layers)
     lines = _written(native_gates(n_qubits, n_layers, names), _names(dialect))
@@ -96,7 +120,7 @@ def _version_3(lines: Iterable[str], n_qubits: int, *, dialect: Dialect, inputs:
 
 
 def _written(gates: Iterable[Gate[float] | Gate[str] | Gate[str | float]], names: dict[str, str]) -> Iterator[str]:
-    """A line for each gate, some by another name."""
+    """One line for each gate, some of them by another name."""
     for gate in gates:
         angle = "" if gate.angle is None else f"({_number(gate.angle)})"
         operands = ", ".join(f"q[{qubit}]" for qubit in gate.qubits)
@@ -119,7 +143,7 @@ def _pair_remark(circuits: OverlapCircuits, sample: int, centroid: int) -> str:
 
 
 def _text(remark: str, body: list[str]) -> str:
-    """Version and then remark: some readers want the version first."""
+    """The whole file, with the remark in its second line, as some readers want the version in the first."""
     version, *rest = body
     lines = [version, f"// {remark}; the share of shots that read 0 on every qubit estimates the kernel", *rest]
     return "\n".join(lines) + "\n"

@@ -1,31 +1,56 @@
-"""Overlap circuits on a service, behind the seam that every sampler has."""
+"""Overlap circuits on a service, behind the seam that every sampler has, with a ledger that keeps what is measured."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from functools import partial
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mcquack.arrays import IntArray
 from mcquack.checks import required_count
-from mcquack.circuits.overlap import OverlapCircuits
+from mcquack.circuits.overlap import OverlapCircuits, Sampler
 from mcquack.errors import InvalidInputError
-from mcquack.hardware.jobs.ledger import Ledger, stored_counts
-from mcquack.hardware.jobs.records import Event, Measurement
-from mcquack.hardware.jobs.running import Patience, follow, noted
-from mcquack.hardware.jobs.service import Service
+from mcquack.hardware.cost import Estimate, estimate
+from mcquack.hardware.jobs.ledger import Ledger, Measurement, stored_counts
+from mcquack.hardware.jobs.running import JobEvent, Waiting, follow, noted, submit
+from mcquack.hardware.jobs.service import Service, job_ranges
 
 
 class DeviceSampler:
     """Measures on a service, and keeps all of it in a ledger.
 
-    The same call again, after a crash or in another process, finds what was measured and sends only what is missing;
-    another ``run`` measures anew. Without a ledger this holds as long as the sampler lives. ``on_event`` is told
-    whatever happens to a job; ``poll_seconds`` is the one setting of ``patience`` that often needs another value.
+    The same call again, after a crash or in another process, finds what was measured and sends only what is missing.
+    Without a ledger this holds as long as the sampler lives.
+
+    Parameters
+    ----------
+    service
+        What runs the circuits; ``device_sampler`` opens one by name.
+    ledger
+        The file that keeps circuits, jobs and bits, made if there is none; None keeps them in memory.
+    run
+        A name; another one measures anew what the ledger has already.
+    on_event
+        Told whatever happens to a job.
+    waiting
+        How long the device is waited for, and how often it is asked.
+
+    Examples
+    --------
+    >>> from mcquack.hardware import device_sampler
+    >>> sampler = device_sampler("aer", n_qubits=2, n_layers=1)
+    >>> zeros = np.zeros((2, 1, 2, 3))
+    >>> circuits = OverlapCircuits(samples=zeros, centroids=zeros[:1])
+    >>> print(sampler.estimate([circuits], shots=50))
+    100 executions of 2 circuits in 1 job: about 2.0 s of QPU time, between 0.0 s and 2.0 s
+    >>> sampler.hamming_counts(circuits, shots=50).tolist()
+    [[[50, 0, 0]], [[50, 0, 0]]]
+    >>> sampler.estimate([circuits], shots=50).n_circuits
+    0
     """
 
     def __init__(
@@ -34,49 +59,91 @@ class DeviceSampler:
         *,
         ledger: str | PathLike[str] | None = None,
         run: str = "",
-        on_event: Callable[[Event], object] | None = None,
-        poll_seconds: float | None = None,
-        patience: Patience | None = None,
+        on_event: Callable[[JobEvent], object] | None = None,
+        waiting: Waiting | None = None,
     ) -> None:
         self.service = service
         self.ledger = None if ledger is None else Path(fspath(ledger))
         self.run = run
         self.on_event = on_event
-        waits = patience or Patience()
-        self.patience = waits if poll_seconds is None else replace(waits, poll_seconds=poll_seconds)
-        self._turn = threading.Lock()
+        self.waiting = waiting or Waiting()
+        self._turn = threading.RLock()
         self._memory = Ledger.in_memory() if ledger is None else None
 
-    def hamming_counts(self, circuits: OverlapCircuits, *, shots: int) -> NDArray[np.int64]:
-        """How many shots of each circuit found k ones, shape (N, M, n + 1)."""
-        shots = required_count("shots", shots)
+    def hamming_counts(self, circuits: OverlapCircuits, *, shots: int) -> IntArray:
+        """How many shots of each circuit found k ones, shape (N, M, n + 1); it waits for jobs that take time."""
         measurement = self.measurement(circuits, shots=shots)
         if not measurement.n_circuits:
             return np.zeros((*circuits.shape, circuits.n_qubits + 1), dtype=np.int64)
         with self._turn:  # threads of one process would refuse each other the ledger
-            known = self._known_counts(measurement)
-            return self._measured_counts(measurement) if known is None else known
+            # Without writing first, as several processes may read, and a finished ledger may be read-only.
+            with self._readable() as ledger:
+                if ledger and measurement.id in ledger and ledger.summary(measurement.id).is_complete:
+                    return stored_counts(ledger, measurement.id)
+            with self._writable() as ledger:
+                noted(ledger, self.service, circuits, shots=measurement.shots, label=self.run)
+                for event in follow(ledger, self.service, measurement, waiting=self.waiting):
+                    self._tell(event)
+                return stored_counts(ledger, measurement.id)
 
     def measurement(self, circuits: OverlapCircuits, *, shots: int) -> Measurement:
         """What the ledger calls these circuits, measured or not."""
         return Measurement(circuits=circuits, shots=shots, service=self.service.description, label=self.run)
 
-    def _known_counts(self, measurement: Measurement) -> NDArray[np.int64] | None:
-        """Without writing, as several processes may read, and a finished ledger may be read-only."""
-        if self.ledger is None or not self.ledger.is_file():
-            return None
-        with Ledger.open(self.ledger) as ledger:
-            if measurement.id not in ledger or not ledger.summary(measurement.id).is_complete:
-                return None
-            return stored_counts(ledger, measurement.id)
+    def submit(self, asked: Sequence[OverlapCircuits], *, shots: int) -> tuple[Measurement, ...]:
+        """Sends what is neither measured nor on its way, and does not wait; ``hamming_counts`` gives the results later.
 
-    def _measured_counts(self, measurement: Measurement) -> NDArray[np.int64]:
-        with self._writable() as ledger:
-            noted(ledger, self.service, measurement.circuits, shots=measurement.shots, label=measurement.label)
-            for event in follow(ledger, self.service, measurement, patience=self.patience):
-                if self.on_event is not None:
-                    self.on_event(event)
-            return stored_counts(ledger, measurement.id)
+        With a ledger in a file any process can do that; ``StoredJobs`` goes on with all that is in one.
+        """
+        sent = []
+        with self._turn, self._writable() as ledger:
+            for circuits in asked:
+                sent.append(noted(ledger, self.service, circuits, shots=shots, label=self.run))
+                for event in submit(ledger, self.service, sent[-1], waiting=self.waiting):
+                    self._tell(event)
+        return tuple(sent)
+
+    def unsent(self, asked: Sequence[OverlapCircuits], *, shots: int) -> list[int]:
+        """The sizes, in circuits, of the jobs that are yet to be sent, without what the ledger or the service has.
+
+        Circuits that are asked for twice are measured once. Nothing is sent, and nothing is written.
+        """
+        sizes: list[int] = []
+        measurements = {one.id: one for one in (self.measurement(circuits, shots=shots) for circuits in asked)}
+        with self._turn, self._readable() as ledger:
+            for one in measurements.values():
+                if ledger and one.id in ledger:
+                    sizes += [part.n_circuits for part in ledger.summary(one.id).unsent]
+                else:
+                    size = {"n_qubits": one.circuits.n_qubits, "n_layers": one.circuits.n_layers}
+                    ranges = job_ranges(one.n_circuits, shots=shots, **size, limits=self.service.limits)
+                    sizes += [len(circuits) for circuits in ranges]
+        return sizes
+
+    def estimate(self, asked: Sequence[OverlapCircuits], *, shots: int) -> Estimate:
+        """What ``unsent`` takes of the device's time: circuits, executions, jobs and seconds; all 0 if that is nothing.
+
+        The service tells its speed itself, so that nothing is opened a second time for it.
+        """
+        sizes = self.unsent(asked, shots=shots)
+        n_qubits, n_layers = (asked[0].n_qubits, asked[0].n_layers) if asked else (1, 1)
+        size = {"n_qubits": n_qubits, "n_layers": n_layers, "n_jobs": len(sizes)}
+        return estimate(sum(sizes), shots, **size, speed=self.service.speed)
+
+    def _tell(self, event: JobEvent) -> None:
+        if self.on_event is not None:
+            self.on_event(event)
+
+    @contextmanager
+    def _readable(self) -> Iterator[Ledger | None]:
+        """The ledger to read; None if there is none yet."""
+        if self.ledger is None:
+            yield self._memory
+        elif self.ledger.is_file():
+            with Ledger.open(self.ledger) as ledger:
+                yield ledger
+        else:
+            yield None
 
     @contextmanager
     def _writable(self) -> Iterator[Ledger]:
@@ -93,14 +160,10 @@ class DeviceSampler:
         return f"DeviceSampler({device!r}, ledger={ledger!r}, run={self.run!r})"
 
     # It stands for a connection, which has no copies: clones of an estimator measure with the same one.
-    def __sklearn_clone__(self) -> Self:
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
         return self
 
-    def __copy__(self) -> Self:
-        return self
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return self
+    __copy__ = __sklearn_clone__ = __deepcopy__
 
     def __reduce__(self) -> tuple[Any, ...]:
         if type(self.service).__reduce__ is object.__reduce__:
@@ -109,8 +172,36 @@ class DeviceSampler:
                 "model by its save method, and use one process (n_jobs=None) where an estimator measures."
             )
         # Whoever listens to events does so in this process.
-        return _restored, (self.service, self.ledger, self.run, self.patience)
+        return partial(DeviceSampler, ledger=self.ledger, run=self.run, waiting=self.waiting), (self.service,)
 
 
-def _restored(service: Service, ledger: Path | None, run: str, patience: Patience) -> DeviceSampler:
-    return DeviceSampler(service, ledger=ledger, run=run, patience=patience)
+class RememberingSampler:
+    """A sampler that remembers the answers of another: labels and shares of the same rows take one measurement."""
+
+    def __init__(self, sampler: Sampler) -> None:
+        self.sampler = sampler
+        self._known: dict[tuple[str, int], IntArray] = {}
+
+    def hamming_counts(self, circuits: OverlapCircuits, *, shots: int) -> IntArray:
+        """What the other sampler counts, asked once for each circuits and shots."""
+        key = circuits.digest, shots
+        if key not in self._known:
+            self._known[key] = self.sampler.hamming_counts(circuits, shots=shots)
+        return self._known[key]
+
+
+class ListeningSampler:
+    """A sampler that runs nothing: it notes what it is asked for, and answers as if nothing was ever flipped.
+
+    A model that predicts with it tells, call by call, which circuits it will ask of a device.
+    """
+
+    def __init__(self) -> None:
+        self.heard: list[OverlapCircuits] = []
+
+    def hamming_counts(self, circuits: OverlapCircuits, *, shots: int) -> IntArray:
+        """Zeros alone in every shot."""
+        self.heard.append(circuits)
+        counts = np.zeros((*circuits.shape, circuits.n_qubits + 1), dtype=np.int64)
+        counts[..., 0] = required_count("shots", shots)
+        return counts

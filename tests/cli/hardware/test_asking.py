@@ -1,7 +1,7 @@
 import numpy as np
 
 from mcquack import load
-from mcquack.cli.hardware_device import Once, asked_circuits
+from mcquack.cli.hardware_device import asked_circuits
 from mcquack.kernels import measured as sampled
 from mcquack.simulators.samplers import SimulatedSampler
 
@@ -32,14 +32,3 @@ def test_what_is_asked_is_known_call_by_call(model, monkeypatch):
 def test_no_rows_ask_for_nothing_but_calibration(model):
     assert asked_circuits(load(model), X[:0], shots=5, calibrating=False) == []
     assert len(asked_circuits(load(model), X[:0], shots=5, calibrating=True)) == 1
-
-
-def test_an_answer_is_remembered(model):
-    circuits = load(model).overlap_circuits(X)
-    listener = Listener()
-    once = Once(listener)
-    first = once.hamming_counts(circuits, shots=5)
-    np.testing.assert_array_equal(once.hamming_counts(circuits, shots=5), first)
-    once.hamming_counts(circuits, shots=6)
-    once.hamming_counts(circuits[:2], shots=5)
-    assert len(listener.heard) == 3

@@ -113,7 +113,7 @@ def test_while_another_process_measures_its_notes_are_shown_and_nothing_is_cance
 
 def test_a_store_is_gone_on_with_in_the_mode_that_is_asked_for(hardware, far, monkeypatch):
     modes = []
-    monkeypatch.setattr(RuntimeService, "_mode", lambda self: modes.append(self._plan.options.mode))
+    monkeypatch.setattr(RuntimeService, "_mode", lambda self: modes.append(self._setup.options.mode))
     hardware("submit", *REMOTE, "--yes", "--mode", "batch", "--tolerance", 1)
     hardware("run", *REMOTE, "--yes", "--mode", "session", "--shots", 50, "--tolerance", 1)
     assert modes == ["batch", "session"]

@@ -200,7 +200,7 @@ def test_jobs_that_a_service_limits_are_more(train, far, monkeypatch):
 
 def test_jobs_are_sent_in_a_batch_which_every_plan_allows(train, far, monkeypatch):
     modes = set()
-    monkeypatch.setattr(RuntimeService, "_mode", lambda self: modes.add(self._plan.options.mode))
+    monkeypatch.setattr(RuntimeService, "_mode", lambda self: modes.add(self._setup.options.mode))
     assert train(*NEW, "--yes", "--epochs", 1, backend="ibm_rome").code == 0
     assert modes == {"batch"}
 

@@ -7,7 +7,7 @@ import numpy as np
 from mcquack.errors import LostJobError, StoreError
 from mcquack.hardware.jobs.ledger import Ledger
 from mcquack.hardware.jobs.running import follow, noted
-from mcquack.hardware.jobs.service import JobStatus, Limits
+from mcquack.hardware.jobs.service import JobStatus, Limits, Speed
 from tests.hardware.doubles import bits_of, circuits_of
 
 CIRCUITS = circuits_of(4, 3)
@@ -21,6 +21,7 @@ class FolderService:
         self.folder, self.told = folder, told
         self.description = {"device": "folder"}
         self.limits = Limits(executions=2 * SHOTS)  # six jobs
+        self.speed = Speed()
 
     def submit(self, angles, *, shots, tag):
         self.told("submit")

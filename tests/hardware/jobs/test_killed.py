@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from mcquack.errors import StoreBusyError
-from mcquack.hardware.jobs.ledger import Ledger, stored_counts, weight_histograms
+from mcquack.hardware.jobs.ledger import Ledger, hamming_histograms, stored_counts
 from mcquack.hardware.jobs.running import follow, noted
 from mcquack.hardware.native import angle_sets
 from tests.database.processes import started
@@ -25,7 +25,7 @@ def folder(tmp_path):
 
 def expected_counts():
     bits = bits_of(angle_sets(CIRCUITS).reshape(12, -1), shots=SHOTS, n_qubits=CIRCUITS.n_qubits)
-    return weight_histograms(bits, n_qubits=CIRCUITS.n_qubits).reshape(4, 3, -1)
+    return hamming_histograms(bits, n_qubits=CIRCUITS.n_qubits).reshape(4, 3, -1)
 
 
 def steps_until_killed(path, folder, *, n_steps):

@@ -1,3 +1,5 @@
+"""A ledger keeps what was asked for, every job and every bit, whatever happens to its writer."""
+
 import sqlite3
 from contextlib import closing
 
@@ -7,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcquack.bench.store import Store
-from mcquack.errors import StoreBusyError, StoreError
-from mcquack.hardware.jobs.ledger import LEDGER, Ledger
-from mcquack.hardware.jobs.records import Measurement
+from mcquack.circuits.overlap import OverlapCircuits
+from mcquack.errors import InvalidInputError, StoreBusyError, StoreError
+from mcquack.hardware.jobs.ledger import LEDGER, Ledger, Measurement, hamming_histograms, stored_counts
 from tests.hardware.doubles import circuits_of
 
 
@@ -221,3 +223,82 @@ def test_a_missing_ledger_is_told_and_not_made_to_be_read(path):
     with pytest.raises(StoreError, match="no ledger at"):
         Ledger.open(path)
     assert not path.exists()
+
+
+def asked(**changes):
+    return Measurement(
+        **{"circuits": circuits_of(2, 2), "shots": 10, "service": {"device": "a", "ring": [0, 1]}} | changes
+    )
+
+
+def test_whatever_decides_what_is_measured_decides_the_id_and_nothing_else():
+    same = [
+        asked(),
+        asked(circuits=circuits_of(2, 2)),
+        asked(service={"ring": (0, 1), "device": "a"}),
+        asked(shots=np.int64(10)),
+        asked(created_at="2020-01-01"),
+    ]
+    assert len({one.id for one in same}) == 1
+    others = [
+        asked(circuits=circuits_of(2, 2, seed=1)),
+        asked(shots=11),
+        asked(service={"device": "b", "ring": [0, 1]}),
+        asked(service={"device": "a", "ring": [1, 0]}),
+        asked(label="again"),
+    ]
+    assert len({one.id for one in [*others, same[0]]}) == 6
+
+
+def test_an_id_is_the_same_on_every_machine_and_in_every_version():
+    angles = np.arange(12).reshape(1, 2, 2, 3) / 8
+    circuits = OverlapCircuits(samples=angles, centroids=-angles)
+    assert asked(circuits=circuits, label="α").id == "d7d1e87a9962a925"
+
+
+@pytest.mark.parametrize(
+    ("changes", "name"),
+    [
+        ({"shots": 0}, "shots"),
+        ({"shots": 1.5}, "shots"),
+        ({"label": "two\nlines"}, "label"),
+        ({"label": None}, "label"),
+        ({"service": {"error": float("nan")}}, "description"),
+        ({"service": {"device": object()}}, "description"),
+    ],
+)
+def test_what_cannot_be_kept_is_refused(changes, name):
+    with pytest.raises(InvalidInputError, match=name):
+        asked(**changes)
+
+
+@given(n_qubits=st.integers(1, 40), n_circuits=st.integers(0, 4), shots=st.integers(1, 30), seed=st.integers(0, 99))
+def test_histograms_are_those_of_the_ones_before_they_were_packed(n_qubits, n_circuits, shots, seed):
+    ones = np.random.default_rng(seed).random((n_circuits, shots, n_qubits)) < 0.5
+    packed = np.packbits(np.pad(ones, ((0, 0), (0, 0), (-n_qubits % 8, 0))), axis=-1)
+    expected = np.zeros((n_circuits, n_qubits + 1), dtype=np.int64)
+    for circuit, weights in enumerate(ones.sum(axis=-1)):
+        for weight in weights:
+            expected[circuit, weight] += 1
+    found = hamming_histograms(packed, n_qubits=n_qubits)
+    assert found.dtype == np.int64
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_bits_are_packed_as_qiskit_packs_them():
+    primitives = pytest.importorskip("qiskit.primitives")
+    shots = ["00000000011", "10000000000", "11111111111"]
+    array = primitives.BitArray.from_samples(shots, num_bits=11).array
+    np.testing.assert_array_equal(hamming_histograms(array[None], n_qubits=11), [[0, 1, 1, *[0] * 8, 1]])
+
+
+def test_what_is_not_complete_has_no_counts():
+    one = Measurement(circuits=circuits_of(1, 2), shots=3, service={})
+    ledger = Ledger.in_memory()
+    ledger.add(one, (range(1), range(1, 2)))
+    job = ledger.note_attempt(one.id, ledger.parts(one.id)[0])
+    ledger.note_sent(job.tag, "id")
+    ledger.keep_bits(job.tag, np.zeros((1, 3, 1), dtype=np.uint8))
+    with pytest.raises(StoreError, match=r"only 1 of 2 circuits .* resume"):
+        stored_counts(ledger, one.id)
+    ledger.close()

@@ -1,5 +1,8 @@
+"""Whatever happens on the way, the same is measured, nothing twice, and everybody is told how to go on."""
+
 import threading
 from contextlib import closing
+from itertools import islice, pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -9,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mcquack.errors import AccountError, DeviceError, InvalidInputError, StoreError
-from mcquack.hardware.jobs.ledger import Ledger, stored_counts, weight_histograms
-from mcquack.hardware.jobs.running import cancel, follow, how_to_go_on, noted, refresh, submit
+from mcquack.hardware.jobs.ledger import Ledger, hamming_histograms, stored_counts
+from mcquack.hardware.jobs.running import Waiting, cancel, follow, how_to_go_on, noted, refresh, submit
 from mcquack.hardware.jobs.service import JobStatus, Limits
 from mcquack.hardware.native import angle_sets
 from tests.hardware.doubles import FAULTS, SECRET, Crash, FakeService, bits_of, circuits_of, hasty
@@ -25,7 +28,7 @@ def expected_counts(circuits=CIRCUITS, shots=SHOTS):
     """Without jobs, splitting or a ledger."""
     angles = angle_sets(circuits).reshape(-1, angle_sets(circuits).shape[-1])
     bits = bits_of(angles, shots=shots, n_qubits=circuits.n_qubits)
-    return weight_histograms(bits, n_qubits=circuits.n_qubits).reshape(*circuits.shape, -1)
+    return hamming_histograms(bits, n_qubits=circuits.n_qubits).reshape(*circuits.shape, -1)
 
 
 def begun(ledger, service, **settings):
@@ -76,7 +79,7 @@ class TestWhateverHappens:
             try:
                 with Ledger.open(path, write=True) as ledger:
                     measurement = begun(ledger, service)
-                    list(follow(ledger, service, measurement, patience=hasty(attempts=2, offline_seconds=2)[0]))
+                    list(follow(ledger, service, measurement, waiting=hasty(attempts=2, offline_seconds=2)[0]))
                     assert [part.is_measured for part in ledger.parts(measurement.id)] == [True] * N_JOBS
                     return stored_counts(ledger, measurement.id)
             except (Crash, DeviceError):
@@ -88,7 +91,7 @@ class TestWhateverHappens:
 class TestOneAfterTheOther:
     def test_the_events_of_a_quiet_run_are_in_order(self, memory):
         service = FakeService(limits=SMALL, polls=1)
-        events = list(follow(memory, service, begun(memory, service), patience=hasty()[0]))
+        events = list(follow(memory, service, begun(memory, service), waiting=hasty()[0]))
         assert kinds(events) == ["sent"] * 3 + ["running"] * 3 + ["done"] * 3
         assert [(event.part.first, event.part.last) for event in events[:3]] == [(0, 2), (2, 4), (4, 6)]
         assert all(event.part.is_measured == (event.kind == "done") for event in events)
@@ -145,8 +148,8 @@ class TestFaults:
 
     def test_an_answer_that_got_lost_is_asked_for_again(self, memory):
         service = FakeService(faults=["offline_after", "offline"])
-        patience, pauses = hasty()
-        events = list(follow(memory, service, begun(memory, service), patience=patience))
+        waiting, pauses = hasty()
+        events = list(follow(memory, service, begun(memory, service), waiting=waiting))
         assert kinds(events) == ["offline", "offline", "found", "done"]
         assert pauses == [1, 2]
         assert len(service.submitted) == 1
@@ -156,14 +159,14 @@ class TestFaults:
     def test_what_fails_or_is_lost_is_sent_again_under_another_tag(self, memory, fault):
         service = FakeService(faults=[None, fault])
         measurement = begun(memory, service)
-        found = kinds(follow(memory, service, measurement, patience=hasty()[0]))
+        found = kinds(follow(memory, service, measurement, waiting=hasty()[0]))
         assert found == ["sent", {"fail": "failed", "lose": "lost"}[fault], "resent", "done"]
         assert [job.attempt for job in memory.jobs(measurement.id)] == [1, 2]
         assert len(set(service.submitted)) == 2
 
     def test_a_result_that_is_gone_is_measured_again(self, memory):
         service = FakeService(faults=[None, None, "lose"])
-        assert kinds(follow(memory, service, begun(memory, service), patience=hasty()[0])) == [
+        assert kinds(follow(memory, service, begun(memory, service), waiting=hasty()[0])) == [
             "sent",
             "lost",
             "resent",
@@ -174,36 +177,36 @@ class TestFaults:
         service = FakeService(limits=SMALL, faults=[None, None, None, "fail", None, None, None, None, None, "fail"])
         measurement = begun(ledger, service)
         with pytest.raises(DeviceError) as told:
-            list(follow(ledger, service, measurement, patience=hasty(attempts=2)[0]))
+            list(follow(ledger, service, measurement, waiting=hasty(attempts=2)[0]))
         message = str(told.value)
         assert "1 job ended without a result; that of the circuits 0 to 1 is failed: it broke." in message
         assert "4 of 6 circuits are kept; the same call" in message
         assert f"resume measurement {measurement.id} of {path}" in message
-        list(follow(ledger, service, measurement, patience=hasty()[0]))  # a new call has new attempts
+        list(follow(ledger, service, measurement, waiting=hasty()[0]))  # a new call has new attempts
         np.testing.assert_array_equal(stored_counts(ledger, measurement.id), expected_counts())
         assert len(ledger.jobs(measurement.id)) == 5
 
     def test_a_service_out_of_reach_is_given_up_after_the_time_that_was_set(self, memory):
         service = FakeService(faults=["offline"] * 100)
-        patience, pauses = hasty(offline_seconds=100)
+        waiting, pauses = hasty(offline_seconds=100)
         with pytest.raises(DeviceError, match=r"not be reached for 100 seconds .*no route.* 0 of 6 circuits"):
-            list(follow(memory, service, begun(memory, service), patience=patience))
+            list(follow(memory, service, begun(memory, service), waiting=waiting))
         assert pauses == [1, 2, 4, 8, 16, 32, 37]
 
     def test_waiting_ends_when_it_was_to_end_and_the_jobs_stay(self, memory):
         service = FakeService(faults=[None, *["stall"] * 1000])
-        patience, pauses = hasty(wait_seconds=60, poll_seconds=10)
+        waiting, pauses = hasty(wait_seconds=60, poll_seconds=10)
         measurement = begun(memory, service)
         with pytest.raises(DeviceError, match=r"after \d+ seconds the jobs are not done.* 1 job left"):
-            list(follow(memory, service, measurement, patience=patience))
+            list(follow(memory, service, measurement, waiting=waiting))
         assert 60 <= sum(pauses) <= 70
         assert max(pauses) == 10
         service.faults = iter(())
-        assert kinds(follow(memory, service, measurement, patience=patience)) == ["done"]
+        assert kinds(follow(memory, service, measurement, waiting=waiting)) == ["done"]
 
     def test_a_service_that_takes_few_jobs_at_a_time_gets_the_others_later(self, memory):
         service = FakeService(limits=SMALL, capacity=1, polls=1)
-        events = list(follow(memory, service, begun(memory, service), patience=hasty()[0]))
+        events = list(follow(memory, service, begun(memory, service), waiting=hasty()[0]))
         assert kinds(events).count("held") == 2
         assert kinds(events).count("done") == 3
         assert len(service.submitted) == 3
@@ -217,9 +220,9 @@ class TestFaults:
 
     def test_a_refusal_is_final_if_whatever_was_under_way_has_ended(self, memory):
         service = FakeService(limits=SMALL, faults=[None, "refuse", "fail", *["refuse"] * 500])
-        patience, _ = hasty(wait_seconds=1000, attempts=1)
+        waiting, _ = hasty(wait_seconds=1000, attempts=1)
         with pytest.raises(DeviceError, match="too many jobs are pending"):
-            list(follow(memory, service, begun(memory, service), patience=patience))
+            list(follow(memory, service, begun(memory, service), waiting=waiting))
 
     def test_an_account_that_is_refused_stays_the_error_it_is(self, memory):
         service = FakeService()
@@ -238,9 +241,9 @@ class TestFaults:
             raise StoreError("the disk is full.")
 
         service.submit = submit_without_disk
-        patience, pauses = hasty()
+        waiting, pauses = hasty()
         with pytest.raises(StoreError, match="the disk is full"):
-            list(follow(memory, service, begun(memory, service), patience=patience))
+            list(follow(memory, service, begun(memory, service), waiting=waiting))
         assert not pauses
 
     def test_a_full_disk_loses_no_result(self, ledger):
@@ -297,7 +300,7 @@ class TestFaults:
             raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt) as told:
-            list(follow(ledger, service, measurement, patience=hasty(sleep=interrupt)[0]))
+            list(follow(ledger, service, measurement, waiting=hasty(sleep=interrupt)[0]))
         assert told.value.__notes__ == [how_to_go_on(ledger, measurement.id)]
         assert "3 jobs left to the service; the same call goes on" in told.value.__notes__[0]
         assert {job.state for job in service.jobs.values()} == {"running"}
@@ -326,7 +329,7 @@ class TestCancelling:
         assert [job.state for job in service.jobs.values()] == ["cancelled", "done", "cancelled"]
         assert memory.summary(measurement.id).n_measured == 2
         assert kinds(cancel(memory, service, measurement)) == []
-        found = kinds(follow(memory, service, measurement, patience=hasty()[0]))
+        found = kinds(follow(memory, service, measurement, waiting=hasty()[0]))
         assert found.count("resent") == 2
         np.testing.assert_array_equal(stored_counts(memory, measurement.id), expected_counts())
 
@@ -368,7 +371,7 @@ class TestCancelling:
         list(submit(memory, service, measurement))
         assert kinds(cancel(memory, service, measurement)) == ["cancelled"] * 3
         service.jobs["job-0"].state = service.jobs["job-2"].state = "done"
-        found = kinds(follow(memory, service, measurement, patience=hasty()[0]))
+        found = kinds(follow(memory, service, measurement, waiting=hasty()[0]))
         assert found == ["done", "resent", "done", "running", "done"]
         np.testing.assert_array_equal(stored_counts(memory, measurement.id), expected_counts())
         assert len(service.submitted) == 4
@@ -379,7 +382,7 @@ class TestCancelling:
         list(submit(memory, service, measurement))
         list(cancel(memory, service, measurement))
         service.restart()
-        found = kinds(follow(memory, service, measurement, patience=hasty()[0]))
+        found = kinds(follow(memory, service, measurement, waiting=hasty()[0]))
         assert found == ["resent", "running", "done"]
 
     def test_who_waits_for_a_job_that_somebody_cancels_is_told(self, memory):
@@ -397,7 +400,7 @@ def test_nothing_of_an_account_is_in_the_ledger_or_in_an_event(path):
     service = FakeService(limits=SMALL, faults=[None, "offline", None, "fail"])
     assert service.token == SECRET
     with Ledger.open(path, write=True) as ledger:
-        events = list(follow(ledger, service, begun(ledger, service), patience=hasty()[0]))
+        events = list(follow(ledger, service, begun(ledger, service), waiting=hasty()[0]))
     assert SECRET not in repr(events)
     assert SECRET.encode() not in path.read_bytes()
 
@@ -428,9 +431,32 @@ def test_a_message_that_changes_is_an_event_and_one_that_does_not_is_none(memory
     list(submit(memory, service, measurement))
     service.jobs["job-0"].state = "done"
     service.status = lambda job_id: next(statuses)
-    events = list(follow(memory, service, measurement, patience=hasty()[0]))
+    events = list(follow(memory, service, measurement, waiting=hasty()[0]))
     assert [(event.kind, event.message) for event in events] == [
         ("waiting", "place 2"),
         ("waiting", "place 1"),
         ("done", ""),
     ]
+
+
+def test_pauses_between_questions_grow_to_the_one_that_was_asked_for_and_stay_there():
+    pauses = list(islice(Waiting(poll_seconds=5).polls(), 30))
+    assert pauses[0] == pytest.approx(0.1)
+    assert all(first < second or first == second == 5 for first, second in pairwise(pauses))
+    assert pauses[-1] == 5
+
+
+@pytest.mark.parametrize("seconds", [0.5, 1.0, 7.5, 600.0])
+def test_retries_double_up_to_a_minute_and_last_as_long_as_was_asked_for(seconds):
+    pauses = list(Waiting(offline_seconds=seconds).retries())
+    assert sum(pauses) == pytest.approx(seconds)
+    assert max(pauses) <= 60
+    assert all(second in (min(2 * first, 60), pauses[-1]) for first, second in pairwise(pauses))
+
+
+@pytest.mark.parametrize(
+    "settings", [{"poll_seconds": 0}, {"offline_seconds": -1}, {"attempts": 0}, {"wait_seconds": -1.0}]
+)
+def test_impossible_settings_are_refused(settings):
+    with pytest.raises(InvalidInputError, match=next(iter(settings))):
+        Waiting(**settings)

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 from mcquack.errors import InvalidInputError, LayoutError
 from mcquack.hardware.layout import Coupling, best_ring, ring_lengths
 from mcquack.hardware.layout.cycles import best_cycle
-from mcquack.hardware.layout.properties import usable_graph
+from mcquack.hardware.layout.ring import listed, usable_graph
 from tests.hardware.layout.graphs import all_cycles, couplings, heavy_hex, is_ring
 
 
@@ -182,3 +182,32 @@ def test_settings_are_checked(arguments):
 def test_no_number_is_no_limit():
     with pytest.raises(InvalidInputError, match="max_error"):
         ring_lengths(heavy_hex(), max_error=math.nan)
+
+
+# Lengths are told briefly.
+
+
+@pytest.mark.parametrize(
+    ("lengths", "text"),
+    [
+        ((), "none"),
+        ((5,), "5"),
+        ((1, 2, 12), "1, 2, 12"),
+        ((1, 2, 3), "1, 2, 3"),
+        ((1, 2, 3, 4), "1 to 4"),
+        ((1, 2, 12, 20, 24, 28, 32), "1, 2, 12, 20 to 32 in steps of 4"),
+        ((1, 2, 3, 4, 6, 8, 10, 12), "1 to 4, 6 to 12 in steps of 2"),
+    ],
+)
+def test_even_steps_are_told_by_their_ends(lengths, text):
+    assert listed(lengths) == text
+
+
+@given(st.sets(st.integers(1, 40)).map(sorted))
+def test_the_text_says_all_and_no_more(lengths):
+    said = []
+    for part in listed(lengths).split(", ") if lengths else []:
+        first, _, rest = part.partition(" to ")
+        last, _, step = rest.partition(" in steps of ")
+        said += range(int(first), int(last or first) + 1, int(step or 1))
+    assert said == lengths

@@ -7,7 +7,7 @@ from scipy.stats import chisquare
 from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.hardware.jobs.service import Angles, Bits
 from mcquack.hardware.native import angle_sets
-from tests.hardware.circuit.overlaps import overlap_probabilities
+from tests.hardware.overlaps import overlap_probabilities
 
 # Fixed seeds: a service is right if this holds once, and a wrong one misses it by far.
 LEAST_P_VALUE = 1e-4

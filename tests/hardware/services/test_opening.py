@@ -4,12 +4,13 @@ import pytest
 from qiskit_ibm_runtime.fake_provider import FakeAlgiers, FakeRomeV2
 
 from mcquack.errors import InvalidInputError, LayoutError
+from mcquack.hardware.jobs.service import Speed
 from mcquack.hardware.layout.ring import best_ring
 from mcquack.hardware.services import opening
+from mcquack.hardware.services.account import coupling_of
 from mcquack.hardware.services.opening import list_backends, open_service, opened, reopened
-from mcquack.hardware.services.plan import Options, Plan
+from mcquack.hardware.services.options import Options, Setup
 from mcquack.hardware.services.runtime import RuntimeService
-from mcquack.hardware.snapshot import coupling_of
 from tests.hardware.services.accounts import FarAccount
 
 
@@ -36,7 +37,7 @@ def test_a_device_is_opened_by_its_name(account):
     assert (told["backend"], told["decoupling"], told["seed"]) == ("ibm_algiers", "XY4", None)
     assert tuple(told["ring"]) == best_ring(coupling_of(account.devices[1]), 12).qubits
     assert reopened(told).description == told
-    assert [reopened(told)._plan.options.mode, reopened(told, mode="batch")._plan.options.mode] == ["job", "batch"]
+    assert [reopened(told)._setup.options.mode, reopened(told, mode="batch")._setup.options.mode] == ["job", "batch"]
     assert service.limits.executions == 10_000_000
 
 
@@ -80,6 +81,17 @@ def test_settings_are_checked_before_anything_is_opened(name, settings):
         open_service("ibm_algiers", **{"n_qubits": 2, "n_layers": 2, **settings})
 
 
-def test_a_plan_is_opened_as_it_is():
-    plan = Plan(backend="fake_rome", n_qubits=2, n_layers=1, ring=(2, 1), options=Options(api="v2"), seed=5)
-    assert Plan.of(opened(plan).description) == plan
+def test_a_setup_is_opened_as_it_is():
+    setup = Setup(backend="fake_rome", n_qubits=2, n_layers=1, ring=(2, 1), options=Options(api="v2"), seed=5)
+    assert Setup.of(opened(setup).description) == setup
+
+
+def test_a_service_says_how_fast_its_device_is_without_opening_it_again(account):
+    known = next(device for device in list_backends() if device.name == "fake_pittsburgh")
+    speed = open_service("fake_pittsburgh", n_qubits=12, n_layers=2).speed
+    assert (speed.clops, speed.rep_delay_us) == (known.clops, known.rep_delay_us)
+    far = open_service("ibm_rome", n_qubits=2, n_layers=2)
+    n_asked = len(account.asked)
+    assert far.speed.clops is None or far.speed.clops > 0
+    assert far.speed.readout_us == open_service("aer", n_qubits=2, n_layers=2).speed.readout_us == Speed().readout_us
+    assert len(account.asked) == n_asked

@@ -3,6 +3,7 @@
 import copy
 import pickle
 import time
+from contextlib import closing
 from types import SimpleNamespace
 
 import pytest
@@ -12,9 +13,9 @@ from qiskit_ibm_runtime.exceptions import IBMRuntimeError
 from mcquack.errors import DeviceError, InvalidInputError, LostJobError
 from mcquack.hardware.services import opening, runtime
 from mcquack.hardware.services.account import TOKEN_VARIABLE, snapshot
-from mcquack.hardware.services.plan import Options, Plan
+from mcquack.hardware.services.options import Options, Setup
 from mcquack.hardware.services.runtime import RuntimeService
-from tests.hardware.circuit.overlaps import some_circuits
+from tests.hardware.overlaps import some_circuits
 from tests.hardware.services.accounts import FarAccount, FarJob
 from tests.hardware.services.measuring import flat_angles
 
@@ -22,8 +23,8 @@ CIRCUITS = some_circuits(2, 2)
 
 
 def service_of(account, backend, **options):
-    plan = Plan(backend=backend.name, n_qubits=2, n_layers=2, ring=(1, 2), options=Options(**options))
-    return RuntimeService(plan, backend, account)
+    setup = Setup(backend=backend.name, n_qubits=2, n_layers=2, ring=(1, 2), options=Options(**options))
+    return RuntimeService(setup, backend, account)
 
 
 @pytest.fixture
@@ -41,7 +42,7 @@ def far(device):
 @pytest.mark.parametrize("api", ["v2", "executor"])
 def test_both_samplers_run_in_all_modes_on_the_vendors_local_service(api, mode, device):
     account = QiskitRuntimeService(channel="local")
-    with service_of(account, device, api=api, mode=mode) as service:
+    with closing(service_of(account, device, api=api, mode=mode)) as service:
         job_id = service.submit(flat_angles(CIRCUITS), shots=100, tag="mcquack-1")
         assert service.find("mcquack-1") == job_id
         while service.status(job_id).state in ("queued", "running"):

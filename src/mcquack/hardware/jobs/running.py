@@ -1,36 +1,78 @@
-"""Measures what a ledger lacks, job by job, whatever happens in between."""
+"""Has a service measure what a ledger lacks: jobs are sent, followed, resumed and cancelled, whatever happens.
+
+Each step is in the ledger before the service is called again, so that any process may go on from wherever another was
+stopped. Whatever happens to a job is yielded as an event; who listens may stop at any time.
+"""
 
 import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import numpy as np
 
 from mcquack.checks import require, require_positive, required_count
 from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.errors import AccountError, DeviceError, InvalidInputError, LostJobError, McQuackError
-from mcquack.hardware.jobs.ledger import Ledger
-from mcquack.hardware.jobs.records import Event, EventKind, Job, JobState, Measurement, Part, canonical_json
-from mcquack.hardware.jobs.service import Angles, Bits, Service, State, split
-from mcquack.hardware.native import angle_sets, n_angles
+from mcquack.hardware.jobs.ledger import Job, JobPart, Ledger, Measurement, canonical_json
+from mcquack.hardware.jobs.service import Angles, Bits, JobState, Service, job_ranges
+from mcquack.hardware.native import angle_sets
 
-# How long a device is waited for, and how often it is asked.
-
-_SHORTEST_OF_POLLS = 1 / 50
-_GROWTH = 1.5
-_FIRST_RETRY_SECONDS = 1.0
-_LONGEST_RETRY_SECONDS = 60.0
+EventKind = Literal[
+    "sent",  # a first job for the part reached the service
+    "resent",  # another one did, since the one before it ended without a result
+    "found",  # a job that was sent before an interruption was there all the time
+    "held",  # the service takes no more jobs while those before go on; the part is sent later
+    "waiting",  # the job is in the queue
+    "running",
+    "done",  # its bits are in the ledger
+    "failed",
+    "unusable",  # its bits are not those that were asked for; another one's would not be either
+    "lost",  # the service does not know it any more
+    "cancelled",
+    "offline",  # the service cannot be reached, and is tried again
+]
+_KINDS: dict[JobState, EventKind] = {
+    "queued": "waiting",
+    "running": "running",
+    "failed": "failed",
+    "cancelled": "cancelled",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Patience:
-    """``attempts`` are the jobs sent for a part within one call before it is given up.
+class JobEvent:
+    """One thing that happened to a part of a measurement; what it tells of is in the ledger already."""
 
-    States are asked for every ``poll_seconds``, and more often after something has happened. ``wait_seconds`` is for
-    all jobs together, None to wait as long as it takes; ``offline_seconds`` for a service that cannot be reached.
+    kind: EventKind
+    part: JobPart
+    job: Job
+    message: str = ""
+
+
+T = TypeVar("T")
+Told = Generator[JobEvent, None, T]
+"""The events of a step, and what it gives in the end."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Waiting:
+    """How long a device is waited for, and how often it is asked.
+
+    Parameters
+    ----------
+    poll_seconds
+        Pause between two questions for the states of jobs; shorter ones follow whenever something has happened.
+    wait_seconds
+        How long to wait for all jobs together, None for as long as it takes.
+    offline_seconds
+        How long to try again while the service cannot be reached.
+    attempts
+        The jobs that one call sends for a part before it gives the part up.
+    sleep, clock
+        What waits, and what tells the time; for tests.
     """
 
     poll_seconds: float = 5.0
@@ -49,294 +91,89 @@ class Patience:
 
     def polls(self) -> Iterator[float]:
         """Growing pauses, so that what is done at once is not waited for."""
-        pause = self.poll_seconds * _SHORTEST_OF_POLLS
+        pause = self.poll_seconds / 50
         while True:
             yield pause
-            pause = min(pause * _GROWTH, self.poll_seconds)
+            pause = min(1.5 * pause, self.poll_seconds)
 
     def retries(self) -> Iterator[float]:
-        """Doubling pauses, until the service was out of reach for too long."""
-        pause, left = _FIRST_RETRY_SECONDS, self.offline_seconds
+        """Doubling pauses of up to a minute, until the service was out of reach for too long."""
+        pause, left = 1.0, self.offline_seconds
         while left > 0:
             yield min(pause, left)
             left -= pause
-            pause = min(2 * pause, _LONGEST_RETRY_SECONDS)
-
-
-# The calls of a service, made again while it cannot be reached.
-
-T = TypeVar("T")
-# What a call tells while it is made again and again, and what it gives in the end.
-Told = Generator[Event, None, T]
-
-
-def reached(call: Callable[[], T], part: Part, job: Job, *, patience: Patience) -> Told[T]:
-    """What the call gives, as soon as the service can be reached."""
-    retries = patience.retries()
-    while True:
-        try:
-            return call()
-        except OSError as error:
-            if isinstance(error, McQuackError):  # it says itself what to do, and that is not to wait
-                raise
-            pause = next(retries, None)
-            if pause is None:
-                raise DeviceError(
-                    f"the service could not be reached for {patience.offline_seconds:g} seconds ({error})."
-                ) from error
-            yield Event(kind="offline", part=part, job=job, message=str(error))
-            patience.sleep(pause)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Delivery:
-    """The id of a job and whether the service had it already, or why the service takes it not."""
-
-    job_id: str = ""
-    was_there: bool = False
-    refusal: DeviceError | None = None
-
-
-def delivered(
-    service: Service, measurement: Measurement, part: Part, job: Job, *, patience: Patience, may_be_there: bool
-) -> Told[Delivery]:
-    """How sending the job ended; it is sent only if the service does not know its tag."""
-    angles = part_angles(measurement, part)
-
-    def find_or_submit() -> Delivery:
-        nonlocal may_be_there
-        if may_be_there and (found := service.find(job.tag)) is not None:
-            return Delivery(job_id=found, was_there=True)
-        may_be_there = True  # from here on nobody knows, until an id comes back
-        try:
-            return Delivery(job_id=service.submit(angles, shots=measurement.shots, tag=job.tag))
-        except AccountError:
-            raise
-        except DeviceError as error:
-            return Delivery(refusal=error)
-
-    return (yield from reached(find_or_submit, part, job, patience=patience))
-
-
-def part_angles(measurement: Measurement, part: Part) -> Angles:
-    """The angles of the circuits of a part, (K, P); only its samples are looked at."""
-    n_centroids = measurement.circuits.shape[1]
-    row = part.first // n_centroids
-    angles = angle_sets(measurement.circuits[row : -(-part.last // n_centroids)])
-    skipped = part.first - row * n_centroids
-    return angles.reshape(-1, angles.shape[-1])[skipped : skipped + part.n_circuits]
-
-
-def checked_bits(bits: Bits, measurement: Measurement, part: Part) -> Bits:
-    """The bits, refused unless there are as many as were asked for."""
-    n_qubits = measurement.circuits.n_qubits
-    expected = (part.n_circuits, measurement.shots, -(-n_qubits // 8))
-    found = np.asarray(bits)
-    if found.shape != expected or found.dtype != np.uint8:
-        raise DeviceError(
-            f"the service gave bits of the shape {found.shape} and type {found.dtype} where {expected} and uint8 were "
-            "asked for: circuits, shots and bytes. Nothing was sent again, as it would come back the same; check its "
-            "options, twirling for one."
-        )
-    if n_qubits % 8 and np.any(found[..., 0] >> (n_qubits % 8)):
-        raise DeviceError(
-            f"the service gave ones beyond the {n_qubits} qubits that were measured; nothing was sent again, as it "
-            "would come back the same."
-        )
-    return found
-
-
-# What can be done about one part of a measurement; each step is in the ledger before the service is called again.
-
-_KINDS: dict[State, EventKind] = {
-    "queued": "waiting",
-    "running": "running",
-    "failed": "failed",
-    "cancelled": "cancelled",
-}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Run:
-    """One measurement on one service, and the ledger that keeps it."""
-
-    ledger: Ledger
-    service: Service
-    measurement: Measurement
-    patience: Patience
-
-    def missing(self) -> tuple[Part, ...]:
-        """The parts that are not measured."""
-        return tuple(part for part in self.ledger.parts(self.measurement.id) if not part.is_measured)
-
-    def send(self, part: Part) -> Told[bool]:
-        """Whether the service took a job for the part; a part whose job may have been sent is looked for first."""
-        if (yield from self._done_in_spite_of_cancelling(part)):
-            return True
-        is_new = part.job is None or part.job.has_ended
-        job = self.ledger.note_attempt(self.measurement.id, part) if is_new or part.job is None else part.job
-        delivery = yield from delivered(
-            self.service, self.measurement, part, job, patience=self.patience, may_be_there=not is_new
-        )
-        if delivery.refusal is not None:
-            yield from self._hold(part, job, delivery.refusal)
-            return False
-        self.ledger.note_sent(job.tag, delivery.job_id)
-        kind: EventKind = "found" if delivery.was_there else "sent" if job.attempt == 1 else "resent"
-        yield _event(kind, part, replace(job, job_id=delivery.job_id, state="queued"))
-        return True
-
-    def ask(self, part: Part) -> Told[None]:
-        """Keeps how far the job of the part is, and its bits if it is done."""
-        job = part.job
-        if job is None or job.job_id is None:
-            return
-        job_id = job.job_id
-        try:
-            status = yield from reached(lambda: self.service.status(job_id), part, job, patience=self.patience)
-            if status.state == "done":
-                bits = yield from reached(lambda: self.service.outcomes(job_id), part, job, patience=self.patience)
-                yield self._received(part, job, bits)
-            elif (status.state, status.message) != (job.state, job.message):
-                yield self._changed(part, job, status.state, _KINDS[status.state], status.message)
-        except LostJobError as error:
-            yield self._changed(part, job, "lost", "lost", str(error))
-
-    def end(self, part: Part) -> Told[None]:
-        """Cancels the job of the part, unless it is done by then; one that was never sent will not be."""
-        job = part.job
-        if job is None or job.has_ended:
-            return
-        tag = job.tag
-        job_id = job.job_id or (yield from reached(lambda: self.service.find(tag), part, job, patience=self.patience))
-        if job_id is None:
-            yield self._changed(part, job, "cancelled", "cancelled", "it was not sent")
-            return
-        if job.job_id is None:
-            self.ledger.note_sent(tag, job_id)
-            job = replace(job, job_id=job_id, state="queued")
-        try:
-            yield from reached(lambda: self.service.cancel(job_id), part, job, patience=self.patience)
-        except LostJobError as error:
-            yield self._changed(part, job, "lost", "lost", str(error))
-            return
-        # Its end may take the service a while, but it was asked for: whoever resumes wants a new job.
-        ended = False
-        for event in self.ask(replace(part, job=job)):
-            ended = ended or event.kind in ("done", "failed", "unusable", "lost", "cancelled")
-            if ended or event.kind == "offline":
-                yield event
-        if not ended:
-            yield self._changed(part, job, "cancelled", "cancelled", "")
-
-    def _done_in_spite_of_cancelling(self, part: Part) -> Told[bool]:
-        """Whether the job came to its end although it was to be cancelled: its bits are paid for, and now kept."""
-        if part.job is None or part.job.state != "cancelled" or part.job.job_id is None:
-            return False
-        job, job_id = part.job, part.job.job_id
-        try:
-            status = yield from reached(lambda: self.service.status(job_id), part, job, patience=self.patience)
-        except LostJobError:
-            return False
-        if status.state != "done":
-            return False
-        yield from self.ask(part)
-        return True
-
-    def _received(self, part: Part, job: Job, bits: Bits) -> Event:
-        """Keeps the bits, or why they are not what was asked for."""
-        try:
-            checked = checked_bits(bits, self.measurement, part)
-        except DeviceError as error:
-            return self._changed(part, job, "failed", "unusable", str(error))
-        self.ledger.keep_bits(job.tag, checked)
-        return _event("done", replace(part, is_measured=True), replace(job, state="done", message=""))
-
-    def _hold(self, part: Part, job: Job, refusal: Exception) -> Told[None]:
-        # A service may take only so many jobs at a time, so that a refusal is final only if it has none of them.
-        if not any(other.job is not None and other.job.job_id and other.is_on_its_way for other in self.missing()):
-            raise refusal
-        if job.message != str(refusal):
-            yield self._changed(part, job, "noted", "held", str(refusal))
-
-    def _changed(self, part: Part, job: Job, state: JobState, kind: EventKind, message: str) -> Event:
-        self.ledger.note_state(job.tag, state, message)
-        return _event(kind, part, replace(job, state=state, message=message))
-
-
-def _event(kind: EventKind, part: Part, job: Job) -> Event:
-    return Event(kind=kind, part=replace(part, job=job), job=job, message=job.message)
+            pause = min(2 * pause, 60.0)
 
 
 def noted(ledger: Ledger, service: Service, circuits: OverlapCircuits, *, shots: int, label: str = "") -> Measurement:
-    """The measurement, in the ledger and in parts that the service takes, but not sent; one that is known as it is."""
+    """Keeps what is to be measured, in parts that the service takes, without sending it; what is known stays as it is.
+
+    ``submit``, ``follow``, ``refresh`` and ``cancel`` take what it gives.
+    """
     measurement = Measurement(circuits=circuits, shots=shots, service=service.description, label=label)
     if measurement.id not in ledger:
-        n_parameters = n_angles(circuits.n_qubits, circuits.n_layers)
-        parts = split(measurement.n_circuits, shots=measurement.shots, n_parameters=n_parameters, limits=service.limits)
-        ledger.add(measurement, parts)
+        size = {"n_qubits": circuits.n_qubits, "n_layers": circuits.n_layers}
+        ledger.add(measurement, job_ranges(measurement.n_circuits, shots=shots, **size, limits=service.limits))
     return measurement
 
 
 def submit(
-    ledger: Ledger, service: Service, measurement: Measurement, *, patience: Patience | None = None
-) -> Iterator[Event]:
+    ledger: Ledger, service: Service, measurement: Measurement, *, waiting: Waiting | None = None
+) -> Iterator[JobEvent]:
     """Sends whatever is neither measured nor on its way, as far as the service takes it, and does not wait."""
-    with _run(ledger, service, measurement, patience) as run:
+    with _run(ledger, service, measurement, waiting) as run:
         for part in run.missing():
             if _is_unsent(part) and not (yield from run.send(part)):
                 return
 
 
 def refresh(
-    ledger: Ledger, service: Service, measurement: Measurement, *, patience: Patience | None = None
-) -> Iterator[Event]:
+    ledger: Ledger, service: Service, measurement: Measurement, *, waiting: Waiting | None = None
+) -> Iterator[JobEvent]:
     """Asks once how far the jobs are, and keeps what is done."""
-    with _run(ledger, service, measurement, patience) as run:
-        for part in run.missing():
-            if part.is_on_its_way:
-                yield from run.ask(part)
+    with _run(ledger, service, measurement, waiting) as run:
+        yield from run.ask_for_all()
 
 
 def follow(
-    ledger: Ledger, service: Service, measurement: Measurement, *, patience: Patience | None = None
-) -> Iterator[Event]:
+    ledger: Ledger, service: Service, measurement: Measurement, *, waiting: Waiting | None = None
+) -> Iterator[JobEvent]:
     """Goes on, from wherever it was left, until all is in the ledger; what fails or is lost is sent again.
 
     An interruption leaves the jobs to the service: the next call, in another process too, goes on from there.
     """
-    with _run(ledger, service, measurement, patience) as run:
-        began, pauses = run.patience.clock(), run.patience.polls()
+    with _run(ledger, service, measurement, waiting) as run:
+        began, pauses = run.waiting.clock(), run.waiting.polls()
         n_sent: Counter[int] = Counter()
         given_up: set[int] = set()  # the first circuits of parts that are not sent any more
         while True:
             for event in _round(run, n_sent=n_sent, given_up=given_up):
-                pauses = run.patience.polls()
+                pauses = run.waiting.polls()
                 if event.kind in ("cancelled", "unusable"):  # by somebody, while we waited for it; or not worth another
                     given_up.add(event.part.first)
                 yield event
             missing = run.missing()
             if all(part.first in given_up for part in missing):
                 break
-            waited = run.patience.clock() - began
-            if run.patience.wait_seconds is not None and waited >= run.patience.wait_seconds:
+            waited = run.waiting.clock() - began
+            if run.waiting.wait_seconds is not None and waited >= run.waiting.wait_seconds:
                 raise DeviceError(f"after {waited:.0f} seconds the jobs are not done.")
-            run.patience.sleep(next(pauses))
+            run.waiting.sleep(next(pauses))
         if missing:
             raise _without_result(missing)
 
 
 def cancel(
-    ledger: Ledger, service: Service, measurement: Measurement, *, patience: Patience | None = None
-) -> Iterator[Event]:
+    ledger: Ledger, service: Service, measurement: Measurement, *, waiting: Waiting | None = None
+) -> Iterator[JobEvent]:
     """Ends the jobs that are on their way; what is done by then is kept."""
-    with _run(ledger, service, measurement, patience) as run:
+    with _run(ledger, service, measurement, waiting) as run:
         for part in run.missing():
             yield from run.end(part)
 
 
 def how_to_go_on(ledger: Ledger, measurement_id: str) -> str:
-    """What is safe, and how the rest is had."""
+    """What of a measurement is safe, and how the rest is had, in words."""
     summary = ledger.summary(measurement_id)
     n_under_way = sum(part.is_on_its_way for part in summary.parts)
     left = f", {_jobs(n_under_way)} left to the service" if n_under_way else ""
@@ -346,28 +183,217 @@ def how_to_go_on(ledger: Ledger, measurement_id: str) -> str:
     return f"{kept}; the same call goes on from there, or resume measurement {measurement_id} of {ledger}."
 
 
-def _round(run: Run, *, n_sent: Counter[int], given_up: set[int]) -> Iterator[Event]:
+@dataclass(frozen=True, kw_only=True)
+class _Run:
+    """One measurement on one service, and what can be done about a part of it."""
+
+    ledger: Ledger
+    service: Service
+    measurement: Measurement
+    waiting: Waiting
+
+    def missing(self) -> tuple[JobPart, ...]:
+        """The parts that are not measured."""
+        return tuple(part for part in self.ledger.parts(self.measurement.id) if not part.is_measured)
+
+    def send(self, part: JobPart) -> Told[bool]:
+        """Whether the service took a job for the part; a part whose job may have been sent is looked for first."""
+        if (yield from self._done_in_spite_of_cancelling(part)):
+            return True
+        may_be_there = part.job is not None and not part.job.has_ended
+        job = part.job if part.job and may_be_there else self.ledger.note_attempt(self.measurement.id, part)
+        angles = _part_angles(self.measurement, part)
+
+        def find_or_submit() -> tuple[str, bool] | DeviceError:
+            """The id of the job and whether it was there already, or why the service does not take it."""
+            nonlocal may_be_there
+            if may_be_there and (found := self.service.find(job.tag)) is not None:
+                return found, True
+            may_be_there = True  # from here on nobody knows, until an id comes back
+            try:
+                return self.service.submit(angles, shots=self.measurement.shots, tag=job.tag), False
+            except AccountError:
+                raise
+            except DeviceError as refusal:
+                return refusal
+
+        delivery = yield from self._reached(find_or_submit, part, job)
+        if isinstance(delivery, DeviceError):
+            # A service may take only so many jobs at a time, so that a refusal is final only if it has none of them.
+            if not any(other.job and other.job.job_id and other.is_on_its_way for other in self.missing()):
+                raise delivery
+            if job.message != str(delivery):
+                yield self._changed(part, job, "noted", "held", str(delivery))
+            return False
+        job_id, was_there = delivery
+        self.ledger.note_sent(job.tag, job_id)
+        kind: EventKind = "found" if was_there else "sent" if job.attempt == 1 else "resent"
+        yield _event(kind, part, replace(job, job_id=job_id, state="queued"))
+        return True
+
+    def ask(self, part: JobPart) -> Told[None]:
+        """Keeps how far the job of the part is, and its bits if it is done."""
+        job = part.job
+        if job is None or job.job_id is None:
+            return
+        job_id = job.job_id
+        try:
+            status = yield from self._reached(lambda: self.service.status(job_id), part, job)
+            if status.state == "done":
+                bits = yield from self._reached(lambda: self.service.outcomes(job_id), part, job)
+                yield self._received(part, job, bits)
+            elif (status.state, status.message) != (job.state, job.message):
+                yield self._changed(part, job, status.state, _KINDS[status.state], status.message)
+        except LostJobError as error:
+            yield self._changed(part, job, "lost", "lost", str(error))
+
+    def ask_for_all(self) -> Told[None]:
+        """The same for all jobs that are on their way."""
+        for part in self.missing():
+            if part.is_on_its_way:
+                yield from self.ask(part)
+
+    def end(self, part: JobPart) -> Told[None]:
+        """Cancels the job of the part, unless it is done by then; one that was never sent will not be."""
+        job = part.job
+        if job is None or job.has_ended:
+            return
+        tag = job.tag
+        job_id = job.job_id or (yield from self._reached(lambda: self.service.find(tag), part, job))
+        if job_id is None:
+            yield self._changed(part, job, "cancelled", "cancelled", "it was not sent")
+            return
+        if job.job_id is None:
+            self.ledger.note_sent(tag, job_id)
+            job = replace(job, job_id=job_id, state="queued")
+        try:
+            yield from self._reached(lambda: self.service.cancel(job_id), part, job)
+        except LostJobError as error:
+            yield self._changed(part, job, "lost", "lost", str(error))
+            return
+        # Its end may take the service a while, but it was asked for: whoever resumes wants a new job.
+        ended = False
+        for event in self.ask(replace(part, job=job)):
+            ended = ended or event.job.has_ended
+            if ended or event.kind == "offline":
+                yield event
+        if not ended:
+            yield self._changed(part, job, "cancelled", "cancelled", "")
+
+    def _done_in_spite_of_cancelling(self, part: JobPart) -> Told[bool]:
+        """Whether the job came to its end although it was to be cancelled: its bits are paid for, and now kept."""
+        if part.job is None or part.job.state != "cancelled" or part.job.job_id is None:
+            return False
+        job_id = part.job.job_id
+        try:
+            status = yield from self._reached(lambda: self.service.status(job_id), part, part.job)
+        except LostJobError:
+            return False
+        if status.state == "done":
+            yield from self.ask(part)
+        return status.state == "done"
+
+    def _reached(self, call: Callable[[], T], part: JobPart, job: Job) -> Told[T]:
+        """What a call of the service gives, made again while it cannot be reached."""
+        retries = self.waiting.retries()
+        while True:
+            try:
+                return call()
+            except OSError as error:
+                if isinstance(error, McQuackError):  # it says itself what to do, and that is not to wait
+                    raise
+                pause = next(retries, None)
+                if pause is None:
+                    raise DeviceError(
+                        f"the service could not be reached for {self.waiting.offline_seconds:g} seconds ({error})."
+                    ) from error
+                yield JobEvent(kind="offline", part=part, job=job, message=str(error))
+                self.waiting.sleep(pause)
+
+    def _received(self, part: JobPart, job: Job, bits: Bits) -> JobEvent:
+        """Keeps the bits, or why they are not what was asked for."""
+        problem = _problem_of(bits, self.measurement, part)
+        if problem:
+            return self._changed(part, job, "failed", "unusable", problem)
+        self.ledger.keep_bits(job.tag, bits)
+        return _event("done", replace(part, is_measured=True), replace(job, state="done", message=""))
+
+    def _changed(self, part: JobPart, job: Job, state: JobState, kind: EventKind, message: str) -> JobEvent:
+        self.ledger.note_state(job.tag, state, message)
+        return _event(kind, part, replace(job, state=state, message=message))
+
+
+@contextmanager
+def _run(ledger: Ledger, service: Service, measurement: Measurement, waiting: Waiting | None) -> Iterator[_Run]:
+    """Refuses another service than that of the measurement; whatever ends the run tells what is kept."""
+    ours, theirs = dict(service.description), dict(measurement.service)
+    if canonical_json(ours) != canonical_json(theirs):
+        names = sorted(name for name in ours.keys() | theirs.keys() if ours.get(name) != theirs.get(name))
+        differences = ", ".join(f"{name} is {ours.get(name)!r} and was {theirs.get(name)!r}" for name in names)
+        raise InvalidInputError(
+            f"measurement {measurement.id} was begun on another service: {differences}. Open that one to go on, or "
+            "measure anew on this one."
+        )
+    try:
+        yield _Run(ledger=ledger, service=service, measurement=measurement, waiting=waiting or Waiting())
+    except DeviceError as error:
+        raise type(error)(f"{error} {how_to_go_on(ledger, measurement.id)}") from error
+    except KeyboardInterrupt as interrupt:
+        interrupt.add_note(how_to_go_on(ledger, measurement.id))
+        raise
+
+
+def _round(run: _Run, *, n_sent: Counter[int], given_up: set[int]) -> Iterator[JobEvent]:
     """Sends what can be sent, then asks for all that was."""
     for part in run.missing():
         if not _is_unsent(part) or part.first in given_up:
             continue
-        if n_sent[part.first] == run.patience.attempts:
+        if n_sent[part.first] == run.waiting.attempts:
             given_up.add(part.first)
             continue
         if not (yield from run.send(part)):
             break
         n_sent[part.first] += 1
-    for part in run.missing():
-        if part.is_on_its_way:
-            yield from run.ask(part)
+    yield from run.ask_for_all()
 
 
-def _is_unsent(part: Part) -> bool:
+def _is_unsent(part: JobPart) -> bool:
     """Whether there is no job of it, or one that ended, or one that was about to be sent."""
     return part.job is None or part.job.has_ended or part.job.job_id is None
 
 
-def _without_result(parts: tuple[Part, ...]) -> DeviceError:
+def _part_angles(measurement: Measurement, part: JobPart) -> Angles:
+    """The angles of the circuits of a part, (K, P); only its samples are looked at."""
+    n_centroids = measurement.circuits.shape[1]
+    row = part.first // n_centroids
+    angles = angle_sets(measurement.circuits[row : -(-part.last // n_centroids)])
+    skipped = part.first - row * n_centroids
+    return angles.reshape(-1, angles.shape[-1])[skipped : skipped + part.n_circuits]
+
+
+def _problem_of(bits: Bits, measurement: Measurement, part: JobPart) -> str:
+    """Why the bits are not those that were asked for; "" if they are."""
+    n_qubits, found = measurement.circuits.n_qubits, np.asarray(bits)
+    expected = (part.n_circuits, measurement.shots, -(-n_qubits // 8))
+    if found.shape != expected or found.dtype != np.uint8:
+        return (
+            f"the service gave bits of the shape {found.shape} and type {found.dtype} where {expected} and uint8 were "
+            "asked for: circuits, shots and bytes. Nothing was sent again, as it would come back the same; check its "
+            "options, twirling for one."
+        )
+    if n_qubits % 8 and np.any(found[..., 0] >> (n_qubits % 8)):
+        return (
+            f"the service gave ones beyond the {n_qubits} qubits that were measured; nothing was sent again, as it "
+            "would come back the same."
+        )
+    return ""
+
+
+def _event(kind: EventKind, part: JobPart, job: Job) -> JobEvent:
+    return JobEvent(kind=kind, part=replace(part, job=job), job=job, message=job.message)
+
+
+def _without_result(parts: tuple[JobPart, ...]) -> DeviceError:
     part = parts[0]
     why = "no reason was given" if part.job is None or not part.job.message else part.job.message
     state = "not sent" if part.job is None else part.job.state
@@ -379,28 +405,3 @@ def _without_result(parts: tuple[Part, ...]) -> DeviceError:
 
 def _jobs(number: int) -> str:
     return f"{number} job{'s' * (number != 1)}"
-
-
-@contextmanager
-def _run(ledger: Ledger, service: Service, measurement: Measurement, patience: Patience | None) -> Iterator[Run]:
-    """Refuses another service than that of the measurement; whatever ends the run tells what is kept."""
-    _require_the_same(service, measurement)
-    try:
-        yield Run(ledger=ledger, service=service, measurement=measurement, patience=patience or Patience())
-    except DeviceError as error:
-        raise type(error)(f"{error} {how_to_go_on(ledger, measurement.id)}") from error
-    except KeyboardInterrupt as interrupt:
-        interrupt.add_note(how_to_go_on(ledger, measurement.id))
-        raise
-
-
-def _require_the_same(service: Service, measurement: Measurement) -> None:
-    ours, theirs = dict(service.description), dict(measurement.service)
-    if canonical_json(ours) == canonical_json(theirs):
-        return
-    names = sorted(name for name in ours.keys() | theirs.keys() if ours.get(name) != theirs.get(name))
-    differences = ", ".join(f"{name} is {ours.get(name)!r} and was {theirs.get(name)!r}" for name in names)
-    raise InvalidInputError(
-        f"measurement {measurement.id} was begun on another service: {differences}. Open that one to go on, or measure "
-        "anew on this one."
-    )

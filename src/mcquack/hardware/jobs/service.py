@@ -1,4 +1,4 @@
-"""The seam between what is to be measured and who measures it: a service far away, or a simulator here."""
+"""What runs jobs, seen from here: a device far away or a simulator, and how many circuits one job of it may hold."""
 
 from dataclasses import dataclass
 from typing import Literal, Protocol
@@ -7,17 +7,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mcquack.arrays import FloatArray
-from mcquack.checks import required_count
+from mcquack.checks import is_number, require, require_positive, required_count
 from mcquack.errors import InvalidInputError
+from mcquack.hardware.native import n_angles, ring_gates
 
-State = Literal["queued", "running", "done", "failed", "cancelled"]
 Bits = NDArray[np.uint8]
 Angles = FloatArray
+JobState = Literal[
+    "noted",  # about to be sent; whether it was, only the service knows
+    "queued",
+    "running",
+    "done",  # and, in a ledger, its bits are kept
+    "failed",
+    "cancelled",
+    "lost",  # the service does not know it any more
+]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """What one job of a service may hold: circuits times shots, and numbers that angles are."""
+    """How much one job of a service may hold.
+
+    Parameters
+    ----------
+    executions
+        Circuits times shots.
+    parameters
+        Circuits times angles of a circuit.
+    """
 
     executions: int = 10_000_000
     parameters: int = 10_000_000
@@ -28,10 +45,48 @@ class Limits:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Speed:
+    """How fast a device is; what is not given is that of ibm_pittsburgh at the time of the paper.
+
+    Parameters
+    ----------
+    clops
+        Layers of IBM's benchmark circuit that it runs in a second, None if nobody says.
+    rep_delay_us
+        Microseconds between two executions, in which the qubits are reset.
+    two_qubit_us, sx_us, readout_us
+        Microseconds of a two-qubit gate, of an SX gate and of the readout.
+
+    Examples
+    --------
+    >>> round(Speed().execution_us(n_qubits=124, n_layers=2), 1)
+    32.5
+    """
+
+    clops: float | None = 250_000
+    rep_delay_us: float = 250.0
+    two_qubit_us: float = 0.088
+    sx_us: float = 0.032
+    readout_us: float = 2.584
+
+    def __post_init__(self) -> None:
+        if self.clops is not None:
+            require_positive("clops", self.clops)
+        for name in ("rep_delay_us", "two_qubit_us", "sx_us", "readout_us"):
+            value = getattr(self, name)
+            require(is_number(value) and 0 <= value < float("inf"), name, "a number of at least 0", value)
+
+    def execution_us(self, *, n_qubits: int, n_layers: int) -> float:
+        """The microseconds of one run of an overlap circuit, whose CNOTs follow each other around the ring."""
+        rotations = (2 * n_layers - 1) * 2 * self.sx_us
+        return ring_gates(n_qubits, n_layers) * (self.two_qubit_us + self.sx_us) + rotations + self.readout_us
+
+
+@dataclass(frozen=True, kw_only=True)
 class JobStatus:
     """How far a job is, and what the service has to say about it."""
 
-    state: State
+    state: JobState
     message: str = ""
 
 
@@ -48,10 +103,17 @@ class Service(Protocol):
         ...
 
     @property
-    def limits(self) -> Limits: ...
+    def limits(self) -> Limits:
+        """How much one job may hold."""
+        ...
+
+    @property
+    def speed(self) -> Speed:
+        """How fast the device is, as far as it says, so that a cost is estimated without opening it again."""
+        ...
 
     def submit(self, angles: Angles, *, shots: int, tag: str) -> str:
-        """Sends a job for each row of angles (K, P); returns its id. Its results come later."""
+        """Sends a job for each row of angles (K, P) and returns its id; its results come later."""
         ...
 
     def find(self, tag: str) -> str | None:
@@ -59,7 +121,7 @@ class Service(Protocol):
         ...
 
     def status(self, job_id: str) -> JobStatus:
-        """Raises LostJobError for a job that the service does not know."""
+        """How far the job is; raises LostJobError for a job that the service does not know."""
         ...
 
     def outcomes(self, job_id: str) -> Bits:
@@ -74,13 +136,18 @@ class Service(Protocol):
         ...
 
 
-# How many circuits go into one job.
+def job_ranges(
+    n_circuits: int, *, shots: int, n_qubits: int, n_layers: int, limits: Limits | None = None
+) -> tuple[range, ...]:
+    """The overlap circuits 0 to ``n_circuits`` in as few jobs as the limits allow, in order and of about equal size.
 
-
-def split(n_circuits: int, *, shots: int, n_parameters: int, limits: Limits) -> tuple[range, ...]:
-    """The circuits 0 to ``n_circuits`` in as few jobs as the limits allow, in order and of about equal size."""
-    shots = required_count("shots", shots)
-    by_shots, by_parameters = limits.executions // shots, limits.parameters // max(n_parameters, 1)
+    Examples
+    --------
+    >>> job_ranges(9_000, shots=100, n_qubits=124, n_layers=2)
+    (range(0, 4500), range(4500, 9000))
+    """
+    shots, limits, n_parameters = required_count("shots", shots), limits or Limits(), n_angles(n_qubits, n_layers)
+    by_shots, by_parameters = limits.executions // shots, limits.parameters // n_parameters
     if not by_shots:
         raise InvalidInputError(
             f"a circuit with {shots} shots is more than a job of this service may hold, {limits.executions} "

@@ -1,94 +1,76 @@
 """Where to draw the qubits of a device, so that a picture looks as the device does."""
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components, shortest_path
 
 from mcquack.arrays import FloatArray
 from mcquack.hardware.layout.coupling import Coupling
-
-Neighbours = dict[int, list[int]]
 
 _MOST_ITERATIONS = 300
 _DENSE = 0.5  # share of all pairs that are coupled, from which on distances tell nothing
 
 
 def qubit_positions(coupling: Coupling) -> FloatArray:
-    """x to the right and y downwards for each qubit, (n, 2), about 1 between coupled ones.
+    """Where each qubit is drawn: x to the right and y downwards, (n, 2), about 1 between coupled ones.
 
     On a lattice that is numbered line by line, as those of IBM are, every coupler is a horizontal or vertical step.
     Elsewhere distances follow the number of couplers on the way; where nearly all are coupled to all, and that tells
     nothing, the qubits stand on a circle. Parts of a device that no coupler joins are side by side.
+
+    Examples
+    --------
+    >>> qubit_positions(Coupling(name="line", n_qubits=3, edges=((0, 1), (1, 2)))).tolist()
+    [[0.0, 0.0], [1.0, 0.0], [2.0, 0.0]]
     """
-    neighbours: Neighbours = {qubit: [] for qubit in range(coupling.n_qubits)}
+    coupled = np.zeros((coupling.n_qubits, coupling.n_qubits), dtype=bool)
     for first, second in coupling.edges:
-        neighbours[first].append(second)
-        neighbours[second].append(first)
-    positions = np.zeros((coupling.n_qubits, 2))
-    right = 0.0
-    for part in sorted(_parts(neighbours), key=lambda part: (-len(part), part)):
-        own = _lattice_positions(part, neighbours)
+        coupled[first, second] = coupled[second, first] = True
+    n_parts, part_of = connected_components(coupled, directed=False)
+    parts = [np.flatnonzero(part_of == part) for part in range(n_parts)]
+    positions, right = np.zeros((coupling.n_qubits, 2)), 0.0
+    for part in sorted(parts, key=lambda part: (-len(part), part[0])):
+        within = coupled[np.ix_(part, part)]
+        own = _lattice_positions(part, within)
         if own is None:
-            own = _free_positions(part, neighbours)
+            own = _free_positions(within)
         own -= own.min(axis=0)
         positions[part] = own + np.array([right, 0.0])
         right += own[:, 0].max() + 1
     return positions
 
 
-def _parts(neighbours: Neighbours) -> list[list[int]]:
-    """The qubits that couplers join, directly or not."""
-    parts: list[list[int]] = []
-    rest = set(neighbours)
-    while rest:
-        part = [min(rest)]
-        for qubit in part:  # which grows meanwhile
-            part += [other for other in neighbours[qubit] if other not in part]
-        rest -= set(part)
-        parts.append(sorted(part))
-    return parts
-
-
-def _lattice_positions(part: list[int], neighbours: Neighbours) -> FloatArray | None:
+def _lattice_positions(numbers: NDArray[np.intp], coupled: NDArray[np.bool_]) -> FloatArray | None:
     """A coupler to the next number goes right, any other one down; None if that leads to a contradiction."""
-    places = {part[0]: (0, 0)}
-    reached = [part[0]]
+    places = {0: (0, 0)}
+    reached = [0]
     for qubit in reached:  # which grows meanwhile
         x, y = places[qubit]
-        for other in neighbours[qubit]:
+        for other in np.flatnonzero(coupled[qubit]).tolist():
             sign = 1 if other > qubit else -1
-            place = (x + sign, y) if abs(other - qubit) == 1 else (x, y + sign)
+            place = (x + sign, y) if abs(numbers[other] - numbers[qubit]) == 1 else (x, y + sign)
             if other not in places:
                 reached.append(other)
             if places.setdefault(other, place) != place:
                 return None
     if len(set(places.values())) < len(places):
         return None
-    positions = np.array([places[qubit] for qubit in part], dtype=np.float64)
+    positions = np.array([places[qubit] for qubit in range(len(numbers))], dtype=np.float64)
     width, height = np.ptp(positions, axis=0)
     return positions if width >= height else positions[:, ::-1].copy()
 
 
-def _free_positions(part: list[int], neighbours: Neighbours) -> FloatArray:
-    n_couplers = sum(len(neighbours[qubit]) for qubit in part) / 2
-    if n_couplers > _DENSE * len(part) * (len(part) - 1) / 2:
-        angles = 2 * np.pi * np.arange(len(part)) / len(part)
-        return np.stack([np.sin(angles), -np.cos(angles)], axis=1) * max(1.0, len(part) / (2 * np.pi))
-    return _upright(_stress_positions(_distances(part, neighbours)))
-
-
-def _distances(part: list[int], neighbours: Neighbours) -> FloatArray:
-    """The number of couplers between any two qubits."""
-    place = {qubit: position for position, qubit in enumerate(part)}
-    distances = np.full((len(part), len(part)), np.inf)
-    for start in part:
-        row = distances[place[start]]
-        row[place[start]] = 0
-        reached = [start]
-        for qubit in reached:  # which grows meanwhile
-            for other in neighbours[qubit]:
-                if row[place[other]] == np.inf:
-                    row[place[other]] = row[place[qubit]] + 1
-                    reached.append(other)
-    return distances
+def _free_positions(coupled: NDArray[np.bool_]) -> FloatArray:
+    n_qubits = len(coupled)
+    if coupled.sum() > _DENSE * n_qubits * (n_qubits - 1):
+        angles = 2 * np.pi * np.arange(n_qubits) / n_qubits
+        return np.stack([np.sin(angles), -np.cos(angles)], axis=1) * max(1.0, n_qubits / (2 * np.pi))
+    positions = _stress_positions(shortest_path(coupled, directed=False, unweighted=True))
+    # Turned so that the longer side lies, and the first qubit is at the upper left.
+    centred = positions - positions.mean(axis=0)
+    _, _, axes = np.linalg.svd(centred, full_matrices=False)
+    turned: FloatArray = centred @ axes.T
+    return turned * np.where(turned[0] > 0, -1, 1)
 
 
 def _stress_positions(distances: FloatArray) -> FloatArray:
@@ -121,11 +103,3 @@ def _principal_positions(distances: FloatArray) -> FloatArray:
     # Qubits with the same neighbours would stand on one another for ever.
     nudges = np.stack([np.cos(np.arange(len(axes))), np.sin(np.arange(len(axes)))], axis=1)
     return signed[:, ::-1] + 1e-3 * nudges
-
-
-def _upright(positions: FloatArray) -> FloatArray:
-    """Turned so that the longer side lies."""
-    centred = positions - positions.mean(axis=0)
-    _, _, axes = np.linalg.svd(centred, full_matrices=False)
-    turned: FloatArray = centred @ axes.T
-    return turned * np.where(turned[0] > 0, -1, 1)  # the first qubit at the upper left

@@ -1,1 +1,1 @@
-"""Who runs circuits: IBM devices, and simulators of their snapshots."""
+"""What runs circuits: IBM's devices, and simulators of their snapshots. Only this folder imports Qiskit."""

@@ -1,22 +1,33 @@
-"""The user's account with IBM, which the vendor's own package finds; no token ever gets further than here."""
+"""The user's account with IBM, and what the devices of it, or their snapshots, tell about themselves.
+
+The vendor's own package finds the account; no token ever gets further than here.
+"""
 
 import os
 import re
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
+from itertools import combinations
 from typing import Any, Literal
 
 import requests
+from qiskit.circuit import Gate
 from qiskit.providers import BackendV2
+from qiskit.transpiler import Target
 from qiskit_ibm_runtime import QiskitRuntimeService, fake_provider
 from qiskit_ibm_runtime.exceptions import IBMAccountError, IBMNotAuthorizedError, RuntimeJobNotFound
 
 from mcquack.checks import did_you_mean, is_number
 from mcquack.errors import AccountError, DeviceError, InvalidInputError, LostJobError, McQuackError
-from mcquack.hardware.opening import LEAST_BUSY, NOISELESS
+from mcquack.hardware.jobs.service import Speed
+from mcquack.hardware.layout import Coupling
+from mcquack.hardware.services.options import LEAST_BUSY, NOISELESS
+
+TWO_QUBIT_GATES = ("cz", "ecr", "cx")
+"""What CNOTs are made of on IBM's devices, the best first."""
 
 # How the vendor words an answer that may be another one a minute later, when it keeps no number of it.
 _OUT_OF_REACH = re.compile(
@@ -88,16 +99,10 @@ def without_secrets(text: object) -> str:
 def _secrets() -> set[str]:
     """Tokens of the environment and the vendor's file, read anew each time so that none is kept."""
     found: set[Any] = {os.environ.get(TOKEN_VARIABLE)}
-    try:
+    # An unreadable file has none to give away; it is reported where the account is opened.
+    with suppress(Exception):
         found |= {account.get("token") for account in QiskitRuntimeService.saved_accounts().values()}
-    except Exception:  # an unreadable file has none to give away; it is reported where the account is opened
-        found |= set()
     return {secret for secret in found if isinstance(secret, str) and secret}
-
-
-# The devices that can be named: snapshots of real ones, a simulator without errors, and those of an account.
-
-Kind = Literal["simulator", "snapshot", "device"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,7 +110,7 @@ class Device:
     """What to choose a device by; None is unknown. ``clops`` are layers of a standard circuit per second."""
 
     name: str
-    kind: Kind
+    kind: Literal["simulator", "snapshot", "device"]
     n_qubits: int | None = None
     processor: str | None = None
     two_qubit_gate: str | None = None
@@ -113,10 +118,39 @@ class Device:
     rep_delay_us: float | None = None
     pending_jobs: int | None = None
 
+    @property
+    def speed(self) -> Speed:
+        """How fast it says that it is; what it does not say is as usual."""
+        delay = {} if self.rep_delay_us is None else {"rep_delay_us": self.rep_delay_us}
+        return Speed(clops=self.clops, **delay)
+
+
+def device_of(
+    backend: Any, *, kind: Literal["snapshot", "device"] = "device", pending_jobs: int | None = None
+) -> Device:
+    """What the configuration of a device says; that of a snapshot is read without its calibration."""
+    known = backend.configuration()
+    processor = getattr(known, "processor_type", None) or {}
+    family, revision = (str(processor.get(name) or "") for name in ("family", "revision"))
+    delay = getattr(known, "default_rep_delay", None)
+    # Some snapshots say "None", in words.
+    speeds = [getattr(known, name, None) for name in ("clops_h", "clops")]
+    return Device(
+        name=backend.name,
+        kind=kind,
+        n_qubits=int(known.n_qubits),
+        processor=f"{family} r{revision}" if family and revision else family or None,
+        two_qubit_gate=next((gate for gate in TWO_QUBIT_GATES if gate in known.basis_gates), None),
+        clops=next((int(speed) for speed in speeds if speed is not None and is_number(speed)), None),
+        # Qiskit gives it in seconds.
+        rep_delay_us=delay * 1e6 if delay else None,
+        pending_jobs=pending_jobs,
+    )
+
 
 def local_devices() -> tuple[Device, ...]:
-    """All that run on this computer, the largest first."""
-    found = [device_of(_made(name), kind="snapshot") for name in _snapshots()]
+    """All devices that run on this computer, the largest first."""
+    found = [device_of(snapshot(name), kind="snapshot") for name in _snapshots()]
     ordered = sorted(found, key=lambda device: (-(device.n_qubits or 0), device.name))
     return Device(name=NOISELESS, kind="simulator"), *ordered
 
@@ -130,7 +164,18 @@ def snapshot(name: str) -> BackendV2:
     """The device as it was on the day of its snapshot."""
     if name not in _snapshots():
         raise unknown_device(name)
-    return _made(name)
+    with warnings.catch_warnings():
+        # One warns that its numbers are invented; the wish for that device is answer enough.
+        warnings.filterwarnings("ignore", message="Properties of fake_", category=UserWarning)
+        return _snapshots()[name]()
+
+
+@cache
+def _snapshots() -> dict[str, type[BackendV2]]:
+    """The classes of the vendor, by the names of their devices."""
+    classes = [maker for maker in vars(fake_provider).values() if isinstance(maker, type)]
+    named = {getattr(maker, "backend_name", None): maker for maker in classes}
+    return {name: maker for name, maker in named.items() if isinstance(name, str)}
 
 
 def unknown_device(name: object, others: tuple[str, ...] = ()) -> InvalidInputError:
@@ -150,39 +195,63 @@ def unknown_device(name: object, others: tuple[str, ...] = ()) -> InvalidInputEr
     return InvalidInputError(f"there is no device {name!r}: {hint}")
 
 
-def device_of(backend: Any, *, kind: Kind, pending_jobs: int | None = None) -> Device:
-    """What the configuration of a device says; that of a snapshot is read without its calibration."""
-    known = backend.configuration()
-    processor = getattr(known, "processor_type", None) or {}
-    family, revision = (str(processor.get(name) or "") for name in ("family", "revision"))
-    delay = getattr(known, "default_rep_delay", None)
-    # Some snapshots say "None", in words.
-    speeds = [getattr(known, name, None) for name in ("clops_h", "clops")]
-    clops = next((speed for speed in speeds if is_number(speed)), None)
-    gates = [gate for gate in ("cz", "ecr", "cx") if gate in known.basis_gates]
-    return Device(
+def coupling_of(backend: BackendV2) -> Coupling:
+    """The couplers of a backend with its last calibration; a backend without a coupling map couples every pair.
+
+    A coupler counts with the gate that CNOTs are made of there. If its two directions differ, the worse one counts.
+    """
+    target = backend.target
+    n_qubits = target.num_qubits
+    if not n_qubits:
+        raise DeviceError(f"{backend.name} does not say how many qubits it has; choose a backend for a device.")
+    gates = _two_qubit_gates(target)
+    edges = tuple(sorted(gates))
+    sx, readout = (
+        [target[name].get((qubit,)) if name in target.operation_names else None for qubit in range(n_qubits)]
+        for name in ("sx", "measure")
+    )
+    coherence = target.qubit_properties or [None] * n_qubits
+    # A fault may be reported as more than certain, and a coherence time of zero is one that was not measured.
+    return Coupling(
         name=backend.name,
-        kind=kind,
-        n_qubits=int(known.n_qubits),
-        processor=f"{family} r{revision}" if family and revision else family or None,
-        two_qubit_gate=gates[0] if gates else None,
-        clops=None if clops is None else int(clops),
-        # Qiskit gives it in seconds.
-        rep_delay_us=delay * 1e6 if delay else None,
-        pending_jobs=pending_jobs,
+        n_qubits=n_qubits,
+        edges=edges,
+        two_qubit_error=tuple(_worst(_number(gate, "error", most=1) for gate in gates[edge]) for edge in edges),
+        two_qubit_us=tuple(_worst(_number(gate, "duration") for gate in gates[edge]) for edge in edges),
+        sx_error=tuple(_number(gate, "error", most=1) for gate in sx),
+        sx_us=tuple(_number(gate, "duration") for gate in sx),
+        readout_error=tuple(_number(gate, "error", most=1) for gate in readout),
+        readout_us=tuple(_number(gate, "duration") for gate in readout),
+        t1_us=tuple(_number(qubit, "t1") or None for qubit in coherence),
+        t2_us=tuple(_number(qubit, "t2") or None for qubit in coherence),
     )
 
 
-@cache
-def _snapshots() -> dict[str, type[BackendV2]]:
-    """The classes of the vendor, by the names of their devices."""
-    classes = [maker for maker in vars(fake_provider).values() if isinstance(maker, type)]
-    named = {getattr(maker, "backend_name", None): maker for maker in classes}
-    return {name: maker for name, maker in named.items() if isinstance(name, str)}
+def _two_qubit_gates(target: Target) -> dict[tuple[int, int], list[Any]]:
+    """The properties of each coupler's gate, in all directions in which it is offered."""
+    found: dict[tuple[int, int], tuple[str, list[Any]]] = {}
+    others = sorted(set(target.operation_names) - set(TWO_QUBIT_GATES))
+    for name in (*(gate for gate in TWO_QUBIT_GATES if gate in target.operation_names), *others):
+        operation = target.operation_from_name(name)
+        if not (isinstance(operation, Gate) and operation.num_qubits == 2):
+            continue
+        offered = target[name]
+        if None in offered:  # one that is offered without any pairs acts on all
+            offered = dict.fromkeys(combinations(range(target.num_qubits), 2))
+        for pair, properties in offered.items():
+            gate, known = found.setdefault((min(pair), max(pair)), (name, []))
+            if gate == name:
+                known.append(properties)
+    return {pair: known for pair, (_, known) in found.items()}
 
 
-def _made(name: str) -> BackendV2:
-    with warnings.catch_warnings():
-        # One warns that its numbers are invented; the wish for that device is answer enough.
-        warnings.filterwarnings("ignore", message="Properties of fake_", category=UserWarning)
-        return _snapshots()[name]()
+def _number(properties: object, name: str, *, most: float | None = None) -> float | None:
+    """A property if it is known: at most so much, or else a time, which Qiskit has in seconds, in microseconds."""
+    value = getattr(properties, name, None)
+    if value is None:
+        return None
+    return float(value) * 1e6 if most is None else min(float(value), most)
+
+
+def _worst(values: Iterable[float | None]) -> float | None:
+    return max((value for value in values if value is not None), default=None)

@@ -1,58 +1,298 @@
-"""Devices on this computer: snapshots of real ones and a simulator without errors, run by the vendor's samplers."""
+"""Devices on this computer: snapshots of real ones and a simulator without errors, run by the vendor's samplers on Aer.
+
+Aer gets a device that is nothing but the ring, as the qubits beside it would only take memory, with its errors by Aer's
+own model, or as Pauli channels, which large rings can afford.
+"""
 
 import hashlib
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from threading import Lock
 from typing import Any
 from uuid import uuid4
 
 import numpy as np
 from qiskit import QuantumCircuit
-from qiskit.circuit import Delay
+from qiskit.circuit import Delay, Gate, Measure, Parameter, Reset
+from qiskit.circuit.library import CXGate, CZGate, ECRGate, RZGate, SXGate, XGate
 from qiskit.providers import BackendV2
-from qiskit.transpiler import PassManager, Target
+from qiskit.transpiler import InstructionProperties, PassManager, QubitProperties, Target
 from qiskit.transpiler.passes import ALAPScheduleAnalysis, PadDelay, TimeUnitConversion
 from qiskit_aer import AerSimulator
-from qiskit_aer.noise import NoiseModel, QuantumError, ReadoutError, depolarizing_error, pauli_error
+from qiskit_aer.noise import NoiseModel, QuantumError, pauli_error
 
 from mcquack.checks import required_count
 from mcquack.errors import DeviceError, LostJobError
-from mcquack.hardware.jobs.service import Angles, Bits, JobStatus, Limits, State
-from mcquack.hardware.native import overlap_template, placed
-from mcquack.hardware.services.plan import Description, Noise, Options, Plan
-from mcquack.hardware.services.ring_device import RingDevice, noiseless_ring, ring_device
-from mcquack.hardware.services.runtime import Program, chosen_api, outcomes_of, sent
+from mcquack.hardware.jobs.service import Angles, Bits, JobState, JobStatus, Limits, Speed
+from mcquack.hardware.layout.coupling import RingProperties, properties_along
+from mcquack.hardware.native import n_angles
+from mcquack.hardware.services.account import coupling_of, device_of
+from mcquack.hardware.services.options import Description, Noise, Options, Setup
+from mcquack.hardware.services.program import Program, SetupService, chosen_api, outcomes_of, sent
 from mcquack.randomness import stream
 
-# The errors of a ring for Aer: its own model, or the same errors as Pauli channels, which large rings can afford.
+_GATES: dict[str, type[Gate]] = {"cz": CZGate, "ecr": ECRGate, "cx": CXGate}
+# What a Heron processor takes, for a simulator that is no device: decoupling needs times.
+_USUAL_US = {"sx_us": 0.032, "two_qubit_us": 0.088, "readout_us": 2.584}
+_USUAL_DT = 4e-9
 
-_MICROSECONDS = 1e6
-Change = Callable[[QuantumCircuit], QuantumCircuit]
+# Up to two layers entangle little beyond neighbours, so that tensors soon are faster than all amplitudes.
+_LARGEST_WHOLE_STATE = 12
+_LARGEST_WHOLE_STATE_OF_MORE_LAYERS = 20
+
+# So that a job takes a minute or so, and what was measured before an interruption is kept.
+_CIRCUITS_OF_A_JOB = {"automatic": 2_000, "matrix_product_state": 100}
+_NOISY_CIRCUITS_OF_A_JOB = {"automatic": 500, "matrix_product_state": 4}
+
+
+@dataclass(kw_only=True)
+class _Job:
+    """A job that waits has angles, one that is done has bits."""
+
+    tag: str
+    shots: int
+    angles: Angles | None
+    bits: Bits | None = None
+    state: JobState = "queued"
+    message: str = ""
+
+
+class LocalService(SetupService):
+    """Runs a job here when its state is first asked for, and forgets all when the process ends.
+
+    The same seed and tag give the same outcomes.
+    """
+
+    def __init__(self, setup: Setup, backend: BackendV2 | None) -> None:
+        """``backend`` is the snapshot that the ring is on, None for no device and no errors."""
+        n_qubits, n_layers = setup.n_qubits, setup.n_layers
+        # What is left to choose is chosen, and what means nothing here is left out.
+        options = replace(setup.options, api=chosen_api(setup.options.api), mode="job")
+        self._setup = replace(
+            setup,
+            options=options if backend is not None else replace(options, noise="none"),
+            seed=0 if setup.seed is None else setup.seed,
+        )
+        self._backend = backend
+        self._method = _method_for(n_qubits, n_layers)
+        self._ring = (
+            noiseless_ring(n_qubits) if backend is None else ring_device(backend, setup.ring, n_layers=n_layers)
+        )
+        self._options, notes = _applied(self._setup.options)
+        self._notes = (*notes, *self._ring.properties.notes)
+        self._jobs: dict[str, _Job] = {}
+        self._lock = Lock()
+
+    @property
+    def description(self) -> Description:
+        """See ``Service``; ``notes`` say what the simulation leaves out or replaces."""
+        version = None if self._backend is None else str(self._backend.backend_version)
+        return self._setup.description(device_version=version, method=self._method, notes="; ".join(self._notes))
+
+    @property
+    def limits(self) -> Limits:
+        """See ``Service``; jobs take a minute or so."""
+        by_method = _CIRCUITS_OF_A_JOB if self._setup.options.noise == "none" else _NOISY_CIRCUITS_OF_A_JOB
+        of_a_circuit = n_angles(self._setup.n_qubits, self._setup.n_layers)
+        return Limits(parameters=by_method[self._method] * of_a_circuit)
+
+    @property
+    def speed(self) -> Speed:
+        """See ``Service``; that of the real device."""
+        return Speed() if self._backend is None else device_of(self._backend).speed
+
+    def submit(self, angles: Angles, *, shots: int, tag: str) -> str:
+        """See ``Service``."""
+        # A ledger may remember jobs of a process that has ended: a number would be that of one of them.
+        job_id = f"local-{uuid4().hex[:12]}"
+        with self._lock:
+            self._jobs[job_id] = _Job(
+                tag=tag, shots=required_count("shots", shots), angles=self._setup.checked_angles(angles)
+            )
+        return job_id
+
+    def find(self, tag: str) -> str | None:
+        """See ``Service``; the latest, if there are several."""
+        jobs = list(self._jobs.items())  # another thread may add one meanwhile
+        return next((job_id for job_id, job in reversed(jobs) if job.tag == tag), None)
+
+    def status(self, job_id: str) -> JobStatus:
+        """See ``Service``; this is where a job that waits is run."""
+        job = self._job(job_id)
+        with self._lock:
+            if job.state == "queued":
+                self._run(job)
+        return JobStatus(state=job.state, message=job.message)
+
+    def outcomes(self, job_id: str) -> Bits:
+        """See ``Service``."""
+        status = self.status(job_id)
+        bits = self._job(job_id).bits
+        if bits is None:
+            raise DeviceError(f"the job {job_id} is {status.state} and has no outcomes. {status.message}".rstrip())
+        return bits
+
+    def cancel(self, job_id: str) -> None:
+        """See ``Service``."""
+        job = self._job(job_id)
+        if job.state == "queued":
+            job.state, job.angles = "cancelled", None
+
+    def _job(self, job_id: str) -> _Job:
+        if job_id not in self._jobs:
+            raise LostJobError(
+                f"this process did not send the job {job_id}: simulations end with the process that runs them, so "
+                "have it sent again."
+            )
+        return self._jobs[job_id]
+
+    def _run(self, job: _Job) -> None:
+        assert job.angles is not None
+        program, simulator = self._prepared
+        seed = self._seed_of(job, job.angles)
+        try:
+            run = sent(program, job.angles, shots=job.shots, options=self._options, mode=simulator, seed=seed)
+            job.bits = outcomes_of(run.result(), (len(job.angles), job.shots))
+            job.state = "done"
+        except Exception as error:  # whatever a simulator stumbles over, jobs fail one by one
+            job.state, job.message = "failed", f"{type(error).__name__}: {error}"
+        job.angles = None
+
+    @cached_property
+    def _prepared(self) -> tuple[Program, "RingSimulator"]:
+        """Made when the first job is run: to describe a service takes none of it."""
+        program = Program.on(self._ring.target, range(self._setup.n_qubits), n_layers=self._setup.n_layers)
+        return program, RingSimulator.of(self._ring, noise=self._options.noise, method=self._method)
+
+    def _seed_of(self, job: _Job, angles: Angles) -> int:
+        # The last part of a tag counts the attempts: a job that is sent again shall give what it would have given.
+        purpose = job.tag.rpartition("-")[0] or job.tag
+        digest = hashlib.sha256(angles.astype("<f8").tobytes()).hexdigest()
+        draws = stream(self._setup.seed or 0, "local service", purpose, str(job.shots), digest)
+        return int(draws.integers(1, 2**31))
+
+
+def _applied(options: Options) -> tuple[Options, tuple[str, ...]]:
+    """What the vendor's local mode does of the options, and what to note about the rest."""
+    if options.api != "v2" or (options.decoupling is None and not options.measure_twirling):
+        return options, ()
+    note = "decoupling and twirling are left out here: with the sampler v2 only the service applies them"
+    return replace(options, decoupling=None, measure_twirling=False), (note,)
+
+
+def _method_for(n_qubits: int, n_layers: int) -> str:
+    """The method of Aer that suits the size of a circuit."""
+    largest = _LARGEST_WHOLE_STATE if n_layers <= 2 else _LARGEST_WHOLE_STATE_OF_MORE_LAYERS
+    return "automatic" if n_qubits <= largest else "matrix_product_state"
+
+
+# The ring of a device as Qiskit and Aer want it.
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RingDevice:
+    """The qubits of a ring under the numbers 0 to n - 1, what is known of them, and the gates between them.
+
+    ``pairs`` are the directions in which the two-qubit gate is offered.
+    """
+
+    properties: RingProperties
+    two_qubit_gate: str = "cz"
+    pairs: tuple[tuple[int, int], ...]
+    dt: float | None = _USUAL_DT
+
+    @property
+    def n_qubits(self) -> int:
+        return len(self.properties.values["sx_error"])
+
+    @property
+    def target(self) -> Target:
+        """The ring as Qiskit wants it; times are rounded to the device's clock."""
+        values = self.properties.values
+        qubits = range(self.n_qubits)
+        coherence = zip(values["t1_us"], values["t2_us"], strict=True)
+        target = Target(
+            num_qubits=self.n_qubits,
+            dt=self.dt,
+            qubit_properties=[QubitProperties(t1=t1 * 1e-6, t2=t2 * 1e-6) for t1, t2 in coherence],
+        )
+        pulses = {(q,): self._known(values["sx_error"][q], values["sx_us"][q]) for q in qubits}
+        readout = {(q,): self._known(values["readout_error"][q], values["readout_us"][q]) for q in qubits}
+        pairs = {
+            pair: self._known(values["two_qubit_error"][place], values["two_qubit_us"][place])
+            for pair in self.pairs
+            for place in [self.coupler(pair)]
+        }
+        # Turns about z are made by the clock.
+        target.add_instruction(RZGate(Parameter("angle")), {(q,): self._known(0.0, 0.0) for q in qubits})
+        target.add_instruction(SXGate(), pulses)
+        target.add_instruction(XGate(), pulses)
+        if pairs:
+            target.add_instruction(_GATES[self.two_qubit_gate](), pairs)
+        target.add_instruction(Measure(), readout)
+        target.add_instruction(Reset(), dict.fromkeys(readout))
+        target.add_instruction(Delay(Parameter("time")), dict.fromkeys(readout))
+        return target
+
+    def coupler(self, pair: tuple[int, int]) -> int:
+        """Number q for the qubits q and q+1 mod n, either way round; of two qubits both are one."""
+        first, second = pair
+        return first if (first + 1) % self.n_qubits == second else second
+
+    def _known(self, error: float, microseconds: float) -> InstructionProperties:
+        duration = microseconds * 1e-6
+        if self.dt:
+            duration = round(duration / self.dt) * self.dt
+        return InstructionProperties(error=error, duration=duration)
+
+
+def ring_device(backend: BackendV2, ring: tuple[int, ...], *, n_layers: int = 2) -> RingDevice:
+    """A ring cut out of a snapshot; faults in it count as the median of the others, which the notes of it say.
+
+    For a circuit of one layer, which has no CNOTs, the qubits need not be a ring.
+    """
+    target = backend.target
+    offered = [name for name in _GATES if name in target.operation_names]
+    gate = offered[0] if offered else "cz"
+    places = {qubit: place for place, qubit in enumerate(ring)}
+    within = [pair for pair in (target[gate] if offered else ()) if pair[0] in places and pair[1] in places]
+    pairs = [(places[first], places[second]) for first, second in within]
+    # On the device there may be couplers beside the ring, which it does not use.
+    next_to = (1, len(ring) - 1)
+    return RingDevice(
+        properties=properties_along(coupling_of(backend), ring, n_layers=n_layers),
+        two_qubit_gate=gate,
+        pairs=tuple(pair for pair in pairs if (pair[0] - pair[1]) % len(ring) in next_to),
+        dt=target.dt or _USUAL_DT,
+    )
+
+
+def noiseless_ring(n_qubits: int) -> RingDevice:
+    """A ring without any errors, as fast as a real one."""
+    everywhere = {
+        **dict.fromkeys(("sx_error", "two_qubit_error", "readout_error"), 0.0),
+        **dict.fromkeys(("t1_us", "t2_us"), math.inf),
+        **_USUAL_US,
+    }
+    values = {name: (value,) * n_qubits for name, value in everywhere.items()}
+    steps = [(q, (q + 1) % n_qubits) for q in range(n_qubits)] if n_qubits > 1 else []
+    pairs = dict.fromkeys(pair for first, second in steps for pair in ((first, second), (second, first)))
+    return RingDevice(properties=RingProperties(values, ()), pairs=tuple(pairs))
 
 
 def noise_model(device: RingDevice, noise: Noise) -> NoiseModel | None:
-    """The errors of gates and of the readout; those of waiting qubits are ``idle_noise``."""
+    """The errors of gates and of the readout; those of waiting qubits are ``idle_noise``.
+
+    As Pauli channels gates are followed by the depolarizing error that has their average infidelity.
+    """
     if noise == "none":
         return None
-    if noise == "full":
-        return NoiseModel.from_backend(AerSimulator(target=device.target))
-    values = device.properties.values
-    model = NoiseModel()
-    for qubit, (sx_error, readout_error) in enumerate(zip(values["sx_error"], values["readout_error"], strict=True)):
-        pulse = depolarizing_error(_depolarizing(sx_error, n_qubits=1), 1)
-        model.add_quantum_error(pulse, ["sx", "x"], [qubit])
-        right, wrong = 1 - readout_error, readout_error
-        model.add_readout_error(ReadoutError([[right, wrong], [wrong, right]]), [qubit])
-    for pair in device.pairs:
-        error = _depolarizing(values["two_qubit_error"][device.coupler(pair)], n_qubits=2)
-        model.add_quantum_error(depolarizing_error(error, 2), device.two_qubit_gate, list(pair))
-    return model
+    return NoiseModel.from_backend(AerSimulator(target=device.target), thermal_relaxation=noise == "full")
 
 
-def idle_noise(device: RingDevice, noise: Noise) -> Change:
+def idle_noise(device: RingDevice, noise: Noise) -> Callable[[QuantumCircuit], QuantumCircuit]:
     """What puts the waiting times into a circuit: as delays for Aer's own model, or as the Pauli errors that happen."""
     target = device.target
     values = device.properties.values
@@ -101,22 +341,9 @@ def relaxation(microseconds: float, *, t1_us: float, t2_us: float) -> QuantumErr
     return pauli_error([("X", flip), ("Y", flip), ("Z", phase), ("I", 1 - 2 * flip - phase)])
 
 
-def _depolarizing(error: float, *, n_qubits: int) -> float:
-    """The weight of the fully mixed state in a gate of this average infidelity."""
-    dimension = 2**n_qubits
-    return float(error * dimension / (dimension - 1))
-
-
 def _microseconds(delay: Delay, target: Target) -> float:
     scale = {"dt": target.dt, "s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "ps": 1e-12}[delay.unit]
-    return float(delay.duration * scale * _MICROSECONDS)
-
-
-# Aer as a ring of qubits that err and wait.
-
-# Up to two layers entangle little beyond neighbours, so that tensors soon are faster than all amplitudes.
-_LARGEST_WHOLE_STATE = 12
-_LARGEST_WHOLE_STATE_OF_MORE_LAYERS = 20
+    return float(delay.duration * scale * 1e6)
 
 
 class RingSimulator(AerSimulator):  # type: ignore[misc]
@@ -125,11 +352,11 @@ class RingSimulator(AerSimulator):  # type: ignore[misc]
     Only then are they complete: samplers decouple and twirl just before.
     """
 
-    _waiting: Change | None = None
+    _waiting: Callable[[QuantumCircuit], QuantumCircuit] | None = None
 
     @classmethod
     def of(cls, device: RingDevice, *, noise: Noise, method: str) -> "RingSimulator":
-        """For a ring, by one of Aer's methods."""
+        """The simulator of a ring, by one of Aer's methods."""
         model = noise_model(device, noise)
         simulator = cls(
             target=device.target,
@@ -143,175 +370,7 @@ class RingSimulator(AerSimulator):  # type: ignore[misc]
         return simulator
 
     def run(self, circuits: QuantumCircuit | Sequence[QuantumCircuit], **options: Any) -> Any:
-        """Of Aer, for circuits with their waiting times."""
+        """Runs circuits as Aer does, with their waiting times in them."""
         wait = self._waiting or (lambda circuit: circuit)
         changed = [wait(circuit) for circuit in ([circuits] if isinstance(circuits, QuantumCircuit) else circuits)]
         return super().run(changed, **options)
-
-
-def method_for(n_qubits: int, n_layers: int) -> str:
-    """The method of Aer that suits the size of a circuit."""
-    largest = _LARGEST_WHOLE_STATE if n_layers <= 2 else _LARGEST_WHOLE_STATE_OF_MORE_LAYERS
-    return "automatic" if n_qubits <= largest else "matrix_product_state"
-
-
-# So that a job takes a minute or so, and what was measured before an interruption is kept.
-_CIRCUITS_OF_A_JOB = {"automatic": 2_000, "matrix_product_state": 100}
-_NOISY_CIRCUITS_OF_A_JOB = {"automatic": 500, "matrix_product_state": 4}
-
-
-@dataclass(kw_only=True)
-class _Job:
-    """One that waits has angles, one that is done has bits."""
-
-    tag: str
-    shots: int
-    angles: Angles | None
-    bits: Bits | None = None
-    state: State = "queued"
-    message: str = ""
-
-
-class LocalService:
-    """Runs a job here when its state is first asked for, and forgets all when the process ends.
-
-    The same seed and tag give the same outcomes.
-    """
-
-    def __init__(self, plan: Plan, backend: BackendV2 | None) -> None:
-        """``backend`` is the snapshot that the ring is on, None for no device and no errors."""
-        self._plan = _as_simulated(plan, is_device=backend is not None)
-        self._method = method_for(plan.n_qubits, plan.n_layers)
-        self._device_version = None if backend is None else str(backend.backend_version)
-        self._device = (
-            noiseless_ring(plan.n_qubits)
-            if backend is None
-            else ring_device(backend, plan.ring, n_layers=plan.n_layers)
-        )
-        self._options, notes = _applied(self._plan.options)
-        self._notes = (*notes, *self._device.properties.notes)
-        self._prepared: tuple[Program, RingSimulator] | None = None
-        self._jobs: dict[str, _Job] = {}
-        self._lock = Lock()
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._plan!r})"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # Jobs stay where they are: a copy in another process could not go on with one that is running.
-        from mcquack.hardware.services.opening import opened
-
-        return opened, (self._plan,)
-
-    @property
-    def description(self) -> Description:
-        """See ``Service``; ``notes`` say what the simulation leaves out or replaces."""
-        return self._plan.description(
-            device_version=self._device_version,
-            method=self._method,
-            notes="; ".join(self._notes),
-        )
-
-    @property
-    def limits(self) -> Limits:
-        """Jobs of a minute or so."""
-        by_method = _CIRCUITS_OF_A_JOB if self._plan.options.noise == "none" else _NOISY_CIRCUITS_OF_A_JOB
-        return Limits(parameters=by_method[self._method] * self._plan.n_angles)
-
-    def submit(self, angles: Angles, *, shots: int, tag: str) -> str:
-        """See ``Service``."""
-        # A ledger may remember jobs of a process that has ended: a number would be that of one of them.
-        job_id = f"local-{uuid4().hex[:12]}"
-        with self._lock:
-            self._jobs[job_id] = _Job(
-                tag=tag, shots=required_count("shots", shots), angles=self._plan.checked_angles(angles)
-            )
-        return job_id
-
-    def find(self, tag: str) -> str | None:
-        """See ``Service``; the latest, if there are several."""
-        jobs = list(self._jobs.items())  # another thread may add one meanwhile
-        return next((job_id for job_id, job in reversed(jobs) if job.tag == tag), None)
-
-    def status(self, job_id: str) -> JobStatus:
-        """See ``Service``; this is where a job that waits is run."""
-        job = self._job(job_id)
-        with self._lock:
-            if job.state == "queued":
-                self._run(job)
-        return JobStatus(state=job.state, message=job.message)
-
-    def outcomes(self, job_id: str) -> Bits:
-        """See ``Service``."""
-        status = self.status(job_id)
-        bits = self._job(job_id).bits
-        if bits is None:
-            raise DeviceError(f"the job {job_id} is {status.state} and has no outcomes. {status.message}".rstrip())
-        return bits
-
-    def cancel(self, job_id: str) -> None:
-        """See ``Service``."""
-        job = self._job(job_id)
-        if job.state == "queued":
-            job.state, job.angles = "cancelled", None
-
-    def _job(self, job_id: str) -> _Job:
-        if job_id not in self._jobs:
-            raise LostJobError(
-                f"this process did not send the job {job_id}: simulations end with the process that runs them, so "
-                "have it sent again."
-            )
-        return self._jobs[job_id]
-
-    def _run(self, job: _Job) -> None:
-        assert job.angles is not None
-        program, simulator = self._program()
-        try:
-            run = sent(
-                program,
-                job.angles,
-                shots=job.shots,
-                options=self._options,
-                mode=simulator,
-                seed=self._seed_of(job),
-            )
-            job.bits = outcomes_of(run.result(), (len(job.angles), job.shots))
-            job.state = "done"
-        except Exception as error:  # whatever a simulator stumbles over, jobs fail one by one
-            job.state, job.message = "failed", f"{type(error).__name__}: {error}"
-        job.angles = None
-
-    def _program(self) -> tuple[Program, RingSimulator]:
-        """Made when the first job is run: to describe a service takes none of it."""
-        if self._prepared is None:
-            template = overlap_template(self._plan.n_qubits, self._plan.n_layers)
-            circuit = placed(template, range(self._plan.n_qubits), self._device.target)
-            simulator = RingSimulator.of(self._device, noise=self._options.noise, method=self._method)
-            self._prepared = Program(circuit=circuit, parameters=tuple(template.parameters)), simulator
-        return self._prepared
-
-    def _seed_of(self, job: _Job) -> int:
-        assert job.angles is not None
-        # The last part of a tag counts the attempts: a job that is sent again shall give what it would have given.
-        purpose = job.tag.rpartition("-")[0] or job.tag
-        digest = hashlib.sha256(job.angles.astype("<f8").tobytes()).hexdigest()
-        draws = stream(self._plan.seed or 0, "local service", purpose, str(job.shots), digest)
-        return int(draws.integers(1, 2**31))
-
-
-def _as_simulated(plan: Plan, *, is_device: bool) -> Plan:
-    """The plan with what is left to choose chosen, and without what means nothing here."""
-    options = replace(plan.options, api=chosen_api(plan.options.api), mode="job")
-    return replace(
-        plan,
-        options=options if is_device else replace(options, noise="none"),
-        seed=0 if plan.seed is None else plan.seed,
-    )
-
-
-def _applied(options: Options) -> tuple[Options, tuple[str, ...]]:
-    """What the vendor's local mode does of the options, and what to note about the rest."""
-    if options.api != "v2" or (options.decoupling is None and not options.measure_twirling):
-        return options, ()
-    note = "decoupling and twirling are left out here: with the sampler v2 only the service applies them"
-    return replace(options, decoupling=None, measure_twirling=False), (note,)

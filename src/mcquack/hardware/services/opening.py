@@ -1,4 +1,4 @@
-"""Services by the names of their devices."""
+"""Services, backends and devices by their names."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -10,10 +10,10 @@ from qiskit.providers.exceptions import QiskitBackendNotFoundError
 from mcquack.checks import require, required_count
 from mcquack.errors import InvalidInputError
 from mcquack.hardware.jobs.service import Service
-from mcquack.hardware.layout.ring import best_ring
-from mcquack.hardware.opening import LEAST_BUSY, NOISELESS, is_remote
+from mcquack.hardware.layout import best_ring
 from mcquack.hardware.services.account import (
     Device,
+    coupling_of,
     device_of,
     explained,
     ibm_service,
@@ -23,9 +23,8 @@ from mcquack.hardware.services.account import (
     unknown_device,
 )
 from mcquack.hardware.services.local import LocalService
-from mcquack.hardware.services.plan import Mode, Options, Plan
+from mcquack.hardware.services.options import LEAST_BUSY, NOISELESS, Mode, Options, Setup, is_remote
 from mcquack.hardware.services.runtime import RuntimeService
-from mcquack.hardware.snapshot import coupling_of
 
 
 def open_service(
@@ -37,42 +36,39 @@ def open_service(
     seed: int = 0,
     ring: Sequence[int] | None = None,
 ) -> Service:
-    """The service that runs circuits of so many qubits and layers on the device of that name.
+    """The service that runs overlap circuits of one size on the device of that name.
 
-    ``"aer"`` is a simulator without errors, ``"fake_pittsburgh"`` a snapshot of a device with its errors, ``"ibm_…"`` a
-    device, and ``"least_busy"`` the one of them that is large enough and has the shortest queue. ``seed`` is for
-    simulations. ``ring`` has the device's qubits in the order of the circuit's; None finds the best.
+    The parameters are those of ``device_sampler``, which also finds the ring that a ledger has kept to.
+
+    Examples
+    --------
+    >>> open_service("fake_rome", n_qubits=2, n_layers=2, ring=(3, 4)).description["ring"]
+    [3, 4]
     """
     n_qubits, n_layers = required_count("n_qubits", n_qubits), required_count("n_layers", n_layers)
     options = Options() if options is None else options
     require(isinstance(options, Options), "options", "Options", options)
     account, backend = _found(name, n_qubits)
-    if ring is None:
-        ring = _chosen_ring(backend, n_qubits, n_layers, options)
-    return _service(
-        Plan(
-            backend=NOISELESS if backend is None else backend.name,
-            n_qubits=n_qubits,
-            n_layers=n_layers,
-            ring=tuple(ring),
-            options=options,
-            seed=None if account is not None else seed,
-        ),
-        account,
-        backend,
+    setup = Setup(
+        backend=NOISELESS if backend is None else backend.name,
+        n_qubits=n_qubits,
+        n_layers=n_layers,
+        ring=tuple(_chosen_ring(backend, n_qubits, n_layers, options) if ring is None else ring),
+        options=options,
+        seed=None if account is not None else seed,
     )
+    return _service(setup, account, backend)
 
 
 def reopened(description: Mapping[str, Any], *, mode: Mode = "job") -> Service:
     """The service that once described itself so, with the same ring, to go on with its jobs; new ones in ``mode``."""
-    plan = Plan.of(description)
-    return opened(replace(plan, options=replace(plan.options, mode=mode)))
+    setup = Setup.of(description)
+    return opened(replace(setup, options=replace(setup.options, mode=mode)))
 
 
-def opened(plan: Plan) -> Service:
-    """The service of a plan."""
-    account, backend = _found(plan.backend, plan.n_qubits)
-    return _service(plan, account, backend)
+def opened(setup: Setup) -> Service:
+    """The service of a setup."""
+    return _service(setup, *_found(setup.backend, setup.n_qubits))
 
 
 def open_backend(name: str) -> BackendV2:
@@ -84,13 +80,19 @@ def open_backend(name: str) -> BackendV2:
 
 
 def list_backends(*, with_account: bool = False) -> tuple[Device, ...]:
-    """Devices by name: those on this computer, and if wanted those of the account before them, least busy first."""
+    """The devices on this computer by name, and if wanted those of the account before them, least busy first.
+
+    Examples
+    --------
+    >>> [device.n_qubits for device in list_backends() if device.name == "fake_pittsburgh"]
+    [156]
+    """
     if not with_account:
         return local_devices()
     account = ibm_service()
     with explained("the devices of the account could not be listed"):
         found = [
-            device_of(backend, kind="device", pending_jobs=backend.status().pending_jobs)
+            device_of(backend, pending_jobs=backend.status().pending_jobs)
             for backend in account.backends(simulator=False)
         ]
     return *sorted(found, key=lambda device: (device.pending_jobs or 0, device.name)), *local_devices()
@@ -119,15 +121,14 @@ def _chosen_ring(backend: BackendV2 | None, n_qubits: int, n_layers: int, option
     found = best_ring(
         coupling_of(backend),
         n_qubits,
-        max_error=options.max_error,
         n_layers=n_layers,
+        max_error=options.max_error,
         allow_faulty=options.allow_faulty,
     )
     return found.qubits
 
 
-def _service(plan: Plan, account: Any, backend: BackendV2 | None) -> Service:
-    if account is None:
-        return LocalService(plan, backend)
-    assert backend is not None
-    return RuntimeService(plan, backend, account)
+def _service(setup: Setup, account: Any, backend: BackendV2 | None) -> Service:
+    if account is None or backend is None:
+        return LocalService(setup, backend)
+    return RuntimeService(setup, backend, account)

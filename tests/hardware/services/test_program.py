@@ -1,4 +1,4 @@
-"""One template serves all pairs, lies on a ring without SWAPs, and keeps its gates whatever is bound."""
+"""One circuit serves all pairs, lies on a ring without SWAPs, and is sent by either sampler with what was asked for."""
 
 import pickle
 from typing import Any
@@ -14,14 +14,28 @@ from qiskit.providers.fake_provider import GenericBackendV2
 from qiskit.quantum_info import Operator, Statevector
 from qiskit.transpiler import CouplingMap, Target
 from qiskit_aer import AerSimulator
+from qiskit_ibm_runtime.executor_sampler import Sampler
 from qiskit_ibm_runtime.fake_provider import FakePittsburgh, FakeTorino
 
 from mcquack.circuits.overlap import OverlapCircuits
-from mcquack.errors import InvalidInputError, LayoutError
+from mcquack.errors import DeviceError, InvalidInputError, LayoutError
 from mcquack.hardware.layout.ring import best_ring
-from mcquack.hardware.native import angle_sets, n_angles, overlap_template, placed, textbook_circuit
-from mcquack.hardware.snapshot import coupling_of
-from tests.hardware.circuit.overlaps import of_itself, overlap_circuits, overlap_probabilities, some_circuits
+from mcquack.hardware.native import angle_sets, n_angles, textbook_gates
+from mcquack.hardware.services import program as samplers
+from mcquack.hardware.services.account import coupling_of
+from mcquack.hardware.services.local import noiseless_ring
+from mcquack.hardware.services.options import Options
+from mcquack.hardware.services.program import (
+    Program,
+    chosen_api,
+    outcomes_of,
+    overlap_template,
+    placed,
+    sampler_settings,
+    sent,
+)
+from tests.hardware.overlaps import of_itself, overlap_circuits, overlap_probabilities, overlap_unitary, some_circuits
+from tests.hardware.services.measuring import flat_angles
 
 # A ring of six with a tail; some couplers have only one direction, and not always the one of the circuit.
 COUPLERS = [[0, 1], [2, 1], [2, 3], [4, 3], [4, 5], [0, 5], [5, 6], [6, 7]]
@@ -51,11 +65,19 @@ def probabilities(circuit: QuantumCircuit) -> NDArray[np.float64]:
     return np.asarray(state.probabilities(qargs=measured_qubits(circuit)[::-1]))
 
 
+def textbook_circuit(circuits: OverlapCircuits, *, sample: int, centroid: int) -> QuantumCircuit:
+    """U†(c) U(x) as the paper draws it, nothing merged."""
+    circuit = QuantumCircuit(circuits.n_qubits)
+    for gate in textbook_gates(circuits.samples[sample], circuits.centroids[centroid]):
+        getattr(circuit, gate.name)(*(() if gate.angle is None else (gate.angle,)), *gate.qubits)
+    return circuit
+
+
 @given(circuits=overlap_circuits())
 def test_binding_gives_the_textbook_circuit(circuits: OverlapCircuits) -> None:
     template = overlap_template(circuits.n_qubits, circuits.n_layers)
     bound = without_measurements(template.assign_parameters(angle_sets(circuits)[0, 1]))
-    textbook = textbook_circuit(circuits, sample=0, centroid=1, measured=False)
+    textbook = textbook_circuit(circuits, sample=0, centroid=1)
     assert Operator(bound).equiv(Operator(textbook), atol=1e-9)
 
 
@@ -162,10 +184,10 @@ def test_one_and_two_qubits_need_no_cycle(n_qubits: int) -> None:
     ("ring", "message"),
     [
         ([3, 2, 1, 0, 5], "needs 6 different qubits, got 5"),
-        ([3, 2, 1, 0, 5, 5], "got 6 of which 5 differ"),
-        ([3, 2, 1, 0, 5, 8], r"the qubits 0 to 7 of the device, and has \[8\] too"),
-        ([3, 2, 1, 0, 5, -1], r"has \[-1\] too"),
-        ([1, 0, 5, 6, 7, 2], r"the device has none for \[\(7, 2\)\]"),
+        ([3, 2, 1, 0, 5, 5], r"different qubits between 0 and 7, got \[3, 2, 1, 0, 5, 5\]"),
+        ([3, 2, 1, 0, 5, 8], r"different qubits between 0 and 7, got .*, 8\]"),
+        ([3, 2, 1, 0, 5, -1], r"between 0 and 7, got .*, -1\]"),
+        ([1, 0, 5, 6, 7, 2], "the device has no coupler between the qubits 7 and 2"),
     ],
 )
 def test_a_ring_that_is_none_is_refused(ring: list[int], message: str) -> None:
@@ -177,3 +199,101 @@ def test_a_ring_that_is_none_is_refused(ring: list[int], message: str) -> None:
 def test_a_circuit_has_at_least_one_qubit_and_layer(size: tuple[Any, Any]) -> None:
     with pytest.raises(InvalidInputError, match="must be a whole number of at least 1"):
         overlap_template(*size)
+
+
+# The textbook circuit is the oracle's, and draws what the paper does.
+
+
+@given(circuits=overlap_circuits(max_qubits=4))
+def test_textbook_circuit_is_the_overlap_circuit(circuits: OverlapCircuits) -> None:
+    for i, j in np.ndindex(circuits.shape):
+        circuit = textbook_circuit(circuits, sample=i, centroid=j)
+        # Qiskit counts qubits from the other end of an index.
+        assert_allclose(Operator(circuit.reverse_bits()).data, overlap_unitary(circuits, i, j), atol=1e-12)
+
+
+# Both samplers of the vendor get the options that were asked for.
+
+MAKERS = [samplers._v2_sampler, samplers._executor_sampler]
+
+
+@pytest.fixture
+def simulator():
+    return AerSimulator(target=noiseless_ring(2).target)
+
+
+@pytest.fixture
+def program(simulator):
+    template = overlap_template(2, 2)
+    return Program(circuit=placed(template, (0, 1), simulator), parameters=tuple(template.parameters))
+
+
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize("sequence", ["XX", "XpXm", "XY4"])
+def test_decoupling_reaches_the_sampler(make, sequence, simulator):
+    found = make(simulator, sampler_settings(Options(decoupling=sequence), shots=100)).options.dynamical_decoupling
+    assert (found.enable, found.sequence_type, found.skip_reset_qubits) == (True, sequence, True)
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_twirling_reaches_the_sampler_with_just_as_many_shots(make, simulator):
+    found = make(simulator, sampler_settings(Options(measure_twirling=True), shots=100)).options.twirling
+    assert (found.enable_measure, found.enable_gates) == (True, False)
+    assert found.num_randomizations * found.shots_per_randomization == 100
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_tags_and_seeds_reach_the_sampler(make, simulator):
+    found = make(simulator, sampler_settings(Options(), shots=1, tag="mcquack-1", seed=7)).options
+    assert found.environment.job_tags == ["mcquack-1"]
+    assert found.simulator.seed_simulator == 7
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_nothing_is_asked_for_unless_an_option_says_so(make, simulator):
+    plain, ours = make(simulator, {}).options, make(simulator, sampler_settings(Options(), shots=100)).options
+    assert (ours.dynamical_decoupling, ours.twirling) == (plain.dynamical_decoupling, plain.twirling)
+
+
+@pytest.mark.parametrize("shots", [1, 7, 100, 101])
+def test_as_many_shots_come_back_as_were_asked_for(shots, program, simulator):
+    angles = flat_angles(some_circuits(2, 2, n_samples=3, n_centroids=1))
+    job = sent(program, angles, shots=shots, options=Options(measure_twirling=True), mode=simulator, seed=1)
+    assert outcomes_of(job.result(), (3, shots)).shape == (3, shots, 1)
+
+
+def test_decoupling_puts_pulses_into_the_waiting_times(monkeypatch):
+    run = []
+    monkeypatch.setattr(AerSimulator, "run", lambda self, circuits, **options: run.extend(circuits) or 1 / 0)
+    simulator = AerSimulator(target=noiseless_ring(6).target)
+    template = overlap_template(6, 2)
+    program = Program(circuit=placed(template, range(6), simulator), parameters=tuple(template.parameters))
+    angles = flat_angles(some_circuits(6, 2, n_samples=1, n_centroids=1))
+    for options in (Options(), Options(decoupling="XX")):
+        with pytest.raises(ZeroDivisionError):
+            sent(program, angles, shots=1, options=options, mode=simulator).result()
+    plain, decoupled = (circuit.count_ops() for circuit in run)
+    assert "x" not in plain
+    assert decoupled["x"] > 0
+    assert decoupled["x"] % 2 == 0
+    assert (decoupled["sx"], decoupled["cz"]) == (plain["sx"], plain["cz"])
+
+
+def test_a_result_of_another_size_is_refused(program, simulator):
+    angles = flat_angles(some_circuits(2, 2, n_samples=2, n_centroids=1))
+    result = sent(program, angles, shots=5, options=Options(), mode=simulator).result()
+    with pytest.raises(DeviceError, match="2 circuits with 6 shots"):
+        outcomes_of(result, (2, 6))
+
+
+def test_the_successor_is_chosen_where_there_is_one(monkeypatch):
+    assert chosen_api("auto") == "executor"
+    assert (chosen_api("v2"), chosen_api("executor")) == ("v2", "executor")
+    monkeypatch.setattr(samplers, "find_spec", lambda name: None)
+    assert chosen_api("auto") == "v2"
+
+
+def test_angles_are_not_rounded(simulator):
+    sampler = samplers._executor_sampler(simulator, {})
+    assert isinstance(sampler, Sampler)
+    assert sampler.options.simulator.angle_decimals >= 15

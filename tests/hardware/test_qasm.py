@@ -19,7 +19,7 @@ from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.errors import InvalidInputError
 from mcquack.hardware.native import angle_sets
 from mcquack.hardware.qasm import angle_names, template_qasm3, to_qasm2, to_qasm3
-from tests.hardware.circuit.overlaps import overlap_circuits, overlap_probabilities, some_circuits
+from tests.hardware.overlaps import overlap_circuits, overlap_probabilities, some_circuits
 
 FORMS: list[Literal["native", "textbook"]] = ["native", "textbook"]
 forms = st.sampled_from(FORMS)

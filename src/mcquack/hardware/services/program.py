@@ -1,0 +1,188 @@
+"""The overlap circuit as Qiskit runs it: one circuit for all pairs, on a ring, sent by the vendor's samplers.
+
+The vendor has two samplers, SamplerV2 and its successor which is built on the executor; both are behind one call here.
+"""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.util import find_spec
+from itertools import combinations
+from typing import Any, Literal, Self
+from uuid import uuid4
+
+import numpy as np
+from qiskit import ClassicalRegister, QuantumCircuit, QuantumRegister, transpile
+from qiskit.circuit import Parameter, ParameterVector
+from qiskit.providers import BackendV2
+from qiskit.transpiler import Target
+
+from mcquack.checks import required_count
+from mcquack.errors import DeviceError, LayoutError
+from mcquack.hardware.jobs.service import Angles, Bits
+from mcquack.hardware.layout import Coupling
+from mcquack.hardware.native import n_angles, native_gates
+from mcquack.hardware.services.options import Api, Options, Setup
+
+_NATIVE_GATES = {"rz", "sx", "cz", "measure"}
+# To round angles to this many digits is to leave them as they are.
+_ALL_DECIMALS = 15
+
+
+def overlap_template(n_qubits: int, n_layers: int) -> QuantumCircuit:
+    """The measured circuit in RZ, SX and CZ; its parameters are in the order of ``angle_sets``."""
+    n_qubits, n_layers = required_count("n_qubits", n_qubits), required_count("n_layers", n_layers)
+    # Two templates in one circuit would clash if their parameters had one name.
+    angles = ParameterVector(f"mcquack_{uuid4().hex[:12]}", n_angles(n_qubits, n_layers))
+    registers = QuantumRegister(n_qubits, "q"), ClassicalRegister(n_qubits, "meas")
+    circuit = QuantumCircuit(*registers, name=f"mcquack_overlap_{n_qubits}x{n_layers}")
+    for gate in native_gates(n_qubits, n_layers, list(angles)):
+        getattr(circuit, gate.name)(*(() if gate.angle is None else (gate.angle,)), *gate.qubits)
+    # Qubits that are done wait for the others: reading some while gates act on their neighbours would disturb these,
+    # and twirling of measurements takes them in one layer.
+    circuit.barrier()
+    circuit.measure(range(n_qubits), range(n_qubits))
+    return circuit
+
+
+def placed(template: QuantumCircuit, ring: Sequence[int], device: BackendV2 | Target) -> QuantumCircuit:
+    """The template in the gates of a device, qubit q on the physical qubit ``ring[q]``, without a SWAP.
+
+    Devices with RZ, SX and CZ run it gate by gate as it is; for others it is translated.
+    """
+    target = device if isinstance(device, Target) else device.target
+    qubits = [int(qubit) for qubit in ring]
+    _require_fit(template, qubits, target)
+    is_native = set(target.operation_names) >= _NATIVE_GATES
+    return transpile(
+        template,
+        target=target,
+        initial_layout=qubits,
+        # Level 0 only translates. What a translation leaves behind is worth joining, and as the angles of the circuit
+        # are symbols then, none can vanish.
+        optimization_level=0 if is_native else 1,
+        seed_transpiler=0,
+    )
+
+
+def _require_fit(template: QuantumCircuit, ring: list[int], target: Target) -> None:
+    """Says what is wrong with a ring that the device does not have, before a compiler would bring in SWAPs."""
+    n_qubits = template.num_qubits
+    if len(ring) != n_qubits:
+        raise LayoutError(f"the circuit needs {n_qubits} different qubits, got {len(ring)}: {ring}.")
+    # A target that fits devices of any size has as many qubits as the circuit.
+    n_physical = n_qubits if target.num_qubits is None else target.num_qubits
+    couplers = target.build_coupling_map()
+    pairs = combinations(range(n_physical), 2) if couplers is None else couplers.get_edges()
+    edges = tuple({(min(pair), max(pair)) for pair in pairs})
+    coupling = Coupling(name="the device", n_qubits=n_physical, edges=edges)
+    # A circuit of one layer has no gates on two qubits, and needs no couplers.
+    has_rings = any(gate.operation.name == "cz" for gate in template.data)
+    _ = coupling.ring_couplers(ring) if has_rings else coupling.ring_qubits(ring)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Program:
+    """A circuit on a device whose parameters take their angles in the order of ``parameters``."""
+
+    circuit: QuantumCircuit
+    parameters: tuple[Parameter, ...]
+
+    @classmethod
+    def on(cls, device: BackendV2 | Target, ring: Sequence[int], *, n_layers: int) -> Self:
+        """The overlap circuit on a ring of a device."""
+        template = overlap_template(len(ring), n_layers)
+        return cls(circuit=placed(template, ring, device), parameters=tuple(template.parameters))
+
+    @cached_property
+    def _kept(self) -> dict[Parameter, int]:
+        """The places of the angles that the circuit still has: a translation may find that some change nothing."""
+        kept = set(self.circuit.parameters)
+        return {parameter: place for place, parameter in enumerate(self.parameters) if parameter in kept}
+
+    def pub(self, angles: Angles) -> tuple[QuantumCircuit, dict[tuple[Parameter, ...], Angles]]:
+        """All sets of angles (K, P) for one circuit, which is sent and compiled once."""
+        return self.circuit, {tuple(self._kept): angles[:, list(self._kept.values())]}
+
+
+class SetupService:
+    """What services share: a setup, which is all that a copy in another process needs, or may have, of them."""
+
+    _setup: Setup
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._setup!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Jobs stay where they are, and an account is opened anew, so that no copy or file ever has its token.
+        from mcquack.hardware.services.opening import opened
+
+        return opened, (self._setup,)
+
+
+def chosen_api(api: Api) -> Literal["v2", "executor"]:
+    """The sampler to take: the successor where the installed version has it."""
+    if api != "auto":
+        return api
+    return "executor" if find_spec("qiskit_ibm_runtime.executor_sampler") else "v2"
+
+
+def sent(
+    program: Program, angles: Angles, *, shots: int, options: Options, mode: Any, tag: str = "", seed: int | None = None
+) -> Any:
+    """The vendor's job, sent to the device, batch or session that ``mode`` is; ``seed`` is for simulators."""
+    make = _v2_sampler if chosen_api(options.api) == "v2" else _executor_sampler
+    sampler = make(mode, sampler_settings(options, shots=shots, tag=tag, seed=seed))
+    return sampler.run([program.pub(angles)], shots=shots)
+
+
+def sampler_settings(options: Options, *, shots: int, tag: str = "", seed: int | None = None) -> dict[str, Any]:
+    """The options of both samplers, whose names agree as far as they go here."""
+    settings: dict[str, Any] = {"environment": {"job_tags": [tag]}} if tag else {}
+    if options.decoupling is not None:
+        # A qubit in its ground state waits at no risk, and those beside the ring had better not be driven at all.
+        pulses = {"enable": True, "sequence_type": options.decoupling, "skip_reset_qubits": True}
+        settings["dynamical_decoupling"] = pulses
+    if options.measure_twirling:
+        ways, shots_each = options.split(shots)
+        # Left to itself, the vendor rounds 100 shots up to 128.
+        settings["twirling"] = {
+            "enable_gates": False,
+            "enable_measure": True,
+            "num_randomizations": ways,
+            "shots_per_randomization": shots_each,
+        }
+    if seed is not None:
+        settings["simulator"] = {"seed_simulator": seed}
+    return settings
+
+
+def outcomes_of(result: Any, shape: tuple[int, int] | None = None) -> Bits:
+    """The packed bits of every shot; ``shape`` is how many circuits and shots are due, None if others know that."""
+    bits: Bits = np.ascontiguousarray(result[0].data.meas.array, dtype=np.uint8)
+    if shape is not None and (bits.ndim != 3 or bits.shape[:2] != shape):
+        raise DeviceError(
+            f"a job for {shape[0]} circuits with {shape[1]} shots each came back with outcomes of the shape "
+            f"{bits.shape}; have it measured anew."
+        )
+    return bits
+
+
+def _v2_sampler(mode: Any, settings: dict[str, Any]) -> Any:
+    from qiskit_ibm_runtime import SamplerV2
+
+    with warnings.catch_warnings():
+        # Whoever asks for this one knows that it has a successor, or has an older version without it.
+        warnings.filterwarnings("ignore", message=".*SamplerV2 class is deprecated", category=DeprecationWarning)
+        return SamplerV2(mode=mode, options=settings)
+
+
+def _executor_sampler(mode: Any, settings: dict[str, Any]) -> Any:
+    from qiskit_ibm_runtime.executor_sampler import Sampler
+
+    sampler = Sampler(mode=mode, options=settings)
+    if hasattr(sampler.options.simulator, "angle_decimals"):
+        # Simulations round angles by default, so that some become those of Clifford gates.
+        sampler.options.simulator.angle_decimals = _ALL_DECIMALS
+    return sampler
