@@ -15,8 +15,7 @@ from mcquack.cli.console import check_can_write, plain_console, shown, tell, tel
 from mcquack.cli.datasets import TARGET, DataDir, loaded
 from mcquack.datasets import Dataset, describe
 from mcquack.datasets.dataset import with_drawn_validation
-from mcquack.datasets.own import ColumnOptions
-from mcquack.datasets.own.tables import names_rows, table_dataset
+from mcquack.datasets.own import ColumnOptions, names_rows, table_dataset
 from mcquack.datasets.table import TableEncoder, TableReading, read_table
 from mcquack.errors import InvalidInputError, UnknownDatasetError
 

@@ -54,8 +54,8 @@ def test_a_name_that_nobody_knows_is_met_with_those_close_to_it(mcquack, argumen
 def test_help_waits_neither_for_the_datasets_nor_for_what_draws_and_fetches_them():
     code = (
         "import sys; from mcquack.cli.app import exit_code; exit_code(['datasets', 'plot', '--help']);"
-        "sys.exit(', '.join({'matplotlib', 'mcquack.datasets.qml_suite', 'mcquack.datasets.real_world', 'pooch', "
-        "'requests', 'sklearn'} & set(sys.modules)))"
+        "sys.exit(', '.join({'matplotlib', 'mcquack.datasets.qml_suite', 'mcquack.datasets.real_world', "
+        "'platformdirs', 'requests', 'sklearn'} & set(sys.modules)))"
     )
     finished = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
     assert finished.stderr.strip() == ""

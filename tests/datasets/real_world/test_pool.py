@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from mcquack.datasets.real_world.pool import Draw, Pool, apportioned, classes_of, drawn
+from mcquack.datasets.real_world.drawing import Draw, Pool, apportioned, classes_of, drawn
 from mcquack.errors import DataFileError, InvalidInputError
 
 
