@@ -16,7 +16,6 @@ import typer
 from rich.filesize import decimal
 from rich.text import Text
 
-from mcquack.checks import did_you_mean
 from mcquack.cli import console as exit_codes
 from mcquack.cli.console import (
     Json,
@@ -31,11 +30,10 @@ from mcquack.cli.console import (
 from mcquack.datasets import Dataset, Description, describe, descriptions, load, names
 from mcquack.datasets import export as export_dataset
 from mcquack.datasets.dataset import PART_NAMES
-from mcquack.datasets.exporting import TARGET, Format, check_no_others, export_names
+from mcquack.datasets.exporting import TARGET as TARGET
+from mcquack.datasets.exporting import Format, check_no_others, export_names
 from mcquack.datasets.files import Places, Source, places
 from mcquack.errors import DataFileError, InvalidInputError, McQuackError, SubstitutedDataWarning
-
-__all__ = ["TARGET", "DataDir", "app", "loaded"]
 
 Facts = Mapping[str, Any]
 
@@ -106,7 +104,7 @@ def listing(
     Examples: mcquack datasets list --suite qml, or mcquack datasets list | cut -f 1
     """
     available = places(data_dir)
-    found = [_brief_facts(description, available) for description in _chosen(suite, family)]
+    found = [_brief_facts(description, available) for description in descriptions(suite, family)]
     if as_json:
         typer.echo(json.dumps(found, indent=2))
     elif sys.stdout.isatty():
@@ -119,16 +117,6 @@ def _brief_facts(description: Description, available: Places) -> dict[str, Any]:
     """What it takes to choose a dataset."""
     facts = description.facts()
     return {**{key: facts[key] for key in _BRIEF}, "where": available.status(description.sources)}
-
-
-def _chosen(suite: str | None, family: str | None) -> Sequence[Description]:
-    in_suite = descriptions(suite)
-    chosen = [description for description in in_suite if family in (None, description.family)]
-    if not chosen:
-        families = list(dict.fromkeys(description.family for description in in_suite if description.family))
-        hint = did_you_mean(family, families, otherwise=f"there are {', '.join(families)}.")
-        raise InvalidInputError(f"no family{f' in {suite}' if suite else ''} is named {family!r}; {hint}")
-    return chosen
 
 
 def _fields(facts: Facts) -> Iterator[object]:
@@ -149,19 +137,18 @@ def _print_table(found: Sequence[Facts], *, whole_families: bool) -> None:
         for *cells, task in _lines(members, whole_families=whole_families):
             table.add_row(*cells, Text(task, no_wrap=True, overflow="ellipsis"))
     table.columns[0].min_width = max(len(str(cell)) for cell in table.columns[0].cells)
-    console = plain_console()
-    console.print(table)
+    plain_console().print(table)
     shorter = " A name with … is a family: --suite or --family lists its members." if whole_families else ""
-    console.print(f"\nSamples: train/validation/test.{shorter} mcquack datasets show NAME tells more.", style="dim")
+    plain_console().print(
+        f"\nSamples: train/validation/test.{shorter} mcquack datasets show NAME tells more.", style="dim"
+    )
 
 
 def _lines(found: Sequence[Facts], *, whole_families: bool) -> Iterator[tuple[str, ...]]:
     for family, in_family in groupby(found, key=lambda facts: str(facts["family"])):
         members = list(in_family)
-        if whole_families and family and len(members) > _LARGE_FAMILY:
-            yield _line(members)
-        else:
-            yield from (_line([member]) for member in members)
+        in_one = whole_families and family and len(members) > _LARGE_FAMILY
+        yield from map(_line, [members] if in_one else [[member] for member in members])
 
 
 def _line(members: Sequence[Facts]) -> tuple[str, ...]:

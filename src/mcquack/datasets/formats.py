@@ -5,10 +5,10 @@ Every reader refuses a file that is broken with a ``DataFileError`` that names i
 
 import gzip
 import io
+import itertools
 import zipfile
 import zlib
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,21 +24,14 @@ from mcquack.errors import DataFileError
 
 # Arrays in the idx format, in which MNIST and its kin are published.
 
-IDX_NAMES = (
-    "train-images-idx3-ubyte",
-    "train-labels-idx1-ubyte",
-    "t10k-images-idx3-ubyte",
-    "t10k-labels-idx1-ubyte",
-)
+IDX_NAMES = tuple(f"{part}-{kind}-ubyte" for part in ("train", "t10k") for kind in ("images-idx3", "labels-idx1"))
 _UNSIGNED_BYTES = 0x08
 
 
 def idx_array(path: Path) -> NDArray[np.uint8]:
     """The array in an idx file of bytes, which may be gzipped."""
-    with path.open("rb") as stream:
-        is_packed = stream.read(2) == b"\x1f\x8b"
-    with opened_gzip(path) if is_packed else path.open("rb") as stream:
-        return idx_content(stream.read(), source=str(path))
+    content = path.read_bytes()
+    return idx_content(unzipped(path) if content.startswith(b"\x1f\x8b") else content, source=str(path))
 
 
 def idx_content(content: bytes, *, source: str) -> NDArray[np.uint8]:
@@ -114,24 +107,17 @@ FASHION_MNIST = _idx_sources(
 # Archives and NumPy's files.
 
 
-@contextmanager
-def opened_gzip(path: Path) -> Iterator[io.BufferedIOBase]:
-    """The unpacked content of a gzip file as a stream."""
+def unzipped(path: Path, *, member: str = "", n_lines: int | None = None) -> bytes:
+    """The content of a gzip file, or of one that is a member of a zip archive, or only its first lines."""
+    packed = io.BytesIO(zip_member(path, member)) if member else path
     try:
-        with gzip.open(path, "rb") as stream:
-            yield stream
+        with gzip.open(packed, "rb") as stream:
+            return stream.read() if n_lines is None else b"".join(itertools.islice(stream, n_lines))
     except (OSError, EOFError, zlib.error) as error:
+        name = f"{member} in {path}" if member else path
         raise DataFileError(
-            f"{path} is not a whole gzip file ({error}); remove it, so that it is fetched anew."
+            f"{name} is not a whole gzip file ({error}); remove it, so that it is fetched anew."
         ) from error
-
-
-def unzipped(content: bytes, *, source: str) -> bytes:
-    """The content of a gzip file that is in memory already."""
-    try:
-        return gzip.decompress(content)
-    except (OSError, EOFError, zlib.error) as error:
-        raise DataFileError(f"{source} is not a whole gzip file ({error}); download it again.") from error
 
 
 def zip_member(path: Path, name: str) -> bytes:

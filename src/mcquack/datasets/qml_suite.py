@@ -6,10 +6,10 @@ stored; the seventh, handwritten digits by their principal components, is read o
 
 from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import RandomState
@@ -35,13 +35,12 @@ _CITATION = (
     "Bowles, Ahmed, Schuld (2024), Better than classical? The subtle art of benchmarking quantum machine learning "
     "models, arXiv:2403.07059"
 )
-_TEST_SHARE = 0.2
 
 
 def entries() -> Iterator[Entry]:
     """All datasets for the registry, family by family."""
     for script in SCRIPTS:
-        for family in script.families:
+        for family in script[1]:
             for n in SIZES:
                 yield Entry(description=_generated_description(family, n), build=partial(_built, script=script))
     for n in SIZES:
@@ -60,22 +59,17 @@ def _description(family: str, n: int, **facts: Any) -> Description:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Family:
+class Family(NamedTuple):
     """Nineteen datasets that differ in one number n; ``n_features`` is None where that is n itself."""
 
     name: str
     task: str
+    n_features: int | None
     points: Callable[[RandomState, int], Part]
-    n_features: int | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Script:
-    """Families that were generated one after the other from one stream of random numbers."""
-
-    seed: int
-    families: tuple[Family, ...]
+Script = tuple[int, tuple[Family, ...]]
+"""A seed and the families that were generated one after the other from its stream of random numbers."""
 
 
 def _standardised(samples: Part) -> Part:
@@ -89,72 +83,58 @@ def _standardised(samples: Part) -> Part:
     return Part(StandardScaler().fit_transform(samples.X), samples.y)
 
 
-SCRIPTS = (
-    Script(
-        seed=42,
-        families=(
-            Family(
-                name="linearly_separable",
-                task="Two sides of a plane in {n} dimensions",
-                points=lambda random, n: separable_points(random, n_features=n),
-            ),
-        ),
-    ),
-    Script(
-        seed=3,
-        families=(
-            Family(
-                name="hidden_manifold",
-                task="A manifold of 6 dimensions in {n}",
-                points=lambda random, n: manifold_points(random, n_features=n, manifold_dimension=6),
-            ),
-            Family(
-                name="hidden_manifold_diff",
-                task="A manifold of {n} dimensions in 10",
-                n_features=10,
-                points=lambda random, n: manifold_points(random, n_features=10, manifold_dimension=n),
-            ),
-        ),
-    ),
-    Script(
-        seed=3,
-        families=(
-            Family(
-                name="two_curves",
-                task="Two curves of degree 5 in {n} dimensions",
-                points=lambda random, n: _standardised(curve_points(random, n_features=n, degree=5, offset=0.1)),
-            ),
-            Family(
-                name="two_curves_diff",
-                task="Two curves of degree {n} in 10 dimensions, 1/{twice_n} apart",
-                n_features=10,
-                points=lambda random, n: _standardised(
-                    curve_points(random, n_features=10, degree=n, offset=1 / (2 * n))
-                ),
-            ),
-        ),
-    ),
-    Script(
-        seed=1,
-        families=(
-            Family(
-                name="hyperplanes_diff",
-                task="Parity of {n} hyperplanes, 3 dimensions seen in 10",
-                n_features=10,
-                points=lambda random, n: _standardised(hyperplane_points(random, n_hyperplanes=n)),
-            ),
-        ),
-    ),
+_SEPARABLE = Family(
+    "linearly_separable",
+    "Two sides of a plane in {n} dimensions",
+    None,
+    lambda random, n: separable_points(random, n_features=n),
+)
+_MANIFOLD = Family(
+    "hidden_manifold",
+    "A manifold of 6 dimensions in {n}",
+    None,
+    lambda random, n: manifold_points(random, n_features=n, manifold_dimension=6),
+)
+_MANIFOLD_DIFF = Family(
+    "hidden_manifold_diff",
+    "A manifold of {n} dimensions in 10",
+    10,
+    lambda random, n: manifold_points(random, n_features=10, manifold_dimension=n),
+)
+_CURVES = Family(
+    "two_curves",
+    "Two curves of degree 5 in {n} dimensions",
+    None,
+    lambda random, n: _standardised(curve_points(random, n_features=n, degree=5, offset=0.1)),
+)
+_CURVES_DIFF = Family(
+    "two_curves_diff",
+    "Two curves of degree {n} in 10 dimensions, 1/{twice_n} apart",
+    10,
+    lambda random, n: _standardised(curve_points(random, n_features=10, degree=n, offset=1 / (2 * n))),
+)
+_HYPERPLANES_DIFF = Family(
+    "hyperplanes_diff",
+    "Parity of {n} hyperplanes, 3 dimensions seen in 10",
+    10,
+    lambda random, n: _standardised(hyperplane_points(random, n_hyperplanes=n)),
+)
+SCRIPTS: tuple[Script, ...] = (
+    (42, (_SEPARABLE,)),
+    (3, (_MANIFOLD, _MANIFOLD_DIFF)),
+    (3, (_CURVES, _CURVES_DIFF)),
+    (1, (_HYPERPLANES_DIFF,)),
 )
 
 
 @cache
 def generated(script: Script) -> Mapping[str, Dataset]:
     """All datasets of a script by name; none can be had without those before it in the stream."""
-    random = RandomState(script.seed)
+    seed, families = script
+    random = RandomState(seed)
     return {
-        name: divided(name, family.points(random, n), random=random, test=_TEST_SHARE, origin="generated")
-        for family in script.families
+        name: divided(name, family.points(random, n), random=random, test=0.2, origin="generated")
+        for family in families
         for n in SIZES
         for name in [f"{family.name}_{n}"]
     }

@@ -12,14 +12,7 @@ import numpy as np
 
 from mcquack.checks import did_you_mean, is_whole_number, require, required_count
 from mcquack.datasets import synthetic
-from mcquack.datasets.dataset import (
-    PART_NAMES,
-    Dataset,
-    FrozenMapping,
-    PartName,
-    checked_image_shape,
-    one_at_a_time,
-)
+from mcquack.datasets.dataset import PART_NAMES, Dataset, FrozenMapping, PartName, checked_image_shape, one_at_a_time
 from mcquack.datasets.files import Places, Source, places
 from mcquack.errors import InvalidInputError, UnknownDatasetError
 
@@ -293,16 +286,6 @@ def register(description: Description) -> Callable[[Builder], Builder]:
 def describe(name: str) -> Description:
     """All that is known of a dataset without loading it.
 
-    Parameters
-    ----------
-    name : str
-        The name of a dataset, as ``load`` takes it.
-
-    Returns
-    -------
-    Description
-        Its classes, sizes, citation, licence, sources and notes.
-
     Examples
     --------
     >>> from mcquack import datasets
@@ -312,13 +295,15 @@ def describe(name: str) -> Description:
     return _entry(name).description
 
 
-def descriptions(suite: str | None = None) -> tuple[Description, ...]:
-    """The descriptions of all datasets, or of those of a suite.
+def descriptions(suite: str | None = None, family: str | None = None) -> tuple[Description, ...]:
+    """The descriptions of all datasets, or of those of a suite or a family.
 
     Parameters
     ----------
     suite : str, optional
         "qml", "real-world", "extra", or "own" for those that you have registered.
+    family : str, optional
+        Datasets that differ in little, such as "mnist" or "two_curves".
 
     Returns
     -------
@@ -330,12 +315,20 @@ def descriptions(suite: str | None = None) -> tuple[Description, ...]:
     >>> from mcquack import datasets
     >>> len(datasets.descriptions("qml")), len(datasets.descriptions("real-world"))
     (133, 20)
+    >>> [known.name for known in datasets.descriptions(family="fmnist")]
+    ['fmnist', 'fmnist10', 'fmnist5']
     """
     known = [entry.description for entry in _entries().values()]
     suites = dict.fromkeys(description.suite for description in known)
     if suite is not None and suite not in suites:
         raise InvalidInputError(f"no suite is named {suite!r}; there are {', '.join(suites)}.")
-    return tuple(description for description in known if suite in (None, description.suite))
+    in_suite = [description for description in known if suite in (None, description.suite)]
+    chosen = [description for description in in_suite if family in (None, description.family)]
+    if not chosen:
+        families = list(dict.fromkeys(description.family for description in in_suite if description.family))
+        hint = did_you_mean(family, families, otherwise=f"there are {', '.join(families)}.")
+        raise InvalidInputError(f"no family{f' in {suite}' if suite else ''} is named {family!r}; {hint}")
+    return tuple(chosen)
 
 
 def names(suite: str | None = None) -> tuple[str, ...]:

@@ -365,6 +365,11 @@ def drawn_signs(counts: Mapping[PartName, Sequence[int]], *, seed: int) -> Datas
         random = stream(seed, "datasets", "plus minus", part)
         y = random.permutation(np.repeat(np.arange(n_classes), n_each))
         parts[part] = Part(_signs(y, random=random).reshape(len(y), -1).astype(np.float32), y)
+    return sign_dataset(parts, n_classes, origin=f"drawn from seed {seed}, in the manner of PlusMinus")
+
+
+def sign_dataset(parts: Mapping[PartName, Part], n_classes: int, *, origin: str) -> Dataset:
+    """Pictures of the first signs as a dataset."""
     return Dataset(
         name=f"pm{n_classes}_generated",
         train=parts["train"],
@@ -374,7 +379,7 @@ def drawn_signs(counts: Mapping[PartName, Sequence[int]], *, seed: int) -> Datas
         class_names=SIGN_NAMES[:n_classes],
         feature_names=pixel_names((SIGN_SIDE, SIGN_SIDE)),
         image_shape=(SIGN_SIDE, SIGN_SIDE),
-        origin=f"drawn from seed {seed}, in the manner of PlusMinus",
+        origin=origin,
     )
 
 

@@ -21,7 +21,7 @@ _log = logging.getLogger("mcquack")
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
-    """A source whose files are all on this machine, verified."""
+    """A source whose files are all on this machine."""
 
     source: Source
     paths: tuple[Path, ...]
@@ -96,34 +96,33 @@ class Places:
         """
         if not sources:
             return "built in"
-        if _first_whole(sources, self._local_path):
+        if _first_whole(sources, self._local_path, place="local"):
             return "local"
-        if _first_whole(sources, self._cached_path):
+        if _first_whole(sources, self._cached_path, place="cache"):
             return "cached"
         return "download" if any(source.is_downloadable for source in sources) else "by hand"
 
     def _found_local(self, sources: Sequence[Source]) -> Found | None:
-        if (whole := _first_whole(sources, self._local_path)) is None:
-            return None
-        source, paths = whole
-        for file, path in zip(source.files, paths, strict=True):
-            if (problem := self._flaw(path, file)) is not None:
-                raise DataFileError(
-                    f"{path} is not the {file.name} that was expected: {problem}. Replace it by the right one, or move "
-                    "it out of that folder to have it looked for elsewhere."
-                )
-        return Found(source=source, paths=paths, place="local")
+        found = _first_whole(sources, self._local_path, place="local")
+        for file, path, problem in self._flaws(found):
+            raise DataFileError(
+                f"{path} is not the {file.name} that was expected: {problem}. Replace it by the right one, or move "
+                "it out of that folder to have it looked for elsewhere."
+            )
+        return found
 
     def _found_cached(self, sources: Sequence[Source]) -> Found | None:
-        if (whole := _first_whole(sources, self._cached_path)) is None:
-            return None
-        source, paths = whole
-        for file, path in zip(source.files, paths, strict=True):
+        found = _first_whole(sources, self._cached_path, place="cache")
+        for _, path, problem in self._flaws(found):
+            if found is not None and self.download and found.source.is_downloadable:
+                return None  # the download replaces it
+            raise DataFileError(f"{path} is broken: {problem}. Delete it and allow the download to get a new one.")
+        return found
+
+    def _flaws(self, found: Found | None) -> Iterator[tuple[DataFile, Path, str]]:
+        for file, path in () if found is None else zip(found.source.files, found.paths, strict=True):
             if (problem := self._flaw(path, file)) is not None:
-                if self.download and source.is_downloadable:
-                    return None  # the download replaces it
-                raise DataFileError(f"{path} is broken: {problem}. Delete it and allow the download to get a new one.")
-        return Found(source=source, paths=paths, place="cache")
+                yield file, path, problem
 
     def _flaw(self, path: Path, file: DataFile) -> str | None:
         return flaw_unless_known(path, file, notes=self.cache_dir / "verified")
@@ -205,13 +204,13 @@ def _indented(lines: Iterable[str]) -> list[str]:
 
 
 def _first_whole(
-    sources: Sequence[Source], path_of: Callable[[DataFile], Path | None]
-) -> tuple[Source, tuple[Path, ...]] | None:
-    """The first source of which every file is there, and where."""
+    sources: Sequence[Source], path_of: Callable[[DataFile], Path | None], *, place: Place
+) -> Found | None:
+    """The first source of which every file is there, not yet verified."""
     for source in sources:
         paths = tuple(path for file in source.files if (path := path_of(file)) is not None)
         if len(paths) == len(source.files):
-            return source, paths
+            return Found(source=source, paths=paths, place=place)
     return None
 
 

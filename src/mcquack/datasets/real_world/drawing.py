@@ -1,7 +1,7 @@
 """How a dataset of the real-world benchmark is drawn from the samples of a published one.
 
-A ``Pool`` holds all samples of a source, a ``Draw`` says how many of each class go into each part, and ``drawn`` takes
-them by chance. ``drawn_entry`` makes of a description and such a choice of classes an entry of the registry.
+A ``Pool`` holds all samples of a source, and ``drawn`` takes so many of each class for each part by chance.
+``drawn_entry`` makes of a description and a choice of classes an entry of the registry.
 """
 
 import itertools
@@ -100,44 +100,45 @@ class Pool:
         return bytes((features + features.dtype.type(0)).tobytes())  # -0.0 and 0.0 are one number
 
 
-@dataclass(frozen=True, kw_only=True)
-class Draw:
-    """How many samples of each class to take for each part, where a class is a group of the source's labels.
+def drawn(
+    pool: Pool,
+    *,
+    name: str,
+    class_names: tuple[str, ...],
+    groups: Groups,
+    counts: ClassCounts,
+    seed: int,
+    keeps_repeats: bool = False,
+    drawn_as: str = "",
+) -> dict[PartName, Part]:
+    """So many samples of each class for each part, shuffled, with the indices of the groups as labels.
 
     A sample that repeats one drawn before is passed over, since it might test a model that it has trained, unless the
-    draw ``keeps_repeats``. One that is ``drawn_as`` another dataset has the very rows of that one.
+    draw ``keeps_repeats``. A dataset that is ``drawn_as`` another has the very rows of that one.
     """
-
-    name: str
-    class_names: tuple[str, ...]
-    groups: Groups
-    counts: ClassCounts
-    seed: int
-    keeps_repeats: bool = False
-    drawn_as: str = ""
-
-    def stream(self, purpose: str) -> np.random.Generator:
-        """The random numbers for one purpose."""
-        return stream(self.seed, "datasets", self.drawn_as or self.name, purpose)
-
-    @property
-    def n_wanted(self) -> tuple[int, ...]:
-        """The samples of each class in all parts together."""
-        return tuple(map(sum, zip(*self.counts.values(), strict=True)))
-
-
-def drawn(pool: Pool, draw: Draw) -> dict[PartName, Part]:
-    """The parts, each shuffled, with the indices of the groups as labels."""
-    classes = classes_of(pool.y, draw.groups)
-    members = _members(pool, classes, draw)
-    _check_enough(draw, n_found=[len(rows) for rows in members])
-    chosen: dict[PartName, list[NDArray[np.intp]]] = {part: [] for part in draw.counts}
-    for index, rows in enumerate(members):
-        ends = np.cumsum([counts[index] for counts in draw.counts.values()])
-        for part, rows_of_part in zip(draw.counts, np.split(rows, ends[:-1]), strict=True):
-            chosen[part].append(rows_of_part)
-    orders = {part: draw.stream(part).permutation(np.concatenate(rows)) for part, rows in chosen.items()}
-    return {part: Part(pool.X[order].reshape(len(order), -1), classes[order]) for part, order in orders.items()}
+    random = partial(stream, seed, "datasets", drawn_as or name)
+    classes = classes_of(pool.y, groups)
+    seen: set[bytes] = set()
+    members: list[list[int]] = []
+    n_wanted = [sum(each) for each in zip(*counts.values(), strict=True)]
+    for index, n_of_class in enumerate(n_wanted):
+        rows: list[int] = []
+        for row in random(f"class {index}").permutation(np.flatnonzero(classes == index)).tolist():
+            if len(rows) == n_of_class:
+                break
+            identity = pool.identity(row)
+            if keeps_repeats or identity not in seen:
+                rows.append(row)
+                seen.add(identity)
+        members.append(rows)
+    _check_enough(name, class_names, n_found=[len(rows) for rows in members], n_wanted=n_wanted)
+    parts: dict[PartName, Part] = {}
+    for part, n_each in counts.items():
+        chosen = [row for rows, n in zip(members, n_each, strict=True) for row in rows[:n]]
+        members = [rows[n:] for rows, n in zip(members, n_each, strict=True)]  # what is left for the next parts
+        order = random(part).permutation(np.array(chosen, dtype=np.intp))
+        parts[part] = Part(pool.X[order].reshape(len(order), -1), classes[order])
+    return parts
 
 
 def classes_of(y: NDArray[Any], groups: Groups) -> NDArray[np.int64]:
@@ -149,31 +150,13 @@ def classes_of(y: NDArray[Any], groups: Groups) -> NDArray[np.int64]:
     return classes
 
 
-def _members(pool: Pool, classes: NDArray[np.int64], draw: Draw) -> list[NDArray[np.intp]]:
-    """As many rows of each class as are wanted, or all if there are fewer."""
-    found: list[NDArray[np.intp]] = []
-    seen: set[bytes] = set()
-    for index, n_wanted in enumerate(draw.n_wanted):
-        rows: list[int] = []
-        for row in draw.stream(f"class {index}").permutation(np.flatnonzero(classes == index)).tolist():
-            if len(rows) == n_wanted:
-                break
-            identity = pool.identity(row)
-            if draw.keeps_repeats or identity not in seen:
-                rows.append(row)
-                seen.add(identity)
-        found.append(np.array(rows, dtype=np.intp))
-    return found
-
-
-def _check_enough(draw: Draw, *, n_found: Sequence[int]) -> None:
-    shares = [found / wanted if wanted else math.inf for found, wanted in zip(n_found, draw.n_wanted, strict=True)]
+def _check_enough(name: str, class_names: tuple[str, ...], *, n_found: Sequence[int], n_wanted: Sequence[int]) -> None:
+    shares = [found / wanted if wanted else math.inf for found, wanted in zip(n_found, n_wanted, strict=True)]
     scarcest = int(np.argmin(shares))
-    n_wanted = draw.n_wanted[scarcest]
-    if n_found[scarcest] < n_wanted:
-        n_possible = int(sum(draw.n_wanted) * shares[scarcest])
+    if shares[scarcest] < 1:
+        n_possible = int(sum(n_wanted) * shares[scarcest])
         raise InvalidInputError(
-            f"{draw.name}: {n_wanted:,} samples of class {draw.class_names[scarcest]!r} are needed, but the source "
+            f"{name}: {n_wanted[scarcest]:,} samples of class {class_names[scarcest]!r} are needed, but the source "
             f"has {n_found[scarcest]:,}, enough for parts of at most about {n_possible:,} samples together; ask for "
             "smaller sizes, or provide a larger source."
         )
@@ -218,7 +201,7 @@ def drawn_entry(
 ) -> Entry:
     """An entry for the registry; the facts are those of ``drawn_description``.
 
-    ``built_in`` gives the samples of an original that needs no files; the other settings are those of ``Draw``.
+    ``built_in`` gives the samples of an original that needs no files; the other settings are those of ``drawn``.
     """
     build = partial(_built, built_in=built_in, groups=groups, keeps_repeats=keeps_repeats, drawn_as=drawn_as)
     return Entry(description=drawn_description(**facts), build=build)
@@ -245,20 +228,20 @@ def _built(request: Request, *, built_in: Callable[[Request], Pool] | None, **ch
 
 
 def drawn_dataset(pool: Pool, request: Request, *, origin: str, **choice: Any) -> Dataset:
-    """The dataset of the request, drawn from the pool by its seed; ``choice`` has the other settings of ``Draw``."""
+    """The dataset of the request, drawn from the pool by its seed; ``choice`` has the other settings of ``drawn``."""
     description, counts = request.description, wanted_counts(request)
     if description.validation_is_test:
         _check_equal_sizes(request)
         counts = {part: counts[part] for part in ("train", "validation")}
-    names = description.class_names
-    parts = drawn(pool, Draw(name=description.name, class_names=names, counts=counts, seed=request.seed, **choice))
+    name, class_names = description.name, description.class_names
+    parts = drawn(pool, name=name, class_names=class_names, counts=counts, seed=request.seed, **choice)
     return Dataset(
-        name=description.name,
+        name=name,
         train=parts["train"],
         validation=parts.get("validation"),
         test=parts["validation"] if description.validation_is_test else parts.get("test"),
         labels=tuple(range(description.n_classes)),
-        class_names=names,
+        class_names=class_names,
         feature_names=pool.feature_names,
         image_shape=description.image_shape,
         origin=f"{origin}; drawn by seed {request.seed}",
@@ -282,9 +265,10 @@ def words(text: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
-def stored_file(name: str, *, sha256: str, n_bytes: int) -> DataFile:
+def stored_source(title: str, name: str, *, sha256: str, n_bytes: int, read: Callable[..., Any]) -> Source:
     """A file that whoever prepared a data folder keeps there, under ``real_world``; nobody serves it."""
-    return DataFile(name=name, folder="real_world", checksum=f"sha256:{sha256}", n_bytes=n_bytes)
+    file = DataFile(name=name, folder="real_world", checksum=f"sha256:{sha256}", n_bytes=n_bytes)
+    return Source(title=title, files=(file,), read=read)
 
 
 def openml_source(data_id: int, *, title: str, read: Callable[..., Any]) -> Source:

@@ -20,7 +20,6 @@ from mcquack.datasets.formats import (
     idx_images_and_labels,
     npz_arrays,
     unzipped,
-    zip_member,
 )
 from mcquack.datasets.real_world.drawing import (
     EXTRA,
@@ -29,11 +28,11 @@ from mcquack.datasets.real_world.drawing import (
     drawn_description,
     drawn_entry,
     openml_source,
-    stored_file,
+    stored_source,
     wanted_counts,
 )
 from mcquack.datasets.registry import Description, Entry, Request
-from mcquack.datasets.synthetic import SIGN_NAMES, SIGN_SIDE, drawn_signs, plus_minus
+from mcquack.datasets.synthetic import SIGN_NAMES, SIGN_SIDE, drawn_signs, plus_minus, sign_dataset
 from mcquack.errors import DataFileError, MissingDataError, SubstitutedDataWarning
 
 _SHAPE = (28, 28)
@@ -46,8 +45,12 @@ _picture_entry = partial(drawn_entry, n_features=784, paper_n_features=784, imag
 
 def mnist_entries() -> Iterator[Entry]:
     """Handwritten digits: two halves, all ten, the first four."""
-    stored = stored_file(
-        "mnist.npz", sha256="4c1098ad1a7f7dd74111907d3094c24b67f050862ba4dec474e4cec86eb3db64", n_bytes=2_006_049
+    stored = stored_source(
+        "MNIST, a sample of 12,000",
+        "mnist.npz",
+        sha256="4c1098ad1a7f7dd74111907d3094c24b67f050862ba4dec474e4cec86eb3db64",
+        n_bytes=2_006_049,
+        read=_stored_pictures,
     )
     entry = partial(
         _picture_entry,
@@ -56,7 +59,7 @@ def mnist_entries() -> Iterator[Entry]:
         citation="LeCun, Cortes, Burges, The MNIST database of handwritten digits",
         licence="CC BY-SA 3.0",
         homepage="https://yann.lecun.com/exdb/mnist",
-        sources=_idx_sources(stored, MNIST, openml=554),
+        sources=(stored, *_whole_sources(MNIST, openml=554)),
     )
     yield entry(name="mnist", title="MNIST", class_names=("0-4", "5-9"), groups=_LOW_AND_HIGH)
     yield entry(name="mnist10", title="MNIST10", class_names=tuple("0123456789"), groups=_TENS)
@@ -65,10 +68,12 @@ def mnist_entries() -> Iterator[Entry]:
 
 def fmnist_entries() -> Iterator[Entry]:
     """Clothes: two halves, all ten kinds, the first five."""
-    stored = stored_file(
+    stored = stored_source(
+        "Fashion-MNIST, a sample of 12,000",
         "fashion_mnist.npz",
         sha256="1c83e9eac295f7a8fff2dcb9187eb1e256a9fe4df0095cdab52091b980b7d066",
         n_bytes=5_323_531,
+        read=_stored_pictures,
     )
     entry = partial(
         _picture_entry,
@@ -78,22 +83,19 @@ def fmnist_entries() -> Iterator[Entry]:
         "Learning Algorithms, arXiv:1708.07747",
         licence="MIT",
         homepage="https://github.com/zalandoresearch/fashion-mnist",
-        sources=_idx_sources(stored, FASHION_MNIST, openml=40996),
+        sources=(stored, *_whole_sources(FASHION_MNIST, openml=40996)),
     )
     yield entry(name="fmnist", title="FMNIST", class_names=("0-4", "5-9"), groups=_LOW_AND_HIGH)
     yield entry(name="fmnist10", title="FMNIST10", class_names=_CLOTHES, groups=_TENS)
     yield entry(name="fmnist5", title="FMNIST5", class_names=_CLOTHES[:5], groups=_TENS[:5])
 
 
-def _idx_sources(stored: DataFile, published: tuple[Source, ...], *, openml: int) -> tuple[Source, ...]:
-    """A sample on disk, else all pictures as their authors publish them, else from OpenML."""
+def _whole_sources(published: tuple[Source, ...], *, openml: int) -> Iterator[Source]:
+    """All pictures as their authors publish them, else from OpenML."""
     name = published[0].title
     whole = f"{name}, all 70,000"
-    return (
-        Source(title=f"{name}, a sample of 12,000", files=(stored,), read=_stored_pictures),
-        *(replace(source, title=source.title.replace(name, whole), read=_idx_pictures) for source in published),
-        openml_source(openml, title=f"{whole}, from OpenML", read=_openml_pictures),
-    )
+    yield from (replace(source, title=source.title.replace(name, whole), read=_idx_pictures) for source in published)
+    yield openml_source(openml, title=f"{whole}, from OpenML", read=_openml_pictures)
 
 
 def _stored_pictures(path: Path) -> Pool:
@@ -145,10 +147,12 @@ def _letters(*groups: str) -> tuple[tuple[int, ...], ...]:
 
 
 def _emnist_entry(*, from_letters: bool, notes: tuple[str, ...] = ()) -> Callable[..., Entry]:
-    stored = stored_file(
+    stored = stored_source(
+        f"EMNIST, a sample of {'the letters split' if from_letters else 'the balanced split'}",
         "emnist_letters.npz",
         sha256="86ffd220d8c4fa2b2dde5316878dbf5a454f6b103ad327a595cf8206ff6b03f8",
         n_bytes=3_186_779,
+        read=partial(_stored_letters, from_letters=from_letters),
     )
     archive = DataFile(
         name="gzip.zip",
@@ -156,8 +160,6 @@ def _emnist_entry(*, from_letters: bool, notes: tuple[str, ...] = ()) -> Callabl
         checksum="md5:58c8d27c78d21e728a6bc7b3cc06412e",
         url="https://biometrics.nist.gov/cs_links/EMNIST/gzip.zip",
     )
-    split = "the letters split" if from_letters else "the balanced split"
-    read_stored = partial(_stored_letters, from_letters=from_letters)
     return partial(
         _picture_entry,
         family="emnist",
@@ -167,7 +169,7 @@ def _emnist_entry(*, from_letters: bool, notes: tuple[str, ...] = ()) -> Callabl
         licence="No restriction beyond citation (NIST Special Database 19)",
         homepage=_EMNIST_HOME,
         sources=(
-            Source(title=f"EMNIST, a sample of {split}", files=(stored,), read=read_stored),
+            stored,
             Source(title="EMNIST, all letters", files=(archive,), read=_published_letters, homepage=_EMNIST_HOME),
         ),
         notes=notes,
@@ -186,8 +188,7 @@ def _published_letters(path: Path) -> Pool:
 
     def both_parts(kind: str) -> NDArray[np.uint8]:
         names = [f"emnist-letters-{part}-{kind}-ubyte.gz" for part in ("train", "test")]
-        contents = [unzipped(zip_member(path, name), source=f"{name} in {path}") for name in names]
-        return np.concatenate([idx_content(each, source=name) for each, name in zip(contents, names, strict=True)])
+        return np.concatenate([idx_content(unzipped(path, member=name), source=name) for name in names])
 
     return _picture_pool(both_parts("images-idx3").transpose(0, 2, 1), both_parts("labels-idx1"))
 
@@ -252,8 +253,12 @@ def _signs_description(n_classes: int, **facts: Any) -> Description:
 
 
 def _sign_sources() -> tuple[Source, ...]:
-    stored = stored_file(
-        "plus_minus.npz", sha256="6129624cccaaa427848fded6df0045e79471118c5dc30b42447d5f7bd667d1be", n_bytes=213_249
+    stored = stored_source(
+        "PlusMinus, the original pictures",
+        "plus_minus.npz",
+        sha256="6129624cccaaa427848fded6df0045e79471118c5dc30b42447d5f7bd667d1be",
+        n_bytes=213_249,
+        read=_stored_signs,
     )
     # Without a checksum: the server may write other metadata than the copy at hand has.
     published = DataFile(
@@ -263,7 +268,7 @@ def _sign_sources() -> tuple[Source, ...]:
         url="https://datasets.cloud.pennylane.ai/datasets/h5/other/PlusMinus/PlusMinus_PlusMinus.h5",
     )
     return (
-        Source(title="PlusMinus, the original pictures", files=(stored,), read=_stored_signs),
+        stored,
         Source(
             title="PlusMinus, the original pictures, from PennyLane",
             files=(published,),
@@ -316,17 +321,8 @@ def _original_signs(request: Request) -> Dataset:
         )
         return replace(plus_minus(n_classes=n_classes), described_as=f"{name}_generated")
     train, test = (Part(part.X[part.y < n_classes], part.y[part.y < n_classes]) for part in parts)
-    return Dataset(
-        name=name,
-        train=train,
-        validation=test,
-        test=test,
-        labels=tuple(range(n_classes)),
-        class_names=request.description.class_names,
-        feature_names=pixel_names((SIGN_SIDE, SIGN_SIDE)),
-        image_shape=(SIGN_SIDE, SIGN_SIDE),
-        origin=found.source.title,
-    )
+    # The paper's pictures to validate on are not public.
+    return sign_dataset({"train": train, "validation": test, "test": test}, n_classes, origin=found.source.title)
 
 
 def _generated_signs(request: Request) -> Dataset:

@@ -1,6 +1,6 @@
 """Three tables on the safety of networks: DoH (hidden tunnels), KDD (attacks) and URL (harmful web addresses)."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from mcquack.datasets.real_world.drawing import (
     Groups,
     Pool,
     drawn_entry,
-    stored_file,
+    stored_source,
     words,
 )
 from mcquack.datasets.registry import Entry
@@ -49,15 +49,11 @@ def doh_entry() -> Entry:
         n_features=len(DOH_FEATURES),
         paper_n_features=33,
         sources=(
-            Source(
-                title="CIRA-CIC-DoHBrw-2020, 6,000 flows of layer 2",
-                files=(
-                    stored_file(
-                        "doh_cira_cic_dohbrw2020_l2.csv.gz",
-                        sha256="62d216b39baa6091d65583f8e50b1179f1fafc2acde2c065a1be6bc0e61e6943",
-                        n_bytes=769_868,
-                    ),
-                ),
+            stored_source(
+                "CIRA-CIC-DoHBrw-2020, 6,000 flows of layer 2",
+                "doh_cira_cic_dohbrw2020_l2.csv.gz",
+                sha256="62d216b39baa6091d65583f8e50b1179f1fafc2acde2c065a1be6bc0e61e6943",
+                n_bytes=769_868,
                 read=_flows,
             ),
             Source(
@@ -175,15 +171,11 @@ def _kdd(features: tuple[str, ...], note: str, *more_notes: str) -> dict[str, An
             *more_notes,
         ),
         "sources": (
-            Source(
-                title="NSL-KDD, a fifth of the training file and the test file",
-                files=(
-                    stored_file(
-                        "nsl_kdd.csv.gz",
-                        sha256="730c88e84a47b27356050b4537ea2e8c402e665009a0611fef990dc38016f8c8",
-                        n_bytes=792_293,
-                    ),
-                ),
+            stored_source(
+                "NSL-KDD, a fifth of the training file and the test file",
+                "nsl_kdd.csv.gz",
+                sha256="730c88e84a47b27356050b4537ea2e8c402e665009a0611fef990dc38016f8c8",
+                n_bytes=792_293,
                 read=partial(_connections, features=features, names=None),
             ),
             Source(
@@ -222,7 +214,6 @@ def _connections(*paths: Path, features: tuple[str, ...], names: tuple[str, ...]
 # URL: whether a web address is harmless, by its letters alone.
 
 _URL_HOME = "https://www.unb.ca/cic/datasets/url-2016.html"
-_URL_ARCHIVE = DataFile(name="ISCXURL2016.zip", folder="url")
 _N_LEXICAL, _N_SELECTED = 79, 12
 
 _url_entry = partial(
@@ -241,42 +232,26 @@ _url_entry = partial(
 
 def url_entry() -> Entry:
     """URL, on all features of the letters."""
+    read = partial(_addresses, label="URL_Type_obf_Type", n_features=_N_LEXICAL)
+    stored = stored_source(
+        "ISCX-URL2016, 12,408 benign and phishing rows",
+        "url_iscx2016_79.csv.gz",
+        sha256="1882de947ec6a6c19716755a2ca39d3068eaa79f3b8100436b82d438e5bf9b6d",
+        n_bytes=950_734,
+        read=read,
+    )
+    unpacked = DataFile(
+        name="All.csv",
+        folder="url",
+        checksum="sha256:39bd96b0c4738daf7be9db7fb9561512afa5599ab34484aa5b7e70c1c55034c5",
+        n_bytes=11_661_240,
+    )
+    titles = ("ISCX-URL2016, all rows", "ISCX-URL2016, all rows, in its archive")
     return _url_entry(
         name="url",
         title="URL",
         n_features=_N_LEXICAL,
-        sources=(
-            Source(
-                title="ISCX-URL2016, 12,408 benign and phishing rows",
-                files=(
-                    stored_file(
-                        "url_iscx2016_79.csv.gz",
-                        sha256="1882de947ec6a6c19716755a2ca39d3068eaa79f3b8100436b82d438e5bf9b6d",
-                        n_bytes=950_734,
-                    ),
-                ),
-                read=_lexical,
-            ),
-            Source(
-                title="ISCX-URL2016, all rows",
-                files=(
-                    DataFile(
-                        name="All.csv",
-                        folder="url",
-                        checksum="sha256:39bd96b0c4738daf7be9db7fb9561512afa5599ab34484aa5b7e70c1c55034c5",
-                        n_bytes=11_661_240,
-                    ),
-                ),
-                read=_lexical,
-                homepage=_URL_HOME,
-            ),
-            Source(
-                title="ISCX-URL2016, all rows, in its archive",
-                files=(_URL_ARCHIVE,),
-                read=_lexical_in_archive,
-                homepage=_URL_HOME,
-            ),
-        ),
+        sources=(stored, *_url_sources(titles, unpacked, read=read)),
         notes=(
             (
                 "From the stored sample, non-benign means phishing only, which is easier than all four kinds of "
@@ -289,44 +264,28 @@ def url_entry() -> Entry:
 
 def url_selection_entry() -> Entry:
     """All five kinds of addresses on the twelve features that the authors selected."""
+    read = partial(_addresses, label="class", n_features=_N_SELECTED)
+    stored = stored_source(
+        "ISCX-URL2016, 36,417 rows",
+        "url_iscx2016_infogain12.csv.gz",
+        sha256="d0afd76679c328f43c956f7a59ba784f05120eb4f6c1dccda8aa4711b7037702",
+        n_bytes=297_361,
+        read=read,
+    )
+    unpacked = DataFile(
+        name="All_Infogain.csv",
+        folder="url",
+        checksum="sha256:1f7490e6e06978452b7591cdf6c09526a5ffc2694fc93562653d2a5639ff2885",
+        n_bytes=2_662_193,
+    )
+    titles = ("ISCX-URL2016, 36,417 rows, unpacked", "ISCX-URL2016, selected features, in its archive")
     return _url_entry(
         name="url_12",
         title="URL with selected features",
         suite=EXTRA,
         counts=PAPER_COUNTS["url"],
         n_features=_N_SELECTED,
-        sources=(
-            Source(
-                title="ISCX-URL2016, 36,417 rows",
-                files=(
-                    stored_file(
-                        "url_iscx2016_infogain12.csv.gz",
-                        sha256="d0afd76679c328f43c956f7a59ba784f05120eb4f6c1dccda8aa4711b7037702",
-                        n_bytes=297_361,
-                    ),
-                ),
-                read=_selected,
-            ),
-            Source(
-                title="ISCX-URL2016, 36,417 rows, unpacked",
-                files=(
-                    DataFile(
-                        name="All_Infogain.csv",
-                        folder="url",
-                        checksum="sha256:1f7490e6e06978452b7591cdf6c09526a5ffc2694fc93562653d2a5639ff2885",
-                        n_bytes=2_662_193,
-                    ),
-                ),
-                read=_selected,
-                homepage=_URL_HOME,
-            ),
-            Source(
-                title="ISCX-URL2016, selected features, in its archive",
-                files=(_URL_ARCHIVE,),
-                read=_selected_in_archive,
-                homepage=_URL_HOME,
-            ),
-        ),
+        sources=(stored, *_url_sources(titles, unpacked, read=read)),
         notes=(
             "The authors' selection of 12 features; non-benign is spam, phishing, malware and defacement.",
             (
@@ -337,25 +296,18 @@ def url_selection_entry() -> Entry:
     )
 
 
-def _lexical(content: Path | bytes) -> Pool:
-    return _addresses(content, label="URL_Type_obf_Type", n_features=_N_LEXICAL)
+def _url_sources(titles: tuple[str, str], unpacked: DataFile, *, read: Callable[..., Pool]) -> tuple[Source, Source]:
+    """The table alone, or still in the archive that the authors publish."""
+    archive = DataFile(name="ISCXURL2016.zip", folder="url")
+    return (
+        Source(title=titles[0], files=(unpacked,), read=read, homepage=_URL_HOME),
+        Source(title=titles[1], files=(archive,), read=partial(read, member=unpacked.name), homepage=_URL_HOME),
+    )
 
 
-def _lexical_in_archive(path: Path) -> Pool:
-    return _lexical(zip_member(path, "All.csv"))
-
-
-def _selected(content: Path | bytes) -> Pool:
-    return _addresses(content, label="class", n_features=_N_SELECTED)
-
-
-def _selected_in_archive(path: Path) -> Pool:
-    return _selected(zip_member(path, "All_Infogain.csv"))
-
-
-def _addresses(content: Path | bytes, *, label: str, n_features: int) -> Pool:
+def _addresses(path: Path, *, label: str, n_features: int, member: str = "") -> Pool:
     """What is missing counts as 0; rows with an infinite ratio are left out."""
-    table = csv_columns(content, text=[label])
+    table = csv_columns(zip_member(path, member) if member else path, text=[label])
     names = tuple(name for name in table.column_names if name != label)
     if len(names) != n_features:
         raise DataFileError(f"the table has {len(names)} features, expected {n_features}; use the original file.")

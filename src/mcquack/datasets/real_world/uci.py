@@ -1,18 +1,15 @@
 """Two tables of the UCI repository: Census, who earns more than 50,000 dollars, and CoverT, which trees grow where."""
 
-import itertools
 import json
-from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from mcquack.datasets.files import DataFile, Source
-from mcquack.datasets.formats import csv_columns, matrix, npz_arrays, opened_gzip, require_columns, texts
-from mcquack.datasets.real_world.drawing import NO_REPEATS, Pool, drawn_entry, openml_source, stored_file, words
+from mcquack.datasets.formats import csv_columns, matrix, npz_arrays, require_columns, texts, unzipped
+from mcquack.datasets.real_world.drawing import NO_REPEATS, Pool, drawn_entry, openml_source, stored_source, words
 from mcquack.datasets.registry import Entry
 from mcquack.errors import DataFileError
 
@@ -39,15 +36,11 @@ def census_entry() -> Entry:
         n_features=len(CENSUS_FEATURES),
         paper_n_features=14,
         sources=(
-            Source(
-                title="Adult, all rows",
-                files=(
-                    stored_file(
-                        "census_adult.csv.gz",
-                        sha256="fbfd5774d1c107366c5fcb3f0317586726c37cc93abf13dff629000f0bc2d666",
-                        n_bytes=602_916,
-                    ),
-                ),
+            stored_source(
+                "Adult, all rows",
+                "census_adult.csv.gz",
+                sha256="fbfd5774d1c107366c5fcb3f0317586726c37cc93abf13dff629000f0bc2d666",
+                n_bytes=602_916,
                 read=_stored_census,
             ),
             Source(
@@ -86,39 +79,33 @@ def census_entry() -> Entry:
 
 
 def _stored_census(path: Path) -> Pool:
-    return _census(csv_columns(path, numbers=_CENSUS_NUMBERS, text=_CENSUS_TEXT, missing="?"))
+    return _census(_census_columns(path))
 
 
 def _published_census(train: Path, test: Path) -> Pool:
     """The two files of the repository have no header; the second begins with a comment."""
     contents = train.read_bytes(), test.read_bytes().partition(b"\n")[2]
-    names = (*CENSUS_FEATURES, "income")
-    tables = [
-        csv_columns(content, numbers=_CENSUS_NUMBERS, text=_CENSUS_TEXT, names=names, missing="?")
-        for content in contents
-    ]
-    return _census(pa.concat_tables(tables))
+    return _census(pa.concat_tables([_census_columns(each, names=(*CENSUS_FEATURES, "income")) for each in contents]))
+
+
+_census_columns = partial(csv_columns, numbers=_CENSUS_NUMBERS, text=_CENSUS_TEXT, missing="?")
 
 
 def _census_from_openml(path: Path) -> Pool:
     """Names have hyphens for underscores there; a feature with categories holds numbers that stand for texts."""
     data, labels, names, categories = npz_arrays(path, "data", "target", "feature_names", "categories")
+    columns = {"income": pa.array(labels.tolist(), pa.string())}
     try:
-        columns = dict(_openml_columns(data, names.tolist(), texts_of=json.loads(str(categories))))
-        table = pa.table({**columns, "income": pa.array(labels.tolist(), pa.string())})
+        texts_of = json.loads(str(categories))
+        for name, values in zip(names.tolist(), data.T, strict=True):
+            column = pa.array(values, from_pandas=True)  # NaN is absent
+            if name in texts_of:
+                column = pa.array(texts_of[name], pa.string()).take(column.cast(pa.int64()))
+            columns[name.replace("-", "_")] = column
+        table = pa.table(columns)
     except (ValueError, TypeError, LookupError, pa.ArrowException) as error:
         raise DataFileError(f"{path} is not what openml.org has under this number ({error}); remove it.") from error
     return _census(table)
-
-
-def _openml_columns(
-    data: NDArray[Any], names: list[str], *, texts_of: dict[str, list[str]]
-) -> Iterator[tuple[str, pa.Array]]:
-    for name, values in zip(names, data.T, strict=True):
-        column = pa.array(values, from_pandas=True)  # NaN is absent
-        if name in texts_of:
-            column = pa.array(texts_of[name], pa.string()).take(column.cast(pa.int64()))
-        yield name.replace("-", "_"), column
 
 
 def _census(table: pa.Table) -> Pool:
@@ -155,15 +142,11 @@ def cover_type_entry() -> Entry:
         n_features=len(_COVER_FEATURES),
         paper_n_features=15,
         sources=(
-            Source(
-                title="Covertype, the 15,120 balanced rows",
-                files=(
-                    stored_file(
-                        "covertype_kaggle_train.csv.gz",
-                        sha256="dbcb946fd8ef6704f81c356f20225d670a305a115610bc4326cd215dcef4f439",
-                        n_bytes=323_877,
-                    ),
-                ),
+            stored_source(
+                "Covertype, the 15,120 balanced rows",
+                "covertype_kaggle_train.csv.gz",
+                sha256="dbcb946fd8ef6704f81c356f20225d670a305a115610bc4326cd215dcef4f439",
+                n_bytes=323_877,
                 read=_stored_cover,
             ),
             Source(
@@ -197,8 +180,7 @@ def _stored_cover(path: Path) -> Pool:
 
 def _published_cover(path: Path) -> Pool:
     """The whole dataset has no header and 581,012 rows, of which the first are read."""
-    with opened_gzip(path) as lines:
-        content = b"".join(itertools.islice(lines, _N_BALANCED))
+    content = unzipped(path, n_lines=_N_BALANCED)
     return _cover(csv_columns(content, numbers=_COVER_COLUMNS, names=_COVER_COLUMNS))
 
 

@@ -317,7 +317,13 @@ def _column(entry: object, *, missing: Missing) -> Column:
     name, kind, categories, fill = fields["name"], fields["kind"], fields["categories"], fields["fill"]
     _check(_is_name(name), "a column has no name")
     _check(isinstance(kind, str) and kind in get_args(Kind), f"column {name!r} is of no known kind")
-    _check(_are_categories(categories, kind=kind), f"the categories of column {name!r} are not different texts")
+    are_texts = isinstance(categories, list) and all(isinstance(text, str) for text in categories)
+    _check(
+        are_texts
+        and len(set(categories)) == len(categories) <= MAX_CATEGORIES
+        and (len(categories) > 0) == (kind == "category"),
+        f"the categories of column {name!r} are not different texts",
+    )
     needs_fill = kind == "category" or missing in IMPUTING
     is_sound = _is_fill(fill, kind=kind, n_categories=len(categories)) if needs_fill else fill is None
     _check(is_sound, f"the value for what is missing in column {name!r} cannot be one")
@@ -326,12 +332,6 @@ def _column(entry: object, *, missing: Missing) -> Column:
 
 def _is_name(value: object) -> bool:
     return isinstance(value, str) and value != ""
-
-
-def _are_categories(value: object, *, kind: Kind) -> bool:
-    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
-        return False
-    return len(set(value)) == len(value) <= MAX_CATEGORIES and (len(value) > 0) == (kind == "category")
 
 
 def _is_fill(value: object, *, kind: Kind, n_categories: int) -> bool:
