@@ -275,9 +275,6 @@ def _source_lines(sources: Sequence[Facts]) -> Iterator[str]:
             yield f"    {file['way']}"
 
 
-# ``mcquack datasets fetch``: the files of datasets, onto this machine.
-
-
 @app.command()
 def fetch(
     names: Annotated[
@@ -345,9 +342,6 @@ def _fetched(description: Description, available: Places) -> str:
     return f"{'downloaded' if before == 'download' else before}, {where}"
 
 
-# ``mcquack datasets export``: a dataset as files that any program reads.
-
-
 @app.command()
 def export(
     name: Name,
@@ -403,9 +397,6 @@ def _check_folder(out: Path, files: Sequence[str], *, overwrite: bool) -> None:
     for file in files if existing == out.absolute() else ():
         check_can_write(out / file, overwrite=overwrite)
     check_no_others(out, files)
-
-
-# ``mcquack datasets plot``: a dataset at a glance.
 
 
 @app.command()
