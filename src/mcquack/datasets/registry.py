@@ -217,7 +217,11 @@ def load(
     description = found.description
     require(is_whole_number(seed) and seed >= 0, "seed", "a whole number of at least 0", seed)
     if not description.is_seeded and (seed != 0 or sizes is not None):
-        raise InvalidInputError(f"{name} is one fixed dataset, without seed or sizes{_more_like(description)}.")
+        generator = description.family.removesuffix("_diff")
+        more = f"; mcquack.datasets.synthetic.{generator} makes more of its kind"
+        raise InvalidInputError(
+            f"{name} is one fixed dataset, without seed or sizes{more if generator in synthetic.__all__ else ''}."
+        )
     wanted = description.sizes if sizes is None else _checked_sizes(sizes, description)
     request = Request(description=description, seed=int(seed), sizes=wanted, places=places(data_dir, download=download))
     dataset = found.build(request)
@@ -238,13 +242,6 @@ def _checked_sizes(sizes: Sizes, description: Description) -> Mapping[PartName, 
         sizes = dict(zip(parts, sizes, strict=True))
     require(set(sizes) == set(parts), "sizes", f"given for {', '.join(parts)}", dict(sizes))
     return {part: required_count(f"sizes[{part!r}]", sizes[part]) for part in parts}
-
-
-def _more_like(description: Description) -> str:
-    """Where there is more of a kind of which only one is published."""
-    generator = description.family.removesuffix("_diff")
-    is_free = generator in synthetic.__all__
-    return f"; mcquack.datasets.synthetic.{generator} makes more of its kind" if is_free else ""
 
 
 def register(description: Description) -> Callable[[Builder], Builder]:

@@ -14,7 +14,6 @@ from mcquack.datasets.real_world.drawing import (
     EXTRA,
     NO_REPEATS,
     PAPER_COUNTS,
-    Groups,
     Pool,
     drawn_entry,
     stored_source,
@@ -112,46 +111,36 @@ _SINGLE_KINDS = tuple((kind,) for kind in _KINDS)
 _NO_LABEL_AMONG_FEATURES = (
     "The paper's parameter counts imply 43 features. The 43rd is most likely the coded label itself and is left out."
 )
-# Name, title, features in the paper, class names and groups: normal or not, ten kinds, four kinds.
-_KDD_VARIANTS: tuple[tuple[str, str, int, tuple[str, ...], Groups], ...] = (
-    ("kdd", "KDD", 42, ("normal", "anomalous"), (("normal",), None)),
-    ("kdd10", "KDD10", 43, _KINDS, _SINGLE_KINDS),
-    ("kdd4", "KDD4", 43, _KINDS[:4], _SINGLE_KINDS[:4]),
+# Normal or not, ten kinds, four kinds.
+_KDD_VARIANTS: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("kdd", "KDD", {"class_names": ("normal", "anomalous"), "groups": (("normal",), None), "paper_n_features": 42}),
+    ("kdd10", "KDD10", {"class_names": _KINDS, "groups": _SINGLE_KINDS, "paper_n_features": 43}),
+    ("kdd4", "KDD4", {"class_names": _KINDS[:4], "groups": _SINGLE_KINDS[:4], "paper_n_features": 43}),
 )
 
 
 def kdd_entries() -> Iterator[Entry]:
     """The three datasets of the paper, with the difficulty level among their features."""
-    features = (*TRAFFIC, DIFFICULTY)
     note = (
         "As in the paper the features include the difficulty level, which tells how many of 21 classifiers were right "
         "about a row: it depends on the label and would be unknown in use. kdd_41, kdd10_41 and kdd4_41 do without."
     )
-    for name, title, n_features, class_names, groups in _KDD_VARIANTS:
-        more = (_NO_LABEL_AMONG_FEATURES,) if n_features == 43 else ()
-        yield drawn_entry(
-            **_kdd(features, note, *more),
-            name=name,
-            title=title,
-            paper_n_features=n_features,
-            class_names=class_names,
-            groups=groups,
-        )
+    for name, title, facts in _KDD_VARIANTS:
+        more = (_NO_LABEL_AMONG_FEATURES,) if facts["paper_n_features"] == 43 else ()
+        yield drawn_entry(name=name, title=title, **facts, **_kdd((*TRAFFIC, DIFFICULTY), note, *more))
 
 
 def kdd_without_difficulty_entries() -> Iterator[Entry]:
     """The same rows with nothing but what can be observed in the traffic."""
-    for name, title, n_features, class_names, groups in _KDD_VARIANTS:
+    for name, title, facts in _KDD_VARIANTS:
         yield drawn_entry(
-            **_kdd(TRAFFIC, "The 41 features of the traffic, without the difficulty level."),
             name=f"{name}_{len(TRAFFIC)}",
             title=f"{title} without difficulty",
             suite=EXTRA,
             counts=PAPER_COUNTS[name],
-            paper_n_features=n_features,
-            class_names=class_names,
-            groups=groups,
             drawn_as=name,
+            **facts,
+            **_kdd(TRAFFIC, "The 41 features of the traffic, without the difficulty level."),
         )
 
 

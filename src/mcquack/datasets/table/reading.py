@@ -153,7 +153,11 @@ def csv_table(content: bytes, *, source: str) -> Table:
         raise InvalidTableError(f"{source} is empty; expected a header of column names, then one row per sample.")
     _check_is_text(text, source=source)
     delimiter = _sniffed_delimiter(body)
-    names = unique_names(_header(body, delimiter, source=source), source=source)
+    try:
+        header = [name.strip() for name in next(_records(body, delimiter))]
+    except csv.Error as error:
+        raise InvalidTableError(f"{source}: the header cannot be read ({error}); check its quotes.") from error
+    names = unique_names(header, source=source)
     cells, ragged = _parsed(body, delimiter, n_columns=len(names), source=source)
     columns, rows, problems = _cells(cells, ragged, source=source)
     usable, empty = _usable_and_empty(columns, rows, blank_lines=_blank_lines(body, delimiter))
@@ -207,13 +211,6 @@ def _sniffed_delimiter(body: bytes) -> str:
         return (widths.count(widths[0]) / len(widths), widths[0]) if widths[0] > 1 else (0.0, 1)
 
     return max(DELIMITERS, key=fit)
-
-
-def _header(body: bytes, delimiter: str, *, source: str) -> list[str]:
-    try:
-        return [name.strip() for name in next(_records(body, delimiter))]
-    except csv.Error as error:
-        raise InvalidTableError(f"{source}: the header cannot be read ({error}); check its quotes.") from error
 
 
 def _parsed(body: bytes, delimiter: str, *, n_columns: int, source: str) -> tuple[pa.Table, dict[int, tuple[int, str]]]:
