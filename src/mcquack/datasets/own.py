@@ -34,16 +34,16 @@ class ColumnOptions(TypedDict, total=False):
     ignore: Collection[Hashable]
 
 
-class _SplitOptions(ColumnOptions, total=False):
-    """How a table is divided, and what its dataset is called."""
-
-    validation: float
-    test: float
-    seed: int
-    name: str | None
-
-
-def load_csv(path: str | Path, *, target: str, **options: Unpack[_SplitOptions]) -> Dataset:
+def load_csv(
+    path: str | Path,
+    *,
+    target: str,
+    validation: float = 0.0,
+    test: float = 0.0,
+    seed: int = 0,
+    name: str | None = None,
+    **columns: Unpack[ColumnOptions],
+) -> Dataset:
     r"""A CSV with a header as a dataset; text becomes categories and dates become days.
 
     Parameters
@@ -53,9 +53,9 @@ def load_csv(path: str | Path, *, target: str, **options: Unpack[_SplitOptions])
     target : str
         The column with the labels.
     validation, test : float
-        Shares of the rows for these parts, 0 by default, drawn from each class.
+        Shares of the rows for these parts, drawn from each class.
     seed : int
-        Which rows are drawn, 0 by default.
+        Which rows are drawn.
     name : str, optional
         What the dataset is called, by default as the file.
     missing, missing_target, numeric, categorical, ignore
@@ -78,10 +78,21 @@ def load_csv(path: str | Path, *, target: str, **options: Unpack[_SplitOptions])
     >>> pets.class_names, pets.train.X.tolist()
     (('bird', 'dog'), [[4.0, 1.0], [2.0, 2.0], [4.0, 0.0]])
     """
-    return table_dataset(read_csv(path), target=target, **options)
+    return table_dataset(
+        read_csv(path), target=target, validation=validation, test=test, seed=seed, name=name, **columns
+    )
 
 
-def load_parquet(path: str | Path, *, target: str, **options: Unpack[_SplitOptions]) -> Dataset:
+def load_parquet(
+    path: str | Path,
+    *,
+    target: str,
+    validation: float = 0.0,
+    test: float = 0.0,
+    seed: int = 0,
+    name: str | None = None,
+    **columns: Unpack[ColumnOptions],
+) -> Dataset:
     """A Parquet file as a dataset; parameters and result are those of ``load_csv``.
 
     Examples
@@ -95,10 +106,21 @@ def load_parquet(path: str | Path, *, target: str, **options: Unpack[_SplitOptio
     ...     datasets.load_parquet(f"{folder}/pets.parquet", target="kind")
     pets.parquet: 1 features, 2 classes; 2 train
     """
-    return table_dataset(parquet_table(Path(path)), target=target, **options)
+    return table_dataset(
+        parquet_table(Path(path)), target=target, validation=validation, test=test, seed=seed, name=name, **columns
+    )
 
 
-def from_frame(frame: object, *, target: Hashable, **options: Unpack[_SplitOptions]) -> Dataset:
+def from_frame(
+    frame: object,
+    *,
+    target: Hashable,
+    validation: float = 0.0,
+    test: float = 0.0,
+    seed: int = 0,
+    name: str | None = None,
+    **columns: Unpack[ColumnOptions],
+) -> Dataset:
     """A DataFrame of pandas or polars, or an Arrow table, as a dataset.
 
     The other parameters and the result are those of ``load_csv``. Where a message names a row, it is the position in
@@ -112,7 +134,9 @@ def from_frame(frame: object, *, target: Hashable, **options: Unpack[_SplitOptio
     >>> datasets.from_frame(frame, target="kind", name="pets")
     pets: 1 features, 3 classes; 4 train
     """
-    return table_dataset(frame_table(frame), target=str(target), **options)
+    return table_dataset(
+        frame_table(frame), target=str(target), validation=validation, test=test, seed=seed, name=name, **columns
+    )
 
 
 def table_dataset(
