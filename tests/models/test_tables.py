@@ -43,7 +43,7 @@ def test_files_frames_and_tables_are_read_alike(model, tmp_path):
 def test_every_row_has_a_label_or_a_reason(model):
     new = pd.DataFrame({"x": [1.0, np.nan, 1e300, 2.0], "colour": ["red", "red", "red", "green"]})
     table = usable_rows(model, new)
-    header, *rows = lines(labels_csv(model, table))
+    header, *rows = lines(labels_csv(table, model.predict(table.X)))
     assert header == ["row", "prediction", "reason"]
     assert [row[0] for row in rows] == ["0", "1", "2", "3"]
     assert all((row[1] == "") == (row[2] != "") for row in rows)
@@ -53,13 +53,13 @@ def test_every_row_has_a_label_or_a_reason(model):
 
 
 def test_a_table_without_a_usable_row_has_reasons_only(model):
-    rows = lines(labels_csv(model, usable_rows(model, pd.DataFrame({"x": [1.0], "colour": ["green"]}))))
+    rows = lines(labels_csv(usable_rows(model, pd.DataFrame({"x": [1.0], "colour": ["green"]})), []))
     assert [row[1] for row in rows[1:]] == [""]
 
 
 def test_samples_without_a_table_are_counted_from_one(model):
     X = usable_rows(model, FRAME).X
-    assert [row[0] for row in lines(labels_csv(model, numbered(X[:3])))[1:]] == ["1", "2", "3"]
+    assert [row[0] for row in lines(labels_csv(numbered(X[:3]), model.predict(X[:3])))[1:]] == ["1", "2", "3"]
 
 
 def test_a_model_that_was_saved_without_an_encoder_says_so():

@@ -16,7 +16,7 @@ from mcquack.bench.outcome import Part as PartName
 from mcquack.bench.task import Split, TableSource, Task
 from mcquack.checks import did_you_mean
 from mcquack.datasets import Dataset, Description, Part
-from mcquack.datasets.own.tables import table_dataset
+from mcquack.datasets.own import table_dataset
 from mcquack.datasets.table import read_table
 from mcquack.errors import InvalidInputError
 from mcquack.models import catalog

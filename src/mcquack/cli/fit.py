@@ -14,7 +14,7 @@ from mcquack.cli.console import check_can_write, plain_console, shown, tell, tel
 from mcquack.cli.datasets import DataDir, loaded
 from mcquack.datasets import ColumnOptions, Dataset, describe
 from mcquack.datasets.dataset import with_drawn_validation
-from mcquack.datasets.own.tables import table_dataset
+from mcquack.datasets.own import table_dataset
 from mcquack.datasets.table import TableReading, read_table
 from mcquack.errors import InvalidInputError, UnknownDatasetError
 from mcquack.models.tables import identifying_columns, table_extra, table_reading

@@ -1,11 +1,16 @@
-"""Where data comes from: datasets by name, generators, and tables and arrays of your own, all as one kind of value."""
+"""Where data comes from: datasets by name, generators, and tables and arrays of your own, all as one kind of value.
+
+>>> from mcquack import datasets
+>>> X, y = datasets.load("iris3").train
+>>> X.shape
+(105, 4)
+"""
 
 from mcquack.datasets import synthetic
 from mcquack.datasets.dataset import Dataset, Part
-from mcquack.datasets.description import Description
-from mcquack.datasets.loading import load
+from mcquack.datasets.exporting import export
 from mcquack.datasets.own import ColumnOptions, from_arrays, from_frame, from_parts, load_csv, load_parquet
-from mcquack.datasets.registry import Request, describe, descriptions, names, register
+from mcquack.datasets.registry import Description, Request, describe, descriptions, load, names, register
 
 __all__ = [
     "ColumnOptions",
@@ -15,6 +20,7 @@ __all__ = [
     "Request",
     "describe",
     "descriptions",
+    "export",
     "from_arrays",
     "from_frame",
     "from_parts",

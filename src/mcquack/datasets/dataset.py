@@ -1,4 +1,4 @@
-"""A dataset as a plain value: what to train on, what to choose by, what to be judged on."""
+"""A dataset as a plain value, and how samples are divided into what to train on, to choose by and to be judged on."""
 
 import hashlib
 import math
@@ -16,56 +16,9 @@ from mcquack.datasets.table import TableReading
 from mcquack.errors import InvalidInputError
 from mcquack.randomness import stream
 
-# A mapping that is a value: it can be compared, hashed, copied and pickled, but not changed.
-
-K = TypeVar("K")
-V = TypeVar("V")
-
-
-class FrozenMapping(Mapping[K, V]):
-    """The entries of another mapping, in their order."""
-
-    __slots__ = ("_entries",)
-
-    def __init__(self, entries: Mapping[K, V]) -> None:
-        self._entries = dict(entries)
-
-    def __getitem__(self, key: K) -> V:
-        return self._entries[key]
-
-    def __iter__(self) -> Iterator[K]:
-        return iter(self._entries)
-
-    def __len__(self) -> int:
-        return len(self._entries)
-
-    def __hash__(self) -> int:
-        return hash(frozenset(self._entries.items()))
-
-    def __repr__(self) -> str:
-        return repr(self._entries)
-
-
-# How the features of pictures are laid out and called.
-
-
-def pixel_names(image_shape: tuple[int, int]) -> tuple[str, ...]:
-    """A name for every pixel, row by row."""
-    return tuple(f"pixel_{row}_{column}" for row, column in np.ndindex(image_shape))
-
-
-def checked_image_shape(shape: Any, *, of: str, n_features: int) -> tuple[int, int]:
-    """The shape as two plain integers, refused unless it is that of so many pixels."""
-    is_pair = isinstance(shape, tuple | list) and len(shape) == 2
-    if not is_pair or not all(is_whole_number(side) and side >= 1 for side in shape) or math.prod(shape) != n_features:
-        raise InvalidInputError(
-            f"{of}: image_shape must be (height, width) of {n_features} pixels, got {shape!r}; correct it or leave it "
-            "out."
-        )
-    return int(shape[0]), int(shape[1])
-
-
-# Imports that wait until they are needed, without a race between threads that need them at once.
+PartName = Literal["train", "validation", "test"]
+PART_NAMES: tuple[PartName, ...] = ("train", "validation", "test")
+Scaling = Literal["min-max", "standard"]
 
 one_at_a_time = threading.RLock()
 """Held around every late import of scikit-learn, whose modules import each other in circles.
@@ -73,13 +26,24 @@ one_at_a_time = threading.RLock()
 Two threads that enter such a circle at different places would find half a module.
 """
 
-PartName = Literal["train", "validation", "test"]
-PART_NAMES: tuple[PartName, ...] = ("train", "validation", "test")
-Scaling = Literal["min-max", "standard"]
-
 
 class Part(NamedTuple):
-    """Samples and their labels, so that ``model.fit(*dataset.train)`` reads as it should."""
+    """Samples and their labels, so that ``model.fit(*dataset.train)`` reads as it should.
+
+    Parameters
+    ----------
+    X : array of shape (samples, features)
+        One row of numbers for each sample.
+    y : array of shape (samples,)
+        The label of each sample.
+
+    Examples
+    --------
+    >>> from mcquack import datasets
+    >>> X, y = datasets.load("linearly_separable_2").train
+    >>> X.shape, y.shape
+    ((240, 2), (240,))
+    """
 
     X: NDArray[Any]
     y: NDArray[Any]
@@ -87,12 +51,37 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Dataset:
-    """Two or three parts of one dataset.
+    """Up to three parts of one dataset, with the names of what they hold.
 
-    ``labels`` are the values of y in sorted order and ``class_names`` says what each means. ``origin`` tells where the
-    numbers came from, for result rows and doubts. ``described_as`` names the registered dataset whose licence and notes
-    hold for the samples, where that is not the one that was loaded. ``table`` is there for datasets read from a table
-    of the user's.
+    Parameters
+    ----------
+    name : str
+        What it is called.
+    train, validation, test : Part
+        The samples to train on, to choose settings by and to be judged on; the latter two may be None.
+    labels : tuple
+        The values of y in sorted order.
+    class_names, feature_names : tuple of str
+        What each label and each column of X means.
+    image_shape : (height, width), optional
+        Where the samples are pictures, row by row.
+    origin : str
+        Where the numbers came from, for result rows and doubts.
+    described_as : str
+        The registered dataset whose licence and notes hold for the samples, where that is not the one that was loaded.
+    table : TableReading, optional
+        The encoder and the rows left out, for datasets that were read from a table of yours.
+
+    Examples
+    --------
+    >>> from mcquack import datasets
+    >>> flowers = datasets.load("iris3")
+    >>> flowers
+    iris3: 4 features, 3 classes; 105 train, 45 validation, 45 test
+    >>> flowers.class_names, flowers.class_counts("test")
+    (('setosa', 'versicolor', 'virginica'), (19, 13, 13))
+    >>> float(flowers.scaled().train.X.max())
+    1.0
     """
 
     name: str
@@ -108,10 +97,14 @@ class Dataset:
     table: TableReading | None = None
 
     def __post_init__(self) -> None:
-        for name, part in self.parts.items():
-            _check_part(part, of=f"the {name} part of {self.name!r}", n_features=self.n_features)
-            unlisted = set(np.unique(part.y).tolist()) - set(self.labels)
-            _check(not unlisted, f"the {name} part of {self.name!r} has labels that are not listed, as {unlisted}")
+        for name, (X, y) in self.parts.items():
+            of, n_features = f"the {name} part of {self.name!r}", self.n_features
+            is_matrix = X.ndim == 2 and X.shape[1] == n_features
+            _check(is_matrix, f"{of} has the shape {X.shape}; expected (samples, {n_features})")
+            _check(y.shape == (len(X),), f"{of} has {len(X)} samples but labels of the shape {y.shape}")
+            _check(len(X) > 0, f"{of} is empty; leave it out instead")
+            unlisted = set(np.unique(y).tolist()) - set(self.labels)
+            _check(not unlisted, f"{of} has labels that are not listed, as {unlisted}")
         _check(len(self.class_names) == len(self.labels), f"{self.name!r} has labels without a name, or names too many")
         if self.image_shape is not None:
             shape = checked_image_shape(self.image_shape, of=self.name, n_features=self.n_features)
@@ -142,7 +135,7 @@ class Dataset:
         return self.validation is self.test or all(same)
 
     def class_counts(self, part: PartName) -> tuple[int, ...]:
-        """Samples of each class in a part, in the order of ``labels``."""
+        """The samples of each class in a part, in the order of ``labels``."""
         if part not in self.parts:
             raise InvalidInputError(f"{self.name} has no {part} part; it has {', '.join(self.parts)}.")
         return tuple(int(np.sum(self.parts[part].y == label)) for label in self.labels)
@@ -158,10 +151,23 @@ class Dataset:
         return digest.hexdigest()[:16]
 
     def scaled(self, method: Scaling = "min-max", *, to: tuple[float, float] = (0.0, 1.0), clip: bool = False) -> Self:
-        """All parts as floats on the scale of the training part: no other part is looked at.
+        """Gives all parts as floats on the scale of the training part: no other part is looked at.
 
-        ``to`` is the range for "min-max"; values of other parts may lie beyond it, unless they are clipped. Bytes
-        become float32, float32 stays what it is, and all else becomes float64.
+        Bytes become float32, float32 stays what it is, and all else becomes float64.
+
+        Parameters
+        ----------
+        method : "min-max" or "standard"
+            Maps each feature onto the range ``to``, or gives it the mean 0 and the variance 1.
+        to : (float, float)
+            The range for "min-max".
+        clip : bool
+            Whether values of other parts that lie beyond the range are moved to its ends.
+
+        Returns
+        -------
+        Dataset
+            The same samples, scaled.
         """
         with one_at_a_time:
             from sklearn.preprocessing import MinMaxScaler, StandardScaler
@@ -187,15 +193,24 @@ def _check(holds: bool, otherwise: str) -> None:
         raise InvalidInputError(f"{otherwise}.")
 
 
-def _check_part(part: Part, *, of: str, n_features: int) -> None:
-    X, y = part
-    _check(X.ndim == 2 and X.shape[1] == n_features, f"{of} has the shape {X.shape}; expected (samples, {n_features})")
-    _check(y.shape == (len(X),), f"{of} has {len(X)} samples but labels of the shape {y.shape}")
-    _check(len(X) > 0, f"{of} is empty; leave it out instead")
-
-
 def _floats(X: NDArray[Any]) -> NDArray[Any]:
     return X.astype(np.float32 if X.dtype in (np.uint8, np.float32) else np.float64, copy=False)
+
+
+def pixel_names(image_shape: tuple[int, int]) -> tuple[str, ...]:
+    """A name for every pixel of a picture, row by row."""
+    return tuple(f"pixel_{row}_{column}" for row, column in np.ndindex(image_shape))
+
+
+def checked_image_shape(shape: Any, *, of: str, n_features: int) -> tuple[int, int]:
+    """The shape as two plain integers, refused unless it is that of so many pixels."""
+    is_pair = isinstance(shape, tuple | list) and len(shape) == 2
+    if not is_pair or not all(is_whole_number(side) and side >= 1 for side in shape) or math.prod(shape) != n_features:
+        raise InvalidInputError(
+            f"{of}: image_shape must be (height, width) of {n_features} pixels, got {shape!r}; correct it or leave it "
+            "out."
+        )
+    return int(shape[0]), int(shape[1])
 
 
 # Which samples are kept back to see how well a model does on what it was not trained on.
@@ -239,3 +254,31 @@ def with_drawn_validation(dataset: Dataset, *, fraction: float, seed: int) -> Da
     mask = held_out(y, fraction=fraction, seed=seed)
     validation = Part(X[mask], y[mask]) if mask.any() else None
     return replace(dataset, train=Part(X[~mask], y[~mask]), validation=validation)
+
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class FrozenMapping(Mapping[K, V]):
+    """A mapping that is a value: it can be compared, hashed, copied and pickled, but not changed."""
+
+    __slots__ = ("_entries",)
+
+    def __init__(self, entries: Mapping[K, V]) -> None:
+        self._entries = dict(entries)
+
+    def __getitem__(self, key: K) -> V:
+        return self._entries[key]
+
+    def __iter__(self) -> Iterator[K]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self._entries.items()))
+
+    def __repr__(self) -> str:
+        return repr(self._entries)

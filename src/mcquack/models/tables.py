@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mcquack.arrays import FloatArray
 from mcquack.datasets import Dataset
-from mcquack.datasets.own.tables import names_rows
+from mcquack.datasets.own import names_rows
 from mcquack.datasets.table import (
     EncodedTable,
     RowProblem,
@@ -166,17 +167,19 @@ def numbered(X: ArrayLike) -> EncodedTable:
     return EncodedTable(X=samples, rows=rows, problems=(), incomplete_rows=(), ignored_columns=(), n_imputed=0)
 
 
-def labels_csv(classifier: Any, table: EncodedTable, *, proba: bool = False) -> str:
+def labels_csv(
+    table: EncodedTable, labels: ArrayLike, *, classes: ArrayLike = (), shares: FloatArray | None = None
+) -> str:
     """The labels of a table as CSV: a line for each row in the order of the table, whether it can be labelled or not.
 
     Parameters
     ----------
-    classifier
-        The fitted model.
     table
         What ``usable_rows`` made of the table.
-    proba
-        Whether to add the probability of each class, as ``predict_proba`` gives it.
+    labels
+        The label of each row that can be used, as ``predict`` gives them.
+    classes, shares
+        Names of all classes and the probability of each (N, M), as ``predict_proba`` gives them, if they are wanted.
 
     Returns
     -------
@@ -185,21 +188,18 @@ def labels_csv(classifier: Any, table: EncodedTable, *, proba: bool = False) -> 
 
     Examples
     --------
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> model = DecisionTreeClassifier().fit([[0.0], [1.0]], ["a", "b"])
-    >>> print(labels_csv(model, numbered([[0.2], [0.9]])), end="")
+    >>> print(labels_csv(numbered([[0.2], [0.9]]), ["a", "b"]), end="")
     row,prediction,reason
     1,a,
     2,b,
     """
-    classes = [f"probability_{label}" for label in classifier.classes_] if proba else []
-    lines = {problem.row: ["", *("" for _ in classes), problem.reason] for problem in table.problems}
-    if len(table.X):
-        shares = classifier.predict_proba(table.X).tolist() if proba else [[] for _ in table.rows]
-        for row, label, of_row in zip(table.rows.tolist(), classifier.predict(table.X), shares, strict=True):
-            lines[row] = [str(label), *(f"{share:.6g}" for share in of_row), ""]
+    names = [] if shares is None else [f"probability_{label}" for label in np.asarray(classes)]
+    lines = {problem.row: ["", *("" for _ in names), problem.reason] for problem in table.problems}
+    numbers = np.empty((len(table.rows), 0)) if shares is None else shares
+    for row, label, of_row in zip(table.rows.tolist(), np.asarray(labels), numbers.tolist(), strict=True):
+        lines[row] = [str(label), *(f"{share:.6g}" for share in of_row), ""]
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["row", "prediction", *classes, "reason"])
+    writer.writerow(["row", "prediction", *names, "reason"])
     writer.writerows([row, *lines[row]] for row in sorted(lines))
     return text.getvalue()

@@ -6,7 +6,7 @@ import pytest
 from qiskit_ibm_runtime.accounts import management
 
 from mcquack import McQuackClassifier
-from mcquack.datasets.own.tables import table_dataset
+from mcquack.datasets.own import table_dataset
 from mcquack.datasets.table import read_table
 from mcquack.hardware.services import opening, runtime
 from mcquack.hardware.services.account import TOKEN_VARIABLE

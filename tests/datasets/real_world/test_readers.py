@@ -13,11 +13,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mcquack import datasets
-from mcquack.datasets.real_world.census import FEATURES as CENSUS
-from mcquack.datasets.real_world.cover_type import AREAS, MEASURED, SOILS
-from mcquack.datasets.real_world.doh import FEATURES as DOH
-from mcquack.datasets.real_world.kdd import DIFFICULTY, TRAFFIC
-from mcquack.datasets.real_world.pool import matrix
+from mcquack.datasets.formats import matrix
+from mcquack.datasets.real_world.traffic import DIFFICULTY, TRAFFIC
+from mcquack.datasets.real_world.traffic import DOH_FEATURES as DOH
+from mcquack.datasets.real_world.uci import AREAS, MEASURED, SOILS
+from mcquack.datasets.real_world.uci import CENSUS_FEATURES as CENSUS
 from mcquack.errors import DataFileError, MissingDependencyError
 
 N_ROWS = 30

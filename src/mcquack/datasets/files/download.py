@@ -1,9 +1,12 @@
-"""Files from a server into the cache: verified, whole or not at all, and each only once."""
+"""Files from a server into the cache: verified, whole or not at all, and each only once.
+
+What has arrived of a file grows beside its final place (``Partial``), so that an interrupted transfer goes on where it
+stopped, in spite of servers and networks that fail.
+"""
 
 import json
 import logging
 import re
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -18,13 +21,88 @@ from mcquack.errors import DataFileError, DownloadError
 if TYPE_CHECKING:
     from requests import Response
 
+Shown = Callable[[int, int | None], None]
+"""Is told how many bytes have arrived, and of how many if that is known."""
 
-# The part of a file that has arrived, and what is needed to ask for the rest of the same file.
+_CHUNK_BYTES = 1 << 16
+_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+|\*)")
+_PASSING_STATUS = (408, 416, 425, 429)  # and all from 500
+_HEADERS = {"Accept-Encoding": "identity", "User-Agent": "mcquack"}  # .gz files shall arrive as they are
+
+_log = logging.getLogger("mcquack")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Patience:
+    """How long a server may keep silent, and the pauses before each further attempt."""
+
+    connect_seconds: float = 10.0
+    read_seconds: float = 30.0
+    pauses: tuple[float, ...] = (1.0, 2.0, 4.0)
+
+
+def download(file: DataFile, *, to: Path, patience: Patience) -> None:
+    """Puts the file at ``to``, unless a right one is there or another process has just put it there."""
+    try:
+        to.parent.mkdir(parents=True, exist_ok=True)
+        with _alone(to):
+            if to.is_file() and (problem := flaw(to, file)) is not None:
+                _log.warning("%s is broken, so it is downloaded again: %s", to, problem)
+                to.unlink()
+            if not to.is_file():
+                _log.info("downloading %s from %s to %s", file.name, file.url, to)
+                if file.openml_id is not None:
+                    write_openml(file.openml_id, to, read_seconds=patience.read_seconds)
+                else:
+                    partial = Partial(to.with_name(f"{to.name}.partial"))
+                    _complete(partial, file, patience=patience)
+                    partial.path.replace(to)
+                    partial.discard()
+    except DownloadError:
+        raise
+    except OSError as error:
+        raise DownloadError(
+            f"{to} cannot be written ({error.strerror or error}); make room, or let MCQUACK_CACHE name another folder"
+        ) from error
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """Keeps other threads and processes that want the same file waiting."""
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(path.with_name(f"{path.name}.lock"))
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        _log.info("waiting for another process that downloads %s", path)
+        lock.acquire()
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+@contextmanager
+def progress(name: str) -> Iterator[Shown]:
+    """A bar on stderr if that is a terminal, and nothing elsewhere."""
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda _n_bytes, _total: None
+        return
+    text = TextColumn("{task.description}", markup=False)
+    columns = (text, BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console) as bar:
+        task = bar.add_task(name, total=None)
+        yield lambda n_bytes, total: bar.update(task, completed=n_bytes, total=total)
 
 
 @dataclass(frozen=True)
 class Partial:
-    """A file that grows beside its final place, with a note of which version of which address it is."""
+    """The part of a file that has arrived, with a note of which version of which address it is."""
 
     path: Path
 
@@ -64,65 +142,51 @@ class Partial:
         self.note.unlink(missing_ok=True)
 
 
-def version_of(headers: Mapping[str, str]) -> str | None:
-    """What a server says to tell versions of a file apart byte by byte, if it does."""
-    tag = headers.get("ETag", "")
-    # A weak tag promises the same meaning only, not the same bytes.
-    return tag if tag and not tag.startswith("W/") else headers.get("Last-Modified")
-
-
-# A file over HTTP that goes on where it stopped, in spite of servers and networks that fail.
-
-Shown = Callable[[int, int | None], None]
-
-_CHUNK_BYTES = 1 << 16
-_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+|\*)")
-_PASSING_STATUS = (408, 416, 425, 429)  # and all from 500
-_HEADERS = {"Accept-Encoding": "identity", "User-Agent": "mcquack"}  # .gz files shall arrive as they are
-
-
-@dataclass(frozen=True, kw_only=True)
-class Patience:
-    """How long a server may keep silent, and the pauses before each further attempt."""
-
-    connect_seconds: float = 10.0
-    read_seconds: float = 30.0
-    pauses: tuple[float, ...] = (1.0, 2.0, 4.0)
+def _complete(partial: Partial, file: DataFile, *, patience: Patience) -> None:
+    """Completes the file, in as many attempts as patience allows, and refuses it unless it is the right one."""
+    is_continued = bool(partial.request_for_the_rest(str(file.url)))
+    with progress(file.name) as shown:
+        for pause in (*patience.pauses, None):
+            try:
+                _attempt(file, partial, patience=patience, shown=shown)
+                break
+            except _PassingError as failure:
+                if pause is None:
+                    attempts = f"{len(patience.pauses) + 1} attempts"
+                    raise DownloadError(f"{file.url} could not be downloaded in {attempts}: {failure}") from failure
+                time.sleep(pause)
+    if (problem := flaw(partial.path, file)) is None:
+        return
+    partial.discard()
+    if is_continued:  # then the fault may lie in what was here before
+        _complete(partial, file, patience=patience)
+    else:
+        raise DataFileError(f"the server's file is not the expected one ({file.url}): {problem}")
 
 
 class _PassingError(Exception):
     """A failure that another attempt may mend."""
 
 
-def transfer(url: str, partial: Partial, *, n_bytes: int | None, patience: Patience, shown: Shown) -> None:
-    """Completes the partial file; whatever has arrived is kept if that fails or is interrupted.
-
-    ``shown`` is told how many bytes there are, and of how many if that is known.
-    """
-    for pause in (*patience.pauses, None):
-        try:
-            _attempt(url, partial, n_bytes=n_bytes, patience=patience, shown=shown)
-        except _PassingError as failure:
-            if pause is None:
-                attempts = f"{len(patience.pauses) + 1} attempts"
-                raise DownloadError(f"{url} could not be downloaded in {attempts}: {failure}") from failure
-            time.sleep(pause)
-        else:
-            return
-
-
-def _attempt(url: str, partial: Partial, *, n_bytes: int | None, patience: Patience, shown: Shown) -> None:
+def _attempt(file: DataFile, partial: Partial, *, patience: Patience, shown: Shown) -> None:
+    """Asks for what is missing once; whatever has arrived is kept if that fails or is interrupted."""
     import requests
     from urllib3.exceptions import HTTPError
 
+    url = str(file.url)
     request = {**_HEADERS, **partial.request_for_the_rest(url)}
     timeout = (patience.connect_seconds, patience.read_seconds)
     try:
         with requests.get(url, headers=request, stream=True, timeout=timeout) as response:
             _check_status(response, url, partial=partial)
             total = _begun(response, url, partial=partial)
-            _check_size(url, partial, total=total, expected=n_bytes)
-            _receive(response, partial, total=total or n_bytes, shown=shown)
+            if None not in (total, file.n_bytes) and total != file.n_bytes:  # refused before it is downloaded
+                partial.discard()
+                raise DataFileError(
+                    f"the server's file is not the expected one ({url}): it has {total:,} bytes instead of "
+                    f"{file.n_bytes:,}"
+                )
+            _receive(response, partial, total=total or file.n_bytes, shown=shown)
     except (requests.ConnectionError, requests.Timeout, HTTPError) as error:
         raise _PassingError(_reason(error)) from error
     except requests.RequestException as error:
@@ -143,7 +207,7 @@ def _check_status(response: "Response", url: str, *, partial: Partial) -> None:
 
 def _begun(response: "Response", url: str, *, partial: Partial) -> int | None:
     """How large the whole file will be, if the server says so; the partial file is ready for what comes."""
-    version = version_of(response.headers)
+    version = _version(response.headers)
     if response.status_code == 200:
         partial.begin(url, version=version)
         length = response.headers.get("Content-Length", "")
@@ -155,13 +219,11 @@ def _begun(response: "Response", url: str, *, partial: Partial) -> int | None:
     return None if part[2] == "*" else int(part[2])
 
 
-def _check_size(url: str, partial: Partial, *, total: int | None, expected: int | None) -> None:
-    """Refuses a wrong file before it is downloaded."""
-    if None not in (total, expected) and total != expected:
-        partial.discard()
-        raise DataFileError(
-            f"the server's file is not the expected one ({url}): it has {total:,} bytes instead of {expected:,}"
-        )
+def _version(headers: Mapping[str, str]) -> str | None:
+    """What a server says to tell versions of a file apart byte by byte, if it does."""
+    tag = headers.get("ETag", "")
+    # A weak tag promises the same meaning only, not the same bytes.
+    return tag if tag and not tag.startswith("W/") else headers.get("Last-Modified")
 
 
 def _receive(response: "Response", partial: Partial, *, total: int | None, shown: Shown) -> None:
@@ -184,115 +246,3 @@ def _reason(error: Exception) -> str:
         return "the server kept silent for too long"
     # Below the words of two libraries about each other lies what happened.
     return str(getattr(error.args[0], "reason", error) if error.args else error)
-
-
-# Downloads made visible.
-
-
-@contextmanager
-def progress(name: str) -> Iterator[Shown]:
-    """A bar on stderr if that is a terminal; it is told how many bytes have arrived, and of how many."""
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
-
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield lambda _n_bytes, _total: None
-        return
-    text = TextColumn("{task.description}", markup=False)
-    columns = (text, BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console) as bar:
-        task = bar.add_task(name, total=None)
-        yield lambda n_bytes, total: bar.update(task, completed=n_bytes, total=total)
-
-
-_log = logging.getLogger("mcquack")
-
-
-def download(file: DataFile, *, to: Path, patience: Patience) -> None:
-    """Puts the file at ``to``, unless a right one is there or another process has just put it there."""
-    try:
-        to.parent.mkdir(parents=True, exist_ok=True)
-        with _alone(to):
-            if to.is_file() and (problem := flaw(to, file)) is not None:
-                _log.warning("%s is broken, so it is downloaded again: %s", to, problem)
-                to.unlink()
-            if not to.is_file():
-                _log.info("downloading %s from %s to %s", file.name, file.url, to)
-                _fetch(file, to=to, patience=patience)
-    except DownloadError:
-        raise
-    except OSError as error:
-        raise DownloadError(
-            f"{to} cannot be written ({error.strerror or error}); make room, or let MCQUACK_CACHE name another folder"
-        ) from error
-
-
-def _fetch(file: DataFile, *, to: Path, patience: Patience) -> None:
-    if file.openml_id is not None:
-        write_openml(file.openml_id, to, read_seconds=patience.read_seconds)
-    else:
-        _retrieve(file, to=to, patience=patience)
-
-
-def _retrieve(file: DataFile, *, to: Path, patience: Patience) -> None:
-    import pooch
-
-    arriving = Partial(to.with_name(f"{to.name}.partial"))
-
-    def downloader(_url: str, temporary: str, _pooch: object) -> None:
-        _complete(arriving, file, patience=patience)
-        arriving.path.replace(temporary)
-        arriving.discard()
-
-    # Pooch does not know the checksums of git; ours was compared by then.
-    known = None if file.checksum is None or file.checksum.startswith("git:") else file.checksum
-    with _quiet(pooch.get_logger()):
-        pooch.retrieve(file.url, known_hash=known, fname=to.name, path=to.parent, downloader=downloader)
-
-
-def _complete(arriving: Partial, file: DataFile, *, patience: Patience) -> None:
-    """Completes the file and refuses it unless it is the right one."""
-    is_continued = bool(arriving.request_for_the_rest(str(file.url)))
-    with progress(file.name) as shown:
-        transfer(str(file.url), arriving, n_bytes=file.n_bytes, patience=patience, shown=shown)
-    problem = flaw(arriving.path, file)
-    if problem is None:
-        return
-    arriving.discard()
-    if is_continued:  # then the fault may lie in what was here before
-        _complete(arriving, file, patience=patience)
-    else:
-        raise DataFileError(f"the server's file is not the expected one ({file.url}): {problem}")
-
-
-@contextmanager
-def _alone(path: Path) -> Iterator[None]:
-    """Keeps other threads and processes that want the same file waiting."""
-    from filelock import FileLock, Timeout
-
-    lock = FileLock(path.with_name(f"{path.name}.lock"))
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        _log.info("waiting for another process that downloads %s", path)
-        lock.acquire()
-    try:
-        yield
-    finally:
-        lock.release()
-
-
-@contextmanager
-def _quiet(logger: logging.Logger) -> Iterator[None]:
-    """Keeps what this thread logs there to itself, since pooch writes to stderr unasked."""
-    here = threading.get_ident()
-
-    def is_of_others(record: logging.LogRecord) -> bool:
-        return record.thread != here
-
-    logger.addFilter(is_of_others)
-    try:
-        yield
-    finally:
-        logger.removeFilter(is_of_others)

@@ -1,15 +1,15 @@
-"""The order in which a file is looked for: the user's folder, the cache, a server."""
+"""The order in which the files of a dataset are looked for: the user's folder, the cache, a server."""
 
 import contextlib
 import hashlib
 import logging
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from mcquack.datasets.files.data_file import DataFile, Search, Source, flaw_unless_known
+from mcquack.datasets.files.data_file import DataFile, Source, flaw_unless_known
 from mcquack.datasets.files.download import Patience, download
 from mcquack.errors import DataFileError, DownloadError, InvalidInputError, MissingDataError
 
@@ -21,7 +21,7 @@ _log = logging.getLogger("mcquack")
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
-    """A source whose files are all on this machine, verified."""
+    """A source whose files are all on this machine."""
 
     source: Source
     paths: tuple[Path, ...]
@@ -37,16 +37,10 @@ class Found:
             # A reader of what is inside an archive does not know whose it is.
             raise DataFileError(f"{' and '.join(map(str, self.paths))}: {error}") from error
 
-    @property
-    def unproven_in_cache(self) -> tuple[Path, ...]:
-        """Files that came from a server and that no checksum proves."""
-        files = zip(self.source.files, self.paths, strict=True)
-        return tuple(path for file, path in files if file.checksum is None and self.place == "cache")
-
 
 @dataclass(frozen=True, kw_only=True)
 class Places:
-    """Where to look, and whether a server may be asked."""
+    """Where files are looked for, and whether a server may be asked."""
 
     data_dir: Path | None
     cache_dir: Path
@@ -66,12 +60,14 @@ class Places:
         failures = []
         for source in sources:
             if self.download and source.is_downloadable:
+                paths = tuple(map(self._path_in_cache, source.files))
                 try:
-                    return self._downloaded(source)
+                    for file, path in zip(source.files, paths, strict=True):
+                        download(file, to=path, patience=self.patience)
+                    return Found(source=source, paths=paths, place="cache")
                 except (DataFileError, DownloadError) as failure:
                     failures.append(str(failure))
-        search = self._search(sources, wanted_for=wanted_for, failures=failures)
-        raise MissingDataError(search.text, reason=search.reason)
+        raise self._missing(sources, wanted_for=wanted_for, failures=failures)
 
     def read(self, sources: Sequence[Source], *, wanted_for: str) -> tuple[Found, Any]:
         """What ``find`` gives, and what the reader makes of it.
@@ -82,7 +78,8 @@ class Places:
         try:
             return found, found.read()
         except DataFileError as error:
-            unproven = found.unproven_in_cache
+            files = zip(found.source.files, found.paths, strict=True)
+            unproven = [path for file, path in files if file.checksum is None and found.place == "cache"]
             if not unproven:
                 raise
             for path in unproven:
@@ -99,43 +96,36 @@ class Places:
         """
         if not sources:
             return "built in"
-        if _first_whole(sources, self._local_path):
+        if _first_whole(sources, self._local_path, place="local"):
             return "local"
-        if _first_whole(sources, self._cached_path):
+        if _first_whole(sources, self._cached_path, place="cache"):
             return "cached"
         return "download" if any(source.is_downloadable for source in sources) else "by hand"
 
     def _found_local(self, sources: Sequence[Source]) -> Found | None:
-        if (whole := _first_whole(sources, self._local_path)) is None:
-            return None
-        source, paths = whole
-        for file, path in zip(source.files, paths, strict=True):
-            if (problem := self._flaw(path, file)) is not None:
-                raise DataFileError(
-                    f"{path} is not the {file.name} that was expected: {problem}. Replace it by the right one, or move "
-                    "it out of that folder to have it looked for elsewhere."
-                )
-        return Found(source=source, paths=paths, place="local")
+        found = _first_whole(sources, self._local_path, place="local")
+        for file, path, problem in self._flaws(found):
+            raise DataFileError(
+                f"{path} is not the {file.name} that was expected: {problem}. Replace it by the right one, or move "
+                "it out of that folder to have it looked for elsewhere."
+            )
+        return found
 
     def _found_cached(self, sources: Sequence[Source]) -> Found | None:
-        if (whole := _first_whole(sources, self._cached_path)) is None:
-            return None
-        source, paths = whole
-        for file, path in zip(source.files, paths, strict=True):
+        found = _first_whole(sources, self._cached_path, place="cache")
+        for _, path, problem in self._flaws(found):
+            if found is not None and self.download and found.source.is_downloadable:
+                return None  # the download replaces it
+            raise DataFileError(f"{path} is broken: {problem}. Delete it and allow the download to get a new one.")
+        return found
+
+    def _flaws(self, found: Found | None) -> Iterator[tuple[DataFile, Path, str]]:
+        for file, path in () if found is None else zip(found.source.files, found.paths, strict=True):
             if (problem := self._flaw(path, file)) is not None:
-                if self.download and source.is_downloadable:
-                    return None  # the download replaces it
-                raise DataFileError(f"{path} is broken: {problem}. Delete it and allow the download to get a new one.")
-        return Found(source=source, paths=paths, place="cache")
+                yield file, path, problem
 
     def _flaw(self, path: Path, file: DataFile) -> str | None:
         return flaw_unless_known(path, file, notes=self.cache_dir / "verified")
-
-    def _downloaded(self, source: Source) -> Found:
-        paths = tuple(self._path_in_cache(file) for file in source.files)
-        for file, path in zip(source.files, paths, strict=True):
-            download(file, to=path, patience=self.patience)
-        return Found(source=source, paths=paths, place="cache")
 
     def _local_path(self, file: DataFile) -> Path | None:
         if self.data_dir is None:
@@ -145,11 +135,6 @@ class Places:
             return own
         # Many datasets have files of the same names: at the top only the content tells whose a file is.
         return top if top.is_file() and self._flaw(top, file) is None else None
-
-    def _passed_over(self, sources: Sequence[Source]) -> list[str]:
-        tops = [] if self.data_dir is None else [(self.data_dir / file.name, file) for s in sources for file in s.files]
-        flaws = {path: self._flaw(path, file) for path, file in tops if path.is_file()}
-        return [f"{path}: {problem}" for path, problem in flaws.items() if problem is not None]
 
     def _cached_path(self, file: DataFile) -> Path | None:
         path = self._path_in_cache(file)
@@ -162,26 +147,77 @@ class Places:
         key = hashlib.sha256((file.checksum or file.url or "").encode()).hexdigest()[:12]
         return self.cache_dir / file.folder / key / file.name
 
-    def _search(self, sources: Sequence[Source], *, wanted_for: str, failures: Sequence[str]) -> Search:
+    # What to tell whoever lacks the files of a dataset.
+
+    def _missing(self, sources: Sequence[Source], *, wanted_for: str, failures: Sequence[str]) -> MissingDataError:
+        """The error that says which files would do, where they were looked for, and the ways to get them."""
         offline = _offline()
-        return Search(
-            sources=sources,
-            wanted_for=wanted_for,
-            data_dir=self.data_dir,
-            cache_dir=self.cache_dir,
-            passed_over=self._passed_over(sources),
-            forbidden_by="" if self.download else f"MCQUACK_OFFLINE={offline}" if offline else "download=False",
-            failures=failures,
-        )
+        forbidden_by = "" if self.download else f"MCQUACK_OFFLINE={offline}" if offline else "download=False"
+        to_install = [
+            f"{extra.module}, which is not installed: {extra.how_to_install}"
+            for source in sources
+            if source.has_addresses and (extra := source.lacking_extra) is not None
+        ]
+        ways = [*self._ways(sources, to_install=to_install, forbidden_by=forbidden_by)]
+        lines = [f"{wanted_for} needs files that are not on this machine{', one of' if sources[1:] else ''}:"]
+        for source in sources:
+            # What scikit-learn fetches is no file that anyone could put somewhere.
+            paths = ["" if file.openml_id is not None else f"{file.path}, " for file in source.files]
+            ways_to = [f"  {path}{source.way_to(file)}" for path, file in zip(paths, source.files, strict=True)]
+            lines += _indented([source.title, *ways_to])
+        looked_in = " and ".join(str(place) for place in (self.data_dir, self.cache_dir) if place is not None)
+        lines += [f"They were looked for in {looked_in}."]
+        for title, told in (
+            ("Passed over, as they only have the right name:", self._passed_over(sources)),
+            ("The download failed:", failures),
+            ("What helps:", [*ways[:1], *(f"or {way}" for way in ways[1:])]),
+        ):
+            lines += [title, *_indented(dict.fromkeys(told))] if told else []
+        reasons = [f"to read a download takes {needs}" for needs in to_install]
+        if failures:
+            reasons.insert(0, failures[0].splitlines()[0])
+        elif forbidden_by and any(source.has_addresses for source in sources):
+            reasons.insert(0, f"{forbidden_by} forbids the download")
+        return MissingDataError("\n".join(lines), reason="; ".join(reasons) or "they are not on this machine")
+
+    def _ways(self, sources: Sequence[Source], *, to_install: Sequence[str], forbidden_by: str) -> Iterator[str]:
+        if any(file.openml_id is None for source in sources for file in source.files):
+            yield (
+                f"put them into {self.data_dir}, as listed or all at its top"
+                if self.data_dir is not None
+                else "put them into a folder, as listed or all at its top, and name it: MCQUACK_DATA=<folder>, "
+                "--data-dir <folder> or load(…, data_dir=<folder>)"
+            )
+        yield from (f"install what it takes to read a download, {needs}" for needs in to_install)
+        if any(source.is_downloadable for source in sources):
+            yield f"allow the download, which {forbidden_by} forbids" if forbidden_by else "try again later"
+
+    def _passed_over(self, sources: Sequence[Source]) -> list[str]:
+        """Files at the top of the folder that have a right name and a wrong content."""
+        tops = [] if self.data_dir is None else [(self.data_dir / file.name, file) for s in sources for file in s.files]
+        flaws = {path: self._flaw(path, file) for path, file in tops if path.is_file()}
+        return [f"{path}: {problem}" for path, problem in flaws.items() if problem is not None]
+
+
+def _indented(lines: Iterable[str]) -> list[str]:
+    return [f"  {line}" for line in lines]
+
+
+def _first_whole(
+    sources: Sequence[Source], path_of: Callable[[DataFile], Path | None], *, place: Place
+) -> Found | None:
+    """The first source of which every file is there, not yet verified."""
+    for source in sources:
+        paths = tuple(path for file in source.files if (path := path_of(file)) is not None)
+        if len(paths) == len(source.files):
+            return Found(source=source, paths=paths, place=place)
+    return None
 
 
 def places(data_dir: str | Path | None = None, *, download: bool | None = None) -> Places:
     """The places that the arguments name, or else the variables MCQUACK_DATA, MCQUACK_CACHE and MCQUACK_OFFLINE."""
-    return Places(
-        data_dir=_data_dir(data_dir),
-        cache_dir=_cache_dir(),
-        download=not _offline() if download is None else download,
-    )
+    allowed = not _offline() if download is None else download
+    return Places(data_dir=_data_dir(data_dir), cache_dir=_cache_dir(), download=allowed)
 
 
 def _data_dir(given: str | Path | None) -> Path | None:
@@ -197,6 +233,14 @@ def _data_dir(given: str | Path | None) -> Path | None:
     return folder
 
 
+def _cache_dir() -> Path:
+    if named := os.environ.get("MCQUACK_CACHE"):
+        return _expanded(named, name="MCQUACK_CACHE")
+    from platformdirs import user_cache_path
+
+    return user_cache_path("mcquack")
+
+
 def _expanded(named: str | Path, *, name: str) -> Path:
     try:
         return Path(named).expanduser().absolute()
@@ -206,26 +250,7 @@ def _expanded(named: str | Path, *, name: str) -> Path:
         ) from error
 
 
-def _cache_dir() -> Path:
-    if named := os.environ.get("MCQUACK_CACHE"):
-        return _expanded(named, name="MCQUACK_CACHE")
-    from pooch import os_cache
-
-    return Path(os_cache("mcquack"))
-
-
 def _offline() -> str:
     """What MCQUACK_OFFLINE says, if it forbids downloads."""
     said = os.environ.get("MCQUACK_OFFLINE", "")
     return "" if said.strip().lower() in ("", "0", "false", "no") else said
-
-
-def _first_whole(
-    sources: Sequence[Source], path_of: Callable[[DataFile], Path | None]
-) -> tuple[Source, tuple[Path, ...]] | None:
-    """The first source of which every file is there, and where."""
-    for source in sources:
-        paths = tuple(path for file in source.files if (path := path_of(file)) is not None)
-        if len(paths) == len(source.files):
-            return source, paths
-    return None

@@ -1,10 +1,10 @@
-"""What is learned about one column of a training table."""
+"""One column of a table: what its cells mean as numbers, and what is learned about it from a training table."""
 
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -14,10 +14,14 @@ from numpy.typing import NDArray
 from mcquack.datasets.table.value import Table, in_rows, listed
 from mcquack.errors import InvalidInputError, InvalidTableError
 
-# The cells of one column as numbers, whatever the column is stored as.
-
 Kind = Literal["number", "boolean", "date", "category"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
+Missing = Literal["error", "mean", "median", "most_frequent", "drop"]
+
+IMPUTING: tuple[Missing, ...] = ("mean", "median", "most_frequent")
+MAX_CATEGORIES = 10_000
+# From this share of numbers on, a column with some other texts is a numeric one with faults rather than categories.
+_MOSTLY_NUMBERS = 0.9
+_EXPECTED = {"number": "a number", "boolean": "true or false", "date": "a date like 2024-12-31"}
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NUMBER = r"^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$|^[+-]?(?i:inf|infinity|nan)$"
@@ -36,19 +40,136 @@ class Cells(NamedTuple):
         return ~np.isfinite(self.values) & ~self.unreadable
 
 
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """How one column becomes numbers.
+
+    ``fill`` stands in for a missing value where the encoder imputes; for categories it is their most frequent one.
+    """
+
+    name: str
+    kind: Kind
+    categories: tuple[str, ...] = ()
+    fill: float | None = None
+
+    def cells(self, table: Table) -> Cells:
+        """The numbers of this column in a table."""
+        return column_cells(table, self.name, kind=self.kind, categories=self.categories)
+
+    def reasons(self, table: Table, *, cells: Cells, unusable: NDArray[np.bool_]) -> Iterator[tuple[int, str]]:
+        """For each unusable cell its position and what is wrong with it."""
+        texts = table.column(self.name)
+        for position in np.flatnonzero(unusable).tolist():
+            if not cells.unreadable[position]:
+                what = "missing" if np.isnan(cells.values[position]) else "infinite"
+                yield position, f"column {self.name!r} is {what}"
+                continue
+            wanted = f"is none of the {len(self.categories)} categories seen in training"
+            if self.kind != "category":
+                wanted = f"is not {_EXPECTED[self.kind]}"
+            yield position, f"column {self.name!r}: {texts[position].as_py()!r} {wanted}"
+
+    def with_categories(self, table: Table, *, training: Table | None = None) -> "Column":
+        """The column with the sorted categories that the table has, if it is one of categories.
+
+        Those of the rows to train on come first: a row that is held out must not change the numbers of the others.
+        """
+        if self.kind != "category":
+            return self
+        texts = self._distinct_texts(table)
+        if len(texts) > MAX_CATEGORIES:
+            raise InvalidTableError(
+                f"{table.source}: column {self.name!r} holds {len(texts)} different texts, more than {MAX_CATEGORIES}: "
+                "it names rows rather than kinds of them. Ignore this column."
+            )
+        trained = texts if training is None else self._distinct_texts(training)
+        return replace(self, categories=(*sorted(trained), *sorted(texts - trained)))
+
+    def _distinct_texts(self, table: Table) -> set[str]:
+        return set(pc.unique(_as_text(plain_column(table, self.name))).drop_null().to_pylist())
+
+    def with_fill(self, table: Table, *, missing: Missing) -> "Column":
+        """The column with what stands in for a missing value, learned from the table."""
+        values = self.cells(table).values
+        values = values[np.isfinite(values)]
+        if not len(values):
+            raise InvalidTableError(
+                f"{table.source}: column {self.name!r} has no usable value in the rows to train on; ignore this column."
+            )
+        if self.kind == "category" or missing == "most_frequent" or (self.kind == "boolean" and missing in IMPUTING):
+            distinct, counts = np.unique(values, return_counts=True)
+            return replace(self, fill=float(distinct[np.argmax(counts)]))  # the smallest of the most frequent
+        if missing not in ("mean", "median"):
+            return self
+        scale = max(1.0, float(np.abs(values).max()) / 1e150)  # a sum of huge values would overflow
+        return replace(self, fill=float((np.mean if missing == "mean" else np.median)(values / scale) * scale))
+
+
+def chosen_kind(table: Table, name: str, *, numeric: Collection[str], categorical: Collection[str]) -> Kind:
+    """What the caller says the column is, or else what its cells say."""
+    if name in numeric and name in categorical:
+        raise InvalidInputError(f"column {name!r} is given both as numeric and as categorical; choose one.")
+    column = plain_column(table, name)
+    if column.null_count == len(table):
+        raise InvalidTableError(
+            f"{table.source}: column {name!r} is missing in every row that has a label; ignore this column."
+        )
+    if name in numeric:
+        return "number"
+    if name in categorical:
+        return "category"
+    kind = _inferred_kind(table, name)
+    if kind == "category":
+        _check_not_mostly_numbers(table, name, column=column)
+    return kind
+
+
+def _inferred_kind(table: Table, name: str) -> Kind:
+    """What the column holds, by its type or, if it is text, by all of its values."""
+    column = plain_column(table, name)
+    if pa.types.is_boolean(column.type):
+        return "boolean"
+    if pa.types.is_timestamp(column.type):
+        return "date"
+    if not is_text(column) or not column_cells(table, name, kind="number").unreadable.any():
+        return "number"
+    if not column_cells(table, name, kind="boolean").unreadable.any():
+        return "boolean"
+    # fromisoformat also takes 20241231 and 2024-W52, which may as well be codes.
+    looks_dated = pc.all(pc.match_substring_regex(column, r"^\d{4}-\d{2}-\d{2}")).as_py()
+    return "date" if looks_dated and not _dates(column).unreadable.any() else "category"
+
+
+def _check_not_mostly_numbers(table: Table, name: str, *, column: pa.Array) -> None:
+    unreadable = column_cells(table, name, kind="number").unreadable
+    if unreadable.sum() > (1 - _MOSTLY_NUMBERS) * (len(column) - column.null_count):
+        return
+    texts = sorted(set(column.filter(unreadable).to_pylist()))
+    raise InvalidTableError(
+        f"{table.source}: column {name!r} holds numbers but also {listed(texts, limit=3)} in "
+        f"{in_rows(table.rows[unreadable])}. Correct or empty those cells; or make the column numeric, which leaves "
+        "those rows out, or categorical, which takes every value as a category."
+    )
+
+
+# The cells of a column as numbers, whatever the column is stored as.
+
+
 def column_cells(table: Table, name: str, *, kind: Kind, categories: Sequence[str] = ()) -> Cells:
     """The column as numbers: dates as days since 1970 (UTC), false and true as 0 and 1, categories by position."""
     column = plain_column(table, name)
     if kind == "category":
-        positions = pc.index_in(as_text(column), value_set=pa.array(categories, pa.string()))
+        positions = pc.index_in(_as_text(column), value_set=pa.array(categories, pa.string()))
         return _cells(pc.cast(positions, pa.float64()), column)
     if kind == "date":
         return _dates(column)
     numbers = _cells(_numbers(column, decimal_comma=table.decimal_comma), column)
     if kind == "number":
         return numbers
-    # Another program may have written the same column as 0 and 1.
-    values = numbers.values if not is_text(column) else _truth(column, numbers.values)
+    values = numbers.values  # another program may have written the same column as 0 and 1
+    if is_text(column):
+        lowered = pc.utf8_lower(column).to_numpy(zero_copy_only=False)
+        values = np.where(lowered == "true", 1.0, np.where(lowered == "false", 0.0, values))
     values = np.where(np.isin(values, (0, 1)), values, np.nan)
     return Cells(values, np.isnan(values) & ~_nulls(column))
 
@@ -78,33 +199,14 @@ def is_text(column: pa.Array) -> bool:
     return bool(pa.types.is_string(column.type))
 
 
-def as_text(column: pa.Array) -> pa.Array:
+def _as_text(column: pa.Array) -> pa.Array:
     """Every value as the text that a CSV would show."""
     if not pa.types.is_floating(column.type):
         return column.cast(pa.string())
     # Whole numbers become floats where another row is missing; the category is the same.
-    whole = pc.equal(column, pc.trunc(column))
-    fits = pc.and_(whole, pc.less(pc.abs(column), 1e15))
+    fits = pc.and_(pc.equal(column, pc.trunc(column)), pc.less(pc.abs(column), 1e15))
     as_integers = pc.if_else(fits, column, 0.0).cast(pa.int64(), safe=False).cast(pa.string())
     return pc.if_else(fits, as_integers, column.cast(pa.string()))
-
-
-def inferred_kind(table: Table, name: str) -> Kind:
-    """What the column holds, by its type or, if it is text, by all of its values."""
-    column = plain_column(table, name)
-    if pa.types.is_boolean(column.type):
-        return "boolean"
-    if pa.types.is_timestamp(column.type):
-        return "date"
-    if not is_text(column):
-        return "number"
-    kinds: tuple[Kind, ...] = ("number", "boolean")
-    for kind in kinds:
-        if not column_cells(table, name, kind=kind).unreadable.any():
-            return kind
-    # fromisoformat also takes 20241231 and 2024-W52, which may as well be codes.
-    looks_dated = pc.all(pc.match_substring_regex(column, r"^\d{4}-\d{2}-\d{2}")).as_py()
-    return "date" if looks_dated and not _dates(column).unreadable.any() else "category"
 
 
 def _nulls(column: pa.Array) -> NDArray[np.bool_]:
@@ -119,8 +221,10 @@ def _cells(numbers: pa.Array, column: pa.Array) -> Cells:
 
 
 def _numbers(column: pa.Array, *, decimal_comma: bool) -> pa.Array:
+    if pa.types.is_timestamp(column.type):
+        return pa.nulls(len(column), pa.float64())
     if not is_text(column):
-        return column.cast(pa.float64(), safe=False) if not pa.types.is_timestamp(column.type) else _none(column)
+        return column.cast(pa.float64(), safe=False)
     # A clean column is cast at once; a cast that fails is slow, so look at the first cells before trying.
     if pc.all(pc.match_substring_regex(column[:100], _NUMBER)).as_py() is not False:
         with suppress(pa.ArrowInvalid):
@@ -130,21 +234,12 @@ def _numbers(column: pa.Array, *, decimal_comma: bool) -> pa.Array:
     return pc.if_else(readable, text, pa.scalar(None, pa.string())).cast(pa.float64())
 
 
-def _none(column: pa.Array) -> pa.Array:
-    return pa.nulls(len(column), pa.float64())
-
-
-def _truth(column: pa.Array, otherwise: NDArray[np.float64]) -> NDArray[np.float64]:
-    lowered = pc.utf8_lower(column).to_numpy(zero_copy_only=False)
-    return np.where(lowered == "true", 1.0, np.where(lowered == "false", 0.0, otherwise))
-
-
 def _dates(column: pa.Array) -> Cells:
     if pa.types.is_timestamp(column.type):
         microseconds = column.cast(pa.int64()).cast(pa.float64(), safe=False)
         return _cells(pc.divide(microseconds, timedelta(days=1) / timedelta(microseconds=1)), column)
     if not is_text(column):
-        return _cells(_none(column), column)
+        return _cells(pa.nulls(len(column), pa.float64()), column)
     encoded = column.dictionary_encode()
     days = pa.array([_days(text) for text in encoded.dictionary.to_pylist()], pa.float64())
     return _cells(days.take(encoded.indices), column)
@@ -157,122 +252,3 @@ def _days(text: str) -> float | None:
         return None
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return (moment - _EPOCH) / timedelta(days=1)
-
-
-Missing = Literal["error", "mean", "median", "most_frequent", "drop"]
-
-IMPUTING: tuple[Missing, ...] = ("mean", "median", "most_frequent")
-MAX_CATEGORIES = 10_000
-# From this share of numbers on, a column with some other texts is a numeric one with faults rather than categories.
-_MOSTLY_NUMBERS = 0.9
-_EXPECTED = {"number": "a number", "boolean": "true or false", "date": "a date like 2024-12-31"}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Column:
-    """How one column becomes numbers.
-
-    ``fill`` stands in for a missing value where the encoder imputes; for categories it is their most frequent one.
-    """
-
-    name: str
-    kind: Kind
-    categories: tuple[str, ...] = ()
-    fill: float | None = None
-
-    def cells(self, table: Table) -> Cells:
-        """The numbers of this column in a table."""
-        return column_cells(table, self.name, kind=self.kind, categories=self.categories)
-
-    def reasons(self, table: Table, *, cells: Cells, unusable: NDArray[np.bool_]) -> Iterator[tuple[int, str]]:
-        """For each unusable cell its position and what is wrong with it."""
-        texts = table.column(self.name)
-        for position in np.flatnonzero(unusable).tolist():
-            if cells.unreadable[position]:
-                yield position, f"column {self.name!r}: {self._mismatch(texts[position].as_py())}"
-            else:
-                what = "missing" if np.isnan(cells.values[position]) else "infinite"
-                yield position, f"column {self.name!r} is {what}"
-
-    def _mismatch(self, value: object) -> str:
-        if self.kind == "category":
-            return f"{value!r} is none of the {len(self.categories)} categories seen in training"
-        return f"{value!r} is not {_EXPECTED[self.kind]}"
-
-
-def chosen_kind(table: Table, name: str, *, numeric: Collection[str], categorical: Collection[str]) -> Kind:
-    """What the caller says the column is, or else what its cells say."""
-    if name in numeric and name in categorical:
-        raise InvalidInputError(f"column {name!r} is given both as numeric and as categorical; choose one.")
-    if plain_column(table, name).null_count == len(table):
-        raise InvalidTableError(
-            f"{table.source}: column {name!r} is missing in every row that has a label; ignore this column."
-        )
-    if name in numeric:
-        return "number"
-    if name in categorical:
-        return "category"
-    kind = inferred_kind(table, name)
-    if kind == "category":
-        _check_not_mostly_numbers(table, name)
-    return kind
-
-
-def _check_not_mostly_numbers(table: Table, name: str) -> None:
-    column = plain_column(table, name)
-    unreadable = column_cells(table, name, kind="number").unreadable
-    if unreadable.sum() > (1 - _MOSTLY_NUMBERS) * (len(column) - column.null_count):
-        return
-    texts = sorted(set(column.filter(unreadable).to_pylist()))
-    raise InvalidTableError(
-        f"{table.source}: column {name!r} holds numbers but also {listed(texts, limit=3)} in "
-        f"{in_rows(table.rows[unreadable])}. Correct or empty those cells; or make the column numeric, which leaves "
-        "those rows out, or categorical, which takes every value as a category."
-    )
-
-
-def with_categories(column: Column, table: Table, *, training: Table | None = None) -> Column:
-    """The column with the sorted categories that the table has, if it is one of categories.
-
-    Those of the rows to train on come first: a row that is held out must not change the numbers of the others.
-    """
-    if column.kind != "category":
-        return column
-    texts = _distinct_texts(column, table)
-    if len(texts) > MAX_CATEGORIES:
-        raise InvalidTableError(
-            f"{table.source}: column {column.name!r} holds {len(texts)} different texts, more than {MAX_CATEGORIES}: "
-            "it names rows rather than kinds of them. Ignore this column."
-        )
-    trained = texts if training is None else _distinct_texts(column, training)
-    return replace(column, categories=(*sorted(trained), *sorted(texts - trained)))
-
-
-def _distinct_texts(column: Column, table: Table) -> set[str]:
-    return set(pc.unique(as_text(plain_column(table, column.name))).drop_null().to_pylist())
-
-
-def with_fill(column: Column, table: Table, *, missing: Missing) -> Column:
-    """The column with what stands in for a missing value, learned from the table."""
-    values = column.cells(table).values
-    values = values[np.isfinite(values)]
-    if not len(values):
-        raise InvalidTableError(
-            f"{table.source}: column {column.name!r} has no usable value in the rows to train on; ignore this column."
-        )
-    if column.kind == "category" or (column.kind == "boolean" and missing in IMPUTING) or missing == "most_frequent":
-        return replace(column, fill=_most_frequent(values))
-    if missing in ("mean", "median"):
-        return replace(column, fill=_middle(values, mean=missing == "mean"))
-    return column
-
-
-def _most_frequent(values: NDArray[np.float64]) -> float:
-    """The smallest of the most frequent."""
-    distinct, counts = np.unique(values, return_counts=True)
-    return float(distinct[np.argmax(counts)])
-
-
-def _middle(values: NDArray[np.float64], *, mean: bool) -> float:
-    scale = max(1.0, float(np.abs(values).max()) / 1e150)  # a sum of huge values would overflow
-    return float((np.mean if mean else np.median)(values / scale) * scale)

@@ -1,9 +1,9 @@
-"""From table to matrix, learned once and stored with the model."""
+"""From table to matrix: what is learned once from a training table, and stored with the model as JSON."""
 
 import sys
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from mcquack.datasets.table.column import (
     IMPUTING,
-    KINDS,
     MAX_CATEGORIES,
     Cells,
     Column,
@@ -22,133 +21,18 @@ from mcquack.datasets.table.column import (
     chosen_kind,
     is_text,
     plain_column,
-    with_categories,
-    with_fill,
 )
 from mcquack.datasets.table.value import RowProblem, Table, in_rows, listed
 from mcquack.errors import InvalidInputError, InvalidTableError, ModelFileError
 
-# The target column as class labels.
-
-# "007" or "1.0" would come back as another text, so such labels stay text.
-_CANONICAL_INTEGER = r"^(0|-?[1-9]\d*)$"
-
-
-def target_labels(table: Table, target: str) -> tuple[NDArray[np.generic], NDArray[np.bool_]]:
-    """The label of every row, printed by ``str`` just as the table shows it, and where it is missing."""
-    column = plain_column(table, target)
-    if pa.types.is_timestamp(column.type):
-        column = column.cast(pa.string())
-    if pa.types.is_floating(column.type):
-        column = pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
-        _check_whole(column, table=table, target=target)
-    missing: NDArray[np.bool_] = column.is_null().to_numpy(zero_copy_only=False)
-    if missing.all():
-        raise InvalidTableError(f"{table.source}: the target {target!r} has no labels; fill it or name another.")
-    encoded = _integers_if_same(column).dictionary_encode()
-    classes = encoded.dictionary.to_numpy(zero_copy_only=False)
-    if is_text(encoded.dictionary):
-        classes = classes.astype(np.str_)
-    labels: NDArray[np.generic] = classes[encoded.indices.fill_null(0).to_numpy()]
-    return labels, missing
-
-
-def _check_whole(column: pa.Array, *, table: Table, target: str) -> None:
-    if not pc.all(pc.equal(column, pc.trunc(column))).as_py() or pc.any(pc.is_inf(column)).as_py():
-        raise InvalidTableError(
-            f"{table.source}: the target {target!r} holds fractions or infinities, which are no classes; "
-            "store the labels as whole numbers or text."
-        )
-
-
-def _integers_if_same(column: pa.Array) -> pa.Array:
-    if not is_text(column) or not pc.all(pc.match_substring_regex(column, _CANONICAL_INTEGER)).as_py():
-        return column
-    try:
-        return column.cast(pa.int64())
-    except pa.ArrowInvalid:  # beyond 64 bits
-        return column
-
-
-# The columns of an encoder as JSON, and back without trusting it.
-
-VERSION = 1
-
-
-def columns_to_header(columns: Sequence[Column], *, target: str, missing: Missing) -> dict[str, Any]:
-    """Nothing but texts, numbers, lists and dictionaries."""
-    entries = [
-        {"name": column.name, "kind": column.kind, "categories": list(column.categories), "fill": column.fill}
-        for column in columns
-    ]
-    return {"version": VERSION, "target": target, "missing": missing, "columns": entries}
-
-
-def columns_from_header(header: object) -> tuple[tuple[Column, ...], str, Missing]:
-    """The columns, target and missing option that ``columns_to_header`` was given; anything odd is refused."""
-    fields = _fields(header, names=("version", "target", "missing", "columns"))
-    if fields["version"] is True or fields["version"] != VERSION:
-        raise ModelFileError(
-            f"the table in the model file has version {fields['version']!r}, but this mcquack reads version {VERSION}; "
-            "use the mcquack that wrote it."
-        )
-    target, missing, entries = fields["target"], fields["missing"], fields["columns"]
-    _check(_is_name(target), "its target is no name")
-    _check(isinstance(missing, str) and missing in get_args(Missing), "its option for missing values is unknown")
-    _check(isinstance(entries, list) and len(entries) > 0, "it has no list of columns")
-    columns = tuple(_column(entry, missing=missing) for entry in entries)
-    _check(len({target, *(column.name for column in columns)}) == len(columns) + 1, "a column comes twice")
-    return columns, target, missing
-
-
-def _column(entry: object, *, missing: Missing) -> Column:
-    fields = _fields(entry, names=("name", "kind", "categories", "fill"))
-    name, kind, categories, fill = fields["name"], fields["kind"], fields["categories"], fields["fill"]
-    _check(_is_name(name), "a column has no name")
-    _check(isinstance(kind, str) and kind in KINDS, f"column {name!r} is of no known kind")
-    _check(_are_categories(categories, kind=kind), f"the categories of column {name!r} are not different texts")
-    needs_fill = kind == "category" or missing in IMPUTING
-    is_sound = _is_fill(fill, kind=kind, n_categories=len(categories)) if needs_fill else fill is None
-    _check(is_sound, f"the value for what is missing in column {name!r} cannot be one")
-    return Column(name=name, kind=kind, categories=tuple(categories), fill=float(fill) if needs_fill else None)
-
-
-def _check(holds: bool, otherwise: str) -> None:
-    if not holds:
-        raise ModelFileError(f"the table in the model file is broken: {otherwise}; fit and save the model again.")
-
-
-def _fields(entry: object, *, names: Collection[str]) -> Mapping[str, Any]:
-    if isinstance(entry, dict) and set(entry) == set(names):
-        return entry
-    raise ModelFileError(
-        f"the table in the model file is broken: expected the fields {listed(names)}; fit and save the model again."
-    )
-
-
-def _is_name(value: object) -> bool:
-    return isinstance(value, str) and value != ""
-
-
-def _are_categories(value: object, *, kind: Kind) -> bool:
-    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
-        return False
-    return len(set(value)) == len(value) <= MAX_CATEGORIES and (len(value) > 0) == (kind == "category")
-
-
-def _is_fill(value: object, *, kind: Kind, n_categories: int) -> bool:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= sys.float_info.max:
-        return False
-    if kind == "boolean":
-        return value in (0, 1)
-    return kind != "category" or (value == int(value) and 0 <= value < n_categories)
-
-
 Unknown = Literal["report", "most_frequent", "error"]
 MissingTarget = Literal["drop", "error"]
 
+VERSION = 1
 # All categories go into the header of the model file, which is meant to be small.
 _MAX_CATEGORY_CHARACTERS = 1_000_000
+# "007" or "1.0" would come back as another text, so such labels stay text.
+_CANONICAL_INTEGER = r"^(0|-?[1-9]\d*)$"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -207,13 +91,13 @@ class TableEncoder:
         _, unlabelled = target_labels(table, target)
         labelled = table.only(~unlabelled)
         kinds = {name: chosen_kind(labelled, name, numeric=numeric, categorical=categorical) for name in names}
-        columns = [with_categories(Column(name=name, kind=kind), labelled) for name, kind in kinds.items()]
+        columns = [Column(name=name, kind=kind).with_categories(labelled) for name, kind in kinds.items()]
         _check_brief(columns, table=table)
         usable = labelled.only(_usable(columns, labelled, missing=missing))
         training = usable.only(~np.isin(usable.rows, [*held_out]))
         # Categories once more: one that only unusable rows had was never trained on.
-        columns = [with_categories(column, usable, training=training) for column in columns]
-        columns = [with_fill(column, training, missing=missing) for column in columns]
+        columns = [column.with_categories(usable, training=training) for column in columns]
+        columns = [column.with_fill(training, missing=missing) for column in columns]
         return cls(target=target, missing=missing, columns=tuple(columns))
 
     @classmethod
@@ -229,7 +113,12 @@ class TableEncoder:
     def transform(self, table: Table, *, unknown: Unknown = "report") -> EncodedTable:
         """The rows of the table that can be used; ``unknown`` says what becomes of categories not seen in training."""
         _check_option("unknown", unknown, choices=get_args(Unknown))
-        self._check_columns(table)
+        lacking = [name for name in self.feature_names if name not in table.columns]
+        if lacking:
+            raise InvalidTableError(
+                f"{table.source} lacks {len(lacking)} of the {len(self.columns)} columns of the model: "
+                f"{listed(lacking)}; it has {listed(table.names)}. Add or rename them; their order is free."
+            )
         X = np.empty((len(table), len(self.columns)))
         n_imputed = np.zeros(len(table), dtype=np.int64)
         reasons: defaultdict[int, list[str]] = defaultdict(list)
@@ -238,7 +127,9 @@ class TableEncoder:
             cells = column.cells(table)
             if unknown == "error":
                 _check_known(column, cells, table=table)
-            replaced = self._replaced(column, cells, unknown=unknown)
+            replaced = cells.absent if self.missing in IMPUTING else np.zeros_like(cells.absent)
+            if column.kind == "category" and unknown == "most_frequent":
+                replaced = replaced | cells.unreadable
             X[:, index] = np.where(replaced, np.nan if column.fill is None else column.fill, cells.values)
             n_imputed += replaced
             incomplete |= cells.absent & ~replaced
@@ -266,39 +157,78 @@ class TableEncoder:
                 "fill it or remove those rows."
             )
         problems = [RowProblem(int(row), f"the target {self.target!r} is missing") for row in table.rows[unlabelled]]
-        encoded = self.transform(table.only(~unlabelled))
-        return LabelledTable(
-            X=encoded.X,
-            y=labels[np.isin(table.rows, encoded.rows)],
-            rows=encoded.rows,
-            problems=tuple(sorted([*problems, *encoded.problems])),
-            incomplete_rows=encoded.incomplete_rows,
-            ignored_columns=encoded.ignored_columns,
-            n_imputed=encoded.n_imputed,
-        )
+        found = vars(self.transform(table.only(~unlabelled)))
+        problems = sorted([*problems, *found["problems"]])
+        return LabelledTable(**{**found, "problems": tuple(problems)}, y=labels[np.isin(table.rows, found["rows"])])
 
     def to_header(self) -> dict[str, Any]:
-        """All of it as JSON, for the header of a model file."""
-        return columns_to_header(self.columns, target=self.target, missing=self.missing)
+        """All of it as JSON, for the header of a model file: nothing but texts, numbers, lists and dictionaries."""
+        columns = [{**asdict(column), "categories": list(column.categories)} for column in self.columns]
+        return {"version": VERSION, "target": self.target, "missing": self.missing, "columns": columns}
 
     @classmethod
     def from_header(cls, header: object) -> Self:
-        """The encoder that ``to_header`` described; anything else is a ``ModelFileError``."""
-        columns, target, missing = columns_from_header(header)
+        """The encoder that ``to_header`` described; anything odd is refused with a ``ModelFileError``."""
+        fields = _fields(header, names=("version", "target", "missing", "columns"))
+        if fields["version"] is True or fields["version"] != VERSION:
+            raise ModelFileError(
+                f"the table in the model file has version {fields['version']!r}, but this mcquack reads version "
+                f"{VERSION}; use the mcquack that wrote it."
+            )
+        target, missing, entries = fields["target"], fields["missing"], fields["columns"]
+        _check(_is_name(target), "its target is no name")
+        _check(isinstance(missing, str) and missing in get_args(Missing), "its option for missing values is unknown")
+        _check(isinstance(entries, list) and len(entries) > 0, "it has no list of columns")
+        columns = tuple(_column(entry, missing=missing) for entry in entries)
+        _check(len({target, *(column.name for column in columns)}) == len(columns) + 1, "a column comes twice")
         return cls(target=target, missing=missing, columns=columns)
 
-    def _check_columns(self, table: Table) -> None:
-        lacking = [name for name in self.feature_names if name not in table.columns]
-        if lacking:
-            raise InvalidTableError(
-                f"{table.source} lacks {len(lacking)} of the {len(self.columns)} columns of the model: "
-                f"{listed(lacking)}; it has {listed(table.names)}. Add or rename them; their order is free."
-            )
 
-    def _replaced(self, column: Column, cells: Cells, *, unknown: Unknown) -> NDArray[np.bool_]:
-        replaced = cells.absent if self.missing in IMPUTING else np.zeros_like(cells.absent)
-        is_replaceable = column.kind == "category" and unknown == "most_frequent"
-        return replaced | cells.unreadable if is_replaceable else replaced
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TableReading:
+    """What was made of a table: the encoder for more tables of its kind, and the rows that could not be used.
+
+    ``left_out`` is without the ``n_dropped`` rows that were meant to be dropped because a value is missing.
+    """
+
+    encoder: TableEncoder
+    left_out: tuple[RowProblem, ...] = ()
+    n_dropped: int = 0
+
+
+def target_labels(table: Table, target: str) -> tuple[NDArray[np.generic], NDArray[np.bool_]]:
+    """The label of every row, printed by ``str`` just as the table shows it, and where it is missing."""
+    column = plain_column(table, target)
+    if pa.types.is_timestamp(column.type):
+        column = column.cast(pa.string())
+    if pa.types.is_floating(column.type):
+        column = pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
+        if not pc.all(pc.equal(column, pc.trunc(column))).as_py() or pc.any(pc.is_inf(column)).as_py():
+            raise InvalidTableError(
+                f"{table.source}: the target {target!r} holds fractions or infinities, which are no classes; "
+                "store the labels as whole numbers or text."
+            )
+    missing: NDArray[np.bool_] = column.is_null().to_numpy(zero_copy_only=False)
+    if missing.all():
+        raise InvalidTableError(f"{table.source}: the target {target!r} has no labels; fill it or name another.")
+    encoded = _integers_if_same(column).dictionary_encode()
+    classes = encoded.dictionary.to_numpy(zero_copy_only=False)
+    if is_text(encoded.dictionary):
+        classes = classes.astype(np.str_)
+    labels: NDArray[np.generic] = classes[encoded.indices.fill_null(0).to_numpy()]
+    return labels, missing
+
+
+def _integers_if_same(column: pa.Array) -> pa.Array:
+    if not is_text(column) or not pc.all(pc.match_substring_regex(column, _CANONICAL_INTEGER)).as_py():
+        return column
+    try:
+        return column.cast(pa.int64())
+    except pa.ArrowInvalid:  # beyond 64 bits
+        return column
+
+
+# What is checked when an encoder is fitted or used.
 
 
 def _check_option(name: str, value: str, *, choices: Sequence[str]) -> None:
@@ -369,16 +299,44 @@ def _check_known(column: Column, cells: Cells, *, table: Table) -> None:
         )
 
 
-# What was made of a table.
+# What is checked when an encoder is read from a model file, which is not trusted.
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class TableReading:
-    """The encoder for more tables of this kind, and the rows that could not be used.
+def _check(holds: bool, otherwise: str) -> None:
+    if not holds:
+        raise ModelFileError(f"the table in the model file is broken: {otherwise}; fit and save the model again.")
 
-    ``left_out`` is without the ``n_dropped`` rows that were meant to be dropped because a value is missing.
-    """
 
-    encoder: TableEncoder
-    left_out: tuple[RowProblem, ...] = ()
-    n_dropped: int = 0
+def _fields(entry: object, *, names: Collection[str]) -> Mapping[str, Any]:
+    _check(isinstance(entry, dict) and set(entry) == set(names), f"expected the fields {listed(names)}")
+    return entry  # type: ignore[return-value]
+
+
+def _column(entry: object, *, missing: Missing) -> Column:
+    fields = _fields(entry, names=("name", "kind", "categories", "fill"))
+    name, kind, categories, fill = fields["name"], fields["kind"], fields["categories"], fields["fill"]
+    _check(_is_name(name), "a column has no name")
+    _check(isinstance(kind, str) and kind in get_args(Kind), f"column {name!r} is of no known kind")
+    are_texts = isinstance(categories, list) and all(isinstance(text, str) for text in categories)
+    _check(
+        are_texts
+        and len(set(categories)) == len(categories) <= MAX_CATEGORIES
+        and (len(categories) > 0) == (kind == "category"),
+        f"the categories of column {name!r} are not different texts",
+    )
+    needs_fill = kind == "category" or missing in IMPUTING
+    is_sound = _is_fill(fill, kind=kind, n_categories=len(categories)) if needs_fill else fill is None
+    _check(is_sound, f"the value for what is missing in column {name!r} cannot be one")
+    return Column(name=name, kind=kind, categories=tuple(categories), fill=float(fill) if needs_fill else None)
+
+
+def _is_name(value: object) -> bool:
+    return isinstance(value, str) and value != ""
+
+
+def _is_fill(value: object, *, kind: Kind, n_categories: int) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= sys.float_info.max:
+        return False
+    if kind == "boolean":
+        return value in (0, 1)
+    return kind != "category" or (value == int(value) and 0 <= value < n_categories)

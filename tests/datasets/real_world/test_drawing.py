@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from mcquack.datasets.real_world.pool import Draw, Pool, apportioned, classes_of, drawn
+from mcquack.datasets.real_world.drawing import Pool, apportioned, classes_of, drawn
 from mcquack.errors import DataFileError, InvalidInputError
 
 
@@ -14,7 +14,7 @@ def numbered_pool(labels):
 
 
 def draw(groups, **settings):
-    return Draw(**{"name": "x", "class_names": tuple("ABC"), "groups": groups, "seed": 0, **settings})
+    return {"name": "x", "class_names": tuple("ABC"), "groups": groups, "seed": 0, **settings}
 
 
 @given(n_samples=st.integers(1, 5000), weights=st.lists(st.integers(1, 1000), min_size=2, max_size=12))
@@ -39,7 +39,7 @@ def test_a_draw_has_the_counts_asked_for_and_no_sample_twice(train, test, n_more
     sizes = [a + b + n_more for a, b in zip(train, test, strict=True)]
     pool = numbered_pool(np.repeat(["a", "b", "c"], sizes))
     groups = (("a",), ("b",), ("c",))
-    parts = drawn(pool, draw(groups, counts={"train": train, "test": test}, seed=seed))
+    parts = drawn(pool, **draw(groups, counts={"train": train, "test": test}, seed=seed))
     assert tuple(np.bincount(parts["train"].y, minlength=3)) == train
     assert tuple(np.bincount(parts["test"].y, minlength=3)) == test
     numbers = np.concatenate([part.X[:, 0] for part in parts.values()])
@@ -53,7 +53,7 @@ def test_a_draw_is_shuffled_and_depends_on_seed_and_name():
     groups, counts = ((0,), (1,)), {"train": (100, 100)}
 
     def rows(name, seed, **more):
-        return drawn(pool, draw(groups, counts=counts, name=name, seed=seed, **more))["train"].X[:, 0].tolist()
+        return drawn(pool, **draw(groups, counts=counts, name=name, seed=seed, **more))["train"].X[:, 0].tolist()
 
     assert rows("x", 0) == rows("x", 0)
     assert rows("x", 0) != rows("x", 1)
@@ -64,7 +64,7 @@ def test_a_draw_is_shuffled_and_depends_on_seed_and_name():
 
 def test_more_samples_for_training_leave_the_others_of_a_class_in_place():
     pool = numbered_pool(np.zeros(50, dtype=int))
-    small, large = (drawn(pool, draw(((0,),), counts={"train": (n,)}))["train"].X for n in (10, 20))
+    small, large = (drawn(pool, **draw(((0,),), counts={"train": (n,)}))["train"].X for n in (10, 20))
     assert set(small[:, 0]) < set(large[:, 0])
 
 
@@ -79,14 +79,14 @@ def test_a_source_with_too_few_samples_is_refused():
     with pytest.raises(
         InvalidInputError, match=r"x: 5 samples of class 'B' are needed, but the source has 2, .* about 3 samples"
     ):
-        drawn(numbered_pool([0, 0, 0, 1, 1]), draw(((0,), (1,), (2,)), counts=counts))
+        drawn(numbered_pool([0, 0, 0, 1, 1]), **draw(((0,), (1,), (2,)), counts=counts))
 
 
 @given(seed=st.integers(0, 1000))
 def test_samples_that_are_the_same_are_drawn_once(seed):
     X = np.array([[0.0, 1], [-0.0, 2], [1, 1], [1, 2], [2, 1]])
     pool = Pool(X=X, y=np.array([0, 1, 0, 0, 1]), feature_names=("a", "b"), n_identifying=1)
-    parts = drawn(pool, draw(((0,), (1,)), counts={"train": (2, 0), "test": (0, 1)}, seed=seed))
+    parts = drawn(pool, **draw(((0,), (1,)), counts={"train": (2, 0), "test": (0, 1)}, seed=seed))
     assert sorted(parts["train"].X[:, 0]) == [0, 1]
     assert parts["test"].X[:, 0] == [2]
 
@@ -94,9 +94,9 @@ def test_samples_that_are_the_same_are_drawn_once(seed):
 def test_repeats_are_kept_only_on_request():
     pool = Pool(X=np.zeros((4, 1)), y=np.zeros(4), feature_names=("a",))
     counts = {"train": (4,)}
-    assert len(drawn(pool, draw(((0,),), counts=counts, keeps_repeats=True))["train"].y) == 4
+    assert len(drawn(pool, **draw(((0,),), counts=counts, keeps_repeats=True))["train"].y) == 4
     with pytest.raises(InvalidInputError, match="the source has 1"):
-        drawn(pool, draw(((0,),), counts=counts))
+        drawn(pool, **draw(((0,),), counts=counts))
 
 
 @pytest.mark.parametrize(

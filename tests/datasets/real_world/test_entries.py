@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from mcquack import datasets
-from mcquack.datasets.real_world.variant import PAPER_COUNTS
+from mcquack.datasets.real_world.drawing import PAPER_COUNTS
 from mcquack.errors import MissingDataError, MissingDependencyError, SubstitutedDataWarning
 
 PARAMETERS = {

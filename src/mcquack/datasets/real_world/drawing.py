@@ -1,0 +1,277 @@
+"""How a dataset of the real-world benchmark is drawn from the samples of a published one.
+
+A ``Pool`` holds all samples of a source, and ``drawn`` takes so many of each class for each part by chance.
+``drawn_entry`` makes of a description and a choice of classes an entry of the registry.
+"""
+
+import itertools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mcquack.datasets.dataset import PART_NAMES, Dataset, Part, PartName
+from mcquack.datasets.files import DataFile, Source
+from mcquack.datasets.registry import Description, Entry, Request
+from mcquack.errors import DataFileError, InvalidInputError
+from mcquack.randomness import stream
+
+SUITE, EXTRA = "real-world", "extra"
+NO_REPEATS = "A row that repeats one drawn before is passed over, so that none trains a model that it tests."
+
+ClassCounts = Mapping[PartName, Sequence[int]]
+Groups = tuple[tuple[Any, ...] | None, ...]
+"""The labels of the source that make up each class; None stands for all labels that no other class has."""
+
+# The class counts of the paper's table *Class distributions*, typed in: training, validation and test part.
+_TABLE: dict[str, tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]] = {
+    "census": ((725, 275), (296, 104), (300, 100)),
+    "covert": ((473, 527), (191, 209), (200, 200)),
+    "doh": ((759, 241), (309, 91), (294, 106)),
+    "emnist": ((496, 504), (208, 192), (203, 197)),
+    "emnist10": (
+        (108, 89, 85, 108, 89, 109, 106, 78, 109, 119),
+        (46, 47, 35, 38, 40, 30, 48, 35, 44, 37),
+        (40, 34, 39, 40, 30, 42, 43, 42, 39, 51),
+    ),
+    "emnist4": ((268, 235, 263, 234), (91, 107, 91, 111), (90, 111, 107, 92)),
+    "fmnist": ((501, 499), (195, 205), (189, 211)),
+    "fmnist10": (
+        (108, 85, 105, 99, 102, 94, 105, 106, 92, 104),
+        (32, 46, 37, 40, 50, 45, 46, 41, 34, 29),
+        (46, 38, 41, 53, 33, 34, 36, 30, 49, 40),
+    ),
+    "fmnist5": ((174, 219, 216, 200, 191), (80, 73, 87, 75, 85), (71, 90, 86, 71, 82)),
+    "iris3": ((31, 37, 37), (19, 13, 13), (19, 13, 13)),
+    "kdd": ((504, 496), (223, 177), (205, 195)),
+    "kdd10": (
+        (96, 110, 109, 97, 107, 103, 95, 94, 89, 100),
+        (44, 44, 47, 33, 42, 35, 48, 30, 32, 45),
+        (53, 40, 36, 43, 34, 47, 39, 32, 42, 34),
+    ),
+    "kdd4": ((239, 242, 264, 255), (113, 90, 100, 97), (102, 100, 97, 101)),
+    "mnist": ((482, 518), (213, 187), (186, 214)),
+    "mnist10": (
+        (108, 129, 96, 117, 82, 89, 92, 100, 107, 80),
+        (38, 37, 36, 40, 40, 41, 42, 49, 33, 44),
+        (36, 39, 41, 41, 42, 45, 36, 42, 39, 39),
+    ),
+    "mnist4": ((210, 299, 245, 246), (90, 116, 100, 94), (101, 107, 104, 88)),
+    "manifold": ((471, 529), (185, 215), (206, 194)),
+    "pm2": ((250, 250), (50, 50), (50, 50)),
+    "pm4": ((250, 250, 250, 250), (50, 50, 50, 50), (50, 50, 50, 50)),
+    "url": ((496, 504), (212, 188), (210, 190)),
+}
+PAPER_COUNTS: Mapping[str, Mapping[PartName, tuple[int, ...]]] = MappingProxyType(
+    {name: MappingProxyType(dict(zip(PART_NAMES, rows, strict=True))) for name, rows in _TABLE.items()}
+)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Pool:
+    """Samples, which may be pictures with rows and columns, and the labels of their source.
+
+    Samples that agree in their first ``n_identifying`` features, or else in all, are the same sample.
+    """
+
+    X: NDArray[Any]
+    y: NDArray[Any]
+    feature_names: tuple[str, ...]
+    n_identifying: int | None = None
+
+    def __post_init__(self) -> None:
+        n_features = len(self.feature_names)
+        if self.y.shape != (len(self.X),) or math.prod(self.X.shape[1:]) != n_features:
+            raise DataFileError(
+                f"the source has samples of the shape {self.X.shape} and labels of the shape {self.y.shape}, where "
+                f"{n_features} features and one label for each sample were expected; use the original files."
+            )
+        if self.X.dtype.kind == "f" and not np.isfinite(self.X).all():
+            raise DataFileError("the source has values that are missing or infinite; use the original files.")
+
+    def identity(self, row: int) -> bytes:
+        """Bytes that are equal for samples that are the same."""
+        features = self.X[row].ravel()[: self.n_identifying]
+        return bytes((features + features.dtype.type(0)).tobytes())  # -0.0 and 0.0 are one number
+
+
+def drawn(
+    pool: Pool,
+    *,
+    name: str,
+    class_names: tuple[str, ...],
+    groups: Groups,
+    counts: ClassCounts,
+    seed: int,
+    keeps_repeats: bool = False,
+    drawn_as: str = "",
+) -> dict[PartName, Part]:
+    """So many samples of each class for each part, shuffled, with the indices of the groups as labels.
+
+    A sample that repeats one drawn before is passed over, since it might test a model that it has trained, unless the
+    draw ``keeps_repeats``. A dataset that is ``drawn_as`` another has the very rows of that one.
+    """
+    random = partial(stream, seed, "datasets", drawn_as or name)
+    classes = classes_of(pool.y, groups)
+    seen: set[bytes] = set()
+    members: list[list[int]] = []
+    n_wanted = [sum(each) for each in zip(*counts.values(), strict=True)]
+    for index, n_of_class in enumerate(n_wanted):
+        rows: list[int] = []
+        for row in random(f"class {index}").permutation(np.flatnonzero(classes == index)).tolist():
+            if len(rows) == n_of_class:
+                break
+            identity = pool.identity(row)
+            if keeps_repeats or identity not in seen:
+                rows.append(row)
+                seen.add(identity)
+        members.append(rows)
+    _check_enough(name, class_names, n_found=[len(rows) for rows in members], n_wanted=n_wanted)
+    parts: dict[PartName, Part] = {}
+    for part, n_each in counts.items():
+        chosen = [row for rows, n in zip(members, n_each, strict=True) for row in rows[:n]]
+        members = [rows[n:] for rows, n in zip(members, n_each, strict=True)]  # what is left for the next parts
+        order = random(part).permutation(np.array(chosen, dtype=np.intp))
+        parts[part] = Part(pool.X[order].reshape(len(order), -1), classes[order])
+    return parts
+
+
+def classes_of(y: NDArray[Any], groups: Groups) -> NDArray[np.int64]:
+    """The index of the group that each label belongs to, -1 for none."""
+    classes = np.full(len(y), next((index for index, group in enumerate(groups) if group is None), -1))
+    for index, group in enumerate(groups):
+        if group is not None:
+            classes[np.isin(y, group)] = index
+    return classes
+
+
+def _check_enough(name: str, class_names: tuple[str, ...], *, n_found: Sequence[int], n_wanted: Sequence[int]) -> None:
+    shares = [found / wanted if wanted else math.inf for found, wanted in zip(n_found, n_wanted, strict=True)]
+    scarcest = int(np.argmin(shares))
+    if shares[scarcest] < 1:
+        n_possible = int(sum(n_wanted) * shares[scarcest])
+        raise InvalidInputError(
+            f"{name}: {n_wanted[scarcest]:,} samples of class {class_names[scarcest]!r} are needed, but the source "
+            f"has {n_found[scarcest]:,}, enough for parts of at most about {n_possible:,} samples together; ask for "
+            "smaller sizes, or provide a larger source."
+        )
+
+
+def apportioned(n_samples: int, weights: Sequence[int]) -> tuple[int, ...]:
+    """Whole numbers in the proportion of the weights that add up to ``n_samples``; largest remainders go up."""
+    shares = n_samples * np.asarray(weights) / np.sum(weights)
+    counts = np.floor(shares).astype(int)
+    short = n_samples - counts.sum()
+    counts[np.argsort(counts - shares, kind="stable")[:short]] += 1
+    return tuple(counts.tolist())
+
+
+def wanted_counts(request: Request) -> ClassCounts:
+    """The described counts of classes; for other sizes, counts in the proportions of the described training part."""
+    described = request.description.class_counts
+    if described is None:
+        raise LookupError(f"{request.description.name} is drawn by class, so its description must count them")
+    if dict(request.sizes) == dict(request.description.sizes):
+        return described
+    counts = {part: apportioned(size, described["train"]) for part, size in request.sizes.items()}
+    if not all(counts["train"]):
+        enough = (size for size in itertools.count(1) if all(apportioned(size, described["train"])))
+        raise InvalidInputError(
+            f"{request.description.name}: {request.sizes['train']} training samples leave a class without any; ask for "
+            f"at least {next(enough)}."
+        )
+    return counts
+
+
+# From a description and a choice of classes to an entry of the registry.
+
+
+def drawn_entry(
+    *,
+    groups: Groups,
+    built_in: Callable[[Request], Pool] | None = None,
+    keeps_repeats: bool = False,
+    drawn_as: str = "",
+    **facts: Any,
+) -> Entry:
+    """An entry for the registry; the facts are those of ``drawn_description``.
+
+    ``built_in`` gives the samples of an original that needs no files; the other settings are those of ``drawn``.
+    """
+    build = partial(_built, built_in=built_in, groups=groups, keeps_repeats=keeps_repeats, drawn_as=drawn_as)
+    return Entry(description=drawn_description(**facts), build=build)
+
+
+def drawn_description(
+    *,
+    name: str,
+    suite: str = SUITE,
+    counts: Mapping[PartName, tuple[int, ...]] | None = None,
+    **facts: Any,
+) -> Description:
+    """The description of a dataset with so many samples of each class, by default those of the paper's table."""
+    counts = counts or PAPER_COUNTS[name]
+    sizes = {part: sum(each) for part, each in counts.items()}
+    return Description(name=name, suite=suite, sizes=sizes, class_counts=counts, **facts)
+
+
+def _built(request: Request, *, built_in: Callable[[Request], Pool] | None, **choice: Any) -> Dataset:
+    if built_in is not None:
+        return drawn_dataset(built_in(request), request, origin="built in", **choice)
+    found, pool = request.places.read(request.description.sources, wanted_for=request.description.name)
+    return drawn_dataset(pool, request, origin=found.source.title, **choice)
+
+
+def drawn_dataset(pool: Pool, request: Request, *, origin: str, **choice: Any) -> Dataset:
+    """The dataset of the request, drawn from the pool by its seed; ``choice`` has the other settings of ``drawn``."""
+    description, counts = request.description, wanted_counts(request)
+    if description.validation_is_test:
+        _check_equal_sizes(request)
+        counts = {part: counts[part] for part in ("train", "validation")}
+    name, class_names = description.name, description.class_names
+    parts = drawn(pool, name=name, class_names=class_names, counts=counts, seed=request.seed, **choice)
+    return Dataset(
+        name=name,
+        train=parts["train"],
+        validation=parts.get("validation"),
+        test=parts["validation"] if description.validation_is_test else parts.get("test"),
+        labels=tuple(range(description.n_classes)),
+        class_names=class_names,
+        feature_names=pool.feature_names,
+        image_shape=description.image_shape,
+        origin=f"{origin}; drawn by seed {request.seed}",
+    )
+
+
+def _check_equal_sizes(request: Request) -> None:
+    validation, test = request.sizes["validation"], request.sizes["test"]
+    if validation != test:
+        raise InvalidInputError(
+            f"{request.description.name}: validation and test part are the same samples, so their sizes must be equal, "
+            f"got {validation} and {test}."
+        )
+
+
+# What the facts of several datasets are written with.
+
+
+def words(text: str) -> tuple[str, ...]:
+    """The words of a text, for long lists of column names."""
+    return tuple(text.split())
+
+
+def stored_source(title: str, name: str, *, sha256: str, n_bytes: int, read: Callable[..., Any]) -> Source:
+    """A file that whoever prepared a data folder keeps there, under ``real_world``; nobody serves it."""
+    file = DataFile(name=name, folder="real_world", checksum=f"sha256:{sha256}", n_bytes=n_bytes)
+    return Source(title=title, files=(file,), read=read)
+
+
+def openml_source(data_id: int, *, title: str, read: Callable[..., Any]) -> Source:
+    """A dataset of openml.org by its number; what it holds is verified by scikit-learn when it is fetched."""
+    file = DataFile(name=f"openml-{data_id}.npz", folder="openml", url=f"openml:{data_id}")
+    return Source(title=title, files=(file,), read=read)
