@@ -21,7 +21,7 @@ from mcquack.hardware.cost import estimate
 from mcquack.hardware.jobs.ledger import Ledger, hamming_histograms
 from mcquack.hardware.jobs.running import Waiting, cancel, follow, noted, submit
 from mcquack.hardware.jobs.service import Limits, Speed
-from mcquack.hardware.sampler import DeviceSampler, ListeningSampler, RememberingSampler
+from mcquack.hardware.sampler import DeviceSampler
 from tests.database.permissions import protect, without_privileges
 from tests.hardware.doubles import SECRET, Crash, FakeService, circuits_of, hasty
 
@@ -322,23 +322,3 @@ class TestSubmitting:
         counts = elsewhere.hamming_counts(ASKED[1], shots=5)
         np.testing.assert_array_equal(counts, DeviceSampler(FakeService()).hamming_counts(ASKED[1], shots=5))
         assert len(sampler.service.submitted) == 5
-
-
-def test_an_answer_is_remembered():
-    service = FakeService()
-    once = RememberingSampler(DeviceSampler(service))
-    first = once.hamming_counts(ASKED[0], shots=5)
-    n_calls = service.calls.total()
-    assert once.hamming_counts(circuits_of(2, 3), shots=5) is first
-    assert service.calls.total() == n_calls
-    once.hamming_counts(ASKED[0], shots=6)
-    once.hamming_counts(ASKED[0][:1], shots=5)
-    assert len(service.submitted) == 3
-
-
-def test_a_listener_hears_what_is_asked_and_sees_no_ones():
-    listener = ListeningSampler()
-    counts = listener.hamming_counts(ASKED[0], shots=5)
-    np.testing.assert_array_equal(counts[..., 0], 5)
-    assert not counts[..., 1:].any()
-    assert listener.heard == [ASKED[0]]

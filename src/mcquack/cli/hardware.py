@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+import numpy as np
 import typer
 from rich.console import JustifyMethod
 
@@ -27,39 +28,28 @@ from mcquack.cli.console import (
 from mcquack.cli.datasets import DataDir
 from mcquack.cli.hardware_device import (
     Jobs,
-    Lessons,
     ModelFile,
     OpenDevice,
     StoreFile,
     Yes,
-    asked_circuits,
     check_tolerance,
-    chosen_tolerance,
     goes_on_later,
     interval,
     kernel_model,
-    labelled_rows,
     learnable_tolerance,
-    measured_accuracies,
-    measured_calibration,
     more_lessons,
-    needs_calibration,
     new_lessons,
     require_agreement,
     samples,
 )
 from mcquack.errors import InvalidInputError, MissingDependencyError, StoreBusyError
-from mcquack.hardware.sampler import DeviceSampler
 from mcquack.models.tables import labels_csv
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from mcquack.arrays import FloatArray
-    from mcquack.circuits.feature_map import FeatureMap
-    from mcquack.circuits.overlap import Sampler
     from mcquack.hardware.services.account import Device
-    from mcquack.models import McQuackClassifier
 
 
 # ``mcquack hardware calibrate``: how many bit flips a device makes one tolerate.
@@ -106,6 +96,8 @@ def calibrate(
 
     Example: mcquack hardware calibrate --model m.mcq --backend fake_pittsburgh --out calibrated.mcq --plot curve.png
     """
+    from mcquack.models.labelling import accuracy_calibration, centroid_calibration, cost_of, tolerating
+
     device = OpenDevice.of(locals())
     _check_rule(rule, data=data, plot=plot)
     for path in (out, curve):
@@ -114,15 +106,18 @@ def calibrate(
     if plot is not None:
         check_picture(plot, overwrite=True)
     classifier = kernel_model(model)
-    rows = None if data is None else labelled_rows(data, classifier, model=model, data_dir=data_dir)
+    rows = None if data is None else more_lessons(data, classifier, model=model, target=None, data_dir=data_dir)
     with goes_on_later(device.how_to_go_on):
         sampler = device.sampler(classifier.feature_map_)
-        device.confirm(sampler, [classifier.overlap_circuits(None if rows is None else rows.X)])
+        device.confirm(
+            cost_of([classifier.overlap_circuits(None if rows is None else rows.X)], sampler=sampler, shots=shots)
+        )
         if rows is not None:
-            b, columns = measured_accuracies(classifier, sampler, rows, shots=shots)
+            b, accuracies = accuracy_calibration(classifier, sampler, rows.X, rows.y, shots=shots)
+            columns = {"accuracy": accuracies}
             tell(f"Tolerance {b}; the accuracy there is {columns['accuracy'][b]:.3f} on {len(rows.X):,} rows.")
         else:
-            found = measured_calibration(classifier, sampler, shots=shots, seed=seed)
+            found = centroid_calibration(classifier, sampler, shots=shots, seed=seed)
             b = found.tolerance
             columns = {name: getattr(found, name) for name in ("diagonal", "off_diagonal", "difference")}
             tell(f"Tolerance {b}{interval(found)}; the difference there is {found.difference[b]:.3f}.")
@@ -133,7 +128,7 @@ def calibrate(
     if curve is not None:
         write_whole(curve, _csv(columns).encode())
     if out is not None:
-        classifier.set_params(bitflip_tolerance=b).save(out, extra=classifier.extra_)
+        classifier.set_params(engine=tolerating(classifier, b)).save(out, extra=classifier.extra_)
     typer.echo(b)
 
 
@@ -437,23 +432,29 @@ def run(
 
     Example: mcquack hardware run --model flowers.mcq --data new.csv --backend fake_pittsburgh --out labels.csv
     """
+    from mcquack.models.labelling import label  # not above: it would delay every --help
+
     device = OpenDevice.of(locals())
     if out is not None:
         check_can_write(out, overwrite=True, inputs=[model, Path(data)])
     classifier = kernel_model(model)
     check_tolerance(tolerance, classifier.feature_map_)
     found = samples(data, classifier, model=model, data_dir=data_dir, n_rows=rows)
-    accuracy = None
+    labels: Any = []
+    shares = accuracy = None
     if len(found.table.X):
-        calibrating = needs_calibration(classifier, tolerance)
-        asked = asked_circuits(classifier, found.table.X, shots=shots, calibrating=calibrating)
         with goes_on_later(device.how_to_go_on):
             sampler = device.sampler(classifier.feature_map_)
-            device.confirm(sampler, asked)
-            b = chosen_tolerance(classifier, sampler, tolerance=tolerance, shots=shots, seed=seed)
-            classifier.set_params(engine=RememberingSampler(sampler), shots=shots, bitflip_tolerance=b)
-            accuracy = found.accuracy(classifier.predict(found.table.X))
-    content = labels_csv(classifier, found.table, proba=proba).encode()
+            labelled = label(classifier, found.table.X, backend=sampler, shots=shots, tolerance=tolerance, seed=seed)
+            device.confirm(labelled.estimate())
+            if labelled.calibration is not None:
+                told = interval(labelled.calibration)
+                tell(f"Bit-flip tolerance {labelled.tolerance}, by the kernel between the centroids{told}.")
+            labels, shares = labelled.labels, labelled.shares if proba else None
+            accuracy = found.accuracy(labels)
+    elif proba:
+        shares = np.empty((0, len(classifier.classes_)))
+    content = labels_csv(found.table, labels, classes=classifier.classes_, shares=shares).encode()
     if out is None:
         typer.echo(content, nl=False)
     else:
@@ -495,6 +496,8 @@ def submit(
 
     Example: mcquack hardware submit --model flowers.mcq --data new.csv --backend ibm_pittsburgh --store jobs.sqlite
     """
+    from mcquack.models.labelling import label
+
     device = OpenDevice.of(locals())
     if not device.keeps_jobs:
         raise InvalidInputError(f"{backend} runs at once and has no jobs; use mcquack hardware run.")
@@ -504,13 +507,11 @@ def submit(
     tell_problems(found.table.problems, consequence="cannot be labelled")
     if not len(found.table.X):
         raise InvalidInputError(f"{data} has no rows that can be labelled; nothing was sent.")
-    calibrating = needs_calibration(classifier, tolerance)
-    asked = asked_circuits(classifier, found.table.X, shots=shots, calibrating=calibrating)
     with goes_on_later(device.how_to_go_on):
         sampler = device.sampler(classifier.feature_map_)
-        assert isinstance(sampler, DeviceSampler)  # as it keeps jobs
-        device.confirm(sampler, asked)
-        sampler.submit(asked, shots=shots)
+        labelled = label(classifier, found.table.X, backend=sampler, shots=shots, tolerance=tolerance, seed=seed)
+        device.confirm(labelled.estimate())
+        labelled.submit()
     if device.is_remote:
         tell(f"The jobs are noted in {store}; mcquack hardware status {store} tells how far they are.")
     else:
@@ -584,11 +585,17 @@ def train(
     Example: mcquack hardware train --data flowers.csv --target species --backend fake_torino --qubits 12
     --budget 2000000 --out flowers.mcq
     """
+    from mcquack.kernels.measured import SampledEngine
+    from mcquack.models import McQuackClassifier
+    from mcquack.models.labelling import known_tolerance, tolerating, training_cost
+    from mcquack.training import total_shots
+
     device = OpenDevice.of(locals())
     check_can_write(out, overwrite=force, inputs=[Path(data), *([model] if model else [])], regular=True)
     if model is None:
         lessons = new_lessons(data, target=target, seed=seed, data_dir=data_dir)
-        classifier = _new_model(lessons, n_qubits=qubits or 6, seed=seed)
+        untrained = McQuackClassifier(qubits or 6, 1, epochs=0, feature_map="device", random_state=seed)
+        classifier = untrained.fit(lessons.X, lessons.y)
     else:
         if qubits is not None:
             raise typer.BadParameter("a model that is there has its own; leave it out.", param_hint="--qubits")
@@ -598,92 +605,48 @@ def train(
         tell(f"Training on {n_rows:,} rows; {n_features} features, {len(set(lessons.y.tolist()))} classes.")
     feature_map = classifier.feature_map_
     check_tolerance(tolerance, feature_map)
+    given = known_tolerance(classifier) if tolerance is None else tolerance
+    X, y = lessons.X, lessons.y
     rates = {} if rate is None else {"lr_ka": rate, "lr_co": rate}
     with goes_on_later(f"the same command, with --force if {out} was written, goes on"):
         sampler = device.sampler(feature_map)
-        n_calibrating = len(classifier.centroids_) ** 2 if needs_calibration(classifier, tolerance) else 0
+        n_calibrating = len(classifier.centroids_) ** 2 if given is None else 0
+        engine: dict[str, Any] = {
+            "shots": shots,
+            "gradient": method,
+            "budget": max(1, budget - n_calibrating * shots),
+            "dtype": classifier.weights_.dtype,
+        }
         classifier.set_params(
-            engine=sampler,
-            shots=shots,
-            gradient=method,
-            shot_budget=max(1, budget - n_calibrating * shots),
+            engine=SampledEngine(sampler, **engine),
             epochs=epochs,
             batch_size=classifier.batch_size if batch is None else batch,
             validation_fraction=None,
-            warm_start=True,
-            n_repetitions=_repetitions(feature_map),
+            feature_map=feature_map,
             **rates,
         )
-        n_circuits, n_jobs = _told_effort(classifier, lessons, sampler=sampler, n_calibrating=n_calibrating)
-        classifier.fit_iter(lessons.X, lessons.y).close()  # refuses what cannot be before anybody is asked
-        device.confirm_training(sampler, feature_map, n_circuits=n_circuits, n_jobs=n_jobs)
-        b = learnable_tolerance(classifier, sampler, tolerance=tolerance, shots=shots, seed=seed)
-        classifier.set_params(training_tolerance=b)
-        with closing(classifier.fit_iter(lessons.X, lessons.y)) as training:
+        classifier.fit_iter(X, y, warm_start=True).close()  # refuses what cannot be before anybody is asked
+        per_epoch, cost = training_cost(classifier, X, y, n_calibrating=n_calibrating)
+        paper = total_shots(feature_map, n_classes=len(classifier.centroids_), n_train=len(X), n_shots=shots)
+        tell(
+            f"An epoch takes {per_epoch:,} shots by {method.replace('_', ' ')}; "
+            f"the paper's formula for all parameter shifts gives {paper:,}."
+        )
+        if n_calibrating:
+            tell(
+                f"Measuring the centroids for a bit-flip tolerance takes {n_calibrating * shots:,} of the budget first."
+            )
+        device.ask(cost, at_most="at most ")
+        b = learnable_tolerance(classifier, sampler, tolerance=given, shots=shots, seed=seed)
+        classifier.set_params(engine=SampledEngine(sampler, **engine, training_tolerance=b))
+        with closing(classifier.fit_iter(X, y, warm_start=True)) as training:
             for _ in shown(training, n_epochs=epochs):
-                _as_exact(classifier, tolerance=b).save(out, extra=lessons.extra)
+                kept = copy.copy(classifier).set_params(engine=tolerating(classifier, b))
+                kept.save(out, extra=lessons.extra)
     tell(
         f"{classifier.n_iter_} epochs with {classifier.shots_:,} shots; the model of epoch {classifier.best_epoch_} is "
         f"in {out}."
     )
-
-
-def _new_model(lessons: Lessons, *, n_qubits: int, seed: int) -> "McQuackClassifier":
-    """Untrained, so that its circuit is known."""
-    from mcquack.models import McQuackClassifier
-
-    untrained = McQuackClassifier(n_qubits, 1, epochs=0, final_entangler=False, random_state=seed)
-    return untrained.fit(lessons.X, lessons.y)
-
-
-def _repetitions(feature_map: "FeatureMap") -> int:
-    """Those of the circuit that is there, whatever None meant when it was made."""
-    return feature_map.n_layers // -(-feature_map.n_features // (feature_map.features_per_gate * feature_map.n_qubits))
-
-
-def _as_exact(classifier: "McQuackClassifier", *, tolerance: int | None) -> "McQuackClassifier":
-    """The model as its file has it: used exactly, and fitted anew by whoever fits it, unless they say otherwise."""
-    exact = {"shots": None, "gradient": "auto", "shot_budget": None, "training_tolerance": None, "warm_start": False}
-    kept = copy.copy(classifier)
-    kept.set_params(**exact, bitflip_tolerance=tolerance)
-    return kept
-
-
-def _told_effort(
-    classifier: "McQuackClassifier", lessons: Lessons, *, sampler: "Sampler", n_calibrating: int
-) -> tuple[int, int]:
-    """Tells the shots of an epoch, by the method and by the paper's formula; gives what all epochs take at most.
-
-    That is, the circuits and the jobs.
-    """
-    from mcquack.training import total_shots
-
-    n_rows, shots, budget = len(lessons.X), int(classifier.shots or 1), int(classifier.shot_budget or 1)
-    paper = total_shots(classifier.feature_map_, n_classes=len(classifier.centroids_), n_train=n_rows, n_shots=shots)
-    per_epoch = classifier.epoch_shots(lessons.X, lessons.y)
-    tell(
-        f"An epoch takes {per_epoch:,} shots by {classifier.gradient.replace('_', ' ')}; "
-        f"the paper's formula for all parameter shifts gives {paper:,}."
-    )
-    if n_calibrating:
-        tell(f"Measuring the centroids for a bit-flip tolerance takes {n_calibrating * shots:,} of the budget first.")
-    n_epochs = min(classifier.epochs, budget // per_epoch)
-    # A step of KAO measures its kernel, and for its derivatives shifted samples and shifted centroids, or both ways of
-    # spsa; one of CO shifts centroids alone. The loss at the end of an epoch takes another call.
-    n_batches = -(-n_rows // classifier.batch_size)
-    n_calls = n_batches * (3 * classifier.epochs_ka + 2 * classifier.epochs_co) + 1
-    n_jobs = n_epochs * (n_calls + _splits(classifier, sampler, n_circuits=per_epoch // shots)) + bool(n_calibrating)
-    return n_epochs * (per_epoch // shots) + n_calibrating, n_jobs
-
-
-def _splits(classifier: "McQuackClassifier", sampler: "Sampler", *, n_circuits: int) -> int:
-    """How many more jobs than calls so many circuits take at most, as a service limits the size of a job."""
-    from mcquack.hardware.jobs.service import job_ranges
-
-    if not isinstance(sampler, DeviceSampler):
-        return 0
-    size = {"n_qubits": classifier.feature_map_.n_qubits, "n_layers": classifier.feature_map_.n_layers}
-    return len(job_ranges(n_circuits, shots=int(classifier.shots or 1), **size, limits=sampler.service.limits)) - 1
 
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="markdown")

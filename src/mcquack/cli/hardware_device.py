@@ -1,8 +1,7 @@
-"""The circuits that a model asks of a sampler, known before any of them is run, and none of them run twice."""
+"""What the verbs of ``mcquack hardware`` share: their options, the device they name, and the rows they read."""
 
-import copy
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -12,7 +11,7 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from mcquack.circuits.overlap import OverlapCircuits, Sampler
+from mcquack.circuits.overlap import Sampler
 from mcquack.cli import console as exit_codes
 from mcquack.cli.console import tell, tell_problems
 from mcquack.cli.datasets import loaded
@@ -21,29 +20,16 @@ from mcquack.datasets.own import ColumnOptions
 from mcquack.datasets.table import EncodedTable, Table, read_table
 from mcquack.datasets.table.encoder import target_labels
 from mcquack.errors import InvalidInputError, InvalidTableError
-from mcquack.hardware.sampler import DeviceSampler
 from mcquack.hardware.services.options import is_remote
 from mcquack.models.tables import encoder_of, numbered, table_reading, within_reach
 
 if TYPE_CHECKING:
-    from mcquack.arrays import FloatArray
     from mcquack.circuits.feature_map import FeatureMap
     from mcquack.hardware.cost import Estimate
     from mcquack.hardware.jobs.running import JobEvent
     from mcquack.hardware.services.options import Options
     from mcquack.kernels.bitflip import Calibration
     from mcquack.models import McQuackClassifier
-
-
-def asked_circuits(
-    classifier: "McQuackClassifier", X: NDArray[Any], *, shots: int, calibrating: bool
-) -> list[OverlapCircuits]:
-    """What labelling these rows measures, call by call, and before it what calibration does."""
-    listener = ListeningSampler()
-    if len(X):
-        # The model itself is asked, as it may divide many rows among several calls.
-        copy.copy(classifier).set_params(engine=listener, shots=shots).predict(X)
-    return [*([classifier.overlap_circuits()] if calibrating else []), *listener.heard]
 
 
 # What Ctrl-C means to jobs: they go on without us.
@@ -277,30 +263,15 @@ class OpenDevice:
             tell(f"Note: {note}.")
         return opened
 
-    def confirm(self, sampler: "Sampler", asked: "Sequence[OverlapCircuits]") -> None:
+    def confirm(self, cost: "Estimate") -> None:
         """Tells what the circuits cost that are not in the store already, and asks if it is QPU time."""
-        from mcquack.hardware.cost import estimate
-
-        if isinstance(sampler, DeviceSampler):
-            cost = sampler.estimate(asked, shots=self.shots)
-        else:
-            n_circuits = sum(circuits.shape[0] * circuits.shape[1] for circuits in asked)
-            first = asked[0]
-            cost = estimate(n_circuits, self.shots, n_qubits=first.n_qubits, n_layers=first.n_layers)
         if cost.n_circuits:
-            self._ask(cost)
+            self.ask(cost)
         else:
             tell(f"All circuits are in {self.store} already, measured or on their way.")
 
-    def confirm_training(self, sampler: "Sampler", feature_map: "FeatureMap", *, n_circuits: int, n_jobs: int) -> None:
-        """The same for all circuits of a training."""
-        from mcquack.hardware.cost import estimate
-
-        speed = sampler.service.speed if isinstance(sampler, DeviceSampler) else None
-        size = {"n_qubits": feature_map.n_qubits, "n_layers": feature_map.n_layers, "n_jobs": n_jobs}
-        self._ask(estimate(n_circuits, self.shots, **size, speed=speed), at_most="at most ")
-
-    def _ask(self, cost: "Estimate", at_most: str = "") -> None:
+    def ask(self, cost: "Estimate", at_most: str = "") -> None:
+        """Tells the cost, and asks if it is QPU time."""
         if self.is_remote:
             require_agreement(cost, backend=self.backend, store=self.store, yes=self.yes, at_most=at_most)
             return
@@ -409,8 +380,6 @@ def _truth(table: Table, target: str, *, rows: NDArray[np.int64]) -> NDArray[Any
     return None if missing[known].any() else cast("NDArray[Any]", labels[known])
 
 
-# Which bit flips are tolerated: those that the model knows, those asked for, or what a device shows by itself.
-
 # The share of zeros in what should be zeros alone, below which training on them would mostly see none.
 _SEEN = 0.1
 
@@ -423,75 +392,21 @@ def check_tolerance(tolerance: int | None, feature_map: "FeatureMap") -> None:
         )
 
 
-def needs_calibration(classifier: "McQuackClassifier", tolerance: int | None) -> bool:
-    """Whether neither the user nor the model says how many flips are tolerated."""
-    return tolerance is None and classifier.bitflip_tolerance is None
-
-
-def chosen_tolerance(
-    classifier: "McQuackClassifier", sampler: "Sampler", *, tolerance: int | None, shots: int, seed: int
-) -> int:
-    """The one asked for, that of the model, or the best one between the model's centroids."""
-    given = classifier.bitflip_tolerance if tolerance is None else tolerance
-    if given is not None:
-        return given
-    found = measured_calibration(classifier, sampler, shots=shots, seed=seed)
-    tell(f"Bit-flip tolerance {found.tolerance}, by the kernel between the centroids{interval(found)}.")
-    return found.tolerance
-
-
 def learnable_tolerance(
     classifier: "McQuackClassifier", sampler: "Sampler", *, tolerance: int | None, shots: int, seed: int
 ) -> int | None:
-    """What to train on: the one asked for, that of the model, or a calibrated one; None where enough zeros are seen."""
-    if not needs_calibration(classifier, tolerance):
-        return classifier.bitflip_tolerance if tolerance is None else tolerance
-    found = measured_calibration(classifier, sampler, shots=shots, seed=seed)
+    """What to train on: the one given, or a calibrated one; None where enough zeros are seen."""
+    from mcquack.models.labelling import centroid_calibration
+
+    if tolerance is not None:
+        return tolerance
+    found = centroid_calibration(classifier, sampler, shots=shots, seed=seed)
     zeros = float(found.diagonal[0])
     if zeros >= _SEEN:
         tell(f"No bit-flip tolerance is needed: {zeros:.0%} of a centroid's shots with itself are all zeros.")
         return None
     tell(f"Bit-flip tolerance {found.tolerance}, as only {zeros:.1%} of a centroid's shots with itself are all zeros.")
     return found.tolerance
-
-
-def measured_calibration(
-    classifier: "McQuackClassifier", sampler: "Sampler", *, shots: int, seed: int
-) -> "Calibration":
-    """The curve of the paper: the kernel between all centroids, for every tolerance."""
-    from mcquack.kernels.bitflip import calibrate
-
-    n_classes = len(classifier.classes_)
-    if n_classes < 2:
-        raise InvalidInputError("calibration compares classes, and this model has only one; name a --tolerance.")
-    counts = sampler.hamming_counts(classifier.overlap_circuits(), shots=shots)
-    return calibrate(counts, labels=np.repeat(np.arange(n_classes), len(counts) // n_classes), seed=seed)
-
-
-def labelled_rows(data: str, classifier: "McQuackClassifier", *, model: Path, data_dir: Path | None) -> Lessons:
-    """Rows to choose a tolerance by their labels, which become numbers of centroids."""
-    if len(classifier.centroids_) != len(classifier.classes_):
-        raise InvalidInputError(
-            "--rule accuracy takes models with one centroid per class; take --rule centroids for this one."
-        )
-    rows = more_lessons(data, classifier, model=model, target=None, data_dir=data_dir)
-    numbers = {str(label): number for number, label in enumerate(classifier.classes_)}
-    unknown = sorted({str(label) for label in rows.y} - numbers.keys())
-    if unknown:
-        raise InvalidInputError(
-            f"{data} has the label {unknown[0]!r}, which {model} does not know; it knows {', '.join(numbers)}."
-        )
-    return replace(rows, y=np.array([numbers[str(label)] for label in rows.y]))
-
-
-def measured_accuracies(
-    classifier: "McQuackClassifier", sampler: "Sampler", rows: Lessons, *, shots: int
-) -> tuple[int, dict[str, "FloatArray"]]:
-    """The tolerance that labels most rows right, and the accuracy of every one."""
-    from mcquack.kernels.bitflip import accuracies_by_tolerance, training_tolerance
-
-    counts = sampler.hamming_counts(classifier.overlap_circuits(rows.X), shots=shots)
-    return training_tolerance(counts, rows.y), {"accuracy": accuracies_by_tolerance(counts, rows.y)}
 
 
 def interval(calibration: "Calibration") -> str:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Literal
 
+import numpy as np
 import typer
 
 from mcquack.cli import console as exit_codes
@@ -45,7 +46,12 @@ def predict(
     table = usable_rows(classifier, data, unknown=unknown, path=model)
     if table.ignored_columns:
         tell(f"Note: the model does not use the columns {listed(table.ignored_columns)}.")
-    content = labels_csv(classifier, table, proba=proba).encode()
+    labels, shares = [], None
+    if len(table.X):
+        labels, shares = classifier.predict(table.X), classifier.predict_proba(table.X) if proba else None
+    elif proba:
+        shares = np.empty((0, len(classifier.classes_)))
+    content = labels_csv(table, labels, classes=classifier.classes_, shares=shares).encode()
     if out is None:
         typer.echo(content, nl=False)
     else:

@@ -15,7 +15,7 @@ from mcquack.hardware.jobs.service import JobStatus, Limits, Service, Speed
 from mcquack.hardware.layout import Coupling, Ring, best_ring, ring_lengths
 from mcquack.hardware.opening import StoredJobs, device_coupling, device_sampler
 from mcquack.hardware.qasm import template_qasm3, to_qasm2, to_qasm3
-from mcquack.hardware.sampler import DeviceSampler, ListeningSampler, RememberingSampler
+from mcquack.hardware.sampler import DeviceSampler
 from mcquack.hardware.services.options import Options
 
 if TYPE_CHECKING:
@@ -29,10 +29,8 @@ __all__ = [
     "JobStatus",
     "Ledger",
     "Limits",
-    "ListeningSampler",
     "Measurement",
     "Options",
-    "RememberingSampler",
     "Ring",
     "Service",
     "Speed",

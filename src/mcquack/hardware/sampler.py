@@ -11,8 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from mcquack.arrays import IntArray
-from mcquack.checks import required_count
-from mcquack.circuits.overlap import OverlapCircuits, Sampler
+from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.errors import InvalidInputError
 from mcquack.hardware.cost import Estimate, estimate
 from mcquack.hardware.jobs.ledger import Ledger, Measurement, stored_counts
@@ -173,35 +172,3 @@ class DeviceSampler:
             )
         # Whoever listens to events does so in this process.
         return partial(DeviceSampler, ledger=self.ledger, run=self.run, waiting=self.waiting), (self.service,)
-
-
-class RememberingSampler:
-    """A sampler that remembers the answers of another: labels and shares of the same rows take one measurement."""
-
-    def __init__(self, sampler: Sampler) -> None:
-        self.sampler = sampler
-        self._known: dict[tuple[str, int], IntArray] = {}
-
-    def hamming_counts(self, circuits: OverlapCircuits, *, shots: int) -> IntArray:
-        """What the other sampler counts, asked once for each circuits and shots."""
-        key = circuits.digest, shots
-        if key not in self._known:
-            self._known[key] = self.sampler.hamming_counts(circuits, shots=shots)
-        return self._known[key]
-
-
-class ListeningSampler:
-    """A sampler that runs nothing: it notes what it is asked for, and answers as if nothing was ever flipped.
-
-    A model that predicts with it tells, call by call, which circuits it will ask of a device.
-    """
-
-    def __init__(self) -> None:
-        self.heard: list[OverlapCircuits] = []
-
-    def hamming_counts(self, circuits: OverlapCircuits, *, shots: int) -> IntArray:
-        """Zeros alone in every shot."""
-        self.heard.append(circuits)
-        counts = np.zeros((*circuits.shape, circuits.n_qubits + 1), dtype=np.int64)
-        counts[..., 0] = required_count("shots", shots)
-        return counts

@@ -17,6 +17,7 @@ from mcquack.checks import required_count
 from mcquack.circuits.overlap import OverlapCircuits, Sampler
 from mcquack.errors import InvalidInputError
 from mcquack.hardware.cost import Estimate, estimate
+from mcquack.hardware.jobs.service import job_ranges
 from mcquack.hardware.sampler import DeviceSampler
 from mcquack.kernels.bitflip import (
     Calibration,
@@ -27,8 +28,9 @@ from mcquack.kernels.bitflip import (
     tolerant_kernel,
     training_tolerance,
 )
-from mcquack.kernels.measured import SampledEngine
+from mcquack.kernels.measured import SampledEngine, Shots
 from mcquack.models.devices import open_sampler
+from mcquack.simulators.choice import EngineChoice, engine_of
 from mcquack.simulators.engine import Measured
 
 if TYPE_CHECKING:
@@ -169,14 +171,59 @@ def cost_of(circuits: list[OverlapCircuits], *, sampler: Sampler, shots: int) ->
     if isinstance(sampler, DeviceSampler):
         return sampler.estimate(circuits, shots=shots)
     n_circuits = sum(some.shape[0] * some.shape[1] for some in circuits)
-    size = {"n_qubits": circuits[0].n_qubits, "n_layers": circuits[0].n_layers} if circuits else {}
-    return estimate(n_circuits, shots, **{"n_qubits": 1, "n_layers": 1, **size})
+    n_qubits, n_layers = (circuits[0].n_qubits, circuits[0].n_layers) if circuits else (1, 1)
+    return estimate(n_circuits, shots, n_qubits=n_qubits, n_layers=n_layers)
 
 
 def known_tolerance(model: McQuackClassifier) -> int | None:
     """How many bit flips the model's own engine tolerates, if it says so."""
     found: int | None = getattr(model.engine, "tolerance", None)
     return found
+
+
+def tolerating(model: McQuackClassifier, tolerance: int | None) -> EngineChoice:
+    """The model's engine for a file, with so many bit flips tolerated when the model is used; it trains as before.
+
+    In the place of a device, which no file holds, stands the simulator that circuits of this width run on.
+    """
+    exact: EngineChoice = model.engine.engine if isinstance(model.engine, Shots) else model.engine
+    if isinstance(exact, SampledEngine):
+        exact = type(engine_of("auto", model.feature_map_.n_qubits))(dtype=model.weights_.dtype)
+    shots = model.engine.shots if isinstance(model.engine, Shots) else None
+    return exact if tolerance is None and shots is None else Shots(shots, tolerance=tolerance, engine=exact)
+
+
+def training_cost(
+    model: McQuackClassifier, X: ArrayLike, y: ArrayLike, *, n_calibrating: int = 0
+) -> tuple[int, Estimate]:
+    """Shots of one epoch of training on the model's device, and what all its epochs take at most; nothing is sent.
+
+    Parameters
+    ----------
+    model : McQuackClassifier
+        With a SampledEngine, whose budget ends the training.
+    X, y : arrays
+        What it is to learn from.
+    n_calibrating : int
+        Circuits that a calibration measures before.
+    """
+    engine, circuit = model.engine, model.feature_map_
+    if not isinstance(engine, SampledEngine):
+        raise InvalidInputError(f"training costs shots on a device alone, and the engine is {engine!r}.")
+    per_epoch = model.epoch_shots(X, y)
+    n_epochs = model.epochs if engine.budget is None else min(model.epochs, engine.budget // per_epoch)
+    # A step of KAO measures its kernel, and for its derivatives shifted samples and shifted centroids, or both ways of
+    # spsa; one of CO shifts centroids alone. The loss at the end of an epoch takes another call.
+    n_calls = -(-len(np.asarray(y)) // model.batch_size) * (3 * model.epochs_ka + 2 * model.epochs_co) + 1
+    n_circuits, size = per_epoch // engine.shots, {"n_qubits": circuit.n_qubits, "n_layers": circuit.n_layers}
+    n_splits, speed = 0, None
+    if isinstance(engine.sampler, DeviceSampler):
+        service = engine.sampler.service
+        n_splits = len(job_ranges(n_circuits, shots=engine.shots, **size, limits=service.limits)) - 1
+        speed = service.speed
+    n_jobs = n_epochs * (n_calls + n_splits) + bool(n_calibrating)
+    n_all = n_epochs * n_circuits + n_calibrating
+    return per_epoch, estimate(n_all, engine.shots, **size, n_jobs=max(n_jobs, 1), speed=speed)
 
 
 def centroid_calibration(model: McQuackClassifier, sampler: Sampler, *, shots: int, seed: int = 0) -> Calibration:
