@@ -28,6 +28,8 @@ class Estimate:
         The pace of the paper's experiment.
     basis
         In words, what each of the numbers rests on.
+    n_known
+        Circuits that were asked for too and cost nothing, as they are measured or on their way.
     """
 
     n_circuits: int
@@ -37,6 +39,7 @@ class Estimate:
     by_clops: float | None
     by_paper: float
     basis: tuple[str, ...]
+    n_known: int = 0
 
     @property
     def likely(self) -> float:

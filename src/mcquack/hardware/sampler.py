@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from os import PathLike, fspath
 from pathlib import Path
@@ -108,9 +109,8 @@ class DeviceSampler:
         Circuits that are asked for twice are measured once. Nothing is sent, and nothing is written.
         """
         sizes: list[int] = []
-        measurements = {one.id: one for one in (self.measurement(circuits, shots=shots) for circuits in asked)}
         with self._turn, self._readable() as ledger:
-            for one in measurements.values():
+            for one in self._different(asked, shots=shots):
                 if ledger and one.id in ledger:
                     sizes += [part.n_circuits for part in ledger.summary(one.id).unsent]
                 else:
@@ -125,9 +125,15 @@ class DeviceSampler:
         The service tells its speed itself, so that nothing is opened a second time for it.
         """
         sizes = self.unsent(asked, shots=shots)
+        n_asked = sum(one.n_circuits for one in self._different(asked, shots=shots))
         n_qubits, n_layers = (asked[0].n_qubits, asked[0].n_layers) if asked else (1, 1)
         size = {"n_qubits": n_qubits, "n_layers": n_layers, "n_jobs": len(sizes)}
-        return estimate(sum(sizes), shots, **size, speed=self.service.speed)
+        cost = estimate(sum(sizes), shots, **size, speed=self.service.speed)
+        return replace(cost, n_known=n_asked - cost.n_circuits)
+
+    def _different(self, asked: Sequence[OverlapCircuits], *, shots: int) -> list[Measurement]:
+        every = (self.measurement(circuits, shots=shots) for circuits in asked)
+        return list({one.id: one for one in every}.values())
 
     def _tell(self, event: JobEvent) -> None:
         if self.on_event is not None:
