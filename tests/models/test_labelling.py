@@ -7,7 +7,7 @@ from sklearn.datasets import load_iris
 
 from mcquack import McQuackClassifier, label
 from mcquack.errors import InvalidInputError
-from mcquack.kernels import SampledEngine, Shots
+from mcquack.kernels import SampledEngine, Shots, measured
 from mcquack.models.labelling import accuracy_calibration, centroid_calibration, tolerating, training_cost
 from mcquack.simulators import SimulatedSampler, StatevectorEngine
 
@@ -41,6 +41,20 @@ def test_nothing_is_measured_before_it_is_asked_for_and_then_once(model, iris):
     for _ in range(2):
         assert len(found.labels) == len(found.shares) == 7
     assert sorted(sampler.asked) == [(3, 3), (7, 3)]
+
+
+def test_many_rows_are_asked_for_in_several_calls_as_predict_does(model, iris, monkeypatch):
+    monkeypatch.setattr(measured, "_ANGLES_AT_ONCE", 3 * 3 * 12)  # three rows with three centroids at a time
+    labelling, predicting = Counting(), Counting()
+    found = label(model, iris[0][:8], backend=labelling, shots=5, tolerance=0)
+    assert [circuits.shape for circuits in found.circuits] == [(3, 3), (3, 3), (2, 3)]
+    before = model.engine
+    try:
+        labels = model.set_params(engine=SampledEngine(predicting, shots=5)).predict(iris[0][:8])
+    finally:
+        model.set_params(engine=before)
+    assert_array_equal(found.labels, labels)
+    assert labelling.asked == predicting.asked == [(3, 3), (3, 3), (2, 3)]
 
 
 def test_labels_are_those_of_the_model_on_that_engine(model, iris):

@@ -625,7 +625,6 @@ def train(
             feature_map=feature_map,
             **rates,
         )
-        classifier.fit_iter(X, y, warm_start=True).close()  # refuses what cannot be before anybody is asked
         per_epoch, cost = training_cost(classifier, X, y, n_calibrating=n_calibrating)
         paper = total_shots(feature_map, n_classes=len(classifier.centroids_), n_train=len(X), n_shots=shots)
         tell(
@@ -636,6 +635,7 @@ def train(
             tell(
                 f"Measuring the centroids for a bit-flip tolerance takes {n_calibrating * shots:,} of the budget first."
             )
+        classifier.fit_iter(X, y, warm_start=True).close()  # refuses what cannot be before anybody is asked
         device.ask(cost, at_most="at most ")
         b = learnable_tolerance(classifier, sampler, tolerance=given, shots=shots, seed=seed)
         classifier.set_params(engine=SampledEngine(sampler, **engine, training_tolerance=b))

@@ -36,7 +36,7 @@ def saved(data, folder):
     def save(kind=McQuackClassifier, *, name="model.mcq", **settings):
         known = {"n_repetitions": 2} if issubclass(kind, McQuackClassifier) else {}
         if known:
-            known |= {"n_qubits": 2, "epochs": 0, "init_small": False, "feature_range": (0.0, 1.5), "random_state": 0}
+            known |= {"n_qubits": 2, "epochs": 0, "init_small": False, "scale": (0.0, 1.5), "random_state": 0}
         dataset = table_dataset(read_table(data), target="label")
         model = kind(**{**known, **settings}).fit(*dataset.train)
         model.save(folder / name, extra={"table": dataset.table.encoder.to_header()})

@@ -24,9 +24,11 @@ def test_the_tolerance_is_printed_and_kept_in_a_model(command, model, folder):
     before, after = load(model), load(folder / "calibrated.mcq")
     found = calibrate(NoisySampler(PITTSBURGH, seed=0).hamming_counts(before.overlap_circuits(), shots=300), seed=0)
     assert outcome.out == f"{found.tolerance}\n"
-    assert after.get_params() == {**before.get_params(), "bitflip_tolerance": found.tolerance}
+    told = before.get_params() | {"engine": after.engine}
+    assert after.get_params() == told
+    assert (after.engine.tolerance, after.engine.shots) == (found.tolerance, None)
     assert after.extra_ == before.extra_
-    assert load(model).bitflip_tolerance is None
+    assert load(model).engine == "auto"
 
 
 def test_the_curve_is_written_as_numbers_and_as_a_picture(command, folder):
@@ -53,7 +55,7 @@ def test_rows_with_labels_choose_by_accuracy(command, model, data, folder):
     counts = NoisySampler(PITTSBURGH, seed=0).hamming_counts(circuits, shots=100)
     labels = [1, 0] * 6  # low and high, of the classes high and low
     assert outcome.out == f"{training_tolerance(counts, labels)}\n"
-    assert load(folder / "calibrated.mcq").bitflip_tolerance == int(outcome.out)
+    assert load(folder / "calibrated.mcq").engine.tolerance == int(outcome.out)
     with (folder / "curve.csv").open(newline="") as file:
         assert [list(row) for row in csv.DictReader(file)] == [["tolerance", "accuracy"]] * 3
 

@@ -7,6 +7,7 @@ from mcquack import QuackClassifier, load
 from mcquack.hardware.services import opening
 from mcquack.hardware.services.account import TOKEN_VARIABLE
 from mcquack.hardware.services.local import LocalService
+from mcquack.kernels import SampledEngine, Shots
 from mcquack.models.classical import SupportVectorClassifier
 from mcquack.simulators.samplers import SimulatedSampler
 from tests.hardware.doubles import SECRET
@@ -91,7 +92,7 @@ def test_all_kinds_of_circuits(saved, mcquack, data, kind, settings):
     path = saved(*([kind] if kind else []), **settings)
     outcome = mcquack("hardware", "run", "--model", path, "--data", data, "--backend", "simulator", "--tolerance", 0)
     assert outcome.code == 0, outcome.err
-    classifier = load(path).set_params(engine=SimulatedSampler(seed=0), shots=100, bitflip_tolerance=0)
+    classifier = load(path).set_params(engine=SampledEngine(SimulatedSampler(seed=0), shots=100))
     x = np.array([[*divmod(index, 2)][::-1] for index in range(12)])
     values = [[colour * 5 + step / 10, float(1 - colour)] for colour, step in x]
     assert [row["prediction"] for row in outcome.rows] == classifier.predict(values).tolist()
@@ -100,7 +101,7 @@ def test_all_kinds_of_circuits(saved, mcquack, data, kind, settings):
 def test_the_tolerance_is_that_of_the_user_then_of_the_model_then_calibrated(saved, run):
     assert "Bit-flip tolerance" in run("--backend", "simulator").err
     assert "Bit-flip tolerance" not in run("--backend", "simulator", "--tolerance", 1).err
-    saved(bitflip_tolerance=1)
+    saved(engine=Shots(tolerance=1))
     assert "Bit-flip tolerance" not in run("--backend", "simulator").err
 
 

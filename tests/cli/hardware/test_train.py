@@ -10,6 +10,7 @@ from mcquack.cli.hardware_device import OpenDevice as Device
 from mcquack.hardware.jobs.service import Limits
 from mcquack.hardware.services.account import TOKEN_VARIABLE
 from mcquack.hardware.services.runtime import RuntimeService
+from mcquack.kernels import SampledEngine, Shots
 from mcquack.kernels.losses import target_alignment
 from mcquack.simulators.noise import PITTSBURGH
 from mcquack.simulators.samplers import NoisySampler, SimulatedSampler
@@ -46,7 +47,7 @@ def test_training_on_a_noisy_device_improves_an_untrained_model_within_its_budge
     )
     assert outcome.code == 0, outcome.err
     before, after = (
-        load(folder / name).set_params(engine=NoisySampler(PITTSBURGH, seed=1), shots=50)
+        load(folder / name).set_params(engine=SampledEngine(NoisySampler(PITTSBURGH, seed=1), shots=50))
         for name in ("m.mcq", "trained.mcq")
     )
     assert 0 < after.shots_ <= BUDGET
@@ -62,9 +63,9 @@ def test_a_new_model_is_made_for_the_table(train, mcquack, data, folder):
     assert "No bit-flip tolerance is needed" in outcome.err
     assert f"An epoch takes {EPOCH:,} shots by spsa; the paper's formula" in outcome.err
     model = load(folder / "out.mcq")
-    assert (model.n_iter_, model.shots_, model.warm_start) == (4, 4 * EPOCH, False)
+    assert (model.n_iter_, model.shots_) == (4, 4 * EPOCH)
     assert (model.feature_map_.n_qubits, model.feature_map_.final_entangler) == (2, False)
-    assert (model.shots, model.gradient, model.shot_budget, model.training_tolerance) == (None, "auto", None, None)
+    assert (model.engine.name, model.engine.gradient, model.engine.shots_per_entry) == ("statevector", "exact", 0)
     assert mcquack("predict", "out.mcq", data).code == 0
     model.fit(*make_blobs(20, n_features=2, centers=2, random_state=0))  # no sampler is needed to begin anew
 
@@ -83,13 +84,13 @@ def test_every_method_is_told_what_it_takes_before_it_is_begun(train, folder, me
     [(McQuackClassifier, {"n_centroids_per_class": 2}), (QuackClassifier, {"n_repetitions": 3}), (QuackClassifier, {})],
 )
 def test_a_model_goes_on_with_its_own_circuit(saved, train, mcquack, data, folder, kind, settings):
-    path = saved(kind, **settings, bitflip_tolerance=1)
+    path = saved(kind, **settings, engine=Shots(tolerance=1))
     outcome = train("--model", path, "--epochs", 2, budget=10**6)
     assert outcome.code == 0, outcome.err
     before, after = load(path), load(folder / "out.mcq")
     assert type(after) is kind
     assert after.feature_map_ == before.feature_map_
-    assert (after.n_iter_, after.bitflip_tolerance) == (2, 1)
+    assert (after.n_iter_, after.engine.tolerance) == (2, 1)
     assert "No bit-flip tolerance" not in outcome.err
     assert mcquack("predict", "out.mcq", data).code == 0
     assert after.extra_ == before.extra_
@@ -176,7 +177,7 @@ def test_shots_are_not_spent_on_kernels_of_zeros(train, folder, monkeypatch):
     assert outcome.code == 0, outcome.err
     assert "as only 0.0% of a centroid's shots with itself are all zeros" in outcome.err
     model = load(folder / "out.mcq")
-    assert model.bitflip_tolerance == 1
+    assert model.engine.tolerance == 1
     assert sampler.spent == budget
 
 
