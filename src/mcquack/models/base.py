@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import validate_data
 
 from mcquack.arrays import FloatArray
 from mcquack.circuits.feature_map import FeatureMap
@@ -28,6 +28,7 @@ from mcquack.models.preparation import (
     Plan,
     Samples,
     check_reach,
+    checked_sample_weight,
     class_factors,
     class_numbers,
     fitted_scaler,
@@ -113,10 +114,8 @@ class CircuitClassifier(ClassifierMixin, Archived):
         noted = copy.copy(self) if anew else self
         rows, targets = validate_data(noted, X, y, dtype=np.float64, reset=anew)
         check_classification_targets(targets)
-        weights = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
+        weights = checked_sample_weight(sample_weight, len(rows))
         used = weights > 0
-        if not used.any():
-            raise InvalidInputError("all sample weights are zero; give at least one sample a positive weight.")
         names = getattr(noted, "feature_names_in_", None)
         kept = slice(None) if used.all() else used  # no copy of all the data for nothing
         return Samples(rows[kept], targets[kept], weights[kept], names)
