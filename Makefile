@@ -6,10 +6,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 # More workers than two only compete for memory while numba compiles.
 PYTEST_FLAGS ?= -n auto --maxprocesses 2
+# The folders whose tests depend on how the processor computes.
+NUMERICAL := $(addprefix tests/,circuits contracts kernels models report simulators studies training)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo test lint format types contracts check hooks peers bench clean
+.PHONY: help install demo test campaign portable lint format types contracts check hooks peers bench clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-18s%s\n", $$1, $$2 }'
@@ -36,6 +38,12 @@ demo: $(VENV)/.runtime  ## install mcquack alone and run its demonstration
 
 test: install  ## run the tests
 	$(BIN)/python -m pytest $(PYTEST_FLAGS)
+
+campaign: install  ## run the long tests: more kills, more faults, more examples
+	HYPOTHESIS_PROFILE=campaign $(BIN)/python -m pytest $(PYTEST_FLAGS) -m "campaign or hypothesis"
+
+portable: install  ## run the numerical tests as a processor with narrower registers would
+	$(BIN)/python -m tests.lesser_processor $(BIN)/python -m pytest $(PYTEST_FLAGS) $(NUMERICAL)
 
 lint: install  ## check style and format
 	$(BIN)/ruff check .

@@ -5,6 +5,9 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from llvmlite import binding
+from numba import config
+
 PACKAGES = (
     *("numpy", "numba", "scikit-learn", "torch", "jax", "jaxlib", "pennylane", "tensorcircuit-ng"),
     *("qiskit", "qiskit-aer", "quimb"),
@@ -24,6 +27,22 @@ def processor() -> str:
     return platform.processor() or platform.machine()
 
 
+def vector_width() -> str:
+    """The registers that Numba compiles for; NUMBA_CPU_NAME and NUMBA_CPU_FEATURES may choose narrower ones."""
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    features = config.CPU_FEATURES
+    compiler = binding.Target.from_default_triple().create_target_machine(
+        cpu=config.CPU_NAME or binding.get_host_cpu_name(),
+        features=binding.get_host_cpu_features().flatten() if features is None else features,
+    )
+    row = "<16 x float>"
+    sums = f"define {row} @sums({row} %a, {row} %b) {{ %c = fadd {row} %a, %b\n ret {row} %c }}"
+    code = compiler.emit_assembly(binding.parse_assembly(sums))
+    names = {"zmm": "AVX-512", "ymm": "AVX2", "xmm": "SSE"}
+    return next((name for register, name in names.items() if register in code), platform.machine())
+
+
 def memory_gb() -> float | None:
     """Main memory in GB."""
     for line in _lines("/proc/meminfo"):
@@ -36,6 +55,7 @@ def machine() -> dict[str, str | int | float | None]:
     """One row that describes the machine."""
     return {
         "processor": processor(),
+        "vectors": vector_width(),
         "cores": n_cores(),
         "memory_gb": memory_gb(),
         "system": f"{platform.system()} {platform.release()}",
@@ -64,8 +84,8 @@ def description() -> str:
     about = machine()
     packages = ", ".join(f"{name} {number}" for name, number in versions().items())
     return (
-        f"{about['processor']}, {about['cores']} cores, {about['memory_gb']} GB, {about['system']}. "
-        f"Python {about['python']}, {packages}."
+        f"{about['processor']}, {about['vectors']}, {about['cores']} cores, {about['memory_gb']} GB, "
+        f"{about['system']}. Python {about['python']}, {packages}."
     )
 
 

@@ -26,9 +26,19 @@ settings.register_profile(
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow],
 )
+# What ``make campaign`` runs beside the tests with that marker.
+settings.register_profile("campaign", parent=settings.get_profile("ci"), max_examples=200)
 # New examples on every run, to look for what the fixed ones miss.
 settings.register_profile("explore", parent=settings.get_profile("ci"), derandomize=False, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+def pytest_report_header():
+    """Where numbers differ, it matters for which registers they were computed."""
+    from benchmarks.machine import processor, vector_width
+
+    return f"processor: {processor()}, compiled for {vector_width()}"
+
 
 _DATA = Path(os.environ.pop("MCQUACK_DATA", "") or Path(__file__).parents[2] / "shared" / "data")
 

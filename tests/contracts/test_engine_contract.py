@@ -304,9 +304,12 @@ def test_layout_and_type_of_arrays_do_not_matter(
     other = Problem(
         feature_map=problem.feature_map, X=X, centroids=centroids, weights=weights, bias=bias, cotangent=cotangent
     )
-    assert_array_equal(kernel_of(implementation, other), kernel_of(implementation, problem))
+    # NumPy may take another way through another layout: all but the last digits are the same.
+    kernel = kernel_of(implementation, problem)
+    error = 8 * float(np.finfo(kernel.dtype).eps)
+    assert_close(kernel_of(implementation, other), kernel, error)
     for left, right in zip(gradient_of(implementation, other), gradient_of(implementation, problem), strict=True):
-        assert_array_equal(left, right)
+        assert_close(left, right, error)
 
 
 @every_engine

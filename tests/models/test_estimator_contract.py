@@ -40,8 +40,14 @@ def data_for(kind: type[McQuackClassifier]) -> tuple[np.ndarray, np.ndarray]:
     return (IRIS_X[TWO_CLASSES], IRIS_Y[TWO_CLASSES]) if kind is QuackClassifier else (IRIS_X, IRIS_Y)
 
 
-@parametrize_with_checks([McQuackClassifier(), QuackClassifier()])
+@parametrize_with_checks([kind(epochs=20, lr_ka=0.05, lr_co=0.05) for kind in (McQuackClassifier, QuackClassifier)])
 def test_scikit_learns_own_checks(estimator: Any, check: Callable[[Any], None]) -> None:
+    check(estimator)
+
+
+@pytest.mark.campaign
+@parametrize_with_checks([McQuackClassifier(), QuackClassifier()])
+def test_scikit_learns_own_checks_with_the_defaults(estimator: Any, check: Callable[[Any], None]) -> None:
     check(estimator)
 
 

@@ -29,8 +29,19 @@ def small(kind, **settings):
     return kind(**{"n_qubits": 2, "n_repetitions": 2, "epochs": 5, "random_state": 0, **settings})
 
 
-@parametrize_with_checks([kind() for kind in KINDS])
+@parametrize_with_checks(
+    [
+        VariationalEnsembleClassifier(n_qubits=3, epochs=20, lr=0.1),
+        SharedVariationalClassifier(n_qubits=3, epochs=20, lr_shared=0.1, lr_class=0.1),
+    ]
+)
 def test_scikit_learns_own_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.campaign
+@parametrize_with_checks([kind() for kind in KINDS])
+def test_scikit_learns_own_checks_with_the_defaults(estimator, check):
     check(estimator)
 
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
 from mcquack.errors import InvalidInputError
 from mcquack.report import plot_kernel
@@ -16,7 +16,7 @@ def test_rows_are_the_kernel_sorted_by_class(n_classes):
     (image,) = kernel_axes(plot_kernel(model, X, y)).images
     expected = np.concatenate([model.transform(X[y == name]) for name in model.classes_])
     assert image.get_array().shape == (40, n_classes)
-    assert_array_equal(image.get_array(), expected)
+    assert_allclose(image.get_array(), expected, rtol=1e-12)
 
 
 def test_lines_part_the_classes():

@@ -16,7 +16,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import validate_data
 
 from mcquack.arrays import FloatArray
 from mcquack.checks import require
@@ -29,6 +29,7 @@ from mcquack.models.preparation import (
     Prepared,
     Scale,
     check_reach,
+    checked_sample_weight,
     class_factors,
     class_numbers,
     fitted_scaler,
@@ -120,10 +121,8 @@ class CircuitClassifier(ClassifierMixin, Archived):
         noted = copy.copy(self) if anew else self
         rows, targets = validate_data(noted, X, y, dtype=np.float64, reset=anew)
         check_classification_targets(targets)
-        weights = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
+        weights = checked_sample_weight(sample_weight, len(rows))
         used = weights > 0
-        if not used.any():
-            raise InvalidInputError("all sample weights are zero; give at least one sample a positive weight.")
         kept = slice(None) if used.all() else used  # no copy of all the data for nothing
         return rows[kept], targets[kept], weights[kept], getattr(noted, "feature_names_in_", None)
 

@@ -4,11 +4,13 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Number
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 from sklearn.preprocessing import MinMaxScaler
+from sklearn.utils import check_array
 
 from mcquack.arrays import FloatArray
 from mcquack.checks import is_number, is_whole_number, require
@@ -46,6 +48,22 @@ class Prepared:
                 digest.update(repr(array.shape).encode())
                 digest.update(np.ascontiguousarray(array).data)
         return digest.hexdigest()
+
+
+def checked_sample_weight(sample_weight: ArrayLike | None, n_samples: int) -> FloatArray:
+    """How much each sample counts: 1 unless said otherwise, the same for all if it is one number, never less than 0."""
+    given = 1.0 if sample_weight is None else sample_weight
+    each = np.full(n_samples, given) if isinstance(given, Number) else given
+    weights: FloatArray = check_array(each, ensure_2d=False, dtype=np.float64, order="C", input_name="sample_weight")
+    if weights.shape != (n_samples,):
+        raise InvalidInputError(
+            f"sample_weight has the shape {weights.shape}; give one weight to each of {n_samples} rows."
+        )
+    if (weights < 0).any():
+        raise InvalidInputError(f"sample_weight must not be negative, got {weights.min()}.")
+    if not weights.any():
+        raise InvalidInputError("all sample weights are zero; give at least one sample a positive weight.")
+    return weights
 
 
 def fitted_scaler(X: FloatArray, feature_range: tuple[float, float]) -> MinMaxScaler:

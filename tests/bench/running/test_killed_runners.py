@@ -12,8 +12,6 @@ from tests.bench.running.evaluations import LOG, SECONDS
 from tests.bench.running.processes import is_alive, until
 from tests.bench.running.runner_process import work
 
-N_KILLS = 15
-N_KILLS_OF_REAL_MODELS = 2
 MOST_IN_FLIGHT = 2 * 3  # two workers, three tasks each
 
 pytestmark = pytest.mark.skipif(
@@ -95,9 +93,10 @@ def completed_rows(laboratory):
     return laboratory.rows
 
 
-def test_kills_at_any_moment_lose_only_what_is_in_flight_and_no_task_is_done_twice(laboratory):
+@pytest.mark.parametrize("n_kills", [3, pytest.param(15, marks=pytest.mark.campaign)])
+def test_kills_at_any_moment_lose_only_what_is_in_flight_and_no_task_is_done_twice(laboratory, n_kills):
     chance, killed = random.Random(0), laboratory("killed")
-    for _ in range(N_KILLS):
+    for _ in range(n_kills):
         known, n_begun = killed.rows.keys(), len(killed.begun)
         assert kill_somewhere(killed, chance)
         begun = killed.begun[n_begun:]
@@ -115,10 +114,11 @@ def test_kills_at_any_moment_lose_only_what_is_in_flight_and_no_task_is_done_twi
     assert sqlite3.connect(killed.path).execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 
-def test_kills_during_real_fits_change_no_row(laboratory, data_dir):
+@pytest.mark.parametrize("n_kills", [1, pytest.param(3, marks=pytest.mark.campaign)])
+def test_kills_during_real_fits_change_no_row(laboratory, data_dir, n_kills):
     chance = random.Random(1)
     killed, undisturbed = (laboratory(name, data_dir=str(data_dir)) for name in ("killed", "undisturbed"))
-    for _ in range(N_KILLS_OF_REAL_MODELS):
+    for _ in range(n_kills):
         n_rows = len(killed.acknowledged) + 1
         process = killed.start()
         until(lambda n_rows=n_rows: len(killed.acknowledged) >= n_rows)

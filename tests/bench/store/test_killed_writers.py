@@ -11,8 +11,6 @@ from tests.database.processes import started
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="nothing there ends a process as SIGKILL does")
 
-N_KILLS = 60
-
 
 def acknowledged(pipe):
     """What the process told before its end."""
@@ -44,10 +42,11 @@ def seeds_found(path, *, write):
     return {outcome.task.seed for outcome in found}
 
 
-def test_a_writer_killed_at_any_moment_loses_nothing_that_it_told_of(path):
+@pytest.mark.parametrize("n_kills", [10, pytest.param(60, marks=pytest.mark.campaign)])
+def test_a_writer_killed_at_any_moment_loses_nothing_that_it_told_of(path, n_kills):
     moments = random.Random(5)
     first = 0
-    for _ in range(N_KILLS):
+    for _ in range(n_kills):
         n_acknowledged, seconds = moments.choice([0, 0, 1, 2, 3, 7]), moments.uniform(0, 0.02)
         told = kill_after(path, first=first, n_acknowledged=n_acknowledged, seconds=seconds)
         n_told = first + len(told)
@@ -57,12 +56,13 @@ def test_a_writer_killed_at_any_moment_loses_nothing_that_it_told_of(path):
         found = seeds_found(path, write=moments.random() < 0.3)
         assert found in (set(range(n_told)), set(range(n_told + 1)))  # the last was added, but not told any more
         first = len(found)
-    assert first > N_KILLS
+    assert first > n_kills
 
 
-def test_a_writer_killed_while_it_makes_the_store_leaves_none_or_a_whole_one(tmp_path):
+@pytest.mark.parametrize("n_kills", [5, pytest.param(20, marks=pytest.mark.campaign)])
+def test_a_writer_killed_while_it_makes_the_store_leaves_none_or_a_whole_one(tmp_path, n_kills):
     moments = random.Random(6)
-    for number in range(N_KILLS // 3):
+    for number in range(n_kills):
         path = tmp_path / f"{number}.sqlite"
         told = kill_after(path, first=0, n_acknowledged=0, seconds=moments.uniform(0, 0.02))
         with Store.open(path, create=True) as store:

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mcquack.errors import AccountError, DeviceError, InvalidInputError, StoreError
@@ -48,7 +48,6 @@ def memory():
 class TestWhateverHappens:
     """The counts are those of a service that never failed, and no circuit is measured twice."""
 
-    @settings(max_examples=100)
     @given(
         faults=st.lists(st.sampled_from((None, *FAULTS)), max_size=25),
         polls=st.integers(0, 2),

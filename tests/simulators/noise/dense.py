@@ -49,7 +49,7 @@ class NoisyDevice:
     def wait(self, qubit: int, time: float, *, t1: float, t2: float) -> None:
         """Relaxation and dephasing, between random Paulis and their inverse."""
         decay = 1 - np.exp(-time / t1)
-        flip = (1 - np.exp(-time / t2) / np.sqrt(1 - decay)) / 2
+        flip = max(0, (1 - np.exp(-time / t2) / np.sqrt(1 - decay)) / 2)  # t2 = 2 t1 may round to below 0
         damping = [np.diag([1, np.sqrt(1 - decay)]), np.array([[0, np.sqrt(decay)], [0, 0]])]
         dephasing = [np.sqrt(1 - flip) * UNIT, np.sqrt(flip) * PAULIS[3]]
         kraus = [P @ D @ K @ P / 2 for P in PAULIS for D in dephasing for K in damping]

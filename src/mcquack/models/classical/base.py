@@ -10,13 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils import gen_batches
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mcquack.arrays import FloatArray
 from mcquack.checks import is_number, require
 from mcquack.errors import InvalidInputError
 from mcquack.models.archived import Archived
-from mcquack.models.preparation import check_random_state, fitted_scaler
+from mcquack.models.preparation import check_random_state, checked_sample_weight, fitted_scaler
 
 Labels = NDArray[np.int64]
 _BLOCK = 1024  # samples that are predicted at a time, so that no kernel of all of them is ever held
@@ -44,7 +44,7 @@ class ClassicalClassifier(ClassifierMixin, Archived):
         self._check_settings()
         rows, targets = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(targets)
-        weights = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
+        weights = checked_sample_weight(sample_weight, len(rows))
         used = weights > 0
         rows, weights = rows[used], weights[used]
         classes, labels = np.unique(targets[used], return_inverse=True)
