@@ -1,3 +1,5 @@
+"""The report of a study as a folder: its files, its page, and what it refuses."""
+
 import csv
 import hashlib
 import io
@@ -69,7 +71,7 @@ def test_the_page_links_to_every_file_and_to_no_other(report):
 
 def test_tables_with_a_row_for_each_run_are_for_programs_alone(report):
     names = {name.removeprefix("tables/") for name in files_of(report) if name.startswith("tables/")}
-    assert {name for name in names if name.replace(".csv", ".tex") not in names} == {"observations.csv", "failures.csv"}
+    assert {name for name in names if name.replace(".csv", ".tex") not in names} == {"observations.csv"}
 
 
 def test_sums_are_of_the_files(report):
@@ -122,7 +124,6 @@ def test_runs_that_failed_leave_a_size_out_of_the_exact_shares_and_the_page_says
     assert "without the sizes 2, where runs are missing" in text
     assert "2 tasks failed, in 1 way" in text
     assert "FloatingPointError: loss is &lt;nan&gt;" in text
-    assert len(rows_of(report, "failures.csv")) == N_FAILED
 
 
 def test_gradients_alone_are_a_report_too(tiny):

@@ -1,7 +1,12 @@
+"""Oscillation of curves, and slices of the loss."""
+
+import itertools
 import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from mcquack.circuits.feature_map import FeatureMap
@@ -13,11 +18,68 @@ from mcquack.studies.trainability.analysis import (
     LossSlice,
     alignment_loss,
     loss_slice,
+    oscillation,
     path_directions,
     random_directions,
 )
 from mcquack.training import Parameters, TrainingData, TrainingSettings, TrainingState, train
 from tests.problems import random_problem
+
+curves = st.lists(st.integers(-1000, 1000).map(lambda k: k / 64), min_size=2, max_size=40)
+
+
+def numbers(found):
+    return [found.rises, found.uphill, found.amplitude]
+
+
+@given(curve=curves)
+def test_a_curve_that_never_rises_does_not_oscillate(curve):
+    falling = sorted(curve, reverse=True)
+    found = oscillation(falling)
+    assert [found.rises, found.uphill] == [0, 0]
+    assert found.amplitude == pytest.approx(0, abs=1e-12)
+
+
+@given(curve=curves, scale=st.sampled_from([0.25, 2.0, 64.0]), offset=st.sampled_from([-8.0, 0.0, 3.0]))
+def test_neither_scale_nor_offset_of_the_loss_matter(curve, scale, offset):
+    moved = [scale * loss + offset for loss in curve]
+    assert_allclose(numbers(oscillation(moved)), numbers(oscillation(curve)), rtol=1e-9, atol=1e-9)
+
+
+@given(curve=curves)
+def test_shares_are_shares(curve):
+    found = oscillation(curve)
+    assert all(0 <= share <= 1 for share in numbers(found))
+
+
+@given(curve=curves)
+def test_backwards_every_rise_is_a_descent(curve):
+    there, back = oscillation(curve), oscillation(curve[::-1])
+    if any(one != two for one, two in itertools.pairwise(curve)):
+        assert there.uphill + back.uphill == pytest.approx(1)
+
+
+def test_a_zigzag_goes_nowhere():
+    found = oscillation([0.0, 1.0] * 10 + [0.0])
+    assert found.uphill == found.rises == pytest.approx(0.5)
+    assert found.amplitude == pytest.approx(0.5, abs=0.03)
+
+
+def test_more_oscillation_on_the_same_descent_is_measured_as_more():
+    epochs = np.arange(60)
+    trend = np.exp(-epochs / 15)
+    found = [oscillation(trend + size * np.sin(epochs)) for size in (0.0, 0.02, 0.1, 0.4)]
+    for earlier, later in itertools.pairwise(found):
+        assert later.uphill > earlier.uphill
+        assert later.amplitude > earlier.amplitude
+        assert later.rises >= earlier.rises
+
+
+@pytest.mark.parametrize("losses", [[], [1.0], [1.0, None], [1.0, float("nan")], [[1.0, 2.0]]])
+def test_what_is_no_curve_is_refused(losses):
+    with pytest.raises(InvalidInputError):
+        oscillation(losses)
+
 
 FEATURE_MAP = FeatureMap(n_qubits=3, n_features=4, n_layers=2)
 PROBLEM = random_problem(FEATURE_MAP, n_samples=12, n_classes=2)
@@ -26,9 +88,9 @@ START = Parameters(PROBLEM.weights, PROBLEM.bias, PROBLEM.centroids)
 ENGINES = [StatevectorEngine(FEATURE_MAP, dtype=np.float64), RingEngine(FEATURE_MAP)]
 
 
-def single(group, place):
+def single(group, place, like=START):
     """The direction of one parameter."""
-    arrays = {name: np.zeros_like(getattr(START, name)) for name in ("weights", "bias", "centroids")}
+    arrays = {name: np.zeros_like(getattr(like, name)) for name in ("weights", "bias", "centroids")}
     arrays[group][place] = 1.0
     return Parameters(**arrays)
 
@@ -67,8 +129,6 @@ def test_the_optimum_of_a_training_is_the_lowest_point_around():
     assert found.minimum == (0.0, 0.0, found.centre)
 
     along = path_directions(path)
-    assert along.explained[0] >= along.explained[1] > 0
-    assert sum(along.explained) <= 1 + 1e-12
     coordinates = along.coordinates(path, path[-1])
     assert_allclose(coordinates[-1], 0, atol=1e-12)
     assert (coordinates[0] >= 0).all()
@@ -82,28 +142,29 @@ def test_a_bowl_is_a_bowl():
     def bowl(parameters):
         return float(sum(np.sum(array**2) for array in (parameters.weights, parameters.bias, parameters.centroids)))
 
-    found = loss_slice(bowl, centre, random_directions(centre, norm="unit", groups=["bias"]), reach=2, n_points=5)
+    unit = Directions(first=single("bias", (0, 0, 1), like=centre), second=single("bias", (0, 1, 2), like=centre))
+    found = loss_slice(bowl, centre, unit, reach=2, n_points=5)
     assert_allclose(found.losses, found.first[None, :] ** 2 + found.second[:, None] ** 2, atol=1e-12)
     assert LossSlice.from_json(found.to_json()).minimum == found.minimum == (0.0, 0.0, 0.0)
 
 
 def test_random_directions_are_orthogonal_and_as_long_as_the_parameters_of_each_group():
-    found = random_directions(START, seed=3, groups=["weights", "centroids"])
-    for group in ("weights", "centroids"):
+    found = random_directions(START, seed=3)
+    for group in ("weights", "bias", "centroids"):
         first, second = getattr(found.first, group).ravel(), getattr(found.second, group).ravel()
         assert first @ second == pytest.approx(0, abs=1e-10)
         for direction in (first, second):
             assert np.linalg.norm(direction) == pytest.approx(np.linalg.norm(getattr(START, group)))
-    assert not found.first.bias.any()
     assert not np.allclose(random_directions(START, seed=4).first.weights, found.first.weights)
 
 
-def test_a_path_on_a_line_is_explained_by_one_direction():
-    line = random_directions(START, norm="unit")
+def test_a_path_on_a_line_has_its_direction():
+    line = random_directions(START)
     path = [line.moved(START, step, 0.0) for step in (3.0, 1.0, 0.5, 0.0)]
     found = path_directions(path)
-    assert found.explained[0] == pytest.approx(1)
-    assert_allclose(found.coordinates(path, START)[:, 0], np.sqrt(3) * np.array([3.0, 1.0, 0.5, 0.0]))
+    length = np.sqrt(sum(np.sum(getattr(line.first, group) ** 2) for group in ("weights", "bias", "centroids")))
+    assert_allclose(found.coordinates(path, START)[:, 0], length * np.array([3.0, 1.0, 0.5, 0.0]), atol=1e-10)
+    assert_allclose(found.coordinates(path, START)[:, 1], 0, atol=1e-10)
 
 
 def test_what_spans_no_plane_is_refused():
@@ -112,7 +173,7 @@ def test_what_spans_no_plane_is_refused():
     with pytest.raises(InvalidInputError, match="three points"):
         path_directions([START, START])
     zero = Parameters(*(np.zeros_like(array) for array in (START.weights, START.bias, START.centroids)))
-    with pytest.raises(InvalidInputError, match='norm="unit"'):
+    with pytest.raises(InvalidInputError, match="are zero"):
         random_directions(zero)
     with pytest.raises(InvalidInputError, match="odd number"):
         loss_slice(lambda _: 0.0, START, random_directions(START), n_points=4)

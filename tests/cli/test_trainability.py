@@ -1,7 +1,17 @@
+"""The verbs of a study: running it, going on, and making its page."""
+
+import json
+
 import pytest
 
+from mcquack.bench.outcome import Environment, Outcome
+from mcquack.bench.runner import Event
 from mcquack.bench.store import Store
+from mcquack.bench.task import Task
+from mcquack.cli.bench_progress import CellProgress
+from mcquack.cli.trainability import StudyProgress
 from mcquack.studies.trainability import observations
+from tests.report.trainability.fakes import fake_store, observation
 
 DESIGN = """\
 name = "tiny"
@@ -88,3 +98,57 @@ def test_what_cannot_be_run_is_refused(study, tmp_path, arguments, message):
 
 def test_a_cluster_has_its_own_workers(study):
     assert study("tiny.toml", "--dask", "tcp://nowhere:1", "--jobs", "2").code == 2
+
+
+@pytest.fixture
+def store(tmp_path):
+    return fake_store(tmp_path / "s.sqlite", [observation(n, epochs=0) for n in (2, 3)])
+
+
+def test_a_store_becomes_a_page(mcquack, store, tmp_path):
+    steps = [-1.0, 0.0, 1.0]
+    losses = tmp_path / "around.json"
+    losses.write_text(json.dumps({"first": steps, "second": steps, "losses": [[2, 1, 2], [1, 0, 1], [2, 1, 2]]}))
+    page = tmp_path / "page" / "index.html"
+    outcome = mcquack("trainability", "report", store, "--out", page.parent, "--title", "Mine", "--landscape", losses)
+    assert (outcome.code, outcome.out, outcome.err) == (0, "", f"The report is in {page}\n")
+    text = page.read_text(encoding="utf-8")
+    assert "<h1>Mine</h1>" in text
+    assert "Around: the loss is 0 in the centre" in text
+
+
+def test_what_cannot_be_reported_is_refused(mcquack, store, tmp_path):
+    (tmp_path / "mine").write_text("mine")
+    refused = mcquack("trainability", "report", store, "--out", tmp_path / "mine")
+    assert refused.code == 1
+    assert "is a file; name a folder" in refused.err
+    refused = mcquack("trainability", "report", store, "--out", tmp_path / "page", "--landscape", tmp_path / "mine")
+    assert refused.code == 1
+    assert "no slice of a loss" in refused.err
+    assert mcquack("trainability", "report", tmp_path / "no.sqlite", "--out", tmp_path / "page").code == 1
+    assert not (tmp_path / "page").exists()
+
+
+def test_a_report_needs_a_place(mcquack, store):
+    assert mcquack("trainability", "report", store).code == 2
+    told = mcquack("trainability", "report", "-h")
+    assert told.code == 0
+    assert "mcquack trainability report" in told.out.split("Example")[1]
+
+
+def test_a_heavy_task_that_comes_first_does_not_make_the_light_ones_look_long():
+    tasks = [Task.of("manifold", "probe", {}, seed=seed) for seed in range(3)]
+    expected = dict(zip([task.id for task in tasks], (100.0, 1.0, 3.0), strict=True))
+    start = StudyProgress(
+        cells={("manifold", "probe"): CellProgress(n_most=3, metric="accuracy")}, expected=expected, n_workers=2
+    )
+    assert start.seconds_left is None
+
+    def after(progress, task, seconds):
+        outcome = Outcome(task=task, environment=Environment({}), scores={"test": {}}, seconds={"fit": seconds})
+        return progress.after(Event(kind="finished", task=task, outcome=outcome))
+
+    slow = after(start, tasks[0], 200.0)  # a machine half as fast as was thought
+    assert slow.seconds_left == pytest.approx(2 * (1 + 3) / 2)
+    done = after(after(slow, tasks[1], 2.0), tasks[2], 6.0)
+    assert (done.seconds_left, done.n_done) == (0, 3)

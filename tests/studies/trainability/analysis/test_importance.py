@@ -1,3 +1,5 @@
+"""Means by setting, exact shares of variance, and fANOVA."""
+
 import itertools
 
 import numpy as np
@@ -6,8 +8,34 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from mcquack.errors import InvalidInputError
-from mcquack.studies.trainability.analysis import exact_anova
+from mcquack.errors import InvalidInputError, MissingDependencyError
+from mcquack.studies.trainability.analysis import exact_anova, forest_importances, means_by
+from mcquack.studies.trainability.analysis import importance as fanova
+
+
+def test_means_are_those_of_the_runs_that_share_the_named_settings():
+    rows = [({"lr": lr, "seed": seed}, 10 * lr + seed) for lr in (0.1, 0.01) for seed in range(3)]
+    fast, slow = means_by(rows, ["lr"])
+    assert (fast.settings, fast.mean, fast.n) == ({"lr": 0.1}, pytest.approx(2), 3)
+    assert (slow.settings, slow.mean, slow.n) == ({"lr": 0.01}, pytest.approx(1.1), 3)
+
+
+def test_runs_without_a_value_are_counted_and_groups_without_any_are_left_out():
+    rows = [({"lr": 1}, None), ({"lr": 2}, float("nan")), ({"lr": 2}, 3.0)]
+    (group,) = means_by(rows, ["lr"])
+    assert (group.mean, group.n, group.n_left_out, group.interval) == (3.0, 1, 1, None)
+
+
+def test_students_intervals_cover_as_often_as_they_say():
+    rng = np.random.default_rng(0)
+    groups = means_by([({"g": g}, float(rng.normal())) for g in range(400) for _ in range(4)], ["g"], level=0.9)
+    covered = sum(group.interval.low <= 0 <= group.interval.high for group in groups)
+    assert 340 <= covered <= 380
+
+
+def test_a_setting_that_a_run_lacks_is_named():
+    with pytest.raises(InvalidInputError, match="no setting 'lr'; it has n_qubits"):
+        means_by([({"n_qubits": 2}, 1.0)], ["lr"])
 
 
 def grid_rows(function, *, n_seeds=1, noise=0.0, seed=0, **levels):
@@ -41,8 +69,6 @@ def test_a_sum_has_main_effects_alone_with_the_variances_of_its_terms():
     assert found.share("a") == pytest.approx(4 / (4 + 2 / 3))
     assert found.share("b") == pytest.approx((2 / 3) / (4 + 2 / 3))
     assert found.share("a", "b") == pytest.approx(0, abs=1e-12)
-    assert found.mean == pytest.approx(0)
-    assert_allclose(sum(found.normalised.values()), 1)
 
 
 def test_a_product_is_an_interaction_alone_and_one_of_three_is_of_higher_order():
@@ -63,10 +89,9 @@ def test_noise_is_its_share_and_effects_are_found_below_it():
     found = exact_anova(rows, names=["a", "b"], n_resamples=200)
     assert found.noise == pytest.approx(1 / 1.25, abs=0.03)
     assert found.share("a") == pytest.approx(0.25 / 1.25, abs=0.03)
-    assert found.noiseless("a") == pytest.approx(1, abs=0.03)
+    assert found.share("a") / (1 - found.noise) == pytest.approx(1, abs=0.03)
     assert found.effect("a").p < 1e-20
     assert found.effect("b").p > 0.01
-    assert found.effect("b").degrees == 2
 
 
 def test_f_tests_reject_what_is_not_there_as_rarely_as_they_say():
@@ -119,3 +144,56 @@ def test_an_incomplete_grid_is_refused_with_what_it_lacks():
         exact_anova(rows, names=["c"])
     with pytest.raises(InvalidInputError, match="there is no effect of z"):
         exact_anova(rows[:2]).share("z")
+
+
+def rows(*, n_seeds=3, noise=0.05, skip=0):
+    rng = np.random.default_rng(0)
+    grid = itertools.product(range(2, 8), (True, False), ("default", "wx+b=0"), (True, False))
+    return [
+        (
+            {"n_qubits": n, "init_small": small, "init_strategy": strategy, "regularised": regularised},
+            float(2 * small + 0.2 * n + 0.5 * (small and strategy == "default") + noise * rng.normal()),
+        )
+        for n, small, strategy, regularised in grid
+        for _ in range(n_seeds)
+    ][skip:]
+
+
+def test_the_forest_agrees_with_the_exact_decomposition_in_both_conventions():
+    pytest.importorskip("optuna")
+    exact, forest = exact_anova(rows()), forest_importances(rows(), n_trees=32)
+    for name in exact.names:
+        assert forest.unnormalised[name] == pytest.approx(exact.share(name) / (1 - exact.noise), abs=0.05)
+        assert forest.normalised[name] == pytest.approx(exact.share(name) / sum(exact.main.values()), abs=0.05)
+    assert sum(forest.normalised.values()) == pytest.approx(1)
+    assert sum(forest.unnormalised.values()) < 1
+    assert next(iter(forest.normalised)) == "init_small"
+
+
+@pytest.mark.filterwarnings("ignore:Argument ``normalize`` is an experimental")
+def test_both_conventions_are_those_of_optuna():
+    optuna = pytest.importorskip("optuna")
+    study = optuna.create_study()
+    small = {"init_small": optuna.distributions.CategoricalDistribution([0, 1])}
+    n_qubits = {"n_qubits": optuna.distributions.IntDistribution(0, 5)}
+    levels = {"n_qubits": list(range(2, 8)), "init_small": [True, False]}
+    for settings, value in rows():
+        params = {name: levels[name].index(settings[name]) for name in levels}
+        study.add_trial(optuna.trial.create_trial(params=params, distributions={**n_qubits, **small}, value=value))
+    evaluator = optuna.importance.FanovaImportanceEvaluator(n_trees=8, seed=0)
+    found = forest_importances(rows(), names=list(levels), n_trees=8)
+    for normalize, ours in ((True, found.normalised), (False, found.unnormalised)):
+        theirs = optuna.importance.get_param_importances(study, evaluator=evaluator, normalize=normalize)
+        assert ours == pytest.approx(theirs)
+
+
+def test_no_complete_grid_is_needed_and_the_seed_decides():
+    pytest.importorskip("optuna")
+    one, two = (forest_importances(rows(skip=20), n_trees=4, seed=5) for _ in range(2))
+    assert one == two
+
+
+def test_without_optuna_the_error_says_what_else_there_is(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "optuna", None)
+    with pytest.raises(MissingDependencyError, match="exact_anova"):
+        fanova.forest_importances(rows())
