@@ -138,10 +138,7 @@ def report(
 
     Example: mcquack trainability report trainability.sqlite --out trainability-report
     """
-    from mcquack.report.trainability import (  # not above: matplotlib would delay every --help
-        read_landscape,
-        write_trainability_report,
-    )
+    from mcquack.report.trainability import read_landscape, write_trainability_report  # matplotlib would delay --help
 
     if out.exists() and not out.is_dir():
         raise InvalidInputError(f"{out} is a file; name a folder with --out.")

@@ -58,7 +58,7 @@ def test_gradient_points_are_those_of_all_parameters_of_all_seeds():
 
 def test_gradients_have_a_panel_for_each_start_with_scales_of_their_own():
     figure = plot_gradients(PAPER)
-    assert titles(figure) == ["Weights: small and normal", "Weights: all ones"]
+    assert titles(figure) == ["Small and normal", "All ones"]
     small, ones = figure.axes
     assert small.get_ylim() != ones.get_ylim()
     (container,) = small.containers

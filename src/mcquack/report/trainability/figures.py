@@ -33,12 +33,10 @@ from mcquack.report.trainability.study import (
     GROUP_TITLES,
     Landscape,
     Line,
+    capital,
     lines,
     power_of_ten,
-    setting_text,
-    setting_values,
     sizes_of,
-    with_settings,
 )
 from mcquack.studies.trainability import GROUPS, Group, Observation
 from mcquack.studies.trainability.analysis import (
@@ -83,38 +81,30 @@ def gradient_points(line: Line, group: Group) -> tuple[GradientPoint, ...]:
 
 
 def plot_gradients(observations: Sequence[Observation]) -> Figure:
-    """Weight gradients against the number of qubits, with a panel and a scale for each initial magnitude.
+    """Weight gradients against the number of qubits, with a panel and a scale for each start.
 
     Dots are means over the parameters of all seeds, bars their standard deviation: not the uncertainty of the mean.
     """
-    kept = [each for each in observations if "weights" in each.gradients]
-    if not kept:
+    found = lines(each for each in observations if "weights" in each.gradients)
+    if not found:
         raise InvalidInputError("no observation has gradients; run a study that measures them.")
-    starts: Sequence[Any] = setting_values(kept, "init_small") or (None,)
-    by_start = [lines(kept if start is None else with_settings(kept, init_small=start)) for start in starts]
-    labels = tuple(dict.fromkeys(line.label for found in by_start for line in found))
-    figure, axes = _panels(len(starts), legend_lines=len(labels) if len(labels) > 1 else 0)
-    for ax, start, found in zip(axes, starts, by_start, strict=True):
+    figure, axes = _panels(len(found))
+    for ax, line in zip(axes, found, strict=True):
+        points = gradient_points(line, "weights")
         ax.axhline(0, color=FAINT, linewidth=0.9, zorder=0)
-        for line in found:
-            points, place = gradient_points(line, "weights"), labels.index(line.label)
-            ax.errorbar(
-                [point.n_qubits for point in points],
-                [point.mean for point in points],
-                [point.std for point in points],
-                color=class_colour(place),
-                marker=class_marker(place),
-                markersize=3.8,
-                linewidth=1.0,
-                elinewidth=1.1,
-                capsize=2.2,
-                label=line.label,
-            )
-        _qubit_axis(ax, sizes_of(each for line in found for each in line.observations))
-        title = "Weights" if start is None else f"Weights: {setting_text('init_small', start)}"
-        _finish(ax, title=title, ylabel="weight gradient" if ax is axes[0] else "")
-    if len(labels) > 1:
-        _legend_below(figure, max(axes, key=lambda ax: len(ax.get_legend_handles_labels()[1])))
+        ax.errorbar(
+            [point.n_qubits for point in points],
+            [point.mean for point in points],
+            [point.std for point in points],
+            color=class_colour(0),
+            marker=class_marker(0),
+            markersize=3.8,
+            linewidth=1.0,
+            elinewidth=1.1,
+            capsize=2.2,
+        )
+        _qubit_axis(ax, list(line.by_qubits))
+        _finish(ax, title=capital(line.label), ylabel="weight gradient" if ax is axes[0] else "")
     return figure
 
 
@@ -195,43 +185,26 @@ def plot_losses(observations: Sequence[Observation]) -> Figure:
     kept = [each for each in observations if len(each.trace.get("loss", ())) > 1]
     if not kept:
         raise InvalidInputError("no observation has a loss curve; run a study with epochs above 0.")
-    starts: Sequence[Any] = setting_values(kept, "init_small") or (None,)
-    rest: dict[str, list[Observation]] = {}
-    for line in lines(kept):
-        label = ", ".join(setting_text(name, value) for name, value in line.settings if name != "init_small")
-        rest.setdefault(label, []).extend(line.observations)
-    figure, axes = _panels(len(starts), len(rest), sharey=True)
-    places = [(label, group, start) for label, group in rest.items() for start in starts]
-    for ax, (label, group, start) in zip(axes, places, strict=True):
-        _draw_curves(ax, group if start is None else with_settings(group, init_small=start), sizes_of(kept))
-        title = "Training loss" if start is None else setting_text("init_small", start).capitalize()
-        _finish(
-            ax,
-            title=f"{title}\n{label}" if len(rest) > 1 else title,
-            xlabel="step" if any(each.step_losses for each in kept) else "epoch",
-            ylabel="loss" if start == starts[0] else "",
-        )
-    handles, labels = max((ax.get_legend_handles_labels() for ax in axes), key=lambda found: len(found[1]))
+    found, sizes = lines(kept), sizes_of(kept)
+    figure, axes = _panels(len(found), sharey=True)
+    for ax, line in zip(axes, found, strict=True):
+        for n_qubits, seeds in line.by_qubits.items():
+            # Cut to the shortest: a mean over fewer and fewer seeds would jump where one ends.
+            length = min(len(each.trace["loss"]) for each in seeds)
+            curves = np.array([each.trace["loss"][:length] for each in seeds], dtype=float)
+            # From light, the smallest system, to dark, the largest; in grey the order stays.
+            colour = RAMP[round((len(RAMP) - 1) * sizes.index(n_qubits) / max(len(sizes) - 1, 1))]
+            steps = np.arange(1, length + 1)
+            ax.plot(steps, curves.mean(axis=0), color=colour, linewidth=1.3, label=f"{n_qubits}")
+            ax.fill_between(steps, curves.min(axis=0), curves.max(axis=0), color=colour, alpha=0.1, linewidth=0)
+        xlabel = "step" if any(each.step_losses for each in kept) else "epoch"
+        _finish(ax, title=capital(line.label), xlabel=xlabel, ylabel="loss" if ax is axes[0] else "")
+    handles, labels = max((ax.get_legend_handles_labels() for ax in axes), key=lambda both: len(both[1]))
     legend = figure.legend(
         handles, labels, loc="outside right center", frameon=False, fontsize=SMALL, labelcolor=INK, title="qubits"
     )
     legend.get_title().set(color=MUTED, size=SMALL)
     return figure
-
-
-def _draw_curves(ax: Axes, observations: Sequence[Observation], sizes: Sequence[int]) -> None:
-    for index, n_qubits in enumerate(sizes):
-        seeds = [each.trace["loss"] for each in observations if each.settings["n_qubits"] == n_qubits]
-        if not seeds:
-            continue
-        # Cut to the shortest: a mean over fewer and fewer seeds would jump where one ends.
-        curves = np.array([curve[: min(map(len, seeds))] for curve in seeds], dtype=float)
-        # From light, the smallest system, to dark, the largest; in grey the order stays.
-        colour = RAMP[round((len(RAMP) - 1) * index / max(len(sizes) - 1, 1))]
-        steps = np.arange(1, curves.shape[1] + 1)
-        ax.plot(steps, curves.mean(axis=0), color=colour, linewidth=1.3, label=f"{n_qubits}")
-        if len(curves) > 1:
-            ax.fill_between(steps, curves.min(axis=0), curves.max(axis=0), color=colour, alpha=0.1, linewidth=0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -295,8 +268,7 @@ def plot_measures(given: Sequence[Line], measures: Sequence[Measure]) -> Figure:
     taken = [each for each in measures if any(values[each.title])]
     if not taken:
         raise InvalidInputError(f"no observation has {measures[0].title.lower()}; run a study that measures it.")
-    n_columns = 2 if len(taken) == 4 else len(taken)
-    figure, axes = _panels(n_columns, len(taken) // n_columns, legend_lines=1 + len(given) // 2)
+    figure, axes = _panels(len(taken), legend_lines=1 + len(given) // 2)
     for ax, measure in zip(axes, taken, strict=True):
         for place, (line, found) in enumerate(zip(given, values[measure.title], strict=True)):
             sizes, colour, marker = list(found), class_colour(place), class_marker(place)
@@ -384,21 +356,23 @@ def plot_landscape(landscape: Landscape) -> Figure:
     bar = figure.colorbar(filled, ax=ax, shrink=0.9)
     bar.outline.set_visible(False)
     bar.ax.tick_params(labelsize=SMALL - 1, colors=MUTED, length=0)
-    title = landscape.title[:1].upper() + landscape.title[1:]
-    figure.suptitle(title, x=0.01, ha="left", size=FONT_SIZE + 1, color=INK, parse_math=False)
+    figure.suptitle(capital(landscape.title), x=0.01, ha="left", size=FONT_SIZE + 1, color=INK, parse_math=False)
     return figure
 
 
 # What the axes of all figures have in common.
 
 
-def _panels(
-    n_columns: int, n_rows: int = 1, *, sharey: bool = False, legend_lines: int = 0
-) -> tuple[Figure, list[Axes]]:
-    """A figure with rows of panels and room for a legend below them."""
-    size = (0.3 + 3.5 * max(n_columns, 1), 0.3 + 2.6 * n_rows + 0.22 * legend_lines)
+def _panels(n: int, *, sharey: bool = False, legend_lines: int = 0) -> tuple[Figure, list[Axes]]:
+    """A figure with so many panels, at most three in a row, and room for a legend below them."""
+    n_columns = n if n <= 3 else 2 if n == 4 else 3
+    n_rows = math.ceil(n / n_columns)
+    size = (0.3 + 3.5 * n_columns, 0.3 + 2.6 * n_rows + 0.22 * legend_lines)
     figure = Figure(figsize=size, layout="constrained", facecolor=PAPER)
-    return figure, list(figure.subplots(n_rows, n_columns, squeeze=False, sharey=sharey).flat)
+    axes = list(figure.subplots(n_rows, n_columns, squeeze=False, sharey=sharey).flat)
+    for ax in axes[n:]:
+        ax.remove()
+    return figure, axes[:n]
 
 
 def _finish(ax: Axes, *, title: str, ylabel: str = "", xlabel: str = "qubits") -> None:

@@ -34,6 +34,7 @@ from mcquack.report.trainability.figures import (
 from mcquack.report.trainability.study import (
     Landscape,
     Study,
+    capital,
     curve_oscillation,
     factors,
     lines,
@@ -474,11 +475,6 @@ def file_name(*parts: str) -> str:
     """The name of a file: letters, digits and underscores alone, for it also begins the ids on the page."""
     joined = "_".join(filter(None, parts)).lower()
     return "".join(letter if letter.isascii() and letter.isalnum() else "_" for letter in joined)
-
-
-def capital(text: str) -> str:
-    """A text with a large first letter; the others stay as they are."""
-    return text[:1].upper() + text[1:]
 
 
 def within(sentence: str) -> str:

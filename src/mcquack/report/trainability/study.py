@@ -292,17 +292,17 @@ _VALUES: Mapping[tuple[str, Any], str] = {
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-def setting_name(name: str) -> str:
-    """What people call a setting."""
-    return _SETTING_NAMES.get(name, name.replace("_", " "))
-
-
 def setting_text(name: str, value: Any) -> str:
     """A setting and its value in a few words."""
     if name == "model":
         return str(value)
     known = _VALUES.get((name, value)) if isinstance(value, str | bool) else None
-    return known or f"{setting_name(name)} {value}"
+    return known or f"{_SETTING_NAMES.get(name, name.replace('_', ' '))} {value}"
+
+
+def capital(text: str) -> str:
+    """A text with a large first letter; the others stay as they are."""
+    return text[:1].upper() + text[1:]
 
 
 def number_text(value: float, *, digits: int = 3) -> str:

@@ -160,6 +160,18 @@ def loss_gradients(
     -------
     1 - A(K, K*) + λ_w‖w‖² + λ_b‖b‖², and its derivatives by weights and biases beside those of CO's loss by the
     centroids, which is 1 - A(K, K*) and what it costs to leave the feature range.
+
+    Examples
+    --------
+    >>> from mcquack.circuits.feature_map import FeatureMap
+    >>> from mcquack.simulators.statevector import StatevectorEngine
+    >>> circuit = FeatureMap(n_qubits=2, n_features=1, n_layers=1)
+    >>> ones = np.ones(circuit.parameter_shape)
+    >>> batch = TrainingData(np.array([[0.1], [0.9]]), np.array([0, 1]), np.ones(2), 2)
+    >>> start, engine = Parameters(ones, ones, batch.X), StatevectorEngine(circuit, dtype=np.float64)
+    >>> loss, gradients = loss_gradients(engine, batch, start, settings=TrainingSettings())
+    >>> gradients["weights"].shape, len(list(fidelity_gradients(engine, batch, start, n_entries=2)))
+    ((1, 2, 3), 2)
     """
     weights, bias = parameters.weights, parameters.bias
     samples, centroids = (engine.encode(rows, weights, bias) for rows in (batch.X, parameters.centroids))

@@ -93,6 +93,14 @@ def gradient_means(
     group : "weights", "bias" or "centroids".
     of : whether the loss or a single entry of the kernel is differentiated.
     size : the setting that is the size.
+
+    Examples
+    --------
+    >>> from mcquack.studies.trainability import GradientStatistics
+    >>> statistics = GradientStatistics(mean=0.0, std=2.0, mean_abs=1.5, norm=4.0, n=4)
+    >>> seen = Observation(model="mcquack", seed=0, settings={"n_qubits": 3}, gradients={"weights": statistics})
+    >>> np.exp(gradient_means([seen], "weights").logs).round(6).tolist()
+    [4.0]
     """
     sizes, logs = [], []
     for observation in observations:
@@ -226,7 +234,7 @@ def fit_decay(means: SizeMeans, *, law: Law, level: float = 0.95, n_resamples: i
     )
 
 
-Kind = Literal["none", "growth", "exponential", "power", "undecided"]
+Verdict = Literal["none", "growth", "exponential", "power", "undecided"]
 DECIDED = 6.0
 """Difference of AICc from which one law counts as favoured: the other is 20 times less likely."""
 
@@ -256,7 +264,7 @@ class Scaling:
         return "exponential" if self.advantage > 0 else "power"
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> Verdict:
         """What may be said at all: "none" where no change with the size can be told from scatter."""
         rate = self.fits["exponential" if self.advantage > 0 else "power"].rate_interval
         if rate.low <= 0 <= rate.high:

@@ -2,6 +2,18 @@
 
 A fidelity F is the share of S shots that find only zeros, so its variance is F (1 - F) / S. A derivative by an angle is
 half the difference of two fidelities, those of the circuits with the angle shifted by ±π/2.
+
+>>> from mcquack.circuits.feature_map import FeatureMap
+>>> from mcquack.simulators.statevector import StatevectorEngine
+>>> circuit = FeatureMap(n_qubits=2, n_features=2, n_layers=1)
+>>> ones, zeros = np.ones(circuit.parameter_shape), np.zeros(circuit.parameter_shape)
+>>> start = Parameters(ones, zeros, np.array([[0.0, 0.1], [0.9, 1.0]]))
+>>> data = TrainingData(np.array([[0.1, 0.2], [0.8, 0.7]]), np.array([0, 1]), np.ones(2), 2)
+>>> engine = StatevectorEngine(circuit, dtype=np.float64)
+>>> prediction_shots(engine, data.X, start).n_circuits
+2
+>>> alignment_gradient_shots(engine, data, start).n_circuits, entry_gradient_shots(engine, data.X, start).n_circuits
+(16, 4)
 """
 
 import math
@@ -22,57 +34,6 @@ from mcquack.studies.trainability.observation import alignment_and_slopes
 from mcquack.training.state import Parameters, TrainingData
 
 EmbeddingGroup = Literal["weights", "bias"]
-
-
-@dataclass(frozen=True, eq=False)
-class Shift:
-    """Logarithms of the fidelities (N, M) with one angle of one side moved by ±π/2, and ∂angle/∂parameter."""
-
-    plus: FloatArray
-    minus: FloatArray
-    factor: FloatArray
-
-    def derivative(self, unit: float) -> FloatArray:
-        """The derivative by the parameter, in units of exp(unit)."""
-        return np.asarray(self.factor * (np.exp(self.plus - unit) - np.exp(self.minus - unit)) / 2)
-
-    def variance(self, unit: float) -> FloatArray:
-        """Variance of the derivative for a single shot, in units of exp(unit)."""
-        plus, minus = (np.exp(logs - unit) * -np.expm1(logs) for logs in (self.plus, self.minus))
-        return np.asarray(self.factor**2 * (plus + minus) / 4)
-
-
-def shifted_pairs(
-    engine: Engine[Any], X: ArrayLike, parameters: Parameters, *, group: EmbeddingGroup, n_components: int, seed: int
-) -> Iterator[tuple[Shift, Shift]]:
-    """What a device runs for some derivatives by chance: shifts of the samples' and of the centroids' gate."""
-    require(group in ("weights", "bias"), "group", '"weights" or "bias"', group)
-    shape = engine.feature_map.parameter_shape
-    n_all = math.prod(shape)
-    n_chosen = min(required_count("n_components", n_components), n_all)
-    chosen = stream(seed, "shot noise").choice(n_all, size=n_chosen, replace=False)
-    rows, weights = np.asarray(X), parameters.weights
-    samples = engine.encode(rows, weights, parameters.bias)
-    centroids = engine.encode(parameters.centroids, weights, parameters.bias)
-    for number in np.sort(chosen):
-        place = np.unravel_index(number, shape)
-        feature = engine.feature_map.feature_index[place]
-        biases = []
-        for angle in (math.pi / 2, -math.pi / 2):
-            moved = np.array(parameters.bias, copy=True)
-            moved[place] += angle
-            biases.append(moved)
-        by_samples = [log_fidelities(engine, engine.encode(rows, weights, each), centroids) for each in biases]
-        by_centroids = [
-            log_fidelities(engine, samples, engine.encode(parameters.centroids, weights, each)) for each in biases
-        ]
-        is_bias = group == "bias"
-        of_samples = np.ones((1, 1)) if is_bias else rows[:, feature, None]
-        of_centroids = np.ones((1, 1)) if is_bias else np.asarray(parameters.centroids[None, :, feature], np.float64)
-        yield (
-            Shift(by_samples[0], by_samples[1], of_samples),
-            Shift(by_centroids[0], by_centroids[1], of_centroids),
-        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -206,6 +167,57 @@ def entry_gradient_shots(
     noises = [of_sample.variance(unit) + of_centroid.variance(unit) for of_sample, of_centroid in shifts]
     needed = _log10_ratio(np.mean(noises, axis=0), np.mean(signals, axis=0), unit)
     return ShotsNeeded(log10_per_circuit=_median(needed), n_circuits=4)
+
+
+@dataclass(frozen=True, eq=False)
+class Shift:
+    """Logarithms of the fidelities (N, M) with one angle of one side moved by ±π/2, and ∂angle/∂parameter."""
+
+    plus: FloatArray
+    minus: FloatArray
+    factor: FloatArray
+
+    def derivative(self, unit: float) -> FloatArray:
+        """The derivative by the parameter, in units of exp(unit)."""
+        return np.asarray(self.factor * (np.exp(self.plus - unit) - np.exp(self.minus - unit)) / 2)
+
+    def variance(self, unit: float) -> FloatArray:
+        """Variance of the derivative for a single shot, in units of exp(unit)."""
+        plus, minus = (np.exp(logs - unit) * -np.expm1(logs) for logs in (self.plus, self.minus))
+        return np.asarray(self.factor**2 * (plus + minus) / 4)
+
+
+def shifted_pairs(
+    engine: Engine[Any], X: ArrayLike, parameters: Parameters, *, group: EmbeddingGroup, n_components: int, seed: int
+) -> Iterator[tuple[Shift, Shift]]:
+    """What a device runs for some derivatives by chance: shifts of the samples' and of the centroids' gate."""
+    require(group in ("weights", "bias"), "group", '"weights" or "bias"', group)
+    shape = engine.feature_map.parameter_shape
+    n_all = math.prod(shape)
+    n_chosen = min(required_count("n_components", n_components), n_all)
+    chosen = stream(seed, "shot noise").choice(n_all, size=n_chosen, replace=False)
+    rows, weights = np.asarray(X), parameters.weights
+    samples = engine.encode(rows, weights, parameters.bias)
+    centroids = engine.encode(parameters.centroids, weights, parameters.bias)
+    for number in np.sort(chosen):
+        place = np.unravel_index(number, shape)
+        feature = engine.feature_map.feature_index[place]
+        biases = []
+        for angle in (math.pi / 2, -math.pi / 2):
+            moved = np.array(parameters.bias, copy=True)
+            moved[place] += angle
+            biases.append(moved)
+        by_samples = [log_fidelities(engine, engine.encode(rows, weights, each), centroids) for each in biases]
+        by_centroids = [
+            log_fidelities(engine, samples, engine.encode(parameters.centroids, weights, each)) for each in biases
+        ]
+        is_bias = group == "bias"
+        of_samples = np.ones((1, 1)) if is_bias else rows[:, feature, None]
+        of_centroids = np.ones((1, 1)) if is_bias else np.asarray(parameters.centroids[None, :, feature], np.float64)
+        yield (
+            Shift(by_samples[0], by_samples[1], of_samples),
+            Shift(by_centroids[0], by_centroids[1], of_centroids),
+        )
 
 
 def _logs(fidelities: ArrayLike) -> FloatArray:

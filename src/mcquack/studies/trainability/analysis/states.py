@@ -220,7 +220,13 @@ def log_fidelities(engine: Engine[E], samples: E, centroids: E) -> FloatArray:
 
 
 def pair_log_fidelities(engine: Engine[Any], X: ArrayLike, weights: ArrayLike, bias: ArrayLike) -> FloatArray:
-    """log |⟨x_i|x_j⟩|² for all i < j under the feature map with these parameters."""
+    """log |⟨x_i|x_j⟩|² for all i < j under the feature map with these parameters.
+
+    >>> circuit = FeatureMap(n_qubits=2, n_features=2, n_layers=1)
+    >>> zeros = np.zeros(circuit.parameter_shape)
+    >>> pair_log_fidelities(StatevectorEngine(circuit, dtype=np.float64), np.ones((3, 2)), zeros, zeros).round(6) + 0.0
+    array([0., 0., 0.])
+    """
     rows = np.asarray(X)
     if len(rows) < 2:
         raise InvalidInputError(f"pairs take two samples or more, got {len(rows)}.")
