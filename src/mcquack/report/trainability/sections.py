@@ -242,14 +242,13 @@ def _training_table(name: str, found: Sequence[Observation]) -> Table:
 
 @dataclass(frozen=True, kw_only=True)
 class Importance:
-    """What decides one target in one series; ``why_not`` tells what the forest lacks."""
+    """What decides one target in one series; ``forest`` is None where Optuna is not installed."""
 
     series: str
     target: str
     anova: Anova
     forest: ForestImportances | None
     rows: tuple[Row, ...]
-    why_not: str = ""
 
     def levels(self, name: str) -> str:
         """Means for the levels of a setting: a share of variance does not tell which one is better."""
@@ -273,7 +272,7 @@ def importances(series: Series) -> tuple[tuple[Importance, ...], tuple[str, ...]
         if left_out:
             told = listed([f"{n_qubits:,}" for n_qubits in left_out])
             faults.append(f"{where}: without the sizes {told}, where runs are missing, for a complete grid.")
-        forest, why_not = None, ""
+        forest = None
         try:
             anova = exact_anova(rows, names=names)
             forest = forest_importances(rows, names=anova.names)
@@ -281,11 +280,9 @@ def importances(series: Series) -> tuple[tuple[Importance, ...], tuple[str, ...]
             faults.append(f"{where}: {error}")
             continue
         except MissingDependencyError as error:
-            why_not = str(error)
-        found.append(
-            Importance(series=name, target=target, anova=anova, forest=forest, rows=tuple(rows), why_not=why_not)
-        )
-    return tuple(found), tuple(faults)
+            faults.append(str(error))
+        found.append(Importance(series=name, target=target, anova=anova, forest=forest, rows=tuple(rows)))
+    return tuple(found), tuple(dict.fromkeys(faults))
 
 
 def complete_rows(rows: Sequence[Row], names: Sequence[str]) -> tuple[list[Row], list[int]]:
@@ -327,7 +324,7 @@ def importance_section(found: Sequence[Importance], faults: Sequence[str]) -> Se
         lead=tuple(lead),
         pictures=tuple(drawn),
         tables=tuple(map(_importance_table, found)),
-        faults=(*dict.fromkeys(each.why_not for each in found if each.why_not), *faults),
+        faults=tuple(faults),
     )
 
 

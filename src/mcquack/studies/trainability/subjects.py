@@ -81,11 +81,6 @@ class Problem:
         dtype = "float64" if exact else TRAINING_TYPE
         return new_engine(self.settings.engine, self.feature_map, dtype=dtype, n_threads=self.n_threads)
 
-    def part(self, rows: NDArray[np.int64] | slice, *, of: TrainingData | None = None) -> TrainingData:
-        """Some of all samples, or of others."""
-        data = self.data if of is None else of
-        return TrainingData(data.X[rows], data.labels[rows], data.row_weights[rows], data.n_classes)
-
     def start(self, first_batch: TrainingData, *, seed: int) -> tuple[FloatArray, FloatArray]:
         """Weights and biases before the first step."""
         return initial_embedding(
@@ -117,7 +112,7 @@ class KernelSubject:
             seed=problem.seed,
         )
         kao_orders, _ = epoch_orders(len(problem.data.X), 0, self.settings)
-        self.first_batch = problem.part(kao_orders[0][: asked.batch_size])
+        self.first_batch = _part(problem.data, kao_orders[0][: asked.batch_size])
         weights, bias = problem.start(self.first_batch, seed=problem.seed)
         self.parameters = Parameters(
             weights, bias, initial_centroids(problem.data, self.settings).astype(TRAINING_TYPE)
@@ -213,7 +208,7 @@ class VariationalSubject:
             seed=problem.seed,
         )
         orders = self.settings.orders(len(problem.data.X), 0)
-        self.first_batch = problem.part(np.concatenate(orders)[0][: asked.batch_size])
+        self.first_batch = _part(problem.data, np.concatenate(orders)[0][: asked.batch_size])
         # As the estimators draw them, so that what is observed is what they do.
         seeds = (
             int(stream(problem.seed, "classifier", str(number)).integers(2**31))
@@ -255,11 +250,10 @@ class VariationalSubject:
         """Derivatives of ⟨Z₀⟩ of single samples behind the circuit of a class, by the parameters of that circuit."""
         engine, batch, parameters = self._exact()
         one = np.array([[1.0, 0.0]])
+        n_entries = min(self.problem.settings.n_entries, len(batch.X))
         return grouped_statistics(
-            _pulled(
-                engine, self.problem.part(slice(entry, entry + 1), of=batch), parameters, entry % batch.n_classes, one
-            )
-            for entry in range(min(self.problem.settings.n_entries, len(batch.X)))
+            _pulled(engine, _part(batch, slice(entry, entry + 1)), parameters, entry % batch.n_classes, one)
+            for entry in range(n_entries)
         )
 
     def embedding(self) -> Embedding:
@@ -332,7 +326,7 @@ def shots_of_start(engine: Any, batch: TrainingData, parameters: Parameters, *, 
     """
     if isinstance(engine, StatevectorEngine) and engine.feature_map.n_qubits > 14:
         return {}
-    few = replace(batch, X=batch.X[:16], labels=batch.labels[:16], row_weights=batch.row_weights[:16])
+    few = _part(batch, slice(16))
     shots = {
         "prediction": prediction_shots(engine, few.X, parameters),
         "alignment": alignment_gradient_shots(engine, few, parameters, n_components=6, seed=seed),
@@ -340,6 +334,10 @@ def shots_of_start(engine: Any, batch: TrainingData, parameters: Parameters, *, 
     }
     found = {f"log10_shots_{name}": float(each.log10_per_circuit) for name, each in shots.items()}
     return {name: value for name, value in found.items() if np.isfinite(value)}
+
+
+def _part(data: TrainingData, rows: NDArray[np.int64] | slice) -> TrainingData:
+    return replace(data, X=data.X[rows], labels=data.labels[rows], row_weights=data.row_weights[rows])
 
 
 def _in_double(batch: TrainingData) -> TrainingData:
