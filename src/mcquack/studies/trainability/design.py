@@ -202,8 +202,8 @@ class Grid:
             "dataset": self.dataset,
             "seeds": self.seeds,
             "new_data": self.new_data,
-            "vary": {name: [_thawed(value) for value in values] for name, values in self.vary.items()},
-            "settings": {name: _thawed(value) for name, value in self.settings.items()},
+            "vary": {name: list(values) for name, values in self.vary.items()},
+            "settings": dict(self.settings),
         }
 
 
@@ -303,10 +303,6 @@ def _with_sizes(grids: tuple[Grid, ...], sizes: Sizes) -> list[Grid]:
 
 def _frozen(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
-
-
-def _thawed(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value
 
 
 BUILT_IN = ("paper", "wide", "quick")
