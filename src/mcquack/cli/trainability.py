@@ -1,10 +1,12 @@
-"""The verbs of ``mcquack trainability``."""
+"""The verbs of ``mcquack trainability``: run a study, and make a page of what came of it."""
 
 import shlex
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import reduce
+from operator import add
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Self
 
@@ -19,75 +21,22 @@ from mcquack.cli.datasets import DataDir
 from mcquack.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from mcquack.bench.store import Store
-    from mcquack.bench.task import Task
     from mcquack.studies.trainability import Design
 
-
-# How far a study is: its largest circuits come first, so that the mean over what is done would mislead.
-
-
-@dataclass(frozen=True, kw_only=True)
-class StudyProgress(Progress):
-    """``expected`` has the seconds that the tasks to come should take, ``expected_so_far`` those of what was timed."""
-
-    expected: Mapping[str, float] = field(default_factory=dict)
-    expected_so_far: float = 0.0
-
-    def _after_outcome(self, outcome: Outcome, *, is_known: bool) -> Self:
-        ended = self.expected.get(outcome.task.id, 0.0) if outcome.seconds else 0.0
-        rest = {name: seconds for name, seconds in self.expected.items() if name != outcome.task.id}
-        after = super()._after_outcome(outcome, is_known=is_known)
-        return replace(after, expected=rest, expected_so_far=self.expected_so_far + ended)
-
-    @property
-    def seconds_left(self) -> float | None:
-        """As long as was expected, on a machine that is as fast as it was so far; None before the first task."""
-        if not self.n_workers or not self.expected_so_far:
-            return None
-        slowness = sum(cell.seconds for cell in self.cells.values()) / self.expected_so_far
-        return slowness * sum(self.expected.values()) / self.n_workers
+app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="markdown")
 
 
-# ``mcquack trainability report``: from the store of a study to a page to read.
+@app.callback()
+def trainability() -> None:
+    """Find out whether a model trains and what decides it: gradients, loss curves and states over sizes and starts.
 
+    A study may stop at any moment: the same command goes on where it was.
 
-def report(
-    store: Annotated[Path, typer.Argument(help="A store that mcquack trainability run has written.", metavar="STORE")],
-    out: Annotated[Path, typer.Option(help="The folder to write to; it is made if it does not exist.")],
-    landscape: Annotated[
-        list[Path] | None,
-        typer.Option(
-            help="Show a slice of a loss as well, from a JSON file of LossSlice.to_json (may be repeated).",
-            metavar="FILE.json",
-            show_default=False,
-        ),
-    ] = None,
-    title: Annotated[str | None, typer.Option(help="Above the page.", show_default="that of the design")] = None,
-) -> None:
-    """Write a page about a study: gradients and how they scale, training, what decides it, kernels, and shots.
-
-    OUT/index.html needs no internet and can be sent to others as it is; beside it are all tables as CSV and LaTeX, and
-    the figures. Every sentence and verdict follows from the numbers in the store.
-
-    Example: mcquack trainability report trainability.sqlite --out trainability-report
+    Example: mcquack trainability run quick
     """
-    from mcquack.report.trainability import (  # not above: matplotlib would delay every --help
-        read_landscape,
-        write_trainability_report,
-    )
-
-    if out.exists() and not out.is_dir():
-        raise InvalidInputError(f"{out} is a file; name a folder with --out.")
-    landscapes = [read_landscape(path) for path in landscape or ()]
-    tell(f"The report is in {write_trainability_report(store, out, landscapes=landscapes, title=title)}")
 
 
-# ``mcquack trainability run``: a design, from its first task or from where it stopped.
-
-
+@app.command()
 def run(
     context: typer.Context,
     designs: Annotated[
@@ -128,114 +77,119 @@ def run(
     mcquack trainability run paper --qubits 2-10 --models mcquack,vc --seeds 3 --jobs 2
     """
     from mcquack.bench.store import Store  # not above: they would delay every --help
+    from mcquack.studies.trainability import DEFAULT, Sizes, read_design, run_design
+    from mcquack.studies.trainability.running import cells, seconds
 
     workers = Workers(jobs=jobs, dask=dask, data_dir=data_dir)
-    chosen = _chosen(designs, qubits=qubits, seeds=seeds, models=listed(models))
-    tasks = chosen.tasks()
+    design = reduce(add, (read_design(name) for name in dict.fromkeys(designs or DEFAULT))).with_(
+        qubits=None if qubits is None else Sizes.parse(qubits), seeds=seeds, models=listed(models)
+    )
     if dry_run:
-        _tell_size(chosen, tasks, store, n_workers=_local_workers(workers))
+        _tell_size(design, store, jobs=jobs)
         return
-    _fetch_missing(workers, chosen)
-    tell(f"{chosen.name}: {counted(len(tasks), 'task')}, results go to {store}.")
-    with Store.open(store, write=True, create=True) as opened:
-        command = shlex.join(["mcquack", *context.obj])
-        progress = _last_progress(chosen, tasks, opened, workers=workers, command=command, retry_failed=retry_failed)
-    _finish(progress, store)
-
-
-def _chosen(
-    names: list[str] | None, *, qubits: str | None, seeds: int | None, models: tuple[str, ...] | None
-) -> "Design":
-    from mcquack.studies.trainability import DEFAULT, Sizes, read_design
-
-    first, *others = (read_design(name) for name in dict.fromkeys(names or DEFAULT))
-    for other in others:
-        first += other
-    return first.with_(qubits=None if qubits is None else Sizes.parse(qubits), seeds=seeds, models=models)
-
-
-def _fetch_missing(workers: Workers, design: "Design") -> None:
-    """The cells say no more here than which datasets are wanted."""
-    from mcquack.studies.trainability.running import cells
-
-    workers.fetch_missing(cells(design))
-
-
-def _last_progress(
-    design: "Design", tasks: "Sequence[Task]", store: "Store", *, workers: Workers, command: str, retry_failed: bool
-) -> Progress:
-    from mcquack.studies.trainability import run_design
-    from mcquack.studies.trainability.running import seconds
-
+    workers.fetch_missing(cells(design))  # which say no more here than which datasets are wanted
+    tasks = design.tasks()
+    tell(f"{design.name}: {counted(len(tasks), 'task')}, results go to {store}.")
     counts = Counter((task.dataset, task.model) for task in tasks)
-    start = StudyProgress(
+    progress: Progress = StudyProgress(
         cells={key: CellProgress(n_most=count, metric="accuracy") for key, count in counts.items()},
         expected={task.id: seconds(task) for task in tasks},
     )
-    progress: Progress = start
+    command = shlex.join(["mcquack", *context.obj])
     try:
-        with workers.executor() as executor:
-            events = run_design(design, store, executor, command=command, retry_failed=retry_failed)
+        with Store.open(store, write=True, create=True) as opened, workers.executor() as executor:
+            events = run_design(design, opened, executor, command=command, retry_failed=retry_failed)
             with closing(events):
-                for latest in shown(events, start, executor=executor):
+                for latest in shown(events, progress, executor=executor):
                     progress = latest
     except KeyboardInterrupt:
-        tell(f"mcquack: interrupted; what was finished is in {store.path}, and the same command goes on from there.")
+        tell(f"mcquack: interrupted; what was finished is in {store}, and the same command goes on from there.")
         raise typer.Exit(exit_codes.INTERRUPTED) from None
-    return progress
-
-
-def _finish(progress: Progress, path: Path) -> None:
     before = f", {progress.n_known_done:,} of them before" if progress.n_known_done else ""
     tell(f"{counted(progress.n_done, 'task')} done{before}.")
     if progress.n_done:
-        tell(f"Read what came of it with: mcquack trainability report {path} --out {path.stem}-report")
+        tell(f"Read what came of it with: mcquack trainability report {store} --out {store.stem}-report")
     if progress.n_failed:
         tell(
-            f"{counted(progress.n_failed, 'task')} failed: mcquack bench status {path} tells why, and the same command "
-            "with --retry-failed runs them again."
+            f"{counted(progress.n_failed, 'task')} failed: mcquack bench status {store} tells why, and the same "
+            "command with --retry-failed runs them again."
         )
         raise typer.Exit(exit_codes.SOME_TASKS_FAILED)
 
 
-def _local_workers(workers: Workers) -> int:
+@app.command()
+def report(
+    store: Annotated[Path, typer.Argument(help="A store that mcquack trainability run has written.", metavar="STORE")],
+    out: Annotated[Path, typer.Option(help="The folder to write to; it is made if it does not exist.")],
+    landscape: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Show a slice of a loss as well, from a JSON file of LossSlice.to_json (may be repeated).",
+            metavar="FILE.json",
+            show_default=False,
+        ),
+    ] = None,
+    title: Annotated[str | None, typer.Option(help="Above the page.", show_default="that of the design")] = None,
+) -> None:
+    """Write a page about a study: gradients and how they scale, training, what decides it, kernels, and shots.
+
+    OUT/index.html needs no internet and can be sent to others as it is; beside it are all tables as CSV and LaTeX, and
+    the figures. Every sentence and verdict follows from the numbers in the store.
+
+    Example: mcquack trainability report trainability.sqlite --out trainability-report
+    """
+    from mcquack.report.trainability import read_landscape, write_trainability_report  # matplotlib would delay --help
+
+    if out.exists() and not out.is_dir():
+        raise InvalidInputError(f"{out} is a file; name a folder with --out.")
+    landscapes = [read_landscape(path) for path in landscape or ()]
+    tell(f"The report is in {write_trainability_report(store, out, landscapes=landscapes, title=title)}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyProgress(Progress):
+    """How far a study is: its largest circuits come first, so that the mean over what is done would mislead.
+
+    ``expected`` has the seconds that the tasks to come should take, ``expected_so_far`` those of what was timed.
+    """
+
+    expected: Mapping[str, float] = field(default_factory=dict)
+    expected_so_far: float = 0.0
+
+    def _after_outcome(self, outcome: Outcome, *, is_known: bool) -> Self:
+        ended = self.expected.get(outcome.task.id, 0.0) if outcome.seconds else 0.0
+        rest = {name: seconds for name, seconds in self.expected.items() if name != outcome.task.id}
+        after = super()._after_outcome(outcome, is_known=is_known)
+        return replace(after, expected=rest, expected_so_far=self.expected_so_far + ended)
+
+    @property
+    def seconds_left(self) -> float | None:
+        """As long as was expected, on a machine that is as fast as it was so far; None before the first task."""
+        if not self.n_workers or not self.expected_so_far:
+            return None
+        slowness = sum(cell.seconds for cell in self.cells.values()) / self.expected_so_far
+        return slowness * sum(self.expected.values()) / self.n_workers
+
+
+def _tell_size(design: "Design", path: Path, *, jobs: int | None) -> None:
+    """Prints how many tasks there are, how many of them are done, and how long they should take."""
     from joblib import cpu_count
 
-    return workers.jobs or cpu_count()
-
-
-def _tell_size(design: "Design", tasks: "Sequence[Task]", path: Path, *, n_workers: int) -> None:
+    from mcquack.bench.store import Store
     from mcquack.studies.trainability.running import seconds
 
+    n_workers, tasks = jobs or cpu_count(), design.tasks()
     for grid in design.grids:
-        own = tuple(grid.tasks())
-        sizes = grid.values("n_qubits")
-        about = duration(sum(map(seconds, own)) / n_workers)
+        own, sizes = tuple(grid.tasks()), grid.values("n_qubits")
         typer.echo(
             f"{grid.name} on {grid.dataset}: {counted(len(own), 'task')}, {min(sizes)} to {max(sizes)} qubits, "
-            f"{counted(grid.seeds, 'seed')}; about {about} with {counted(n_workers, 'worker')}."
+            f"{counted(grid.seeds, 'seed')}; about {duration(sum(map(seconds, own)) / n_workers)} with "
+            f"{counted(n_workers, 'worker')}."
         )
     left = ""
     if path.exists():
-        from mcquack.bench.store import Store
-
         with Store.open(path) as opened:
             n_known = len({task.id for task in tasks} & opened.finished_ids())
         left = f", {n_known:,} of which are done in {path}"
     about = duration(sum(map(seconds, tasks)) / n_workers)
     typer.echo(f"All together: {counted(len(tasks), 'task')}{left}; about {about}, and machines differ.")
-
-
-app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="markdown")
-for verb in (run, report):
-    app.command()(verb)
-
-
-@app.callback()
-def trainability() -> None:
-    """Find out whether a model trains and what decides it: gradients, loss curves and states over sizes and starts.
-
-    A study may stop at any moment: the same command goes on where it was.
-
-    Example: mcquack trainability run quick
-    """

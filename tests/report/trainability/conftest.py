@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 
 from mcquack.bench.store import Store
-from mcquack.report.trainability.sections import shares
+from mcquack.report.trainability import sections
 from mcquack.report.trainability.study import read_study
 from tests.report.trainability.fakes import fake_store, observations, rate_observations, wide_observations
 
@@ -16,7 +16,7 @@ SMALL = {"sizes": (2, 3, 4, 5, 6, 7), "n_seeds": 2, "epochs": 12}
 def _small_forests():
     """A few trees know the settings that were made to decide, and grow faster."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(shares, "forest_importances", partial(shares.forest_importances, n_trees=8))
+        patched.setattr(sections, "forest_importances", partial(sections.forest_importances, n_trees=8))
         yield
 
 

@@ -11,6 +11,7 @@ from mcquack.bench.outcome import Environment, Outcome
 from mcquack.bench.rows import RunRecord
 from mcquack.bench.store import Store
 from mcquack.bench.task import Task
+from mcquack.report.trainability.study import Study
 from mcquack.studies.trainability import PROBE
 from mcquack.studies.trainability.observation import GROUPS, GradientStatistics, Observation
 
@@ -61,6 +62,7 @@ def observation(n_qubits, *, small=True, strategy="wx+b=0", regularised=True, se
 def _kernel(rng, n_qubits, small):
     log_mean = math.log(0.3 + 0.6 / n_qubits) if small else -0.9 * n_qubits * math.log(2)
     row = {"log_mean": log_mean, "log_variance": 2 * log_mean - 1 + 0.1 * rng.standard_normal()}
+    row |= {f"log10_shots_{name}": 2 - log_mean / math.log(10) for name in ("prediction", "alignment", "entry")}
     if n_qubits <= 14:
         row |= {"entanglement": min(0.9, 0.1 * n_qubits) * (0.5 if small else 1), "entanglement_haar": 0.9}
     return row
@@ -106,6 +108,13 @@ def observations(*, sizes=SIZES, n_seeds=3, epochs=30):
         observation(n, small=small, strategy=strategy, regularised=regularised, seed=seed, epochs=epochs)
         for n, small, strategy, regularised, seed in grid
     ]
+
+
+def study_of(found):
+    """A study of these observations, without a store."""
+    return Study(
+        title="x", runs=(), observations=tuple(found), failures=(), environments=(), prints={}, n_done=0, seconds=0.0
+    )
 
 
 def fake_store(path: Path, found=None, *, n_failed=0, title="A fake study") -> Path:

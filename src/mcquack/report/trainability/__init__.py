@@ -1,48 +1,41 @@
-"""The trainability study made visible: figures in the style of the paper, and a page with all of them."""
+"""The trainability study made visible: figures in the style of the paper, and a page with all of them.
+
+Figures take observations, or lines of them, and give figures of matplotlib:
+
+>>> from mcquack.studies.trainability import Observation
+>>> seen = [Observation(model="mcquack", seed=0, settings={"n_qubits": n}, trace={"loss": (0.9, 0.5)}) for n in (2, 3)]
+>>> plot_losses(seen).axes[0].get_ylabel()
+'loss'
+"""
 
 from mcquack.report.trainability.figures import (
-    Line,
-    lines,
-    paper_slice,
-    plot_gradient_norms,
-    plot_losses,
-    plot_oscillations,
-    with_settings,
-)
-from mcquack.report.trainability.gradients import (
-    Decay,
-    GradientPoint,
-    Landscape,
+    KERNEL,
+    SHOTS,
     decays,
-    gradient_points,
     plot_decays,
     plot_gradients,
     plot_importances,
     plot_landscape,
-    read_landscape,
+    plot_losses,
+    plot_measures,
 )
-from mcquack.report.trainability.kernels import plot_concentration, plot_shots, plot_states
-from mcquack.report.trainability.writing import write_trainability_report
+from mcquack.report.trainability.page import write_trainability_report
+from mcquack.report.trainability.study import Landscape, Line, lines, paper_slice, read_landscape, with_settings
 
 __all__ = [
-    "Decay",
-    "GradientPoint",
+    "KERNEL",
+    "SHOTS",
     "Landscape",
     "Line",
     "decays",
-    "gradient_points",
     "lines",
     "paper_slice",
-    "plot_concentration",
     "plot_decays",
-    "plot_gradient_norms",
     "plot_gradients",
     "plot_importances",
     "plot_landscape",
     "plot_losses",
-    "plot_oscillations",
-    "plot_shots",
-    "plot_states",
+    "plot_measures",
     "read_landscape",
     "with_settings",
     "write_trainability_report",

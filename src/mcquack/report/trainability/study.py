@@ -1,22 +1,47 @@
-"""What the report of a study tells, read from a store once: everything else is computed from this value alone."""
+"""What the report of a study is about: observations, read from a store once, in series and lines, and their names."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from mcquack.bench.outcome import Environment, Outcome
 from mcquack.bench.rows import RunRecord
 from mcquack.bench.store import Store
-from mcquack.report.trainability.figures import varied_settings
-from mcquack.studies.trainability import PROBE
+from mcquack.errors import InvalidInputError
+from mcquack.studies.trainability import PROBE, Group, Observation
 from mcquack.studies.trainability import observations as stored_observations
-from mcquack.studies.trainability.observation import Observation
-
-TRAINING_ONLY = frozenset({"lr", "decay_rate"})
-"""Settings that decide nothing before the first step."""
+from mcquack.studies.trainability.analysis import LossSlice, Oscillation, oscillation
 
 MAIN = "paper"
 """The series that is told first, if there is one of this name."""
+
+PAPER_SLICE = {"regularised": True, "init_strategy": "wx+b=0"}
+"""What the paper's figures show."""
+
+GROUP_TITLES: Mapping[Group, str] = {"weights": "Weights", "bias": "Biases", "centroids": "Centroids"}
+
+# What a line runs along, what follows from that, what only repeats a run, and what is spent on a measurement, of which
+# a larger size may have less, and is still the same model.
+_NO_FACTORS = frozenset(
+    [
+        "n_qubits",
+        "n_layers",
+        "n_features",
+        "engine",
+        "series",
+        "data_seed",
+        "epochs",
+        "batch_size",
+        "n_train",
+        "n_entries",
+    ]
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,67 +66,256 @@ class Study:
         found: dict[str, list[Observation]] = {}
         for each in [each for each in self.observations if not each.landscapes] or self.observations:
             found.setdefault(str(each.settings.get("series", "")), []).append(each)
-        order = sorted(found, key=lambda name: (name != MAIN, _largest(found[name]), name))
+        order = sorted(found, key=lambda name: (name != MAIN, sizes_of(found[name])[-1], name))
         return {name: tuple(found[name]) for name in order}
 
     @cached_property
     def starts(self) -> Mapping[str, tuple[Observation, ...]]:
         """The series that tell of the start: several sizes, and no learning rates, which would only repeat it."""
+        varied = {name: set(varied_settings(found)) for name, found in self.series.items()}
+        kept = [name for name in varied if "n_qubits" in varied[name] and not {"lr", "decay_rate"} & varied[name]]
+        return {name: self.series[name] for name in kept} or self.series
+
+    @cached_property
+    def trained(self) -> Mapping[str, tuple[Observation, ...]]:
+        """The series with loss curves, without what was not trained."""
         found = {
-            name: group
+            name: tuple(each for each in group if len(each.trace.get("loss", ())) > 1)
             for name, group in self.series.items()
-            if "n_qubits" in varied_settings(group) and not TRAINING_ONLY & set(varied_settings(group))
         }
-        return found or self.series
+        return {name: group for name, group in found.items() if group}
 
     @property
-    def sizes(self) -> tuple[int, ...]:
+    def sizes(self) -> list[int]:
         """All numbers of qubits."""
-        return tuple(sorted({each.settings["n_qubits"] for each in self.observations}))
-
-    @property
-    def n_seeds(self) -> int:
-        """The most runs that differ in nothing but their seed."""
-        counts: dict[str, int] = {}
-        for each in self.observations:
-            settings = {name: value for name, value in each.settings.items() if name != "data_seed"}
-            key = repr((each.model, sorted(settings.items(), key=lambda item: item[0])))
-            counts[key] = counts.get(key, 0) + 1
-        return max(counts.values(), default=0)
+        return sizes_of(self.observations)
 
 
 def read_study(store: Store, *, title: str | None = None) -> Study:
-    """All that the store has."""
+    """The study in a store; a benchmark that the store may also hold is no part of it."""
     runs = store.runs()
     suite = runs[-1].suite if runs else {}
-    # Of the study alone: a store may also hold a benchmark.
     own = (each for each in store.outcomes(details=False) if each.task.model == PROBE)
     outcomes = sorted(own, key=lambda each: str(each.task))
+    prints: dict[str, dict[str, None]] = {}
+    for each in outcomes:
+        if each.fingerprint:
+            prints.setdefault(each.task.dataset, {})[each.fingerprint] = None
     return Study(
         title=title or suite.get("title") or suite.get("name") or store.path.stem,
         runs=runs,
-        observations=tuple(sorted(stored_observations(store), key=_place)),
+        observations=tuple(stored_observations(store)),
         failures=tuple(each for each in outcomes if each.failed),
         environments=tuple(dict.fromkeys(each.environment for each in outcomes)),
-        prints=_prints(outcomes),
+        prints={dataset: tuple(found) for dataset, found in prints.items()},
         n_done=sum(not each.failed for each in outcomes),
         seconds=sum(sum(each.seconds.values()) for each in outcomes),
     )
 
 
-def _largest(observations: list[Observation]) -> int:
-    return max(int(each.settings["n_qubits"]) for each in observations)
+def sizes_of(observations: Iterable[Observation]) -> list[int]:
+    """All numbers of qubits, the smallest first."""
+    return sorted({int(each.settings["n_qubits"]) for each in observations})
 
 
-def _place(observation: Observation) -> tuple[str, int, str, int]:
-    settings = sorted(observation.settings.items(), key=lambda item: item[0])
-    return observation.model, int(observation.settings["n_qubits"]), repr(settings), observation.seed
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """One model and start at all of its sizes; ``settings`` are what tells it from the other lines."""
+
+    model: str
+    settings: tuple[tuple[str, Any], ...]
+    observations: tuple[Observation, ...]
+
+    @property
+    def label(self) -> str:
+        """The settings as a legend has them."""
+        return ", ".join(setting_text(name, value) for name, value in self.settings) or self.model
+
+    @cached_property
+    def by_qubits(self) -> Mapping[int, tuple[Observation, ...]]:
+        """All seeds of each number of qubits, the smallest first."""
+        ordered = sorted(self.observations, key=lambda each: each.seed)
+        return {
+            size: tuple(each for each in ordered if each.settings["n_qubits"] == size) for size in sizes_of(ordered)
+        }
 
 
-def _prints(outcomes: list[Outcome]) -> dict[str, tuple[str, ...]]:
-    """Fingerprints of each dataset's samples."""
-    found: dict[str, dict[str, None]] = {}
-    for each in outcomes:
-        if each.fingerprint:
-            found.setdefault(each.task.dataset, {})[each.fingerprint] = None
-    return {dataset: tuple(prints) for dataset, prints in found.items()}
+def lines(observations: Iterable[Observation], *, apart_from: Iterable[str] = ()) -> tuple[Line, ...]:
+    """Observations grouped into lines; a setting that all share, or that is in ``apart_from``, tells none apart.
+
+    >>> seen = [Observation(model="mcquack", seed=0, settings={"n_qubits": 2, "init_small": x}) for x in (True, False)]
+    >>> [line.label for line in lines(seen)]
+    ['small and normal', 'all ones']
+    """
+    kept = tuple(observations)
+    names = [name for name in factors(kept) if name not in set(apart_from)]
+    several_models = len({each.model for each in kept}) > 1
+    groups: dict[tuple[str, tuple[Any, ...]], list[Observation]] = {}
+    for each in kept:
+        groups.setdefault((each.model, tuple(each.settings.get(name) for name in names)), []).append(each)
+    ordered = sorted(groups.items(), key=lambda group: (group[0][0], tuple(map(value_place, group[0][1]))))
+    return tuple(
+        Line(
+            model=model,
+            settings=((("model", model),) if several_models else ()) + tuple(zip(names, values, strict=True)),
+            observations=tuple(found),
+        )
+        for (model, values), found in ordered
+    )
+
+
+def varied_settings(observations: Iterable[Observation]) -> tuple[str, ...]:
+    """Names of the settings that are not the same in all of them, sorted."""
+    kept = tuple(observations)
+    names = sorted({name for each in kept for name in each.settings})
+    return tuple(name for name in names if len({repr(each.settings.get(name)) for each in kept}) > 1)
+
+
+def factors(observations: Iterable[Observation]) -> tuple[str, ...]:
+    """The settings that were varied on purpose, besides the number of qubits."""
+    kept = tuple(observations)
+    depths = {(each.settings["n_qubits"], each.settings.get("n_layers")) for each in kept}
+    # Depths that follow from the number of features change with the qubits, and are no choice.
+    chosen = {"n_layers"} if len(depths) > len(sizes_of(kept)) else set()
+    return tuple(name for name in varied_settings(kept) if name not in _NO_FACTORS - chosen)
+
+
+def with_settings(observations: Iterable[Observation], **wanted: Any) -> tuple[Observation, ...]:
+    """The observations that have these values, or do not know the setting at all."""
+    return tuple(
+        each for each in observations if all(each.settings.get(name, value) == value for name, value in wanted.items())
+    )
+
+
+def paper_slice(observations: Iterable[Observation]) -> tuple[Observation, ...]:
+    """What the paper draws, the regularised models with wx + b = 0, as much of it as there is."""
+    kept = tuple(observations)
+    for name, value in PAPER_SLICE.items():
+        kept = with_settings(kept, **{name: value}) or kept
+    return kept
+
+
+def slice_text(observations: Iterable[Observation]) -> str:
+    """What ``paper_slice`` leaves of these observations, in brackets; empty if it leaves all."""
+    kept = tuple(observations)
+    counts = {name: len(with_settings(kept, **{name: value})) for name, value in PAPER_SLICE.items()}
+    told = ", ".join(setting_text(name, PAPER_SLICE[name]) for name, count in counts.items() if 0 < count < len(kept))
+    return f" ({told})" if told else ""
+
+
+def setting_values(observations: Iterable[Observation], name: str) -> tuple[Any, ...]:
+    """The values of a setting without repetition; True, which is the usual start, comes before False."""
+    return tuple(sorted({each.settings[name] for each in observations if name in each.settings}, key=value_place))
+
+
+def value_place(value: Any) -> tuple[int, float, str]:
+    """Any values in one order: truth first, numbers by size, then names."""
+    if isinstance(value, bool):
+        return 0, -float(value), ""
+    return (1, float(value), "") if isinstance(value, int | float) else (2, 0.0, str(value))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Landscape:
+    """A slice of a loss with its title and, if it is known, the way that training took through it."""
+
+    title: str
+    losses: LossSlice
+    path: tuple[tuple[float, float], ...] = ()
+
+    @classmethod
+    def from_json(cls, fields: Mapping[str, Any], *, title: str) -> "Landscape":
+        """From a mapping with "first", "second" and "losses" of a slice, and perhaps "title" and "path"."""
+        way = tuple((float(first), float(second)) for first, second in fields.get("path", ()))
+        return cls(title=str(fields.get("title", title)), losses=LossSlice.from_json(fields), path=way)
+
+
+def observed_landscapes(observations: Iterable[Observation]) -> tuple[Landscape, ...]:
+    """The slices that a study has kept, of each start and size those of the first seed; along paths before others."""
+    directions = {"path": "main directions of training", "random": "directions by chance"}
+    found: dict[tuple[str, int, bool, str], Landscape] = {}
+    for each in sorted(observations, key=lambda each: each.seed):
+        small, n_qubits = each.settings.get("init_small"), int(each.settings["n_qubits"])
+        start = "" if small is None else f"{setting_text('init_small', small)}, "
+        for kind, fields in each.landscapes.items():
+            title = f"{start}{n_qubits} qubits, {directions.get(kind, kind)}"
+            made = Landscape.from_json(fields, title=title)
+            found.setdefault((kind, n_qubits, small is False, each.model), made)
+    return tuple(made for _, made in sorted(found.items(), key=lambda item: item[0]))
+
+
+def read_landscape(path: str | PathLike[str]) -> Landscape:
+    """A slice of a loss from a JSON file with "first", "second" and "losses", and perhaps "title" and "path"."""
+    place = Path(path)
+    try:
+        fields = json.loads(place.read_text(encoding="utf-8"))
+        found = Landscape.from_json(fields, title=place.stem.replace("_", " "))
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise InvalidInputError(
+            f"{place} is no slice of a loss ({type(error).__name__}: {error}); write it with LossSlice.to_json."
+        ) from error
+    losses = found.losses
+    if losses.losses.shape != (len(losses.second), len(losses.first)) or not np.isfinite(losses.losses).all():
+        raise InvalidInputError(
+            f"{place} has losses of shape {losses.losses.shape} for {len(losses.second)} × {len(losses.first)} points, "
+            "or some that are no numbers; write it with LossSlice.to_json."
+        )
+    return found
+
+
+def curve_oscillation(observation: Observation) -> Oscillation | None:
+    """Oscillation of the loss after each epoch; None if there is no curve, or one that ended in what is no number."""
+    curve = observation.trace.get("loss", ())
+    return None if len(curve) < 3 or None in curve else _oscillation(curve)
+
+
+_oscillation = lru_cache(maxsize=16_384)(oscillation)  # every section, figure and table asks for the same curves
+
+
+_SETTING_NAMES = {
+    "init_small": "initial parameters",
+    "init_strategy": "strategy",
+    "regularised": "regularisation",
+    "n_qubits": "qubits",
+    "n_layers": "layers",
+    "lr": "learning rate",
+    "reg_param": "regularisation parameter",
+}
+_VALUES: Mapping[tuple[str, Any], str] = {
+    ("init_small", True): "small and normal",
+    ("init_small", False): "all ones",
+    ("init_strategy", "default"): "default strategy",
+    ("init_strategy", "wx+b=0"): "wx + b = 0",
+    ("regularised", True): "regularised",
+    ("regularised", False): "not regularised",
+}
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def setting_text(name: str, value: Any) -> str:
+    """A setting and its value in a few words."""
+    if name == "model":
+        return str(value)
+    known = _VALUES.get((name, value)) if isinstance(value, str | bool) else None
+    return known or f"{_SETTING_NAMES.get(name, name.replace('_', ' '))} {value}"
+
+
+def capital(text: str) -> str:
+    """A text with a large first letter; the others stay as they are."""
+    return text[:1].upper() + text[1:]
+
+
+def number_text(value: float, *, digits: int = 3) -> str:
+    """A number with these significant digits; very large and very small ones as powers of ten."""
+    if value == 0:
+        return "0"
+    text = f"{value:.{digits - 1}e}"
+    mantissa, _, exponent = text.partition("e")
+    if -4 <= int(exponent) < 6:
+        return f"{float(text):,.{max(digits - 1 - int(exponent), 0)}f}".replace("-", "−")
+    return f"{mantissa.replace('-', '−')} · {power_of_ten(int(exponent))}"
+
+
+def power_of_ten(exponent: int) -> str:
+    """A power as 10⁻³."""
+    return f"10{str(exponent).translate(_SUPERSCRIPTS)}"

@@ -1,4 +1,8 @@
-"""Does a model train, and what decides it: gradients, loss curves and states over sizes, depths and starts."""
+"""Does a model train, and what decides it: gradients, loss curves and states over sizes, depths and starts.
+
+A :class:`Design` says what is run, :class:`TrainabilityProbe` is the instrument, :func:`run_design` fills a store and
+:func:`observations` reads it again; :mod:`mcquack.studies.trainability.analysis` tells what the observations say.
+"""
 
 from mcquack.studies.trainability.design import (
     BUILT_IN,

@@ -1,14 +1,14 @@
-"""What a study runs, as a value: complete grids of settings, each point with several seeds."""
+"""What a study runs: the settings of a run, complete grids of them, and designs, which TOML files hold."""
 
 import math
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from importlib.resources import files
 from itertools import product
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, NoReturn, Self, get_args
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 
@@ -22,8 +22,6 @@ from mcquack.models.engines import EngineName, RunsOn, check_engine, chosen_engi
 from mcquack.simulators.ring.engine import MAX_LAYERS
 from mcquack.training.state import InitStrategy
 
-# What is observed: one value for each decision of a run of the study.
-
 ModelName = Literal["mcquack", "quack", "vc", "shared_vc"]
 FEATURES_PER_GATE: Mapping[ModelName, Literal[1, 3]] = MappingProxyType(
     {"mcquack": 1, "quack": 3, "vc": 1, "shared_vc": 1}
@@ -33,7 +31,7 @@ VARIATIONAL: tuple[ModelName, ...] = ("vc", "shared_vc")
 
 @dataclass(frozen=True, kw_only=True)
 class ProbeSettings:
-    """Checks itself when made; what the fields mean is told by :class:`TrainabilityProbe`."""
+    """The settings of one run, checked when made; :class:`TrainabilityProbe` tells what each means."""
 
     model: ModelName = "mcquack"
     n_qubits: int = 6
@@ -79,17 +77,13 @@ class ProbeSettings:
         odd = self.landscape == 0 or (self.landscape >= 3 and self.landscape % 2 == 1)
         require(odd, "landscape", "0, or an odd number of at least 3", self.landscape)
         check_engine(self.engine, self.n_qubits)
-        self._check_circuit()
-
-    def _check_circuit(self) -> None:
         if self.is_variational and self.runs_on == "ring":
             raise InvalidInputError(
                 f"{self.model} needs whole statevectors, at most 20 qubits, and was asked for {self.n_qubits} on the "
                 f"{self.engine} engine; leave out these sizes, or the model."
             )
-        require(
-            not self.is_variational or self.n_qubits >= 2, "n_qubits", f"at least 2 for {self.model}", self.n_qubits
-        )
+        wide_enough = self.n_qubits >= 2 or not self.is_variational
+        require(wide_enough, "n_qubits", f"at least 2 for {self.model}", self.n_qubits)
         no_slice = not (self.is_variational and self.landscape)
         require(no_slice, "landscape", f"0 for {self.model}, whose parameters are of another kind", self.landscape)
         shallow = self.n_layers is None or self.n_layers <= MAX_LAYERS
@@ -102,27 +96,28 @@ class ProbeSettings:
 
     @property
     def runs_on(self) -> RunsOn:
-        """What "auto" comes to."""
+        """The engine that "auto" comes to."""
         return chosen_engine(self.engine, self.n_qubits)
 
     @property
     def penalty(self) -> float:
-        """λ of weights and biases."""
+        """The regularisation parameter λ of weights and biases."""
         return self.reg_param if self.regularised else 0.0
 
     def feature_map(self, n_features: int) -> FeatureMap:
         """The circuit for data of so many features; those that none of its gates would encode are left out."""
         given = n_features if self.n_features is None else min(self.n_features, n_features)
         per_gate = FEATURES_PER_GATE[self.model]
-        common: dict[str, Any] = {
-            "n_qubits": self.n_qubits,
-            "final_entangler": self.final_entangler,
-            "features_per_gate": per_gate,
-        }
         if self.n_layers is None:
-            return FeatureMap.with_repetitions(n_features=given, n_repetitions=self.n_repetitions, **common)
-        encoded = min(given, self.n_layers * self.n_qubits * per_gate)
-        return FeatureMap(n_features=encoded, n_layers=self.n_layers, **common)
+            circuit = FeatureMap.with_repetitions(
+                n_qubits=self.n_qubits, n_features=given, n_repetitions=self.n_repetitions, features_per_gate=per_gate
+            )
+        else:
+            encoded = min(given, self.n_layers * self.n_qubits * per_gate)
+            circuit = FeatureMap(
+                n_qubits=self.n_qubits, n_features=encoded, n_layers=self.n_layers, features_per_gate=per_gate
+            )
+        return replace(circuit, final_entangler=self.final_entangler)
 
 
 def _is_count(value: Any) -> bool:
@@ -139,10 +134,24 @@ _SETTINGS = tuple(each.name for each in fields(ProbeSettings) if each.name != "s
 
 @dataclass(frozen=True, kw_only=True)
 class Grid:
-    """Every combination of the values in ``vary``, with ``settings`` in all of them; both are those of the probe.
+    """Every combination of some settings of the probe, each with several seeds.
 
     The seed of a run is that of its parameters, of the order of its samples, and of which samples are taken if not all.
-    With ``new_data`` it is also that of the dataset, where that is a draw.
+
+    Parameters
+    ----------
+    name : what the runs belong to; it becomes their ``series``.
+    dataset : a dataset by name.
+    seeds : how often each point is run.
+    vary : the values of the settings that are varied.
+    settings : those that all points share.
+    new_data : whether the seed is also that of the dataset, where that is a draw.
+
+    Examples
+    --------
+    >>> grid = Grid(name="start", dataset="manifold", seeds=2, vary={"n_qubits": (2, 3), "init_small": (True, False)})
+    >>> len(list(grid.points())), len(list(grid.tasks()))
+    (4, 8)
     """
 
     name: str
@@ -179,28 +188,37 @@ class Grid:
             yield Task.of(self.dataset, PROBE, point, seed=seed, data_seed=seed if self.new_data else 0)
 
     def values(self, name: str) -> tuple[Any, ...]:
-        """All that a setting takes, be it varied or not; empty where the probe's default holds."""
+        """All values that a setting takes, varied or not; empty where the probe's default holds."""
         return self.vary[name] if name in self.vary else (self.settings[name],) if name in self.settings else ()
 
     def with_values(self, name: str, values: tuple[Any, ...]) -> Self:
-        """With these values of a setting in place of its own."""
+        """The grid with these values of a setting in place of its own."""
         settings = {key: value for key, value in self.settings.items() if key != name}
         return replace(self, settings=settings, vary={**self.vary, name: values})
 
     def to_json(self) -> dict[str, Any]:
-        """In the form that a TOML file has."""
+        """The grid in the form that a TOML file has."""
         return {
             "dataset": self.dataset,
             "seeds": self.seeds,
             "new_data": self.new_data,
-            "vary": {name: [_thawed(value) for value in values] for name, values in self.vary.items()},
-            "settings": {name: _thawed(value) for name, value in self.settings.items()},
+            "vary": {name: list(values) for name, values in self.vary.items()},
+            "settings": dict(self.settings),
         }
 
 
 @dataclass(frozen=True, kw_only=True)
 class Design:
-    """Grids that belong together, with names of their own."""
+    """Grids that belong together, with names of their own.
+
+    Examples
+    --------
+    >>> design = read_design("quick")
+    >>> [grid.name for grid in design.grids], len(design.tasks())
+    (['paper', 'shallow_2'], 120)
+    >>> len(design.with_(qubits=Sizes.parse("2-4,124"), seeds=1).tasks())
+    28
+    """
 
     name: str
     title: str = ""
@@ -213,7 +231,7 @@ class Design:
         require(len(set(names)) == len(names), "names of grids", "all different", names)
 
     def tasks(self) -> tuple[Task, ...]:
-        """Of all grids, each once."""
+        """The tasks of all grids, each once."""
         return tuple({task.id: task for grid in self.grids for task in grid.tasks()}.values())
 
     def with_(
@@ -224,9 +242,7 @@ class Design:
         seeds: int | None = None,
     ) -> Self:
         """The design with other models or seeds in every grid, or with only some of its sizes."""
-        grids: Iterable[Grid] = self.grids
-        if qubits is not None:
-            grids = _with_sizes(self.grids, qubits)
+        grids = list(self.grids) if qubits is None else _with_sizes(self.grids, qubits)
         if models is not None:
             grids = [grid.with_values("model", models) for grid in grids]
         if seeds is not None:
@@ -236,46 +252,46 @@ class Design:
     def __add__(self, other: "Design") -> "Design":
         return Design(
             name=f"{self.name}+{other.name}",
-            title=" ".join(filter(None, (self.title, other.title))),
+            title="; ".join(filter(None, (self.title, other.title))),
             grids=(*self.grids, *other.grids),
         )
 
     def to_json(self) -> dict[str, Any]:
-        """In the form that a TOML file has."""
+        """The design in the form that a TOML file has."""
         return {"name": self.name, "title": self.title, "grids": {grid.name: grid.to_json() for grid in self.grids}}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sizes:
-    """Numbers of qubits: some by themselves, and ranges of which not every number needs to be there."""
+    """Numbers of qubits: some by themselves, and ranges of which not every number needs to be there.
 
-    single: tuple[int, ...] = ()
-    ranges: tuple[tuple[int, int], ...] = ()
+    >>> 7 in Sizes.parse("2-13,124"), 50 in Sizes.parse("2-13,124")
+    (True, False)
+    """
+
+    ranges: tuple[tuple[int, int], ...]
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """From "2-13", "4,8,124" or both."""
-        single, ranges = [], []
+        """The sizes in a text as "2-13", "4,8,124" or both."""
+        ranges = []
         for part in filter(None, (each.strip() for each in text.split(","))):
-            low, dash, high = (each.strip() for each in part.partition("-"))
-            numbers = [int(each) for each in (low, high) if each.isdecimal()]
-            require(len(numbers) == 1 + bool(dash), "qubits", 'numbers and ranges as "2-13,124"', text)
-            if dash:
-                require(1 <= numbers[0] <= numbers[1], "qubits", "ranges from a smaller number to a larger one", part)
-                ranges.append((numbers[0], numbers[1]))
-            else:
-                single.append(numbers[0])
-        require(single or ranges, "qubits", 'numbers and ranges as "2-13,124"', text)
-        return cls(single=tuple(single), ranges=tuple(ranges))
+            ends = [each.strip() for each in part.split("-")]
+            written = len(ends) <= 2 and all(end.isdecimal() for end in ends)
+            require(written, "qubits", 'numbers and ranges as "2-13,124"', text)
+            low, high = int(ends[0]), int(ends[-1])
+            require(1 <= low <= high, "qubits", "positive, and ranges from a smaller number to a larger one", part)
+            ranges.append((low, high))
+        require(ranges, "qubits", 'numbers and ranges as "2-13,124"', text)
+        return cls(ranges=tuple(ranges))
 
-    def __contains__(self, size: object) -> bool:
-        between = is_whole_number(size) and any(low <= size <= high for low, high in self.ranges)  # type: ignore[operator]
-        return between or size in self.single
+    def __contains__(self, size: int) -> bool:
+        return any(low <= size <= high for low, high in self.ranges)
 
 
 def _with_sizes(grids: tuple[Grid, ...], sizes: Sizes) -> list[Grid]:
     known = sorted({size for grid in grids for size in grid.values("n_qubits")})
-    missing = [size for size in sizes.single if size not in known]
+    missing = [low for low, high in sizes.ranges if low == high and low not in known]
     kept = {grid.name: tuple(size for size in grid.values("n_qubits") if size in sizes) for grid in grids}
     if missing or not any(kept.values()):
         raise InvalidInputError(
@@ -289,21 +305,22 @@ def _frozen(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def _thawed(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value
-
-
-# From a TOML file to a design; whatever is wrong with it is told with its line.
-
 BUILT_IN = ("paper", "wide", "quick")
 DEFAULT = ("paper", "wide")
+Key = tuple[str, ...]
+Place = Callable[[Key], str]
+"""Where a key stands, as a message tells it."""
 _KEYS: Mapping[str, type] = {"name": str, "title": str, "grids": dict}
 _GRID_KEYS: Mapping[str, type] = {"dataset": str, "seeds": int, "new_data": bool, "vary": dict, "settings": dict}
 _TITLES = {str: "a text", int: "a whole number", dict: "a table", bool: "true or false"}
 
 
 def read_design(name_or_path: str | Path) -> Design:
-    """A design of mcquack by its name, or one of the user's from a TOML file."""
+    """A design of mcquack by its name (paper, wide or quick), or one of the user's from a TOML file.
+
+    >>> read_design("wide").title
+    'Gradients of wider circuits, to 1,000 qubits'
+    """
     if name_or_path in BUILT_IN:
         file = files("mcquack.studies.trainability").joinpath("designs", f"{name_or_path}.toml")
         return design_from_text(file.read_text(encoding="utf-8"), called=str(name_or_path))
@@ -315,82 +332,76 @@ def read_design(name_or_path: str | Path) -> Design:
 
 
 def design_from_text(text: str, *, called: str) -> Design:
-    """The design in TOML."""
+    """The design in a text of TOML; ``called`` is what messages call the text."""
     try:
         given = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InvalidInputError(f"{called} is no valid TOML: {error}.") from error
-    return _Reader(called, KeyLines(text)).design(given)
+    key_lines = KeyLines(text)
+    return _design(given, lambda key: f"{called}:{key_lines.of(key)}")
 
 
 def design_from_json(given: Mapping[str, Any]) -> Design:
-    """The design whose ``to_json`` this is."""
-    return _Reader("the stored design", None).design(given)
+    """The design whose ``to_json`` this is, as a store keeps it."""
+    return _design(given, lambda _: "the stored design")
 
 
-class _Reader:
-    """Checks the values of one file and knows where each stands; what has no text has no lines either."""
+def _design(given: Mapping[str, Any], place: Place) -> Design:
+    _check_keys(given, _KEYS, (), place, required=("name", "grids"))
+    for name, grid in given["grids"].items():
+        if not isinstance(grid, dict):
+            raise _refusal(place(("grids", name)), f"grids.{name} must be a table, got {grid!r}")
+    grids = tuple(_grid(name, grid, place) for name, grid in given["grids"].items())
+    try:
+        return Design(name=given["name"], title=given.get("title", ""), grids=grids)
+    except InvalidInputError as error:
+        raise _refusal(place(("grids",)), str(error)) from error
 
-    def __init__(self, called: str, lines: KeyLines | None) -> None:
-        self.called = called
-        self.lines = lines
 
-    def design(self, given: Mapping[str, Any]) -> Design:
-        self._check_keys(given, _KEYS, within=(), required=("name", "grids"))
-        for name, grid in given["grids"].items():
-            if not isinstance(grid, dict):
-                self._refuse(("grids", name), f"grids.{name} must be a table, got {grid!r}")
-        grids = tuple(self._grid(name, grid) for name, grid in given["grids"].items())
-        try:
-            return Design(name=given["name"], title=given.get("title", ""), grids=grids)
-        except InvalidInputError as error:
-            self._refuse(("grids",), str(error), cause=error)
+def _grid(name: str, given: Mapping[str, Any], place: Place) -> Grid:
+    within = ("grids", name)
+    _check_keys(given, _GRID_KEYS, within, place, required=("dataset", "seeds", "vary"))
+    for setting, values in given["vary"].items():
+        if not isinstance(values, list):
+            message = f"{setting} must be a list of values, got {values!r}"
+            raise _refusal(place((*within, "vary", setting)), message)
+    try:
+        return Grid(
+            name=name,
+            dataset=given["dataset"],
+            seeds=given["seeds"],
+            new_data=given.get("new_data", False),
+            vary={setting: tuple(values) for setting, values in given["vary"].items()},
+            settings={setting: _frozen(value) for setting, value in given.get("settings", {}).items()},
+        )
+    except InvalidInputError as error:
+        raise _refusal(place((*within, *_key_in(str(error), given))), str(error)) from error
 
-    def _grid(self, name: str, given: Mapping[str, Any]) -> Grid:
-        within = ("grids", name)
-        self._check_keys(given, _GRID_KEYS, within=within, required=("dataset", "seeds", "vary"))
-        for setting, values in given["vary"].items():
-            if not isinstance(values, list):
-                self._refuse((*within, "vary", setting), f"{setting} must be a list of values, got {values!r}")
-        settings = {
-            key: tuple(value) if isinstance(value, list) else value for key, value in given.get("settings", {}).items()
-        }
-        try:
-            return Grid(
-                name=name,
-                dataset=given["dataset"],
-                seeds=given["seeds"],
-                new_data=given.get("new_data", False),
-                vary={setting: tuple(values) for setting, values in given["vary"].items()},
-                settings=settings,
-            )
-        except InvalidInputError as error:
-            self._refuse(self._key_in(str(error), within, given), str(error), cause=error)
 
-    def _key_in(self, message: str, within: tuple[str, ...], given: Mapping[str, Any]) -> tuple[str, ...]:
-        """The key that a message is about: the first word, or what it quotes."""
-        for table in ("vary", "settings"):
-            for setting in given.get(table, {}):
-                if message.startswith(f"{setting} ") or f"{setting!r}" in message:
-                    return (*within, table, setting)
-        first = message.partition(" ")[0]
-        return (*within, first if first in given else "dataset" if repr(given["dataset"]) in message else "vary")
+def _key_in(message: str, given: Mapping[str, Any]) -> tuple[str, ...]:
+    """The key of a grid that a message is about: the first word, or what it quotes."""
+    for table in ("vary", "settings"):
+        for setting in given.get(table, {}):
+            if message.startswith(f"{setting} ") or f"{setting!r}" in message:
+                return table, setting
+    first = message.partition(" ")[0]
+    return (first if first in given else "dataset" if repr(given["dataset"]) in message else "vary",)
 
-    def _check_keys(
-        self, given: Mapping[str, Any], types: Mapping[str, type], *, within: tuple[str, ...], required: tuple[str, ...]
-    ) -> None:
-        for name, value in given.items():
-            if name not in types:
-                hint = did_you_mean(name, types, otherwise=f"there are {', '.join(types)}.")
-                self._refuse((*within, name), f"no key is called {'.'.join((*within, name))!r}; {hint}")
-            kind = types[name]
-            if not (is_whole_number(value) if kind is int else isinstance(value, kind)):
-                self._refuse((*within, name), f"{name} must be {_TITLES[kind]}, got {value!r}")
-        for name in required:
-            if name not in given:
-                self._refuse(within, f"the key {'.'.join((*within, name))!r} is missing")
 
-    def _refuse(self, key: tuple[str, ...], message: str, *, cause: Exception | None = None) -> NoReturn:
-        end = "" if message.endswith((".", "?")) else "."
-        place = self.called if self.lines is None else f"{self.called}:{self.lines.of(key)}"
-        raise InvalidInputError(f"{place}: {message}{end}") from cause
+def _check_keys(
+    given: Mapping[str, Any], types: Mapping[str, type], within: Key, place: Place, *, required: tuple[str, ...]
+) -> None:
+    for name, value in given.items():
+        if name not in types:
+            hint = did_you_mean(name, types, otherwise=f"there are {', '.join(types)}.")
+            raise _refusal(place((*within, name)), f"no key is called {'.'.join((*within, name))!r}; {hint}")
+        kind = types[name]
+        if not (is_whole_number(value) if kind is int else isinstance(value, kind)):
+            raise _refusal(place((*within, name)), f"{name} must be {_TITLES[kind]}, got {value!r}")
+    for name in required:
+        if name not in given:
+            raise _refusal(place(within), f"the key {'.'.join((*within, name))!r} is missing")
+
+
+def _refusal(place: str, message: str) -> InvalidInputError:
+    return InvalidInputError(f"{place}: {message}{'' if message.endswith(('.', '?')) else '.'}")

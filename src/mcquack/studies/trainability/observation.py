@@ -1,4 +1,4 @@
-"""What one run of the study saw, as plain values: a row of the store and back."""
+"""What one run of the study saw, as plain values, and the derivatives of losses and kernel entries that it measures."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
@@ -16,33 +16,58 @@ from mcquack.training.state import Parameters, TrainingData
 
 Group = Literal["weights", "bias", "centroids"]
 GROUPS: tuple[Group, ...] = ("weights", "bias", "centroids")
+Gradients = Mapping[Group, FloatArray]
 
 
 @dataclass(frozen=True, kw_only=True)
 class GradientStatistics:
-    """Of the derivatives of a loss by one group of parameters."""
+    """Statistics of the derivatives of a number by all parameters of one group.
+
+    Parameters
+    ----------
+    mean, std, mean_abs : over the parameters of the group.
+    norm : Euclidean length of the gradient.
+    n : number of parameters.
+
+    Examples
+    --------
+    >>> GradientStatistics(mean=0.0, std=2.0, mean_abs=1.5, norm=4.0, n=4).mean_square
+    4.0
+    """
 
     mean: float
-    std: float  # over the parameters of the group
+    std: float
     mean_abs: float
     norm: float
     n: int
 
     @property
     def mean_square(self) -> float:
-        """What the variance over initialisations is, where the mean vanishes."""
+        """Mean square of a derivative: its variance over initialisations, where the mean vanishes."""
         return self.norm**2 / self.n
 
 
 @dataclass(frozen=True, kw_only=True)
 class Observation:
-    """A model of one size with one start: its first gradients, how its training went, and what its kernel is like.
+    """All that was seen of a model of one size with one start: first gradients, training, kernel and states.
 
-    ``settings`` are those of the design: "n_qubits", "n_layers", "init_small", "init_strategy", "regularised" and
-    whatever else it varies. ``gradients`` are those of the loss for the first batch of KAO, ``fidelity_gradients``
-    those of a single entry of the kernel, which decide how many shots a device would need. ``trace`` has one value for
-    each epoch by name: "loss", "alignment", "accuracy", "grad_norm_weights" and so on. ``kernel`` has "mean" and
-    "variance" of fidelities between different samples, and what else was measured of states.
+    Parameters
+    ----------
+    model, seed : which model was watched, and with which seed.
+    settings : those of the probe, with "n_layers", "n_features", "n_train" and "engine" as the data decided them.
+    gradients : statistics of the derivatives of the loss for the first batch of KAO, for each group of parameters.
+    fidelity_gradients : the same of single entries of the kernel, which decide how many shots a device would need.
+    step_losses : the loss of every step, where the whole sample is one batch.
+    trace : one value for each epoch by name: "loss", "alignment", "accuracy", "grad_norm_weights" and so on.
+    kernel : "mean" and "variance" of fidelities between different samples, and what else was measured of states.
+    scores : "first_batch_loss", "final_loss", "train_accuracy", "test_accuracy" and so on.
+    landscapes : slices of the loss around the trained parameters, "random" and "path".
+
+    Examples
+    --------
+    >>> seen = Observation(model="mcquack", seed=0, settings={"n_qubits": 4}, trace={"loss": (0.5, 0.4)})
+    >>> Observation.from_json(seen.to_json()) == seen
+    True
     """
 
     model: str
@@ -53,8 +78,8 @@ class Observation:
     step_losses: tuple[float, ...] = ()
     trace: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
     kernel: Mapping[str, float] = field(default_factory=dict)
-    scores: Mapping[str, float] = field(default_factory=dict)  # "train_accuracy", "test_accuracy", "final_loss", …
-    landscapes: Mapping[str, Any] = field(default_factory=dict)  # slices around the end: "random", and "path"
+    scores: Mapping[str, float] = field(default_factory=dict)
+    landscapes: Mapping[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """All fields as plain values."""
@@ -74,24 +99,14 @@ class Observation:
         return cls(**{**fields, **statistics, "settings": settings, "trace": trace, "step_losses": step_losses})
 
 
-# Derivatives of the losses of a kernel model by its groups of parameters, and what they are like as a whole.
-
-Gradients = Mapping[Group, FloatArray]
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class LossGradients:
-    """The loss of KAO on a batch, its derivatives by weights and biases, and those of CO's loss by the centroids."""
-
-    loss: float
-    by_group: Gradients
-
-
 def gradient_statistics(gradients: Iterable[FloatArray]) -> GradientStatistics:
-    """Of one gradient, or of several of the same shape together.
+    """Statistics of one gradient, or of several of the same shape together.
 
-    Mean, deviation and mean size are then over all entries of all gradients, the norm is the root of the mean
-    squared norm: its square divided by ``n`` is the mean square of an entry in either case.
+    Mean, deviation and mean size are over all entries of all gradients; the norm is the root of the mean squared norm,
+    so that its square divided by ``n`` is the mean square of an entry in either case.
+
+    >>> gradient_statistics([np.array([3.0, -4.0])]).norm
+    5.0
     """
     rows = np.stack([np.asarray(gradient, dtype=np.float64).reshape(-1) for gradient in gradients])
     if not np.isfinite(rows).all():
@@ -108,10 +123,18 @@ def gradient_statistics(gradients: Iterable[FloatArray]) -> GradientStatistics:
 
 
 def grouped_statistics(gradients: Iterable[Gradients]) -> dict[Group, GradientStatistics]:
-    """Of each group of parameters that the gradients have."""
+    """Statistics for each group of parameters that the gradients have."""
     found = list(gradients)
     groups = [group for group in GROUPS if found and group in found[0]]
     return {group: gradient_statistics(each[group] for each in found) for group in groups}
+
+
+def alignment_and_slopes(kernel: FloatArray, data: TrainingData) -> tuple[float, FloatArray]:
+    """The alignment A of a kernel with the classes of its rows, and ∂A/∂K."""
+    scores = class_scores(kernel, data.n_classes)
+    slopes = alignment_gradient(scores, data.labels, row_weights=data.row_weights)
+    alignment = target_alignment(scores, data.labels, row_weights=data.row_weights)
+    return float(alignment), centroid_slopes(kernel, slopes)
 
 
 def embedding_penalty(parameters: Parameters, settings: TrainingSettings) -> float:
@@ -123,35 +146,54 @@ def embedding_penalty(parameters: Parameters, settings: TrainingSettings) -> flo
 
 def loss_gradients(
     engine: Engine[Any], batch: TrainingData, parameters: Parameters, *, settings: TrainingSettings
-) -> LossGradients:
-    """As the first steps of training meet them, but none is taken.
+) -> tuple[float, Gradients]:
+    """The loss of KAO and the gradients that the first steps of training meet, without taking any step.
 
-    KAO's loss is 1 - A(K, K*) + λ_w‖w‖² + λ_b‖b‖², CO's is 1 - A(K, K*) and what it costs to leave the feature range.
+    Parameters
+    ----------
+    engine : runs the circuits, in double precision if derivatives are to be exact.
+    batch : the samples of the step.
+    parameters : weights, biases and centroids at which is measured.
+    settings : penalties and the feature range.
+
+    Returns
+    -------
+    1 - A(K, K*) + λ_w‖w‖² + λ_b‖b‖², and its derivatives by weights and biases beside those of CO's loss by the
+    centroids, which is 1 - A(K, K*) and what it costs to leave the feature range.
+
+    Examples
+    --------
+    >>> from mcquack.circuits.feature_map import FeatureMap
+    >>> from mcquack.simulators.statevector import StatevectorEngine
+    >>> circuit = FeatureMap(n_qubits=2, n_features=1, n_layers=1)
+    >>> ones = np.ones(circuit.parameter_shape)
+    >>> batch = TrainingData(np.array([[0.1], [0.9]]), np.array([0, 1]), np.ones(2), 2)
+    >>> start, engine = Parameters(ones, ones, batch.X), StatevectorEngine(circuit, dtype=np.float64)
+    >>> loss, gradients = loss_gradients(engine, batch, start, settings=TrainingSettings())
+    >>> gradients["weights"].shape, len(list(fidelity_gradients(engine, batch, start, n_entries=2)))
+    ((1, 2, 3), 2)
     """
-    old = parameters
-    samples = engine.encode(batch.X, old.weights, old.bias)
-    centroids = engine.encode(old.centroids, old.weights, old.bias)
+    weights, bias = parameters.weights, parameters.bias
+    samples, centroids = (engine.encode(rows, weights, bias) for rows in (batch.X, parameters.centroids))
     kernel = engine.fidelities(samples, centroids)
-    _require_some_fidelity(kernel)
-    scores = class_scores(kernel, batch.n_classes, class_score=settings.class_score)
-    slopes = alignment_gradient(scores, batch.labels, row_weights=batch.row_weights)
-    cotangent = -centroid_slopes(kernel, slopes, class_score=settings.class_score)
-    by_embedding = engine.pullback(samples, centroids, cotangent, wrt="embedding")
-    by_centroids = engine.pullback(samples, centroids, cotangent, wrt="centroids").centroids
+    if not kernel.any():
+        raise InvalidInputError(
+            "all fidelities with the centroids are smaller than the smallest number there is; "
+            "take fewer qubits or layers, or init_small."
+        )
+    alignment, slopes = alignment_and_slopes(kernel, batch)
+    by_embedding = engine.pullback(samples, centroids, -slopes, wrt="embedding")
+    by_centroids = engine.pullback(samples, centroids, -slopes, wrt="centroids").centroids
     assert by_embedding.weights is not None
     assert by_embedding.bias is not None
     assert by_centroids is not None
     low, high = settings.feature_range
-    outside = (old.centroids > high).astype(float) - (old.centroids < low)
-    alignment = target_alignment(scores, batch.labels, row_weights=batch.row_weights)
-    return LossGradients(
-        loss=float(1 - alignment + embedding_penalty(old, settings)),
-        by_group={
-            "weights": by_embedding.weights + 2 * settings.reg_param_weights * old.weights,
-            "bias": by_embedding.bias + 2 * settings.reg_param_bias * old.bias,
-            "centroids": by_centroids + settings.reg_param_co * outside,
-        },
-    )
+    outside = (parameters.centroids > high).astype(float) - (parameters.centroids < low)
+    return 1 - alignment + embedding_penalty(parameters, settings), {
+        "weights": by_embedding.weights + 2 * settings.reg_param_weights * weights,
+        "bias": by_embedding.bias + 2 * settings.reg_param_bias * bias,
+        "centroids": by_centroids + settings.reg_param_co * outside,
+    }
 
 
 def fidelity_gradients(
@@ -175,20 +217,7 @@ def fidelity_gradients(
         for entry in range(len(rows)):
             alone = np.zeros_like(chosen)
             alone[entry, entry] = 1
-            by_embedding = engine.pullback(samples, centroids, alone, wrt="embedding")
-            assert by_embedding.weights is not None
-            assert by_embedding.bias is not None
-            yield {
-                "weights": by_embedding.weights,
-                "bias": by_embedding.bias,
-                "centroids": by_centroids[entry : entry + 1],
-            }
-
-
-def _require_some_fidelity(kernel: FloatArray) -> None:
-    """The alignment knows no scale, but where all fidelities are rounded to zero there is nothing left to align."""
-    if not kernel.any():
-        raise InvalidInputError(
-            "all fidelities with the centroids are smaller than the smallest number there is; "
-            "take fewer qubits or layers, or init_small."
-        )
+            found = engine.pullback(samples, centroids, alone, wrt="embedding")
+            assert found.weights is not None
+            assert found.bias is not None
+            yield {"weights": found.weights, "bias": found.bias, "centroids": by_centroids[entry : entry + 1]}

@@ -1,7 +1,7 @@
 """The study's instrument as a scikit-learn classifier, so that a benchmark runs, resumes and stores it."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, fields
 from typing import Any, Self
 
@@ -16,116 +16,11 @@ from mcquack.datasets.dataset import held_out
 from mcquack.errors import InvalidInputError
 from mcquack.models.engines import EngineName
 from mcquack.models.preparation import fitted_scaler, merged_repeats, scaled
-from mcquack.simulators.statevector import StatevectorEngine
-from mcquack.studies.scored import ScoredClassifier
-from mcquack.studies.trainability.analysis.states import (
-    entanglement,
-    expressibility,
-    kernel_concentration,
-    pair_log_fidelities,
-    random_circuit_fidelities,
-)
+from mcquack.studies.hardware_twin.measuring import ScoredClassifier
 from mcquack.studies.trainability.design import ModelName, ProbeSettings
-from mcquack.studies.trainability.kernel_subject import KernelSubject
 from mcquack.studies.trainability.observation import Observation
-from mcquack.studies.trainability.subject import TRAINING_TYPE, Problem, Row, Subject, VariationalSubject
+from mcquack.studies.trainability.subjects import TRAINING_TYPE, Problem, Row, Subject, new_subject, state_facts
 from mcquack.training.state import InitStrategy, TrainingData
-
-# What the states of a feature map are like before training, as plain numbers.
-
-_MOST_SAMPLES = 50  # 1,225 pairs; on a ring each is a contraction of its own
-_MOST_EXPRESSED_QUBITS = 10  # with a pass for each of two states in a pair
-_N_PAIRS = 400
-_MOST_ENTANGLED_QUBITS = 14  # beyond which whole states of so many samples take gigabytes
-
-
-def state_facts(engine: Any, X: FloatArray, weights: FloatArray, bias: FloatArray, *, seed: int) -> dict[str, float]:
-    """How concentrated fidelities of different samples are, and for few qubits how entangled their states.
-
-    For fewer still, also how far the circuit is from reaching all states alike, whatever its parameters.
-    """
-    rows = X[:_MOST_SAMPLES]
-    n_qubits = engine.feature_map.n_qubits
-    if len(rows) < 2:
-        return {}
-    facts = dict(kernel_concentration(pair_log_fidelities(engine, rows, weights, bias), n_qubits).as_row())
-    if isinstance(engine, StatevectorEngine) and 2 <= n_qubits <= _MOST_ENTANGLED_QUBITS:
-        found = entanglement(engine, rows, weights, bias)
-        facts |= {"entanglement": found.mean, "entanglement_haar": found.haar}
-    if isinstance(engine, StatevectorEngine) and n_qubits <= _MOST_EXPRESSED_QUBITS:
-        pairs = random_circuit_fidelities(engine.feature_map, n_pairs=_N_PAIRS, seed=seed)
-        facts["expressibility"] = expressibility(pairs, n_qubits).excess
-    return {name: float(value) for name, value in facts.items() if np.isfinite(value)}
-
-
-# From a problem to what is seen of it: gradients and states of the start, then the training.
-
-_NOT_OF_THE_TRACE = ("epoch", "seconds")
-_NOT_OF_A_DESIGN = ("model", "n_entries", "landscape")
-
-
-def new_subject(problem: Problem) -> Subject:
-    """The model of the problem, before its first step."""
-    return VariationalSubject(problem) if problem.settings.is_variational else KernelSubject(problem)
-
-
-def observed(subject: Subject, problem: Problem) -> Observation:
-    """All that there is to see; afterwards the subject is trained."""
-    first_batch_loss, gradients = subject.loss_gradients()
-    entries = subject.entry_gradients()
-    kernel = {**state_facts(*subject.embedding(), seed=problem.seed), **subject.device_facts()}
-    rows = list(_watched(subject, problem.settings.epochs))
-    losses = [row["loss"] for row in rows if row["loss"] is not None]
-    final = {"final_loss": float(losses[-1]), "best_loss": float(min(losses))} if losses else {}
-    return Observation(
-        model=problem.settings.model,
-        seed=problem.seed,
-        settings=observed_settings(problem),
-        gradients=gradients,
-        fidelity_gradients=entries,
-        step_losses=_step_losses(rows, problem),
-        trace=_trace(rows),
-        kernel=kernel,
-        scores={"first_batch_loss": first_batch_loss, **final},
-        landscapes=subject.landscapes(),
-    )
-
-
-def observed_settings(problem: Problem) -> dict[str, Any]:
-    """Those that decided what was seen, with the sizes that the data gave them."""
-    asked = {name: value for name, value in asdict(problem.settings).items() if name not in _NOT_OF_A_DESIGN}
-    feature_map = problem.feature_map
-    return {
-        **asked,
-        "n_layers": feature_map.n_layers,
-        "n_features": feature_map.n_features,
-        "n_train": len(problem.data.X),
-        "engine": problem.settings.runs_on,
-    }
-
-
-def _watched(subject: Subject, n_epochs: int) -> Iterator[Row]:
-    """The rows of all epochs, or of those until training diverged."""
-    if not n_epochs:
-        return
-    for number, row in enumerate(subject.epochs(), start=1):
-        yield row
-        if number == n_epochs or row["loss"] is None:
-            return
-
-
-def _trace(rows: Sequence[Row]) -> Mapping[str, tuple[float | None, ...]]:
-    """Numbers by name; names without any number are left out."""
-    names = [name for name in rows[0] if name not in _NOT_OF_THE_TRACE] if rows else []
-    columns = {name: tuple(row[name] for row in rows) for name in names}
-    return {name: values for name, values in columns.items() if any(value is not None for value in values)}
-
-
-def _step_losses(rows: Sequence[Row], problem: Problem) -> tuple[float, ...]:
-    """The losses of KAO step by step, which only epochs of a single step tell: others tell their means."""
-    if math.ceil(len(problem.data.X) / problem.settings.batch_size) > 1:
-        return ()
-    return tuple(float(loss) for row in rows if (loss := row.get("loss_kao", row.get("step_loss"))) is not None)
 
 
 class TrainabilityProbe(ScoredClassifier):
@@ -158,6 +53,14 @@ class TrainabilityProbe(ScoredClassifier):
     ----------
     observation_ : all that was seen. details_ : the same as plain values, for the row of a benchmark.
     classes_, n_features_in_, n_parameters_, scaler_ : as in scikit-learn and in :class:`McQuackClassifier`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).uniform(size=(20, 3))
+    >>> probe = TrainabilityProbe(n_qubits=2, epochs=2, n_threads=1, random_state=0).fit(X, X[:, 0] > 0.5)
+    >>> sorted(probe.observation_.gradients), len(probe.observation_.trace["loss"])
+    (['bias', 'centroids', 'weights'], 2)
     """
 
     def __init__(
@@ -247,7 +150,7 @@ class TrainabilityProbe(ScoredClassifier):
         )
 
     def _scores(self, X: ArrayLike) -> FloatArray:
-        """Larger for likelier classes, (N, M); those asked for last are kept, for the next question is about them."""
+        """Scores (N, M), larger for likelier classes; the last are kept, for the next question is about them."""
         check_is_fitted(self, "observation_")
         given = validate_data(self, X, dtype=np.float64, reset=False)
         if self._scored is None or not np.array_equal(self._scored[0], given):
@@ -257,6 +160,57 @@ class TrainabilityProbe(ScoredClassifier):
 
     @property
     def n_parameters_(self) -> int:
-        """All that is or would be trained."""
+        """Number of all parameters that are or would be trained."""
         check_is_fitted(self, "observation_")
         return self._subject.n_parameters
+
+
+def observed(subject: Subject, problem: Problem) -> Observation:
+    """All that there is to see of a subject, which is trained afterwards."""
+    first_batch_loss, gradients = subject.loss_gradients()
+    entries = subject.entry_gradients()
+    kernel = {**state_facts(*subject.embedding(), seed=problem.seed), **subject.device_facts()}
+    rows = list(_watched(subject, problem.settings.epochs))
+    losses = [row["loss"] for row in rows if row["loss"] is not None]
+    final = {"final_loss": float(losses[-1]), "best_loss": float(min(losses))} if losses else {}
+    names = [name for name in rows[0] if name not in ("epoch", "seconds")] if rows else []
+    trace = {name: tuple(row[name] for row in rows) for name in names}
+    return Observation(
+        model=problem.settings.model,
+        seed=problem.seed,
+        settings=_observed_settings(problem),
+        gradients=gradients,
+        fidelity_gradients=entries,
+        step_losses=_step_losses(rows, problem),
+        trace={name: values for name, values in trace.items() if any(value is not None for value in values)},
+        kernel=kernel,
+        scores={"first_batch_loss": first_batch_loss, **final},
+        landscapes=subject.landscapes(),
+    )
+
+
+def _observed_settings(problem: Problem) -> dict[str, Any]:
+    """The settings that decided what was seen, with the sizes that the data gave them."""
+    given = asdict(problem.settings).items()
+    return {
+        **{name: value for name, value in given if name not in ("model", "n_entries", "landscape")},
+        "n_layers": problem.feature_map.n_layers,
+        "n_features": problem.feature_map.n_features,
+        "n_train": len(problem.data.X),
+        "engine": problem.settings.runs_on,
+    }
+
+
+def _watched(subject: Subject, n_epochs: int) -> Iterator[Row]:
+    """The rows of all epochs, or of those until training diverged."""
+    for number, row in enumerate(subject.epochs() if n_epochs else (), start=1):
+        yield row
+        if number == n_epochs or row["loss"] is None:
+            return
+
+
+def _step_losses(rows: Sequence[Row], problem: Problem) -> tuple[float, ...]:
+    """The losses of KAO step by step, which only epochs of a single step tell: others tell their means."""
+    if math.ceil(len(problem.data.X) / problem.settings.batch_size) > 1:
+        return ()
+    return tuple(float(loss) for row in rows if (loss := row.get("loss_kao", row.get("step_loss"))) is not None)

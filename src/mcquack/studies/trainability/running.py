@@ -1,6 +1,6 @@
 """From designs to rows of a store, and from rows back to observations."""
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import closing, suppress
 from dataclasses import replace
 from typing import Any
@@ -14,70 +14,37 @@ from mcquack.bench.samples import describe
 from mcquack.bench.search import SearchMethod
 from mcquack.bench.store import Store
 from mcquack.bench.task import Task
-from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import StoreError
 from mcquack.models.catalog import SearchSpace
 from mcquack.studies.trainability.design import PROBE, Design, ProbeSettings
 from mcquack.studies.trainability.observation import Observation
 
-# How much there is to do for a task, before it is done.
-
-# Passes of a sample through the circuit that a step costs: there, and about three times as long back.
-_STEP = 4
-_ROWS_OF_AN_ENTRY = 20  # two rows, each of which takes a whole block of lanes
-# What it takes to tell of shots and of states by chance, up to the qubits to which either is told.
-_ROWS_OF_FACTS = 1500
-# What a gate costs in amplitudes on a ring: one sample with one centroid, at one layer.
-_RING_GATE = 350
-# Measured on one core of a common machine: amplitudes times gates in a second, there or back.
-PER_SECOND = 6e9
-OVERHEAD_SECONDS = 0.15
-# States that no cache holds are waited for.
-_CACHED_QUBITS = 14
-_UNCACHED = 3.5
-
-
-def work(task: Task) -> float:
-    """Gates times amplitudes times rows, as a number to compare tasks by."""
-    settings = ProbeSettings(**dict(task.settings))
-    known = describe(task.dataset)
-    feature_map = settings.feature_map(known.n_features)
-    n_train = min(settings.n_train or known.sizes["train"], known.sizes["train"])
-    batch = min(settings.batch_size, n_train)
-    trained = settings.epochs * n_train * (_STEP + 2)
-    # Gradients are in double precision, which takes twice as long.
-    rows = trained + 2 * _STEP * (batch + _ROWS_OF_AN_ENTRY * settings.n_entries)
-    rows += 2 * settings.landscape**2 * batch
-    rows += _ROWS_OF_FACTS if settings.n_qubits <= _CACHED_QUBITS and not settings.is_variational else 0
-    rows += sum(known.sizes.get(part, 0) for part in ("train", "test"))
-    return rows * _gate_work(settings, feature_map)
-
-
-def seconds(task: Task) -> float:
-    """About how long it takes on one core; machines differ by a factor of a few."""
-    return OVERHEAD_SECONDS + work(task) / PER_SECOND
-
-
-def _gate_work(settings: ProbeSettings, feature_map: FeatureMap) -> float:
-    """Of one row."""
-    n_gates = feature_map.n_layers * feature_map.n_qubits
-    if settings.runs_on == "ring":
-        return float(n_gates * _RING_GATE * 4 ** (2 * feature_map.n_layers - 2))
-    n_circuits = 2 if settings.is_variational else 1
-    waiting = _UNCACHED if feature_map.n_qubits > _CACHED_QUBITS else 1.0
-    return waiting * n_circuits * n_gates * float(2**feature_map.n_qubits)
-
 
 def run_design(
     design: Design, store: Store, executor: Executor, *, command: str = "", retry_failed: bool = False
 ) -> Generator[Event, None, None]:
-    """Does what the store lacks, and notes in it that the run began and how it ended.
+    """Runs the tasks of a design that the store lacks, and notes in it that the run began and how it ended.
 
-    Run it again after any break, and no task is done twice. It stops as :func:`mcquack.bench.runner.run` does.
-    Those that take longest come first, so that no worker is left alone with one at the end.
+    Run it again after any break, and no task is done twice. It stops as :func:`mcquack.bench.runner.run` does. Tasks
+    that take longest come first, so that no worker is left alone with one at the end.
+
+    Parameters
+    ----------
+    design, store : what is to be run, and where every finished task is a row at once.
+    executor : the workers.
+    command : what the user has typed, for the record.
+    retry_failed : whether tasks that failed before are run once more.
+
+    Yields
+    ------
+    The events of the runner.
     """
     number = store.begin_run(RunRecord(command=command, suite=design.to_json()))
-    plan_of = _plan_of(_by_dataset(design))
+    tasks = _by_dataset(design)
+
+    def plan_of(cell: Cell) -> Plan:
+        yield Step(tasks=tasks[cell.dataset])
+
     try:
         with closing(run(cells(design), store, executor, retry_failed=retry_failed, plan_of=plan_of)) as events:
             yield from events
@@ -108,11 +75,19 @@ def cells(design: Design) -> tuple[Cell, ...]:
 
 
 def observations(store: Store) -> list[Observation]:
-    """All that the study has seen, in an order that does not depend on that in which it was run.
+    """All observations of a store, in an order that does not depend on that in which they were run.
 
     To the settings of the probe come "dataset" and "data_seed", to the scores those on the test part as
     "test_accuracy" and so on. "train_accuracy" is that on the samples it was trained on, if it was. "first_batch_loss"
     is the regularised loss of the first batch before any step, "final_loss" that of all samples without the penalty.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with Store.open(f"{folder}/empty.sqlite", create=True) as store:
+    ...         observations(store)
+    []
     """
     found = [
         _observation(outcome)
@@ -149,18 +124,47 @@ def _place(seen: Observation) -> tuple[Any, ...]:
     return settings["series"], seen.model, settings["n_qubits"], rest, seen.seed
 
 
+# How much there is to do for a task, before it is done.
+
+# Passes of a sample through the circuit that a step costs: there, and about three times as long back.
+_STEP = 4
+_ROWS_OF_AN_ENTRY = 20  # two rows, each of which takes a whole block of lanes
+_ROWS_OF_FACTS = 1500  # what it takes to tell of shots and of states by chance
+_RING_GATE = 350  # what a gate costs in amplitudes on a ring: one sample with one centroid, at one layer
+_PER_SECOND = 6e9  # amplitudes times gates, measured on one core of a common machine
+_OVERHEAD_SECONDS = 0.15
+_CACHED_QUBITS = 14  # states that no cache holds are waited for, this much longer:
+_UNCACHED = 3.5
+
+
+def work(task: Task) -> float:
+    """Gates times amplitudes times rows, as a number to compare tasks by."""
+    settings = ProbeSettings(**dict(task.settings))
+    known = describe(task.dataset)
+    feature_map = settings.feature_map(known.n_features)
+    n_train = min(settings.n_train or known.sizes["train"], known.sizes["train"])
+    batch = min(settings.batch_size, n_train)
+    # Gradients are in double precision, which takes twice as long.
+    rows = settings.epochs * n_train * (_STEP + 2) + 2 * _STEP * (batch + _ROWS_OF_AN_ENTRY * settings.n_entries)
+    rows += 2 * settings.landscape**2 * batch
+    rows += _ROWS_OF_FACTS if settings.n_qubits <= _CACHED_QUBITS and not settings.is_variational else 0
+    rows += sum(known.sizes.get(part, 0) for part in ("train", "test"))
+    n_gates = feature_map.n_layers * feature_map.n_qubits
+    if settings.runs_on == "ring":
+        return float(rows * n_gates * _RING_GATE * 4 ** (2 * feature_map.n_layers - 2))
+    n_circuits = 2 if settings.is_variational else 1
+    waiting = _UNCACHED if feature_map.n_qubits > _CACHED_QUBITS else 1.0
+    return rows * waiting * n_circuits * n_gates * float(2**feature_map.n_qubits)
+
+
+def seconds(task: Task) -> float:
+    """About how long a task takes on one core; machines differ by a factor of a few."""
+    return _OVERHEAD_SECONDS + work(task) / _PER_SECOND
+
+
 def _by_dataset(design: Design) -> Mapping[str, tuple[Task, ...]]:
-    """Heaviest first, and the dataset with the heaviest."""
+    """The tasks on each dataset, heaviest first, beginning with the dataset of the heaviest."""
     found: dict[str, list[Task]] = {}
     for task in sorted(design.tasks(), key=work, reverse=True):
         found.setdefault(task.dataset, []).append(task)
     return {dataset: tuple(tasks) for dataset, tasks in found.items()}
-
-
-def _plan_of(tasks: Mapping[str, tuple[Task, ...]]) -> Callable[[Cell], Plan]:
-    """The plan of a cell is one step with all tasks on its dataset."""
-
-    def plan(cell: Cell) -> Plan:
-        yield Step(tasks=tasks[cell.dataset])
-
-    return plan

@@ -1,3 +1,5 @@
+"""Means over seeds, laws fitted to them, and verdicts."""
+
 import math
 
 import numpy as np
@@ -5,7 +7,59 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mcquack.errors import InvalidInputError
-from mcquack.studies.trainability.analysis import fit_decay, size_means
+from mcquack.studies.trainability.analysis import fit_decay, gradient_means, scaling, size_means
+from mcquack.studies.trainability.observation import GradientStatistics, Observation
+
+
+def test_means_are_those_of_the_values_of_each_size_in_rising_order():
+    means = size_means([4, 2, 4, 2, 8], [1.0, 3.0, 2.0, 5.0, 0.25])
+    assert_allclose(means.sizes, [2, 4, 8])
+    assert_allclose(np.exp(means.logs), [4, 1.5, 0.25])
+
+
+def test_logarithms_reach_where_numbers_do_not():
+    means = size_means([2, 2, 3], [-2000.0, -2000.0 + math.log(3), -4000.0], logarithmic=True)
+    assert_allclose(means.logs, [-2000 + math.log(2), -4000])
+
+
+def test_the_scale_of_the_values_changes_only_the_logarithms():
+    values = np.random.default_rng(0).lognormal(size=30)
+    sizes = np.repeat(np.arange(2, 12), 3)
+    one, other = size_means(sizes, values), size_means(sizes, 7e-9 * values)
+    assert_allclose(other.logs, one.logs + math.log(7e-9))
+    assert_allclose(other.variances, one.variances)
+
+
+def test_a_size_with_more_seeds_is_better_known():
+    values = np.random.default_rng(1).lognormal(sigma=0.3, size=12)
+    means = size_means([2] * 2 + [3] * 8 + [4] * 2, values)
+    assert_allclose(means.variances[0], 4 * means.variances[1])
+
+
+def test_values_that_vanished_are_left_out_and_counted():
+    means = size_means([2, 2, 3], [1.0, 0.0, 0.0])
+    assert means.sizes.tolist() == [2]
+    assert means.n_vanished == 2
+
+
+def test_gradient_means_are_mean_squares_even_where_squares_underflow():
+    statistics = GradientStatistics(mean=0, std=1e-200, mean_abs=1e-200, norm=4e-200, n=16)
+    observation = Observation(
+        model="mcquack", seed=0, settings={"n_qubits": 9}, fidelity_gradients={"bias": statistics}
+    )
+    without = Observation(model="mcquack", seed=0, settings={"n_qubits": 9})
+    means = gradient_means([observation, without], "bias", of="fidelity_gradients")
+    assert_allclose(means.logs, [2 * math.log(1e-200)])
+    assert len(gradient_means([observation], "bias")) == 0
+
+
+@pytest.mark.parametrize(
+    ("sizes", "values"), [([2, 3], [1.0]), ([0, 3], [1.0, 1.0]), ([2, 3], [1.0, -1.0]), ([2, 3], [1.0, math.nan])]
+)
+def test_what_has_no_logarithm_is_refused(sizes, values):
+    with pytest.raises(InvalidInputError):
+        size_means(sizes, values)
+
 
 SIZES = np.arange(2, 14)
 
@@ -33,7 +87,7 @@ def test_a_law_without_scatter_is_found_exactly(law, log_law, rate):
     assert fit.rate == pytest.approx(rate)
     assert fit.log_amplitude == pytest.approx(1.5)
     assert fit.misfit == pytest.approx(1)
-    assert_allclose(fit.predicted(SIZES), np.exp(log_law(SIZES)))
+    assert_allclose(fit.log_predicted(SIZES), log_law(SIZES))
     assert fit.rate_interval.low == pytest.approx(rate, abs=1e-6)
     assert fit.rate_interval.high == pytest.approx(rate, abs=1e-6)
 
@@ -51,9 +105,9 @@ def test_intervals_cover_the_truth_as_often_as_they_say(sizes, n_seeds, seeds_sc
         )
         fit = fit_decay(means, law="exponential", n_resamples=300)
         # The mean of log-normal values lies above their median; of so few, by a little less.
-        truth = math.exp(exponential(at) + seeds_scatter**2 / 2 * (1 - 1 / n_seeds))
-        band = fit.band([at])
-        covered += [fit.rate_interval.low <= 0.7 <= fit.rate_interval.high, band.low[0] <= truth <= band.high[0]]
+        truth = exponential(at) + seeds_scatter**2 / 2 * (1 - 1 / n_seeds)
+        low, high = fit.log_band([at])
+        covered += [fit.rate_interval.low <= 0.7 <= fit.rate_interval.high, low[0] <= truth <= high[0]]
     # 95 % of 120 is 114, with a standard deviation of 2.4.
     assert (covered >= 105).all()
     assert (covered <= 120).all()
@@ -66,11 +120,11 @@ def test_a_scatter_that_seeds_do_not_explain_is_told_apart_from_one_that_they_do
 
 def test_the_band_holds_the_law_and_widens_beyond_the_sizes():
     fit = fit_decay(noisy_means(power), law="power")
-    band = fit.band([6, 13, 60])
-    assert ((band.low < band.center) & (band.center < band.high)).all()
-    widths = np.log(band.high / band.low)
+    low, high = fit.log_band([6, 13, 60])
+    center = fit.log_predicted([6, 13, 60])
+    assert ((low < center) & (center < high)).all()
+    widths = high - low
     assert widths[0] < widths[1] < widths[2]
-    assert_allclose(band.center, fit.predicted([6, 13, 60]))
 
 
 def test_the_unit_of_the_values_moves_the_amplitude_alone():
@@ -85,14 +139,14 @@ def test_a_size_with_many_seeds_counts_more_than_one_with_few():
     sizes = np.concatenate([np.repeat(SIZES, 3), np.full(200, 20)])
     logs = exponential(sizes) + rng.normal(scale=0.5, size=len(sizes))
     fit = fit_decay(size_means(sizes, logs, logarithmic=True), law="exponential")
-    residual = math.log(fit.predicted(20.0)) - (exponential(20.0) + 0.5**2 / 2)
+    residual = fit.log_predicted(20.0) - (exponential(20.0) + 0.5**2 / 2)
     assert abs(residual) < 0.15
 
 
 def test_the_constant_law_has_no_rate_and_its_mean_as_value():
     fit = fit_decay(noisy_means(lambda n: 0 * n, n_seeds=30), law="constant")
     assert fit.rate == 0
-    assert fit.band([5]).low[0] < math.exp(0.3**2 / 2) < fit.band([500]).high[0]
+    assert fit.log_band([5])[0][0] < 0.3**2 / 2 < fit.log_band([500])[1][0]
     with pytest.raises(InvalidInputError, match="exponential"):
         _ = fit.halvings_per_qubit
 
@@ -100,9 +154,7 @@ def test_the_constant_law_has_no_rate_and_its_mean_as_value():
 def test_halvings_are_the_rate_in_bits():
     fit = fit_decay(noisy_means(lambda n: -2 * math.log(2) * n, seeds_scatter=0.05), law="exponential")
     assert fit.halvings_per_qubit == pytest.approx(2, abs=0.05)
-    assert fit.factor_per_qubit == pytest.approx(1 / 4, abs=0.02)
     assert fit.halvings_interval.low < fit.halvings_per_qubit < fit.halvings_interval.high
-    assert "2^(-" in fit.formula
 
 
 def test_the_same_means_give_the_same_fit():
@@ -115,3 +167,60 @@ def test_too_few_sizes_are_refused():
         fit_decay(noisy_means(power, sizes=[2, 3, 4, 5]), law="power")
     with pytest.raises(InvalidInputError, match="law must be"):
         fit_decay(noisy_means(power), law="linear")
+
+
+def verdict(log_law, *, scatter=0.1, n_seeds=4, seed=0, sizes=SIZES):
+    rng = np.random.default_rng(seed)
+    runs = np.repeat(np.asarray(sizes, float), n_seeds)
+    logs = log_law(runs) + rng.normal(scale=scatter, size=len(runs))
+    return scaling(size_means(runs, logs, logarithmic=True), n_resamples=300)
+
+
+def test_an_exponential_decay_is_called_so_with_its_rate():
+    found = verdict(lambda n: -0.9 * math.log(2) * n)
+    assert found.kind == found.best == found.favoured == "exponential"
+    assert found.advantage > 6
+    assert found.fits["exponential"].halvings_per_qubit == pytest.approx(0.9, abs=0.02)
+    told = -found.fits["exponential"].halvings_per_qubit
+    assert f"decays exponentially, by a factor of 2^({told:.2f}) per qubit" in found.sentence
+    assert "favoured over the power law by ΔAICc" in found.sentence
+
+
+def test_a_power_law_is_called_so_with_its_exponent():
+    found = verdict(lambda n: -2 * np.log(n))
+    assert found.kind == found.favoured == "power"
+    assert found.advantage < -6
+    assert found.fits["power"].rate == pytest.approx(2, abs=0.1)
+    assert f"decays polynomially, as n^({-found.fits['power'].rate:.2f})" in found.sentence
+
+
+def test_no_decay_is_none_and_says_what_decay_is_excluded():
+    found = verdict(lambda n: 0 * n)
+    assert found.kind == "none"
+    assert "no change that could be told from scatter" in found.sentence
+    assert "95 % interval of the exponent" in found.sentence
+
+
+def test_growth_is_no_decay():
+    assert verdict(lambda n: 0.3 * n).kind == "growth"
+    assert "grows" in verdict(lambda n: 0.3 * n).sentence
+
+
+def test_what_both_laws_fit_is_left_undecided():
+    found = verdict(lambda n: -0.1 * n, scatter=0.15, sizes=np.arange(6, 14))
+    assert found.kind == "undecided"
+    assert found.favoured is None
+    assert "do not tell which" in found.sentence
+
+
+def test_a_law_that_misses_is_reported_as_such():
+    wild = np.random.default_rng(0).normal(scale=1.5, size=100)
+    found = verdict(lambda n: -2 * n + wild[n.astype(int)])
+    assert "no law is close" in found.sentence
+
+
+def test_truth_is_seldom_called_by_the_wrong_name():
+    laws = {"exponential": lambda n: -0.7 * n, "power": lambda n: -3 * np.log(n), "none": lambda n: 0 * n}
+    for name, law in laws.items():
+        kinds = [verdict(law, scatter=0.4, seed=seed).kind for seed in range(25)]
+        assert sum(kind not in (name, "undecided") for kind in kinds) <= 4, (name, kinds)

@@ -1,8 +1,13 @@
-"""What the observations of the study say: pure functions from values to values, none of which draws."""
+"""What the observations of the study say: pure functions from values to values, none of which draws.
 
-from mcquack.studies.trainability.analysis.curves import Convergence, Oscillation, convergence, oscillation
+- :mod:`~mcquack.studies.trainability.analysis.decay`: how gradients fall with the number of qubits;
+- :mod:`~mcquack.studies.trainability.analysis.importance`: which settings decide a result;
+- :mod:`~mcquack.studies.trainability.analysis.losses`: oscillation of training curves, and slices of the loss;
+- :mod:`~mcquack.studies.trainability.analysis.states`: expressibility, entanglement, concentration of the kernel;
+- :mod:`~mcquack.studies.trainability.analysis.shot_noise`: the shots that a device would need.
+"""
+
 from mcquack.studies.trainability.analysis.decay import (
-    Band,
     DecayFit,
     Law,
     Scaling,
@@ -21,11 +26,13 @@ from mcquack.studies.trainability.analysis.importance import (
     forest_importances,
     means_by,
 )
-from mcquack.studies.trainability.analysis.landscape import (
+from mcquack.studies.trainability.analysis.losses import (
     Directions,
     LossSlice,
+    Oscillation,
     alignment_loss,
     loss_slice,
+    oscillation,
     path_directions,
     random_directions,
 )
@@ -39,7 +46,6 @@ from mcquack.studies.trainability.analysis.shot_noise import (
 )
 from mcquack.studies.trainability.analysis.states import (
     Concentration,
-    Entanglement,
     Expressibility,
     entanglement,
     expressibility,
@@ -53,13 +59,10 @@ from mcquack.studies.trainability.analysis.states import (
 
 __all__ = [
     "Anova",
-    "Band",
     "Concentration",
-    "Convergence",
     "DecayFit",
     "Directions",
     "Effect",
-    "Entanglement",
     "Expressibility",
     "ForestImportances",
     "GroupMean",
@@ -71,7 +74,6 @@ __all__ = [
     "SizeMeans",
     "alignment_gradient_shots",
     "alignment_loss",
-    "convergence",
     "entanglement",
     "entry_gradient_shots",
     "exact_anova",

@@ -1,4 +1,4 @@
-"""How far the states of a circuit are from Haar-random ones, told by their fidelities."""
+"""What the states of a circuit are like: expressibility, entanglement, and how concentrated their fidelities are."""
 
 import math
 from dataclasses import dataclass, replace
@@ -19,6 +19,7 @@ from mcquack.simulators.statevector import StatevectorEngine
 Bins = Literal["haar", "uniform"]
 _DEFAULT_BINS = {"haar": 20, "uniform": 75}  # 75 are those of Sim et al. (2019)
 _PAIRS_AT_ONCE = 128
+_STATES_AT_ONCE = 64  # as many of 14 qubits as fit into a few megabytes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,10 +44,20 @@ class Expressibility:
 def expressibility(
     fidelities: ArrayLike, n_qubits: int, *, bins: Bins = "haar", n_bins: int | None = None
 ) -> Expressibility:
-    """Of fidelities between independently drawn states: the smaller, the more of all states a circuit reaches.
+    """How far fidelities between independently drawn states are from Haar's: the smaller, the more states are reached.
 
-    Bins are of equal probability under Haar's measure ("haar"), or of equal width as in the literature ("uniform"): for
-    10 qubits and more the first of the latter holds nearly all random fidelities, and they tell little.
+    Parameters
+    ----------
+    fidelities : exact ones, from 0 to 1, as of :func:`random_circuit_fidelities`.
+    n_qubits : width of the circuit.
+    bins : of equal probability under Haar's measure ("haar"), or of equal width as in the literature ("uniform"): for
+        10 qubits and more the first of the latter holds nearly all random fidelities, and they tell little.
+    n_bins : 20 and 75 unless given.
+
+    Examples
+    --------
+    >>> round(expressibility([1.0] * 100, 3, n_bins=10).divergence, 3)  # log 10: as far as ten bins can tell
+    2.303
     """
     require(bins in _DEFAULT_BINS, "bins", '"haar" or "uniform"', bins)
     number = _DEFAULT_BINS[bins] if n_bins is None else required_count("n_bins", n_bins)
@@ -74,7 +85,12 @@ def expressibility(
 
 
 def random_circuit_fidelities(feature_map: FeatureMap, *, n_pairs: int = 1000, seed: int = 0) -> FloatArray:
-    """Fidelities between pairs of states of this circuit, all of whose angles are drawn uniformly from a full turn."""
+    """Fidelities between pairs of states of this circuit, all of whose angles are drawn uniformly from a full turn.
+
+    >>> circuit = FeatureMap(n_qubits=2, n_features=2, n_layers=1)
+    >>> random_circuit_fidelities(circuit, n_pairs=5).shape
+    (5,)
+    """
     n_angles = 3 * feature_map.n_layers * feature_map.n_qubits
     # The same gates, but each angle has a feature of its own, so that many circuits make one batch.
     free = replace(feature_map, n_features=n_angles, features_per_gate=3)
@@ -89,23 +105,14 @@ def random_circuit_fidelities(feature_map: FeatureMap, *, n_pairs: int = 1000, s
     return np.asarray(np.minimum(np.concatenate(found), 1), np.float64)
 
 
-# How entangled the states of a circuit are.
-
-_ROWS_AT_ONCE = 64  # as many states of 14 qubits as fit into a few megabytes
-
-
-@dataclass(frozen=True, kw_only=True)
-class Entanglement:
-    """Meyer and Wallach's Q of a circuit's states: 0 for product states, 1 for GHZ states, ``haar`` for random ones."""
-
-    mean: float
-    std: float
-    n_states: int
-    haar: float
-
-
 def meyer_wallach(states: ArrayLike) -> FloatArray:
-    """Q = 2 (1 - mean over qubits of Tr ρ_q²) of every row of amplitudes (N, 2**n), from 0 to 1."""
+    """Meyer and Wallach's Q = 2 (1 - mean over qubits of Tr ρ_q²) of every row of amplitudes (N, 2**n), from 0 to 1.
+
+    It is 0 for product states and 1 for GHZ states.
+
+    >>> meyer_wallach([[1, 0, 0, 0]]).tolist()
+    [0.0]
+    """
     rows = np.atleast_2d(np.asarray(states))
     n_qubits = rows.shape[1].bit_length() - 1
     if rows.ndim != 2 or rows.shape[1] != 1 << n_qubits or n_qubits < 1:
@@ -123,41 +130,41 @@ def meyer_wallach(states: ArrayLike) -> FloatArray:
 
 
 def haar_entanglement(n_qubits: int) -> float:
-    """Mean of Q over Haar-random states, (2**n - 2) / (2**n + 1)."""
+    """Mean of Meyer and Wallach's Q over Haar-random states, (2**n - 2) / (2**n + 1).
+
+    >>> haar_entanglement(2)
+    0.4
+    """
     return (2.0**n_qubits - 2) / (2.0**n_qubits + 1)
 
 
-def entanglement(engine: StatevectorEngine, X: ArrayLike, weights: ArrayLike, bias: ArrayLike) -> Entanglement:
-    """Of the states that the samples have under the feature map with these parameters."""
+def entanglement(engine: StatevectorEngine, X: ArrayLike, weights: ArrayLike, bias: ArrayLike) -> FloatArray:
+    """Meyer and Wallach's Q of the states that samples have under the feature map; the mean is its entangling power.
+
+    >>> circuit = FeatureMap(n_qubits=2, n_features=2, n_layers=1)
+    >>> zeros = np.zeros(circuit.parameter_shape)
+    >>> entanglement(StatevectorEngine(circuit), np.ones((3, 2)), zeros, zeros).tolist()
+    [0.0, 0.0, 0.0]
+    """
     rows = np.asarray(X)
     if len(rows) == 0:
         raise InvalidInputError("there are no samples whose states could be entangled; pass one or more.")
-    found = np.concatenate(
+    return np.concatenate(
         [
-            meyer_wallach(engine.statevectors(engine.encode(rows[start : start + _ROWS_AT_ONCE], weights, bias)))
-            for start in range(0, len(rows), _ROWS_AT_ONCE)
+            meyer_wallach(engine.statevectors(engine.encode(rows[start : start + _STATES_AT_ONCE], weights, bias)))
+            for start in range(0, len(rows), _STATES_AT_ONCE)
         ]
     )
-    return Entanglement(
-        mean=float(found.mean()),
-        std=float(found.std()),
-        n_states=len(found),
-        haar=haar_entanglement(engine.feature_map.n_qubits),
-    )
-
-
-# Whether the entries of a kernel still differ, or are all alike as those of random states are.
 
 
 @dataclass(frozen=True, kw_only=True)
 class Concentration:
-    """Of fidelities between different states, as logarithms, since those of a thousand qubits are below any number.
+    """Moments of fidelities between different states, as logarithms, since those of a thousand qubits are so small.
 
     ``log_median`` and ``log_std`` are of the logarithms themselves. ``log_variance`` is None where all are equal, and
     pairs of exactly orthogonal states count in the mean and the variance, but not in the other two.
     """
 
-    n_qubits: int
     log_mean: float
     log_variance: float | None
     log_median: float
@@ -166,23 +173,18 @@ class Concentration:
 
     @property
     def mean(self) -> float:
-        """1 / 2**n for Haar-random states."""
+        """Mean fidelity, 1 / 2**n for Haar-random states."""
         return math.exp(self.log_mean)
 
     @property
     def variance(self) -> float:
-        """(2**n - 1) / (4**n (2**n + 1)) for Haar-random states."""
+        """Variance of fidelities, (2**n - 1) / (4**n (2**n + 1)) for Haar-random states."""
         return 0.0 if self.log_variance is None else math.exp(self.log_variance)
 
     @property
     def relative_std(self) -> float:
         """Standard deviation divided by the mean, which is what a normalised loss sees: about 1 for Haar's states."""
         return 0.0 if self.log_variance is None else math.exp(min(self.log_variance / 2 - self.log_mean, 700.0))
-
-    @property
-    def halvings_per_qubit(self) -> float:
-        """-log₂ of the mean divided by n: 1 for Haar-random states, 0 for states that are all equal."""
-        return -self.log_mean / (self.n_qubits * math.log(2))
 
     def as_row(self) -> dict[str, float]:
         """Plain finite numbers by name; "log_variance" is left out where there is none."""
@@ -198,7 +200,11 @@ class Concentration:
 
 
 def haar_log_moments(n_qubits: int) -> tuple[float, float]:
-    """Logarithms of mean and variance of the fidelities between Haar-random states."""
+    """Logarithms of mean and variance of the fidelities between Haar-random states.
+
+    >>> haar_log_moments(1000)[0] == -1000 * math.log(2)
+    True
+    """
     log_dimension = n_qubits * math.log(2)
     tiny = math.exp(-log_dimension)  # vanishes for thousands of qubits, as it may
     return -log_dimension, -2 * log_dimension + math.log1p(-tiny) - math.log1p(tiny)
@@ -214,7 +220,13 @@ def log_fidelities(engine: Engine[E], samples: E, centroids: E) -> FloatArray:
 
 
 def pair_log_fidelities(engine: Engine[Any], X: ArrayLike, weights: ArrayLike, bias: ArrayLike) -> FloatArray:
-    """log |⟨x_i|x_j⟩|² for all i < j under the feature map with these parameters."""
+    """log |⟨x_i|x_j⟩|² for all i < j under the feature map with these parameters.
+
+    >>> circuit = FeatureMap(n_qubits=2, n_features=2, n_layers=1)
+    >>> zeros = np.zeros(circuit.parameter_shape)
+    >>> pair_log_fidelities(StatevectorEngine(circuit, dtype=np.float64), np.ones((3, 2)), zeros, zeros).round(6) + 0.0
+    array([0., 0., 0.])
+    """
     rows = np.asarray(X)
     if len(rows) < 2:
         raise InvalidInputError(f"pairs take two samples or more, got {len(rows)}.")
@@ -222,8 +234,19 @@ def pair_log_fidelities(engine: Engine[Any], X: ArrayLike, weights: ArrayLike, b
     return log_fidelities(engine, encoded, encoded)[np.triu_indices(len(rows), 1)]
 
 
-def kernel_concentration(log_values: ArrayLike, n_qubits: int) -> Concentration:
-    """Of the logarithms of fidelities, of samples with each other or with centroids."""
+def kernel_concentration(log_values: ArrayLike) -> Concentration:
+    """Whether the entries of a kernel still differ, or are all alike as those of random states are.
+
+    Parameters
+    ----------
+    log_values : natural logarithms of fidelities, of samples with each other or with centroids.
+
+    Examples
+    --------
+    >>> found = kernel_concentration(np.log([0.5, 0.25]))
+    >>> round(found.mean, 4), round(found.variance, 4)
+    (0.375, 0.0156)
+    """
     logs = np.asarray(log_values, np.float64).reshape(-1)
     finite = logs[np.isfinite(logs)]
     if not len(finite) or np.isnan(logs).any() or (logs > 1e-3).any():
@@ -231,7 +254,6 @@ def kernel_concentration(log_values: ArrayLike, n_qubits: int) -> Concentration:
     top = float(finite.max())
     spread = float(np.var(np.exp(logs - top)))
     return Concentration(
-        n_qubits=required_count("n_qubits", n_qubits),
         log_mean=min(0.0, float(logsumexp(logs)) - math.log(len(logs))),
         log_variance=2 * top + math.log(spread) if spread > 0 else None,
         log_median=float(np.median(finite)),
