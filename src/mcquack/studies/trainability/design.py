@@ -18,8 +18,8 @@ from mcquack.bench.task import Task
 from mcquack.checks import did_you_mean, is_number, is_whole_number, require, required_count
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError
-from mcquack.models.engines import EngineName, RunsOn, check_engine, chosen_engine
-from mcquack.simulators.ring.engine import MAX_LAYERS
+from mcquack.simulators import Engine, EngineName, engine_of
+from mcquack.simulators.ring import MAX_LAYERS
 from mcquack.training.state import InitStrategy
 
 ModelName = Literal["mcquack", "quack", "vc", "shared_vc"]
@@ -76,8 +76,7 @@ class ProbeSettings:
         require(pair and bounds[0] < bounds[1], "feature_range", "an increasing pair of numbers", bounds)
         odd = self.landscape == 0 or (self.landscape >= 3 and self.landscape % 2 == 1)
         require(odd, "landscape", "0, or an odd number of at least 3", self.landscape)
-        check_engine(self.engine, self.n_qubits)
-        if self.is_variational and self.runs_on == "ring":
+        if self.is_variational and not self.runs_on.compiled_epoch:
             raise InvalidInputError(
                 f"{self.model} needs whole statevectors, at most 20 qubits, and was asked for {self.n_qubits} on the "
                 f"{self.engine} engine; leave out these sizes, or the model."
@@ -87,7 +86,9 @@ class ProbeSettings:
         no_slice = not (self.is_variational and self.landscape)
         require(no_slice, "landscape", f"0 for {self.model}, whose parameters are of another kind", self.landscape)
         shallow = self.n_layers is None or self.n_layers <= MAX_LAYERS
-        require(self.runs_on != "ring" or shallow, "n_layers", f"at most {MAX_LAYERS} on a ring engine", self.n_layers)
+        require(
+            not self.runs_on.few_layers or shallow, "n_layers", f"at most {MAX_LAYERS} on a ring engine", self.n_layers
+        )
 
     @property
     def is_variational(self) -> bool:
@@ -95,9 +96,12 @@ class ProbeSettings:
         return self.model in VARIATIONAL
 
     @property
-    def runs_on(self) -> RunsOn:
-        """The engine that "auto" comes to."""
-        return chosen_engine(self.engine, self.n_qubits)
+    def runs_on(self) -> Engine[Any]:
+        """The engine that "auto" comes to, without a circuit."""
+        engine = engine_of(self.engine, self.n_qubits)
+        widest = engine.most_qubits or self.n_qubits
+        require(self.n_qubits <= widest, "n_qubits", f"at most {widest:,} on the {engine.name} engine", self.n_qubits)
+        return engine
 
     @property
     def penalty(self) -> float:

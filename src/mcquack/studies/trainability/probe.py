@@ -14,9 +14,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from mcquack.arrays import FloatArray
 from mcquack.datasets.dataset import held_out
 from mcquack.errors import InvalidInputError
-from mcquack.models.engines import EngineName
 from mcquack.models.preparation import fitted_scaler, merged_repeats, scaled
-from mcquack.studies.hardware_twin.measuring import ScoredClassifier
+from mcquack.simulators import EngineName
+from mcquack.studies.scored import ScoredClassifier
 from mcquack.studies.trainability.design import ModelName, ProbeSettings
 from mcquack.studies.trainability.observation import Observation
 from mcquack.studies.trainability.subjects import TRAINING_TYPE, Problem, Row, Subject, new_subject, state_facts
@@ -197,7 +197,7 @@ def _observed_settings(problem: Problem) -> dict[str, Any]:
         "n_layers": problem.feature_map.n_layers,
         "n_features": problem.feature_map.n_features,
         "n_train": len(problem.data.X),
-        "engine": problem.settings.runs_on,
+        "engine": problem.settings.runs_on.name,
     }
 
 

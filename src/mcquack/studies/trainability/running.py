@@ -150,7 +150,7 @@ def work(task: Task) -> float:
     rows += _ROWS_OF_FACTS if settings.n_qubits <= _CACHED_QUBITS and not settings.is_variational else 0
     rows += sum(known.sizes.get(part, 0) for part in ("train", "test"))
     n_gates = feature_map.n_layers * feature_map.n_qubits
-    if settings.runs_on == "ring":
+    if settings.runs_on.few_layers:
         return float(rows * n_gates * _RING_GATE * 4 ** (2 * feature_map.n_layers - 2))
     n_circuits = 2 if settings.is_variational else 1
     waiting = _UNCACHED if feature_map.n_qubits > _CACHED_QUBITS else 1.0

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from mcquack.arrays import FloatArray
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.kernels.fidelity import centroid_kernel
-from mcquack.models.engines import new_engine
 from mcquack.randomness import stream
 from mcquack.simulators.statevector import StatevectorEngine
 from mcquack.studies.trainability.analysis.losses import (
@@ -79,7 +78,8 @@ class Problem:
     def engine(self, *, exact: bool) -> Any:
         """A new engine in double precision, or in that of training."""
         dtype = "float64" if exact else TRAINING_TYPE
-        return new_engine(self.settings.engine, self.feature_map, dtype=dtype, n_threads=self.n_threads)
+        kind = type(self.settings.runs_on)
+        return kind(self.feature_map, dtype=dtype, n_threads=self.n_threads)  # type: ignore[call-arg]
 
     def start(self, first_batch: TrainingData, *, seed: int) -> tuple[FloatArray, FloatArray]:
         """Weights and biases before the first step."""
@@ -178,7 +178,7 @@ class KernelSubject:
         """(N, M), larger for likelier classes: fidelities, or on a ring, where these may vanish, their logarithms."""
         engine, parameters = self.problem.engine(exact=False), self.parameters
         weights, bias = parameters.weights, parameters.bias
-        if self.problem.settings.runs_on == "ring":
+        if self.problem.settings.runs_on.few_layers:
             encoded = (engine.encode(rows, weights, bias) for rows in (X, parameters.centroids))
             scores: FloatArray = engine.log_fidelities(*encoded)
             return scores
@@ -309,10 +309,11 @@ def state_facts(engine: Any, X: FloatArray, weights: FloatArray, bias: FloatArra
         return {}
     facts = kernel_concentration(pair_log_fidelities(engine, rows, weights, bias)).as_row()
     # Beyond 14 qubits, whole states of so many samples take gigabytes.
-    if isinstance(engine, StatevectorEngine) and 2 <= n_qubits <= 14:
+    has_states = hasattr(engine, "statevectors")
+    if has_states and 2 <= n_qubits <= 14:
         facts["entanglement"] = float(entanglement(engine, rows, weights, bias).mean())
         facts["entanglement_haar"] = haar_entanglement(n_qubits)
-    if isinstance(engine, StatevectorEngine) and n_qubits <= 10:
+    if has_states and n_qubits <= 10:
         pairs = random_circuit_fidelities(engine.feature_map, n_pairs=400, seed=seed)
         facts["expressibility"] = expressibility(pairs, n_qubits).excess
     return {name: float(value) for name, value in facts.items() if np.isfinite(value)}
@@ -324,7 +325,7 @@ def shots_of_start(engine: Any, batch: TrainingData, parameters: Parameters, *, 
     Shifting one angle after the other takes dozens of passes, so 16 samples and 6 angles stand for all, and whole
     statevectors of more than 14 qubits are left out.
     """
-    if isinstance(engine, StatevectorEngine) and engine.feature_map.n_qubits > 14:
+    if hasattr(engine, "statevectors") and engine.feature_map.n_qubits > 14:
         return {}
     few = _part(batch, slice(16))
     shots = {
