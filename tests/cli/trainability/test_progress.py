@@ -1,9 +1,9 @@
 import pytest
 
 from mcquack.bench.outcome import Environment, Outcome
+from mcquack.bench.progress import CellProgress
 from mcquack.bench.runner import Event
 from mcquack.bench.task import Task
-from mcquack.cli.bench_progress import CellProgress
 from mcquack.cli.trainability import StudyProgress
 
 

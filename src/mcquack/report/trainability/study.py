@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from mcquack.bench.outcome import Environment, Outcome
-from mcquack.bench.rows import RunRecord
-from mcquack.bench.store import Store
+from mcquack.bench.store import RunRecord, Store
 from mcquack.report.trainability.figures import varied_settings
 from mcquack.studies.trainability import PROBE
 from mcquack.studies.trainability import observations as stored_observations
