@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from mcquack.bench.plan import Step
 from mcquack.bench.runner import Interrupts, run
 from mcquack.bench.store import Store
 from mcquack.errors import StoreError, WorkerLostError
+from mcquack.numerics import NUMERICS
 from tests.bench.doubles import (
     LOG,
     N_SEEDS,
@@ -114,6 +116,20 @@ def test_a_finished_benchmark_is_only_read():
     assert not again.submitted
     assert len(kinds(told, "known")) == N_TASKS
     assert len(kinds(told, "cell_done")) == len(CELLS)
+
+
+def test_tasks_of_an_older_numerics_version_are_run_anew_and_their_rows_stay():
+    given_cell = cell(model="mcquack")
+    old = [replace(task, numerics=1) for task in search_tasks(given_cell)]
+    executor = ScriptedExecutor()
+    with new_store() as store:
+        for task in old:
+            store.add(scored(task))
+        told = events((given_cell,), store, executor)
+        assert {task.id for task in old} < store.finished_ids()
+        assert store.numerics() == {1: len(old), NUMERICS: len(executor.submitted)}
+    assert not kinds(told, "known")
+    assert len(executor.submitted) == 6 + N_SEEDS
 
 
 @few
