@@ -14,12 +14,12 @@ from rich.console import Console
 from benchmarks.machine import description
 from benchmarks.tables import Table, add_output_arguments, write_results
 from mcquack.bench import ranking
-from mcquack.bench.executors.local import LocalExecutor
+from mcquack.bench.executors import LocalExecutor
 from mcquack.bench.outcome import METRICS, Outcome, current_environment
-from mcquack.bench.plan import Cell, Choice, most_tasks
+from mcquack.bench.plan import Cell, Choice
 from mcquack.bench.runner import run
 from mcquack.bench.store import Store
-from mcquack.bench.suites import read_suite
+from mcquack.bench.suite import read_suite
 from mcquack.bench.task import TEST, Task
 from mcquack.datasets import names
 from mcquack.models import catalog
@@ -81,7 +81,7 @@ def scaling(jobs: int, data_dir: str | None, *, rounds: int) -> dict[str, float]
                 best[count] = min(best[count], run_seconds(suite.cells(), executor)[0])
     return {
         "jobs": jobs,
-        "n_tasks": sum(map(most_tasks, suite.cells())),
+        "n_tasks": sum(cell.most_tasks for cell in suite.cells()),
         "seconds_alone": best[1],
         "seconds_together": best[jobs],
         "ratio": best[1] / best[jobs],

@@ -1,4 +1,7 @@
-"""One file and whoever uses it."""
+"""SQLite files of mcquack's own: what tells their kinds apart, how they are opened, written safely and explained.
+
+Stores of benchmarks and ledgers of devices are two kinds.
+"""
 
 import shutil
 import sqlite3
@@ -9,7 +12,6 @@ from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from mcquack.errors import McQuackError, StoreBusyError, StoreError
@@ -18,28 +20,33 @@ if TYPE_CHECKING:
     from filelock import BaseFileLock
 
 
-# What tells one kind of file from another: its tables, and what to say of it.
-
 Migration = Callable[[sqlite3.Connection], None]
 Meaning = tuple[str, str]  # what happened to a file, and what to do
+
+_SECONDS_TO_WAIT = 30.0  # for others to finish a transaction
 
 
 @dataclass(frozen=True, kw_only=True)
 class FileKind:
     """Files that mcquack makes, reads and recognizes as its own.
 
-    Args:
-        application_id: Tells them from all other SQLite files.
-        migrations: The one at position v leads from version v to version v + 1; those that were released never change.
-        synchronous: How writes wait for the disk. With ``NORMAL`` a power cut may cost the last few, never the file,
-            and a process that is killed loses nothing; with ``FULL`` no power cut loses any.
-        noun: What one of them is called.
-        maker: What makes one, as the subject of a sentence.
-        safe: The sentence, without its dot, that tells whoever meets an error what is not lost.
-        try_again: How to go on after an error.
-        writing: What another process does with the file that it holds, as a verb.
-        stopping: How to end that process, and what it leaves.
-        meanings: By names of SQLite's codes, where more than the usual ones can occur.
+    Parameters
+    ----------
+    application_id
+        Tells them from all other SQLite files.
+    migrations
+        The one at position v leads from version v to version v + 1; those that were released never change.
+    synchronous
+        How writes wait for the disk. With ``NORMAL`` a power cut may cost the last few, never the file, and a process
+        that is killed loses nothing; with ``FULL`` no power cut loses any.
+    noun, maker
+        What one of them is called, and what makes one, as the subject of a sentence.
+    safe
+        The sentence, without its dot, that tells whoever meets an error what is not lost.
+    try_again, writing, stopping
+        How to go on after an error, what another process does with the file that it holds, and how to end that process.
+    meanings
+        What happened and what to do, by names of SQLite's codes, where more than the usual ones can occur.
     """
 
     application_id: int
@@ -69,32 +76,29 @@ def executing(*statements: str) -> Migration:
     return execute
 
 
-# What the errors of SQLite and of the system mean to whoever uses a file.
-
-_NOTHING_IS_SAFE = ("NOTADB", "CORRUPT")
-
-
 @contextmanager
 def explained(kind: FileKind, place: object) -> Iterator[None]:
-    """Turns errors into one that says which file, what happened, what is safe and what to do."""
+    """Turns errors of SQLite and of the system into one that says which file, what happened, and what to do."""
     try:
         yield
     except McQuackError:
         raise
     except (sqlite3.Error, OSError) as error:
-        raise StoreError(_explanation(error, kind, place=place)) from error
+        name = _code(error)
+        otherwise = ("something unexpected happened", f"if {kind.maker} made it, report a bug")
+        what, help_ = _meanings(kind).get(name, otherwise)
+        safe = "" if name in ("NOTADB", "CORRUPT") else f" {kind.safe}."
+        raise StoreError(f"the {kind.noun} {place} cannot be used, {what} ({error}): {help_}.{safe}") from error
 
 
-def _explanation(error: sqlite3.Error | OSError, kind: FileKind, *, place: object) -> str:
-    name = _name(error)
-    otherwise = ("something unexpected happened", f"if {kind.maker} made it, report a bug")
-    what, help_ = _meanings(kind).get(name, otherwise)
-    safe = "" if name in _NOTHING_IS_SAFE else f" {kind.safe}."
-    return f"the {kind.noun} {place} cannot be used, {what} ({error}): {help_}.{safe}"
+def _code(error: sqlite3.Error | OSError) -> str:
+    """The name of SQLite's code without its details, as IOERR for SQLITE_IOERR_WRITE, which asks for nothing else."""
+    if isinstance(error, OSError):
+        return "PERM" if isinstance(error, PermissionError) else "IOERR"
+    return getattr(error, "sqlite_errorname", "SQLITE_ERROR").split("_")[1]
 
 
 def _meanings(kind: FileKind) -> Mapping[str, Meaning]:
-    """By the name of SQLite's code, without its details."""
     return {
         "FULL": ("the disk is full", f"make room and {kind.try_again}"),
         "READONLY": ("it or its folder is read-only", "allow writing to both, or copy it to where you may write"),
@@ -108,203 +112,8 @@ def _meanings(kind: FileKind) -> Mapping[str, Meaning]:
     }
 
 
-def _name(error: sqlite3.Error | OSError) -> str:
-    """IOERR for SQLITE_IOERR_WRITE: what follows it asks for nothing else."""
-    if isinstance(error, PermissionError):
-        return "PERM"
-    if isinstance(error, OSError):
-        return "IOERR"
-    return getattr(error, "sqlite_errorname", "SQLITE_ERROR").split("_")[1]
-
-
-# How the tables of a file become those of the newest version.
-
-
-def version(connection: sqlite3.Connection) -> int:
-    """That of the tables; 0 before there are any."""
-    return int(connection.execute("PRAGMA user_version").fetchone()[0])
-
-
-def is_of(kind: FileKind, connection: sqlite3.Connection) -> bool:
-    """Whether mcquack made the file, and to be of this kind."""
-    return bool(connection.execute("PRAGMA application_id").fetchone()[0] == kind.application_id)
-
-
-def migrate(kind: FileKind, connection: sqlite3.Connection) -> None:
-    """Brings the tables to the newest version, all steps or none; the caller holds a transaction."""
-    missing = kind.migrations[version(connection) :]
-    if not missing:
-        return
-    for step in missing:
-        step(connection)
-    connection.execute(f"PRAGMA application_id = {kind.application_id}")
-    connection.execute(f"PRAGMA user_version = {kind.newest_version}")
-
-
-# Connections to a file: one that writes, or any number that read.
-
-_SECONDS_TO_WAIT = 30.0  # for others to finish a transaction
-
-
-def writing_connection(kind: FileKind, path: Path, *, create: bool) -> sqlite3.Connection:
-    """To a file of the newest version; an older one is migrated, and with ``create`` a missing one is made."""
-    connection = _connect(path, mode="rwc" if create else "rw")
-    with _closed_on_error(connection):
-        _prepare(kind, connection, path=path, create=create)
-    return connection
-
-
-def reading_connection(kind: FileKind, path: Path) -> sqlite3.Connection:
-    """To a file of the newest version; an older one is read into memory and migrated there."""
-    connection = _readable(path)
-    with _closed_on_error(connection):
-        _refuse_others(kind, connection, path=path, create=False)
-        if version(connection) == kind.newest_version:
-            return connection
-        copy = _copy_in_memory(connection)
-    connection.close()
-    with _closed_on_error(copy):
-        migrate(kind, copy)
-    return copy
-
-
-def memory_connection(kind: FileKind) -> sqlite3.Connection:
-    """To tables that end with the process."""
-    connection = _in_memory(check_same_thread=False)  # the caller lets one thread in at a time
-    with _closed_on_error(connection):
-        migrate(kind, connection)
-        connection.execute("PRAGMA foreign_keys = ON")
-    return connection
-
-
-def require_file(kind: FileKind, path: Path) -> None:
-    """Refuses a path with no file."""
-    if not path.is_file():
-        raise StoreError(f"there is no {kind.noun} at {path}; {kind.maker} makes one.")
-
-
-def leave_one_file(connection: sqlite3.Connection) -> None:
-    """Folds the log of a file into it, so that it can be copied, and read where nobody may write."""
-    connection.execute("PRAGMA busy_timeout = 0")
-    # The log stays while others read, and rows stay in it if the disk is full; the next writer tries again.
-    for statement in ("PRAGMA wal_checkpoint", "PRAGMA journal_mode = DELETE"):
-        with suppress(sqlite3.OperationalError):
-            connection.execute(statement).fetchall()
-
-
-def _prepare(kind: FileKind, connection: sqlite3.Connection, *, path: Path, create: bool) -> None:
-    connection.execute("BEGIN IMMEDIATE")
-    if not create or path.stat().st_size > 0:  # only what has no content at all may be overwritten
-        _refuse_others(kind, connection, path=path, create=create)
-    migrate(kind, connection)
-    connection.execute("COMMIT")
-    connection.execute("PRAGMA foreign_keys = ON")
-    # A log lets others read while one writes. Some network disks offer none; NORMAL could cost the file there.
-    (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
-    connection.execute(f"PRAGMA synchronous = {kind.synchronous if mode == 'wal' else 'FULL'}")
-
-
-def _refuse_others(kind: FileKind, connection: sqlite3.Connection, *, path: Path, create: bool) -> None:
-    """Refuses files of other programs, of other kinds and of newer versions."""
-    if not is_of(kind, connection):
-        or_new = ", or one where there is no file yet" if create else ""
-        raise StoreError(
-            f"{path} is no {kind.noun} of mcquack, and was left as it is; give the path of one that {kind.maker} "
-            f"made{or_new}."
-        )
-    if (found := version(connection)) > kind.newest_version:
-        raise StoreError(
-            f"the {kind.noun} {path} has version {found} and was written by a newer mcquack; this one knows versions "
-            f"up to {kind.newest_version}: upgrade mcquack. {kind.safe}."
-        )
-
-
-def _connect(path: Path, *, mode: str) -> sqlite3.Connection:
-    # Transactions begin and end where the code says so, hence no isolation level.
-    uri = f"{path.absolute().as_uri()}?mode={mode}"
-    connection = sqlite3.connect(uri, uri=True, timeout=_SECONDS_TO_WAIT, isolation_level=None)
-    connection.row_factory = sqlite3.Row
-    return connection
-
-
-def _in_memory(*, check_same_thread: bool = True) -> sqlite3.Connection:
-    connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=check_same_thread)
-    connection.row_factory = sqlite3.Row
-    return connection
-
-
-def _readable(path: Path) -> sqlite3.Connection:
-    connection = _connect(path, mode="ro")
-    try:
-        with _closed_on_error(connection):
-            version(connection)
-    except sqlite3.OperationalError as error:
-        if not error.sqlite_errorname.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN")):
-            raise
-        return _readable_without_writing(path)
-    return connection
-
-
-def _readable_without_writing(path: Path) -> sqlite3.Connection:
-    """For a file that SQLite would have to repair first, or to note beside it who reads what."""
-    unfinished = [log for log in _logs(path) if log.exists() and log.stat().st_size > 0]
-    if not unfinished:
-        return _connect(path, mode="ro&immutable=1")
-    with TemporaryDirectory() as folder:
-        for file in (path, *unfinished):
-            shutil.copyfile(file, Path(folder) / file.name)
-        with closing(_connect(Path(folder) / path.name, mode="rw")) as connection:
-            return _copy_in_memory(connection)
-
-
-def _logs(path: Path) -> tuple[Path, ...]:
-    """Where SQLite notes what a writer that was killed has left to do."""
-    return tuple(path.with_name(f"{path.name}-{kind}") for kind in ("wal", "journal"))
-
-
-@contextmanager
-def _closed_on_error(connection: sqlite3.Connection) -> Iterator[None]:
-    try:
-        yield
-    except BaseException:
-        connection.close()
-        raise
-
-
-def _copy_in_memory(connection: sqlite3.Connection) -> sqlite3.Connection:
-    copy = _in_memory()
-    with _closed_on_error(copy):
-        connection.backup(copy)
-    return copy
-
-
-# Keeps a second writer away from a file.
-
-
-def acquired_lock(kind: FileKind, path: Path) -> "BaseFileLock":
-    """The lock of the file at ``path``, in another one beside it; it ends with the process, however that ends."""
-    from filelock import FileLock, Timeout
-
-    # One file, one lock, whichever link leads to it. Whoever closes the file may be another thread.
-    place = path.resolve()
-    lock = FileLock(place.with_name(f"{place.name}.lock"), thread_local=False)
-    try:
-        lock.acquire(timeout=0)
-    except Timeout as error:
-        raise StoreBusyError(
-            f"another process is {kind.writing} the {kind.noun} {path}; wait for it to end or {kind.stopping}, or use "
-            f"another {kind.noun}. Reading is possible meanwhile."
-        ) from error
-    except (OSError, NotImplementedError) as error:
-        raise StoreError(
-            f"the {kind.noun} {path} cannot be written, as no lock can be made beside it ({error}): allow writing to "
-            f"its folder, or use a {kind.noun} elsewhere. {kind.safe}."
-        ) from error
-    return lock
-
-
 class Database:
-    """What files of all kinds share; a class for one kind names it and says what its rows mean.
+    """An open file of one kind; a subclass for that kind names it as ``_kind`` and says what its rows mean.
 
     Whatever a call has written is there when it returns, even if the process is killed right after. One process writes
     at a time, and any number read meanwhile. A file is used by the thread that opened it.
@@ -324,14 +133,14 @@ class Database:
         """To read or to write; ``create`` is to write, and to make the file if there is none."""
         place = Path(path)
         with explained(cls._kind, place):
-            if not create:
-                require_file(cls._kind, place)
+            if not create and not place.is_file():
+                raise StoreError(f"there is no {cls._kind.noun} at {place}; {cls._kind.maker} makes one.")
             if not (write or create):
-                return cls(place, reading_connection(cls._kind, place))
+                return cls(place, _reading_connection(cls._kind, place))
             place.parent.mkdir(parents=True, exist_ok=True)
-            lock = acquired_lock(cls._kind, place)
+            lock = _acquired_lock(cls._kind, place)
             try:
-                return cls(place, writing_connection(cls._kind, place, create=create), lock=lock)
+                return cls(place, _writing_connection(cls._kind, place, create=create), lock=lock)
             except BaseException:
                 lock.release()
                 raise
@@ -339,14 +148,23 @@ class Database:
     @classmethod
     def _opened_in_memory(cls) -> Self:
         """One without a file, that ends with the process; threads may share it if they take turns."""
-        return cls(None, memory_connection(cls._kind))
+        connection = _new_connection(":memory:", check_same_thread=False)
+        with _closed_on_error(connection):
+            _migrate(cls._kind, connection)
+            connection.execute("PRAGMA foreign_keys = ON")
+        return cls(None, connection)
 
     def close(self) -> None:
         """Ends the use of the file; one that was written is a single file then, but for its lock."""
         lock, self._lock = self._lock, None
         try:
             if lock is not None:
-                leave_one_file(self._connection)
+                # The log is folded into the file, so that it can be copied, and read where nobody may write. It stays
+                # while others read, and rows stay in it if the disk is full; the next writer tries again.
+                self._connection.execute("PRAGMA busy_timeout = 0")
+                for statement in ("PRAGMA wal_checkpoint", "PRAGMA journal_mode = DELETE"):
+                    with suppress(sqlite3.OperationalError):
+                        self._connection.execute(statement).fetchall()
             self._connection.close()
         finally:
             if lock is not None:
@@ -355,9 +173,7 @@ class Database:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def __str__(self) -> str:
@@ -393,3 +209,139 @@ class Database:
                 f"a row of the {self._kind.noun} {self} cannot be read ({error}): it was damaged, or written by "
                 f"another version of mcquack; use that version, or a copy of the {self._kind.noun}."
             ) from error
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    """The version of the tables; 0 before there are any."""
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _migrate(kind: FileKind, connection: sqlite3.Connection) -> None:
+    """Brings the tables to the newest version, all steps or none; the caller holds a transaction."""
+    missing = kind.migrations[_version(connection) :]
+    if not missing:
+        return
+    for step in missing:
+        step(connection)
+    connection.execute(f"PRAGMA application_id = {kind.application_id}")
+    connection.execute(f"PRAGMA user_version = {kind.newest_version}")
+
+
+def _writing_connection(kind: FileKind, path: Path, *, create: bool) -> sqlite3.Connection:
+    """A connection to a file that is migrated to the newest version, or made if it is missing and to be made."""
+    connection = _connect(path, mode="rwc" if create else "rw")
+    with _closed_on_error(connection):
+        connection.execute("BEGIN IMMEDIATE")
+        if not create or path.stat().st_size > 0:  # only what has no content at all may be overwritten
+            _refuse_others(kind, connection, path=path, create=create)
+        _migrate(kind, connection)
+        connection.execute("COMMIT")
+        connection.execute("PRAGMA foreign_keys = ON")
+        # A log lets others read while one writes. Some network disks offer none; NORMAL could cost the file there.
+        (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
+        connection.execute(f"PRAGMA synchronous = {kind.synchronous if mode == 'wal' else 'FULL'}")
+    return connection
+
+
+def _reading_connection(kind: FileKind, path: Path) -> sqlite3.Connection:
+    """A connection to a file of the newest version; an older one is read into memory and migrated there."""
+    connection = _readable(path)
+    with _closed_on_error(connection):
+        _refuse_others(kind, connection, path=path, create=False)
+        if _version(connection) == kind.newest_version:
+            return connection
+        copy = _copy_in_memory(connection)
+    connection.close()
+    with _closed_on_error(copy):
+        _migrate(kind, copy)
+    return copy
+
+
+def _refuse_others(kind: FileKind, connection: sqlite3.Connection, *, path: Path, create: bool) -> None:
+    """Refuses files of other programs, of other kinds and of newer versions."""
+    if connection.execute("PRAGMA application_id").fetchone()[0] != kind.application_id:
+        or_new = ", or one where there is no file yet" if create else ""
+        raise StoreError(
+            f"{path} is no {kind.noun} of mcquack, and was left as it is; give the path of one that {kind.maker} "
+            f"made{or_new}."
+        )
+    if (found := _version(connection)) > kind.newest_version:
+        raise StoreError(
+            f"the {kind.noun} {path} has version {found} and was written by a newer mcquack; this one knows versions "
+            f"up to {kind.newest_version}: upgrade mcquack. {kind.safe}."
+        )
+
+
+def _connect(path: Path, *, mode: str) -> sqlite3.Connection:
+    return _new_connection(f"{path.absolute().as_uri()}?mode={mode}", uri=True, timeout=_SECONDS_TO_WAIT)
+
+
+def _new_connection(place: str, **options: Any) -> sqlite3.Connection:
+    # Transactions begin and end where the code says so, hence no isolation level.
+    connection: sqlite3.Connection = sqlite3.connect(place, isolation_level=None, **options)
+    connection.row_factory = sqlite3.Row
+    return connection
+
+
+def _readable(path: Path) -> sqlite3.Connection:
+    connection = _connect(path, mode="ro")
+    try:
+        with _closed_on_error(connection):
+            _version(connection)
+    except sqlite3.OperationalError as error:
+        if not error.sqlite_errorname.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN")):
+            raise
+        return _readable_without_writing(path)
+    return connection
+
+
+def _readable_without_writing(path: Path) -> sqlite3.Connection:
+    """For a file that SQLite would have to repair first, or to note beside it who reads what."""
+    # Where SQLite notes what a writer that was killed has left to do.
+    logs = (path.with_name(f"{path.name}-{kind}") for kind in ("wal", "journal"))
+    unfinished = [log for log in logs if log.exists() and log.stat().st_size > 0]
+    if not unfinished:
+        return _connect(path, mode="ro&immutable=1")
+    with TemporaryDirectory() as folder:
+        for file in (path, *unfinished):
+            shutil.copyfile(file, Path(folder) / file.name)
+        with closing(_connect(Path(folder) / path.name, mode="rw")) as connection:
+            return _copy_in_memory(connection)
+
+
+@contextmanager
+def _closed_on_error(connection: sqlite3.Connection) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        connection.close()
+        raise
+
+
+def _copy_in_memory(connection: sqlite3.Connection) -> sqlite3.Connection:
+    copy = _new_connection(":memory:")
+    with _closed_on_error(copy):
+        connection.backup(copy)
+    return copy
+
+
+def _acquired_lock(kind: FileKind, path: Path) -> "BaseFileLock":
+    """The lock of the file at ``path``, in another one beside it; it ends with the process, however that ends."""
+    from filelock import FileLock, Timeout
+
+    # One file, one lock, whichever link leads to it. Whoever closes the file may be another thread.
+    place = path.resolve()
+    lock = FileLock(place.with_name(f"{place.name}.lock"), thread_local=False)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout as error:
+        raise StoreBusyError(
+            f"another process is {kind.writing} the {kind.noun} {path}; wait for it to end or {kind.stopping}, or use "
+            f"another {kind.noun}. Reading is possible meanwhile."
+        ) from error
+    except (OSError, NotImplementedError) as error:
+        raise StoreError(
+            f"the {kind.noun} {path} cannot be written, as no lock can be made beside it ({error}): allow writing to "
+            f"its folder, or use a {kind.noun} elsewhere. {kind.safe}."
+        ) from error
+    return lock

@@ -12,11 +12,10 @@ from mcquack import datasets
 from mcquack.bench import samples as samples_module
 from mcquack.bench.evaluation import outcome
 from mcquack.bench.outcome import Outcome, current_environment
-from mcquack.bench.plan import Cell, most_tasks, plan
-from mcquack.bench.search import SearchMethod
-from mcquack.bench.suites import read_suite
+from mcquack.bench.plan import Cell, SearchMethod, listed_settings, plan
+from mcquack.bench.suite import read_suite
 from mcquack.bench.task import Split
-from mcquack.errors import MissingDependencyError
+from mcquack.errors import InvalidInputError, MissingDependencyError
 from mcquack.models.catalog import SearchSpace
 
 SPACE = SearchSpace.of({"a": list(range(6)), "b": [0.1, 0.2, 0.3], "c": "kept"})
@@ -71,7 +70,7 @@ def test_first_the_search_then_the_seeds_of_what_it_chose(method):
     assert {task.settings for task in final} == {tuple(sorted(choice.settings.items()))}
     assert choice.final_ids == tuple(task.id for task in final)
     assert set(choice.task_ids) == {task.id for task in tasks if task.phase == "search"}
-    assert len(tasks) <= most_tasks(cell(method))
+    assert len(tasks) <= cell(method).most_tasks
 
 
 def test_the_grid_finds_the_summit():
@@ -157,7 +156,7 @@ def test_without_anything_to_search_there_are_final_tasks_only(given_cell):
     tasks, choice = walked(given_cell, answer=failed)
     assert {task.phase for task in tasks} == {"final"}
     assert choice.score is None
-    assert len(tasks) == most_tasks(given_cell) == 3
+    assert len(tasks) == given_cell.most_tasks == 3
 
 
 def test_optuna_asks_the_same_questions_every_time_and_prunes():
@@ -230,3 +229,50 @@ def test_no_choice_ever_depends_on_a_test_part(suite, monkeypatch):
     samples_module._test.cache_clear()
     assert clean[:2] == poisoned[:2]
     assert clean[2] != poisoned[2]  # so the noise was there to be seen
+
+
+GRID = SearchSpace.of({"a": [1, 2, 3], "b": ["x", "y"], "c": [True, False], "d": 0.5})
+
+
+@pytest.mark.parametrize("text", ["grid", "none", "random:1", "random:30", "optuna:100"])
+def test_a_method_is_what_it_is_called(text):
+    assert str(SearchMethod.parse(text)) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "Grid", "random", "optuna:", "random:0", "random:-3", "random:3.5", "grid:5", "none:1", "tpe:5", "random:²"],
+)
+def test_anything_else_is_refused_with_an_example(text):
+    with pytest.raises(InvalidInputError, match="random:30"):
+        SearchMethod.parse(text)
+
+
+@given(budget=st.integers(1, 40))
+def test_a_random_search_draws_different_settings_of_the_space(budget):
+    found = listed_settings(GRID, SearchMethod("random", budget), purpose=("iris3", "svc"))
+    assert len(found) == SearchMethod("random", budget).most_settings(len(GRID)) == min(budget, 12)
+    assert len({tuple(each.items()) for each in found}) == len(found)
+    assert all(each in list(GRID) for each in found)
+
+
+@given(budget=st.integers(1, 11))
+def test_a_larger_budget_tries_all_that_a_smaller_one_does(budget):
+    small, large = (
+        listed_settings(GRID, SearchMethod("random", size), purpose=("iris3", "svc")) for size in (budget, budget + 1)
+    )
+    assert all(each in large for each in small)
+
+
+def test_other_cells_draw_other_settings():
+    draws = [listed_settings(GRID, SearchMethod("random", 4), purpose=(name, "svc")) for name in "abcdef"]
+    assert any(draw != draws[0] for draw in draws)
+
+
+def test_the_grid_is_the_whole_space_in_order():
+    assert listed_settings(GRID, SearchMethod("grid"), purpose=()) == list(GRID)
+
+
+def test_one_setting_needs_no_search():
+    assert SearchMethod("grid").most_settings(1) == 0
+    assert SearchMethod("none").most_settings(100) == 0

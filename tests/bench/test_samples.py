@@ -1,4 +1,4 @@
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from mcquack import datasets
 from mcquack.bench import samples as module
-from mcquack.bench.samples import Development, samples
+from mcquack.bench.samples import samples, without_test
 from mcquack.bench.task import TEST, VALIDATION, Split, TableSource, Task
 from mcquack.errors import InvalidInputError
 
@@ -53,9 +53,9 @@ def test_a_cut_that_is_larger_than_the_fold_changes_nothing():
 
 
 def test_development_has_no_test_part():
-    assert "test" not in {field.name for field in fields(Development)}
-    kept = Development.of(datasets.load("pm2_generated"))
-    assert kept.validation is not None
+    kept = without_test(datasets.load("pm2_generated"))
+    assert kept.test is None
+    assert set(kept.parts) == {"train", "validation"}
 
 
 @pytest.mark.parametrize("split", [FOLD, VALIDATION])

@@ -1,3 +1,4 @@
+import hashlib
 import json
 import pickle
 from pathlib import Path
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 
 from mcquack.bench.task import TEST, VALIDATION, Split, TableSource, Task
 from mcquack.errors import InvalidInputError
+from mcquack.numerics import NUMERICS
 
 VALUES = st.one_of(
     st.booleans(),
@@ -82,6 +84,27 @@ def test_where_a_table_lies_does_not_matter_but_its_bytes_do(tmp_path):
 def test_an_id_stays_what_it_was_in_stores_that_exist():
     made = Task.of("iris3", "svc", {"gamma": 0.1, "C": 100.0}, split=Split(kind="fold", fold=2, n_folds=5), seed=3)
     assert made.id == "d2733d3f25cc73dd"
+
+
+def test_the_numerics_version_is_part_of_a_task_of_a_model_of_mcquack():
+    made = [task(model="mcquack", numerics=version) for version in (1, 2, 3)]
+    assert len({each.id for each in made}) == 3
+    assert [Task.from_json(each.to_json()) for each in made] == made
+    assert task(model="mcquack").numerics == task(model="mcquack.studies.x:Y").numerics == NUMERICS
+
+
+def test_a_task_without_a_numerics_version_is_of_the_first_and_has_the_id_it_had():
+    content = task(model="mcquack").to_json()
+    del content["numerics"]
+    before = Task.from_json(content)
+    assert before.numerics == 1
+    assert before.id == hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
+
+
+@pytest.mark.parametrize("model", ["svc", "sklearn.svm:SVC", "mcquackish:Model", "unknown"])
+def test_models_of_other_libraries_have_no_numerics_version(model):
+    assert task(model=model).numerics is task(model=model, numerics=2).numerics is None
+    assert "numerics" not in task(model=model).to_json()
 
 
 def test_only_the_test_part_is_final():

@@ -1,12 +1,12 @@
-"""From a task to its outcome: load, fit, score."""
+"""From a task to its outcome: load the samples, fit the model, score its predictions, and keep small pictures of it."""
 
 import time
 import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from functools import cache
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -14,23 +14,125 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 from threadpoolctl import ThreadpoolController
 
-from mcquack.bench.outcome import Metric, Outcome, Stage, current_environment
-from mcquack.bench.samples import Samples, fit_takes_validation, new_model, samples
-from mcquack.bench.task import Task, history_columns, kernel_sample
+from mcquack.bench.outcome import Metric, Outcome, Stage, current_environment, now
+from mcquack.bench.samples import Samples, new_model, samples
+from mcquack.bench.task import Task
+from mcquack.checks import is_number, is_whole_number
 from mcquack.datasets import Part
 
-# How well predictions fit the labels; the averages over classes give every class the same weight.
+Confusion = NDArray[np.int64]
+Labels = NDArray[np.generic]
 
-Counts = NDArray[np.int64]
+_MOST_WARNINGS = 5
+_MOST_EPOCHS = 200
+_MOST_ROWS = 60
+_DIGITS = 5
+_NOT_OF_THE_TASK = ("seconds",)  # they differ from run to run, and the outcome of a task does not
 
 
-def confusion(truth: NDArray[np.intp], predicted: NDArray[np.intp], *, n_classes: int) -> Counts:
+def outcome(task: Task, *, data_dir: str | None = None) -> Outcome:
+    """Trains and scores the model of a task on one thread; an exception becomes a failed outcome with its traceback.
+
+    Parameters
+    ----------
+    task
+        What to train, and on which samples.
+    data_dir
+        Where the files of published datasets are, by default where ``mcquack.datasets.load`` looks.
+
+    Returns
+    -------
+    Outcome
+        The scores on all parts that the task may see, with the seconds of each stage.
+
+    Examples
+    --------
+    >>> given = outcome(Task.of("two_curves_4", "svc", {"C": 10.0}))
+    >>> sorted(given.scores), given.failed
+    (['test', 'train'], False)
+    """
+    seconds: dict[Stage, float] = {}
+    found: dict[str, Any] = {}
+    with warnings.catch_warnings(record=True) as caught, _threads().limit(limits=1):
+        warnings.simplefilter("always")
+        try:
+            found = _measured(task, seconds, data_dir=data_dir)
+        except Exception:
+            found["error"] = traceback.format_exc()
+    details = dict(found.pop("details", {}))
+    messages = list(dict.fromkeys(f"{each.category.__name__}: {each.message}" for each in caught))
+    if messages:
+        details["warnings"] = messages[:_MOST_WARNINGS]
+    return Outcome(
+        task=task, environment=current_environment(), seconds=seconds, details=details, finished_at=now(), **found
+    )
+
+
+@contextmanager
+def _timed(stage: Stage, seconds: dict[Stage, float]) -> Iterator[None]:
+    started = time.perf_counter()
+    try:
+        yield
+    finally:
+        seconds[stage] = time.perf_counter() - started
+
+
+def _measured(task: Task, seconds: dict[Stage, float], *, data_dir: str | None) -> dict[str, Any]:
+    with _timed("load", seconds):
+        given = samples(task, data_dir=data_dir)
+        model = new_model(task.model, dict(task.settings), seed=task.seed)
+    with _timed("fit", seconds):
+        if given.stopping is not None and "validation_data" in signature(model.fit).parameters:
+            model.fit(*given.train, validation_data=given.stopping)
+        else:
+            model.fit(*given.train)
+    with _timed("score", seconds):
+        labels = np.asarray(given.dataset.labels)
+        judged = {name: _judged(model, part, labels) for name, part in given.scored.items()}
+    n_parameters = getattr(model, "n_parameters_", None)
+    return {
+        "scores": {name: scores for name, (scores, _) in judged.items()},
+        "n_parameters": None if n_parameters is None else int(n_parameters),
+        "fingerprint": given.fingerprint,
+        "details": _details(model, given, judged["test"][1]) if task.phase == "final" else {},
+    }
+
+
+def _judged(model: Any, part: Part, labels: Labels) -> tuple[dict[Metric, float], Confusion]:
+    """All metrics, and which classes were taken for which.
+
+    Classes are those of the dataset: a fold may lack one that the model then does not know, but is judged by.
+    """
+    truth, predicted = np.searchsorted(labels, part.y), np.searchsorted(labels, model.predict(part.X))
+    counts = confusion(truth, predicted, n_classes=len(labels))
+    scores = label_scores(counts)
+    class_scores = _class_scores(model, part.X, labels)
+    area = None if class_scores is None else area_under_curves(truth, class_scores)
+    return scores if area is None else {"auc": area, **scores}, counts
+
+
+def _class_scores(model: Any, X: NDArray[Any], labels: Labels) -> NDArray[np.floating] | None:
+    """(N, M), larger for likelier classes, lowest for those the model does not know; None if it only predicts."""
+    for name in ("decision_function", "predict_proba"):
+        if not hasattr(model, name):
+            continue
+        scores = np.asarray(getattr(model, name)(X), dtype=np.float64)
+        known = np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
+        # Some have a score for each pair of classes.
+        if known.shape[1] == len(model.classes_):
+            found = np.full((len(known), len(labels)), -np.inf)
+            found[:, np.searchsorted(labels, model.classes_)] = known
+            return found
+    return None
+
+
+def confusion(truth: NDArray[np.intp], predicted: NDArray[np.intp], *, n_classes: int) -> Confusion:
     """C[i, j]: how many samples of class i were taken for class j."""
     pairs = np.bincount(truth * n_classes + predicted, minlength=n_classes * n_classes)
     return pairs.reshape(n_classes, n_classes)
 
 
-def label_scores(counts: Counts) -> dict[Metric, float]:
+def label_scores(counts: Confusion) -> dict[Metric, float]:
     """All that can be told from a confusion matrix, as scikit-learn defines it with average="macro".
 
     Precision, recall and F1 average over the classes that occur or are predicted, and are 0 where nothing is predicted;
@@ -47,6 +149,10 @@ def label_scores(counts: Counts) -> dict[Metric, float]:
         "accuracy": float(hits.sum() / counts.sum()),
         "balanced_accuracy": float(recall[n_true > 0].mean()),
     }
+
+
+def _share(part: NDArray[np.int64], whole: NDArray[np.int64]) -> NDArray[np.float64]:
+    return np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0)
 
 
 def area_under_curves(truth: NDArray[np.intp], class_scores: NDArray[np.floating]) -> float | None:
@@ -67,122 +173,49 @@ def area_under_curves(truth: NDArray[np.intp], class_scores: NDArray[np.floating
     return float(areas.mean())
 
 
-def _share(part: NDArray[np.int64], whole: NDArray[np.int64]) -> NDArray[np.float64]:
-    return np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0)
-
-
-Labels = NDArray[np.generic]
-_MOST_WARNINGS = 5
-
-
-class _Stopwatch:
-    """Seconds of each stage, also of one that fails."""
-
-    def __init__(self) -> None:
-        self.seconds: dict[Stage, float] = {}
-
-    @contextmanager
-    def __call__(self, stage: Stage) -> Iterator[None]:
-        started = time.perf_counter()
-        try:
-            yield
-        finally:
-            self.seconds[stage] = time.perf_counter() - started
-
-
-def outcome(task: Task, *, data_dir: str | None = None) -> Outcome:
-    """Trains and scores the model of a task on one thread; an exception becomes a failed outcome with its traceback."""
-    watch = _Stopwatch()
-    found: dict[str, Any] = {}
-    with warnings.catch_warnings(record=True) as caught, _threads().limit(limits=1):
-        warnings.simplefilter("always")
-        try:
-            found = _measured(task, watch, data_dir=data_dir)
-        except Exception:
-            found["error"] = traceback.format_exc()
-    details = dict(found.pop("details", {}))
-    messages = list(dict.fromkeys(f"{each.category.__name__}: {each.message}" for each in caught))
-    if messages:
-        details["warnings"] = messages[:_MOST_WARNINGS]
-    return Outcome(
-        task=task,
-        environment=current_environment(),
-        seconds=watch.seconds,
-        details=details,
-        finished_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        **found,
-    )
-
-
-def _measured(task: Task, watch: _Stopwatch, *, data_dir: str | None) -> dict[str, Any]:
-    with watch("load"):
-        given = samples(task, data_dir=data_dir)
-        model = new_model(task.model, dict(task.settings), seed=task.seed)
-    with watch("fit"):
-        _fit(model, given)
-    with watch("score"):
-        judged = {name: _judged(model, part, given.labels) for name, part in given.scored.items()}
-    n_parameters = getattr(model, "n_parameters_", None)
-    return {
-        "scores": {name: scores for name, (scores, _) in judged.items()},
-        "n_parameters": None if n_parameters is None else int(n_parameters),
-        "fingerprint": given.fingerprint,
-        "details": _details(model, given, judged["test"][1]) if task.phase == "final" else {},
-    }
-
-
-def _fit(model: Any, given: Samples) -> None:
-    if given.stopping is not None and fit_takes_validation(model):
-        model.fit(*given.train, validation_data=given.stopping)
-    else:
-        model.fit(*given.train)
-
-
-def _judged(model: Any, part: Part, labels: Labels) -> tuple[dict[Metric, float], Counts]:
-    """All metrics, and which classes were taken for which.
-
-    Classes are those of the dataset: a fold may lack one that the model then does not know, but is judged by.
-    """
-    truth, predicted = _positions(part.y, labels), _positions(model.predict(part.X), labels)
-    counts = confusion(truth, predicted, n_classes=len(labels))
-    scores = label_scores(counts)
-    class_scores = _class_scores(model, part.X, labels)
-    area = None if class_scores is None else area_under_curves(truth, class_scores)
-    return scores if area is None else {"auc": area, **scores}, counts
-
-
-def _positions(values: NDArray[Any], labels: Labels) -> NDArray[np.intp]:
-    """Of the values among the labels, which are sorted."""
-    return np.searchsorted(labels, values)
-
-
-def _class_scores(model: Any, X: NDArray[Any], labels: Labels) -> NDArray[np.floating] | None:
-    """(N, M), larger for likelier classes, lowest for those the model does not know; None if it only predicts."""
-    for name in ("decision_function", "predict_proba"):
-        if not hasattr(model, name):
-            continue
-        scores = np.asarray(getattr(model, name)(X), dtype=np.float64)
-        known = np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
-        # Some have a score for each pair of classes.
-        if known.shape[1] == len(model.classes_):
-            found = np.full((len(known), len(labels)), -np.inf)
-            found[:, _positions(model.classes_, labels)] = known
-            return found
-    return None
-
-
-def _details(model: Any, given: Samples, counts: Counts) -> dict[str, Any]:
+def _details(model: Any, given: Samples, counts: Confusion) -> dict[str, Any]:
     """What a report shows of this fit alone."""
     X, y = given.scored["test"]
     found = {
-        "class_names": list(given.class_names),
+        "class_names": list(given.dataset.class_names),
         "confusion": counts.tolist(),
-        "history": history_columns(getattr(model, "history_", ())),
-        "kernel": kernel_sample(model, X, _positions(y, given.labels)),
+        "history": _history_columns(getattr(model, "history_", ())),
+        "kernel": _kernel_sample(model, X, np.searchsorted(np.asarray(given.dataset.labels), y)),
         # What a model of a study has seen, as plain JSON values.
         "study": getattr(model, "details_", None),
     }
     return {name: value for name, value in found.items() if value}
+
+
+def _history_columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[float | None]]:
+    """The numbers of each epoch by name; of a long training some epochs, the first and the last among them."""
+    if not rows:
+        return {}
+    kept = [rows[index] for index in _spread(len(rows), _MOST_EPOCHS)]
+    names = [name for name, value in rows[-1].items() if is_number(value) and name not in _NOT_OF_THE_TASK]
+    return {name: [_rounded(row.get(name)) for row in kept] for name in names}
+
+
+def _kernel_sample(model: Any, X: NDArray[Any], truth: NDArray[np.intp]) -> dict[str, Any]:
+    """Some rows of the kernel between samples and centroids, sorted by class; empty for a model without centroids."""
+    if not (hasattr(model, "transform") and hasattr(model, "centroids_")):
+        return {}
+    order = np.argsort(truth, kind="stable")
+    rows = order[_spread(len(order), _MOST_ROWS)]
+    values = np.asarray(model.transform(X[rows]), dtype=np.float64)
+    return {"classes": truth[rows].tolist(), "values": [[_rounded(value) for value in row] for row in values]}
+
+
+def _spread(length: int, most: int) -> NDArray[np.intp]:
+    """At most so many positions, evenly from the first to the last."""
+    return np.unique(np.linspace(0, length - 1, min(length, most)).round().astype(np.intp))
+
+
+def _rounded(value: Any) -> float | None:
+    """The value with the digits that a picture shows; None for what is no finite number."""
+    if is_whole_number(value):
+        return int(value)
+    return float(f"{value:.{_DIGITS}g}") if is_number(value) and np.isfinite(value) else None
 
 
 @cache

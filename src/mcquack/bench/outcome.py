@@ -1,4 +1,4 @@
-"""What came of a task: its row in the store."""
+"""What a task gave, which is a row of a store, and what it was computed with."""
 
 import hashlib
 import json
@@ -8,24 +8,37 @@ import platform
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 from mcquack.bench.task import Task
 from mcquack.datasets.dataset import FrozenMapping
 from mcquack.errors import InvalidInputError
 
-# What a result was computed with.
-
-_PACKAGES = ("mcquack", "numpy", "scipy", "scikit-learn", "numba", "joblib", "distributed", "optuna")
+Part = Literal["train", "validation", "test"]
+Metric = Literal["auc", "precision", "recall", "f1", "accuracy", "balanced_accuracy"]
+METRICS: tuple[Metric, ...] = ("auc", "precision", "recall", "f1", "accuracy", "balanced_accuracy")
+Stage = Literal["load", "fit", "score"]
+_PACKAGES = ("mcquack", "numpy", "scipy", "scikit-learn", "numba", "joblib", "loky", "distributed", "optuna")
 _SECONDS_FOR_GIT = 5.0
+_FRAME = '  File "'  # how tracebacks begin to tell of a call
+
+
+def now() -> str:
+    """The time in UTC to the second, as ISO 8601 writes it."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 @dataclass(frozen=True)
 class Environment:
-    """Versions and machine, as far as they can matter to a number; nothing that names a person or a host."""
+    """Versions and machine, as far as they can matter to a number; nothing that names a person or a host.
+
+    >>> Environment({"python": "3.11.7"}).facts["python"]
+    '3.11.7'
+    """
 
     facts: Mapping[str, str]
 
@@ -34,18 +47,82 @@ class Environment:
 
     @property
     def id(self) -> str:
-        """Derived from the facts alone."""
+        """A digest of the facts."""
         return hashlib.sha256(json.dumps(dict(self.facts)).encode()).hexdigest()[:12]
 
-    @classmethod
-    def from_json(cls, facts: Mapping[str, Any]) -> Self:
-        """From what ``dict(environment.facts)`` became."""
-        return cls({str(name): str(value) for name, value in facts.items()})
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """The scores of a task that was done, or the error of one that failed.
+
+    Parameters
+    ----------
+    task, environment
+        What was done, and with which versions on which machine.
+    scores
+        By part, then by metric; a metric that is not defined, or is no finite number, is left out.
+    seconds
+        How long each stage took, also one that failed.
+    n_parameters
+        How many numbers the model has learned, if it tells.
+    fingerprint
+        Tells on which numbers the scores were measured.
+    details
+        What a report shows of a single task, as plain JSON values: "history" (columns by name), "confusion" (rows are
+        true classes), "kernel", "class_names", "warnings", and "study", which is the ``details_`` of the model.
+    error
+        The traceback of a failure; its last line says what went wrong.
+    finished_at
+        The time of its end, as ``now`` tells it.
+
+    Examples
+    --------
+    >>> task = Task(dataset="iris3", model="svc")
+    >>> given = Outcome(task=task, environment=Environment({}), scores={"test": {"accuracy": 0.9}})
+    >>> given.score("test", "accuracy"), given.failed
+    (0.9, False)
+    """
+
+    task: Task
+    environment: Environment
+    scores: Mapping[Part, Mapping[Metric, float]] = field(default_factory=dict)
+    seconds: Mapping[Stage, float] = field(default_factory=dict)
+    n_parameters: int | None = None
+    fingerprint: str = ""
+    details: Mapping[str, Any] = field(default_factory=dict)
+    error: str | None = None
+    finished_at: str = ""
+
+    def __post_init__(self) -> None:
+        if "test" in self.scores and self.task.phase == "search":
+            raise InvalidInputError("a task of a search has no score on the test part; settings would be chosen by it.")
+        # As a store keeps them: what is chosen must be the same before and after a restart.
+        defined = {
+            part: {metric: score for metric, score in scores.items() if math.isfinite(score)}
+            for part, scores in self.scores.items()
+        }
+        object.__setattr__(self, "scores", defined)
+
+    @property
+    def failed(self) -> bool:
+        """Whether there is an error in place of scores."""
+        return self.error is not None
+
+    @property
+    def reason(self) -> str:
+        """What went wrong, as the line of the traceback that names the exception."""
+        lines = (self.error or "").strip().splitlines()
+        last_frame = max((number for number, line in enumerate(lines) if line.startswith(_FRAME)), default=0)
+        return next((line for line in lines[last_frame:] if not line.startswith((" ", "Traceback"))), "")
+
+    def score(self, part: Part, metric: Metric) -> float | None:
+        """One score; None where the task failed or the metric is not defined."""
+        return self.scores.get(part, {}).get(metric)
 
 
 @cache
 def current_environment() -> Environment:
-    """That of this process."""
+    """The environment of this process."""
     facts = {
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
@@ -64,7 +141,7 @@ def current_environment() -> Environment:
 
 
 def _processor() -> str:
-    """As the system calls it: Linux tells in a file what ``platform`` does not."""
+    """What the system calls the processor, which Linux tells in a file and not through ``platform``."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -96,58 +173,3 @@ def _git(home: Path, *arguments: str) -> str | None:
     except (OSError, subprocess.SubprocessError):
         return None
     return done.stdout.strip()
-
-
-Part = Literal["train", "validation", "test"]
-Metric = Literal["auc", "precision", "recall", "f1", "accuracy", "balanced_accuracy"]
-METRICS: tuple[Metric, ...] = ("auc", "precision", "recall", "f1", "accuracy", "balanced_accuracy")
-Stage = Literal["load", "fit", "score"]
-_FRAME = '  File "'  # how tracebacks begin to tell of a call
-
-
-@dataclass(frozen=True, kw_only=True)
-class Outcome:
-    """Scores of a task that was done, or the error of one that failed.
-
-    ``scores`` are by part, then by metric; a metric that is not defined there is left out. ``fingerprint`` tells on
-    which numbers it was measured. ``details`` are what a report shows of a single task, as plain JSON values: "history"
-    (columns by name), "confusion" (rows are true classes), "kernel", "class_names", "warnings", and "study", which is
-    what the model itself has to tell (its ``details_``).
-    """
-
-    task: Task
-    environment: Environment
-    scores: Mapping[Part, Mapping[Metric, float]] = field(default_factory=dict)
-    seconds: Mapping[Stage, float] = field(default_factory=dict)
-    n_parameters: int | None = None
-    fingerprint: str = ""
-    details: Mapping[str, Any] = field(default_factory=dict)
-    error: str | None = None  # the traceback; its last line says what went wrong
-    finished_at: str = ""  # ISO 8601, UTC
-
-    def __post_init__(self) -> None:
-        if "test" in self.scores and self.task.phase == "search":
-            raise InvalidInputError("a task of a search has no score on the test part; settings would be chosen by it.")
-        # As a store keeps them: what is chosen must be the same before and after a restart.
-        defined = {part: _finite(scores) for part, scores in self.scores.items()}
-        object.__setattr__(self, "scores", defined)
-
-    @property
-    def failed(self) -> bool:
-        """Whether there is an error in place of scores."""
-        return self.error is not None
-
-    @property
-    def reason(self) -> str:
-        """What went wrong in one line: that of the traceback which names the exception."""
-        lines = (self.error or "").strip().splitlines()
-        last_frame = max((number for number, line in enumerate(lines) if line.startswith(_FRAME)), default=0)
-        return next((line for line in lines[last_frame:] if not line.startswith((" ", "Traceback"))), "")
-
-    def score(self, part: Part, metric: Metric) -> float | None:
-        """None where it failed or the metric is not defined."""
-        return self.scores.get(part, {}).get(metric)
-
-
-def _finite(scores: Mapping[Metric, float]) -> dict[Metric, float]:
-    return {metric: score for metric, score in scores.items() if math.isfinite(score)}

@@ -1,35 +1,143 @@
 """The loop of a benchmark: what the store lacks is done, and stored as soon as it is."""
 
 import heapq
+import signal
+import threading
 import traceback
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from itertools import count
 from queue import SimpleQueue
-from typing import Literal
+from types import FrameType
+from typing import Literal, Self
 
-from mcquack.bench.executors.executor import Executor, Interrupts
-from mcquack.bench.outcome import Outcome, current_environment
+from mcquack.bench.executors import Executor
+from mcquack.bench.outcome import Outcome, current_environment, now
 from mcquack.bench.plan import Cell, Choice, Plan, Step, plan
 from mcquack.bench.store import Store
 from mcquack.bench.task import Task
 from mcquack.errors import WorkerLostError
 
-# The tasks that workers have, and what becomes of those whose worker dies.
+EventKind = Literal[
+    "planned",  # a cell asks for ``tasks``; some of them may be known already
+    "known",  # ``outcome`` was in the store, or another cell asked for it too
+    "chosen",  # the search of a cell ended in ``choice``, and the store has it
+    "not_chosen",  # the search of a cell ended without a choice, for this ``reason``
+    "started",  # ``task`` was handed to the workers, who begin it as soon as one is free
+    "finished",  # ``outcome`` is in the store, be it a success or a failure
+    "lost",  # the worker of ``task`` died; it will be tried again, alone
+    "cell_done",  # all that ``cell`` asks for is in the store, be it that nothing could be chosen
+    "stopping",  # nothing more is begun, and ``tasks`` are waited for
+]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Landing:
-    """A task that came back: with its outcome, or without because its worker was lost or never began it."""
+class Event:
+    """One thing that happened in a run, with the values that belong to it."""
 
-    task: Task
+    kind: EventKind
+    cell: Cell | None = None
+    task: Task | None = None
+    tasks: tuple[Task, ...] = ()
     outcome: Outcome | None = None
+    choice: Choice | None = None
+    reason: str = ""
 
 
-class Flight:
+def run(
+    cells: Iterable[Cell],
+    store: Store,
+    executor: Executor,
+    *,
+    retry_failed: bool = False,
+    plan_of: Callable[[Cell], Plan] = plan,
+) -> Generator[Event, None, None]:
+    """Does all tasks of the cells that the store lacks; run it again after any break, and none is done twice.
+
+    To stop, close it, press Ctrl-C or throw KeyboardInterrupt: the tasks that workers have begun are still waited for
+    and stored, unless Ctrl-C comes again. Unless closed, it goes on to yield until then, and KeyboardInterrupt comes
+    last.
+
+    Parameters
+    ----------
+    cells
+        What is wanted, the most urgent first; they are opened only as their tasks are needed.
+    store, executor
+        Where outcomes are kept, and who does the tasks. The caller closes both.
+    retry_failed
+        Whether failures of an earlier run are tried again; else they stand.
+    plan_of
+        What is to be done for a cell, by default a search and then the final scores.
+
+    Yields
+    ------
+    Event
+        Each thing as it happens; an outcome is in the store before it is told.
+
+    Examples
+    --------
+    >>> from mcquack.bench import LocalExecutor, Store, read_suite, run
+    >>> suite = read_suite("real-world").with_(datasets=["iris3"], models=["svc"], search="none")
+    >>> with Store.open("iris.sqlite", create=True) as store, LocalExecutor(jobs=2) as executor:  # doctest: +SKIP
+    ...     for event in run(suite.cells(), store, executor):
+    ...         print(event.kind, event.task)
+    """
+    agenda = _Agenda(cells, store, retry_failed=retry_failed, plan_of=plan_of)
+    flight = _Flight(executor)
+    with Interrupts(flight.wake) as interrupts:
+        try:
+            try:
+                for event in _worked_off(agenda, flight, store):
+                    yield event
+                    if interrupts.noted:
+                        raise KeyboardInterrupt
+            except KeyboardInterrupt:
+                yield from _brought_home(agenda, flight, store)
+                raise
+        except GeneratorExit:  # nobody listens any more, but what was begun is worth its wait
+            for _ in _brought_home(agenda, flight, store):
+                pass
+            raise
+
+
+def _worked_off(agenda: "_Agenda", flight: "_Flight", store: Store) -> Iterator[Event]:
+    """All tasks of all cells."""
+    while True:
+        yield from agenda.opened(flight.n_free)
+        while flight.n_free and (task := agenda.next_task()) is not None:
+            flight.send(task)
+            yield Event(kind="started", cell=agenda.cell_of(task), task=task)
+        if not flight.tasks:
+            return
+        landed = flight.landed()
+        if landed is None:
+            raise KeyboardInterrupt
+        task, outcome = landed
+        if outcome is None:
+            yield Event(kind="lost", cell=agenda.cell_of(task), task=task)
+        else:
+            yield _stored(outcome, agenda, store)
+            yield from agenda.settled(outcome)
+
+
+def _brought_home(agenda: "_Agenda", flight: "_Flight", store: Store) -> Iterator[Event]:
+    """Only what workers have begun."""
+    flight.stop()
+    yield Event(kind="stopping", tasks=flight.tasks)
+    while flight.tasks:
+        landed = flight.landed()
+        if landed is not None and landed[1] is not None:
+            yield _stored(landed[1], agenda, store)
+
+
+def _stored(outcome: Outcome, agenda: "_Agenda", store: Store) -> Event:
+    store.add(outcome)
+    return Event(kind="finished", cell=agenda.cell_of(outcome.task), outcome=outcome)
+
+
+class _Flight:
     """Tasks between their submission and their outcome.
 
     When a worker dies, nobody knows which of the tasks it had is to blame. All that came back without an outcome are
@@ -59,13 +167,12 @@ class Flight:
         return max(0, self._executor.tasks_per_worker * n_workers - len(self._tasks))
 
     def send(self, task: Task) -> None:
-        """Hands it to the workers."""
         future = self._executor.submit(task)
         self._tasks[future] = task
         future.add_done_callback(self._landed.put)
 
     def wake(self) -> None:
-        """Ends the wait for a landing; safe to call from a signal handler."""
+        """Ends the wait for a task; safe to call from a signal handler."""
         self._landed.put(None)
 
     def stop(self) -> None:
@@ -74,83 +181,36 @@ class Flight:
         self._suspects.clear()
         self._executor.stop()
 
-    def landing(self) -> Landing | None:
-        """Waits for the next task that comes back; None if woken."""
-        if not self._tasks:
-            self._try_suspect()
+    def landed(self) -> tuple[Task, Outcome | None] | None:
+        """The next task that comes back, without an outcome if its worker was lost or never began it; None if woken."""
+        if not self._tasks and self._suspects:
+            self._trial = self._suspects.popleft()
+            self.send(self._trial)
         future = self._landed.get()
         if future is None:
             return None
         task = self._tasks.pop(future)
         was_alone, self._trial = task is self._trial, None
-        if future.cancelled():
-            return self._sent_back(task)
-        error = future.exception()
-        if error is None:
-            return Landing(task=task, outcome=future.result())
+        error = None if future.cancelled() else future.exception()
+        if error is None and not future.cancelled():
+            return task, future.result()
         if isinstance(error, WorkerLostError):
-            return self._lost(task, error, was_alone=was_alone)
-        return Landing(task=task, outcome=_failure(task, error))
-
-    def _try_suspect(self) -> None:
-        if self._suspects:
-            self._trial = self._suspects.popleft()
-            self.send(self._trial)
-
-    def _lost(self, task: Task, error: WorkerLostError, *, was_alone: bool) -> Landing:
-        self._losses[task.id] += was_alone
-        if self._losses[task.id] >= self._executor.n_trials_alone:
-            return Landing(task=task, outcome=_failure(task, error))
-        return self._sent_back(task)
-
-    def _sent_back(self, task: Task) -> Landing:
+            self._losses[task.id] += was_alone
+        is_to_blame = self._losses[task.id] >= self._executor.n_trials_alone
+        if error is not None and (is_to_blame or not isinstance(error, WorkerLostError)):
+            return task, _failure(task, error)
         if not self._stopped:
             self._suspects.append(task)
-        return Landing(task=task)
+        return task, None
 
 
 def _failure(task: Task, error: BaseException) -> Outcome:
-    """The row of a task whose evaluation could not tell of its failure itself."""
-    return Outcome(
-        task=task,
-        environment=current_environment(),
-        error="".join(traceback.format_exception(error)),
-        finished_at=datetime.now(UTC).isoformat(timespec="seconds"),
-    )
+    """The outcome of a task whose evaluation could not tell of its failure itself."""
+    text = "".join(traceback.format_exception(error))
+    return Outcome(task=task, environment=current_environment(), error=text, finished_at=now())
 
 
-# What a run tells while it goes on.
-
-EventKind = Literal[
-    "planned",  # a cell asks for ``tasks``; some of them may be known already
-    "known",  # ``outcome`` was in the store, or another cell asked for it too
-    "chosen",  # the search of a cell ended in ``choice``, and the store has it
-    "not_chosen",  # the search of a cell ended without a choice, for this ``reason``
-    "started",  # ``task`` was handed to the workers, who begin it as soon as one is free
-    "finished",  # ``outcome`` is in the store, be it a success or a failure
-    "lost",  # the worker of ``task`` died; it will be tried again, alone
-    "cell_done",  # all that ``cell`` asks for is in the store, be it that nothing could be chosen
-    "stopping",  # nothing more is begun, and ``tasks`` are waited for
-]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Event:
-    """One thing that happened, with the values that belong to it."""
-
-    kind: EventKind
-    cell: Cell | None = None
-    task: Task | None = None
-    tasks: tuple[Task, ...] = ()
-    outcome: Outcome | None = None
-    choice: Choice | None = None
-    reason: str = ""
-
-
-# Which tasks can be done now: the plans of all cells, advanced by the outcomes that come in.
-
-
-class Agenda:
+class _Agenda:
     """The tasks that the store lacks, those of earlier cells first.
 
     Cells are opened only when there is need of their tasks, since each open one takes memory for its search. What a
@@ -158,15 +218,16 @@ class Agenda:
     """
 
     def __init__(
-        self, cells: Iterable[Cell], store: Store, *, retry_failed: bool, plan: Callable[[Cell], Plan]
+        self, cells: Iterable[Cell], store: Store, *, retry_failed: bool, plan_of: Callable[[Cell], Plan]
     ) -> None:
         self._store = store
-        self._plan = plan
-        self._known = _known_ids(store, retry_failed=retry_failed)
+        self._plan_of = plan_of
+        failed = store.failed_ids()
+        self._known = store.finished_ids() - failed if retry_failed else store.finished_ids() | failed
         self._unopened = iter(cells)
         self._numbers = count()
         self._ready: list[tuple[int, int, Task]] = []  # a heap by cell and by the order in its step
-        self._waiting: dict[str, list[_Progress]] = {}  # who waits for the outcome of a task, by its id
+        self._waiting: dict[str, list[_OpenCell]] = {}  # who waits for the outcome of a task, by its id
 
     def opened(self, n_tasks: int) -> Iterator[Event]:
         """Opens cells until ``n_tasks`` are ready, or no cell is left."""
@@ -174,8 +235,7 @@ class Agenda:
             cell = next(self._unopened, None)
             if cell is None:
                 return
-            progress = _Progress(cell, self._plan(cell), number=next(self._numbers))
-            yield from self._advanced(progress)
+            yield from self._advanced(_OpenCell(cell, self._plan_of(cell), number=next(self._numbers)))
 
     def next_task(self) -> Task | None:
         """The one to do next; None if none is ready."""
@@ -188,42 +248,42 @@ class Agenda:
     def settled(self, outcome: Outcome) -> Iterator[Event]:
         """Tells all cells that wait for an outcome, which by now is in the store."""
         self._known.add(outcome.task.id)
-        for position, progress in enumerate(self._waiting.pop(outcome.task.id)):
-            progress.take(outcome)
+        for position, opened in enumerate(self._waiting.pop(outcome.task.id)):
+            opened.take(outcome)
             if position:
-                yield Event(kind="known", cell=progress.cell, outcome=outcome)
-            if not progress.missing:
-                yield from self._advanced(progress)
+                yield Event(kind="known", cell=opened.cell, outcome=outcome)
+            if not opened.missing:
+                yield from self._advanced(opened)
 
-    def _advanced(self, progress: "_Progress") -> Iterator[Event]:
+    def _advanced(self, opened: "_OpenCell") -> Iterator[Event]:
         """Takes step after step until one has tasks that are still to be done."""
-        while (step := progress.next_step()) is not None:
+        while (step := opened.next_step()) is not None:
             if step.choice is not None:
                 self._store.choose(step.choice)
-                yield Event(kind="chosen", cell=progress.cell, choice=step.choice)
+                yield Event(kind="chosen", cell=opened.cell, choice=step.choice)
             if step.why_no_choice:
-                yield Event(kind="not_chosen", cell=progress.cell, reason=step.why_no_choice)
-            yield Event(kind="planned", cell=progress.cell, tasks=step.tasks)
-            yield from self._asked(progress)
-            if progress.missing:
+                yield Event(kind="not_chosen", cell=opened.cell, reason=step.why_no_choice)
+            yield Event(kind="planned", cell=opened.cell, tasks=step.tasks)
+            yield from self._asked(opened)
+            if opened.missing:
                 return
-        yield Event(kind="cell_done", cell=progress.cell)
+        yield Event(kind="cell_done", cell=opened.cell)
 
-    def _asked(self, progress: "_Progress") -> Iterator[Event]:
-        for order, task in enumerate(tuple(progress.missing.values())):
+    def _asked(self, opened: "_OpenCell") -> Iterator[Event]:
+        for order, task in enumerate(tuple(opened.missing.values())):
             outcome = self._store.outcome(task.id) if task.id in self._known else None
             if outcome is not None:
-                progress.take(outcome)
-                yield Event(kind="known", cell=progress.cell, outcome=outcome)
+                opened.take(outcome)
+                yield Event(kind="known", cell=opened.cell, outcome=outcome)
             elif task.id in self._waiting:
-                self._waiting[task.id].append(progress)
+                self._waiting[task.id].append(opened)
             else:
-                self._waiting[task.id] = [progress]
-                heapq.heappush(self._ready, (progress.number, order, task))
+                self._waiting[task.id] = [opened]
+                heapq.heappush(self._ready, (opened.number, order, task))
 
 
-class _Progress:
-    """How far the plan of a cell has come."""
+class _OpenCell:
+    """A cell whose plan is being followed, and what its present step still misses."""
 
     def __init__(self, cell: Cell, plan: Plan, *, number: int) -> None:
         self.cell = cell
@@ -234,96 +294,48 @@ class _Progress:
         self._outcomes: dict[str, Outcome] = {}
 
     def take(self, outcome: Outcome) -> None:
-        """One that this step was missing."""
         del self.missing[outcome.task.id]
         self._outcomes[outcome.task.id] = outcome
 
     def next_step(self) -> Step | None:
         """What the plan makes of the outcomes of its last step; None at its end."""
         try:
-            self._step = next(self._plan) if self._step is None else self._plan.send(self._answers(self._step))
+            if self._step is None:
+                self._step = next(self._plan)
+            else:  # answered in the order of the tasks, whatever that of their ends was
+                self._step = self._plan.send({task.id: self._outcomes[task.id] for task in self._step.tasks})
         except StopIteration:
             return None
         self.missing = {task.id: task for task in self._step.tasks}
         self._outcomes = {}
         return self._step
 
-    def _answers(self, step: Step) -> dict[str, Outcome]:
-        """In the order of the tasks, whatever that of their ends was."""
-        return {task.id: self._outcomes[task.id] for task in step.tasks}
 
+class Interrupts:
+    """While entered, the first Ctrl-C is only noted, and calls ``on_first``; the next raises KeyboardInterrupt.
 
-def _known_ids(store: Store, *, retry_failed: bool) -> set[str]:
-    failed = store.failed_ids()
-    return store.finished_ids() - failed if retry_failed else store.finished_ids() | failed
-
-
-def run(
-    cells: Iterable[Cell],
-    store: Store,
-    executor: Executor,
-    *,
-    retry_failed: bool = False,
-    plan_of: Callable[[Cell], Plan] = plan,
-) -> Generator[Event, None, None]:
-    """Does all tasks of the cells that the store lacks; run it again after any break, and none is done twice.
-
-    To stop, close it, press Ctrl-C or throw KeyboardInterrupt: the tasks that workers have begun are still waited for
-    and stored, unless Ctrl-C comes again. Unless closed, it goes on to yield until then, and KeyboardInterrupt comes
-    last. Failures of an earlier run stand, unless ``retry_failed``.
+    An exception in the middle of a submission or a transaction could lose what was just finished. Where Python does not
+    handle Ctrl-C itself (outside the main thread, or with a handler of the host's), nothing changes.
     """
-    agenda = Agenda(cells, store, retry_failed=retry_failed, plan=plan_of)
-    flight = Flight(executor)
-    with Interrupts(flight.wake) as interrupts:
-        try:
-            try:
-                for event in _worked_off(agenda, flight, store):
-                    yield event
-                    if interrupts.noted:
-                        raise KeyboardInterrupt
-            except KeyboardInterrupt:
-                yield from _brought_home(agenda, flight, store)
-                raise
-        except GeneratorExit:  # nobody listens any more, but what was begun is worth its wait
-            for _ in _brought_home(agenda, flight, store):
-                pass
-            raise
 
+    def __init__(self, on_first: Callable[[], None]) -> None:
+        self.noted = False
+        self._on_first = on_first
+        self._is_ours = False
 
-def _worked_off(agenda: Agenda, flight: Flight, store: Store) -> Iterator[Event]:
-    """All tasks of all cells."""
-    while True:
-        yield from agenda.opened(flight.n_free)
-        yield from _sent(agenda, flight)
-        if not flight.tasks:
-            return
-        landing = flight.landing()
-        if landing is None:
-            raise KeyboardInterrupt
-        if landing.outcome is not None:
-            yield _stored(landing.outcome, agenda, store)
-            yield from agenda.settled(landing.outcome)
-        else:
-            yield Event(kind="lost", cell=agenda.cell_of(landing.task), task=landing.task)
+    def __enter__(self) -> Self:
+        in_main_thread = threading.current_thread() is threading.main_thread()
+        self._is_ours = in_main_thread and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        if self._is_ours:
+            signal.signal(signal.SIGINT, self._note)
+        return self
 
+    def __exit__(self, *_: object) -> None:
+        if self._is_ours:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
 
-def _sent(agenda: Agenda, flight: Flight) -> Iterator[Event]:
-    """As many tasks as the workers can do with."""
-    while flight.n_free and (task := agenda.next_task()) is not None:
-        flight.send(task)
-        yield Event(kind="started", cell=agenda.cell_of(task), task=task)
-
-
-def _brought_home(agenda: Agenda, flight: Flight, store: Store) -> Iterator[Event]:
-    """Only what workers have begun."""
-    flight.stop()
-    yield Event(kind="stopping", tasks=flight.tasks)
-    while flight.tasks:
-        landing = flight.landing()
-        if landing is not None and landing.outcome is not None:
-            yield _stored(landing.outcome, agenda, store)
-
-
-def _stored(outcome: Outcome, agenda: Agenda, store: Store) -> Event:
-    store.add(outcome)
-    return Event(kind="finished", cell=agenda.cell_of(outcome.task), outcome=outcome)
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        if self.noted:
+            signal.default_int_handler(number, frame)
+        self.noted = True
+        self._on_first()

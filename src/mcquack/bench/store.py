@@ -2,26 +2,101 @@
 
 import io
 import json
+import math
 import sqlite3
+import zlib
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
-from mcquack.bench import rows
-from mcquack.bench.outcome import METRICS, Environment, Outcome, Part, Stage
+from mcquack.bench.outcome import METRICS, Environment, Outcome, Part, Stage, current_environment, now
 from mcquack.bench.plan import Choice
-from mcquack.bench.rows import STORE, Counts, HowEnded, RunRecord, Tally, now
-from mcquack.bench.task import Phase
+from mcquack.bench.task import Phase, Task
 from mcquack.checks import require
-from mcquack.database import Database
+from mcquack.database import Database, FileKind, executing
+from mcquack.errors import InvalidInputError, StoreError
 from mcquack.files import replace_file
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
 
+HowEnded = Literal["done", "interrupted", "failed"]
+
 _ROWS_AT_ONCE = 500
+_LEVEL = 1  # digits shrink to less than half at any level of compression, and this is the fastest
+
+_FIRST_TABLES = (
+    "CREATE TABLE environments (id TEXT PRIMARY KEY, facts TEXT NOT NULL)",
+    # What filters and counts has a column; the rest of a task is in its JSON, the one place it is read from.
+    """
+    CREATE TABLE outcomes (
+        id TEXT PRIMARY KEY,
+        dataset TEXT NOT NULL,
+        model TEXT NOT NULL,
+        phase TEXT NOT NULL CHECK (phase IN ('search', 'final')),
+        failed INTEGER NOT NULL CHECK (failed = (error IS NOT NULL)),
+        task TEXT NOT NULL,
+        environment TEXT NOT NULL REFERENCES environments (id),
+        scores TEXT NOT NULL,
+        seconds TEXT NOT NULL,
+        n_parameters INTEGER,
+        fingerprint TEXT NOT NULL,
+        error TEXT,
+        finished_at TEXT NOT NULL
+    )
+    """,
+    # Counting and listing ids read this index alone.
+    "CREATE INDEX outcomes_by_phase ON outcomes (phase, failed, id)",
+    # Apart, so that whoever reads scores only does not pass over curves and kernels.
+    """
+    CREATE TABLE details (
+        id TEXT PRIMARY KEY REFERENCES outcomes (id) ON DELETE CASCADE,
+        content BLOB NOT NULL
+    )
+    """,
+    """
+    CREATE TABLE choices (
+        dataset TEXT NOT NULL,
+        model TEXT NOT NULL,
+        content TEXT NOT NULL,
+        PRIMARY KEY (dataset, model)
+    )
+    """,
+    """
+    CREATE TABLE runs (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        command TEXT NOT NULL,
+        suite TEXT NOT NULL,
+        environment TEXT NOT NULL REFERENCES environments (id),
+        started TEXT NOT NULL,
+        ended TEXT,
+        how TEXT CHECK (how IN ('done', 'interrupted', 'failed'))
+    )
+    """,
+)
+# NULL for models whose arithmetic is another library's.
+_NUMERICS = (
+    "ALTER TABLE outcomes ADD COLUMN numerics INTEGER",
+    """
+    UPDATE outcomes SET numerics = 1
+        WHERE model IN ('mcquack', 'quack', 'vc', 'shared_vc') OR model GLOB 'mcquack.*:*'
+    """,
+)
+
+STORE = FileKind(
+    application_id=0x6D63716B,  # "mcqk"
+    migrations=(executing(*_FIRST_TABLES), executing(*_NUMERICS)),
+    synchronous="NORMAL",  # what a power cut takes is run again
+    noun="store",
+    maker="`mcquack bench run`",
+    safe="What it holds already is safe",
+    try_again="run the same command again",
+)
+
 # With or without details.
 _SELECTED = {
     True: "SELECT outcomes.*, content AS details FROM outcomes LEFT JOIN details USING (id)",
@@ -29,11 +104,51 @@ _SELECTED = {
 }
 
 
+@dataclass(frozen=True, kw_only=True)
+class RunRecord:
+    """One call of a runner: what was asked for, with what, and how it ended.
+
+    ``number`` is given by the store. ``ended`` and ``how`` are None while it runs, and stay so if it is killed.
+    """
+
+    number: int = 0
+    command: str
+    suite: Mapping[str, Any]
+    environment: Environment = field(default_factory=current_environment)
+    started: str = field(default_factory=now)
+    ended: str | None = None
+    how: HowEnded | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tally:
+    """How many tasks were done and how many failed, over all phases and, as ``by_phase``, in each."""
+
+    done: int = 0
+    failed: int = 0
+    by_phase: Mapping[Phase, "Tally"] = field(default_factory=dict)
+
+    @property
+    def total(self) -> int:
+        """Both together."""
+        return self.done + self.failed
+
+
 class Store(Database):
     """Outcomes by the ids of their tasks, what was chosen, and which runs all came from.
 
     Whatever a call has written is there when it returns, even if the process is killed right after. One process writes
     at a time, and any number read meanwhile. A store is used by the thread that opened it.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from mcquack.bench import Environment, Outcome, Store, Task
+    >>> given = Outcome(task=Task(dataset="iris3", model="svc"), environment=Environment({}))
+    >>> with TemporaryDirectory() as folder, Store.open(f"{folder}/rows.sqlite", create=True) as store:
+    ...     store.add(given)
+    ...     store.counts().done, [outcome.task.model for outcome in store.outcomes()]
+    (1, ['svc'])
     """
 
     _kind = STORE
@@ -50,7 +165,24 @@ class Store(Database):
 
     def add(self, outcome: Outcome) -> None:
         """Keeps the outcome, in place of a failure if there was one; what was done once stays as it is."""
-        columns, details = rows.outcome_columns(outcome), rows.details_column(outcome)
+        task, details = outcome.task, _compressed(outcome.details)
+        seconds = {stage: value for stage, value in outcome.seconds.items() if math.isfinite(value)}
+        columns = {
+            "id": task.id,
+            "dataset": _storable(task.dataset),
+            "model": _storable(task.model),
+            "phase": task.phase,
+            "failed": outcome.failed,
+            "task": _json(task.to_json(), of="the task"),
+            "environment": outcome.environment.id,
+            "scores": _json({part: dict(scores) for part, scores in outcome.scores.items()}, of="scores"),
+            "seconds": _json(seconds, of="seconds"),
+            "n_parameters": outcome.n_parameters,
+            "fingerprint": _storable(outcome.fingerprint),
+            "error": None if outcome.error is None else _storable(outcome.error),
+            "finished_at": _storable(outcome.finished_at),
+            "numerics": task.numerics,
+        }
         with self._transaction() as connection:
             _keep_environment(connection, outcome.environment)
             replaced = ", ".join(f"{name} = excluded.{name}" for name in columns)
@@ -58,22 +190,29 @@ class Store(Database):
                 f"{_insertion('outcomes', columns)} ON CONFLICT (id) DO UPDATE SET {replaced} WHERE failed", columns
             ).rowcount
             if changed:
-                connection.execute("DELETE FROM details WHERE id = ?", [columns["id"]])
+                connection.execute("DELETE FROM details WHERE id = ?", [task.id])
             if changed and details is not None:
-                connection.execute("INSERT INTO details VALUES (?, ?)", [columns["id"], details])
+                connection.execute("INSERT INTO details VALUES (?, ?)", [task.id, details])
 
     def outcome(self, task_id: str, *, details: bool = True) -> Outcome | None:
-        """None if the task was not run."""
+        """The outcome of a task by its id; None if it was not run."""
         found = self._rows(f"{_SELECTED[details]} WHERE outcomes.id = ?", [task_id])
         return self._outcome_of(found[0]) if found else None
 
     def outcomes(
-        self, *, phase: Phase | None = None, failed: bool | None = None, details: bool = True
+        self,
+        *,
+        phase: Phase | None = None,
+        failed: bool | None = None,
+        details: bool = True,
+        superseded: bool = False,
     ) -> Iterator[Outcome]:
         """All, or those of a phase, or the failed or the done ones, in the order of their ids.
 
-        Without ``details`` it is many times faster. Meanwhile the store may be written.
+        Without ``details`` it is many times faster. Rows whose task was done again under a newer numerics version are
+        left out, unless ``superseded``. Meanwhile the store may be written.
         """
+        left_out = set() if superseded else self._superseded_ids()
         # A plus keeps SQLite from an index that has another order. No query stays open between two pages, as that would
         # hold up the writer.
         query = f"""{_SELECTED[details]} WHERE outcomes.id > :last
@@ -81,7 +220,7 @@ class Store(Database):
             ORDER BY outcomes.id LIMIT {_ROWS_AT_ONCE}"""
         last = ""
         while page := self._rows(query, {"last": last, "phase": phase, "failed": failed}):
-            yield from map(self._outcome_of, page)
+            yield from (self._outcome_of(row) for row in page if row["id"] not in left_out)
             last = page[-1]["id"]
 
     def final_outcomes(self, *, details: bool = True) -> Iterator[Outcome]:
@@ -96,36 +235,63 @@ class Store(Database):
             yield from (self._outcome_of(found[task_id]) for task_id in wanted if task_id in found)
 
     def finished_ids(self) -> set[str]:
-        """Of the tasks that were done."""
+        """The ids of the tasks that were done."""
         return self._ids(failed=False)
 
     def failed_ids(self) -> set[str]:
-        """Of the tasks that failed."""
+        """The ids of the tasks that failed."""
         return self._ids(failed=True)
 
-    def counts(self) -> Counts:
+    def counts(self) -> Tally:
         """How many tasks were done and failed."""
         found = self._rows("SELECT phase, sum(NOT failed) AS done, sum(failed) AS failed FROM outcomes GROUP BY phase")
         phases: dict[Phase, Tally] = {"search": Tally(), "final": Tally()}
         phases |= {row["phase"]: Tally(done=row["done"], failed=row["failed"]) for row in found}
         done, failed = (sum(getattr(tally, name) for tally in phases.values()) for name in ("done", "failed"))
-        return Counts(done=done, failed=failed, by_phase=phases)
+        return Tally(done=done, failed=failed, by_phase=phases)
+
+    def numerics(self) -> dict[int, int]:
+        """How many tasks each version of mcquack's arithmetic made; models of other libraries are not counted.
+
+        Two versions in one store mean that some rows were made before the arithmetic changed, so that their scores may
+        differ from those of a new run.
+        """
+        query = "SELECT numerics, count(*) AS n FROM outcomes WHERE numerics IS NOT NULL GROUP BY numerics"
+        return {row["numerics"]: row["n"] for row in self._rows(query)}
 
     def choose(self, choice: Choice) -> None:
         """Keeps the choice for its dataset and model, in place of an older one."""
-        columns = rows.choice_columns(choice)
+        columns = {
+            "dataset": _storable(choice.dataset),
+            "model": _storable(choice.model),
+            "content": _json({**vars(choice), "settings": dict(choice.settings)}, of="the choice"),
+        }
         with self._transaction() as connection:
             connection.execute(_insertion("choices", columns, verb="REPLACE"), columns)
 
     def choices(self) -> dict[tuple[str, str], Choice]:
         """The current one for each dataset and model, in their order."""
-        with self._readable_content():
-            chosen = [rows.choice_of(row) for row in self._rows("SELECT content FROM choices ORDER BY dataset, model")]
-        return {(choice.dataset, choice.model): choice for choice in chosen}
+        found: dict[tuple[str, str], Choice] = {}
+        for row in self._rows("SELECT content FROM choices ORDER BY dataset, model"):
+            with self._readable_content():
+                content = json.loads(row["content"])
+                # Sequences among the settings are tuples, as in the settings of a task.
+                content["settings"] = {name: _tuples(value) for name, value in content["settings"].items()}
+                content |= {name: tuple(content[name]) for name in ("task_ids", "final_ids")}
+                choice = Choice(**content)
+            found[choice.dataset, choice.model] = choice
+        return found
 
     def begin_run(self, run: RunRecord) -> int:
         """Keeps the record, and gives it its number."""
-        columns = rows.run_columns(run)
+        columns = {
+            "command": _storable(run.command),
+            "suite": _json(dict(run.suite), of="the suite"),
+            "environment": run.environment.id,
+            "started": run.started,
+            "ended": run.ended,
+            "how": run.how,
+        }
         with self._transaction() as connection:
             _keep_environment(connection, run.environment)
             connection.execute(_insertion("runs", columns), columns)
@@ -138,24 +304,74 @@ class Store(Database):
             n_changed = connection.execute("UPDATE runs SET ended = ?, how = ? WHERE number = ?", changes).rowcount
         require(n_changed, "number", "that of a run that began", number)
 
+    @contextmanager
+    def recorded(self, run: RunRecord) -> Iterator[None]:
+        """Notes that a run begins, and at the end of the ``with`` block how it ended."""
+        number = self.begin_run(run)
+        try:
+            yield
+        except (KeyboardInterrupt, GeneratorExit):
+            self.end_run(number, "interrupted")
+            raise
+        except BaseException:
+            with suppress(StoreError):  # the disk that is full now was so before, and that is what should be told
+                self.end_run(number, "failed")
+            raise
+        self.end_run(number, "done")
+
     def runs(self) -> tuple[RunRecord, ...]:
         """All, from the first to the last."""
         found = self._rows("SELECT * FROM runs ORDER BY number")
         with self._readable_content():
-            return tuple(rows.run_of(row, self._environment(row["environment"])) for row in found)
+            return tuple(
+                RunRecord(
+                    **{
+                        **dict(row),
+                        "suite": json.loads(row["suite"]),
+                        "environment": self._environment(row["environment"]),
+                    }
+                )
+                for row in found
+            )
 
     def _ids(self, *, failed: bool) -> set[str]:
         return {row["id"] for row in self._rows("SELECT id FROM outcomes WHERE failed = ?", [failed])}
 
+    def _superseded_ids(self) -> set[str]:
+        """The ids of rows whose task has another row of a newer numerics version."""
+        versions = sorted(self.numerics())
+        if len(versions) < 2:
+            return set()
+        known = self.finished_ids() | self.failed_ids()
+        found: set[str] = set()
+        for row in self._rows("SELECT id, task FROM outcomes WHERE numerics < ?", [versions[-1]]):
+            with self._readable_content():
+                task = Task.from_json(json.loads(row["task"]))
+            newer = (replace(task, numerics=version) for version in versions if version > (task.numerics or 0))
+            if any(each.id in known for each in newer):
+                found.add(row["id"])
+        return found
+
     def _outcome_of(self, row: sqlite3.Row) -> Outcome:
+        """The outcome of a row; without details where they were not read."""
         with self._readable_content():
-            return rows.outcome_of(row, self._environment(row["environment"]))
+            return Outcome(
+                task=Task.from_json(json.loads(row["task"])),
+                environment=self._environment(row["environment"]),
+                scores=json.loads(row["scores"]),
+                seconds=json.loads(row["seconds"]),
+                n_parameters=row["n_parameters"],
+                fingerprint=row["fingerprint"],
+                details={} if row["details"] is None else json.loads(zlib.decompress(row["details"])),
+                error=row["error"],
+                finished_at=row["finished_at"],
+            )
 
     def _environment(self, environment_id: str) -> Environment:
         """One object for all outcomes that share it."""
         if environment_id not in self._environments:
             (row,) = self._rows("SELECT facts FROM environments WHERE id = ?", [environment_id])
-            self._environments[environment_id] = rows.environment_of(row)
+            self._environments[environment_id] = Environment(json.loads(row["facts"]))
         return self._environments[environment_id]
 
 
@@ -167,13 +383,51 @@ def _insertion(
 
 
 def _keep_environment(connection: sqlite3.Connection, environment: Environment) -> None:
-    columns = rows.environment_columns(environment)
+    columns = {"id": environment.id, "facts": _json(dict(environment.facts), of="the environment")}
     connection.execute(_insertion("environments", columns, verb="INSERT OR IGNORE"), columns)
 
 
-# A store as a table for other programs: one line for each task.
+def _storable(text: str) -> str:
+    """The text, or one that stands for it where SQLite cannot hold it."""
+    # File names that are not Unicode reach tracebacks as lone surrogates, which no encoding has.
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
-_TEXTS = ("fingerprint", "error", "finished_at", "versions")
+
+def _json(value: Any, *, of: str) -> str:
+    try:
+        return json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidInputError(f"{of} must be plain JSON values with finite numbers: {error}") from error
+
+
+def _compressed(details: Mapping[str, Any]) -> bytes | None:
+    """What only a look at a single task needs; None if there is nothing."""
+    if not details:
+        return None
+    try:
+        text = _json(details, of="details")
+    except InvalidInputError:
+        text = _json(_without_infinities(details), of="details")
+    return zlib.compress(text.encode(), _LEVEL)
+
+
+def _without_infinities(value: Any) -> Any:
+    """None for NaN and infinities, as in the loss of a training that diverged: JSON knows neither."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {name: _without_infinities(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_infinities(item) for item in value]
+    return value
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
+
+
+# A store as a table for other programs.
+
 _SCORES = {f"{part}_{metric}": (part, metric) for part in get_args(Part) for metric in METRICS}
 _SECONDS = {f"seconds_{stage}": stage for stage in get_args(Stage)}
 # So that the order in which tasks ended does not show.
@@ -191,7 +445,7 @@ def write_parquet(store: Store, path: Path) -> None:
 
 
 def write_csv(store: Store, path: Path) -> None:
-    """The same lines as text; what is not known is empty."""
+    """Writes the lines of ``write_parquet`` as text; what is not known is empty."""
     from pyarrow import csv
 
     content = io.BytesIO()
@@ -203,17 +457,7 @@ def _table(store: Store) -> Any:
     """A pyarrow.Table of all tasks."""
     import pyarrow as pa
 
-    schema, lines = _schema(), _lines(store)
-    batches = []
-    while some := list(islice(lines, _LINES_AT_ONCE)):
-        batches.append(pa.RecordBatch.from_pylist(some, schema=schema))
-    return pa.Table.from_batches(batches, schema=schema).sort_by([(name, "ascending") for name in _ORDER])
-
-
-def _schema() -> Any:
-    import pyarrow as pa
-
-    return pa.schema(
+    schema = pa.schema(
         {
             **dict.fromkeys(("id", "dataset"), pa.string()),
             "data_seed": pa.int64(),
@@ -222,39 +466,37 @@ def _schema() -> Any:
             **dict.fromkeys(("failed", "chosen"), pa.bool_()),
             **dict.fromkeys((*_SCORES, *_SECONDS), pa.float64()),
             "n_parameters": pa.int64(),
-            **dict.fromkeys(_TEXTS, pa.string()),
+            **dict.fromkeys(("fingerprint", "error", "finished_at", "versions"), pa.string()),
+            "numerics": pa.int64(),
         }.items()
     )
+    lines, batches = _lines(store), []
+    while some := list(islice(lines, _LINES_AT_ONCE)):
+        batches.append(pa.RecordBatch.from_pylist(some, schema=schema))
+    return pa.Table.from_batches(batches, schema=schema).sort_by([(name, "ascending") for name in _ORDER])
 
 
 def _lines(store: Store) -> Iterator[dict[str, Any]]:
     chosen = {task_id for choice in store.choices().values() for task_id in choice.final_ids}
-    for outcome in store.outcomes(details=False):
-        yield {**_task_cells(outcome), "chosen": outcome.task.id in chosen, **_result_cells(outcome)}
-
-
-def _task_cells(outcome: Outcome) -> dict[str, Any]:
-    task = outcome.task
-    return {
-        "id": task.id,
-        "dataset": task.dataset,
-        "data_seed": task.data_seed,
-        "model": task.model,
-        "settings": json.dumps(task.to_json()["settings"]),
-        "phase": task.phase,
-        "split": str(task.split),
-        "seed": task.seed,
-    }
-
-
-def _result_cells(outcome: Outcome) -> dict[str, Any]:
-    return {
-        "failed": outcome.failed,
-        **{column: outcome.score(part, metric) for column, (part, metric) in _SCORES.items()},
-        **{column: outcome.seconds.get(stage) for column, stage in _SECONDS.items()},
-        "n_parameters": outcome.n_parameters,
-        "fingerprint": outcome.fingerprint,
-        "error": outcome.reason or None,
-        "finished_at": outcome.finished_at,
-        "versions": json.dumps(dict(outcome.environment.facts)),
-    }
+    for outcome in store.outcomes(details=False, superseded=True):
+        task = outcome.task
+        yield {
+            "id": task.id,
+            "dataset": task.dataset,
+            "data_seed": task.data_seed,
+            "model": task.model,
+            "settings": json.dumps(task.to_json()["settings"]),
+            "phase": task.phase,
+            "split": str(task.split),
+            "seed": task.seed,
+            "failed": outcome.failed,
+            "chosen": task.id in chosen,
+            **{column: outcome.score(part, metric) for column, (part, metric) in _SCORES.items()},
+            **{column: outcome.seconds.get(stage) for column, stage in _SECONDS.items()},
+            "n_parameters": outcome.n_parameters,
+            "fingerprint": outcome.fingerprint,
+            "error": outcome.reason or None,
+            "finished_at": outcome.finished_at,
+            "versions": json.dumps(dict(outcome.environment.facts)),
+            "numerics": task.numerics,
+        }

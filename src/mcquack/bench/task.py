@@ -1,18 +1,17 @@
-"""One cell of a benchmark as a value: all that decides its result, and nothing else."""
+"""One fit of a benchmark as a value: all that decides its scores, and nothing else."""
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, Self
 
-import numpy as np
-from numpy.typing import NDArray
-
-from mcquack.checks import is_number, is_whole_number, require
+from mcquack.checks import is_number, require
 from mcquack.errors import InvalidInputError
+from mcquack.models import catalog
+from mcquack.numerics import NUMERICS
 
 Phase = Literal["search", "final"]
 
@@ -21,9 +20,21 @@ Phase = Literal["search", "final"]
 class Split:
     """What a model is trained on and what it is scored on.
 
-    "test": trained on the training part, scored on the test part. "validation": the same with the validation part.
-    "fold": trained on all but one of the folds of the training part and scored on that one; ``n_train`` and
-    ``n_validation`` say to how many samples each side is cut, if at all. Only "test" ever loads the test part.
+    Parameters
+    ----------
+    kind
+        "test" trains on the training part and scores on the test part, "validation" scores on the validation part
+        instead, and "fold" trains on all folds of the training part but one, on which it scores. Only "test" ever
+        loads the test part.
+    fold, n_folds
+        Which fold is scored, counted from 0, and how many there are; for "fold" alone.
+    n_train, n_validation
+        To how many samples either side of a fold is cut, None to keep all.
+
+    Examples
+    --------
+    >>> Split(kind="fold", fold=0, n_folds=5).phase
+    'search'
     """
 
     kind: Literal["test", "validation", "fold"]
@@ -44,7 +55,7 @@ class Split:
 
     @property
     def phase(self) -> Phase:
-        """A model that was scored on the test part can no longer be chosen by that score."""
+        """Whether scores choose settings ("search") or are reported ("final"); those on a test part choose nothing."""
         return "final" if self.kind == "test" else "search"
 
     def __str__(self) -> str:
@@ -78,7 +89,7 @@ class TableSource:
 
     @classmethod
     def of(cls, path: Path, *, target: str, validation: float = 0.0, test: float = 0.2) -> Self:
-        """Reads the file once, for its digest."""
+        """The table at ``path``, which is read once for its digest."""
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         return cls(path=path, digest=digest, target=target, validation=validation, test=test)
@@ -88,8 +99,31 @@ class TableSource:
 class Task:
     """One model with its settings, trained once on one split of one dataset.
 
-    ``model`` is a name of the catalogue or "module:Class" of any scikit-learn classifier. ``settings`` are sorted by
-    name. ``data_seed`` chooses the samples of the dataset, ``seed`` is the model's random_state.
+    Parameters
+    ----------
+    dataset, data_seed
+        A name of the registry, "module:name" or the name of ``table``, and which of its samples are drawn.
+    table
+        The table of the user's that the dataset is, if it is one.
+    model
+        A name of the catalogue, or "module:Class" of any scikit-learn classifier.
+    settings
+        Names and values for the model, in any order; those that are not named have their defaults.
+    split
+        What the model is trained and scored on.
+    seed
+        The model's random_state.
+    numerics
+        The version of mcquack's arithmetic that makes the result, by default the present one. It is None for models
+        whose arithmetic is another library's.
+
+    Examples
+    --------
+    >>> task = Task.of("iris3", "mcquack", {"n_qubits": 3}, seed=1)
+    >>> str(task)
+    'mcquack on iris3 (test, seed 1; n_qubits=3)'
+    >>> task == Task.from_json(task.to_json())
+    True
     """
 
     dataset: str
@@ -99,15 +133,18 @@ class Task:
     settings: tuple[tuple[str, Any], ...] = ()
     split: Split = TEST
     seed: int = 0
+    numerics: int | None = None
 
     def __post_init__(self) -> None:
         # Lists become tuples, so that a task read from JSON equals the one that was written.
         settings = tuple(sorted((name, _frozen(value)) for name, value in self.settings))
         object.__setattr__(self, "settings", settings)
+        numerics = (self.numerics or NUMERICS) if _is_computed_here(self.model) else None
+        object.__setattr__(self, "numerics", numerics)
 
     @classmethod
     def of(cls, dataset: str, model: str, settings: Mapping[str, Any], **fields: Any) -> Self:
-        """With settings as a mapping, as searches have them."""
+        """The task with settings given as a mapping, as searches have them."""
         return cls(dataset=dataset, model=model, settings=tuple(settings.items()), **fields)
 
     @property
@@ -117,10 +154,12 @@ class Task:
 
     @cached_property
     def id(self) -> str:
-        """Derived from the content alone: the same on every machine and after every restart."""
+        """A digest of the content, the same on every machine and after every restart."""
         content = self.to_json()
         if self.table is not None:
             del content["table"]["path"]
+        if self.numerics == 1:  # ids of that version are older than the field
+            del content["numerics"]
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
     def to_json(self) -> dict[str, Any]:
@@ -134,11 +173,12 @@ class Task:
             "settings": {name: _thawed(value) for name, value in self.settings},
             "split": {name: value for name, value in vars(self.split).items() if value is not None},
             "seed": self.seed,
+            **({} if self.numerics is None else {"numerics": self.numerics}),
         }
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> Self:
-        """The task that ``to_json`` wrote."""
+        """The task that ``to_json`` wrote; without a version it is one of version 1."""
         table = fields["table"]
         try:
             return cls(
@@ -149,6 +189,7 @@ class Task:
                 settings=tuple(fields["settings"].items()),
                 split=Split(**fields["split"]),
                 seed=fields["seed"],
+                numerics=fields.get("numerics", 1),
             )
         except (KeyError, TypeError) as error:
             raise InvalidInputError(f"not a task: {error}; it was written by another version.") from error
@@ -158,48 +199,14 @@ class Task:
         return f"{self.model} on {self.dataset} ({self.split}, seed {self.seed}; {settings or 'defaults'})"
 
 
+def _is_computed_here(model: str) -> bool:
+    """Whether mcquack itself computes what the model learns, as it does for the quantum models and those of studies."""
+    return model in catalog.names("quantum") or (model.startswith("mcquack.") and ":" in model)
+
+
 def _frozen(value: Any) -> Any:
     return tuple(map(_frozen, value)) if isinstance(value, list | tuple) else value
 
 
 def _thawed(value: Any) -> Any:
     return list(map(_thawed, value)) if isinstance(value, tuple) else value
-
-
-# Small pictures of one fit, as plain JSON values: its training and its kernel.
-
-_MOST_EPOCHS = 200
-_MOST_ROWS = 60
-_DIGITS = 5
-_NOT_OF_THE_TASK = ("seconds",)  # they differ from run to run, and the outcome of a task does not
-
-
-def history_columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[float | None]]:
-    """The numbers of each epoch by name; of a long training some epochs, the first and the last among them."""
-    if not rows:
-        return {}
-    kept = [rows[index] for index in _spread(len(rows), _MOST_EPOCHS)]
-    names = [name for name, value in rows[-1].items() if is_number(value) and name not in _NOT_OF_THE_TASK]
-    return {name: [_rounded(row.get(name)) for row in kept] for name in names}
-
-
-def kernel_sample(model: Any, X: NDArray[Any], truth: NDArray[np.intp]) -> dict[str, Any]:
-    """Some rows of the kernel between samples and centroids, sorted by class; empty for a model without centroids."""
-    if not (hasattr(model, "transform") and hasattr(model, "centroids_")):
-        return {}
-    order = np.argsort(truth, kind="stable")
-    rows = order[_spread(len(order), _MOST_ROWS)]
-    values = np.asarray(model.transform(X[rows]), dtype=np.float64)
-    return {"classes": truth[rows].tolist(), "values": [[_rounded(value) for value in row] for row in values]}
-
-
-def _spread(length: int, most: int) -> NDArray[np.intp]:
-    """At most so many positions, evenly from the first to the last."""
-    return np.unique(np.linspace(0, length - 1, min(length, most)).round().astype(np.intp))
-
-
-def _rounded(value: Any) -> float | None:
-    """To the digits that a picture shows; None for what is no finite number."""
-    if is_whole_number(value):
-        return int(value)
-    return float(f"{value:.{_DIGITS}g}") if is_number(value) and np.isfinite(value) else None

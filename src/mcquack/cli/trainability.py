@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Self
 import typer
 
 from mcquack.bench.outcome import Outcome
+from mcquack.bench.progress import CellProgress, Progress
 from mcquack.cli import console as exit_codes
 from mcquack.cli.bench import Dask, Jobs, Workers, listed
-from mcquack.cli.bench_progress import CellProgress, Progress, counted, duration, shown
+from mcquack.cli.bench_progress import counted, duration, shown
 from mcquack.cli.console import tell
 from mcquack.cli.datasets import DataDir
 from mcquack.errors import InvalidInputError

@@ -1,12 +1,25 @@
 import csv
 import shutil
+from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mcquack import datasets
-from mcquack.bench.ranking import QNN_FAMILY, published_scores, ranks, score_table, standings, standings_by_family
+from mcquack.bench.outcome import METRICS
+from mcquack.bench.ranking import (
+    QNN_FAMILY,
+    published_scores,
+    ranks,
+    read_published,
+    score_table,
+    standings,
+    standings_by_family,
+)
 from mcquack.bench.ranking.published import CORRECTED, LEFT_OUT, SOURCE
-from mcquack.errors import DataFileError, InvalidInputError, MissingDataError
+from mcquack.errors import DataFileError, InvalidInputError, InvalidTableError, MissingDataError
+from mcquack.models import catalog
 
 FOLDER = "qml_benchmarks/scores"
 
@@ -125,3 +138,166 @@ def test_scores_that_somebody_changed_are_refused(data_dir, tmp_path):
     path.write_text(path.read_text(encoding="utf-8").replace("0.85\n", "0.95\n"), encoding="utf-8")
     with pytest.raises(DataFileError, match=r"reruns_two_curves_diff\.csv"):
         published_scores(tmp_path)
+
+
+HEADER = "dataset,model,part,metric,mean,std,n_parameters,source"
+LINE = "iris3,svc,test,auc,0.9,0.1,48,A and B 2024"
+PAPER = Path(__file__).parents[3] / "studies" / "real_world" / "paper.csv"
+
+
+@pytest.fixture
+def table(tmp_path):
+    def written(*lines, header=HEADER, encoding="utf-8"):
+        path = tmp_path / "table.csv"
+        path.write_bytes("\n".join([header, *lines, ""]).encode(encoding))
+        return path
+
+    return written
+
+
+def test_lines_of_a_cell_become_one_value(table):
+    path = table(LINE, "iris3,svc,train,f1,1,0,,A and B 2024", "two_curves_7,Odd Model,test,auc,0.5,0,,C")
+    first, second = read_published(path)
+    assert (first.dataset, first.family, first.size, first.model, first.title) == ("iris3", "iris", None, "svc", "SVC")
+    assert (first.source, first.is_published, first.n_parameters) == ("A and B 2024", True, 48)
+    assert first.reported == {("test", "auc"): (0.9, 0.1), ("train", "f1"): (1.0, 0.0)}
+    assert (first.mean("test", "auc"), first.spread("test", "auc")) == (0.9, 0.1)
+    assert (second.family, second.size, second.title, second.n_parameters) == ("two_curves", 7, "Odd Model", None)
+
+
+def test_models_of_the_same_title_in_one_publication_have_their_full_names(table):
+    models = ("svc", "sklearn.svm:SVC")
+    lines = [f"iris3,{model},test,auc,0.9,0.1,,me" for model in models]
+    cells = read_published(table(*lines, "iris3,svc,test,auc,0.9,0.1,,you"))
+    assert [cell.title for cell in cells] == [*models, "SVC"]
+
+
+def test_a_dataset_that_nobody_knows_is_of_the_family_own(table):
+    (cell,) = read_published(table("my_table_3,svc,test,auc,0.9,0.1,,me"))
+    assert (cell.family, cell.size) == ("own", None)
+
+
+def test_columns_may_stand_in_any_order_beside_others(table):
+    header = "source,std,mean,metric,part,model,dataset,n_parameters,remark"
+    (cell,) = read_published(table("me,0.1,0.9,auc,test,svc,iris3,7,fine", header=header))
+    assert cell.reported == {("test", "auc"): (0.9, 0.1)}
+
+
+def test_what_spreadsheets_write_is_read(table):
+    spaced = table(LINE.replace(",", ", "), "", header=HEADER.replace(",", ", "), encoding="utf-8-sig")
+    (cell,) = read_published(spaced)
+    assert cell.source == "A and B 2024"
+    crlf = table()
+    crlf.write_bytes(f"{HEADER}\r\n{LINE.replace('A and B 2024', chr(34) + 'A, B' + chr(34))}\r\n".encode())
+    assert read_published(crlf)[0].source == "A, B"
+
+
+@given(
+    scores=st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=len(METRICS), max_size=len(METRICS)),
+    n_parameters=st.none() | st.integers(0, 10**9),
+)
+def test_numbers_are_read_as_they_were_written(tmp_path_factory, scores, n_parameters):
+    path = tmp_path_factory.mktemp("published") / "table.csv"
+    lines = [
+        f"iris3,svc,test,{metric},{mean!r},{std!r},{'' if n_parameters is None else n_parameters},me"
+        for metric, (mean, std) in zip(METRICS, scores, strict=True)
+    ]
+    path.write_text("\n".join([HEADER, *lines]), encoding="utf-8")
+    (cell,) = read_published(path)
+    assert cell.reported == {("test", metric): score for metric, score in zip(METRICS, scores, strict=True)}
+    assert cell.n_parameters == n_parameters
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("0.9", "90", "mean must be a number from 0 to 1, got '90'"),
+        ("0.9", "nan", "mean must be a number from 0 to 1, got 'nan'"),
+        ("0.9", "", "mean must be a number from 0 to 1, got ''"),
+        ("0.1", "-0.1", "std must be a number from 0 to 1"),
+        ("48", "many", "n_parameters must be a whole number or empty, got 'many'"),
+        ("48", "-1", "n_parameters must be a whole number or empty"),
+        ("auc", "acuracy", "no metric is named 'acuracy'; did you mean accuracy"),
+        ("test", "holdout", "no part is named 'holdout'; there are train, validation, test"),
+        ("A and B 2024", " ", "source is empty"),
+        ("iris3", "", "dataset is empty"),
+        ("svc", "", "model is empty"),
+        (",A and B 2024", "", "source is empty"),
+        ("svc", '"svc"x', "expected after"),
+    ],
+)
+def test_a_line_that_cannot_be_used_is_named(table, old, new, message):
+    with pytest.raises(InvalidTableError, match=rf"table\.csv, line 3: .*{message}"):
+        read_published(table(LINE.replace("iris3", "url"), LINE.replace(old, new, 1)))
+
+
+def test_a_score_that_is_there_twice_is_refused(table):
+    with pytest.raises(InvalidTableError, match=r"line 3: svc on iris3 \(test auc\) was there before"):
+        read_published(table(LINE, LINE.replace("0.9", "0.8")))
+
+
+def test_what_is_no_such_table_is_refused(table, tmp_path):
+    with pytest.raises(InvalidTableError, match="line 1: there is no column std and source; the first line must name"):
+        read_published(table(LINE, header="dataset,model,part,metric,mean,n_parameters"))
+    with pytest.raises(InvalidTableError, match="cannot be read: No such file"):
+        read_published(tmp_path / "absent.csv")
+    with pytest.raises(InvalidTableError, match="not UTF-8"):
+        read_published(table("é", encoding="latin-1"))
+    empty = tmp_path / "empty.csv"
+    empty.write_bytes(b"")
+    with pytest.raises(InvalidTableError, match="there is no column"):
+        read_published(empty)
+    assert read_published(table()) == ()
+
+
+@pytest.fixture(scope="module")
+def paper():
+    if not PAPER.is_file():
+        pytest.skip("studies/ is not part of a source distribution")
+    return read_published(PAPER)
+
+
+def test_the_table_of_the_paper_is_whole(paper):
+    assert {cell.dataset for cell in paper} == set(datasets.names(suite="real-world"))
+    assert {cell.model for cell in paper} == {"mcquack", "vc", "svc", "nn", "nystroem_svm"}
+    assert len(paper) == 20 * 5
+    for cell in paper:
+        assert set(cell.reported) == {("test", metric) for metric in METRICS}
+        assert cell.title == catalog.entry(cell.model).title
+        assert cell.n_parameters is not None
+        assert cell.is_published
+
+
+def test_parameters_of_the_paper_are_those_of_its_formula(paper):
+    """6nL + M·d with n = 6 qubits in one repetition, where the paper's number of features d is known."""
+    for cell in paper:
+        description = datasets.describe(cell.dataset)
+        n_features = description.paper_n_features or description.n_features
+        layers = -(-n_features // 6)
+        if cell.model == "mcquack":
+            assert cell.n_parameters == 36 * layers + description.n_classes * n_features
+        if cell.model == "vc":
+            assert cell.n_parameters == 36 * layers * description.n_classes
+
+
+@pytest.mark.parametrize(
+    ("metric", "order", "told"),
+    [
+        ("auc", ["nn", "svc", "mcquack"], {"nn": 0.17, "mcquack": 0.50}),
+        ("balanced_accuracy", ["nn", "mcquack", "svc"], {"nn": 0.10, "mcquack": 0.49}),
+    ],
+)
+def test_the_ranks_that_the_paper_tells_are_possible(paper, metric, order, told):
+    """Its table has two decimals, so most of its ties are none: what it tells must lie between the best and the worst.
+
+    Of five models rank / 5 is at least 0.2, more than it tells of NN, so its scale must be (rank − 1) / 4.
+    """
+    table = score_table(paper, metric=metric)
+    lines = standings(table, scale="unit")
+    assert [line.contender.model for line in lines][:3] == order
+    best = {line.contender.model: line.average_rank for line in lines}
+    middle = {line.contender.model: line.average_rank for line in standings(table, ties="average", scale="unit")}
+    for model, rank in told.items():
+        worst = 2 * middle[model] - best[model]  # shared ranks are half way
+        assert best[model] <= rank + 0.005
+        assert rank - 0.005 <= worst

@@ -10,8 +10,7 @@ import numpy as np
 from mcquack.bench.outcome import METRICS, Environment, Outcome
 from mcquack.bench.plan import Choice
 from mcquack.bench.ranking import CellScores
-from mcquack.bench.rows import RunRecord
-from mcquack.bench.store import Store
+from mcquack.bench.store import RunRecord, Store
 from mcquack.bench.task import VALIDATION, Task
 
 ENVIRONMENT = Environment(

@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from mcquack.bench.outcome import Environment, Outcome
-from mcquack.bench.rows import RunRecord
-from mcquack.bench.store import Store
+from mcquack.bench.store import RunRecord, Store
 from mcquack.bench.task import Task
 from mcquack.report.trainability.study import Study
 from mcquack.studies.trainability import PROBE

@@ -5,7 +5,7 @@ from numpy.testing import assert_array_equal
 from mcquack import datasets
 from mcquack.bench.evaluation import outcome
 from mcquack.bench.samples import estimator_class
-from mcquack.bench.suites import read_suite
+from mcquack.bench.suite import read_suite
 from mcquack.bench.task import Task
 from mcquack.studies import hardware_twin
 from mcquack.studies.hardware_twin import CONTENDERS, manifold_name

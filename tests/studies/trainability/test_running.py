@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 
 from mcquack.bench.evaluation import outcome
-from mcquack.bench.executors.executor import ClosedByWith
+from mcquack.bench.executors import Executor
 from mcquack.bench.store import Store
 from mcquack.studies.trainability import design_from_json, design_from_text, observations, run_design
 
@@ -30,7 +30,7 @@ DESIGN = design_from_text(
 )
 
 
-class HereAndNow(ClosedByWith):
+class HereAndNow(Executor):
     """Does each task as soon as it is asked for."""
 
     n_workers = 1

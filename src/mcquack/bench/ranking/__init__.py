@@ -1,14 +1,17 @@
 """From the scores of models on datasets to who is better, how surely, and where.
 
-cells = (*cell_scores(store), *published_scores(data_dir), *read_published("paper.csv"))
-table = score_table(cells, part="test", metric="accuracy")      # datasets × contenders
-standings(table), standings_by_family(table)                    # leaderboards with bootstrap intervals
-compare(table), win_matrix(table), scores_by_size(cells)        # Friedman and Nemenyi, pairs, curves
+>>> from mcquack.bench import ranking
+>>> cells = ranking.cell_scores(store)  # doctest: +SKIP
+>>> cells += ranking.published_scores(data_dir) + ranking.read_published("paper.csv")  # doctest: +SKIP
+>>> table = ranking.score_table(cells, part="test", metric="accuracy")  # doctest: +SKIP
+>>> lines = ranking.standings(table)  # leaderboard with bootstrap intervals  # doctest: +SKIP
+>>> ranking.compare(table), ranking.win_matrix(table)  # Friedman and Nemenyi, pairs  # doctest: +SKIP
 """
 
-from mcquack.bench.ranking.friedman import Comparison, FriedmanTest, compare
 from mcquack.bench.ranking.published import QNN_FAMILY, published_scores, read_published
 from mcquack.bench.ranking.ranks import (
+    Comparison,
+    FriedmanTest,
     Interval,
     Scale,
     SizeCurve,
@@ -18,6 +21,7 @@ from mcquack.bench.ranking.ranks import (
     WinMatrix,
     average_ranks,
     bootstrap_intervals,
+    compare,
     normalised_ranks,
     rank_counts,
     ranks,

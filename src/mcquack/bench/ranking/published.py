@@ -1,11 +1,13 @@
-"""The scores that Bowles, Ahmed and Schuld published for the QML benchmark suite, with their known fault mended."""
+"""Scores that others published: those of the QML benchmark suite, with their known fault mended, and tables of yours.
+
+The former are by Bowles, Ahmed and Schuld (2024).
+"""
 
 import csv
 import gzip
 import io
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar, get_args
 
@@ -48,167 +50,132 @@ _RERUNS = DataFile(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Row:
-    """One seed of one model on one dataset."""
-
-    dataset: str
-    family: str
-    size: int
-    model: str
-    seed: int
-    train: float
-    test: float
-    test_is_train: bool
-
-
-_Key = tuple[str, str]
-"""A dataset and a model."""
-
-_Cells = Mapping[_Key, Sequence[_Row]]
+_Pair = tuple[str, str]  # a dataset and a model
+_Rows = Mapping[_Pair, Sequence[Mapping[str, str]]]  # the lines of a file, one for each seed in its order
 
 
 def published_scores(
     data_dir: str | Path | None = None, *, corrected: bool = True, models: Collection[str] | None = QNN_FAMILY
 ) -> tuple[CellScores, ...]:
-    """Accuracies over five seeds on the 133 datasets of the suite; a cell that was not published is missing.
+    """Accuracies over five seeds on the 133 datasets of the QML suite; a cell that was not published is missing.
 
-    Where a published test score is of the training part, ``corrected`` puts that of a rerun in its place, or leaves it
-    out where there was none. ``models`` are those to return, None for all 20. The files are looked for where
-    ``mcquack.datasets.load`` looks: in ``data_dir``, else in the folder that MCQUACK_DATA names.
+    Parameters
+    ----------
+    data_dir
+        Where the files are looked for, by default in the folder that MCQUACK_DATA names, as in
+        ``mcquack.datasets.load``.
+    corrected
+        Whether scores of a rerun take the place of test scores that are of the training part; where there was no
+        rerun, these are left out.
+    models
+        Those to return, None for all 20.
+
+    Returns
+    -------
+    tuple of CellScores
+        One for each dataset and model, with the publication as its source.
     """
-    rows, reruns = _read(data_dir)
-    known = dict.fromkeys(key[1] for key in rows)
+    source = Source(title="tidied scores of the QML benchmark suite", files=(_SCORES, _RERUNS), read=_by_cell)
+    _, (rows, reruns) = places(data_dir).read((source,), wanted_for="a ranking beside the published models")
+    known = dict.fromkeys(model for _, model in rows)
     unknown = sorted(set(models or ()) - set(known))
     if unknown:
         raise InvalidInputError(f"no scores of {', '.join(unknown)} were published; there are {', '.join(known)}.")
     return tuple(
-        _corrected_cell(cell, reruns.get(key)) if corrected else _cell(cell)
-        for key, cell in rows.items()
-        if models is None or key[1] in models
+        _cell(lines, rerun=reruns.get(pair, ()), corrected=corrected)
+        for pair, lines in rows.items()
+        if models is None or pair[1] in models
     )
 
 
-def _read(data_dir: str | Path | None) -> tuple[_Cells, _Cells]:
-    """All published rows, and those that were run again."""
-    source = Source(title="tidied scores of the QML benchmark suite", files=(_SCORES, _RERUNS), read=_by_cell)
-    _, found = places(data_dir).read((source,), wanted_for="a ranking beside the published models")
-    scores, reruns = found
-    return scores, reruns
-
-
-def _by_cell(*paths: Path) -> list[_Cells]:
+def _by_cell(*paths: Path) -> list[_Rows]:
     suite = set(datasets.names(suite="qml"))
-    found: list[_Cells] = []
+    found: list[_Rows] = []
     for path in paths:
-        cells: dict[_Key, list[_Row]] = {}
-        for row in _rows(path):
-            if row.dataset in suite:  # more was published, of which there is no data here
-                cells.setdefault((row.dataset, row.model), []).append(row)
-        found.append({key: sorted(cell, key=lambda row: row.seed) for key, cell in cells.items()})
+        cells: dict[_Pair, list[Mapping[str, str]]] = {}
+        with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8", newline="") as file:
+            for line in csv.DictReader(file):
+                dataset = f"{line['family']}_{line['n']}"
+                if dataset in suite:  # more was published, of which there is no data here
+                    cells.setdefault((dataset, line["model"]), []).append(line)
+        found.append({pair: sorted(lines, key=lambda line: int(line["seed"])) for pair, lines in cells.items()})
     return found
 
 
-def _rows(path: Path) -> Iterator[_Row]:
-    opened = gzip.open if path.suffix == ".gz" else open
-    with opened(path, "rt", encoding="utf-8", newline="") as file:
-        for line in csv.DictReader(file):
-            yield _Row(
-                dataset=f"{line['family']}_{line['n']}",
-                family=line["family"],
-                size=int(line["n"]),
-                model=line["model"],
-                seed=int(line["seed"]),
-                train=float(line["train_acc"]),
-                test=float(line["test_acc"]),
-                test_is_train=line.get("test_is_train") == "1",
-            )
-
-
-def _corrected_cell(rows: Sequence[_Row], rerun: Sequence[_Row] | None) -> CellScores:
-    if not any(row.test_is_train for row in rows):
-        return _cell(rows)
-    # Of a rerun the training scores are taken as well: a cell is of one run.
-    return _cell(rerun, note=CORRECTED) if rerun else _cell(rows, note=LEFT_OUT, has_test=False)
-
-
-def _cell(rows: Sequence[_Row], *, note: str = "", has_test: bool = True) -> CellScores:
-    first = rows[0]
-    values: dict[Key, tuple[float, ...]] = {("train", "accuracy"): tuple(row.train for row in rows)}
-    if has_test:
-        values["test", "accuracy"] = tuple(row.test for row in rows)
+def _cell(lines: Sequence[Mapping[str, str]], *, rerun: Sequence[Mapping[str, str]], corrected: bool) -> CellScores:
+    is_faulty = corrected and any(line.get("test_is_train") == "1" for line in lines)
+    note = ""
+    if is_faulty:
+        note = CORRECTED if rerun else LEFT_OUT
+        lines = rerun or lines  # with its training scores, for a cell is of one run
+    values: dict[Key, tuple[float, ...]] = {("train", "accuracy"): tuple(float(line["train_acc"]) for line in lines)}
+    if not is_faulty or rerun:
+        values["test", "accuracy"] = tuple(float(line["test_acc"]) for line in lines)
+    family, size, model = lines[0]["family"], int(lines[0]["n"]), lines[0]["model"]
     return CellScores(
-        dataset=first.dataset,
-        family=first.family,
-        size=first.size,
-        model=first.model,
-        title=first.model,
+        dataset=f"{family}_{size}",
+        family=family,
+        size=size,
+        model=model,
+        title=model,
         source=SOURCE,
         values=values,
         note=note,
     )
 
 
-# Scores that others published, from a tidy table of yours.
-
 COLUMNS = ("dataset", "model", "part", "metric", "mean", "std", "n_parameters", "source")
-PARTS: tuple[Part, ...] = get_args(Part)
 
 Name = TypeVar("Name", bound=str)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Line:
-    """One score, checked."""
-
-    dataset: str
-    model: str
-    source: str
-    key: Key
-    mean: float
-    std: float
-    n_parameters: int | None
+_Score = tuple[float, float, int | None]  # mean, standard deviation and number of parameters
 
 
 def read_published(path: str | Path) -> tuple[CellScores, ...]:
-    """The scores of a CSV file with a line for each dataset, model, part and metric, and the columns of ``COLUMNS``.
+    """The scores of a CSV file of yours with a line for each dataset, model, part and metric.
 
-    ``mean`` is from 0 to 1, ``std`` the standard deviation over the seeds, ``n_parameters`` may be empty, and
-    ``source`` names the publication. What is known here, dataset or model, is best called by its name here.
+    Parameters
+    ----------
+    path
+        A file with the columns of ``COLUMNS``, in any order and beside others. ``mean`` is from 0 to 1, ``std`` the
+        standard deviation over the seeds, ``n_parameters`` may be empty, and ``source`` names the publication. What is
+        known here, dataset or model, is best called by its name here.
+
+    Returns
+    -------
+    tuple of CellScores
+        One for each dataset, model and source.
     """
-    cells: dict[tuple[str, str, str], dict[Key, _Line]] = {}
-    for number, line in _lines(Path(path)):
-        scores = cells.setdefault((line.dataset, line.model, line.source), {})
-        if line.key in scores:
-            what = f"{line.model} on {line.dataset} ({' '.join(line.key)})"
+    cells: dict[tuple[str, str, str], dict[Key, _Score]] = {}
+    for number, (dataset, model, source), key, score in _lines(Path(path)):
+        scores = cells.setdefault((dataset, model, source), {})
+        if key in scores:
+            what = f"{model} on {dataset} ({' '.join(key)})"
             raise InvalidTableError(f"{path}, line {number}: {what} was there before; keep one of the two.")
-        scores[line.key] = line
+        scores[key] = score
     models: dict[str, list[str]] = {}
     for _, model, source in cells:
         models.setdefault(source, []).append(model)
     titles = {source: model_titles(names) for source, names in models.items()}
-    return tuple(
-        _published_table_cell(scores, title=titles[source][model]) for (_, model, source), scores in cells.items()
-    )
+    found = []
+    for (dataset, model, source), scores in cells.items():
+        family, size = family_and_size(dataset)
+        found.append(
+            CellScores(
+                dataset=dataset,
+                family=family,
+                size=size,
+                model=model,
+                title=titles[source][model],
+                source=source,
+                reported={key: (mean, std) for key, (mean, std, _) in scores.items()},
+                n_parameters=next((count for _, _, count in scores.values() if count is not None), None),
+            )
+        )
+    return tuple(found)
 
 
-def _published_table_cell(scores: Mapping[Key, _Line], *, title: str) -> CellScores:
-    first = next(iter(scores.values()))
-    family, size = family_and_size(first.dataset)
-    return CellScores(
-        dataset=first.dataset,
-        family=family,
-        size=size,
-        model=first.model,
-        title=title,
-        source=first.source,
-        reported={key: (line.mean, line.std) for key, line in scores.items()},
-        n_parameters=next((line.n_parameters for line in scores.values() if line.n_parameters is not None), None),
-    )
-
-
-def _lines(path: Path) -> Iterator[tuple[int, _Line]]:
-    """Every line with its number in the file."""
+def _lines(path: Path) -> Iterator[tuple[int, tuple[str, str, str], Key, _Score]]:
+    """Every line with its number in the file: whose it is, what it scores, and the score."""
     try:
         # A byte order mark, as spreadsheets write it, is no part of the first name.
         text = path.read_text(encoding="utf-8-sig")
@@ -218,32 +185,23 @@ def _lines(path: Path) -> Iterator[tuple[int, _Line]]:
         raise InvalidTableError(f"{path} is not UTF-8; save it as CSV in that encoding.") from error
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
-        header = _checked_header([name.strip() for name in next(reader, [])])
+        header = [name.strip() for name in next(reader, [])]
+        missing = [name for name in COLUMNS if name not in header]
+        if missing:
+            raise ValueError(
+                f"there is no column {' and '.join(missing)}; the first line must name {', '.join(COLUMNS)}."
+            )
         for cells in reader:
-            if cells:  # a blank line is none
-                yield reader.line_num, _line(dict(zip(header, cells, strict=False)))
+            if not cells:  # a blank line is none
+                continue
+            given = dict(zip(header, cells, strict=False))
+            texts = {name: given.get(name, "").strip() for name in COLUMNS}
+            whose = (_filled(texts, "dataset"), _filled(texts, "model"), _filled(texts, "source"))
+            key: Key = (_one_of(get_args(Part), texts, "part"), _one_of(METRICS, texts, "metric"))
+            score = (_share(texts, "mean"), _share(texts, "std"), _count(texts, "n_parameters"))
+            yield reader.line_num, whose, key, score
     except (ValueError, csv.Error) as error:
         raise InvalidTableError(f"{path}, line {reader.line_num}: {error}") from error
-
-
-def _checked_header(names: list[str]) -> list[str]:
-    missing = [name for name in COLUMNS if name not in names]
-    if missing:
-        raise ValueError(f"there is no column {' and '.join(missing)}; the first line must name {', '.join(COLUMNS)}.")
-    return names
-
-
-def _line(cells: Mapping[str, str]) -> _Line:
-    texts = {name: cells.get(name, "").strip() for name in COLUMNS}
-    return _Line(
-        dataset=_filled(texts, "dataset"),
-        model=_filled(texts, "model"),
-        source=_filled(texts, "source"),
-        key=(_one_of(PARTS, texts, "part"), _one_of(METRICS, texts, "metric")),
-        mean=_share(texts, "mean"),
-        std=_share(texts, "std"),
-        n_parameters=_count(texts, "n_parameters"),
-    )
 
 
 def _filled(texts: Mapping[str, str], column: str) -> str:

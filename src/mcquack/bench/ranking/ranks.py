@@ -1,4 +1,7 @@
-"""Ranks of models on each dataset, and their average as the QML benchmark suite normalises it."""
+"""Who is better, how surely and where: ranks on each dataset, leaderboards, pairs, tests, and scores by size.
+
+Averages of ranks are normalised as the QML benchmark suite does it; the tests are those of Demšar (2006).
+"""
 
 import math
 import statistics
@@ -9,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata, t
+from scipy.stats import chi2, f, rankdata, studentized_range, t
 
 from mcquack.arrays import FloatArray
 from mcquack.bench.outcome import Metric, Part
@@ -24,13 +27,14 @@ Ties = Literal["min", "average"]
 Scale = Literal["share", "unit"]
 """Of K models, "share" is rank / K, as the QML benchmark suite has it; "unit" is (rank − 1) / (K − 1), from 0 to 1."""
 
+FEWEST_RESAMPLES = 100
+"""Fewer would leave two or three beyond each end; with so many, every dataset is drawn at least once."""
+
+FEWEST_DATASETS = 5
+"""Of fewer, resamples are nearly all alike, and an interval would say that there is no doubt."""
+
 SCORE_DECIMALS = 8
 """Means are rounded before they are compared: the noise of floating point breaks no tie."""
-
-
-def rounded_means(table: ScoreTable) -> FloatArray:
-    """The scores as they are compared."""
-    return np.round(table.means, SCORE_DECIMALS)
 
 
 def ranks(table: ScoreTable, *, ties: Ties = "min") -> FloatArray:
@@ -38,8 +42,7 @@ def ranks(table: ScoreTable, *, ties: Ties = "min") -> FloatArray:
     require(ties in ("min", "average"), "ties", "min or average", ties)
     if table.means.size == 0:
         return np.empty(table.means.shape)
-    found: FloatArray = rankdata(-rounded_means(table), method=ties, axis=1, nan_policy="omit")
-    return found
+    return np.asarray(rankdata(-np.round(table.means, SCORE_DECIMALS), method=ties, axis=1, nan_policy="omit"))
 
 
 def normalised_ranks(table: ScoreTable, *, ties: Ties = "min", scale: Scale = "share") -> FloatArray:
@@ -63,15 +66,6 @@ def rank_counts(table: ScoreTable) -> NDArray[np.intp]:
     places = np.arange(1, len(table.contenders) + 1)
     counts: NDArray[np.intp] = (ranks(table)[:, :, None] == places).sum(axis=0)
     return counts
-
-
-# How far an average rank may be off because other datasets could have been chosen.
-
-FEWEST_RESAMPLES = 100
-"""Fewer would leave two or three beyond each end; with so many, every dataset is drawn at least once."""
-
-FEWEST_DATASETS = 5
-"""Of fewer, resamples are nearly all alike, and an interval would say that there is no doubt."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,9 +113,6 @@ def bootstrap_intervals(
     )
 
 
-# Who stands where: the lines of a leaderboard.
-
-
 @dataclass(frozen=True, kw_only=True)
 class Standing:
     """A line of a leaderboard.
@@ -152,7 +143,33 @@ def standings(
     n_resamples: int = 2000,
     seed: int = 0,
 ) -> tuple[Standing, ...]:
-    """All contenders, best average rank first; of equal ones that with the better mean score."""
+    """The leaderboard: all contenders, best average rank first; of equal ones that with the better mean score.
+
+    Parameters
+    ----------
+    table
+        The scores.
+    ties, scale
+        How equal scores share ranks, and how ranks are normalised.
+    level, n_resamples, seed
+        The probability that an interval holds, how many bootstrap resamples it rests on, and which.
+
+    Returns
+    -------
+    tuple of Standing
+        One line for each contender.
+
+    Examples
+    --------
+    >>> from mcquack.bench.ranking import CellScores, score_table
+    >>> values = [("d1", "svc", 0.9), ("d1", "nn", 0.8), ("d2", "svc", 0.7), ("d2", "nn", 0.6)]
+    >>> cells = [
+    ...     CellScores(dataset=d, family="own", model=m, title=m, values={("test", "accuracy"): (score,)})
+    ...     for d, m, score in values
+    ... ]
+    >>> [(line.contender.title, line.average_rank) for line in standings(score_table(cells))]
+    [('svc', 0.5), ('nn', 1.0)]
+    """
     intervals = bootstrap_intervals(table, level=level, n_resamples=n_resamples, seed=seed, ties=ties, scale=scale)
     if not intervals:
         return ()
@@ -183,11 +200,6 @@ def standings_by_family(
     }
 
 
-# Each model against each other: on how many datasets it is better, equal and worse.
-
-Counts = tuple[tuple[int, ...], ...]
-
-
 @dataclass(frozen=True, kw_only=True)
 class WinMatrix:
     """``wins[i][j]`` counts the datasets on which i has a better score than j, ``ties`` those of equal scores.
@@ -196,26 +208,22 @@ class WinMatrix:
     """
 
     contenders: tuple[Contender, ...]
-    wins: Counts
-    ties: Counts
+    wins: tuple[tuple[int, ...], ...]
+    ties: tuple[tuple[int, ...], ...]
 
     def record(self, row: int, column: int) -> tuple[int, int, int]:
         """Wins, ties and losses of the contender in this row against that in this column."""
         return self.wins[row][column], self.ties[row][column], self.wins[column][row]
 
-    def totals(self, row: int) -> tuple[int, int, int]:
-        """Wins, ties and losses against all others together."""
-        return sum(self.wins[row]), sum(self.ties[row]), sum(wins[row] for wins in self.wins)
-
 
 def win_matrix(table: ScoreTable, *, order: Sequence[Contender] | None = None) -> WinMatrix:
-    """All pairs, in the order of the table or in one of your own, as that of the standings."""
+    """Each contender against each other, in the order of the table or in one of your own, as that of the standings."""
     contenders = table.contenders if order is None else tuple(order)
     for contender in contenders:
         if contender not in table.contenders:
             raise InvalidInputError(f"{contender.label} has no score in the table; leave it out of the order.")
     columns = [table.contenders.index(contender) for contender in contenders]
-    scores = rounded_means(table)[:, columns]
+    scores = np.round(table.means, SCORE_DECIMALS)[:, columns]
     # Comparisons with NaN are false, so datasets that one of the two lacks count for neither.
     wins = (scores[:, :, None] > scores[:, None, :]).sum(axis=0)
     ties = (scores[:, :, None] == scores[:, None, :]).sum(axis=0)
@@ -225,7 +233,131 @@ def win_matrix(table: ScoreTable, *, order: Sequence[Contender] | None = None) -
     )
 
 
-# Scores against the size of a dataset, family by family.
+@dataclass(frozen=True, kw_only=True)
+class FriedmanTest:
+    """That all contenders are alike, as Friedman's χ² (corrected for ties) and Iman and Davenport's F judge it."""
+
+    statistic: float
+    p_value: float
+    f_statistic: float  # infinite if all datasets agree on one order
+    f_p_value: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """Contenders by average rank, best first, with what of it is significant.
+
+    Ranks are 1 to K and ties share theirs. ``p_values`` are Nemenyi's for each pair of ``contenders``. ``groups`` are
+    the largest runs of at least two neighbours that are not told apart: the bars of a critical-difference diagram.
+    ``n_left_out`` counts the datasets on which one of them has no score, and ``absent`` are those with too few scores.
+    """
+
+    contenders: tuple[Contender, ...]
+    average_ranks: tuple[float, ...]
+    n_datasets: int
+    n_left_out: int
+    friedman: FriedmanTest
+    alpha: float
+    critical_difference: float
+    p_values: tuple[tuple[float, ...], ...]
+    groups: tuple[tuple[Contender, ...], ...]
+    absent: tuple[Contender, ...] = ()
+
+
+def compare(table: ScoreTable, *, alpha: float = 0.05, least_share: float = 0.0) -> Comparison:
+    """Friedman's test over all contenders and Nemenyi's for each pair, on the datasets where all have a score.
+
+    Parameters
+    ----------
+    table
+        The scores; at least two contenders must share two datasets.
+    alpha
+        How likely a difference may be by chance alone, to count as significant.
+    least_share
+        Contenders with scores on less than this share of the datasets take no part.
+
+    Returns
+    -------
+    Comparison
+        Average ranks, both tests, and the contenders that are not told apart.
+    """
+    require(0 < alpha < 1, "alpha", "between 0 and 1", alpha)
+    complete = table.complete(least_share=least_share)
+    n_datasets, n_contenders = complete.means.shape
+    if n_datasets < 2 or n_contenders < 2:
+        raise InvalidInputError(
+            f"a test needs at least 2 models with scores on the same 2 datasets, but the {len(table.contenders)} here "
+            f"share {n_datasets}; leave out models that have few scores."
+        )
+    shared = ranks(complete, ties="average")
+    averages = shared.mean(axis=0)
+    order = np.argsort(np.round(averages, 12), kind="stable")
+    contenders, averages = tuple(complete.contenders[index] for index in order), averages[order]
+    error = math.sqrt(n_contenders * (n_contenders + 1) / (6 * n_datasets))
+    difference = _critical_value(n_contenders, alpha) * error
+    return Comparison(
+        contenders=contenders,
+        average_ranks=tuple(averages.tolist()),
+        n_datasets=n_datasets,
+        n_left_out=len(table.datasets) - n_datasets,
+        friedman=_friedman_test(shared),
+        alpha=alpha,
+        critical_difference=difference,
+        p_values=tuple(map(tuple, _pairwise_p_values(averages / error).tolist())),
+        groups=tuple(contenders[first : last + 1] for first, last in _runs(averages, difference)),
+        absent=tuple(contender for contender in table.contenders if contender not in contenders),
+    )
+
+
+def _friedman_test(shared: FloatArray) -> FriedmanTest:
+    n_datasets, n_contenders = shared.shape
+    largest = n_datasets * (n_contenders - 1)  # of the statistic
+    statistic = _friedman_statistic(shared)
+    # Against noise: where all datasets agree, the difference is zero but for the last bits.
+    rest = largest - statistic
+    f_statistic = (n_datasets - 1) * statistic / rest if rest > 1e-9 * largest else math.inf
+    return FriedmanTest(
+        statistic=statistic,
+        p_value=float(chi2.sf(statistic, n_contenders - 1)),
+        f_statistic=f_statistic,
+        f_p_value=float(f.sf(f_statistic, n_contenders - 1, (n_contenders - 1) * (n_datasets - 1))),
+    )
+
+
+def _friedman_statistic(shared: FloatArray) -> float:
+    """χ² = D (K − 1) · Σ_k (mean rank_k − (K + 1)/2)² / Σ_k mean over datasets of (rank_k − (K + 1)/2)².
+
+    The lower sum is (K³ − K)/12 without ties, which gives the textbook's 12 D / (K (K + 1)), and less with them.
+    """
+    n_datasets, n_contenders = shared.shape
+    centred = shared - (n_contenders + 1) / 2
+    between, total = np.sum(centred.mean(axis=0) ** 2), np.mean(np.sum(centred**2, axis=1))
+    return float(n_datasets * (n_contenders - 1) * between / total) if total > 0 else 0.0
+
+
+@cache
+def _critical_value(n_contenders: int, alpha: float) -> float:
+    """Nemenyi's q: of the studentised range with infinitely many degrees of freedom, over √2."""
+    return float(studentized_range.isf(alpha, n_contenders, math.inf)) / math.sqrt(2)
+
+
+def _pairwise_p_values(in_errors: FloatArray) -> FloatArray:
+    """Chance of a difference as large as that of each pair, for average ranks in standard errors."""
+    n_contenders = len(in_errors)
+    rows, columns = np.triu_indices(n_contenders, k=1)  # each pair once: a value is an integral
+    differences = math.sqrt(2) * np.abs(in_errors[rows] - in_errors[columns])
+    found: FloatArray = np.ones((n_contenders, n_contenders))
+    found[rows, columns] = np.clip(studentized_range.sf(differences, n_contenders, math.inf), 0, 1)
+    found[columns, rows] = found[rows, columns]
+    return found
+
+
+def _runs(averages: FloatArray, difference: float) -> list[tuple[int, int]]:
+    """First and last of each largest run of at least two sorted averages that lie within ``difference``."""
+    lasts = np.searchsorted(averages, averages + difference, side="right") - 1
+    # A run that starts later but ends with an earlier one is part of it.
+    is_new = np.diff(lasts, prepend=-1) > 0
+    return [(first, int(last)) for first, last in enumerate(lasts) if is_new[first] and last > first]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -279,7 +411,7 @@ def scores_by_size(
 
 
 def t_interval(values: Sequence[float], *, level: float = 0.95) -> Interval | None:
-    """Of the mean of scores in [0, 1]; None for less than two of them."""
+    """Student's t interval of the mean of scores in [0, 1]; None for less than two of them."""
     if len(values) < 2:
         return None
     mean = statistics.fmean(values)

@@ -1,10 +1,10 @@
-"""The scores of one model on one dataset, ours or published: what rankings, tables and figures read."""
+"""The scores of models on datasets, ours or published: what rankings, tables and figures read."""
 
 import math
 import re
 import statistics
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Protocol
@@ -44,28 +44,21 @@ class CellScores:
 
     @property
     def is_published(self) -> bool:
-        """Whether others ran it."""
+        """Whether it is from a publication."""
         return bool(self.source)
 
     def mean(self, part: Part, metric: Metric) -> float | None:
-        """Over the seeds; None if there is no score."""
+        """The mean over the seeds; None if there is no score."""
         values = self.values.get((part, metric))
-        if values:
-            return statistics.fmean(values)
-        reported = self.reported.get((part, metric))
-        return None if reported is None else reported[0]
+        return statistics.fmean(values) if values else self.reported.get((part, metric), (None, None))[0]
 
     def spread(self, part: Part, metric: Metric) -> float | None:
         """The standard deviation over the seeds, as numpy's default has it (of the seeds themselves, divisor n)."""
         values = self.values.get((part, metric))
-        if values:
-            mean = statistics.fmean(values)
-            return math.sqrt(statistics.fmean((value - mean) ** 2 for value in values))
-        reported = self.reported.get((part, metric))
-        return None if reported is None else reported[1]
-
-
-# The scores of one part and metric as a table of datasets and contenders: what every comparison starts from.
+        if not values:
+            return self.reported.get((part, metric), (None, None))[1]
+        mean = statistics.fmean(values)
+        return math.sqrt(statistics.fmean((value - mean) ** 2 for value in values))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,12 +71,12 @@ class Contender:
 
     @classmethod
     def of(cls, cell: CellScores) -> "Contender":
-        """The one whose scores these are."""
+        """The contender whose scores these are."""
         return cls(model=cell.model, title=cell.title, source=cell.source)
 
     @property
     def is_published(self) -> bool:
-        """Whether others ran it."""
+        """Whether it is from a publication."""
         return bool(self.source)
 
     @property
@@ -119,18 +112,9 @@ class ScoreTable:
         """On how many datasets each contender has a score."""
         return tuple(self.is_there.sum(axis=0).tolist())
 
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """The publications that some of the scores are from."""
-        return tuple(dict.fromkeys(each.source for each in self.contenders if each.is_published))
-
     def of_family(self, family: str) -> "ScoreTable":
-        """Its datasets alone, with the contenders that have a score there."""
+        """The datasets of a family alone, with the contenders that have a score there."""
         return self._cut(np.array([each == family for each in self.families], dtype=bool))
-
-    def among(self, contenders: Collection[Contender]) -> "ScoreTable":
-        """These contenders alone, on the datasets where one of them has a score."""
-        return self._cut(columns=np.array([each in contenders for each in self.contenders], dtype=bool))
 
     def complete(self, *, least_share: float = 0.0) -> "ScoreTable":
         """The datasets on which every contender has a score.
@@ -157,7 +141,27 @@ class ScoreTable:
 
 
 def score_table(cells: Iterable[CellScores], *, part: Part = "test", metric: Metric = "accuracy") -> ScoreTable:
-    """The means over the seeds; cells without this part and metric are left out."""
+    """The table of the mean scores of one part and metric, from which every comparison starts.
+
+    Parameters
+    ----------
+    cells
+        Scores of any models on any datasets; those without this part and metric are left out.
+    part, metric
+        Which of the scores to take.
+
+    Returns
+    -------
+    ScoreTable
+        Datasets down and contenders across, in the order in which the cells came.
+
+    Examples
+    --------
+    >>> values = {("test", "accuracy"): (0.8, 0.9)}
+    >>> cells = [CellScores(dataset="d", family="own", model=name, title=name, values=values) for name in "ab"]
+    >>> score_table(cells).means.round(2).tolist()
+    [[0.85, 0.85]]
+    """
     scores: dict[tuple[str, tuple[str, str]], float] = {}
     families: dict[str, str] = {}
     contenders: dict[tuple[str, str], Contender] = {}
@@ -165,7 +169,13 @@ def score_table(cells: Iterable[CellScores], *, part: Part = "test", metric: Met
         if (mean := cell.mean(part, metric)) is None:
             continue
         key = cell.dataset, (cell.model, cell.source)
-        _check(cell, mean, is_known=key in scores)
+        whose = f"{cell.model}{f' ({cell.source})' if cell.source else ''} on {cell.dataset}"
+        if key in scores:
+            raise InvalidInputError(
+                f"{whose} has scores twice; pass one CellScores for each model, source and dataset."
+            )
+        if not np.isfinite(mean):
+            raise InvalidInputError(f"{whose} has the score {mean}, which cannot be ranked; leave it out.")
         scores[key] = mean
         families.setdefault(cell.dataset, cell.family)
         contenders.setdefault(key[1], Contender.of(cell))
@@ -179,16 +189,6 @@ def score_table(cells: Iterable[CellScores], *, part: Part = "test", metric: Met
         means=np.array(means, dtype=np.float64).reshape(len(families), len(contenders)),
     )
 
-
-def _check(cell: CellScores, mean: float, *, is_known: bool) -> None:
-    whose = f"{cell.model}{f' ({cell.source})' if cell.source else ''} on {cell.dataset}"
-    if is_known:
-        raise InvalidInputError(f"{whose} has scores twice; pass one CellScores for each model, source and dataset.")
-    if not np.isfinite(mean):
-        raise InvalidInputError(f"{whose} has the score {mean}, which cannot be ranked; leave it out.")
-
-
-# What is known of a dataset or a model by its name alone, also where nobody registered it.
 
 OWN_FAMILY = "own"
 
@@ -209,42 +209,44 @@ def family_and_size(dataset: str) -> tuple[str, int | None]:
 
 def model_titles(names: Iterable[str]) -> Mapping[str, str]:
     """What people call each of these models; where that would mean two of them, their full names."""
-    titles = {name: _title(name) for name in names}
+    titles = {}
+    for name in names:
+        try:
+            titles[name] = title(name)
+        except InvalidInputError:  # it is not in the catalogue
+            titles[name] = name
     counts = Counter(titles.values())
     # A title may also be the full name of another, as that of mine:svc is.
     return {
-        name: title if counts[title] == 1 and (title == name or title not in titles) else name
-        for name, title in titles.items()
+        name: called if counts[called] == 1 and (called == name or called not in titles) else name
+        for name, called in titles.items()
     }
 
 
-def _title(name: str) -> str:
-    """The name itself if it is not in the catalogue."""
-    try:
-        return title(name)
-    except InvalidInputError:
-        return name
-
-
-# The scores of a store, cell by cell.
-
-
 class FinalOutcomes(Protocol):
-    """A store, as far as it is read here."""
+    """A store, as far as its scores are read."""
 
     def final_outcomes(self, *, details: bool) -> Iterable[Outcome]:
-        """Those that were reported for the settings each search settled on."""
-        ...
+        """The outcomes that were reported for the settings each search settled on."""
 
     def choices(self) -> Mapping[tuple[str, str], Choice]:
         """What the searches settled on, by dataset and model."""
-        ...
 
 
 def cell_scores(store: FinalOutcomes, *, titles: Mapping[str, str] | None = None) -> tuple[CellScores, ...]:
-    """One value for each model and dataset with at least one finished task, in the order of the store.
+    """The scores of a store, for each model and dataset with at least one finished task, in the order of the store.
 
-    ``titles`` of the models are given where more models are shown than those of the store's choices.
+    Parameters
+    ----------
+    store
+        One that is open; its ``final_outcomes`` and ``choices`` are read.
+    titles
+        What people call the models, where more are shown than those of the store's choices.
+
+    Returns
+    -------
+    tuple of CellScores
+        One for each model on each dataset.
     """
     cells: dict[tuple[str, str], list[Outcome]] = {}
     for outcome in store.final_outcomes(details=False):
@@ -260,10 +262,15 @@ def cell_scores(store: FinalOutcomes, *, titles: Mapping[str, str] | None = None
 
 
 def _scores(outcomes: Sequence[Outcome], *, choice: Choice | None, title: str) -> CellScores:
-    """Of the outcomes of one cell, of which at least one did not fail."""
+    """The scores of one cell, of whose outcomes at least one did not fail."""
     task = outcomes[0].task
     done = sorted((outcome for outcome in outcomes if not outcome.failed), key=lambda outcome: outcome.task.seed)
     counts = [outcome.n_parameters for outcome in done if outcome.n_parameters is not None]
+    values: dict[Key, list[float]] = {}
+    for outcome in done:
+        for part, scores in outcome.scores.items():
+            for metric, score in scores.items():
+                values.setdefault((part, metric), []).append(score)
     # A table of the user's may have the name of a dataset that it is not.
     family, size = family_and_size(task.dataset) if task.table is None else (OWN_FAMILY, None)
     return CellScores(
@@ -272,7 +279,7 @@ def _scores(outcomes: Sequence[Outcome], *, choice: Choice | None, title: str) -
         size=size,
         model=task.model,
         title=title,
-        values=_values(done),
+        values={key: tuple(scores) for key, scores in values.items()},
         # A model that keeps samples has another count with every seed: that in the middle is one that occurred.
         n_parameters=statistics.median_low(counts) if counts else None,
         note=_note(len(done), len(outcomes), n_asked=len(choice.final_ids) if choice is not None else 0),
@@ -285,12 +292,3 @@ def _note(n_done: int, n_tried: int, *, n_asked: int) -> str:
     unfinished = f"{n_done} of {n_seeds} seeds done" if n_tried < n_seeds else ""
     failed = f"{n_tried - n_done} of {n_seeds} seeds failed" if n_done < n_tried else ""
     return ", ".join(filter(None, (unfinished, failed)))
-
-
-def _values(outcomes: Iterable[Outcome]) -> Mapping[Key, tuple[float, ...]]:
-    found: dict[Key, list[float]] = {}
-    for outcome in outcomes:
-        for part, scores in outcome.scores.items():
-            for metric, score in scores.items():
-                found.setdefault((part, metric), []).append(score)
-    return {key: tuple(scores) for key, scores in found.items()}

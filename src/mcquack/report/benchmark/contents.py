@@ -8,12 +8,10 @@ from itertools import product
 from typing import Any, Literal
 
 from mcquack.bench.outcome import METRICS, Metric, Outcome
-from mcquack.bench.plan import Choice
+from mcquack.bench.plan import Choice, Trial
 from mcquack.bench.ranking import CellScores, Contender, cell_scores
 from mcquack.bench.ranking.scores import OWN_FAMILY, family_and_size, model_titles
-from mcquack.bench.rows import RunRecord
-from mcquack.bench.search import Trial
-from mcquack.bench.store import Store
+from mcquack.bench.store import RunRecord, Store
 
 State = Literal["done", "failed", "nothing could be chosen", "unfinished"]
 

@@ -210,6 +210,7 @@ def page(contents: Contents, summary: Summary, *, links: Links) -> str:
             chunks=data.chunks(),
             contenders=data.contenders,
             environments=data.environments,
+            numerics=sorted({each.task.numerics for cell in contents.cells for each in cell.outcomes} - {None}),
             family_sizes={family: _n_datasets(contents, family) for family in contents.families},
             failures=failure_groups(contents.failures),
             most_failures=MOST_FAILURES,

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from mcquack.bench.outcome import Environment, Metric, Outcome, Part
+from mcquack.bench.plan import Trial
 from mcquack.bench.ranking import Contender
-from mcquack.bench.search import Trial
 from mcquack.report.benchmark.contents import Contents, WorkedCell
 from mcquack.report.benchmark.summary import PARTS, Summary
 from mcquack.report.benchmark.views import View, family_title

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from mcquack.bench.outcome import Environment, Outcome
-from mcquack.bench.rows import RunRecord
-from mcquack.bench.store import Store
+from mcquack.bench.store import RunRecord, Store
 from mcquack.errors import InvalidInputError
 from mcquack.studies.trainability import PROBE, Group, Observation
 from mcquack.studies.trainability import observations as stored_observations

@@ -13,7 +13,7 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 
 from mcquack.bench.samples import describe
-from mcquack.bench.suites.reading import KeyLines
+from mcquack.bench.suite import KeyLines
 from mcquack.bench.task import Task
 from mcquack.checks import did_you_mean, is_number, is_whole_number, require, required_count
 from mcquack.circuits.feature_map import FeatureMap

@@ -5,14 +5,12 @@ from contextlib import closing, suppress
 from dataclasses import replace
 from typing import Any
 
-from mcquack.bench.executors.executor import Executor
+from mcquack.bench.executors import Executor
 from mcquack.bench.outcome import Outcome
-from mcquack.bench.plan import Cell, Plan, Step
-from mcquack.bench.rows import RunRecord
+from mcquack.bench.plan import Cell, Plan, SearchMethod, Step
 from mcquack.bench.runner import Event, run
 from mcquack.bench.samples import describe
-from mcquack.bench.search import SearchMethod
-from mcquack.bench.store import Store
+from mcquack.bench.store import RunRecord, Store
 from mcquack.bench.task import Task
 from mcquack.errors import StoreError
 from mcquack.models.catalog import SearchSpace

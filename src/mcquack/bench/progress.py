@@ -1,0 +1,275 @@
+"""How far a benchmark is, as values: while it runs, from its events, and at any time, from its store."""
+
+import statistics
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+from mcquack.bench.outcome import Metric, Outcome, Part
+from mcquack.bench.task import Task
+
+if TYPE_CHECKING:  # so that a command line can show its help before it imports what runs a benchmark
+    from mcquack.bench.plan import Cell, Choice
+    from mcquack.bench.runner import Event
+    from mcquack.bench.store import Store
+
+CellKey = tuple[str, str]  # dataset and model
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellProgress:
+    """How far one model on one dataset is.
+
+    ``n_most`` bounds its tasks from above: a search may stop early. ``validation`` is the score that its settings were
+    chosen by, ``test`` has a score for each seed that was done, ``why_no_choice`` tells why a search ended without one.
+    """
+
+    n_most: int
+    metric: Metric
+    n_done: int = 0
+    n_failed: int = 0
+    n_timed: int = 0
+    seconds: float = 0.0
+    validation: float | None = None
+    test: tuple[float, ...] = ()
+    why_no_choice: str = ""
+    is_over: bool = False
+
+    @property
+    def n_left(self) -> int:
+        """How many tasks are still to be run, at most."""
+        return 0 if self.is_over else max(self.n_most - self.n_done - self.n_failed, 0)
+
+    def after(self, outcome: Outcome) -> Self:
+        """The same with one more task ended."""
+        score = outcome.score("test", self.metric)
+        return replace(
+            self,
+            n_done=self.n_done + (not outcome.failed),
+            n_failed=self.n_failed + outcome.failed,
+            n_timed=self.n_timed + bool(outcome.seconds),
+            seconds=self.seconds + sum(outcome.seconds.values()),
+            test=self.test if score is None else (*self.test, score),
+        )
+
+
+class Best(NamedTuple):
+    """The model that leads on a dataset, by the mean over seeds on the test part, or before that by its search."""
+
+    model: str
+    part: Part
+    metric: Metric
+    score: float
+    n_seeds: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Progress:
+    """How far all cells of a run are; every event turns it into the next value.
+
+    ``in_flight`` has the tasks that the workers were given, the oldest first; they are more than run at once.
+    Of the tasks that had ended before this run, ``n_known_done`` have scores and ``n_known_failed`` an error.
+
+    Examples
+    --------
+    >>> from mcquack.bench import read_suite
+    >>> suite = read_suite("real-world").with_(datasets=["iris3"], models=["svc"], search="none", seeds=5)
+    >>> progress = Progress.before(suite.cells())
+    >>> progress.n_ended, progress.n_most
+    (0, 5)
+    """
+
+    cells: Mapping[CellKey, CellProgress]
+    in_flight: Mapping[str, Task] = field(default_factory=dict)
+    n_known_done: int = 0
+    n_known_failed: int = 0
+    n_workers: int = 1
+
+    @classmethod
+    def before(cls, cells: Iterable["Cell"]) -> Self:
+        """The progress of a run of which nothing is done yet."""
+        return cls(
+            cells={
+                (cell.dataset, cell.model): CellProgress(n_most=cell.most_tasks, metric=cell.metric) for cell in cells
+            }
+        )
+
+    def after(self, event: "Event") -> Self:
+        """What the event makes of it."""
+        match event.kind:
+            case "started" if event.task is not None:
+                return replace(self, in_flight={**self.in_flight, event.task.id: event.task})
+            case "stopping":
+                return replace(self, in_flight={task.id: task for task in event.tasks})
+            case "finished" | "known" if event.outcome is not None:
+                return self._after_outcome(event.outcome, is_known=event.kind == "known")
+            case "chosen" if event.cell is not None and event.choice is not None:
+                return self._with_cell(event.cell, validation=event.choice.score)
+            case "not_chosen" if event.cell is not None:
+                return self._with_cell(event.cell, why_no_choice=event.reason)
+            case "cell_done" if event.cell is not None:
+                return self._with_cell(event.cell, is_over=True)
+        return self
+
+    def _after_outcome(self, outcome: Outcome, *, is_known: bool) -> Self:
+        key = (outcome.task.dataset, outcome.task.model)
+        return replace(
+            self,
+            cells={**self.cells, key: self.cells[key].after(outcome)},
+            in_flight={name: task for name, task in self.in_flight.items() if name != outcome.task.id},
+            n_known_done=self.n_known_done + (is_known and not outcome.failed),
+            n_known_failed=self.n_known_failed + (is_known and outcome.failed),
+        )
+
+    def _with_cell(self, cell: "Cell", **changes: Any) -> Self:
+        key = (cell.dataset, cell.model)
+        return replace(self, cells={**self.cells, key: replace(self.cells[key], **changes)})
+
+    @cached_property
+    def n_done(self) -> int:
+        """Tasks that have scores."""
+        return sum(cell.n_done for cell in self.cells.values())
+
+    @cached_property
+    def n_failed(self) -> int:
+        """Tasks that have an error in place of scores."""
+        return sum(cell.n_failed for cell in self.cells.values())
+
+    @property
+    def n_ended(self) -> int:
+        """Tasks that are done or failed, in this run or before."""
+        return self.n_done + self.n_failed
+
+    @property
+    def n_run(self) -> int:
+        """Tasks that ended in this run."""
+        return self.n_ended - self.n_known_done - self.n_known_failed
+
+    @property
+    def n_without_choice(self) -> int:
+        """Models on datasets for which no settings could be chosen."""
+        return sum(bool(cell.why_no_choice) for cell in self.cells.values())
+
+    @property
+    def n_most(self) -> int:
+        """The tasks there are, at most; it shrinks where a search stops early."""
+        return self.n_ended + sum(cell.n_left for cell in self.cells.values())
+
+    @property
+    def running(self) -> tuple[Task, ...]:
+        """What the workers are at now: each takes the oldest task that it finds."""
+        return tuple(self.in_flight.values())[: self.n_workers]
+
+    @property
+    def seconds_left(self) -> float | None:
+        """At most so long, by what tasks took so far; None while a model that is to run has not been timed at all."""
+        if not self.n_workers:  # a cluster may have lost them all
+            return None
+        # A dataset with many tasks says no more of its model than others do.
+        means: dict[str, list[float]] = {}
+        for (_, model), cell in self.cells.items():
+            if cell.n_timed:
+                means.setdefault(model, []).append(cell.seconds / cell.n_timed)
+        total = 0.0
+        for (_, model), cell in self.cells.items():
+            if not cell.n_left:
+                continue
+            if model not in means:
+                return None
+            each = cell.seconds / cell.n_timed if cell.n_timed else statistics.fmean(means[model])
+            total += cell.n_left * each
+        return total / self.n_workers
+
+    def best(self) -> dict[str, Best]:
+        """The leader on each dataset that has any score."""
+        leaders: dict[str, Best] = {}
+        for (dataset, model), cell in self.cells.items():
+            if cell.test:
+                found = Best(model, "test", cell.metric, statistics.fmean(cell.test), len(cell.test))
+            elif cell.validation is not None:
+                found = Best(model, "validation", cell.metric, cell.validation, 0)
+            else:
+                continue
+            leader = leaders.get(dataset)
+            # A score on the test part is what counts; one of a search only stands in for it.
+            if leader is None or (found.part == "test", found.score) > (leader.part == "test", leader.score):
+                leaders[dataset] = found
+        return leaders
+
+
+Facts = dict[str, Any]
+
+
+def store_facts(store: "Store") -> Facts:
+    """All that a store tells of the benchmark in it, as plain JSON values, but for the details of single tasks.
+
+    Parameters
+    ----------
+    store
+        One that is open, to read or to write.
+
+    Returns
+    -------
+    dict
+        "store", "n_done", "n_failed", "phases", "numerics" (tasks by version of mcquack's arithmetic), "cells" (each
+        model on each dataset, those of the last run first), "failures" and "runs".
+    """
+    counts, runs = store.counts(), store.runs()
+    return {
+        "store": str(store.path),
+        "n_done": counts.done,
+        "n_failed": counts.failed,
+        "phases": {phase: {"n_done": each.done, "n_failed": each.failed} for phase, each in counts.by_phase.items()},
+        "numerics": {str(version): n_tasks for version, n_tasks in store.numerics().items()},
+        "cells": list(_cell_facts(store, runs[-1].suite if runs else {})),
+        "failures": [
+            {"id": outcome.task.id, **outcome.task.to_json(), "reason": " ".join(outcome.reason.split())}
+            for outcome in store.outcomes(failed=True, details=False)
+        ],
+        "runs": [
+            {
+                "command": run.command,
+                "suite": dict(run.suite),
+                "started": run.started,
+                "ended": run.ended,
+                "how": run.how,
+                "environment": dict(run.environment.facts),
+            }
+            for run in runs
+        ],
+    }
+
+
+def _cell_facts(store: "Store", suite: Mapping[str, Any]) -> Iterator[Facts]:
+    """The cells of the last run in their order, begun or not, then others that the store has."""
+    ended: dict[CellKey, Counter[bool]] = {}
+    for outcome in store.outcomes(details=False):
+        ended.setdefault((outcome.task.dataset, outcome.task.model), Counter())[outcome.failed] += 1
+    choices = store.choices()
+    final = {outcome.task.id: outcome for outcome in store.final_outcomes(details=False)}
+    asked = [(dataset, model) for dataset in suite.get("datasets", ()) for model in suite.get("models", ())]
+    for key in dict.fromkeys((*asked, *sorted(ended))):
+        counts = ended.get(key, Counter())
+        found = {"dataset": key[0], "model": key[1], "n_done": counts[False], "n_failed": counts[True]}
+        yield {**found, **_score_facts(choices.get(key), final)}
+
+
+def _score_facts(choice: "Choice | None", final: Mapping[str, Outcome]) -> Facts:
+    """What the search chose, and how that scored; None where it is not known yet."""
+    if choice is None:
+        unknown = ("search", "settings", "metric", "validation", "n_seeds", "n_seeds_done", "test", "spread")
+        return {**dict.fromkeys(unknown), "n_seeds_done": 0}
+    outcomes = [final[task_id] for task_id in choice.final_ids if task_id in final]
+    scores = [score for outcome in outcomes if (score := outcome.score("test", choice.metric)) is not None]
+    return {
+        "search": choice.search,
+        "settings": dict(choice.settings),
+        "metric": choice.metric,
+        "validation": choice.score,
+        "n_seeds": len(choice.final_ids),
+        "n_seeds_done": sum(not outcome.failed for outcome in outcomes),
+        "test": statistics.fmean(scores) if scores else None,
+        "spread": statistics.pstdev(scores) if scores else None,
+    }

@@ -1,0 +1,464 @@
+"""A benchmark as data: which models on which datasets, searched and scored how; from a TOML file, or from a store.
+
+The suites that come along are the TOML files in the folder ``suites``.
+"""
+
+import re
+import tomllib
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields, replace
+from fnmatch import fnmatchcase
+from importlib.resources import files
+from itertools import product
+from pathlib import Path
+from typing import Any, Literal, NoReturn, Self, get_origin
+
+from mcquack import datasets
+from mcquack.bench.outcome import METRICS, Metric
+from mcquack.bench.plan import Cell, SearchMethod
+from mcquack.bench.samples import check_model, check_settings, describe
+from mcquack.bench.store import RunRecord, Store
+from mcquack.bench.task import VALIDATION, Split, TableSource, Task
+from mcquack.checks import did_you_mean, is_number, is_whole_number, require, required_count
+from mcquack.datasets.table import read_table
+from mcquack.errors import InvalidInputError
+from mcquack.models import catalog
+from mcquack.models.catalog import SearchSpace
+
+SearchOn = Literal["validation", "folds"]
+Key = tuple[str, ...]
+
+BUILT_IN = ("real-world", "qml", "hardware-twin")
+_SIZES: Mapping[str, type] = {"n_train": int, "n_validation": int}
+_TITLES = {str: "a text", list: "a list of texts", int: "a whole number", dict: "a table", float: "a number"}
+_REQUIRED = ("name", "datasets", "models")
+_TABLE_TYPES: Mapping[str, type] = {"path": str, "target": str, "validation": float, "test": float}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Suite:
+    """Models and datasets, and the protocol by which they are searched and scored.
+
+    Parameters
+    ----------
+    name, title
+        What programs and people call it.
+    datasets
+        Names, "suite/*" or other patterns, "module:name" for what a module of the user's registers, or keys of
+        ``tables``.
+    models
+        Names of the catalogue, or "module:Class" of any classifier.
+    search, search_on, n_folds, choose_by
+        How settings are found, as "grid" or "random:30", on which splits, and by which metric. "validation" takes
+        folds for datasets that have no validation part of their own.
+    seeds, data_seed
+        How often the best settings are scored, and which samples are drawn where a dataset is a draw.
+    spaces, spaces_like, settings
+        A model's search space is that in ``spaces``, else the catalogue's for the suite ``spaces_like``, else one it
+        has for another suite, else its defaults alone. ``settings`` hold for every search of a model.
+    cut
+        By family of datasets, to how many samples each side of a fold is cut ("n_train" and "n_validation"), to make a
+        search on a large dataset affordable.
+    tables
+        Tables of the user's by name.
+
+    Examples
+    --------
+    >>> suite = Suite(name="mine", datasets=("iris3",), models=("svc", "mlp"), search="random:3")
+    >>> [(cell.dataset, cell.model, cell.most_tasks) for cell in suite.cells()]
+    [('iris3', 'svc', 20), ('iris3', 'mlp', 20)]
+    """
+
+    name: str
+    title: str = ""
+    datasets: tuple[str, ...]
+    models: tuple[str, ...]
+    search: str = "grid"
+    search_on: SearchOn = "validation"
+    n_folds: int = 5
+    choose_by: Metric = "balanced_accuracy"
+    seeds: int = 5
+    data_seed: int = 0
+    spaces_like: str = ""
+    cut: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    spaces: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    tables: Mapping[str, TableSource] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        require(self.name and isinstance(self.name, str), "name", "a text", self.name)
+        require(self.models, "models", "at least one", list(self.models))
+        require(self.search_on in ("validation", "folds"), "search_on", "validation or folds", self.search_on)
+        require(self.choose_by in METRICS, "choose_by", f"one of {', '.join(METRICS)}", self.choose_by)
+        require(is_whole_number(self.n_folds) and self.n_folds >= 2, "n_folds", "at least 2", self.n_folds)
+        require(is_whole_number(self.data_seed) and self.data_seed >= 0, "data_seed", "at least 0", self.data_seed)
+        required_count("seeds", self.seeds)
+        for sizes in self.cut.values():
+            require(sizes.keys() == _SIZES.keys(), "cut", f"of {' and '.join(_SIZES)}", dict(sizes))
+            for name, size in sizes.items():
+                required_count(name, size)
+        SearchMethod.parse(self.search)
+        object.__setattr__(self, "models", tuple(dict.fromkeys(self.models)))
+        for model in self.models:
+            check_model(model)
+            self._space(model)
+        object.__setattr__(self, "datasets", self._resolved(self.datasets))
+
+    def with_(
+        self,
+        *,
+        models: Iterable[str] | None = None,
+        datasets: Iterable[str] | None = None,
+        search: str | None = None,
+        seeds: int | None = None,
+    ) -> Self:
+        """The suite with other models, fewer datasets (patterns of its own), another search or number of seeds."""
+        given: dict[str, Any] = {"models": models and tuple(models), "search": search, "seeds": seeds}
+        changed = replace(self, **{name: value for name, value in given.items() if value is not None})
+        return changed if datasets is None else replace(changed, datasets=chosen_names(changed.datasets, datasets))
+
+    def cells(self) -> tuple[Cell, ...]:
+        """Every model on every dataset, dataset after dataset."""
+        return tuple(self.cell(dataset, model) for dataset in self.datasets for model in self.models)
+
+    def cell(self, dataset: str, model: str) -> Cell:
+        """One model on one dataset."""
+        return Cell(
+            dataset=dataset,
+            model=model,
+            data_seed=self.data_seed,
+            table=self.tables.get(dataset),
+            space=self._space(model),
+            method=SearchMethod.parse(self.search),
+            splits=self._splits(dataset),
+            metric=self.choose_by,
+            n_seeds=self.seeds,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """All that it says, as plain values, in the form that a TOML file has."""
+        plain = {name: getattr(self, name) for name, kind in _TYPES.items() if kind in (str, int)}
+        nested = {
+            name: {key: dict(value) for key, value in getattr(self, name).items()}
+            for name in ("cut", "spaces", "settings")
+        }
+        return {
+            **plain,
+            **{name: {key: dict(value) for key, value in tables.items()} for name, tables in nested.items()},
+            "datasets": list(self.datasets),
+            "models": list(self.models),
+            "tables": {
+                name: {**{key: getattr(table, key) for key in _TABLE_TYPES}, "path": str(table.path)}
+                for name, table in self.tables.items()
+            },
+        }
+
+    def _resolved(self, names: Iterable[str]) -> tuple[str, ...]:
+        found: dict[str, None] = {}
+        for name in names:
+            suite, slash, pattern = name.partition("/")
+            if slash:
+                found |= dict.fromkeys(chosen_names(datasets.names(suite), [pattern]))
+            elif name in self.tables:
+                found[name] = None
+            elif set(name) & set("*?["):
+                found |= dict.fromkeys(chosen_names((*datasets.names(), *self.tables), [name]))
+            else:
+                describe(name)
+                found[name] = None
+        require(found, "datasets", "at least one", list(names))
+        return tuple(found)
+
+    def _space(self, model: str) -> SearchSpace:
+        values: Mapping[str, Any] = {}
+        if SearchMethod.parse(self.search).kind != "none":
+            values = self.spaces[model] if model in self.spaces else _catalogued(model, self.spaces_like or self.name)
+        # A setting that is itself a list is one value here, not several.
+        kept = {name: [value] for name, value in self.settings.get(model, {}).items()}
+        return SearchSpace.of({**values, **kept})
+
+    def _splits(self, dataset: str) -> tuple[Split, ...]:
+        family = ""
+        if dataset in self.tables:
+            has_validation = self.tables[dataset].validation > 0
+        else:
+            known = describe(dataset)
+            has_validation = "validation" in known.sizes and not known.validation_is_test
+            family = known.family
+        if self.search_on == "validation" and has_validation:
+            return (VALIDATION,)
+        sizes = self.cut.get(family, {})
+        return tuple(Split(kind="fold", fold=fold, n_folds=self.n_folds, **sizes) for fold in range(self.n_folds))
+
+
+# What a TOML file may say: the fields of a suite, as TOML has them.
+_KINDS: Mapping[Any, type] = {tuple: list, Mapping: dict, int: int}
+_TYPES = {each.name: _KINDS.get(get_origin(each.type) or each.type, str) for each in fields(Suite)}
+
+
+def _catalogued(model: str, suite: str) -> Mapping[str, Any]:
+    entry = None if ":" in model else catalog.entry(model)
+    if entry is None or not entry.suites:
+        return {}
+    return entry.search_space(suite if suite in entry.suites else entry.suites[0]).values
+
+
+def chosen_names(names: Iterable[str], patterns: Iterable[str]) -> tuple[str, ...]:
+    """The names that fit any of the patterns, in their order; a pattern that fits none is refused."""
+    known, wanted = tuple(names), tuple(patterns)
+    for pattern in wanted:
+        if not any(fnmatchcase(name, pattern) for name in known):
+            hint = did_you_mean(pattern, known, otherwise=f"there are {', '.join(known[:5])} and others.")
+            raise InvalidInputError(f"no dataset of this benchmark is called {pattern!r}; {hint}")
+    return tuple(name for name in known if any(fnmatchcase(name, pattern) for pattern in wanted))
+
+
+def read_suite(name_or_path: str | Path) -> Suite:
+    """A suite of mcquack by its name, or one of the user's from a TOML file.
+
+    Parameters
+    ----------
+    name_or_path
+        One of ``BUILT_IN``, or the path of a file that ends in .toml.
+
+    Returns
+    -------
+    Suite
+        What the file says; whatever is wrong with it is refused with its line.
+
+    Examples
+    --------
+    >>> len(read_suite("qml").datasets)
+    133
+    """
+    if name_or_path in BUILT_IN:
+        file = files("mcquack.bench").joinpath("suites", f"{str(name_or_path).replace('-', '_')}.toml")
+        return suite_from_text(file.read_text(encoding="utf-8"), called=str(name_or_path))
+    path = Path(name_or_path)
+    if path.suffix != ".toml":
+        hint = did_you_mean(name_or_path, BUILT_IN, otherwise=f"there are {' and '.join(BUILT_IN)}.")
+        raise InvalidInputError(f"no suite is named {str(name_or_path)!r}; {hint} A suite of yours is a .toml file.")
+    suite = suite_from_text(path.read_text(encoding="utf-8"), called=str(path), folder=path.parent)
+    if suite.name in BUILT_IN:
+        raise InvalidInputError(f"{path}: {suite.name!r} is the name of a suite of mcquack; choose another.")
+    return suite
+
+
+def suite_from_text(text: str, *, called: str, folder: Path = Path()) -> Suite:
+    """The suite in TOML; paths of tables are relative to ``folder``, and errors name the file as ``called``."""
+    try:
+        given = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidInputError(f"{called} is no valid TOML: {error}.") from error
+    reader = _Reader(text, called=called, folder=folder)
+    suite = reader.suite(given)
+    reader.check_names(suite)
+    return suite
+
+
+def suite_from_json(given: Mapping[str, Any]) -> Suite:
+    """The suite whose ``to_json`` this is."""
+    return _Reader(None, called="the stored suite", folder=Path()).suite(given)
+
+
+def recorded_cells(runs: Sequence[RunRecord], wanted: Collection[tuple[str, str]]) -> dict[tuple[str, str], Cell]:
+    """The wanted cells, by dataset and model, that any run asked for, each as the last run that did so asked for it.
+
+    Nothing else of the runs is looked at: tables that are not wanted may be gone.
+    """
+    cells: dict[tuple[str, str], Cell] = {}
+    for run in reversed(runs):
+        pairs = product(run.suite.get("datasets", ()), run.suite.get("models", ()))
+        asked = [pair for pair in pairs if pair in wanted and pair not in cells]
+        if not asked:
+            continue
+        names, models = (list(dict.fromkeys(each)) for each in zip(*asked, strict=True))
+        tables = {name: table for name, table in run.suite.get("tables", {}).items() if name in names}
+        suite = suite_from_json({**run.suite, "datasets": names, "models": models, "tables": tables})
+        cells |= {(dataset, model): suite.cell(dataset, model) for dataset, model in asked}
+    return cells
+
+
+def cells_to_retry(
+    store: Store, *, models: Collection[str] | None = None, patterns: Collection[str] | None = None
+) -> tuple[list[Cell], list[Task], list[Task]]:
+    """What to run so that the failed tasks of a store are tried again.
+
+    Parameters
+    ----------
+    store
+        One in which at least one run was begun.
+    models, patterns
+        Only failures of these models, and on datasets that fit these patterns; None for all.
+
+    Returns
+    -------
+    tuple
+        The cells to run, the failed tasks that they may ask for, and those that no recorded run asks for any more.
+    """
+    runs = store.runs()
+    if not runs:
+        raise InvalidInputError(f"no run has begun in {store.path}; begin one with mcquack bench run.")
+    known_models, known_datasets = (
+        tuple(dict.fromkeys(name for run in runs for name in run.suite.get(kind, ())))
+        for kind in ("models", "datasets")
+    )
+    for model in models or ():
+        if model not in known_models:
+            hint = did_you_mean(model, known_models, otherwise=f"there are {', '.join(known_models)}.")
+            raise InvalidInputError(f"no model of this store is named {model!r}; {hint}")
+    wanted = None if patterns is None else chosen_names(known_datasets, patterns)
+    failures = [
+        outcome.task
+        for outcome in store.outcomes(failed=True, details=False)
+        if (models is None or outcome.task.model in models) and (wanted is None or outcome.task.dataset in wanted)
+    ]
+    cells = recorded_cells(runs, {(task.dataset, task.model) for task in failures})
+    again: list[Task] = []
+    left: list[Task] = []
+    for task in failures:
+        cell = cells.get((task.dataset, task.model))
+        (again if cell is not None and cell.may_ask_for(task) else left).append(task)
+    pairs = {(task.dataset, task.model) for task in again}
+    return [cell for pair, cell in cells.items() if pair in pairs], again, left
+
+
+class _Reader:
+    """Checks the values of one file and knows where each stands; what has no text has no lines either."""
+
+    def __init__(self, text: str | None, *, called: str, folder: Path) -> None:
+        self.lines = None if text is None else KeyLines(text)
+        self.called = called
+        self.folder = folder
+
+    def suite(self, given: Mapping[str, Any]) -> Suite:
+        self._check_keys(given, _TYPES, required=_REQUIRED)
+        values: dict[str, Any] = {}
+        for name, value in given.items():
+            values[name] = tuple(value) if isinstance(value, list) else value
+            for key, table in value.items() if isinstance(value, dict) else ():
+                if not isinstance(table, dict):
+                    self._refuse((name, key), f"{name}.{key} must be a table, got {table!r}")
+        for family, sizes in given.get("cut", {}).items():
+            self._check_keys(sizes, _SIZES, within=("cut", family), required=tuple(_SIZES))
+        values["tables"] = {name: self._table(name, table) for name, table in given.get("tables", {}).items()}
+        try:
+            return Suite(**values)
+        except InvalidInputError as error:
+            # The suite names the key or quotes the text that it refuses.
+            line = "" if self.lines is None else f":{self.lines.told_in(str(error))}"
+            raise InvalidInputError(f"{self.called}{line}: {error}") from error
+
+    def check_names(self, suite: Suite) -> None:
+        """Refuses what would silently be of no use: a misspelt model, setting, family or column."""
+        for key in ("spaces", "settings"):
+            for model, values in getattr(suite, key).items():
+                if model not in suite.models:
+                    hint = did_you_mean(model, suite.models, otherwise=f"there are {', '.join(suite.models)}.")
+                    self._refuse((key, model), f"{model!r} is none of the models; {hint}")
+                with self._placed((key, model)):
+                    check_settings(model, values)
+        families = {known.family for known in datasets.descriptions()}
+        for family in suite.cut:
+            if family not in families:
+                hint = did_you_mean(family, families, otherwise="mcquack datasets list shows them by family.")
+                self._refuse(("cut", family), f"no family of datasets is called {family!r}; {hint}")
+        for name, table in suite.tables.items():
+            with self._placed(("tables", name)):
+                read_table(table.path).column(table.target)
+
+    def _table(self, name: str, table: Mapping[str, Any]) -> TableSource:
+        within = ("tables", name)
+        self._check_keys(table, _TABLE_TYPES, within=within, required=("path", "target"))
+        path = (self.folder / table["path"]).resolve()
+        if not path.is_file():
+            self._refuse((*within, "path"), f"there is no file {path}")
+        with self._placed(within):
+            return TableSource.of(path, **{key: value for key, value in table.items() if key != "path"})
+
+    def _check_keys(
+        self, given: Mapping[str, Any], types: Mapping[str, type], *, within: Key = (), required: Key = ()
+    ) -> None:
+        for name, value in given.items():
+            if name not in types:
+                hint = did_you_mean(name, types, otherwise=f"there are {', '.join(types)}.")
+                self._refuse((*within, name), f"no key is called {'.'.join((*within, name))!r}; {hint}")
+            if not _is_of(value, types[name]):
+                self._refuse((*within, name), f"{name} must be {_TITLES[types[name]]}, got {value!r}")
+        for name in required:
+            if name not in given:
+                self._refuse(within, f"the key {'.'.join((*within, name))!r} is missing")
+
+    @contextmanager
+    def _placed(self, key: Key) -> Iterator[None]:
+        """Adds the line of the key to whatever is refused meanwhile."""
+        try:
+            yield
+        except InvalidInputError as error:
+            self._refuse(key, str(error))
+
+    def _refuse(self, key: Key, message: str) -> NoReturn:
+        end = "" if message.endswith((".", "?")) else "."
+        place = self.called if self.lines is None else f"{self.called}:{self.lines.of(key)}"
+        raise InvalidInputError(f"{place}: {message}{end}")
+
+
+def _is_of(value: Any, kind: type) -> bool:
+    if kind is list:
+        return isinstance(value, list) and all(isinstance(each, str) for each in value)
+    if kind is float:
+        return is_number(value)
+    return isinstance(value, kind) and not (kind is int and isinstance(value, bool))
+
+
+class KeyLines:
+    """Where the keys and table headers of a TOML text stand, in lines counted from 1; tomllib does not tell."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text.splitlines()
+        self._lines = dict(_key_lines(self._text))
+
+    def of(self, key: Key) -> int:
+        """The line of the key, or of the table that it belongs to; the first where neither is written out."""
+        return next((self._lines[key[:end]] for end in range(len(key), 0, -1) if key[:end] in self._lines), 1)
+
+    def told_in(self, message: str) -> int:
+        """The line that a message is about: of the key with which it begins, or of the text that it quotes."""
+        named = message.partition(" ")[0]
+        by_name = (number for key, number in self._lines.items() if key[-1] == named)
+        by_text = (
+            number
+            for text in re.findall(r"'([^']+)'", message)
+            for number, line in enumerate(self._text, start=1)
+            if text in line
+        )
+        return next(by_name, None) or next(by_text, 1)
+
+
+def _key_lines(lines: list[str]) -> Iterator[tuple[Key, int]]:
+    table: Key = ()
+    for number, line in enumerate(lines, start=1):
+        if line.lstrip().startswith("["):
+            header = _path(line)
+            if header is not None:
+                table = header
+                yield table, number
+        elif "=" in line:
+            # The value may go on for lines, but the key does not.
+            key = _path(f"{line.partition('=')[0]} = 0")
+            if key is not None:
+                yield (*table, *key), number
+
+
+def _path(line: str) -> Key | None:
+    """The names in a line that is a header or an entry by itself; None for other lines, as the inner ones of a list."""
+    try:
+        found: Any = tomllib.loads(line)
+    except tomllib.TOMLDecodeError:
+        return None
+    names: list[str] = []
+    while isinstance(found, Mapping) and found:
+        name, found = next(iter(found.items()))
+        names.append(name)
+    return tuple(names) or None

@@ -1,0 +1,189 @@
+import json
+
+import pytest
+
+from mcquack import datasets
+from mcquack.bench.store import RunRecord
+from mcquack.bench.suite import BUILT_IN, Suite, read_suite, recorded_cells, suite_from_json, suite_from_text
+from mcquack.bench.task import VALIDATION, TableSource
+from mcquack.errors import InvalidInputError
+
+MINE = """
+name = "mine"
+datasets = ["iris3", "two_curves_[23]", "flowers"]
+models = [
+    "svc",
+    "sklearn.neighbors:KNeighborsClassifier",
+]
+seeds = 2
+
+[spaces."sklearn.neighbors:KNeighborsClassifier"]
+n_neighbors = [1, 3]
+
+[settings.svc]
+scale = false
+
+[tables.flowers]
+path = "flowers.csv"
+target = "kind"
+validation = 0.2
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "flowers.csv").write_text("a,kind\n1,x\n2,y\n")
+    return tmp_path
+
+
+def mine(folder, text=MINE):
+    return suite_from_text(text, called="mine.toml", folder=folder)
+
+
+def test_the_paper_s_suites_are_whole():
+    real, qml = map(read_suite, ("real-world", "qml"))
+    assert real.datasets == datasets.names("real-world")
+    assert qml.datasets == datasets.names("qml")
+    assert (len(real.datasets), len(qml.datasets)) == (20, 133)
+    assert real.models == ("mcquack", "vc", "svc", "nystroem_svm", "nn")
+    assert qml.cell("two_curves_3", "mcquack").most_tasks == 432 * 5 + 5
+    assert real.cell("mnist10", "mcquack").most_tasks == 4 + 5
+
+
+def test_settings_are_chosen_on_the_validation_part_unless_that_is_the_test_part():
+    real, qml = map(read_suite, ("real-world", "qml"))
+    folded = {name for name in real.datasets if real.cell(name, "svc").splits != (VALIDATION,)}
+    assert folded == {"iris3", "pm2", "pm4"}
+    assert all(len(qml.cell(name, "svc").splits) == 5 for name in qml.datasets)
+
+
+def test_only_the_folds_of_mnist_are_cut():
+    qml = read_suite("qml")
+    cuts = {name: qml.cell(name, "svc").splits[0].n_train for name in qml.datasets}
+    assert {name for name, cut in cuts.items() if cut == 500} == {f"mnist_pca_{size}" for size in range(2, 21)}
+    assert set(cuts.values()) == {None, 500}
+
+
+def test_a_suite_of_one_s_own(folder):
+    suite = mine(folder)
+    assert suite.datasets == ("iris3", "two_curves_2", "two_curves_3", "flowers")
+    neighbours = suite.cell("iris3", "sklearn.neighbors:KNeighborsClassifier")
+    assert [each["n_neighbors"] for each in neighbours.space] == [1, 3]
+    assert suite.cell("iris3", "svc").space.fixed["scale"] is False
+    assert suite.cell("flowers", "svc").splits == (VALIDATION,)
+    assert suite.cell("flowers", "svc").table.target == "kind"
+    assert len(suite.cells()) == 8
+
+
+def test_a_suite_is_what_was_stored_of_it(folder):
+    for suite in (mine(folder), *map(read_suite, BUILT_IN)):
+        back = suite_from_json(json.loads(json.dumps(suite.to_json())))
+        assert back == suite
+        assert [cell.task({}, split=VALIDATION).id for cell in back.cells()] == [
+            cell.task({}, split=VALIDATION).id for cell in suite.cells()
+        ]
+
+
+def test_a_model_without_a_space_for_the_suite_takes_one_that_it_has():
+    qml = read_suite("qml").with_(models=["vc", "sklearn.svm:SVC"])
+    assert len(qml.cell("two_curves_2", "vc").space) == 2
+    assert len(qml.cell("two_curves_2", "sklearn.svm:SVC").space) == 1
+
+
+def test_without_a_search_a_model_has_its_defaults(folder):
+    suite = mine(folder).with_(search="none")
+    assert suite.cell("iris3", "svc").space[0] == {"scale": False}
+
+
+def test_parts_of_a_suite_can_be_asked_for():
+    part = read_suite("qml").with_(datasets=["*_2", "two_curves_1?"], models=["svc"], search="random:3", seeds=1)
+    assert "two_curves_10" in part.datasets
+    assert "hyperplanes_diff_2" in part.datasets
+    assert len(part.datasets) == 7 + 10
+    assert sum(cell.most_tasks for cell in part.cells()) == 17 * (3 * 5 + 1)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"iris3"', '"iris33"', r"mine.toml:3: no dataset is named 'iris33'; did you mean iris3"),
+        ('"two_curves_[23]"', '"two_corves_[23]"', r"mine.toml:3: no dataset .*two_corves"),
+        ('"svc"', '"svcc"', r"mine.toml:5: no model is named 'svcc'"),
+        ("neighbors:KN", "neighbours:KN", r"mine.toml:6: no model"),
+        ("seeds = 2", "seeds = 0", r"mine.toml:8: seeds must be"),
+        ("seeds = 2", "seeds = 2.5", r"mine.toml:8: seeds must be a whole number, got 2.5"),
+        ("seeds = 2", "seeds = true", r"mine.toml:8: seeds must be a whole number"),
+        ("seeds = 2", "seedz = 2", r"mine.toml:8: no key is called 'seedz'; did you mean seeds"),
+        ("seeds = 2", 'search = "rand:3"', r"mine.toml:8: a search is grid"),
+        ("seeds = 2", 'choose_by = "luck"', r"mine.toml:8: choose_by must be one of auc"),
+        ("seeds = 2", 'search_on = "test"', r"mine.toml:8: search_on must be validation or folds"),
+        ("seeds = 2", "n_folds = 1", r"mine.toml:8: n_folds must be"),
+        ("seeds = 2", "[cut.a]\nn_train = 5", r"mine.toml:8: the key 'cut.a.n_validation' is missing"),
+        ("n_neighbors = [1, 3]", "n_neighbors = []", r"mine.toml:11: n_neighbors has no values"),
+        ('path = "flowers.csv"', 'path = "trees.csv"', r"mine.toml:17: there is no file .*trees.csv"),
+        ("validation = 0.2", 'validation = "few"', r"mine.toml:19: validation must be a number"),
+        ('target = "kind"', "", r"mine.toml:16: the key 'tables.flowers.target' is missing"),
+        ('name = "mine"', "", r"mine.toml:1: the key 'name' is missing"),
+        ('name = "mine"', "name = mine", r"mine.toml is no valid TOML: .*line 2"),
+        ("[settings.svc]", "[settings]", r"mine.toml:14: settings.scale must be a table"),
+        ("[settings.svc]", "[settings.svcc]", r"mine.toml:13: 'svcc' is none of the models; did you mean svc"),
+        ("scale = false", "skale = false", r"mine.toml:13: svc has no setting 'skale'; did you mean scale"),
+        ("n_neighbors = [1, 3]", "neighbours = [1, 3]", r"mine.toml:10: .*no setting 'neighbours'"),
+        ("seeds = 2", "[cut.iriss]\nn_train = 5\nn_validation = 5", r"mine.toml:8: no family .* did you mean iris"),
+        ('target = "kind"', 'target = "kindd"', r"mine.toml:16: .*no column 'kindd'"),
+        ("validation = 0.2", "validation = 0.9", r"mine.toml:16: validation \+ test must be below 1"),
+    ],
+)
+def test_whatever_is_wrong_is_told_with_its_line(folder, old, new, message):
+    assert old in MINE
+    with pytest.raises(InvalidInputError, match=message):
+        mine(folder, MINE.replace(old, new, 1))
+
+
+def test_a_suite_that_nobody_knows_is_refused():
+    with pytest.raises(InvalidInputError, match="did you mean real-world"):
+        read_suite("real_world")
+    with pytest.raises(FileNotFoundError):
+        read_suite("nowhere.toml")
+
+
+def test_a_model_that_is_listed_twice_is_run_once(folder):
+    assert mine(folder, MINE.replace('"svc",', '"svc", "svc",')).models.count("svc") == 1
+
+
+def test_the_names_of_the_built_in_suites_are_taken(folder):
+    (folder / "mine.toml").write_text(MINE.replace('"mine"', '"qml"'))
+    with pytest.raises(InvalidInputError, match="is the name of a suite of mcquack"):
+        read_suite(folder / "mine.toml")
+
+
+def test_a_file_is_read_with_its_tables_beside_it(folder):
+    (folder / "mine.toml").write_text(MINE)
+    assert read_suite(folder / "mine.toml").cell("flowers", "svc").table.path == (folder / "flowers.csv").resolve()
+
+
+def run(**fields):
+    suite = Suite(**{"name": "mine", "datasets": ("iris3",), "models": ("svc",), **fields})
+    return RunRecord(command="mcquack bench run mine.toml", suite=suite.to_json())
+
+
+def test_the_last_run_that_asked_for_a_cell_decides():
+    runs = (run(models=("svc", "nn"), seeds=1), run(seeds=3), run(datasets=("two_curves_2",), seeds=4))
+    wanted = {("iris3", "svc"), ("iris3", "nn"), ("iris3", "vc")}
+    cells = recorded_cells(runs, wanted)
+    assert {pair: cell.n_seeds for pair, cell in cells.items()} == {("iris3", "svc"): 3, ("iris3", "nn"): 1}
+
+
+def test_a_record_that_is_no_suite_asks_for_nothing():
+    assert recorded_cells((RunRecord(command="", suite={}),), {("iris3", "svc")}) == {}
+
+
+def test_only_tables_that_are_wanted_must_be_there(tmp_path):
+    path = tmp_path / "flowers.csv"
+    path.write_text("a,kind\n1,x\n2,y\n")
+    tables = {"flowers": TableSource.of(path, target="kind")}
+    runs = (run(datasets=("iris3", "flowers"), tables=tables),)
+    path.unlink()
+    assert recorded_cells(runs, {("iris3", "svc")}).keys() == {("iris3", "svc")}
+    with pytest.raises(InvalidInputError, match=r"^the stored suite: there is no file .*flowers\.csv"):
+        recorded_cells(runs, {("flowers", "svc")})
