@@ -19,6 +19,7 @@ from mcquack.bench.samples import Samples, new_model, samples
 from mcquack.bench.task import Task
 from mcquack.checks import is_number, is_whole_number
 from mcquack.datasets import Part
+from mcquack.simulators.compiled.team import limited_threads
 
 Confusion = NDArray[np.int64]
 Labels = NDArray[np.generic]
@@ -53,7 +54,7 @@ def outcome(task: Task, *, data_dir: str | None = None) -> Outcome:
     """
     seconds: dict[Stage, float] = {}
     found: dict[str, Any] = {}
-    with warnings.catch_warnings(record=True) as caught, _threads().limit(limits=1):
+    with warnings.catch_warnings(record=True) as caught, _threads().limit(limits=1), limited_threads(1):
         warnings.simplefilter("always")
         try:
             found = _measured(task, seconds, data_dir=data_dir)
