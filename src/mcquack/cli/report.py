@@ -12,7 +12,7 @@ from mcquack.cli.datasets import DataDir
 from mcquack.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from mcquack.bench.ranking.scores import CellScores
+    from mcquack.bench.ranking import CellScores
 
 _QML = "qml"
 
@@ -48,7 +48,7 @@ def report(
 
 
 def _published(sources: tuple[str, ...], *, data_dir: Path | None) -> "Iterator[CellScores]":
-    from mcquack.bench.ranking.published import published_scores, read_published
+    from mcquack.bench.ranking import published_scores, read_published
 
     for source in sources:
         yield from published_scores(data_dir) if source == _QML else read_published(source)
