@@ -16,12 +16,8 @@ BLUE, GREEN = CLASS_COLOURS[0], CLASS_COLOURS[2]
 BOX = "#e3f1ec"
 WIRE = "#aab4be"
 
-INCHES = 0.42
-"""Distance of two wires, the unit of all lengths below."""
-
-LEAST_WIDTH = 4.4
-"""Inches, for the title of a circuit that is narrower."""
-
+INCHES = 0.42  # distance of two wires, the unit of all lengths below
+LEAST_WIDTH = 4.4  # inches, for the title of a circuit that is narrower
 BOX_HEIGHT = 0.64
 CHARACTER = 0.16
 CNOT_WIDTH = 0.48

@@ -27,23 +27,14 @@ from mcquack.report.style import (
     write_title,
 )
 
-HEIGHT = 4.0
-"""Inches of a panel, unless many classes need more."""
-
-CLASS_HEIGHT = 0.26
-"""Inches for the name of a class."""
-
-MOST_STACKED_BARS = 12
-"""Bars below each other, of all parts together; if there are more, the parts stand side by side."""
-
+HEIGHT = 4.0  # inches of a panel, unless many classes need more
+CLASS_HEIGHT = 0.26  # inches for the name of a class
+MOST_STACKED_BARS = 12  # bars below each other, of all parts together; if there are more, the parts stand side by side
 MOST_DEVIATIONS = 5.0
 """Standard deviations at which a feature is cut off, as one far sample would decide on the axes alone."""
 
-LARGEST = 1e100
-"""Beyond this, values are scaled down before anything is computed of them: their squares would overflow."""
-
-PICTURE_ROWS, PICTURE_COLUMNS = 10, 8
-"""Pictures in a panel, unless more classes need a row each."""
+LARGEST = 1e100  # beyond this, values are scaled down before anything is computed of them: their squares would overflow
+PICTURE_ROWS, PICTURE_COLUMNS = 10, 8  # pictures in a panel, unless more classes need a row each
 
 
 def plot_dataset(dataset: Dataset) -> Figure:

@@ -38,16 +38,11 @@ BLUE, GREEN, RED = CLASS_COLOURS[0], CLASS_COLOURS[2], CLASS_COLOURS[5]
 ERRORS = LinearSegmentedColormap.from_list("errors", FIDELITIES(np.linspace(0.12, 1, 64)))
 """Not from white, for the best coupler is a line as well."""
 
-INCHES = 0.42
-"""Distance of two coupled qubits, the unit of all lengths below."""
-
+INCHES = 0.42  # distance of two coupled qubits, the unit of all lengths below
 RADIUS = 0.31
 MARGIN = 0.7
-LEAST_WIDTH = 4.4
-"""Inches, for the title and the legend of a small device."""
-
-SCALE_WIDTH = 0.85
-"""Inches, for a scale of colours beside the map."""
+LEAST_WIDTH = 4.4  # inches, for the title and the legend of a small device
+SCALE_WIDTH = 0.85  # inches, for a scale of colours beside the map
 
 
 def plot_device_ring(

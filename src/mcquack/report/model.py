@@ -93,29 +93,15 @@ def _check_rows(n_rows: int, n_labels: int) -> None:
 _BLUE, _ORANGE = CLASS_COLOURS[:2]
 
 
-class _Curve(NamedTuple):
-    """A column of the history and how it is drawn; validation is dashed, as a grey print shows it."""
-
-    column: str
-    label: str
-    colour: str
-    dashes: str = "-"
-
-
+# Columns of the history with label, colour and dashes; validation is dashed, as a grey print shows it.
 _PANELS = {
     "Loss": (
-        _Curve("loss_kao", "alignment (KAO)", _BLUE),
-        _Curve("loss_co", "centroids (CO)", _ORANGE, "-."),
-        _Curve("validation_loss", "validation", MUTED, "--"),
+        ("loss_kao", "alignment (KAO)", _BLUE, "-"),
+        ("loss_co", "centroids (CO)", _ORANGE, "-."),
+        ("validation_loss", "validation", MUTED, "--"),
     ),
-    "Alignment": (
-        _Curve("alignment", "training", _BLUE),
-        _Curve("validation_alignment", "validation", MUTED, "--"),
-    ),
-    "Accuracy": (
-        _Curve("accuracy", "training", _BLUE),
-        _Curve("validation_accuracy", "validation", MUTED, "--"),
-    ),
+    "Alignment": (("alignment", "training", _BLUE, "-"), ("validation_alignment", "validation", MUTED, "--")),
+    "Accuracy": (("accuracy", "training", _BLUE, "-"), ("validation_accuracy", "validation", MUTED, "--")),
 }
 
 
@@ -164,21 +150,13 @@ def _with_validation_loss(row: Mapping[str, Any]) -> dict[str, Any]:
     return {**row, "validation_loss": None if alignment is None else 1 - alignment}
 
 
-def _draw_curves(ax: Axes, history: Sequence[Mapping[str, Any]], curves: Sequence[_Curve]) -> None:
+def _draw_curves(ax: Axes, history: Sequence[Mapping[str, Any]], curves: Sequence[tuple[str, str, str, str]]) -> None:
     epochs = [row["epoch"] for row in history]
-    for curve in curves:
-        values = [row.get(curve.column) for row in history]
-        if all(value is None for value in values):
-            continue
-        ax.plot(
-            epochs,
-            np.array(values, dtype=float),
-            color=curve.colour,
-            linestyle=curve.dashes,
-            linewidth=1.6,
-            marker="o" if len(history) == 1 else None,  # a line of one epoch has no length; a dot shows it
-            label=curve.label,
-        )
+    marker = "o" if len(history) == 1 else None  # a line of one epoch has no length; a dot shows it
+    for column, label, colour, dashes in curves:
+        values = np.array([row.get(column) for row in history], dtype=float)
+        if not np.isnan(values).all():
+            ax.plot(epochs, values, color=colour, linestyle=dashes, linewidth=1.6, marker=marker, label=label)
     quiet(ax)
     grid_lines(ax)
     ax.set_xlabel("epoch")
@@ -187,9 +165,7 @@ def _draw_curves(ax: Axes, history: Sequence[Mapping[str, Any]], curves: Sequenc
 
 # The kernel as a heat map
 
-_LEAST_LABELLED_SHARE = 0.025
-"""Of the height: the rows of a class below it leave no room for its name."""
-
+_LEAST_LABELLED_SHARE = 0.025  # of the height: the rows of a class below it leave no room for its name
 _LEVEL_CHARACTERS = 30
 """Of all class names in a row together; where the longest needs more than its part, the names are turned."""
 

@@ -106,11 +106,8 @@ def _fields(left: NDArray[Any], width: NDArray[Any], top: NDArray[Any], height: 
 
 # How often each model has which rank: the figure of the paper, after that of the QML benchmark suite
 
-_LEAST_LABELLED_SHARE = 0.03
-"""Of the longest bar: a narrower segment has no room for its number."""
-
-_MOST_LEGEND_RANKS = 10
-"""Squares in the legend; between them the colours tell."""
+_LEAST_LABELLED_SHARE = 0.03  # of the longest bar: a narrower segment has no room for its number
+_MOST_LEGEND_RANKS = 10  # squares in the legend; between them the colours tell
 
 
 def plot_ranking(
@@ -227,14 +224,11 @@ def _draw_rank_legend(ax: Axes, n_ranks: int) -> None:
 
 # The critical-difference diagram of Demšar (2006)
 
-_ROW_HEIGHT = 0.24
-"""Inches between the names of two models, the unit of the vertical axis."""
-
+_ROW_HEIGHT = 0.24  # inches between the names of two models, the unit of the vertical axis
 _SCALE, _DIFFERENCE, _TOP = 0.0, -1.9, -2.5
 """Rows of the line with the ranks, of the critical difference above it, and of the upper edge."""
 
-_FIRST_BAR, _BAR_GAP = 0.55, 0.5
-"""Rows of the bars that join models."""
+_FIRST_BAR, _BAR_GAP = 0.55, 0.5  # rows of the bars that join models
 
 
 def plot_critical_difference(comparison: Comparison, *, title: str = "Average rank", ax: Axes | None = None) -> Figure:
@@ -332,11 +326,8 @@ def _explanation(comparison: Comparison) -> str:
 
 # Each model against each other
 
-_FIELD = (0.72, 0.36)
-"""Inches of a field: width and height."""
-
-_SLANT = 35.0
-"""Degrees by which the names of columns are turned."""
+_FIELD = (0.72, 0.36)  # inches of a field: width and height
+_SLANT = 35.0  # degrees by which the names of columns are turned
 
 
 def plot_wins(matrix: WinMatrix, *, title: str = "Wins – ties – losses", ax: Axes | None = None) -> Figure:
@@ -405,15 +396,9 @@ def loss_shares(matrix: WinMatrix) -> NDArray[np.float64]:
 
 # Scores against the size of the datasets
 
-_MOST_COLUMNS = 4
-"""Panels side by side."""
-
-_PANEL = (2.7, 2.3)
-"""Inches of a panel: width and height."""
-
-_LINES = {"test": "-", "validation": "-.", "train": (0, (3, 2))}
-"""Solid is what counts."""
-
+_MOST_COLUMNS = 4  # panels side by side
+_PANEL = (2.7, 2.3)  # inches of a panel: width and height
+_LINES = {"test": "-", "validation": "-.", "train": (0, (3, 2))}  # solid is what counts
 _LINE_NAMES = {
     "test": "solid: test part",
     "validation": "dash-dotted: validation part",

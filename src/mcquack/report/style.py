@@ -195,13 +195,11 @@ def inline_svg(figure: Figure, *, name: str, label: str) -> Markup:
     text = _FONT.sub(r"\1 var(--sans)", text)
     text = _ID.sub(lambda found: f'id="{name}-{found[1]}"', text)
     text = _REFERENCE.sub(lambda found: f"{found[1]}{name}-{found[2]}", text)
-    return Markup(_HEAD.sub(lambda found: _head(found[1], float(found[2]), label), text, count=1))
-
-
-def _head(box: str, points: float, label: str) -> str:
-    """The opening tag, with widths that keep letters no larger than the page's and on a phone still large enough."""
-    width = f"max-width: {1.42 * points / 16:.1f}rem; min-width: {0.95 * points / 16:.1f}rem"
-    return f'<svg class="picture" {box} role="img" aria-label="{escape(label)}" style="{width}">'
+    box, points = _HEAD.search(text).groups()  # type: ignore[union-attr]  # an SVG has a head
+    # Letters are never larger than the page's, nor on a phone so small that they cannot be read.
+    width = f"max-width: {1.42 * float(points) / 16:.1f}rem; min-width: {0.95 * float(points) / 16:.1f}rem"
+    head = f'<svg class="picture" {box} role="img" aria-label="{escape(label)}" style="{width}">'
+    return Markup(_HEAD.sub(lambda _: head, text, count=1))
 
 
 def _themed(colour: str) -> str:
@@ -252,8 +250,7 @@ def moment(iso: str | None) -> str:
 
 # Samples of classes as points in a plane, the same in every figure.
 
-MOST_SAMPLES = 1000
-"""Points that are drawn; more would hide each other."""
+MOST_SAMPLES = 1000  # points that are drawn; more would hide each other
 
 
 def draw_samples(ax: Axes, points: NDArray[np.floating], index: int) -> None:
@@ -291,8 +288,7 @@ def draw_class_legend(ax: Axes, names: Sequence[str], *, others: Sequence[Line2D
 # A report as a folder of files, which the next report may replace.
 
 PAGE = "index.html"
-SUMS = "SHA256SUMS"
-"""Lists the files of a report, so that the next one knows which of them are no longer needed."""
+SUMS = "SHA256SUMS"  # lists the files of a report, so that the next one knows which of them are no longer needed
 
 
 def replace_files(folder: Path, contents: Mapping[str, bytes]) -> None:
@@ -301,8 +297,10 @@ def replace_files(folder: Path, contents: Mapping[str, bytes]) -> None:
     if (folder / PAGE).exists() and PAGE not in earlier:
         raise InvalidInputError(f"{folder} has an {PAGE} that is no report; choose another folder, or remove it.")
     for name in earlier.keys() - contents.keys():
-        _remove_if_unchanged(folder / name, digest=earlier[name])
-    sums = "".join(f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in contents.items())
+        path = folder / name
+        if ".." not in path.parts and path.is_file() and _digest(path.read_bytes()) == earlier[name]:
+            path.unlink()
+    sums = "".join(f"{_digest(content)}  {name}\n" for name, content in contents.items())
     for name, content in {SUMS: sums.encode(), **contents}.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -318,6 +316,5 @@ def _listed(path: Path) -> dict[str, str]:
     return {name: digest for name, digest in names.items() if name == PAGE or name.startswith(("tables/", "figures/"))}
 
 
-def _remove_if_unchanged(path: Path, *, digest: str) -> None:
-    if ".." not in path.parts and path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() == digest:
-        path.unlink()
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

@@ -29,11 +29,9 @@ from mcquack.report.benchmark.contents import Contents
 from mcquack.report.ranking import overall_test
 from mcquack.report.style import counted
 
-ALL = ""
-"""In place of a family: all datasets."""
+ALL = ""  # in place of a family: all datasets
 
-PARTS: tuple[Part, ...] = ("test", "train")
-"""The parts that final tasks are scored on."""
+PARTS: tuple[Part, ...] = ("test", "train")  # the parts that final tasks are scored on
 
 LEAST_SHARE = 0.7
 """Models with scores on fewer datasets take no part in the tests, which need scores of all on the same datasets."""
@@ -130,8 +128,7 @@ def analyse(contents: Contents) -> Analysis:
     )
 
 
-Seconds = Mapping[tuple[str, Contender], Sequence[float]]
-"""How long each final fit took, by dataset and contender."""
+Seconds = Mapping[tuple[str, Contender], Sequence[float]]  # how long each final fit took, by dataset and contender
 
 
 def _fit_seconds(contents: Contents) -> Seconds:

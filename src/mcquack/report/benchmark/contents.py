@@ -16,8 +16,7 @@ from mcquack.bench.store import Store
 
 State = Literal["done", "failed", "nothing could be chosen", "unfinished"]
 
-Pair = tuple[str, str]
-"""A dataset and a model."""
+Pair = tuple[str, str]  # a dataset and a model
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -216,25 +215,17 @@ def _trials(outcomes: Iterable[Outcome]) -> tuple[Trial, ...]:
 def _ordered_datasets(cells: Sequence[Cell], *, suite: Mapping[str, Any]) -> tuple[ListedDataset, ...]:
     """The datasets family by family, in the order of the suite, then by size and name."""
     named = {name: index for index, name in enumerate(suite.get("datasets", ()))}
-    last = len(named)
     tables = {cell.dataset for cell in cells if any(outcome.task.table for outcome in cell.outcomes)}
     found = []
     for name in sorted({cell.dataset for cell in cells}):
         family, size = (OWN_FAMILY, None) if name in tables else family_and_size(name)
         found.append(ListedDataset(name=name, family=family, size=size))
     first_of_family: dict[str, int] = {}
-    for dataset in found:
-        place = named.get(dataset.name, last)
-        first_of_family[dataset.family] = min(place, first_of_family.get(dataset.family, last))
-    return tuple(
-        sorted(
-            found,
-            key=lambda each: (
-                first_of_family[each.family],
-                each.family,
-                named.get(each.name, last),
-                each.size or 0,
-                each.name,
-            ),
-        )
-    )
+    for dataset in sorted(found, key=lambda each: named.get(each.name, len(named))):
+        first_of_family.setdefault(dataset.family, named.get(dataset.name, len(named)))
+
+    def place(dataset: ListedDataset) -> tuple[int, str, int, int, str]:
+        in_suite = named.get(dataset.name, len(named))
+        return first_of_family[dataset.family], dataset.family, in_suite, dataset.size or 0, dataset.name
+
+    return tuple(sorted(found, key=place))

@@ -41,11 +41,9 @@ STYLES = ("tokens", "base", "layout", "tables", "charts", "task", "print")
 SCRIPTS = ("dom", "views", "datasets", "task", "task_charts", "theme", "sections", "main")
 """In this order: a script uses what those before it define."""
 
-MOST_FAILURES = 200
-"""Different tracebacks on the page; there are more only if something is wrong with all tasks."""
+MOST_FAILURES = 200  # different tracebacks on the page; there are more only if something is wrong with all tasks
 
-Link = tuple[str, str, str]
-"""Title, form ("CSV") and path of a file beside the page."""
+Link = tuple[str, str, str]  # title, form ("CSV") and path of a file beside the page
 
 Links = Mapping[str, Mapping[Metric | None, Sequence[Link]]]
 """The files beside the page by kind and metric, or None for what is of no single metric."""
@@ -215,7 +213,7 @@ def view_figures(view: View) -> dict[str, Figure]:
 def _view_parts(view: View, analysis: Analysis, panels: Mapping[Metric, Mapping[str, Markup]]) -> dict[str, str]:
     """What the page shows of a view, as HTML by the name of its place."""
     write: Any = _environment().get_template("view.html.j2").module
-    drawn, numbers = view_figures(view), view_tables(view)
+    drawn, numbers = view_figures(view), {table.kind: table for table in view_tables(view)}
     shown = [panel for family, panel in panels[view.metric].items() if view.family in (ALL, family)]
     curves = [curve for curve in analysis.curves["test", view.metric] if view.family in (ALL, curve.family)]
     places = {

@@ -23,8 +23,7 @@ class WinRecord(NamedTuple):
     losses: int
 
 
-Entry = str | int | float | Score | WinRecord | None
-"""What stands in a table; None where there is nothing to tell."""
+Entry = str | int | float | Score | WinRecord | None  # what stands in a table; None where there is nothing to tell
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,8 +70,7 @@ def file_name(kind: str, metric: Metric | None) -> str:
 def tables(contents: Contents, analysis: Analysis) -> tuple[Table, ...]:
     """The tables of every metric, then what was chosen, what failed and what ran; empty ones are left out."""
     by_metric = [table for metric in contents.metrics for table in _of_metric(contents, analysis, metric)]
-    others = (_settings(contents), _failures(contents), _runs(contents), _fingerprints(contents))
-    return tuple(table for table in (*by_metric, *others) if table.rows)
+    return tuple(table for table in (*by_metric, *_general(contents)) if table.rows)
 
 
 def _of_metric(contents: Contents, analysis: Analysis, metric: Metric) -> Iterator[Table]:
@@ -80,16 +78,10 @@ def _of_metric(contents: Contents, analysis: Analysis, metric: Metric) -> Iterat
     yield _leaderboard(by_family[ALL])
     if len(by_family) > 1:
         yield _ranks_by_family(metric, by_family)
-    yield from view_tables(by_family[ALL]).values()
+    yield from view_tables(by_family[ALL])
     for part in PARTS:
         yield _scores(contents, analysis, part=part, metric=metric)
     yield _scores_by_size(analysis, metric)
-
-
-def view_tables(view: View) -> dict[str, Table]:
-    """The numbers behind the figures of a view, by what they are called."""
-    found = (_rank_counts(view), *_p_values(view), _wins(view))
-    return {table.kind: table for table in found}
 
 
 def _heads(*titles: str) -> tuple[Column, ...]:
@@ -145,38 +137,33 @@ def _ranks_by_family(metric: Metric, by_family: Mapping[str, View]) -> Table:
     )
 
 
-def _rank_counts(view: View) -> Table:
-    return Table(
+def view_tables(view: View) -> Iterator[Table]:
+    """The numbers behind the figures of a view: rank counts, Nemenyi's p values if there are any, and wins."""
+    metric, by_metric = view.metric, f"by test {metric_phrase(view.metric)}"
+    yield Table(
         kind="Rank counts",
-        metric=view.metric,
-        title=f"On how many datasets each model has each rank by test {metric_phrase(view.metric)}",
+        metric=metric,
+        title=f"On how many datasets each model has each rank {by_metric}",
         columns=_MODEL + _heads(*(f"rank {place + 1}" for place in range(len(view.standings)))),
         rows=tuple((*_named(line.contender), *line.rank_counts) for line in view.standings),
     )
-
-
-def _p_values(view: View) -> Iterator[Table]:
-    if (comparison := view.comparison) is None:
-        return
-    lines = zip(comparison.contenders, comparison.average_ranks, comparison.p_values, strict=True)
-    yield Table(
-        kind="p values",
-        metric=view.metric,
-        title=f"Nemenyi's p values for each pair by test {metric_phrase(view.metric)}",
-        columns=(*_MODEL, Column(title="average rank", digits=2), *_columns(comparison.contenders)),
-        rows=tuple(
-            (*_named(contender), rank, *(p if column != row else None for column, p in enumerate(p_values)))
-            for row, (contender, rank, p_values) in enumerate(lines)
-        ),
-    )
-
-
-def _wins(view: View) -> Table:
+    if (comparison := view.comparison) is not None:
+        lines = zip(comparison.contenders, comparison.average_ranks, comparison.p_values, strict=True)
+        yield Table(
+            kind="p values",
+            metric=metric,
+            title=f"Nemenyi's p values for each pair {by_metric}",
+            columns=(*_MODEL, Column(title="average rank", digits=2), *_columns(comparison.contenders)),
+            rows=tuple(
+                (*_named(contender), rank, *(p if column != row else None for column, p in enumerate(p_values)))
+                for row, (contender, rank, p_values) in enumerate(lines)
+            ),
+        )
     contenders = view.wins.contenders
-    return Table(
+    yield Table(
         kind="Wins",
-        metric=view.metric,
-        title=f"Wins, ties and losses of the row against the column by test {metric_phrase(view.metric)}",
+        metric=metric,
+        title=f"Wins, ties and losses of the row against the column {by_metric}",
         columns=_MODEL + _columns(contenders, parts=WinRecord._fields),
         rows=tuple(
             (
@@ -220,9 +207,10 @@ def _scores_by_size(analysis: Analysis, metric: Metric) -> Table:
     )
 
 
-def _settings(contents: Contents) -> Table:
+def _general(contents: Contents) -> Iterator[Table]:
+    """What was chosen, what failed and what ran."""
     heads = ("dataset", "model", "search", "settings tried", "settings failed", "metric", "validation score")
-    return Table(
+    yield Table(
         kind="Settings",
         title="The settings that each search chose",
         columns=_heads(*heads, "settings"),
@@ -241,10 +229,7 @@ def _settings(contents: Contents) -> Table:
             if (choice := cell.choice) is not None
         ),
     )
-
-
-def _failures(contents: Contents) -> Table:
-    return Table(
+    yield Table(
         kind="Failures",
         title="Tasks that failed",
         columns=_heads("dataset", "model", "split", "seed", "task", "reason"),
@@ -253,11 +238,8 @@ def _failures(contents: Contents) -> Table:
             for each in contents.failures
         ),
     )
-
-
-def _runs(contents: Contents) -> Table:
     facts = ("mcquack", "commit")
-    return Table(
+    yield Table(
         kind="Runs",
         title="The runs that all came from",
         columns=_heads("run", "started", "ended", "how", *facts, "command"),
@@ -266,10 +248,7 @@ def _runs(contents: Contents) -> Table:
             for run in contents.runs
         ),
     )
-
-
-def _fingerprints(contents: Contents) -> Table:
-    return Table(
+    yield Table(
         kind="Fingerprints",
         title="Fingerprints of the data that models were trained and scored on",
         columns=_heads("dataset", "fingerprint"),
