@@ -262,8 +262,8 @@ def _legend(curves: Sequence[SizeCurve], view: View, analysis: Analysis) -> list
 
 
 def _breakable(name: str) -> Markup:
-    """A name that may be broken before each of the words that it is put together from."""
-    return Markup("<wbr>").join(re.split(r"(?<=[a-z0-9])(?=[A-Z])|(?<=_)", name))
+    """A name that may, if it is long, be broken before each of the words that it is put together from."""
+    return Markup("<wbr>").join(re.split(r"(?<=[a-z0-9])(?=[A-Z])|(?<=_)", name) if len(name) > 12 else [name])
 
 
 def _told(entry: Entry, column: Column) -> str:
