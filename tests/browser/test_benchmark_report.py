@@ -8,6 +8,7 @@ from mcquack.report.benchmark import write_report
 from tests.report.benchmark.fakes import DATASETS, fake_store, published_cells
 
 HOSTILE = "<img src=x onerror=document.title='broken'>"
+PARTS = ("ranking", "critical-difference", "wins")
 DESK, PHONE = {"width": 1280, "height": 900}, {"width": 360, "height": 740}
 
 
@@ -48,7 +49,7 @@ def open_page(browser, report):
 
 
 def column(page, number):
-    return page.locator(f"#leaderboard-table tbody tr > :nth-child({number})").all_inner_texts()
+    return page.locator(f"#leaderboard-table tbody tr:visible > :nth-child({number})").all_inner_texts()
 
 
 def names(page):
@@ -59,7 +60,12 @@ def numbers(texts):
     return [float(re.sub(r"[^\d.]", "", text.split()[0]) or "nan") for text in texts]
 
 
-def test_the_page_has_all_its_parts(open_page, expect):
+def figure_texts(page):
+    """What is written in each of the three figures of the chosen view."""
+    return [page.locator(f"[data-part={part}] svg text").all_text_contents() for part in PARTS]
+
+
+def test_the_page_has_all_its_parts(open_page):
     page = open_page()
     assert page.title() == page.locator("h1").inner_text() == "A fake benchmark"
     headings = page.locator("main h2").all_inner_texts()
@@ -74,10 +80,10 @@ def test_the_page_has_all_its_parts(open_page, expect):
         "Provenance",
     ]
     assert page.locator("#leaderboard-table tbody tr").count() == 7
-    assert page.locator("#ranking-bars rect.rank").count() >= 7
-    assert page.locator("#critical-difference-chart .clique").count() >= 1
-    assert page.locator("#wins-table tbody tr").count() == 7
-    expect(page.locator("#size-panels svg")).to_have_count(2)
+    for part in PARTS:
+        assert page.locator(f"[data-part={part}] svg.picture").count() == 1
+        assert page.locator(f"[data-part={part}] details tbody tr").count() >= 6
+    assert page.locator("#sizes svg.picture").count() == 2
     assert page.locator("#dataset-table .best").count() == len(DATASETS)
     assert page.locator("#dataset-table .second").count() == len(DATASETS)
     assert page.locator(".failure").count() == 5
@@ -85,10 +91,12 @@ def test_the_page_has_all_its_parts(open_page, expect):
 
 def test_published_models_are_marked_wherever_they_are_named(open_page):
     page = open_page()
-    for place, count in {"#leaderboard-table": 2, "#wins-table": 4, "#dataset-table": 2, "#size-legend": 2}.items():
+    tags = {"#leaderboard-table": 2, "#ranking": 2, "#wins": 4, "#dataset-table": 2, "#sizes .legend": 2}
+    for place, count in tags.items():
         assert page.locator(place).get_by_text("published", exact=True).count() == count
-    assert page.locator("#ranking-bars").get_by_text("published", exact=True).count() == 2
-    assert page.locator("#critical-difference-published").is_visible()
+    for texts in figure_texts(page):
+        assert any("DressedQuantumCircuit †" in text for text in texts)
+        assert any("† published: Bowles et al. 2024" in text for text in texts)
 
 
 def test_a_click_on_a_head_sorts_and_a_second_turns_it_round(open_page):
@@ -138,47 +146,86 @@ def test_words_filter_models_and_datasets(open_page):
     assert page.get_by_text("No dataset fits.").is_visible()
 
 
-def test_a_metric_changes_every_part(open_page):
+def test_a_metric_changes_every_part(open_page, expect):
     page = open_page()
     before = column(page, 3)
     page.locator("#metric").select_option("auc")
-    assert len(names(page)) == 5  # those who published told accuracies only
+    expect(page.locator("#leaderboard-table tbody tr")).to_have_count(5)  # those who published told accuracies only
     assert column(page, 3) != before
     assert page.locator("#leaderboard [data-says=metric]").inner_text() == "AUC"
-    assert page.locator("#wins-table tbody tr").count() == 5
+    assert page.locator("#wins tbody tr").count() == 5
     assert page.locator("#dataset-table thead th").count() == 6
-    assert page.locator("#critical-difference-published").is_hidden()
+    assert all(any(text.startswith("AUC: ") for text in texts) for texts in figure_texts(page))
+    assert not any("†" in text for texts in figure_texts(page) for text in texts)
+    assert page.locator("#sizes svg text").get_by_text("AUC", exact=True).count() == 2
+    page.locator("#metric").select_option("accuracy")
+    expect(page.locator("#leaderboard-table tbody tr")).to_have_count(7)
+    assert column(page, 3) == before
 
 
-def test_a_family_leaves_its_own_datasets(open_page):
+def test_the_last_of_quick_choices_is_shown(open_page, expect):
+    page = open_page()
+    page.evaluate(
+        """() => ["f1", "recall", "auc"].forEach((metric) => {
+            const choice = document.getElementById("metric");
+            choice.value = metric;
+            choice.dispatchEvent(new Event("change"));
+        })"""
+    )
+    expect(page.locator("[data-part=ranking] svg text", has_text="AUC: average")).to_have_count(1)
+
+
+def test_order_and_filter_outlast_a_choice(open_page, expect):
+    page = open_page()
+    page.get_by_role("columnheader", name="Mean score").get_by_role("button").click()
+    page.locator("#leaderboard-filter").fill("n")
+    page.locator("#metric").select_option("auc")
+    expect(page.locator("#leaderboard [data-says=metric]")).to_have_text("AUC")
+    assert page.get_by_role("columnheader", name="Mean score").get_attribute("aria-sort") == "descending"
+    shown = page.locator("#leaderboard-table tbody tr:visible")
+    assert shown.count() == 2
+    scores = numbers(shown.locator("> :nth-child(3)").all_inner_texts())
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_a_family_leaves_its_own_datasets(open_page, expect):
     page = open_page()
     page.locator("#family").select_option("two_curves")
+    expect(page.locator("#sizes svg.picture")).to_have_count(1)
+    assert all(any("on two curves" in text for text in texts) for texts in figure_texts(page))
     assert set(column(page, 5)) <= {"4", "3", "2"}
     rows = page.locator("#dataset-table tbody th[scope=row]").all_inner_texts()
     assert rows == [name for name in DATASETS if name.startswith("two_curves")]
-    assert page.locator("#size-panels h3").all_inner_texts() == ["two curves"]
+    assert page.locator("#sizes svg text", has_text="two curves").count() == 1
     page.locator("#family").select_option("")
-    assert page.locator("#dataset-table tbody th[scope=row]").count() == len(DATASETS)
+    expect(page.locator("#dataset-table tbody th[scope=row]")).to_have_count(len(DATASETS))
 
 
-def test_a_handful_of_datasets_has_no_interval(open_page):
+def test_a_handful_of_datasets_has_no_interval(open_page, expect):
     page = open_page()
     told = page.locator("#leaderboard-table .interval svg title")
     assert sum("95 % interval 0." in text for text in told.all_text_contents()) == 6  # the last published model has few
     page.locator("#family").select_option("two_curves")
+    expect(page.locator("#sizes svg.picture")).to_have_count(1)
     assert set(told.all_text_contents()) == {"too few datasets for an interval"}
     assert page.locator("#leaderboard-table .interval svg line").count() == told.count()  # the scale alone
 
 
 def test_models_can_be_taken_out_of_the_curves(open_page, expect):
     page = open_page()
-    curves = page.locator("#size-panels svg").first.locator("path.curve")
-    button = page.locator("#size-legend button").first
+    curves = page.locator("#sizes svg").first.locator("g[id*=-curve-]:visible")
+    bands = page.locator("#sizes svg").first.locator("g[id*=-band-]:visible")
+    button = page.locator("#sizes .legend button").first
     expect(curves).to_have_count(7)
     button.press("Enter")
     expect(button).to_have_attribute("aria-pressed", "false")
     expect(curves).to_have_count(6)
+    expect(bands).to_have_count(6)
     assert page.evaluate("document.activeElement.getAttribute('aria-pressed')") == "false"
+    page.locator("#metric").select_option("auc")
+    expect(curves).to_have_count(4)  # five have scores by AUC, and the choice stays
+    page.locator("#size-training").check()
+    expect(curves).to_have_count(8)
 
 
 def test_a_score_leads_to_its_task_and_back(open_page, report):
@@ -327,7 +374,26 @@ CONTRASTS = """
   const grounds = (element) => {
     const found = [];
     for (let at = element; at; at = at.parentElement) found.unshift(getComputedStyle(at).backgroundColor);
-    return found;
+    return [...found, ...shapesBelow(element)];
+  };
+  const shapesBelow = (element) => {
+    const svg = element instanceof SVGElement && element.closest("svg.picture");
+    if (!svg) return [];
+    const box = element.getBoundingClientRect();
+    const [x, y] = [(box.left + box.right) / 2, (box.top + box.bottom) / 2];
+    return [...svg.querySelectorAll("path, use")]
+      .filter((path) => path.compareDocumentPosition(element) & Node.DOCUMENT_POSITION_FOLLOWING)
+      .filter((path) => path.checkVisibility() && path.closest("defs") === null)
+      .filter((path) => isOver(path, x, y))
+      .map((path) => getComputedStyle(path))
+      .filter(({ fill, opacity, fillOpacity }) => fill !== "none" && opacity * fillOpacity === 1)
+      .map(({ fill }) => fill);
+  };
+  const isOver = (path, x, y) => {
+    const { left, right, top, bottom } = path.getBoundingClientRect();
+    const isNear = left <= x && x <= right && top <= y && y <= bottom;
+    if (!isNear || !path.isPointInFill) return isNear;
+    return path.isPointInFill(new DOMPoint(x, y).matrixTransform(path.getScreenCTM().inverse()));
   };
   const contrast = (element) => {
     const style = getComputedStyle(element);

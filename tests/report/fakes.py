@@ -1,9 +1,13 @@
-"""A model as the plots see it: states by construction, no training."""
+"""What is drawn in tests: a model with states by construction, and a benchmark whose scores are made up."""
 
+from io import BytesIO
 from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
+
+from mcquack.bench.ranking import CellScores
 
 
 class FakeModel:
@@ -44,3 +48,42 @@ def random_states(n_states: int, n_qubits: int, *, seed: int) -> NDArray[np.comp
     rng = np.random.default_rng(seed)
     states = rng.normal(size=(n_states, 2**n_qubits)) + 1j * rng.normal(size=(n_states, 2**n_qubits))
     return states / np.linalg.norm(states, axis=1, keepdims=True)
+
+
+MODELS = ("Alpha", "Beta", "Gamma", "Delta")
+FAMILIES = ("curves", "planes")
+SIZES = (2, 5, 9)
+
+
+def benchmark(models=MODELS, *, families=FAMILIES, published=("Beta",), seed=0) -> tuple[CellScores, ...]:
+    """Train and test accuracies over three seeds on three sizes of each family; the first model is the best."""
+    rng = np.random.default_rng(seed)
+    return tuple(
+        CellScores(
+            dataset=f"{family}_{size}",
+            family=family,
+            size=size,
+            model=title.lower(),
+            title=title,
+            source="Somebody 2024" if title in published else "",
+            values={
+                (part, "accuracy"): tuple((0.9 - 0.5 * place / len(models) + rng.normal(0, 0.03, 3)).clip(0, 1))
+                for part in ("train", "test")
+            },
+        )
+        for place, title in enumerate(models)
+        for family in families
+        for size in SIZES
+    )
+
+
+def texts(figure: Figure) -> set[str]:
+    """All that is written in the axes."""
+    return {text.get_text() for ax in figure.axes for text in ax.texts}
+
+
+def is_drawn(figure: Figure) -> bool:
+    """Warnings are errors, so a figure whose parts find no room is not."""
+    picture = BytesIO()
+    figure.savefig(picture, dpi=30)
+    return picture.getvalue().startswith(b"\x89PNG")

@@ -8,7 +8,7 @@ from mcquack.datasets import Dataset, Part
 from mcquack.errors import InvalidInputError
 from mcquack.report import plot_dataset
 from mcquack.report.dataset import MOST_DEVIATIONS, PICTURE_COLUMNS, principal_plane
-from mcquack.report.embedding import MOST_SAMPLES
+from mcquack.report.style import MOST_SAMPLES
 
 
 def dataset(n_classes=3, *, n_each=6, image_shape=None, X=None, **changes):

@@ -1,4 +1,4 @@
-"""The map of a device shows all of it, and which part is the ring."""
+"""The map of a device shows all of it, and which part is the ring; a calibration shows how surely b* is known."""
 
 from dataclasses import replace
 
@@ -7,12 +7,14 @@ import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, FancyArrowPatch
+from numpy.testing import assert_array_equal
 
 from mcquack.errors import InvalidInputError
 from mcquack.hardware.layout import best_ring
-from mcquack.report import plot_device_ring
-from mcquack.report.device import GREEN, RED
-from mcquack.report.style import INK, PAPER
+from mcquack.kernels.bitflip import calibrate
+from mcquack.report import plot_bitflip_calibration, plot_device_ring
+from mcquack.report.device import BLUE, GREEN, RED
+from mcquack.report.style import INK, PAPER, new_axes
 from tests.hardware.layout.graphs import complete, heavy_hex, square
 
 LATTICE = replace(
@@ -126,3 +128,43 @@ def test_a_ring_of_another_device_is_refused():
 
 def legend(ax):
     return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+COUNTS = np.array([[[30, 50, 20, 0], [0, 20, 50, 30]], [[5, 25, 40, 30], [40, 40, 20, 0]]])
+
+
+@pytest.fixture
+def calibration():
+    return calibrate(COUNTS, n_resamples=50)
+
+
+def test_the_three_curves_have_the_colours_of_the_paper(calibration):
+    lines = {line.get_label(): line for line in plot_bitflip_calibration(calibration).axes[0].lines}
+    for label, values, colour in (
+        ("diagonal", calibration.diagonal, BLUE),
+        ("off-diagonal", calibration.off_diagonal, GREEN),
+        ("difference", calibration.difference, RED),
+    ):
+        assert_array_equal(lines[label].get_ydata(), values)
+        assert_array_equal(lines[label].get_xdata(), np.arange(4))
+        assert to_hex(lines[label].get_color()) == colour
+
+
+def test_the_best_tolerance_is_marked_with_its_interval(calibration):
+    (mark,) = [line for line in plot_bitflip_calibration(calibration).axes[0].lines if "b*" in line.get_label()]
+    assert_array_equal(mark.get_xdata(), [calibration.tolerance] * 2)
+    low, high = calibration.interval
+    assert mark.get_label() == f"b* = {calibration.tolerance} (95%: {low} to {high})"
+
+
+def test_exact_distributions_have_no_band(calibration):
+    exact = calibrate(COUNTS / 100)
+    assert len(plot_bitflip_calibration(calibration).axes[0].collections) == 1
+    ax = plot_bitflip_calibration(exact).axes[0]
+    assert not ax.collections
+    assert ax.lines[-1].get_label() == f"b* = {exact.tolerance}"
+
+
+def test_axes_can_be_given(calibration):
+    ax = new_axes(4, 3)
+    assert plot_bitflip_calibration(calibration, ax=ax) is ax.figure

@@ -1,8 +1,7 @@
 """``mcquack report``: from a store to a page to read."""
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -10,9 +9,6 @@ from mcquack.cli.bench import StoreFile, listed
 from mcquack.cli.console import tell
 from mcquack.cli.datasets import DataDir
 from mcquack.errors import InvalidInputError
-
-if TYPE_CHECKING:
-    from mcquack.bench.ranking.scores import CellScores
 
 _QML = "qml"
 
@@ -39,16 +35,15 @@ def report(
 
     Example: mcquack report qml.sqlite --out qml-report --published qml
     """
-    from mcquack.report.benchmark import write_report  # not above: matplotlib would delay every --help
+    # Not above: matplotlib would delay every --help.
+    from mcquack.bench.ranking import published_scores, read_published
+    from mcquack.report import write_report
 
     if out.exists() and not out.is_dir():
         raise InvalidInputError(f"{out} is a file; name a folder with --out.")
-    scores = tuple(_published(listed(published) or (), data_dir=data_dir))
+    scores = [
+        cell
+        for source in listed(published) or ()
+        for cell in (published_scores(data_dir) if source == _QML else read_published(source))
+    ]
     tell(f"The report is in {write_report(store, out, published=scores, title=title)}")
-
-
-def _published(sources: tuple[str, ...], *, data_dir: Path | None) -> "Iterator[CellScores]":
-    from mcquack.bench.ranking.published import published_scores, read_published
-
-    for source in sources:
-        yield from published_scores(data_dir) if source == _QML else read_published(source)

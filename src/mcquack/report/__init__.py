@@ -1,11 +1,14 @@
-"""Pictures of a dataset, a fitted model, a device or a ranking; each function returns a figure to show or save."""
+"""Pictures of a dataset, a circuit, a fitted model, a device or a ranking, and the report of a benchmark as a page.
 
+Each ``plot_`` function returns a matplotlib figure to show or save; ``write_report`` writes a folder with a page that
+needs nothing but a browser. The report of a trainability study is in ``mcquack.report.trainability``.
+"""
+
+from mcquack.report.benchmark import write_report
 from mcquack.report.circuit import plot_circuit
 from mcquack.report.dataset import plot_dataset
 from mcquack.report.device import plot_bitflip_calibration, plot_device_ring
-from mcquack.report.embedding import plot_embedding
-from mcquack.report.history import plot_history
-from mcquack.report.kernel import plot_kernel
+from mcquack.report.model import plot_embedding, plot_history, plot_kernel
 from mcquack.report.ranking import plot_critical_difference, plot_ranking, plot_scores_by_size, plot_wins
 
 __all__ = [
@@ -20,4 +23,5 @@ __all__ = [
     "plot_ranking",
     "plot_scores_by_size",
     "plot_wins",
+    "write_report",
 ]

@@ -1,4 +1,4 @@
-"""The feature map as a circuit diagram."""
+"""The paper's feature map as a circuit diagram."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -10,18 +10,14 @@ from matplotlib.patches import Circle, FancyBboxPatch
 
 from mcquack.circuits.drawing import Gate, circuit_layout, shown_layers, shown_qubits
 from mcquack.circuits.feature_map import FeatureMap
-from mcquack.report.style import CLASS_COLOURS, INK, MUTED, PAPER, SMALL, figure_of, new_axes, write_title
+from mcquack.report.style import CLASS_COLOURS, INK, MUTED, PAPER, SMALL, counted, figure_of, new_axes, write_title
 
 BLUE, GREEN = CLASS_COLOURS[0], CLASS_COLOURS[2]
 BOX = "#e3f1ec"
 WIRE = "#aab4be"
 
-INCHES = 0.42
-"""Distance of two wires, the unit of all lengths below."""
-
-LEAST_WIDTH = 4.4
-"""Inches, for the title of a circuit that is narrower."""
-
+INCHES = 0.42  # distance of two wires, the unit of all lengths below
+LEAST_WIDTH = 4.4  # inches, for the title of a circuit that is narrower
 BOX_HEIGHT = 0.64
 CHARACTER = 0.16
 CNOT_WIDTH = 0.48
@@ -30,55 +26,81 @@ MARGIN = 0.28
 
 
 def plot_circuit(feature_map: FeatureMap, *, max_layers: int = 3, ax: Axes | None = None) -> Figure:
-    """The circuit with its first layers and the last; of more than 16 qubits only the outer ones."""
-    gates = circuit_layout(feature_map, max_layers=max_layers)
+    """Draw a feature map as a circuit, with its first layers and the last; of more than 16 qubits only the outer ones.
+
+    Parameters
+    ----------
+    feature_map
+        What is drawn, for instance the ``feature_map_`` of a fitted classifier.
+    max_layers
+        The most layers that are drawn.
+    ax
+        Axes to draw into, instead of a new figure.
+
+    Returns
+    -------
+    Figure
+        The figure of the axes.
+
+    Examples
+    --------
+    >>> from mcquack.circuits.feature_map import FeatureMap
+    >>> plot_circuit(FeatureMap(n_qubits=3, n_features=4, n_layers=2)).axes[0].get_title(loc="left")
+    '3 qubits, 2 layers, 4 features, 36 parameters'
+    """
     wires = shown_qubits(feature_map.n_qubits)
-    visible = [gate for gate in gates if not set(gate.qubits).isdisjoint(wires)]
-    grid = Grid(rows=_rows(wires, feature_map.n_qubits), centres=_centres(visible), widths=_widths(visible))
+    gates = [
+        gate for gate in circuit_layout(feature_map, max_layers=max_layers) if not set(gate.qubits).isdisjoint(wires)
+    ]
+    grid = _grid(gates, wires, n_qubits=feature_map.n_qubits)
     if ax is None:
         ax = new_axes(max(LEAST_WIDTH, INCHES * (grid.right + 1.6)), INCHES * (grid.bottom + 2.7))
-    _set_frame(ax, grid)
+    ax.set_xlim(-1, grid.right + 0.1)
+    ax.set_ylim(grid.bottom + 0.6, -1.1)
+    ax.set_aspect("equal", anchor="W")
+    ax.axis("off")
+    rotations = sorted({gate.column for gate in gates if gate.kind == "rot"})
     _draw_wires(ax, grid, wires)
-    _draw_gap(ax, grid, [-0.45, *(grid.centres[column] for column in _rotation_columns(visible))], wires)
-    for gate in visible:
+    _draw_gap(ax, grid, [-0.45, *(grid.centres[column] for column in rotations)], wires)
+    for gate in gates:
         _draw_gate(ax, gate, grid, wires)
-    _draw_layer_names(ax, visible, grid, shown_layers(feature_map.n_layers, max_layers))
-    write_title(ax, _title(feature_map))
+    for layer, column in zip(shown_layers(feature_map.n_layers, max_layers), rotations, strict=True):
+        left = grid.centres[column] - grid.widths[column] / 2
+        ax.text(left + MARGIN, -0.85, f"layer {layer + 1:,}", va="center", color=MUTED, size=SMALL)
+    counts = {
+        "qubit": feature_map.n_qubits,
+        "layer": feature_map.n_layers,
+        "feature": feature_map.n_features,
+        "parameter": feature_map.n_embedding_parameters,
+    }
+    write_title(ax, ", ".join(counted(count, noun) for noun, count in counts.items()))
     return figure_of(ax)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Grid:
-    """Where things stand: y by qubit (downwards), x and width by column."""
+class _Grid:
+    """Where things stand: y by qubit (downwards), x and width by column, and the right and lower ends of all."""
 
     rows: Mapping[int, float]
     centres: Mapping[int, float]
     widths: Mapping[int, float]
-
-    @property
-    def right(self) -> float:
-        last = max(self.centres)
-        return self.centres[last] + self.widths[last] / 2 + MARGIN
-
-    @property
-    def bottom(self) -> float:
-        return max(self.rows.values())
+    right: float
+    bottom: float
 
 
-def _rows(wires: Sequence[int], n_qubits: int) -> dict[int, float]:
-    """One row per wire; the qubits that are not drawn share the row in the gap."""
+def _grid(gates: Sequence[Gate], wires: Sequence[int], *, n_qubits: int) -> _Grid:
     rows, row = {0: 0.0}, 0.0
     for qubit in range(1, n_qubits):
-        row += qubit in wires or qubit - 1 in wires
+        row += qubit in wires or qubit - 1 in wires  # the qubits that are not drawn share the row in the gap
         rows[qubit] = row
-    return rows
-
-
-def _widths(gates: Sequence[Gate]) -> dict[int, float]:
     widths: dict[int, float] = {}
     for gate in gates:
         widths[gate.column] = max(widths.get(gate.column, 0), _width(gate))
-    return widths
+    centres, right = {}, 0.0
+    for column, width in sorted(widths.items()):
+        centres[column] = right + width / 2
+        right += width
+    return _Grid(rows=rows, centres=centres, widths=widths, right=right + MARGIN, bottom=row)
 
 
 def _width(gate: Gate) -> float:
@@ -87,35 +109,20 @@ def _width(gate: Gate) -> float:
     return CNOT_WIDTH if gate.kind == "cnot" else ELLIPSIS_WIDTH
 
 
-def _centres(gates: Sequence[Gate]) -> dict[int, float]:
-    centres, right = {}, 0.0
-    for column, width in sorted(_widths(gates).items()):
-        centres[column] = right + width / 2
-        right += width
-    return centres
-
-
-def _set_frame(ax: Axes, grid: Grid) -> None:
-    ax.set_xlim(-1, grid.right + 0.1)
-    ax.set_ylim(grid.bottom + 0.6, -1.1)
-    ax.set_aspect("equal", anchor="W")
-    ax.axis("off")
-
-
-def _draw_wires(ax: Axes, grid: Grid, wires: Sequence[int]) -> None:
+def _draw_wires(ax: Axes, grid: _Grid, wires: Sequence[int]) -> None:
     for qubit in wires:
         y = grid.rows[qubit]
         ax.plot([-0.1, grid.right], [y, y], color=WIRE, linewidth=0.9, zorder=1)
         ax.text(-0.25, y, f"$q_{{{qubit}}}$", ha="right", va="center", color=INK, size=SMALL)
 
 
-def _draw_gap(ax: Axes, grid: Grid, places: Sequence[float], wires: Sequence[int]) -> None:
+def _draw_gap(ax: Axes, grid: _Grid, places: Sequence[float], wires: Sequence[int]) -> None:
     for y in {row for qubit, row in grid.rows.items() if qubit not in wires}:
         for x in places:
             ax.text(x, y, "⋮", ha="center", va="center", color=MUTED, size=11)
 
 
-def _draw_gate(ax: Axes, gate: Gate, grid: Grid, wires: Sequence[int]) -> None:
+def _draw_gate(ax: Axes, gate: Gate, grid: _Grid, wires: Sequence[int]) -> None:
     x = grid.centres[gate.column]
     if gate.kind == "rot":
         _draw_box(ax, x, grid.rows[gate.qubits[0]], width=grid.widths[gate.column] - 2 * MARGIN, label=gate.label)
@@ -144,7 +151,7 @@ def _draw_box(ax: Axes, x: float, y: float, *, width: float, label: str) -> None
     ax.text(x, y, subscripted, ha="center", va="center", color=INK, size=SMALL, zorder=4)
 
 
-def _draw_cnot(ax: Axes, x: float, gate: Gate, grid: Grid, wires: Sequence[int]) -> None:
+def _draw_cnot(ax: Axes, x: float, gate: Gate, grid: _Grid, wires: Sequence[int]) -> None:
     control, target = (grid.rows[qubit] for qubit in gate.qubits)
     ax.plot([x, x], [control, target], color=BLUE, linewidth=1, zorder=2, solid_capstyle="butt")
     if gate.qubits[0] in wires:
@@ -153,23 +160,3 @@ def _draw_cnot(ax: Axes, x: float, gate: Gate, grid: Grid, wires: Sequence[int])
         ax.add_patch(Circle((x, target), 0.19, facecolor=PAPER, edgecolor=BLUE, linewidth=1, zorder=3))
         for dx, dy in ((0.19, 0), (0, 0.19)):
             ax.plot([x - dx, x + dx], [target - dy, target + dy], color=BLUE, linewidth=1, zorder=4)
-
-
-def _draw_layer_names(ax: Axes, gates: Sequence[Gate], grid: Grid, layers: Sequence[int]) -> None:
-    for layer, column in zip(layers, _rotation_columns(gates), strict=True):
-        left = grid.centres[column] - grid.widths[column] / 2
-        ax.text(left + MARGIN, -0.85, f"layer {layer + 1:,}", va="center", color=MUTED, size=SMALL)
-
-
-def _rotation_columns(gates: Sequence[Gate]) -> list[int]:
-    return sorted({gate.column for gate in gates if gate.kind == "rot"})
-
-
-def _title(feature_map: FeatureMap) -> str:
-    counts = {
-        "qubit": feature_map.n_qubits,
-        "layer": feature_map.n_layers,
-        "feature": feature_map.n_features,
-        "parameter": feature_map.n_embedding_parameters,
-    }
-    return ", ".join(f"{count:,} {noun}" + "s" * (count != 1) for noun, count in counts.items())

@@ -18,45 +18,54 @@ from mcquack.report.style import (
     INK,
     MOST_SAMPLES,
     MUTED,
-    PAPER,
     SMALL,
     class_colour,
     draw_class_legend,
     draw_samples,
+    new_figure,
     quiet,
     write_title,
 )
 
-HEIGHT = 4.0
-"""Inches of a panel, unless many classes need more."""
-
-CLASS_HEIGHT = 0.26
-"""Inches for the name of a class."""
-
-MOST_STACKED_BARS = 12
-"""Bars below each other, of all parts together; if there are more, the parts stand side by side."""
-
+HEIGHT = 4.0  # inches of a panel, unless many classes need more
+CLASS_HEIGHT = 0.26  # inches for the name of a class
+MOST_STACKED_BARS = 12  # bars below each other, of all parts together; if there are more, the parts stand side by side
 MOST_DEVIATIONS = 5.0
 """Standard deviations at which a feature is cut off, as one far sample would decide on the axes alone."""
 
-LARGEST = 1e100
-"""Beyond this, values are scaled down before anything is computed of them: their squares would overflow."""
-
-PICTURE_ROWS, PICTURE_COLUMNS = 10, 8
-"""Pictures in a panel, unless more classes need a row each."""
+LARGEST = 1e100  # beyond this, values are scaled down before anything is computed of them: their squares would overflow
+PICTURE_ROWS, PICTURE_COLUMNS = 10, 8  # pictures in a panel, unless more classes need a row each
 
 
 def plot_dataset(dataset: Dataset) -> Figure:
-    """Samples of each class in each part, the principal components of the training part, and pictures if it has any.
+    """Draw the samples of each class in each part, the training part in a plane, and its pictures if it has any.
 
-    Of more than 1,000 training samples the same 1,000 are drawn every time, in the proportions of their classes.
+    The plane is that of the training part's two principal components. Of more than 1,000 training samples the same
+    1,000 are drawn every time, in the proportions of their classes.
+
+    Parameters
+    ----------
+    dataset
+        What is drawn, as ``mcquack.datasets.load`` returns it.
+
+    Returns
+    -------
+    Figure
+        Two panels side by side, or three for a dataset of pictures.
+
+    Examples
+    --------
+    >>> from mcquack.datasets import load
+    >>> figure = plot_dataset(load("linearly_separable_2"))
+    >>> figure.axes[0].get_title(loc="left")
+    'train'
     """
-    _check_finite(dataset)
+    if not np.isfinite(dataset.train.X).all():
+        raise InvalidInputError(f"{dataset.name} has values that are not finite; fill or drop them to plot it.")
     dataset = _tamed(dataset)
     balances = _balances(dataset)
     widths = [1.4 + 0.8 * len(balances) if _is_wide(balances) else 2.8, 5.2, *([3.6] if dataset.image_shape else [])]
-    height = 0.5 + max(HEIGHT, 0.9 + CLASS_HEIGHT * dataset.n_classes)
-    figure = Figure(figsize=(sum(widths), height), layout="constrained", facecolor=PAPER)
+    figure = new_figure(sum(widths), 0.5 + max(HEIGHT, 0.9 + CLASS_HEIGHT * dataset.n_classes))
     figure.suptitle(str(dataset), x=0.01, ha="left", size=FONT_SIZE + 2, color=INK)
     left, middle, *right = figure.subfigures(1, len(widths), squeeze=False, width_ratios=widths)[0]
     names = [name.replace("$", r"\$") for name in dataset.class_names]  # a price is no formula
@@ -67,13 +76,8 @@ def plot_dataset(dataset: Dataset) -> Figure:
     return figure
 
 
-def _check_finite(dataset: Dataset) -> None:
-    if not np.isfinite(dataset.train.X).all():
-        raise InvalidInputError(f"{dataset.name} has values that are not finite; fill or drop them to plot it.")
-
-
 def _tamed(dataset: Dataset) -> Dataset:
-    """The same picture from smaller numbers: of a table each column has its own scale, pixels share one."""
+    """The same dataset in smaller numbers: each column of a table has its own scale, pixels share one."""
     X, y = dataset.train
     largest = np.asarray(np.abs(X).max(axis=None if dataset.image_shape else 0), dtype=np.float64)
     if np.all(largest <= LARGEST):
@@ -82,7 +86,7 @@ def _tamed(dataset: Dataset) -> Dataset:
 
 
 def _balances(dataset: Dataset) -> dict[str, tuple[int, ...]]:
-    """Samples of each class by the title of their part."""
+    """The numbers of samples of each class, by the title of their part."""
     counts: dict[str, tuple[int, ...]] = {name: dataset.class_counts(name) for name in dataset.parts}
     if dataset.validation_is_test:
         return {"train": counts["train"], "validation = test": counts["test"]}
@@ -153,7 +157,7 @@ def _plane_title(dataset: Dataset, X: NDArray[np.floating]) -> str:
 
 
 def _drawn_samples(dataset: Dataset) -> tuple[NDArray[np.float64], NDArray[Any]]:
-    """Training samples: of a table in standard deviations from the mean, of pictures as they are."""
+    """Training samples and labels; tables are in standard deviations from the mean, pictures as they are."""
     X, y = dataset.train
     if len(y) > MOST_SAMPLES:
         X, y = resample(X, y, replace=False, n_samples=MOST_SAMPLES, stratify=y, random_state=0)
@@ -162,7 +166,7 @@ def _drawn_samples(dataset: Dataset) -> tuple[NDArray[np.float64], NDArray[Any]]
 
 
 def _draw_pictures(ax: Axes, dataset: Dataset, names: Sequence[str]) -> None:
-    """The first training pictures of each class, in one or more rows of its own."""
+    """Shows the first training pictures of each class, in one or more rows of its own."""
     n_rows = max(1, PICTURE_ROWS // dataset.n_classes)
     blocks = [_block(dataset, label, n_rows=n_rows) for label in dataset.labels]
     height = blocks[0].shape[0]

@@ -1,4 +1,4 @@
-"""A device as a map of its qubits and couplers, with the ring that a circuit lies on."""
+"""Pictures of a device: the map of its qubits with the ring of a circuit, and how its tolerance was calibrated."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.collections import LineCollection
-from matplotlib.colors import LinearSegmentedColormap, LogNorm, to_rgb
+from matplotlib.colors import LinearSegmentedColormap, LogNorm, to_hex
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Circle, FancyArrowPatch
@@ -22,31 +22,27 @@ from mcquack.report.style import (
     CLASS_COLOURS,
     FAINT,
     FIDELITIES,
-    GRID,
     INK,
     MUTED,
     PAPER,
     SMALL,
     figure_of,
+    grid_lines,
     new_axes,
     quiet,
+    text_colour,
     write_title,
 )
 
-GREEN, RED = CLASS_COLOURS[2], CLASS_COLOURS[5]
+BLUE, GREEN, RED = CLASS_COLOURS[0], CLASS_COLOURS[2], CLASS_COLOURS[5]
 ERRORS = LinearSegmentedColormap.from_list("errors", FIDELITIES(np.linspace(0.12, 1, 64)))
 """Not from white, for the best coupler is a line as well."""
 
-INCHES = 0.42
-"""Distance of two coupled qubits, the unit of all lengths below."""
-
+INCHES = 0.42  # distance of two coupled qubits, the unit of all lengths below
 RADIUS = 0.31
 MARGIN = 0.7
-LEAST_WIDTH = 4.4
-"""Inches, for the title and the legend of a small device."""
-
-SCALE_WIDTH = 0.85
-"""Inches, for a scale of colours beside the map."""
+LEAST_WIDTH = 4.4  # inches, for the title and the legend of a small device
+SCALE_WIDTH = 0.85  # inches, for a scale of colours beside the map
 
 
 def plot_device_ring(
@@ -57,10 +53,33 @@ def plot_device_ring(
     max_error: float = FAULTY,
     ax: Axes | None = None,
 ) -> Figure:
-    """All qubits and couplers of a device, those of the ring in black, with an arrow from its first qubit.
+    """Draw all qubits and couplers of a device, those of the ring in black, with an arrow from its first qubit.
 
-    Qubits and couplers with an error of ``max_error`` or more are crossed out. With ``errors`` the others are the
-    darker, the larger their readout error or two-qubit error is, and the ring is a border around its own.
+    Parameters
+    ----------
+    coupling
+        The device: its qubits, which of them are coupled, and their errors.
+    ring
+        The qubits that a circuit lies on, in their order.
+    errors
+        Whether qubits and couplers are the darker, the larger their readout error or two-qubit error is; the ring is
+        then a border around its own.
+    max_error
+        Qubits and couplers with at least this error are crossed out.
+    ax
+        Axes to draw into, instead of a new figure.
+
+    Returns
+    -------
+    Figure
+        The figure of the axes.
+
+    Examples
+    --------
+    >>> from mcquack.hardware.layout import Coupling
+    >>> square = Coupling(name="square", n_qubits=4, edges=((0, 1), (1, 2), (2, 3), (0, 3)))
+    >>> plot_device_ring(square, [0, 1, 2, 3]).axes[0].get_title(loc="left")
+    'square, 4 of 4 qubits'
     """
     qubits = list(ring.qubits if isinstance(ring, Ring) else ring or [])
     require(set(qubits) <= set(range(coupling.n_qubits)), "ring", f"qubits of {coupling.name}", qubits)
@@ -72,15 +91,22 @@ def plot_device_ring(
         width, height = INCHES * (np.ptp(positions, axis=0) + 2 * MARGIN)
         n_scales = sum(scale is not None for scale in scales.values())
         ax = new_axes(max(LEAST_WIDTH, width) + SCALE_WIDTH * n_scales, height + 0.75)
-    _set_frame(ax, positions)
+    left, top = positions.min(axis=0) - MARGIN
+    right, bottom = positions.max(axis=0) + MARGIN
+    ax.set_xlim(left, right)
+    ax.set_ylim(bottom, top)
+    ax.set_aspect("equal", anchor="W")
+    ax.axis("off")
     _draw_couplers(ax, positions, coupling, qubits, coupler_colours)
     _draw_qubits(ax, positions, coupling, qubits, qubit_colours)
     _cross_out(ax, positions, coupling, max_error)
     _draw_start(ax, positions, qubits)
     _draw_legend(ax, coupling, qubits, max_error)
     for label, colours in scales.items():
-        _draw_scale(ax, label, colours)
-    write_title(ax, _title(coupling, qubits))
+        if colours is not None:
+            _draw_scale(ax, label, colours)
+    part = f"{len(qubits)} of " if qubits else ""
+    write_title(ax, f"{coupling.name}, {part}{coupling.n_qubits} qubits")
     return figure_of(ax)
 
 
@@ -94,21 +120,11 @@ def _colours(errors: Known, max_error: float) -> ScalarMappable | None:
     return ScalarMappable(LogNorm(low, high if high > low else 1.01 * low), ERRORS)
 
 
-def _colour(error: float | None, colours: ScalarMappable | None, otherwise: str) -> tuple[float, float, float]:
+def _colour(error: float | None, colours: ScalarMappable | None, otherwise: str) -> str:
     if colours is None or error is None:
-        return to_rgb(otherwise)
+        return otherwise
     # Errors of zero have the colour of the smallest.
-    red, green, blue, _ = colours.to_rgba(np.array([max(error, colours.norm.vmin or 0.0)]))[0]
-    return float(red), float(green), float(blue)
-
-
-def _set_frame(ax: Axes, positions: FloatArray) -> None:
-    left, top = positions.min(axis=0) - MARGIN
-    right, bottom = positions.max(axis=0) + MARGIN
-    ax.set_xlim(left, right)
-    ax.set_ylim(bottom, top)
-    ax.set_aspect("equal", anchor="W")
-    ax.axis("off")
+    return to_hex(colours.to_rgba(np.array([max(error, colours.norm.vmin or 0.0)]))[0])
 
 
 def _draw_couplers(
@@ -138,13 +154,8 @@ def _draw_qubits(
         face = _colour(coupling.readout_error[qubit], colours, INK if in_ring and colours is None else PAPER)
         edge, width = (INK, 1.8) if in_ring else (FAINT, 1.0)
         ax.add_patch(Circle(place, RADIUS, facecolor=face, edgecolor=edge, linewidth=width, zorder=4))
-        ink = PAPER if _is_dark(face) else (INK if in_ring or colours else MUTED)
+        ink = PAPER if text_colour(face) == PAPER else (INK if in_ring or colours else MUTED)
         ax.text(place[0], place[1], str(qubit), ha="center", va="center_baseline", color=ink, size=size, zorder=5)
-
-
-def _is_dark(colour: tuple[float, float, float]) -> bool:
-    red, green, blue = colour
-    return 0.299 * red + 0.587 * green + 0.114 * blue < 0.55
 
 
 def _cross_out(ax: Axes, positions: FloatArray, coupling: Coupling, max_error: float) -> None:
@@ -206,9 +217,7 @@ def _ringed(colour: str, label: str) -> Line2D:
     return Line2D([], [], linestyle="", marker="o", markersize=8, mfc=PAPER, mec=colour, mew=2, label=label)
 
 
-def _draw_scale(ax: Axes, label: str, colours: ScalarMappable | None) -> None:
-    if colours is None:
-        return
+def _draw_scale(ax: Axes, label: str, colours: ScalarMappable) -> None:
     bar = figure_of(ax).colorbar(colours, ax=ax, shrink=0.6, aspect=22, pad=0.02, label=label)
     bar.outline.set_visible(False)
     bar.ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
@@ -218,51 +227,52 @@ def _draw_scale(ax: Axes, label: str, colours: ScalarMappable | None) -> None:
     bar.ax.yaxis.label.set(color=MUTED, size=SMALL)
 
 
-def _title(coupling: Coupling, qubits: Sequence[int]) -> str:
-    if not qubits:
-        return f"{coupling.name}, {coupling.n_qubits} qubits"
-    return f"{coupling.name}, {len(qubits)} of {coupling.n_qubits} qubits"
-
-
-# How the bit-flip tolerance was calibrated.
-
-BLUE, DIAGONAL_GREEN, OFF_DIAGONAL_RED = CLASS_COLOURS[0], CLASS_COLOURS[2], CLASS_COLOURS[5]
+# The calibration of the bit-flip tolerance
 
 
 def plot_bitflip_calibration(calibration: Calibration, *, ax: Axes | None = None) -> Figure:
-    """Mean k^b between class means on and off the diagonal, and their difference, which is largest at b*.
+    """Draw the mean k^b between class means on and off the diagonal, and their difference, which is largest at b*.
 
-    Counted weights also have a band around the difference and a span of b*, both as wide as the shots leave open.
+    Parameters
+    ----------
+    calibration
+        As ``mcquack.kernels.bitflip.calibrate`` returns it. One of counts also has a band around the difference and a
+        span of b*, both as wide as the shots leave open.
+    ax
+        Axes to draw into, instead of a new figure.
+
+    Returns
+    -------
+    Figure
+        The figure of the axes.
+
+    Examples
+    --------
+    >>> from mcquack.kernels.bitflip import calibrate
+    >>> calibration = calibrate([[[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]], [[0.2, 0.3, 0.5], [0.8, 0.1, 0.1]]])
+    >>> [line.get_label() for line in plot_bitflip_calibration(calibration).axes[0].lines]
+    ['diagonal', 'off-diagonal', 'difference', 'b* = 0']
     """
     ax = ax or new_axes(4.8, 3.2)
     tolerances = np.arange(len(calibration.diagonal))
-    _draw_uncertainty(ax, calibration, tolerances)
+    best = f"b* = {calibration.tolerance}"
+    if calibration.band is not None:
+        ax.fill_between(tolerances, *calibration.band, color=RED, alpha=0.18, linewidth=0)
+    if calibration.interval is not None:
+        low, high = calibration.interval
+        best += f" ({calibration.confidence:.0%}: {low} to {high})"
+        ax.axvspan(low, high, color=FAINT, alpha=0.5, linewidth=0, zorder=0)
     # Dashes too, as a grey print shows no colours.
     for values, label, colour, dashes in (
         (calibration.diagonal, "diagonal", BLUE, "-"),
-        (calibration.off_diagonal, "off-diagonal", DIAGONAL_GREEN, "--"),
-        (calibration.difference, "difference", OFF_DIAGONAL_RED, "-."),
+        (calibration.off_diagonal, "off-diagonal", GREEN, "--"),
+        (calibration.difference, "difference", RED, "-."),
     ):
         ax.plot(tolerances, values, color=colour, linestyle=dashes, linewidth=1.6, label=label)
-    ax.axvline(calibration.tolerance, color=INK, linewidth=0.9, linestyle=":", label=_best_label(calibration))
+    ax.axvline(calibration.tolerance, color=INK, linewidth=0.9, linestyle=":", label=best)
     quiet(ax)
     ax.set(xlabel="tolerance b", ylabel="mean kernel", xlim=(0, tolerances[-1]), ylim=(min(0, *ax.get_ylim()), 1.02))
-    ax.grid(axis="y", color=GRID, linewidth=0.8)
-    ax.set_axisbelow(True)
+    grid_lines(ax)
     write_title(ax, "Bit-flip tolerance")
     ax.legend(frameon=False, fontsize=SMALL, labelcolor=INK, handlelength=2.2)
     return figure_of(ax)
-
-
-def _draw_uncertainty(ax: Axes, calibration: Calibration, tolerances: np.ndarray) -> None:
-    if calibration.band is not None:
-        ax.fill_between(tolerances, *calibration.band, color=OFF_DIAGONAL_RED, alpha=0.18, linewidth=0)
-    if calibration.interval is not None:
-        ax.axvspan(*calibration.interval, color=FAINT, alpha=0.5, linewidth=0, zorder=0)
-
-
-def _best_label(calibration: Calibration) -> str:
-    if calibration.interval is None:
-        return f"b* = {calibration.tolerance}"
-    low, high = calibration.interval
-    return f"b* = {calibration.tolerance} ({calibration.confidence:.0%}: {low} to {high})"

@@ -1,4 +1,8 @@
-"""The look of all figures: quiet, legible in grey and for colour-blind readers, and without global state."""
+"""What all figures and pages share: their colours, their axes, how they become SVG, numbers as words, and files.
+
+The look is quiet and legible in grey and for colour-blind readers. Nothing here changes matplotlib's global state, so
+figures can be drawn in threads and beside those of the user.
+"""
 
 import hashlib
 import re
@@ -11,7 +15,7 @@ import matplotlib as mpl
 import numpy as np
 from markupsafe import Markup, escape
 from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap, to_hex
+from matplotlib.colors import LinearSegmentedColormap, to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
@@ -52,33 +56,74 @@ DARK_RAMP = tuple(to_hex(FIDELITIES(0.72 - 0.056 * step)) for step in range(12))
 # Without white, which is the paper's colour and would turn dark with it on a dark page.
 SHARES = LinearSegmentedColormap.from_list("shares", FIDELITIES([0.06, 0.25, 0.5, 0.75, 1.0]))
 
+# Blue for good and red for bad, as in the paper's figure. In grey both ends are dark: the order has to tell them apart.
+# A step in lightness leaves out what neither ink nor paper can be read on, in the same places on a dark page.
+_N_SHADES = 41
+_LIGHT_SHADES = ["#1c4f8c", "#35699f", "#6a9fcc", "#b4d0e4", "#e9e6df", "#f0b79c", "#e0836a", "#b8453f", "#9c2530"]
+_DARK_SHADES = ["#74b4ec", "#5596d0", "#35607f", "#3f5161", "#47494b", "#5c4a45", "#81443a", "#dd7063", "#f08d80"]
+_PLACES = [0.0, 0.13, 0.13, 0.33, 0.5, 0.67, 0.87, 0.87, 1.0]
+
+
+def _shades(colours: Sequence[str]) -> tuple[str, ...]:
+    ramp = LinearSegmentedColormap.from_list("shades", list(zip(_PLACES, colours, strict=True)), N=1024)
+    return tuple(to_hex(ramp(step / (_N_SHADES - 1))) for step in range(_N_SHADES))
+
+
+SHADES, DARK_SHADES = _shades(_LIGHT_SHADES), _shades(_DARK_SHADES)
+"""From the best to the worst, on white and on a dark page."""
+
 FONT_SIZE = 9.0
 SMALL = 8.0
 
 
 def class_colour(index: int) -> str:
-    """Colour of the class at this position."""
+    """The colour of the class at this position."""
     return CLASS_COLOURS[index % len(CLASS_COLOURS)]
 
 
 def class_marker(index: int) -> str:
-    """Shape of the class's samples, so that colour is never the only difference."""
+    """The shape of the samples of the class at this position, so that colour is never the only difference."""
     return CLASS_MARKERS[index % len(CLASS_MARKERS)]
 
 
+def shade(place: float) -> str:
+    """The colour of a place from 0, the best, to 1, the worst."""
+    return SHADES[round(place * (_N_SHADES - 1))]
+
+
+def text_colour(background: Any) -> str:
+    """Ink or paper, whichever is easier to read on a background."""
+    return max(INK, PAPER, key=lambda colour: contrast(colour, background))
+
+
+def contrast(one: Any, other: Any) -> float:
+    """How well two colours can be told apart, from 1 to 21, as the guidelines for accessible web content measure it."""
+    low, high = sorted((_luminance(one), _luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def _luminance(colour: Any) -> float:
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in to_rgb(colour)]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """An empty figure of this size in inches; pyplot does not know of it, so nothing has to be closed."""
+    return Figure(figsize=(width, height), layout="constrained", facecolor=PAPER)
+
+
 def new_axes(width: float, height: float) -> Axes:
-    """Axes that fill a figure of this size in inches; pyplot does not know of it, so nothing has to be closed."""
-    figure = Figure(figsize=(width, height), layout="constrained", facecolor=PAPER)
-    return figure.add_subplot()
+    """Axes that fill a new figure of this size in inches."""
+    return new_figure(width, height).add_subplot()
 
 
 def figure_of(ax: Axes) -> Figure:
-    """The whole figure, also when the axes stand in a part of it."""
+    """The whole figure that axes belong to, also when they stand in a part of it."""
     return ax.figure.figure
 
 
 def quiet(ax: Axes) -> None:
-    """Leaves of frame and ticks what is needed to read a value."""
+    """Leaves of the frame and the ticks of axes what is needed to read a value."""
     ax.spines[["top", "right"]].set_visible(False)
     ax.spines[["left", "bottom"]].set_color(FAINT)
     ax.tick_params(colors=MUTED, labelsize=SMALL, length=3, width=0.8)
@@ -86,8 +131,14 @@ def quiet(ax: Axes) -> None:
     ax.yaxis.label.set(color=MUTED, size=FONT_SIZE)
 
 
+def grid_lines(ax: Axes) -> None:
+    """Faint horizontal lines behind the curves."""
+    ax.grid(axis="y", color=GRID, linewidth=0.8)
+    ax.set_axisbelow(True)
+
+
 def legend_below(figure: Figure, handles: Sequence[Any], *, n_columns: int, title: str | None) -> Legend:
-    """Under all axes at the left, and above it in grey what else there is to know."""
+    """A legend under all axes at the left, with a title in grey that tells what else there is to know."""
     legend = figure.legend(
         handles=handles,
         loc="outside lower left",
@@ -104,7 +155,7 @@ def legend_below(figure: Figure, handles: Sequence[Any], *, n_columns: int, titl
 
 
 def write_title(ax: Axes, title: str) -> None:
-    """A plain title at the left."""
+    """Writes a plain title at the left."""
     ax.set_title(title, loc="left", size=FONT_SIZE + 1, color=INK, pad=8)
 
 
@@ -120,7 +171,7 @@ _TOKENS = {
 }
 """The colours of figures by the names that pages have for them, light and dark."""
 
-_DARK = dict(zip(RAMP, DARK_RAMP, strict=True))
+_DARK = dict(zip((*RAMP, *SHADES), (*DARK_RAMP, *DARK_SHADES), strict=True))
 
 _COLOUR = re.compile(r"(fill|stroke): (#[0-9a-f]{6})\b")
 # Versions of matplotlib differ in whether size and family are one property.
@@ -132,25 +183,23 @@ _HEAD = re.compile(r'<svg [^>]*?(viewBox="0 0 ([\d.]+) [\d.]+")[^>]*>')
 
 
 def svg_bytes(figure: Figure) -> bytes:
-    """The same bytes for the same figure: ids come from a fixed salt, and no date is written."""
+    """A figure as a file, the same for the same figure: ids come from a fixed salt, and no date is written."""
     return _written(figure, letters="path")
 
 
 def inline_svg(figure: Figure, *, name: str, label: str) -> Markup:
-    """An element of a page: letters are text, colours follow the page's theme, and ids begin with ``name``."""
+    """A figure as an element of a page: letters are text, colours follow the page's theme, ids begin with ``name``."""
     text = _written(figure, letters="none").decode()
     text = _NOT_DRAWN.sub("", text[text.index("<svg") :])
     text = _COLOUR.sub(lambda found: f"{found[1]}: {_themed(found[2])}", text)
     text = _FONT.sub(r"\1 var(--sans)", text)
     text = _ID.sub(lambda found: f'id="{name}-{found[1]}"', text)
     text = _REFERENCE.sub(lambda found: f"{found[1]}{name}-{found[2]}", text)
-    return Markup(_HEAD.sub(lambda found: _head(found[1], float(found[2]), label), text, count=1))
-
-
-def _head(box: str, points: float, label: str) -> str:
-    """Letters are never larger than the page's, nor on a phone so small that they cannot be read."""
-    width = f"max-width: {1.42 * points / 16:.1f}rem; min-width: {0.95 * points / 16:.1f}rem"
-    return f'<svg class="picture" {box} role="img" aria-label="{escape(label)}" style="{width}">'
+    box, points = _HEAD.search(text).groups()  # type: ignore[union-attr]  # an SVG has a head
+    # Letters are never larger than the page's, nor on a phone so small that they cannot be read.
+    width = f"max-width: {1.42 * float(points) / 16:.1f}rem; min-width: {0.95 * float(points) / 16:.1f}rem"
+    head = f'<svg class="picture" {box} role="img" aria-label="{escape(label)}" style="{width}">'
+    return Markup(_HEAD.sub(lambda _: head, text, count=1))
 
 
 def _themed(colour: str) -> str:
@@ -184,11 +233,13 @@ def counted(count: int, noun: str) -> str:
 
 
 def duration(seconds: float) -> str:
-    """In the largest unit that leaves a number above one, or nearly so."""
+    """A time in the largest unit that leaves a number above one, or nearly so."""
     for unit, length in (("h", 3600), ("min", 60)):
         if seconds >= 1.5 * length:
             count = seconds / length
             return f"{count:.{1 if count < 10 else 0}f} {unit}"
+    if seconds < 0.995:
+        return f"{1000 * seconds:.{1 if seconds < 0.0095 else 0}f} ms"
     return f"{seconds:.2g} s" if seconds < 10 else f"{seconds:.0f} s"
 
 
@@ -199,8 +250,7 @@ def moment(iso: str | None) -> str:
 
 # Samples of classes as points in a plane, the same in every figure.
 
-MOST_SAMPLES = 1000
-"""Points that are drawn; more would hide each other."""
+MOST_SAMPLES = 1000  # points that are drawn; more would hide each other
 
 
 def draw_samples(ax: Axes, points: NDArray[np.floating], index: int) -> None:
@@ -238,8 +288,7 @@ def draw_class_legend(ax: Axes, names: Sequence[str], *, others: Sequence[Line2D
 # A report as a folder of files, which the next report may replace.
 
 PAGE = "index.html"
-SUMS = "SHA256SUMS"
-"""Lists the files of a report, so that the next one knows which of them are no longer needed."""
+SUMS = "SHA256SUMS"  # lists the files of a report, so that the next one knows which of them are no longer needed
 
 
 def replace_files(folder: Path, contents: Mapping[str, bytes]) -> None:
@@ -248,8 +297,10 @@ def replace_files(folder: Path, contents: Mapping[str, bytes]) -> None:
     if (folder / PAGE).exists() and PAGE not in earlier:
         raise InvalidInputError(f"{folder} has an {PAGE} that is no report; choose another folder, or remove it.")
     for name in earlier.keys() - contents.keys():
-        _remove_if_unchanged(folder / name, digest=earlier[name])
-    sums = "".join(f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in contents.items())
+        path = folder / name
+        if ".." not in path.parts and path.is_file() and _digest(path.read_bytes()) == earlier[name]:
+            path.unlink()
+    sums = "".join(f"{_digest(content)}  {name}\n" for name, content in contents.items())
     for name, content in {SUMS: sums.encode(), **contents}.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -265,6 +316,5 @@ def _listed(path: Path) -> dict[str, str]:
     return {name: digest for name, digest in names.items() if name == PAGE or name.startswith(("tables/", "figures/"))}
 
 
-def _remove_if_unchanged(path: Path, *, digest: str) -> None:
-    if ".." not in path.parts and path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() == digest:
-        path.unlink()
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

@@ -3,8 +3,8 @@
 import pytest
 
 from mcquack.bench.store import Store
+from mcquack.report.benchmark.analysis import analyse
 from mcquack.report.benchmark.contents import read_contents
-from mcquack.report.benchmark.summary import summary
 from tests.report.benchmark.fakes import DATASETS, fake_store, published_cells
 
 
@@ -22,5 +22,5 @@ def contents(store_path):
 
 
 @pytest.fixture(scope="session")
-def statistics(contents):
-    return summary(contents)
+def analysis(contents):
+    return analyse(contents)

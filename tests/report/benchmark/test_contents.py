@@ -4,9 +4,9 @@ import pytest
 
 from mcquack.bench.ranking import Contender
 from mcquack.bench.store import Store
+from mcquack.report.benchmark.analysis import analyse
 from mcquack.report.benchmark.contents import read_contents
 from mcquack.report.benchmark.page import page, searches
-from mcquack.report.benchmark.summary import summary
 from tests.report.benchmark.fakes import DATASETS, fake_store, published_cells, reversed_copy
 
 
@@ -132,5 +132,5 @@ def test_a_search_that_is_over_without_a_choice_is_told_from_one_that_goes_on(
         contents = read_contents(new)
     assert contents.cells[0].state == state
     assert contents.n_without_choice == (state == "nothing could be chosen")
-    text = page(contents, summary(contents), links={})
+    text = page(contents, analyse(contents), links={})
     assert ("No settings could be chosen for 1 pair of a model and a dataset" in text) == contents.n_without_choice

@@ -1,9 +1,9 @@
 import base64
 import hashlib
+import html
 import json
 import re
 import zlib
-from html import escape
 from html.parser import HTMLParser
 from importlib.resources import files
 
@@ -11,9 +11,10 @@ import pytest
 
 from mcquack.bench.ranking import CellScores
 from mcquack.bench.store import Store
+from mcquack.report.benchmark.analysis import analyse
 from mcquack.report.benchmark.contents import read_contents
 from mcquack.report.benchmark.page import SCRIPTS, STYLES, failure_groups, page
-from mcquack.report.benchmark.summary import summary
+from mcquack.report.style import contrast
 from tests.report.benchmark.fakes import DATASETS, fake_store
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\"'`${1}{{ 7*7 }}"
@@ -42,8 +43,8 @@ class Elements(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def text(contents, statistics):
-    return page(contents, statistics, links={})
+def text(contents, analysis):
+    return page(contents, analysis, links={})
 
 
 @pytest.fixture(scope="module")
@@ -71,15 +72,15 @@ def hostile(tmp_path_factory):
     )
     with Store.open(path) as store:
         contents = read_contents(store, published=[theirs])
-    return page(contents, summary(contents), links={})
+    return page(contents, analyse(contents), links={})
 
 
 def data_of(text):
     return json.loads(Elements(text).by_id["report-data"])
 
 
-def unpacked(text, number):
-    return json.loads(zlib.decompress(base64.b64decode(Elements(text).by_id[f"chunk-{number}"])))
+def unpacked(text, chunk):
+    return json.loads(zlib.decompress(base64.b64decode(Elements(text).by_id[chunk])))
 
 
 def test_hostile_names_stay_text(hostile):
@@ -89,12 +90,49 @@ def test_hostile_names_stay_text(hostile):
     assert "49" not in hostile.partition("<style>")[0]  # what a template would make of 7*7
     assert data_of(hostile)["title"] == HOSTILE
     assert HOSTILE in {dataset["name"] for dataset in data_of(hostile)["datasets"]}
-    assert unpacked(hostile, 0)["tasks"][0]["details"]["class_names"][0] == HOSTILE
+    assert unpacked(hostile, "cell-0")["tasks"][0]["details"]["class_names"][0] == HOSTILE
 
 
 def test_hostile_names_add_no_script(hostile, text):
-    scripts = [Elements(each).names.count("script") - len(data_of(each)["taskIds"]) for each in (hostile, text)]
-    assert scripts == [2, 2]  # the data and the one that reads it
+    for each in (hostile, text):
+        chunks = sum(map(len, data_of(each)["views"].values())) + len(data_of(each)["taskIds"])
+        assert Elements(each).names.count("script") == chunks + 2  # the data and the one that reads it
+
+
+def test_hostile_names_stay_text_in_every_view(hostile):
+    for chunk in (view["chunk"] for views in data_of(hostile)["views"].values() for view in views.values()):
+        for part in unpacked(hostile, f"view-{chunk}").values():
+            found = Elements(part)
+            assert not {"img", "script", "dialog"} & set(found.names)
+            assert not {"onerror"} & set(found.attributes)
+
+
+def test_what_is_shown_first_is_one_of_the_views(text):
+    first = unpacked(text, f"view-{data_of(text)['views']['accuracy']['']['chunk']}")
+    assert set(first) == {"leaderboard", "ranking", "reading", "critical-difference", "wins", "sizes"}
+    for name, part in first.items():
+        assert f'data-part="{name}">{part}</' in text
+
+
+def test_every_metric_and_family_has_its_figures_and_numbers(text, analysis):
+    for metric, views in data_of(text)["views"].items():
+        for family, found in views.items():
+            view = analysis.views[metric][family]
+            parts = unpacked(text, f"view-{found['chunk']}")
+            assert parts["leaderboard"].count("<tr>") == len(view.standings) + 1
+            for place in ("ranking", "critical-difference", "wins"):
+                assert parts[place].count('class="picture"') == 1
+                assert parts[place].count("<table") == 1
+            n_families = len({curve.family for curve in analysis.curves["test", metric]})
+            assert parts["sizes"].count('class="picture"') == (1 if family else n_families)
+            assert html.unescape(parts["reading"]) == view.reading
+
+
+def test_ids_on_the_page_are_unique_and_all_references_lead_somewhere(text):
+    ids = re.findall(r'\bid="([^"]*)"', text)
+    assert len(ids) == len(set(ids))
+    references = re.findall(r'(?:url\(#|href="#)([^)"=]*)[)"]', text)
+    assert set(references) <= set(ids)
 
 
 def test_only_the_one_script_may_run(text):
@@ -122,7 +160,7 @@ def test_every_style_and_script_is_part_of_the_page():
 def test_data_leaves_out_nothing_of_a_task(text, contents):
     data = data_of(text)
     for number, cell in enumerate(contents.cells):
-        found = unpacked(text, number)
+        found = unpacked(text, f"cell-{number}")
         assert data["taskIds"][number].split() == [task["id"] for task in found["tasks"]]
         for task, outcome in zip(found["tasks"], cell.outcomes, strict=True):
             assert task["settings"] == outcome.task.to_json()["settings"]
@@ -142,24 +180,42 @@ def test_failures_of_the_same_traceback_are_one(contents, text):
     assert sorted(len(group.outcomes) for group in groups) == [1, 1, 1, 1, 2]
     assert len(groups[0].outcomes) == 2
     for group in groups:
-        assert escape(group.reason, quote=False) in text
-        assert escape(group.error, quote=False) in text
+        assert html.escape(group.reason, quote=False) in text
+        assert html.escape(group.error, quote=False) in text
 
 
 def test_an_interval_is_told_of_five_datasets_and_not_of_fewer(text, tmp_path):
     with Store.open(fake_store(tmp_path / "s.sqlite", datasets=DATASETS[:4], n_seeds=1, n_settings=0)) as store:
         contents = read_contents(store)
-    few = page(contents, summary(contents), links={})
+    few = page(contents, analyse(contents), links={})
     told = [re.findall(r'<p class="lead">(.*?)</p>', each, flags=re.DOTALL)[0] for each in (text, few)]
     assert ["interval" in each for each in told] == [True, False]
     assert re.search(r"normalised rank: 0\.\d{3}, over 4 datasets\.", told[1])
-    lines = data_of(few)["views"]["accuracy"][""]["standings"]
-    assert {(line["low"], line["high"]) for line in lines} == {(None, None)}
+    board = unpacked(few, f"view-{data_of(few)['views']['accuracy']['']['chunk']}")["leaderboard"]
+    assert board.count("<title>too few datasets for an interval</title>") == board.count("<title>") == 5
 
 
 def test_a_store_without_scores_still_has_a_page(tmp_path):
     with Store.open(tmp_path / "empty.sqlite", create=True) as store:
         contents = read_contents(store)
-    text = page(contents, summary(contents), links={})
+    text = page(contents, analyse(contents), links={})
     assert "No model has a score yet" in text
     assert data_of(text)["metrics"] == []
+
+
+# Colours are checked where they are defined; what the browser makes of them is checked in the browser.
+TOKENS = files("mcquack.report.benchmark").joinpath("templates", "styles", "tokens.css").read_text(encoding="utf-8")
+PAIRS = {name: (light, dark) for name, light, dark in re.findall(r"--([\w-]+): light-dark\((#\w+), (#\w+)\)", TOKENS)}
+
+
+@pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
+@pytest.mark.parametrize("text", ["ink", "muted", "accent", "alarm"])
+@pytest.mark.parametrize("ground", ["paper", "raised", "sunken"])
+def test_text_stands_out(theme, text, ground):
+    assert contrast(PAIRS[text][theme], PAIRS[ground][theme]) >= 4.5
+
+
+@pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
+@pytest.mark.parametrize("index", range(10))
+def test_lines_stand_out(theme, index):
+    assert contrast(PAIRS[f"model-{index}"][theme], PAIRS["paper"][theme]) >= 3

@@ -30,9 +30,21 @@ from mcquack.bench.ranking.ranks import (
     standings_by_family,
     win_matrix,
 )
-from mcquack.bench.ranking.scores import CellScores, Contender, FinalOutcomes, Key, ScoreTable, cell_scores, score_table
+from mcquack.bench.ranking.scores import (
+    OWN_FAMILY,
+    CellScores,
+    Contender,
+    FinalOutcomes,
+    Key,
+    ScoreTable,
+    cell_scores,
+    family_and_size,
+    model_titles,
+    score_table,
+)
 
 __all__ = [
+    "OWN_FAMILY",
     "QNN_FAMILY",
     "CellScores",
     "Comparison",
@@ -52,6 +64,8 @@ __all__ = [
     "bootstrap_intervals",
     "cell_scores",
     "compare",
+    "family_and_size",
+    "model_titles",
     "normalised_ranks",
     "published_scores",
     "rank_counts",

@@ -1,4 +1,4 @@
-"""What a report tells, read from a store once: everything that follows is computed from this value alone."""
+"""What a report tells, read from a store once: everything else is computed from ``Contents`` alone."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -7,20 +7,19 @@ from functools import cached_property
 from itertools import product
 from typing import Any, Literal
 
-from mcquack.bench.outcome import METRICS, Metric, Outcome
+from mcquack.bench.outcome import METRICS, Environment, Metric, Outcome
 from mcquack.bench.plan import Choice, Trial
-from mcquack.bench.ranking import CellScores, Contender, cell_scores
-from mcquack.bench.ranking.scores import OWN_FAMILY, family_and_size, model_titles
+from mcquack.bench.ranking import OWN_FAMILY, CellScores, Contender, cell_scores, family_and_size, model_titles
 from mcquack.bench.store import RunRecord, Store
 
 State = Literal["done", "failed", "nothing could be chosen", "unfinished"]
 
-Pair = tuple[str, str]  # dataset and model
+Pair = tuple[str, str]  # a dataset and a model
 
 
 @dataclass(frozen=True, kw_only=True)
-class DatasetFacts:
-    """A row of the tables of scores."""
+class ListedDataset:
+    """A dataset of the report, with the family it belongs to and the number that tells it from others there."""
 
     name: str
     family: str
@@ -28,7 +27,7 @@ class DatasetFacts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class WorkedCell:
+class Cell:
     """What was done here for one model on one dataset: the search, and the final tasks with what it chose."""
 
     dataset: str
@@ -38,9 +37,9 @@ class WorkedCell:
     trials: tuple[Trial, ...]
     is_over: bool = False  # whether the last run that was asked for it came to its end
 
-    @property
+    @cached_property
     def outcomes(self) -> tuple[Outcome, ...]:
-        """Of all its tasks, the final ones first."""
+        """The outcomes of all its tasks, the final ones first."""
         return (*self.finals, *(outcome for trial in self.trials for outcome in trial.outcomes))
 
     @property
@@ -65,43 +64,55 @@ class Contents:
     title: str
     runs: tuple[RunRecord, ...]
     scores: tuple[CellScores, ...]
-    cells: tuple[WorkedCell, ...]
-    datasets: tuple[DatasetFacts, ...]
+    cells: tuple[Cell, ...]
+    datasets: tuple[ListedDataset, ...]
     failures: tuple[Outcome, ...]
     n_done: int
     seconds: float  # of all stages of all tasks
 
     @cached_property
-    def families(self) -> tuple[str, ...]:
-        """Of its datasets, in their order."""
-        return tuple(dict.fromkeys(dataset.family for dataset in self.datasets))
+    def families(self) -> Mapping[str, int]:
+        """The number of datasets in each family, in the order of the datasets."""
+        return Counter(dataset.family for dataset in self.datasets)
 
     @cached_property
     def metrics(self) -> tuple[Metric, ...]:
-        """Those that some test part was scored with."""
+        """The metrics that some test part was scored with."""
         known = {metric for cell in self.scores for (part, metric) in (*cell.values, *cell.reported) if part == "test"}
         return tuple(metric for metric in METRICS if metric in known)
 
     @cached_property
     def metric(self) -> Metric:
-        """The one that is shown first: by which settings were chosen, if all were chosen by one."""
+        """The metric that is shown first: the one by which most settings were chosen."""
         chosen_by = Counter(cell.choice.metric for cell in self.cells if cell.choice is not None)
         preferred = [metric for metric, _ in chosen_by.most_common()]
         return next(
             (metric for metric in (*preferred, "accuracy", *self.metrics) if metric in self.metrics), "accuracy"
         )
 
+    @cached_property
+    def environments(self) -> tuple[Environment, ...]:
+        """The different versions and machines that tasks ran with."""
+        return tuple(dict.fromkeys(outcome.environment for cell in self.cells for outcome in cell.outcomes))
+
+    @cached_property
+    def prints(self) -> Mapping[str, tuple[str, ...]]:
+        """The fingerprints of each dataset; several where the final tasks were not all measured on the same numbers."""
+        found: dict[str, dict[str, None]] = {dataset.name: {} for dataset in self.datasets}
+        for cell in self.cells:
+            found[cell.dataset] |= {outcome.fingerprint: None for outcome in cell.finals if outcome.fingerprint}
+        return {dataset: tuple(prints) for dataset, prints in found.items() if prints}
+
     @property
     def n_unfinished(self) -> int:
-        """Pairs of a model and a dataset that the last run was asked for and that lack tasks."""
-        suite = self.runs[-1].suite if self.runs else {}
-        asked = _asked_pairs(suite)
+        """How many pairs of a model and a dataset lack tasks, of those that the last run was asked for."""
+        asked = _asked_pairs(self.runs[-1].suite if self.runs else {})
         states = {(cell.dataset, cell.contender.model): cell.state for cell in self.cells}
         return sum(states.get(pair, "unfinished") == "unfinished" for pair in asked | states.keys())
 
     @property
     def n_without_choice(self) -> int:
-        """Pairs whose search is over, though none of its settings has a score."""
+        """How many searches are over though none of their settings has a score."""
         return sum(cell.state == "nothing could be chosen" for cell in self.cells)
 
     @property
@@ -112,14 +123,15 @@ class Contents:
 
 def read_contents(store: Store, *, published: Sequence[CellScores] = (), title: str | None = None) -> Contents:
     """All that the store has, and of the published scores those on its datasets."""
-    runs = store.runs()
+    runs, choices = store.runs(), store.choices()
     suite = runs[-1].suite if runs else {}
-    outcomes = _outcomes(store)
-    choices = store.choices()
-    cells = _worked_cells(outcomes, choices=choices, over=_pairs_over(runs))
+    # Searches without their details, the final tasks of the current choices with them, and whatever failed.
+    found = (*store.outcomes(phase="search", details=False), *store.outcomes(failed=True), *store.final_outcomes())
+    outcomes = {outcome.task.id: outcome for outcome in found}
+    cells = _cells(outcomes, choices=choices, over=_pairs_over(runs))
     datasets = _ordered_datasets(cells, suite=suite)
     order = {dataset.name: index for index, dataset in enumerate(datasets)}
-    finals = _Finals((outcome for cell in cells for outcome in cell.finals), choices)
+    finals = _Finals(tuple(outcome for cell in cells for outcome in cell.finals), choices)
     ours = cell_scores(finals, titles={cell.contender.model: cell.contender.title for cell in cells})
     theirs = (cell for cell in published if cell.dataset in order)
     return Contents(
@@ -134,30 +146,22 @@ def read_contents(store: Store, *, published: Sequence[CellScores] = (), title: 
     )
 
 
+@dataclass(frozen=True)
 class _Finals:
-    """Outcomes that were read already, as a store would tell them."""
+    """Final outcomes that were read already, as a store would tell them: it may have grown since."""
 
-    def __init__(self, outcomes: Iterable[Outcome], choices: Mapping[tuple[str, str], Choice]) -> None:
-        self._outcomes = tuple(outcomes)
-        self._choices = choices
+    outcomes: tuple[Outcome, ...]
+    chosen: Mapping[Pair, Choice]
 
     def final_outcomes(self, *, details: bool) -> Iterable[Outcome]:  # noqa: ARG002
-        """With their details, which nobody minds."""
-        return self._outcomes
+        return self.outcomes
 
-    def choices(self) -> Mapping[tuple[str, str], Choice]:
-        """As they were read."""
-        return self._choices
-
-
-def _outcomes(store: Store) -> dict[str, Outcome]:
-    """By id: those of searches, the final ones of the current choices with their details, and whatever failed."""
-    found = (*store.outcomes(phase="search", details=False), *store.outcomes(failed=True), *store.final_outcomes())
-    return {outcome.task.id: outcome for outcome in found}
+    def choices(self) -> Mapping[Pair, Choice]:
+        return self.chosen
 
 
 def _pairs_over(runs: Iterable[RunRecord]) -> set[Pair]:
-    """Of which all is done that the last run asked for; a retry may have run only a part of its suite."""
+    """The pairs of which all is done that the last run asked for; a retry may have run only a part of its suite."""
     ends: dict[Pair, bool] = {}
     for run in runs:
         if not run.command.startswith("mcquack bench retry "):
@@ -169,35 +173,29 @@ def _asked_pairs(suite: Mapping[str, Any]) -> set[Pair]:
     return set(product(suite.get("datasets", ()), suite.get("models", ())))
 
 
-def _worked_cells(
-    outcomes: Mapping[str, Outcome], *, choices: Mapping[Pair, Choice], over: Collection[Pair]
-) -> list[WorkedCell]:
-    by_cell: dict[Pair, list[Outcome]] = {}
+def _cells(outcomes: Mapping[str, Outcome], *, choices: Mapping[Pair, Choice], over: Collection[Pair]) -> list[Cell]:
+    searches: dict[Pair, list[str]] = {}
     for outcome in outcomes.values():
-        by_cell.setdefault((outcome.task.dataset, outcome.task.model), []).append(outcome)
-    titles = model_titles(model for _, model in by_cell)
+        tried = searches.setdefault((outcome.task.dataset, outcome.task.model), [])
+        if outcome.task.phase == "search":
+            tried.append(outcome.task.id)
+    titles = model_titles(model for _, model in searches)
     cells = []
-    for dataset, model in sorted(by_cell):
+    for (dataset, model), tried in sorted(searches.items()):
         choice = choices.get((dataset, model))
-        final_ids, search_ids = _ids(by_cell[dataset, model], choice)
+        # Where nothing was chosen, all that was tried is shown.
+        final_ids, search_ids = ((), tried) if choice is None else (choice.final_ids, choice.task_ids)
         cells.append(
-            WorkedCell(
+            Cell(
                 dataset=dataset,
                 contender=Contender(model=model, title=titles[model]),
                 choice=choice,
                 finals=tuple(outcomes[each] for each in final_ids if each in outcomes),
-                trials=_trials([outcomes[each] for each in search_ids if each in outcomes]),
+                trials=_trials(outcomes[each] for each in search_ids if each in outcomes),
                 is_over=(dataset, model) in over,
             )
         )
     return cells
-
-
-def _ids(outcomes: Sequence[Outcome], choice: Choice | None) -> tuple[Sequence[str], Sequence[str]]:
-    """Of the final tasks and of those of the search; where nothing was chosen, all that was tried."""
-    if choice is not None:
-        return choice.final_ids, choice.task_ids
-    return (), [outcome.task.id for outcome in outcomes if outcome.task.phase == "search"]
 
 
 def _trials(outcomes: Iterable[Outcome]) -> tuple[Trial, ...]:
@@ -212,22 +210,20 @@ def _trials(outcomes: Iterable[Outcome]) -> tuple[Trial, ...]:
     )
 
 
-def _ordered_datasets(cells: Sequence[WorkedCell], *, suite: Mapping[str, Any]) -> tuple[DatasetFacts, ...]:
-    """Family by family, in the order of the suite, then by size and name."""
+def _ordered_datasets(cells: Sequence[Cell], *, suite: Mapping[str, Any]) -> tuple[ListedDataset, ...]:
+    """The datasets family by family, in the order of the suite, then by size and name."""
     named = {name: index for index, name in enumerate(suite.get("datasets", ()))}
     tables = {cell.dataset for cell in cells if any(outcome.task.table for outcome in cell.outcomes)}
     found = []
     for name in sorted({cell.dataset for cell in cells}):
         family, size = (OWN_FAMILY, None) if name in tables else family_and_size(name)
-        found.append(DatasetFacts(name=name, family=family, size=size))
-    last = len(named)
+        found.append(ListedDataset(name=name, family=family, size=size))
     first_of_family: dict[str, int] = {}
-    for dataset in found:
-        first = first_of_family.get(dataset.family, last)
-        first_of_family[dataset.family] = min(first, named.get(dataset.name, last))
+    for dataset in sorted(found, key=lambda each: named.get(each.name, len(named))):
+        first_of_family.setdefault(dataset.family, named.get(dataset.name, len(named)))
 
-    def place(dataset: DatasetFacts) -> tuple[int, str, int, int, str]:
-        of_family = first_of_family[dataset.family]
-        return of_family, dataset.family, named.get(dataset.name, last), dataset.size or 0, dataset.name
+    def place(dataset: ListedDataset) -> tuple[int, str, int, int, str]:
+        in_suite = named.get(dataset.name, len(named))
+        return first_of_family[dataset.family], dataset.family, in_suite, dataset.size or 0, dataset.name
 
     return tuple(sorted(found, key=place))

@@ -1,34 +1,95 @@
-"""From the contents of a report to its page: one HTML file with all styles, scripts and data inside."""
+"""The page of a report: one HTML file with all styles, scripts, figures and data inside.
+
+Figures, leaderboards and the numbers behind them are written into the page here, once for each view that a reader may
+choose: a metric, on all datasets or on those of a family. The first view stands in the page as it is; the others lie
+in it compressed, as the tasks of every cell do, and the scripts unpack what somebody looks at.
+"""
 
 import base64
 import hashlib
 import json
+import re
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
+from matplotlib.figure import Figure
 
 from mcquack.bench.outcome import Metric, Outcome
-from mcquack.bench.ranking import Contender
-from mcquack.report.benchmark.contents import Contents
-from mcquack.report.benchmark.records import PageData
-from mcquack.report.benchmark.summary import Summary
-from mcquack.report.benchmark.views import family_title
-from mcquack.report.ranking import METRIC_TITLES, metric_phrase
-from mcquack.report.style import counted, duration, moment
+from mcquack.bench.plan import Trial
+from mcquack.bench.ranking import Contender, SizeCurve
+from mcquack.report.benchmark.analysis import ALL, PARTS, Analysis, View
+from mcquack.report.benchmark.contents import Cell, Contents
+from mcquack.report.benchmark.tables import Column, Entry, WinRecord, view_tables
+from mcquack.report.ranking import (
+    METRIC_TITLES,
+    metric_phrase,
+    plot_critical_difference,
+    plot_ranking,
+    plot_scores_by_size,
+    plot_wins,
+)
+from mcquack.report.style import counted, duration, inline_svg, moment
 
-# What the pages of all reports are put together from: templates, styles and scripts of a package.
+PACKAGE = "mcquack.report.benchmark"
+STYLES = ("tokens", "base", "layout", "tables", "charts", "task", "print")
+SCRIPTS = ("dom", "views", "datasets", "task", "task_charts", "theme", "sections", "main")
+"""In this order: a script uses what those before it define."""
 
-Kind = Literal["styles", "scripts"]
-_ENDINGS: dict[Kind, str] = {"styles": "css", "scripts": "js"}
+MOST_FAILURES = 200  # different tracebacks on the page; there are more only if something is wrong with all tasks
+
+Link = tuple[str, str, str]  # title, form ("CSV") and path of a file beside the page
+
+Links = Mapping[str, Mapping[Metric | None, Sequence[Link]]]
+"""The files beside the page by kind and metric, or None for what is of no single metric."""
+
+
+def page(contents: Contents, analysis: Analysis, *, links: Links) -> str:
+    """The text of index.html; the same contents give the same text."""
+    views = [view for by_family in analysis.views.values() for view in by_family.values()]
+    panels = _size_panels(analysis)
+    parts = [_view_parts(view, analysis, panels) for view in views]
+    script = enclosed(joined(PACKAGE, "scripts", SCRIPTS))
+    return (
+        _environment()
+        .get_template("page.html.j2")
+        .render(
+            contents=contents,
+            data=_json_in_html(_page_data(contents, analysis, views)),
+            view=parts[views.index(analysis.main)] if analysis.main else {},
+            view_chunks=[_packed(each) for each in parts],
+            cell_chunks=[_packed(_cell_data(contents, cell)) for cell in contents.cells],
+            n_published=sum(each.is_published for each in analysis.contenders),
+            n_own=sum(not each.is_published for each in analysis.contenders),
+            failures=failure_groups(contents.failures),
+            most_failures=MOST_FAILURES,
+            has_sizes=any(analysis.curves.values()),
+            lead=analysis.main.standings[:3] if analysis.main else (),
+            links=links,
+            publications=publications(contents),
+            environments=contents.environments,
+            numerics=sorted({each.task.numerics for cell in contents.cells for each in cell.outcomes} - {None}),
+            prints=contents.prints,
+            searches=searches(contents),
+            style=Markup(joined(PACKAGE, "styles", STYLES)),
+            script=Markup(script),
+            script_hash=source_hash(script),
+        )
+    )
+
+
+# Templates, styles and scripts, which the pages of all reports are put together from
+
+_ENDINGS = {"styles": "css", "scripts": "js"}
 
 
 def environment(*packages: str) -> Environment:
-    """Finds a template in the first of the packages that has one of its name."""
+    """Templates, each found in the first of the packages that has one of its name."""
     made = Environment(
         loader=ChoiceLoader([PackageLoader(package, "templates") for package in packages]),
         autoescape=True,
@@ -42,8 +103,16 @@ def environment(*packages: str) -> Environment:
 
 
 @cache
-def joined(package: str, kind: Kind, names: Sequence[str]) -> str:
-    """The files of these names one after the other."""
+def _environment() -> Environment:
+    made = environment(PACKAGE)
+    made.filters |= {"metric_phrase": metric_phrase, "metric_title": METRIC_TITLES.__getitem__}
+    made.filters |= {"breakable": _breakable, "told": _told}
+    return made
+
+
+@cache
+def joined(package: str, kind: Literal["styles", "scripts"], names: Sequence[str]) -> str:
+    """The styles or scripts of these names one after the other."""
     home = files(package).joinpath("templates", kind)
     return "\n".join(home.joinpath(f"{name}.{_ENDINGS[kind]}").read_text(encoding="utf-8") for name in names)
 
@@ -54,86 +123,11 @@ def enclosed(scripts: str) -> str:
 
 
 def source_hash(script: str) -> str:
-    """By which the page tells the browser to run this script and no other."""
+    """The hash by which the page tells the browser to run this script and no other."""
     return f"sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode('ascii')}"
 
 
-# Where the numbers of a report come from.
-
-
-@dataclass(frozen=True, kw_only=True)
-class SearchUse:
-    """How the settings of a model were found."""
-
-    model: str
-    search: str
-    metric: str
-    n_cells: int
-    n_settings: int
-    n_failed: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class Publication:
-    """What was taken from others."""
-
-    source: str
-    models: tuple[str, ...]
-    notes: Mapping[str, tuple[str, ...]]  # the datasets by what has to be said of them
-
-
-def searches(contents: Contents) -> tuple[SearchUse, ...]:
-    """One line for each model and kind of search, over all datasets."""
-    groups: dict[tuple[Contender, str, str], list[tuple[int, int]]] = {}
-    for cell in contents.cells:
-        if (choice := cell.choice) is not None:
-            key = cell.contender, choice.search, choice.metric
-            groups.setdefault(key, []).append((choice.n_settings, choice.n_failed))
-    ordered = sorted(groups.items(), key=lambda group: (group[0][0].title, *group[0][1:]))
-    return tuple(
-        SearchUse(
-            model=contender.title,
-            search=search,
-            metric=metric,
-            n_cells=len(counts),
-            n_settings=sum(n_settings for n_settings, _ in counts),
-            n_failed=sum(n_failed for _, n_failed in counts),
-        )
-        for (contender, search, metric), counts in ordered
-    )
-
-
-def publications(contents: Contents) -> tuple[Publication, ...]:
-    """By source, with the models it tells of and the notes on single scores."""
-    sources = dict.fromkeys(cell.source for cell in contents.scores if cell.is_published)
-    return tuple(_publication(contents, source) for source in sources)
-
-
-def _publication(contents: Contents, source: str) -> Publication:
-    cells = [cell for cell in contents.scores if cell.source == source]
-    notes: dict[str, dict[str, None]] = {}
-    for cell in cells:
-        if cell.note:
-            notes.setdefault(cell.note, {})[f"{cell.title} on {cell.dataset}"] = None
-    return Publication(
-        source=source,
-        models=tuple(dict.fromkeys(cell.title for cell in cells)),
-        notes={note: tuple(where) for note, where in notes.items()},
-    )
-
-
-def data_prints(contents: Contents) -> Mapping[str, tuple[str, ...]]:
-    """The fingerprints of each dataset; several where the final tasks were not all measured on the same numbers."""
-    found: dict[str, dict[str, None]] = {dataset.name: {} for dataset in contents.datasets}
-    for cell in contents.cells:
-        found[cell.dataset] |= {outcome.fingerprint: None for outcome in cell.finals if outcome.fingerprint}
-    return {dataset: tuple(prints) for dataset, prints in found.items() if prints}
-
-
-# Tasks that failed, together with those that failed in the same way.
-
-MOST_FAILURES = 200
-"""Different tracebacks on the page; there are more only if something is wrong with all tasks."""
+# What was run, and what went wrong
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,7 +144,7 @@ class FailureGroup:
 
 
 def failure_groups(failures: Sequence[Outcome]) -> tuple[FailureGroup, ...]:
-    """Those with the same traceback together, the most frequent first."""
+    """Tasks with the same traceback together, the most frequent first."""
     groups: dict[str, list[Outcome]] = {}
     for outcome in failures:
         groups.setdefault((outcome.error or "").strip(), []).append(outcome)
@@ -158,96 +152,245 @@ def failure_groups(failures: Sequence[Outcome]) -> tuple[FailureGroup, ...]:
     return tuple(sorted(found, key=lambda group: -len(group.outcomes)))
 
 
-PACKAGE = "mcquack.report.benchmark"
+class SearchUse(NamedTuple):
+    """How the settings of a model were found, over all datasets."""
 
-STYLES = ("tokens", "base", "layout", "tables", "charts", "task", "print")
-SCRIPTS = (
-    "dom",
-    "format",
-    "state",
-    "sorting",
-    "leaderboard",
-    "ranking_bars",
-    "critical_difference",
-    "wins",
-    "plots",
-    "sizes",
-    "datasets",
-    "task",
-    "task_history",
-    "task_matrices",
-    "task_search",
-    "theme",
-    "sections",
-    "main",
-)
-"""In this order: a script uses what those before it define."""
+    model: str
+    search: str
+    metric: Metric
+    n_cells: int
+    n_settings: int
+    n_failed: int
 
 
-@dataclass(frozen=True, kw_only=True)
-class Link:
-    """A file beside the page."""
-
-    title: str
-    form: str  # as "CSV"
-    path: str
-
-
-Links = Mapping[str, Mapping[Metric | None, Sequence[Link]]]
-"""By kind and metric, or None for what is of no single metric."""
-
-
-def page(contents: Contents, summary: Summary, *, links: Links) -> str:
-    """The text of index.html; the same contents give the same text."""
-    data = PageData(contents, summary)
-    script = enclosed(joined(PACKAGE, "scripts", SCRIPTS))
-    return (
-        _environment()
-        .get_template("page.html.j2")
-        .render(
-            contents=contents,
-            data=_json_in_html(data.page()),
-            chunks=data.chunks(),
-            contenders=data.contenders,
-            environments=data.environments,
-            numerics=sorted({each.task.numerics for cell in contents.cells for each in cell.outcomes} - {None}),
-            family_sizes={family: _n_datasets(contents, family) for family in contents.families},
-            failures=failure_groups(contents.failures),
-            most_failures=MOST_FAILURES,
-            has_sizes=summary.has_curves,
-            lead=() if summary.main_view is None else summary.main_view.standings[:3],
-            links=links,
-            publications=publications(contents),
-            prints=data_prints(contents),
-            searches=searches(contents),
-            style=Markup(joined(PACKAGE, "styles", STYLES)),
-            script=Markup(script),
-            script_hash=source_hash(script),
-        )
+def searches(contents: Contents) -> tuple[SearchUse, ...]:
+    """One line for each model and kind of search."""
+    counts: dict[tuple[str, str, Metric], list[tuple[int, int]]] = {}
+    for cell in contents.cells:
+        if (choice := cell.choice) is not None:
+            key = cell.contender.title, choice.search, choice.metric
+            counts.setdefault(key, []).append((choice.n_settings, choice.n_failed))
+    return tuple(
+        SearchUse(*key, len(found), *map(sum, zip(*found, strict=True))) for key, found in sorted(counts.items())
     )
 
 
-@cache
-def _environment() -> Environment:
-    made = environment(PACKAGE)
-    made.filters |= {
-        "family_title": family_title,
-        "metric_phrase": metric_phrase,
-        "metric_title": METRIC_TITLES.__getitem__,
+class Publication(NamedTuple):
+    """What was taken from others, with the datasets by what has to be said of them."""
+
+    source: str
+    models: tuple[str, ...]
+    notes: Mapping[str, Sequence[str]]
+
+
+def publications(contents: Contents) -> tuple[Publication, ...]:
+    """The sources of published scores, with the models each tells of and the notes on single scores."""
+    found = []
+    for source in dict.fromkeys(cell.source for cell in contents.scores if cell.is_published):
+        cells = [cell for cell in contents.scores if cell.source == source]
+        notes: dict[str, list[str]] = {}
+        for cell in cells:
+            if cell.note:
+                notes.setdefault(cell.note, []).append(f"{cell.title} on {cell.dataset}")
+        found.append(Publication(source, tuple(dict.fromkeys(cell.title for cell in cells)), notes))
+    return tuple(found)
+
+
+# What changes with the metric and the family
+
+
+def view_figures(view: View) -> dict[str, Figure]:
+    """The figures of a view by their kind, for the page and for files alike."""
+    title = METRIC_TITLES[view.metric] + (f" on {view.family.replace('_', ' ')}" if view.family else "")
+    found = {"Ranking figure": plot_ranking(view.standings, title=f"{title}: average normalised rank")}
+    if view.comparison is not None:
+        name = "Critical difference figure"
+        found[name] = plot_critical_difference(view.comparison, title=f"{title}: average rank")
+    if len(view.standings) > 1:
+        found["Wins figure"] = plot_wins(view.wins, title=f"{title}: wins – ties – losses")
+    return found
+
+
+def _view_parts(view: View, analysis: Analysis, panels: Mapping[Metric, Mapping[str, Markup]]) -> dict[str, str]:
+    """What the page shows of a view, as HTML by the name of its place."""
+    write: Any = _environment().get_template("view.html.j2").module
+    drawn, numbers = view_figures(view), {table.kind: table for table in view_tables(view)}
+    shown = [panel for family, panel in panels[view.metric].items() if view.family in (ALL, family)]
+    curves = [curve for curve in analysis.curves["test", view.metric] if view.family in (ALL, curve.family)]
+    places = {
+        "ranking": ("Ranking figure", "Rank counts", "Ranks of each model"),
+        "critical-difference": ("Critical difference figure", "p values", "Average ranks and critical differences"),
+        "wins": ("Wins figure", "Wins", "Wins, ties and losses of each pair"),
     }
-    return made
+    parts = {
+        "leaderboard": write.leaderboard(view, {each: index for index, each in enumerate(analysis.contenders)}),
+        "reading": Markup.escape(view.reading),
+        "sizes": write.sizes(shown, _legend(curves, view, analysis)),
+    }
+    for place, (figure, table, label) in places.items():
+        svg = inline_svg(drawn[figure], name=place, label=label) if figure in drawn else ""
+        parts[place] = write.chart(svg, numbers.get(table) if svg else None, label)
+    return {name: str(part) for name, part in parts.items()}
 
 
-def _n_datasets(contents: Contents, family: str) -> int:
-    return sum(dataset.family == family for dataset in contents.datasets)
+def _size_panels(analysis: Analysis) -> dict[Metric, dict[str, Markup]]:
+    """Scores against size by metric and family; training scores are drawn as well, and shown to those who ask."""
+    found: dict[Metric, dict[str, Markup]] = {}
+    for metric in analysis.views:
+        curves: dict[str, list[SizeCurve]] = {}
+        for curve in (curve for part in PARTS for curve in analysis.curves[part, metric]):
+            curves.setdefault(curve.family, []).append(curve)
+        found[metric] = {
+            family: inline_svg(
+                plot_scores_by_size(of_family, contenders=analysis.contenders, legend=False),
+                name=f"sizes-{number}",
+                label=f"{metric_phrase(metric)} against size in {family.replace('_', ' ')}",
+            )
+            for number, (family, of_family) in enumerate(curves.items())
+        }
+    return found
 
 
-_HARMFUL = {character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
+_MOST_CURVES, _MOST_PUBLISHED = 8, 3
 
 
-def _json_in_html(value: Any) -> Markup:
+def _legend(curves: Sequence[SizeCurve], view: View, analysis: Analysis) -> list[tuple[int, Contender, bool]]:
+    """Number, contender, and whether it is shown at first: of many, published ones are but for the best few not."""
+    published = [line.contender for line in view.standings if line.contender.is_published]
+    crowd = published[_MOST_PUBLISHED:] if len(analysis.contenders) > _MOST_CURVES else []
+    there = {curve.contender for curve in curves}
+    return [(index, each, each not in crowd) for index, each in enumerate(analysis.contenders) if each in there]
+
+
+def _breakable(name: str) -> Markup:
+    """A name that may, if it is long, be broken before each of the words that it is put together from."""
+    return Markup("<wbr>").join(re.split(r"(?<=[a-z0-9])(?=[A-Z])|(?<=_)", name) if len(name) > 12 else [name])
+
+
+def _told(entry: Entry, column: Column) -> str:
+    """An entry of a table as the page shows it."""
+    match entry:
+        case None:
+            return "·"
+        case WinRecord():
+            return "–".join(map(str, entry))
+        case float():
+            return "< 0.001" if entry < 0.001 else f"{entry:.{column.digits}f}"
+        case _:
+            return str(entry)
+
+
+# What the scripts read, with models and datasets as numbers in their lists
+
+Json = dict[str, Any]
+
+_MARKS = ("", "best", "second")
+_DIGITS = 6
+_LEVEL = 3  # higher levels shrink a page by a tenth, and take more than twice as long
+
+
+def _page_data(contents: Contents, analysis: Analysis, views: Sequence[View]) -> Json:
+    """What is read when the page opens."""
+    models = {contender: index for index, contender in enumerate(analysis.contenders)}
+    datasets = {dataset.name: index for index, dataset in enumerate(contents.datasets)}
+    shown: dict[str, dict[str, Json]] = {}
+    for number, view in enumerate(views):
+        order = [models[line.contender] for line in view.standings]
+        shown.setdefault(view.metric, {})[view.family] = {"chunk": number, "models": order}
+    scores: dict[str, dict[str, list[list[Any]]]] = {}
+    for (part, metric), grid in analysis.grids.items():
+        rows: list[list[Any]] = [[None] * len(models) for _ in datasets]
+        for (dataset, contender), score in grid.items():
+            entry = [_rounded(score.mean), _rounded(score.spread), _MARKS.index(score.mark)]
+            rows[datasets[dataset]][models[contender]] = entry
+        scores.setdefault(part, {})[metric] = rows
+    notes: dict[int, dict[int, str]] = {}
+    for scored in contents.scores:
+        if scored.note:
+            notes.setdefault(datasets[scored.dataset], {})[models[Contender.of(scored)]] = scored.note
+    chunks: dict[int, dict[int, int]] = {}
+    for number, cell in enumerate(contents.cells):
+        chunks.setdefault(datasets[cell.dataset], {})[models[cell.contender]] = number
+    return {
+        "title": contents.title,
+        "metric": contents.metric,
+        "metrics": [
+            {"name": name, "title": METRIC_TITLES[name], "phrase": metric_phrase(name)} for name in contents.metrics
+        ],
+        "models": [{"title": each.title, "source": each.source} for each in models],
+        "datasets": [{"name": each.name, "family": each.family} for each in contents.datasets],
+        "views": shown,
+        "scores": scores,
+        "notes": notes,
+        "chunks": chunks,
+        "states": [cell.state for cell in contents.cells],
+        "taskIds": [" ".join(outcome.task.id for outcome in cell.outcomes) for cell in contents.cells],
+        "environments": [dict(environment.facts) for environment in contents.environments],
+    }
+
+
+def _cell_data(contents: Contents, cell: Cell) -> Json:
+    """What is read when somebody looks at a cell or at one of its tasks."""
+    choice = cell.choice
+    metric = contents.metric if choice is None else choice.metric
+    return {
+        "dataset": cell.dataset,
+        "title": cell.contender.title,
+        "metric": metric,
+        "choice": None if choice is None else {"search": choice.search, "score": choice.score},
+        "tasks": [
+            _task_data(outcome, environment=contents.environments.index(outcome.environment))
+            for outcome in cell.outcomes
+        ],
+        "trials": [
+            {**_trial_data(trial, metric), "isChosen": choice is not None and trial.settings == dict(choice.settings)}
+            for trial in cell.trials
+        ],
+    }
+
+
+def _task_data(outcome: Outcome, *, environment: int) -> Json:
+    task = outcome.task
+    return {
+        "id": task.id,
+        "phase": task.phase,
+        "split": str(task.split),
+        "seed": task.seed,
+        "settings": dict(task.settings),
+        "scores": outcome.scores,
+        "seconds": {stage: _rounded(seconds) for stage, seconds in outcome.seconds.items()},
+        "parameters": outcome.n_parameters,
+        "fingerprint": outcome.fingerprint,
+        "environment": environment,
+        "finished": outcome.finished_at,
+        "error": outcome.error,
+        "details": outcome.details,
+    }
+
+
+def _trial_data(trial: Trial, metric: Metric) -> Json:
+    return {
+        "settings": trial.settings,
+        "score": trial.score(metric),
+        "failed": trial.failed,
+        "seconds": _rounded(sum(outcome.seconds.get("fit", 0.0) for outcome in trial.outcomes)),
+        "ids": [outcome.task.id for outcome in trial.outcomes],
+    }
+
+
+def _rounded(value: float | None) -> float | None:
+    """A number with the digits that somebody may read."""
+    return None if value is None else float(f"{value:.{_DIGITS}g}")
+
+
+def _packed(value: Json) -> str:
+    text = json.dumps(value, separators=(",", ":"))
+    return base64.b64encode(zlib.compress(text.encode(), _LEVEL)).decode("ascii")
+
+
+def _json_in_html(value: Json) -> Markup:
     """JSON that no name within can break out of: a script element ends at the first "</script"."""
     text = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    for character, escape in _HARMFUL.items():  # a few passes are much quicker than a look at each character
-        text = text.replace(character, escape)
+    for character in "<>&\u2028\u2029":  # a few passes are much quicker than a look at each character
+        text = text.replace(character, f"\\u{ord(character):04x}")
     return Markup(text)

@@ -1,34 +1,29 @@
-"""Which tables a report has."""
+"""The tables of a report as values, and how a table is written as CSV and as LaTeX."""
 
 import csv
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from io import StringIO
+from typing import NamedTuple
 
 from mcquack.bench.outcome import Metric, Part
-from mcquack.bench.ranking import Contender
+from mcquack.bench.ranking import Contender, Interval
+from mcquack.report.benchmark.analysis import ALL, PARTS, Analysis, Score, View
 from mcquack.report.benchmark.contents import Contents
-from mcquack.report.benchmark.page import data_prints
-from mcquack.report.benchmark.summary import PARTS, Summary
-from mcquack.report.benchmark.views import ALL, Score, View, family_title
 from mcquack.report.ranking import METRIC_TITLES, metric_phrase
 
-# A table with numbers as numbers, whatever form it is written in.
 
-
-@dataclass(frozen=True, kw_only=True)
-class WinRecord:
-    """One model against another."""
+class WinRecord(NamedTuple):
+    """How one model fared against another."""
 
     wins: int
     ties: int
     losses: int
 
 
-Entry = str | int | float | Score | WinRecord | None
-"""None where there is nothing to tell."""
+Entry = str | int | float | Score | WinRecord | None  # what stands in a table; None where there is nothing to tell
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +40,6 @@ class Column:
 
 
 SCORE_PARTS = ("mean", "std")
-RECORD_PARTS = ("wins", "ties", "losses")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,149 +54,136 @@ class Table:
 
     @property
     def name(self) -> str:
-        """Of its files."""
+        """The name of its files."""
         return file_name(self.kind, self.metric)
 
 
 def file_name(kind: str, metric: Metric | None) -> str:
-    """As rank_counts_auc."""
+    """The name of a file without its ending, as rank_counts_auc."""
     words = kind.lower().replace(",", "").replace(" ", "_")
     return f"{words}_{metric}" if metric else words
 
 
-def numbers(entry: Entry, column: Column) -> tuple[str | int | float | None, ...]:
-    """The entry in the columns that its head has in a file of numbers."""
-    if isinstance(entry, Score):
-        return entry.mean, entry.spread
-    if isinstance(entry, WinRecord):
-        return entry.wins, entry.ties, entry.losses
-    return (entry,) * max(1, len(column.parts)) if entry is None else (entry,)
+# Which tables a report has
 
 
-_MODEL = (Column(title="model"), Column(title="source"))
+def tables(contents: Contents, analysis: Analysis) -> tuple[Table, ...]:
+    """The tables of every metric, then what was chosen, what failed and what ran; empty ones are left out."""
+    by_metric = [table for metric in contents.metrics for table in _of_metric(contents, analysis, metric)]
+    return tuple(table for table in (*by_metric, *_general(contents)) if table.rows)
 
 
-def tables(contents: Contents, summary: Summary) -> tuple[Table, ...]:
-    """Those of every metric, then what was chosen, what failed and what ran."""
-    by_metric = [table for metric in contents.metrics for table in _of_metric(contents, summary, metric)]
-    others = (_settings(contents), _failures(contents), _runs(contents), _fingerprints(contents))
-    return tuple(table for table in (*by_metric, *others) if table.rows)
-
-
-def _of_metric(contents: Contents, summary: Summary, metric: Metric) -> Iterator[Table]:
-    by_family = summary.views[metric]
-    view = by_family[ALL]
-    yield _leaderboard(summary, metric)
+def _of_metric(contents: Contents, analysis: Analysis, metric: Metric) -> Iterator[Table]:
+    by_family = analysis.views[metric]
+    yield _leaderboard(by_family[ALL])
     if len(by_family) > 1:
         yield _ranks_by_family(metric, by_family)
-    yield _rank_counts(metric, view)
-    if view.comparison is not None:
-        yield _p_values(metric, view)
-    yield _wins(metric, view)
+    yield from view_tables(by_family[ALL])
     for part in PARTS:
-        yield _scores(contents, summary, part=part, metric=metric)
-    yield _scores_by_size(summary, metric)
+        yield _scores(contents, analysis, part=part, metric=metric)
+    yield _scores_by_size(analysis, metric)
 
 
-def _leaderboard(summary: Summary, metric: Metric) -> Table:
+def _heads(*titles: str) -> tuple[Column, ...]:
+    return tuple(Column(title=title) for title in titles)
+
+
+_MODEL = _heads("model", "source")
+
+
+def _named(contender: Contender) -> tuple[str, str | None]:
+    return contender.title, contender.source or None
+
+
+def _columns(contenders: Iterable[Contender], *, parts: tuple[str, ...] = ()) -> tuple[Column, ...]:
+    return tuple(Column(title=each.title, source=each.source, parts=parts) for each in contenders)
+
+
+def _ends(interval: Interval | None) -> tuple[float | None, float | None]:
+    return (None, None) if interval is None else (interval.low, interval.high)
+
+
+def _leaderboard(view: View) -> Table:
     heads = ("average rank", "low", "high", "mean score", "wins", "datasets", "parameters", "fit seconds")
     return Table(
         kind="Leaderboard",
-        metric=metric,
-        title=f"Average normalised ranks by test {metric_phrase(metric)} with 95 % bootstrap intervals",
-        columns=(*_MODEL, *(Column(title=head) for head in heads)),
+        metric=view.metric,
+        title=f"Average normalised ranks by test {metric_phrase(view.metric)} with 95 % bootstrap intervals",
+        columns=_MODEL + _heads(*heads),
         rows=tuple(
             (
                 *_named(line.contender),
                 line.average_rank,
-                None if line.interval is None else line.interval.low,
-                None if line.interval is None else line.interval.high,
+                *_ends(line.interval),
                 line.mean_score,
                 line.n_first,
                 line.n_datasets,
-                summary.effort(line.contender).n_parameters,
-                summary.effort(line.contender).fit_seconds,
+                view.n_parameters.get(line.contender),
+                view.fit_seconds.get(line.contender),
             )
-            for line in summary.views[metric][ALL].standings
+            for line in view.standings
         ),
     )
 
 
 def _ranks_by_family(metric: Metric, by_family: Mapping[str, View]) -> Table:
-    averages = {
-        (line.contender, family): line.average_rank for family, view in by_family.items() for line in view.standings
-    }
+    averages = [{line.contender: line.average_rank for line in view.standings} for view in by_family.values()]
     return Table(
         kind="Ranks by family",
         metric=metric,
         title=f"Average normalised ranks by test {metric_phrase(metric)} in each family of datasets",
-        columns=(*_MODEL, *(Column(title=family_title(family) or "all") for family in by_family)),
-        rows=tuple(
-            (*_named(line.contender), *(averages.get((line.contender, family)) for family in by_family))
-            for line in by_family[ALL].standings
-        ),
+        columns=_MODEL + _heads(*(family.replace("_", " ") or "all" for family in by_family)),
+        rows=tuple((*_named(each), *(found.get(each) for found in averages)) for each in averages[0]),
     )
 
 
-def _rank_counts(metric: Metric, view: View) -> Table:
-    return Table(
+def view_tables(view: View) -> Iterator[Table]:
+    """The numbers behind the figures of a view: rank counts, Nemenyi's p values if there are any, and wins."""
+    metric, by_metric = view.metric, f"by test {metric_phrase(view.metric)}"
+    yield Table(
         kind="Rank counts",
         metric=metric,
-        title=f"On how many datasets each model has each rank by test {metric_phrase(metric)}",
-        columns=(*_MODEL, *(Column(title=f"rank {place + 1}") for place in range(len(view.standings)))),
+        title=f"On how many datasets each model has each rank {by_metric}",
+        columns=_MODEL + _heads(*(f"rank {place + 1}" for place in range(len(view.standings)))),
         rows=tuple((*_named(line.contender), *line.rank_counts) for line in view.standings),
     )
-
-
-def _p_values(metric: Metric, view: View) -> Table:
-    comparison = view.comparison
-    assert comparison is not None  # asked by the caller
-    return Table(
-        kind="p values",
+    if (comparison := view.comparison) is not None:
+        lines = zip(comparison.contenders, comparison.average_ranks, comparison.p_values, strict=True)
+        yield Table(
+            kind="p values",
+            metric=metric,
+            title=f"Nemenyi's p values for each pair {by_metric}",
+            columns=(*_MODEL, Column(title="average rank", digits=2), *_columns(comparison.contenders)),
+            rows=tuple(
+                (*_named(contender), rank, *(p if column != row else None for column, p in enumerate(p_values)))
+                for row, (contender, rank, p_values) in enumerate(lines)
+            ),
+        )
+    contenders = view.wins.contenders
+    yield Table(
+        kind="Wins",
         metric=metric,
-        title=f"Nemenyi's p values for each pair by test {metric_phrase(metric)}",
-        columns=(*_MODEL, Column(title="average rank", digits=2), *map(_column, comparison.contenders)),
+        title=f"Wins, ties and losses of the row against the column {by_metric}",
+        columns=_MODEL + _columns(contenders, parts=WinRecord._fields),
         rows=tuple(
-            (*_named(contender), rank, *(p if column != row else None for column, p in enumerate(p_values)))
-            for row, (contender, rank, p_values) in enumerate(
-                zip(comparison.contenders, comparison.average_ranks, comparison.p_values, strict=True)
+            (
+                *_named(contender),
+                *(None if row == each else WinRecord(*view.wins.record(row, each)) for each in range(len(contenders))),
             )
+            for row, contender in enumerate(contenders)
         ),
     )
 
 
-def _wins(metric: Metric, view: View) -> Table:
-    matrix = view.wins
-    places = range(len(matrix.contenders))
-    records = [
-        [
-            None if row == column else WinRecord(**dict(zip(RECORD_PARTS, matrix.record(row, column), strict=True)))
-            for column in places
-        ]
-        for row in places
-    ]
-    return Table(
-        kind="Wins",
-        metric=metric,
-        title=f"Wins, ties and losses of the row against the column by test {metric_phrase(metric)}",
-        columns=(*_MODEL, *(_column(each, parts=RECORD_PARTS) for each in matrix.contenders)),
-        rows=tuple((*_named(contender), *records[row]) for row, contender in enumerate(matrix.contenders)),
-    )
-
-
-def _scores(contents: Contents, summary: Summary, *, part: Part, metric: Metric) -> Table:
-    grid = summary.grids[part, metric]
-    contenders = [line.contender for line in summary.views[metric][ALL].standings]
+def _scores(contents: Contents, analysis: Analysis, *, part: Part, metric: Metric) -> Table:
+    grid = analysis.grids[part, metric]
+    contenders = [line.contender for line in analysis.views[metric][ALL].standings]
     found = {dataset for dataset, _ in grid}
     return Table(
         kind=f"Scores, {part}",
         metric=metric,
         title=f"{METRIC_TITLES[metric]} on the {part} part, mean and standard deviation over the seeds",
-        columns=(
-            Column(title="dataset"),
-            Column(title="family"),
-            *(_column(each, parts=SCORE_PARTS) for each in contenders),
-        ),
+        columns=_heads("dataset", "family") + _columns(contenders, parts=SCORE_PARTS),
         rows=tuple(
             (dataset.name, dataset.family, *(grid.get((dataset.name, each)) for each in contenders))
             for dataset in contents.datasets
@@ -211,171 +192,142 @@ def _scores(contents: Contents, summary: Summary, *, part: Part, metric: Metric)
     )
 
 
-def _scores_by_size(summary: Summary, metric: Metric) -> Table:
-    curves = [curve for part in PARTS for curve in summary.curves[part, metric]]
+def _scores_by_size(analysis: Analysis, metric: Metric) -> Table:
     return Table(
         kind="Scores by size",
         metric=metric,
         title=f"Mean {metric_phrase(metric)} against size with 95 % intervals over the seeds",
-        columns=(
-            Column(title="family"),
-            *_MODEL,
-            *(Column(title=head) for head in ("part", "size", "mean", "low", "high")),
-        ),
+        columns=_heads("family", "model", "source", "part", "size", "mean", "low", "high"),
         rows=tuple(
-            (
-                curve.family,
-                *_named(curve.contender),
-                curve.part,
-                point.size,
-                point.mean,
-                None if point.band is None else point.band.low,
-                None if point.band is None else point.band.high,
-            )
-            for curve in curves
+            (curve.family, *_named(curve.contender), curve.part, point.size, point.mean, *_ends(point.band))
+            for part in PARTS
+            for curve in analysis.curves[part, metric]
             for point in curve.points
         ),
     )
 
 
-def _settings(contents: Contents) -> Table:
-    heads = (
-        "dataset",
-        "model",
-        "search",
-        "settings tried",
-        "settings failed",
-        "metric",
-        "validation score",
-        "settings",
-    )
-    return Table(
+def _general(contents: Contents) -> Iterator[Table]:
+    """What was chosen, what failed and what ran."""
+    heads = ("dataset", "model", "search", "settings tried", "settings failed", "metric", "validation score")
+    yield Table(
         kind="Settings",
         title="The settings that each search chose",
-        columns=tuple(Column(title=head) for head in heads),
+        columns=_heads(*heads, "settings"),
         rows=tuple(
             (
                 cell.dataset,
                 cell.contender.title,
-                cell.choice.search,
-                cell.choice.n_settings,
-                cell.choice.n_failed,
-                cell.choice.metric,
-                cell.choice.score,
-                json.dumps(dict(cell.choice.settings), sort_keys=True),
+                choice.search,
+                choice.n_settings,
+                choice.n_failed,
+                choice.metric,
+                choice.score,
+                json.dumps(dict(choice.settings), sort_keys=True),
             )
             for cell in contents.cells
-            if cell.choice is not None
+            if (choice := cell.choice) is not None
         ),
     )
-
-
-def _failures(contents: Contents) -> Table:
-    return Table(
+    yield Table(
         kind="Failures",
         title="Tasks that failed",
-        columns=tuple(Column(title=head) for head in ("dataset", "model", "split", "seed", "task", "reason")),
+        columns=_heads("dataset", "model", "split", "seed", "task", "reason"),
         rows=tuple(
             (each.task.dataset, each.task.model, str(each.task.split), each.task.seed, each.task.id, each.reason)
             for each in contents.failures
         ),
     )
-
-
-def _runs(contents: Contents) -> Table:
-    return Table(
+    facts = ("mcquack", "commit")
+    yield Table(
         kind="Runs",
         title="The runs that all came from",
-        columns=tuple(
-            Column(title=head) for head in ("run", "started", "ended", "how", "mcquack", "commit", "command")
-        ),
+        columns=_heads("run", "started", "ended", "how", *facts, "command"),
         rows=tuple(
-            (
-                run.number,
-                run.started,
-                run.ended,
-                run.how,
-                run.environment.facts.get("mcquack"),
-                run.environment.facts.get("commit"),
-                run.command,
-            )
+            (run.number, run.started, run.ended, run.how, *map(run.environment.facts.get, facts), run.command)
             for run in contents.runs
         ),
     )
-
-
-def _fingerprints(contents: Contents) -> Table:
-    return Table(
+    yield Table(
         kind="Fingerprints",
         title="Fingerprints of the data that models were trained and scored on",
-        columns=(Column(title="dataset"), Column(title="fingerprint")),
-        rows=tuple((dataset, each) for dataset, prints in data_prints(contents).items() for each in prints),
+        columns=_heads("dataset", "fingerprint"),
+        rows=tuple((dataset, each) for dataset, prints in contents.prints.items() for each in prints),
     )
 
 
-def _named(contender: Contender) -> tuple[str, str | None]:
-    return contender.title, contender.source or None
-
-
-def _column(contender: Contender, *, parts: tuple[str, ...] = ()) -> Column:
-    return Column(title=contender.title, source=contender.source, parts=parts)
-
-
-# Tables as CSV: all digits, so that reading gives the same numbers.
+# CSV: all digits, so that reading gives the same numbers
 
 
 def csv_text(table: Table) -> str:
-    """With a head of one line; what is not there is empty."""
+    """A table as CSV with a head of one line; what is not there is empty."""
     stream = StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow([head for column in table.columns for head in _heads(column)])
+    writer.writerow([head for column in table.columns for head in _csv_heads(column)])
     for row in table.rows:
-        writer.writerow(
-            [value for entry, column in zip(row, table.columns, strict=True) for value in numbers(entry, column)]
-        )
+        entries = zip(row, table.columns, strict=True)
+        writer.writerow([number for entry, column in entries for number in _numbers(entry, column)])
     return stream.getvalue()
 
 
-def _heads(column: Column) -> tuple[str, ...]:
+def _csv_heads(column: Column) -> Sequence[str]:
     title = f"{column.title} ({column.source})" if column.source else column.title
-    return tuple(f"{title} {part}" for part in column.parts) or (title,)
+    return [f"{title} {part}" for part in column.parts] or [title]
 
 
-# Tables as LaTeX, to be included in a table environment.
+def _numbers(entry: Entry, column: Column) -> Sequence[str | int | float | None]:
+    """The numbers of an entry, one for each part of its column."""
+    match entry:
+        case Score():
+            return entry.mean, entry.spread
+        case WinRecord():
+            return entry
+        case None:
+            return (None,) * max(1, len(column.parts))
+        case _:
+            return (entry,)
 
-_ESCAPED = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "#": r"\#",
-    "%": r"\%",
-    "_": r"\_",
-    "^": r"\textasciicircum{}",
-    "~": r"\textasciitilde{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    '"': r"\textquotedbl{}",
-    "†": r"\textdagger{}",
-    "±": r"\textpm{}",
-    "–": "--",
-}
-_ESCAPES = str.maketrans(_ESCAPED)
+
+# LaTeX, to be included in a table environment
+
+_ESCAPES = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "{": r"\{",
+        "}": r"\}",
+        "$": r"\$",
+        "&": r"\&",
+        "#": r"\#",
+        "%": r"\%",
+        "_": r"\_",
+        "^": r"\textasciicircum{}",
+        "~": r"\textasciitilde{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        '"': r"\textquotedbl{}",
+        "†": r"\textdagger{}",
+        "±": r"\textpm{}",
+        "–": "--",
+    }
+)
 
 
 def latex(table: Table) -> str:
-    """A tabular with the rules of booktabs; the best score of a row is bold, the second best underlined."""
-    alignments = "".join("l" if _is_text(table, index) else "r" for index in range(len(table.columns)))
+    """A table as a tabular with the rules of booktabs; the best score is bold, the second best underlined."""
+    columns = range(len(table.columns))
+    alignments = ["l" if any(isinstance(row[column], str) for row in table.rows) else "r" for column in columns]
     sources = dict.fromkeys(column.source for column in table.columns if column.source)
+    heads = [escaped(each.title) + (r"\textsuperscript{\textdagger}" if each.source else "") for each in table.columns]
+    bodies = [[_latex_entry(*each) for each in zip(row, table.columns, strict=True)] for row in table.rows]
+    head, *body = (f"{' & '.join(line)} \\\\" for line in (heads, *bodies))
     lines = [
         f"% {_one_line(table.title)}; needs \\usepackage{{booktabs}}.",
         *(f"% A dagger marks what is published: {_one_line(source)}" for source in sources),
-        rf"\begin{{tabular}}{{{alignments}}}",
+        rf"\begin{{tabular}}{{{''.join(alignments)}}}",
         r"\toprule",
-        _line([_head(column) for column in table.columns]),
+        head,
         r"\midrule",
-        *(_line([_entry(*each) for each in zip(row, table.columns, strict=True)]) for row in table.rows),
+        *body,
         r"\bottomrule",
         r"\end{tabular}",
     ]
@@ -392,35 +344,19 @@ def _one_line(text: str) -> str:
     return " ".join("".join(character if character.isprintable() else " " for character in text).split())
 
 
-def _is_text(table: Table, index: int) -> bool:
-    return any(isinstance(row[index], str) for row in table.rows)
-
-
-def _line(cells: list[str]) -> str:
-    return f"{' & '.join(cells)} \\\\"
-
-
-def _head(column: Column) -> str:
-    return escaped(column.title) + (r"\textsuperscript{\textdagger}" if column.source else "")
-
-
-def _entry(entry: Entry, column: Column) -> str:
+def _latex_entry(entry: Entry, column: Column) -> str:
     match entry:
         case None:
             return "--"
         case Score():
-            return _score(entry, column.digits)
+            mean = f"{entry.mean:.{column.digits}f}"
+            marked = {"best": rf"\textbf{{{mean}}}", "second": rf"\underline{{{mean}}}"}.get(entry.mark, mean)
+            return marked if entry.spread is None else rf"{marked} $\pm$ {entry.spread:.{column.digits}f}"
         case WinRecord():
-            return f"{entry.wins}--{entry.ties}--{entry.losses}"
+            return "--".join(map(str, entry))
         case float():
             return f"{entry:.{column.digits}f}"
         case str():
             return escaped(entry)
         case _:
             return str(entry)
-
-
-def _score(score: Score, digits: int) -> str:
-    mean = f"{score.mean:.{digits}f}"
-    marked = {"best": rf"\textbf{{{mean}}}", "second": rf"\underline{{{mean}}}"}.get(score.mark, mean)
-    return marked if score.spread is None else rf"{marked} $\pm$ {score.spread:.{digits}f}"

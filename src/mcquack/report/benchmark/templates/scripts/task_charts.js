@@ -1,4 +1,107 @@
-// What one task takes for what: its confusion matrix and its kernel.
+// How one task was trained, and what it takes for what: curves, confusion matrix and kernel.
+
+const CURVE_GROUPS = [
+  ["Loss", /loss/],
+  ["Alignment", /alignment/],
+  ["Accuracy", /accuracy/],
+];
+
+function historyPart(history) {
+  if (!history) return null;
+  const { epoch, ...columns } = history;
+  const names = Object.keys(columns);
+  const groups = CURVE_GROUPS.map(([title, pattern]) => [title, names.filter((name) => pattern.test(name))]);
+  const panels = groups
+    .filter(([, found]) => found.length > 0)
+    .map(([title, found]) => historyPanel(title, found, columns, epoch));
+  return panels.length > 0 ? widePart("Training", h("div", { class: "panels" }, panels)) : null;
+}
+
+function historyPanel(title, names, columns, epoch) {
+  const lines = names.map((name, index) => {
+    const isValidation = name.startsWith("validation");
+    return {
+      name: curveName(name, title),
+      points: columns[name].map((value, at) => [epoch ? epoch[at] : at + 1, value ?? NaN]),
+      colour: isValidation ? "var(--muted)" : `var(--model-${index % 10})`,
+      classes: isValidation ? "dashed" : "",
+      isDashed: isValidation,
+    };
+  });
+  const drawn = lines.filter((line) => line.points.some((point) => Number.isFinite(point[1])));
+  const holder = h("div", { class: "panel" });
+  const key = drawn.map((line) =>
+    h("span", {}, h("i", { class: line.isDashed && "dashed", style: { color: line.colour } }), line.name),
+  );
+  if (drawn.length === 0) return null;
+  whenShown(
+    (width) =>
+      holder.replaceChildren(
+        linePlot(drawn, { width, height: 190, label: `${title} over the epochs` }),
+      ),
+    holder,
+  );
+  return h("div", {}, h("div", { class: "key" }, h("span", {}, title), key), holder);
+}
+
+/** "validation_loss" is "validation" under the heading Loss, and "loss_kao" is "kao". */
+function curveName(name, title) {
+  const words = name.split("_").filter((word) => word !== title.toLowerCase());
+  return words.join(" ") || "training";
+}
+
+/** Draws once the dialog is open, and again when its width changes. */
+function whenShown(draw, holder) {
+  byId("task").addEventListener("shown", () => onWidth(holder, draw), { once: true });
+}
+
+/** A line plot over whole epochs of ``lines`` {points: [[x, y]…], colour, classes}; ``y`` may be NaN where there is a gap. */
+function linePlot(lines, { width, height, label }) {
+  const points = lines.flatMap((line) => line.points.filter((point) => Number.isFinite(point[1])));
+  const xs = points.map((point) => point[0]);
+  const [x0, x1] = [Math.min(...xs), Math.max(...xs)];
+  const [low, high] = padded(points.map((point) => point[1]));
+  const yTicks = ticks(low, high, 4);
+  const left = 12 + Math.max(...yTicks.values.map((value) => textWidth(value.toFixed(yTicks.digits), 11.5)));
+  const x = (value) => left + (x1 > x0 ? (value - x0) / (x1 - x0) : 0.5) * (width - left - 8);
+  const y = (value) => 8 + ((high - value) / (high - low)) * (height - 42);
+  const xTicks = x1 > x0 ? ticks(x0, x1, Math.max(2, Math.min(6, width / 60))).values.filter(Number.isInteger) : [x0];
+  return s(
+    "svg",
+    { class: "chart", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label },
+    yTicks.values.map((value) => [
+      s("line", { class: "grid", x1: left, x2: width - 8, y1: y(value), y2: y(value) }),
+      quietText(left - 7, y(value) + 4, value.toFixed(yTicks.digits), "end"),
+    ]),
+    xTicks.map((value) => quietText(x(value), height - 18, String(value))),
+    quietText(width - 8, height - 3, "epoch", "end"),
+    lines.map((line) => lineOf(line, x, y)),
+  );
+}
+
+function quietText(x, y, text, anchor = "middle") {
+  return s("text", { class: "quiet", x, y, "text-anchor": anchor }, text);
+}
+
+function padded(values) {
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  const pad = (high - low || 0.1 * Math.abs(high) || 0.1) * 0.06;
+  return [low - pad, high + pad];
+}
+
+function lineOf({ points, colour, classes }, x, y) {
+  const known = points.filter((point) => Number.isFinite(point[1]));
+  if (known.length === 1)
+    return s("circle", { cx: x(known[0][0]), cy: y(known[0][1]), r: 3, style: { fill: colour } });
+  let isDrawing = false;
+  const steps = points.map(([at, value]) => {
+    if (!Number.isFinite(value)) return ((isDrawing = false), "");
+    const step = `${isDrawing ? "L" : "M"}${x(at).toFixed(1)},${y(value).toFixed(1)}`;
+    isDrawing = true;
+    return step;
+  });
+  return s("path", { class: `curve ${classes}`, d: steps.join(""), style: { stroke: colour } });
+}
 
 function classNames(details, count) {
   return Array.from({ length: count }, (_, index) => String(details.class_names?.[index] ?? index));

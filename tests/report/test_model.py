@@ -1,0 +1,270 @@
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.testing import assert_allclose, assert_array_equal
+
+from mcquack.errors import InvalidInputError
+from mcquack.report import plot_embedding, plot_history, plot_kernel
+from mcquack.report.model import fidelity_plane
+from mcquack.report.style import MOST_SAMPLES
+from tests.report.fakes import FakeModel, random_states
+
+
+def test_every_panel_shows_its_columns():
+    model = FakeModel(["a", "b"], validated=True)
+    loss, alignment, accuracy = plot_history(model).axes
+    assert set(curves(loss)) == {"alignment (KAO)", "centroids (CO)", "validation"}
+    assert set(curves(alignment)) == {"training", "validation", "ceiling 1/√2 = 0.71"}
+    assert set(curves(accuracy)) == {"training", "validation"}
+    assert_array_equal(curves(loss)["alignment (KAO)"], [row["loss_kao"] for row in model.history_])
+    assert_array_equal(curves(loss)["validation"], [1 - row["validation_alignment"] for row in model.history_])
+    assert_array_equal(curves(accuracy)["validation"], [row["validation_accuracy"] for row in model.history_])
+
+
+def test_without_validation_no_curve_is_drawn_for_it():
+    assert not any("validation" in curves(ax) for ax in plot_history(FakeModel(["a", "b"])).axes)
+
+
+@pytest.mark.parametrize("n_classes", [2, 10])
+def test_the_ceiling_is_one_over_the_root_of_the_number_of_classes(n_classes):
+    ax = plot_history(FakeModel(list(range(n_classes)))).axes[1]
+    (ceiling,) = [values for label, values in curves(ax).items() if label.startswith("ceiling")]
+    assert_allclose(ceiling, 1 / np.sqrt(n_classes))
+
+
+def test_an_epoch_without_validation_leaves_a_gap():
+    model = FakeModel(["a", "b"], validated=True)
+    model.history_[2]["validation_accuracy"] = None
+    assert_array_equal(np.isnan(curves(plot_history(model).axes[2])["validation"]), [False, False, True, False, False])
+
+
+def test_the_kept_epoch_is_marked_in_every_panel():
+    model = FakeModel(["a", "b"])
+    model.best_epoch_ = 3
+    for ax in plot_history(model).axes:
+        (mark,) = [line for line in ax.lines if line.get_label() == "kept: epoch 3"]
+        assert_array_equal(mark.get_xdata(), [3, 3])
+
+
+def test_a_loss_that_was_not_trained_is_not_drawn():
+    model = FakeModel(["a", "b"])
+    for row in model.history_:
+        row["loss_kao"] = None
+    assert set(curves(plot_history(model).axes[0])) == {"centroids (CO)"}
+
+
+def test_a_single_epoch_is_a_visible_dot():
+    (line,) = plot_history(FakeModel(["a", "b"], n_epochs=1)).axes[2].lines
+    assert line.get_marker() == "o"
+
+
+def test_a_model_without_history_is_refused():
+    with pytest.raises(InvalidInputError, match="no training history"):
+        plot_history(FakeModel(["a", "b"], n_epochs=0))
+
+
+def curves(ax: Axes) -> dict[str, np.ndarray]:
+    return {str(line.get_label()): np.asarray(line.get_ydata()) for line in ax.lines}
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 10])
+def test_rows_are_the_kernel_sorted_by_class(n_classes):
+    model = FakeModel([f"class {index}" for index in range(n_classes)])
+    X, y = model.samples(40)
+    (image,) = kernel_axes(plot_kernel(model, X, y)).images
+    expected = np.concatenate([model.transform(X[y == name]) for name in model.classes_])
+    assert image.get_array().shape == (40, n_classes)
+    assert_allclose(image.get_array(), expected, rtol=1e-12)
+
+
+def test_lines_part_the_classes():
+    model = FakeModel(["a", "b", "c"])
+    X, _ = model.samples(10)
+    ax = kernel_axes(plot_kernel(model, X, list("aaabbbbbcc")))
+    rows, columns = ax.collections
+    assert_array_equal([segment[0, 1] for segment in rows.get_segments()], [2.5, 7.5])
+    assert_array_equal([segment[0, 0] for segment in columns.get_segments()], [0.5, 1.5])
+
+
+def test_classes_are_named_at_the_middle_of_their_rows_and_at_their_column():
+    model = FakeModel(["a", "b", "c"])
+    X, _ = model.samples(10)
+    ax = kernel_axes(plot_kernel(model, X, list("aaaabbbbcc")))
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["a", "b", "c"]
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["a", "b", "c"]
+    assert_array_equal(ax.get_yticks(), [1.5, 5.5, 8.5])
+
+
+def test_centroids_of_a_class_stand_side_by_side_below_its_name():
+    model = FakeModel(["a", "b", "c"], k=2)
+    X, y = model.samples(9)
+    ax = kernel_axes(plot_kernel(model, X, y))
+    assert ax.images[0].get_array().shape == (9, 6)
+    rows, columns = ax.collections
+    assert_array_equal([segment[0, 0] for segment in columns.get_segments()], [1.5, 3.5])
+    assert_array_equal([segment[:, 0] for segment in rows.get_segments()], [[-0.5, 5.5]] * 2)
+    assert_array_equal(ax.get_xticks(), [0.5, 2.5, 4.5])
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["a", "b", "c"]
+
+
+def test_a_class_without_samples_keeps_its_column_and_has_no_rows():
+    model = FakeModel(["a", "b", "c"])
+    X, _ = model.samples(4)
+    ax = kernel_axes(plot_kernel(model, X, list("aacc")))
+    assert ax.images[0].get_array().shape == (4, 3)
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["a", "c"]
+    assert len(ax.collections[0].get_segments()) == 1
+
+
+def test_names_of_classes_too_small_to_name_are_left_out():
+    model = FakeModel([0, 1])
+    X, _ = model.samples(200)
+    ax = kernel_axes(plot_kernel(model, X, np.r_[1, np.zeros(199, dtype=int)]))
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["0"]
+
+
+def test_a_kernel_of_zeros_can_be_drawn():
+    model = FakeModel(["a", "b"])
+    X, y = model.samples(4)
+    (image,) = kernel_axes(plot_kernel(model, 0 * X, y)).images
+    assert image.get_clim() == (0, 1)
+
+
+def test_a_kernel_draws_into_given_axes():
+    figure = Figure()
+    left, right = figure.subplots(1, 2)
+    model = FakeModel(["a", "b"])
+    assert plot_kernel(model, *model.samples(6), ax=right) is figure
+    assert len(right.images) == 1
+    assert not left.images
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (["a", "b"], "X has 3 rows but y has 2 labels"),
+        (["a", "b", "z"], "labels z, which the model was not trained on"),
+        ([["a"], ["b"], ["a"]], r"array of shape \(3, 1\)"),
+        ([], "no samples"),
+    ],
+)
+def test_bad_labels_are_refused(labels, message):
+    model = FakeModel(["a", "b"])
+    X, _ = model.samples(3)
+    with pytest.raises(InvalidInputError, match=message):
+        plot_kernel(model, X, labels)
+
+
+def kernel_axes(figure: Figure) -> Axes:
+    return figure.axes[0]
+
+
+def fidelities(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    return np.abs(left @ right.conj().T) ** 2
+
+
+@pytest.mark.parametrize("k", [1, 3])
+@pytest.mark.parametrize("n_classes", [2, 10])
+def test_every_sample_is_a_point_and_every_centroid_a_star(n_classes, k):
+    model = FakeModel(list(range(n_classes)), k=k)
+    ax = plot_embedding(model, *model.samples(50)).axes[0]
+    points, stars = ax.collections[::2], ax.collections[1::2]
+    assert [len(of_class.get_offsets()) for of_class in points] == [50 // n_classes] * n_classes
+    assert [len(star.get_offsets()) for star in stars] == [k] * n_classes
+    for of_class, star in zip(points, stars, strict=True):
+        assert_allclose(of_class.get_facecolor()[0, :3], star.get_facecolor()[0, :3])
+
+
+def test_classes_differ_in_colour_and_shape_and_are_named():
+    model = FakeModel([f"class {index}" for index in range(10)])
+    legend = plot_embedding(model, *model.samples(50)).axes[0].get_legend()
+    looks = {(handle.get_color(), handle.get_marker()) for handle in legend.legend_handles}
+    assert len(looks) == 11
+    assert [text.get_text() for text in legend.get_texts()] == [*model.classes_, "centroid"]
+
+
+def test_global_phases_do_not_move_a_point():
+    states, centroids = random_states(20, 3, seed=0), random_states(2, 3, seed=1)
+    phases = np.exp(2j * np.pi * np.random.default_rng(2).random((20, 1)))
+    plain = fidelity_plane(states, fidelities(states, centroids))
+    turned = fidelity_plane(phases * states, fidelities(phases * states, centroids))
+    assert_allclose(turned.samples, plain.samples, atol=1e-10)
+    assert_allclose(turned.centroids, plain.centroids, atol=1e-10)
+
+
+def test_the_plane_is_that_of_the_principal_components_of_the_density_matrices():
+    states, centroids = random_states(20, 2, seed=0), random_states(3, 2, seed=1)
+    plane = fidelity_plane(states, fidelities(states, centroids))
+    densities, centroid_densities = (
+        np.einsum("ia,ib->iab", rows, rows.conj()).reshape(len(rows), -1) for rows in (states, centroids)
+    )
+    flat = np.hstack([densities.real, densities.imag])
+    _, singular, axes = np.linalg.svd(flat - flat.mean(axis=0), full_matrices=False)
+    projected = (flat - flat.mean(axis=0)) @ axes[:2].T
+    assert_allclose(np.abs(plane.samples), np.abs(projected), atol=1e-10)
+    assert_allclose(plane.shares, singular[:2] ** 2 / np.sum(singular**2))
+    flat_centroids = np.hstack([centroid_densities.real, centroid_densities.imag]) - flat.mean(axis=0)
+    assert_allclose(np.abs(plane.centroids), np.abs(flat_centroids @ axes[:2].T), atol=1e-10)
+
+
+def test_distances_on_a_great_circle_of_one_qubit_are_kept():
+    # These states span a plane of density matrices, so nothing is lost and distances are √(2 - 2F).
+    angles = np.linspace(0, np.pi, 7, endpoint=False)
+    states = np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(complex)
+    plane = fidelity_plane(states, fidelities(states, states))
+    distances = np.linalg.norm(plane.samples[:, None] - plane.samples, axis=-1)
+    assert_allclose(distances, np.sqrt(np.maximum(2 - 2 * fidelities(states, states), 0)), atol=1e-7)
+    assert_allclose(plane.centroids, plane.samples, atol=1e-7)
+    assert_allclose(sum(plane.shares), 1)
+
+
+def test_equal_samples_fall_on_one_point():
+    states = np.repeat(random_states(1, 2, seed=0), 5, axis=0)
+    plane = fidelity_plane(states, fidelities(states, random_states(2, 2, seed=1)))
+    assert_allclose(plane.samples, 0, atol=1e-7)
+    assert np.isfinite(plane.centroids).all()
+
+
+def test_of_many_samples_the_same_are_drawn_every_time_in_proportion():
+    model = FakeModel(["a", "b"], n_qubits=2)
+    X, _ = model.samples(MOST_SAMPLES * 4)
+    y = np.where(np.arange(len(X)) % 4 == 0, "a", "b")
+    first, second = (plot_embedding(model, X, y).axes[0].collections for _ in range(2))
+    assert [len(points.get_offsets()) for points in first[::2]] == [MOST_SAMPLES // 4, MOST_SAMPLES * 3 // 4]
+    assert_array_equal(first[0].get_offsets(), second[0].get_offsets())
+
+
+def test_data_frames_reach_the_model_as_data_frames():
+    class NamesModel(FakeModel):
+        def statevectors(self, X, /):
+            assert list(X.columns) == list("abcd")
+            return X.to_numpy().astype(complex) / np.linalg.norm(X, axis=1, keepdims=True)
+
+        def transform(self, X, /):
+            return super().transform(self.statevectors(X))
+
+    model = NamesModel(["yes", "no"], n_qubits=2)
+    frame = pd.DataFrame(np.random.default_rng(0).random((MOST_SAMPLES + 10, 4)), columns=list("abcd"))
+    figure = plot_embedding(model, frame, np.where(frame["a"] > 0.5, "yes", "no"))
+    assert sum(len(points.get_offsets()) for points in figure.axes[0].collections[::2]) == MOST_SAMPLES
+
+
+def test_an_embedding_draws_into_given_axes():
+    figure = Figure()
+    left, right = figure.subfigures(1, 2)
+    ax = right.subplots()
+    model = FakeModel(["a", "b"])
+    assert plot_embedding(model, *model.samples(6), ax=ax) is figure
+    assert len(ax.collections) == 4
+    assert not left.axes
+
+
+def test_too_few_samples_and_other_lengths_are_refused():
+    model = FakeModel(["a", "b"])
+    X, y = model.samples(5)
+    with pytest.raises(InvalidInputError, match="2 samples do not span a plane"):
+        plot_embedding(model, X[:2], y[:2])
+    with pytest.raises(InvalidInputError, match="X has 5 rows but y has 4 labels"):
+        plot_embedding(model, X, y[:4])
