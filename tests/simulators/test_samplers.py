@@ -14,7 +14,6 @@ from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.errors import InvalidInputError
 from mcquack.randomness import stream
 from mcquack.simulators import samplers
-from mcquack.simulators.hamming import hamming_distributions
 from mcquack.simulators.noise import AACHEN, NOISELESS, PITTSBURGH, noisy_hamming_counts
 from mcquack.simulators.ring import RingEngine
 from mcquack.simulators.samplers import NoisySampler, SimulatedSampler
@@ -69,8 +68,7 @@ def test_124_qubits_are_sampled_as_their_distribution_says() -> None:
     circuits = random_circuits(124, n_samples=3)
     feature_map = FeatureMap(n_qubits=124, n_features=744, n_layers=2, features_per_gate=3, final_entangler=False)
     engine, ones, zeros = RingEngine(feature_map), np.ones((2, 124, 3)), np.zeros((2, 124, 3))
-    exact = hamming_distributions(
-        engine,
+    exact = engine.hamming_distributions(
         *(engine.encode(angles.reshape(-1, 744), ones, zeros) for angles in (circuits.samples, circuits.centroids)),
     )
     counts = SimulatedSampler(seed=1).hamming_counts(circuits, shots=10_000)

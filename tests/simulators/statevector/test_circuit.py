@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from mcquack.circuits.entangler import linear_table, stored_rows
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.randomness import stream
+from mcquack.simulators.compiled.lanes import lane_count
+from mcquack.simulators.compiled.memory import aligned_zeros
 from mcquack.simulators.statevector.circuit import (
     Circuit,
     Scratch,
@@ -19,8 +21,6 @@ from mcquack.simulators.statevector.circuit import (
     scratch,
     scratch_bytes,
 )
-from mcquack.simulators.compiled.lanes import lane_count
-from mcquack.simulators.compiled.memory import aligned_zeros
 from tests.oracles import after_gate, gradient, oracle_states, phase_aligned
 from tests.problems import Problem, random_problem
 

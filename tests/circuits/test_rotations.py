@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
+from mcquack.circuits.rotations import angle_slopes, rotation_matrices
 from mcquack.randomness import stream
-from mcquack.simulators.ring.engine import angle_slopes, rotation_matrices
 from tests.oracles import gradient, rot
 
 FloatArray = NDArray[np.float64]
