@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mcquack.circuits.feature_map import FeatureMap
-from mcquack.kernels import centroid_kernel, fidelity
+from mcquack.kernels import centroid_kernel
 from mcquack.simulators.statevector import StatevectorEngine
 from tests.oracles import oracle_kernel
 from tests.problems import Problem, random_problem
@@ -32,7 +32,7 @@ def test_kernel_is_the_fidelity_of_every_pair() -> None:
 def test_pieces_change_nothing(rows_at_a_time: int, monkeypatch: pytest.MonkeyPatch) -> None:
     problem = problem_of(60)
     whole = kernel_of(problem)
-    monkeypatch.setattr(fidelity, "_chunk_rows", lambda n_qubits: rows_at_a_time)
+    monkeypatch.setattr(StatevectorEngine, "rows_at_once", rows_at_a_time)
     assert_array_equal(kernel_of(problem), whole)
 
 
@@ -40,8 +40,16 @@ def test_no_samples_give_no_rows() -> None:
     assert kernel_of(problem_of(0)).shape == (0, 3)
 
 
+class Wide(StatevectorEngine):
+    """As if there were statevectors of any width."""
+
+    def check(self, feature_map: FeatureMap) -> None:
+        pass
+
+
 @pytest.mark.parametrize("n_qubits", [*range(1, 30), 124])
 def test_pieces_are_large_enough_for_all_lanes_and_small_enough_for_memory(n_qubits: int) -> None:
-    rows = fidelity._chunk_rows(n_qubits)
+    rows = Wide(FeatureMap(n_qubits=n_qubits, n_features=1, n_layers=1)).rows_at_once
+    assert rows is not None
     assert rows >= 16
     assert rows == 16 or rows * 2**n_qubits * 8 <= 64 * 2**20

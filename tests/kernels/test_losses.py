@@ -1,4 +1,4 @@
-"""Kernel-target alignment: its bound, its invariances, its derivative, and the trap of three classes."""
+"""Kernel-target alignment, its bound, its invariances and its derivative; and the losses that training makes small."""
 
 import warnings
 from typing import Any
@@ -11,7 +11,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
 from mcquack.errors import InvalidInputError
-from mcquack.kernels import alignment_gradient, ideal_kernel, target_alignment
+from mcquack.kernels import Alignment, CrossEntropy, alignment_gradient, ideal_kernel, loss_of, target_alignment
+from mcquack.kernels.losses import LOSSES, loss_row, loss_terms
 from mcquack.randomness import stream
 from tests.oracles import gradient
 
@@ -228,3 +229,78 @@ def test_inputs_stay_as_they_are() -> None:
     alignment_gradient(K, labels, row_weights=weights)
     for array, copy in zip((K, labels, weights), before, strict=True):
         assert_array_equal(array, copy)
+
+
+# Losses as values
+
+
+@pytest.mark.parametrize("kind", [Alignment, CrossEntropy])
+@pytest.mark.parametrize("class_score", ["mean", None, 0, ["max"]])
+def test_other_scores_are_refused_by_name_and_value(kind: Any, class_score: Any) -> None:
+    with pytest.raises(InvalidInputError, match="class_score must be"):
+        kind(class_score=class_score)
+
+
+@pytest.mark.parametrize("beta", [0, -1.0, float("nan"), float("inf"), "10", None])
+def test_the_sharpness_of_the_cross_entropy_is_positive(beta: Any) -> None:
+    with pytest.raises(InvalidInputError, match="beta must be a positive number"):
+        CrossEntropy(beta=beta)
+
+
+@pytest.mark.parametrize("name", ["alignment", "cross_entropy"])
+def test_names_stand_for_losses_with_their_defaults(name: Any) -> None:
+    assert loss_of(name) == LOSSES[name]()
+    assert loss_of(LOSSES[name](class_score="sum")).class_score == "sum"
+    assert LOSSES[name]() == LOSSES[name]() != LOSSES[name](class_score="sum")
+
+
+@pytest.mark.parametrize("choice", ["hinge", "", None, 1, Alignment, abs, np.mean, ["alignment"]])
+def test_what_is_no_loss_is_refused(choice: Any) -> None:
+    with pytest.raises(InvalidInputError, match="loss must be 'alignment' or 'cross_entropy', or a loss such as"):
+        loss_of(choice)
+
+
+@given(kernel=kernels(), weighted=st.booleans())
+def test_the_alignment_loss_is_one_minus_the_alignment(kernel: tuple[FloatArray, IntArray], weighted: bool) -> None:
+    K, labels = kernel
+    weights = random_weights(len(labels)) if weighted else np.ones(len(labels))
+    value, slopes = Alignment()(K, labels, weights)
+    assert value == 1 - target_alignment(K, labels, row_weights=weights)
+    assert_array_equal(slopes, -alignment_gradient(K, labels, row_weights=weights))
+
+
+@given(kernel=kernels(), beta=st.floats(0.1, 100))
+def test_the_cross_entropy_is_that_of_a_softmax(kernel: tuple[FloatArray, IntArray], beta: float) -> None:
+    K, labels = kernel
+    weights = random_weights(len(labels)) + 0.01
+    shares = np.exp(beta * K) / np.exp(beta * K).sum(axis=1, keepdims=True)
+    expected = -np.average(np.log(shares[np.arange(len(K)), labels]), weights=weights)
+    value, slopes = CrossEntropy(beta=beta)(K, labels, weights)
+    assert_allclose(value, expected, rtol=1e-9, atol=1e-12)
+    assert_allclose(slopes.sum(axis=1), 0, atol=1e-10)  # because a constant for all classes changes nothing
+    assert_allclose(CrossEntropy(beta=beta)(K + 7.0, labels, weights)[0], value, rtol=1e-9, atol=1e-9)
+
+
+def test_the_cross_entropy_bears_scores_of_any_size_and_no_weights_at_all() -> None:
+    value, slopes = CrossEntropy(beta=1e6)(np.array([[1.0, 0.0], [1.0, 0.0]]), np.array([0, 1]), np.ones(2))
+    assert_allclose(value, 5e5)
+    assert np.isfinite(slopes).all()
+    value, slopes = CrossEntropy()(np.eye(2), np.array([0, 1]), np.zeros(2))
+    assert value == 0
+    assert_array_equal(slopes, np.zeros((2, 2)))
+
+
+@pytest.mark.parametrize("loss", [Alignment(), CrossEntropy(beta=3.0)], ids=lambda loss: loss.name)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("stride", [1, 3])
+def test_compiled_losses_are_the_same(loss: Any, dtype: type, stride: int) -> None:
+    rng = stream(0, "compiled losses")
+    S, labels, weights = rng.uniform(size=(7, 4)).astype(dtype), rng.integers(4, size=7), rng.uniform(size=7)
+    value, slopes = loss(S, labels, weights)
+    terms = loss_terms(loss.compiled, loss.beta, S, labels, weights)
+    assert_allclose(terms[0], value, rtol=1e-6 if dtype is np.float32 else 1e-12)
+    for row in range(len(S)):
+        found = np.zeros(4 * stride)
+        loss_row(loss.compiled, terms, S[row], labels[row], weights[row], found, stride)
+        assert_allclose(found[::stride], slopes[row], rtol=0, atol=1e-6 if dtype is np.float32 else 1e-13)
+        assert_array_equal(found.reshape(4, stride)[:, 1:], 0)

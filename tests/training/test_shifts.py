@@ -114,8 +114,8 @@ def test_values_are_those_of_the_engine_behind(method: Any) -> None:
     samples = engine.encode(PROBLEM.X, PROBLEM.weights, PROBLEM.bias)
     assert_array_equal(method(engine).fidelities(samples, samples), engine.fidelities(samples, samples))
     assert method(engine).feature_map == PROBLEM.feature_map
-    assert not method(engine).splits_rows
-    assert method(sampled(PROBLEM, Remembering())).splits_rows
+    assert not method(engine).takes_all_rows
+    assert method(sampled(PROBLEM, Remembering())).takes_all_rows
 
 
 @every_method
