@@ -353,3 +353,12 @@ def test_whole_numbers_of_every_kind_are_taken(settings: dict[str, Any]) -> None
 def test_what_is_inside_is_an_engine(engine: Any) -> None:
     with pytest.raises(InvalidInputError, match="engine must be 'auto' or 'statevector' or 'ring', or an engine"):
         Shots(5, engine=engine)
+
+
+def test_shots_of_shots_are_refused() -> None:
+    with pytest.raises(InvalidInputError, match="engine must be an exact one"):
+        Shots(5, engine=Shots(6))
+
+
+def test_a_sampler_is_told() -> None:
+    assert repr(SampledEngine(SimulatedSampler(seed=3), shots=5)).startswith("SampledEngine(SimulatedSampler(seed=3")

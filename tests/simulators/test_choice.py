@@ -29,6 +29,11 @@ def test_auto_takes_statevectors_as_long_as_they_fit(name: Any, n_qubits: int, e
     engine.check(FeatureMap(n_qubits=n_qubits, n_features=4, n_layers=2))
 
 
+def test_wider_circuits_than_any_engine_takes_are_refused_by_the_one_that_takes_most() -> None:
+    with pytest.raises(InvalidInputError, match="the ring engine takes 1 to 100,000 qubits, got 100001"):
+        engine_of("auto", 100_001).check(FeatureMap(n_qubits=100_001, n_features=4, n_layers=1))
+
+
 @pytest.mark.parametrize("engine", [StatevectorEngine(dtype="float64", n_threads=3), RingEngine(n_threads=3)])
 def test_an_engine_is_itself(engine: Any) -> None:
     assert engine_of(engine, 6) is engine

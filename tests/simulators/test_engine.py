@@ -1,5 +1,7 @@
 """What all engines have from their base class: circuits bound later, pieces of kernels, and distributions of ones."""
 
+import copy
+import pickle
 from typing import Any
 
 import numpy as np
@@ -97,6 +99,41 @@ def test_settings_make_the_same_engine(engine: Any) -> None:
     assert again.settings() == engine.settings() == {"dtype": engine.dtype.name, "n_threads": engine.n_threads}
     written = f"dtype={engine.dtype.name!r}, n_threads={engine.n_threads}"
     assert repr(again) == repr(engine) == f"{type(engine).__name__}({written})"
+
+
+@every_engine
+def test_engines_are_equal_that_answer_alike(engine: Engine[Any]) -> None:
+    """So that clones and loaded models can be compared by their settings."""
+    again = copy.deepcopy(engine)
+    assert again == engine
+    assert hash(again) == hash(engine)
+    assert pickle.loads(pickle.dumps(engine)) == engine
+    assert engine.on(OTHER) == again.on(OTHER) != engine != engine.on(PROBLEM.feature_map)
+    assert engine not in [other for other in UNBOUND.values() if other is not engine]
+    assert engine != "ring"
+
+
+def test_other_settings_make_other_engines() -> None:
+    engines = [
+        StatevectorEngine(),
+        StatevectorEngine(dtype="float64"),
+        StatevectorEngine(n_threads=1),
+        RingEngine(),
+        Shots(5),
+        Shots(6),
+        Shots(5, engine="ring"),
+        Shots(5, engine=RingEngine()),
+        Shots(5).on(OTHER, seed=1),
+        Shots(5).on(OTHER, seed=2),
+        SampledEngine(SimulatedSampler(), shots=5),
+        SampledEngine(SimulatedSampler(seed=1), shots=5),
+        TolerantEngine(RingEngine(OTHER), tolerance=1),
+        TolerantEngine(RingEngine(OTHER), tolerance=2),
+        SpsaEngine(RingEngine(OTHER), seed=1),
+        SpsaEngine(RingEngine(OTHER), seed=2),
+    ]
+    for place, engine in enumerate(engines):
+        assert [other == engine for other in engines] == [number == place for number in range(len(engines))]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,6 @@ from mcquack.circuits.feature_map import FeatureMap
 from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.errors import InvalidInputError
 from mcquack.randomness import stream
-from mcquack.simulators import samplers
 from mcquack.simulators.noise import AACHEN, NOISELESS, PITTSBURGH, noisy_hamming_counts
 from mcquack.simulators.ring import RingEngine
 from mcquack.simulators.samplers import NoisySampler, SimulatedSampler
@@ -80,7 +79,7 @@ def test_124_qubits_are_sampled_as_their_distribution_says() -> None:
 def test_rows_beyond_what_fits_at_once_are_the_same_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     circuits, sampler = random_circuits(3), SimulatedSampler(engine="statevector")
     whole = sampler.hamming_counts(circuits, shots=50)
-    monkeypatch.setattr(samplers, "_AMPLITUDES_AT_ONCE", 8)
+    monkeypatch.setattr(StatevectorEngine, "rows_at_once", 1)
     assert_array_equal(sampler.hamming_counts(circuits, shots=50), whole)
 
 

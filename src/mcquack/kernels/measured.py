@@ -324,6 +324,9 @@ class SampledEngine(Engine[AngleRows]):
     def _likeness(self) -> Any:
         return self._feature_map, self.settings(), self.sampler
 
+    def __repr__(self) -> str:
+        return self._written(repr(self.sampler))
+
     def on(self, feature_map: FeatureMap, *, seed: int = 0) -> Self:
         """This engine for a circuit; the sampler stays the same."""
         return type(self)(self.sampler, feature_map, **self.settings())

@@ -212,7 +212,7 @@ def _from_version_1(settings: dict[str, Any]) -> dict[str, Any]:
     given["feature_map"] = "paper" if given.pop("final_entangler") else "device"
     scaled_to = given.pop("feature_range")
     given["scale"] = scaled_to if given["scale"] else False
-    name = given.pop("engine", "statevector")
+    name = given.pop("engine") if "class_score" in given else "statevector"
     if name == "auto":
         name = engine_of("auto", given["n_qubits"]).name
     exact = {"name": name, **how}
@@ -251,6 +251,8 @@ def _engine(plain: Any, *, inside: bool = False) -> str | Engine[Any]:
     if not isinstance(plain, dict) or plain.get("name") not in kinds:
         raise ModelFileError("its engine is none that this mcquack knows; upgrade it.")
     settings = {name: value for name, value in plain.items() if name != "name"}
+    if not settings.keys() <= kinds[plain["name"]]().settings().keys():
+        raise ModelFileError("its engine has settings that this mcquack does not know; upgrade it.")
     if "engine" in settings:
         settings["engine"] = _engine(settings["engine"], inside=True)
     made: Engine[Any] = kinds[plain["name"]](**settings)

@@ -220,9 +220,12 @@ class Engine(ABC, Generic[E]):
         return hash((type(self), self._feature_map))
 
     def __repr__(self) -> str:
+        return self._written()
+
+    def _written(self, *first: str) -> str:
         settings = [f"{name}={value!r}" for name, value in self.settings().items()]
         circuit = [] if self._feature_map is None else [f"<{self._feature_map.n_qubits} qubits>"]
-        return f"{type(self).__name__}({', '.join(circuit + settings)})"
+        return f"{type(self).__name__}({', '.join([*first, *circuit, *settings])})"
 
 
 def checked_cotangent(cotangent: ArrayLike, samples: Encoded, centroids: Encoded) -> FloatArray:

@@ -1,4 +1,4 @@
-"""A classifier whose kernels a sampler measures: the same calls as on a simulator, within a budget of shots."""
+"""A classifier whose kernels a sampler measures: as on a simulator, with derivatives from values, within a budget."""
 
 import copy
 import pickle
@@ -16,43 +16,42 @@ from mcquack import McQuackClassifier, QuackClassifier, load
 from mcquack.arrays import IntArray
 from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.errors import DeviceError, InvalidInputError, ShotBudgetError
-from mcquack.kernels.losses import target_alignment
+from mcquack.kernels import SampledEngine, Shots
 from mcquack.kernels.bitflip import mean_hamming, tolerant_kernel
+from mcquack.kernels.losses import target_alignment
 from mcquack.models.model_file import read_model
+from mcquack.simulators.choice import ENGINES
 from mcquack.simulators.noise import PITTSBURGH
+from mcquack.simulators.ring import RingEngine
 from mcquack.simulators.samplers import NoisySampler, SimulatedSampler
+from mcquack.simulators.statevector import StatevectorEngine
 from tests.models.sameness import assert_same_model, assert_same_training
 from tests.training.measured import Remembering
 
 X, Y = make_blobs(24, n_features=8, centers=2, cluster_std=3.5, random_state=3)
+FEW_X, FEW_Y = make_blobs(12, n_features=4, centers=2, cluster_std=2.0, random_state=0)
 SAMPLER = SimulatedSampler(seed=1)
 N_QUBITS = 4
 
 
-def sampled(**settings: Any) -> McQuackClassifier:
+def counting(sampler: Any = SAMPLER, **settings: Any) -> SampledEngine:
+    return SampledEngine(sampler, **{"shots": 50, **settings})
+
+
+def sampled(engine: Any = None, **settings: Any) -> McQuackClassifier:
     """Four qubits and eight features: two layers."""
-    return McQuackClassifier(
-        **{
-            "n_qubits": N_QUBITS,
-            "engine": SAMPLER,
-            "shots": 50,
-            "epochs": 3,
-            "batch_size": 8,
-            "random_state": 0,
-            **settings,
-        }
-    )
+    settings = {"n_qubits": N_QUBITS, "epochs": 3, "batch_size": 8, "random_state": 0, **settings}
+    return McQuackClassifier(**settings, engine=counting() if engine is None else engine)
 
 
 @pytest.fixture(scope="module")
 def trained() -> McQuackClassifier:
     """On a simulator; tests give it a sampler afterwards."""
-    settings = {"engine": "auto", "shots": None, "n_repetitions": 1, "epochs": 30}
-    return sampled(**settings).fit(X, Y)
+    return sampled(engine="auto", n_repetitions=1, epochs=30).fit(X, Y)
 
 
-def measuring(model: McQuackClassifier, **settings: Any) -> McQuackClassifier:
-    return copy.deepcopy(model).set_params(**settings)
+def measuring(model: McQuackClassifier, sampler: Any = SAMPLER, **settings: Any) -> McQuackClassifier:
+    return copy.deepcopy(model).set_params(engine=counting(sampler, **settings))
 
 
 # Use
@@ -60,7 +59,7 @@ def measuring(model: McQuackClassifier, **settings: Any) -> McQuackClassifier:
 
 def test_predictions_come_from_the_sampler(trained: McQuackClassifier) -> None:
     sampler = Remembering()
-    model = measuring(trained, engine=sampler, shots=50)
+    model = measuring(trained, sampler)
     assert model.predict(X).shape == (24,)
     assert model.transform(X).shape == (24, 2)
     assert sampler.shapes == [(24, 2)] * 2  # one call for each, however many rows
@@ -68,8 +67,8 @@ def test_predictions_come_from_the_sampler(trained: McQuackClassifier) -> None:
 
 @pytest.mark.parametrize("tolerance", [None, 0, 1, 4])
 def test_the_kernel_is_the_share_of_shots(trained: McQuackClassifier, tolerance: int | None) -> None:
-    model = measuring(trained, engine=SAMPLER, shots=50, bitflip_tolerance=tolerance)
-    rows = model.scaler_.transform(X).astype(model.dtype)
+    model = measuring(trained, tolerance=tolerance)
+    rows = model.scaler_.transform(X).astype(model.engine.dtype)
     embedding = {"weights": model.weights_.astype(float), "bias": model.bias_.astype(float)}
     circuits = OverlapCircuits.of(model.feature_map_, rows.astype(float), model.centroids_.astype(float), **embedding)
     counts = SAMPLER.hamming_counts(circuits, shots=50)
@@ -79,7 +78,7 @@ def test_the_kernel_is_the_share_of_shots(trained: McQuackClassifier, tolerance:
 
 
 def test_many_shots_predict_as_the_simulator_does(trained: McQuackClassifier) -> None:
-    model = measuring(trained, engine=SAMPLER, shots=40_000)
+    model = measuring(trained, shots=40_000)
     assert_allclose(model.transform(X), trained.transform(X), rtol=0, atol=0.015)
     assert_allclose(model.decision_function(X), trained.decision_function(X), rtol=0, atol=0.05)
     assert np.mean(model.predict(X) == trained.predict(X)) > 0.9
@@ -92,8 +91,8 @@ def test_ties_are_broken_by_the_mean_number_of_ones() -> None:
             counts[:, 0, 3] = counts[:, 1, 1] = shots
             return counts
 
-    model = sampled(engine="auto", shots=None, n_repetitions=1, epochs=1).fit(X, Y)
-    assert_array_equal(measuring(model, engine=Tied(), shots=9).predict(X), model.classes_[1])
+    model = sampled(engine="auto", n_repetitions=1, epochs=1).fit(X, Y)
+    assert_array_equal(measuring(model, Tied(), shots=9).predict(X), model.classes_[1])
 
 
 def test_of_several_centroids_only_those_that_tie_decide() -> None:
@@ -106,21 +105,16 @@ def test_of_several_centroids_only_those_that_tie_decide() -> None:
             counts[:, 3, 4] = 10
             return counts
 
-    model = sampled(engine="auto", shots=None, n_repetitions=1, epochs=1, n_centroids_per_class=2).fit(X, Y)
-    assert_array_equal(measuring(model, engine=Tied(), shots=10).predict(X), model.classes_[1])
-
-
-def test_shots_are_needed_in_use_too(trained: McQuackClassifier) -> None:
-    with pytest.raises(InvalidInputError, match="shots must be a whole number of at least 1"):
-        measuring(trained, engine=SAMPLER).predict(X)
+    model = sampled(engine="auto", n_repetitions=1, epochs=1, n_centroids_per_class=2).fit(X, Y)
+    assert_array_equal(measuring(model, Tied(), shots=10).predict(X), model.classes_[1])
 
 
 # Training
 
 
-@pytest.mark.parametrize("gradient", ["auto", "stochastic_shift", "parameter_shift"])
+@pytest.mark.parametrize("gradient", ["spsa", "stochastic_shift", "parameter_shift"])
 def test_a_fit_is_the_same_twice(gradient: Any) -> None:
-    once, again = (sampled(gradient=gradient, epochs=2, shots=10).fit(X, Y) for _ in range(2))
+    once, again = (sampled(counting(shots=10, gradient=gradient), epochs=2).fit(X, Y) for _ in range(2))
     assert_same_training(once, again)
     assert once.shots_ == again.shots_ == 2 * once.epoch_shots(X, Y)
 
@@ -133,24 +127,99 @@ def test_training_on_a_noisy_device_improves_within_a_stated_budget(gradient: An
     rows, labels = make_blobs(124, n_features=8, centers=2, cluster_std=4.5, random_state=3)
     training, test = (rows[:24], labels[:24]), (rows[24:], labels[24:])
     device = NoisySampler(PITTSBURGH.scaled(5), seed=seed)
-    settings = {"gradient": gradient, "lr_ka": 0.05, "lr_co": 0.05, "batch_size": 6, "random_state": seed}
-    model = sampled(engine=device, shot_budget=budget, epochs=100, patience=None, **settings).fit(*training)
+    engine = counting(device, gradient=gradient, budget=budget)
+    settings = {"lr_ka": 0.05, "lr_co": 0.05, "batch_size": 6, "random_state": seed}
+    model = sampled(engine, epochs=100, patience=None, **settings).fit(*training)
     assert 0.9 * budget < model.shots_ <= budget
-    still = {"engine": "ring", "shots": None, "gradient": "auto", "epochs": 1, "epochs_ka": 0, "lr_co": 1e-12}
-    untrained = sampled(**{**settings, **still}).fit(*training).set_params(engine=device, shots=50)
+    still = {"engine": "ring", "epochs": 1, "epochs_ka": 0, "lr_co": 1e-12}
+    untrained = sampled(**{**settings, **still}).fit(*training).set_params(engine=counting(device))
     before, after = (target_alignment(one.transform(test[0]), test[1]) for one in (untrained, model))
     assert after > before + 0.2
     assert model.score(*test) > untrained.score(*test) + 0.2
 
 
 def test_one_repetition_is_unsaid() -> None:
-    assert sampled(epochs=1, shots=5).fit(X, Y).feature_map_.n_layers == 2
+    assert sampled(counting(shots=5), epochs=1).fit(X, Y).feature_map_.n_layers == 2
 
 
 def test_quack_takes_a_sampler_too() -> None:
-    model = QuackClassifier(n_qubits=2, engine=SAMPLER, shots=20, epochs=1, random_state=0).fit(X, Y)
+    model = QuackClassifier(n_qubits=2, engine=counting(shots=20), epochs=1, random_state=0).fit(X, Y)
     assert model.shots_ == model.epoch_shots(X, Y) > 0
     assert model.predict(X).shape == (24,)
+
+
+# Derivatives from values
+
+
+def small(engine: Any, **settings: Any) -> McQuackClassifier:
+    settings = {"n_qubits": 2, "n_repetitions": 1, "epochs": 3, "random_state": 0, **settings}
+    return McQuackClassifier(**settings, engine=engine)
+
+
+@pytest.mark.parametrize("engine", ["statevector", "ring"])
+@pytest.mark.parametrize("settings", [{}, {"training_tolerance": 1}], ids=str)
+def test_shifted_parameters_train_as_exact_derivatives_do(engine: Any, settings: dict[str, Any]) -> None:
+    """With a tolerance the statevector engine has no exact ones, and needs none."""
+    exact = small(Shots(engine=RingEngine(dtype="float64"), **settings)).fit(FEW_X, FEW_Y)
+    inside = ENGINES[engine](dtype="float64")
+    shifted = small(Shots(engine=inside, gradient="parameter_shift", **settings)).fit(FEW_X, FEW_Y)
+    for name in ("weights_", "bias_", "centroids_"):
+        assert_allclose(getattr(shifted, name), getattr(exact, name), rtol=0, atol=1e-7)
+    assert shifted.shots_ == 0
+
+
+@pytest.mark.parametrize("gradient", ["stochastic_shift", "spsa"])
+def test_estimates_train_on_simulators_too(gradient: Any) -> None:
+    model = small(
+        Shots(engine=StatevectorEngine(dtype="float64"), gradient=gradient), epochs=40, batch_size=4, patience=None
+    ).fit(FEW_X, FEW_Y)
+    assert 1 - model._best_loss > model.history_[0]["alignment"] + 0.1
+
+
+@pytest.mark.parametrize(
+    ("gradient", "n_kernels"), [("spsa", 7), ("stochastic_shift", 9), ("parameter_shift", 3 + 6 * 10)]
+)
+def test_an_epoch_costs_what_is_told_before(gradient: Any, n_kernels: int) -> None:
+    """Two layers of two qubits have twelve angles, of which two turn |0⟩ about z."""
+    model = small(counting(shots=5, gradient=gradient, dtype="float64"), epochs=2)
+    told = model.epoch_shots(FEW_X, FEW_Y)
+    assert told == n_kernels * len(FEW_X) * 2 * 5
+    assert not hasattr(model, "centroids_")
+    assert model.fit(FEW_X, FEW_Y).shots_ == 2 * told
+    with_validation = model.epoch_shots(FEW_X, FEW_Y, validation_data=(FEW_X[:3], FEW_Y[:3]))
+    assert with_validation == told + 3 * 2 * 5
+    assert small("auto").epoch_shots(FEW_X, FEW_Y) == 0
+
+
+def test_asking_for_the_cost_changes_nothing() -> None:
+    generator = np.random.RandomState(5)
+    model = small(counting(shots=5), random_state=generator, validation_fraction=0.25)
+    assert model.epoch_shots(FEW_X, FEW_Y) == model.epoch_shots(FEW_X, FEW_Y) > 0
+    assert generator.randint(2**31) == np.random.RandomState(5).randint(2**31)
+    assert not [name for name in vars(model) if name.endswith("_")]
+
+
+def test_settings_that_do_not_go_together_are_refused_wherever_training_begins() -> None:
+    model = small(Shots(engine="statevector", training_tolerance=1))
+    for use in (
+        lambda: model.fit(FEW_X, FEW_Y),
+        lambda: model.epoch_shots(FEW_X, FEW_Y),
+        lambda: model.partial_fit(FEW_X, FEW_Y, np.unique(FEW_Y)),
+    ):
+        with pytest.raises(InvalidInputError, match='training_tolerance needs engine="ring"'):
+            use()
+
+
+@pytest.mark.parametrize("engine", [SAMPLER, SimulatedSampler], ids=str)
+def test_a_sampler_alone_is_no_engine(engine: Any) -> None:
+    model = small(engine)
+    for use in (
+        lambda: model.fit(FEW_X, FEW_Y),
+        lambda: model.epoch_shots(FEW_X, FEW_Y),
+        lambda: model.partial_fit(FEW_X, FEW_Y, np.unique(FEW_Y)),
+    ):
+        with pytest.raises(InvalidInputError, match="engine must be 'auto' or 'statevector' or 'ring', or an engine"):
+            use()
 
 
 # Budget
@@ -159,17 +228,17 @@ def test_quack_takes_a_sampler_too() -> None:
 def test_training_ends_before_the_epoch_that_would_exceed_the_budget() -> None:
     per_epoch = sampled().epoch_shots(X, Y)
     sampler = Remembering()
-    model = sampled(engine=sampler, epochs=10, patience=None, shot_budget=3 * per_epoch + 1).fit(X, Y)
+    model = sampled(counting(sampler, budget=3 * per_epoch + 1), epochs=10, patience=None).fit(X, Y)
     assert (model.n_iter_, model.shots_) == (3, 3 * per_epoch)
     assert sampler.n_circuits * 50 == model.shots_
-    whole = sampled(engine=Remembering(), epochs=3, patience=None).fit(X, Y)
+    whole = sampled(counting(Remembering()), epochs=3, patience=None).fit(X, Y)
     assert_same_training(model, whole)
 
 
 def test_a_budget_below_one_epoch_is_refused_before_anything_is_sent() -> None:
     per_epoch, sampler = sampled().epoch_shots(X, Y), Remembering()
-    model = sampled(engine=sampler, shot_budget=per_epoch - 1)
-    message = rf"one epoch takes {per_epoch:,} shots, and shot_budget is {per_epoch - 1:,}; nothing was sent"
+    model = sampled(counting(sampler, budget=per_epoch - 1))
+    message = rf"one epoch takes {per_epoch:,} shots, and the budget is {per_epoch - 1:,}; nothing was sent"
     with pytest.raises(ShotBudgetError, match=message):
         model.fit_iter(X, Y)  # not even the first epoch needs to be asked for
     with pytest.raises(ShotBudgetError, match=message):
@@ -180,7 +249,7 @@ def test_a_budget_below_one_epoch_is_refused_before_anything_is_sent() -> None:
 
 def test_a_stream_has_one_budget() -> None:
     per_epoch = sampled().epoch_shots(X, Y)
-    model = sampled(shot_budget=2 * per_epoch)
+    model = sampled(counting(budget=2 * per_epoch))
     for n_calls in (1, 2):
         assert model.partial_fit(X, Y, classes=[0, 1]).shots_ == n_calls * per_epoch
     with pytest.raises(ShotBudgetError, match=rf"of which {2 * per_epoch:,} are spent"):
@@ -188,9 +257,10 @@ def test_a_stream_has_one_budget() -> None:
     assert model.n_iter_ == 2
 
 
-def test_a_simulator_has_no_use_for_a_budget() -> None:
-    model = sampled(engine="auto", shots=None, n_repetitions=1, shot_budget=1).fit(X, Y)
+def test_a_budget_is_for_training_alone() -> None:
+    model = sampled(engine="auto", n_repetitions=1).fit(X, Y)
     assert (model.shots_, model.n_iter_) == (0, 3)
+    assert measuring(model, budget=1).predict(X).shape == (24,)
 
 
 # Breaks
@@ -206,24 +276,24 @@ def test_training_goes_on_after_a_failure_with_the_same_circuits() -> None:
                 raise DeviceError("the queue is closed.")
             return super().hamming_counts(circuits, shots=shots)
 
-    model = sampled(engine=Failing())
+    model = sampled(counting(Failing()))
     with pytest.raises(DeviceError, match="queue is closed"):
         model.fit(X, Y)
     assert 0 < model.n_iter_ < 3
     for _ in model.fit_iter(X, Y, resume=True):
         pass
-    whole = sampled(engine=Remembering()).fit(X, Y)
+    whole = sampled(counting(Remembering())).fit(X, Y)
     assert_same_training(model, whole)
     assert model.shots_ == whole.shots_
 
 
 @pytest.mark.parametrize("gradient", ["spsa", "stochastic_shift"])
 def test_a_resumed_run_ends_as_one_without_a_break(gradient: Any, tmp_path: Path) -> None:
-    settings = {"gradient": gradient, "shots": 10, "patience": None}
-    budget = 4 * sampled(**settings).epoch_shots(X, Y)
-    whole = sampled(**settings, epochs=9, shot_budget=budget).fit(X, Y)
-    sampled(**settings, epochs=2, shot_budget=budget).fit(X, Y).save(tmp_path / "part.mcq", resumable=True)
-    resumed = load(tmp_path / "part.mcq").set_params(engine=SAMPLER, epochs=9)
+    budget = 4 * sampled(counting(shots=10, gradient=gradient)).epoch_shots(X, Y)
+    engine = counting(shots=10, gradient=gradient, budget=budget)
+    whole = sampled(engine, epochs=9, patience=None).fit(X, Y)
+    sampled(engine, epochs=2, patience=None).fit(X, Y).save(tmp_path / "part.mcq", resumable=True)
+    resumed = load(tmp_path / "part.mcq").set_params(engine=engine, epochs=9)
     for _ in resumed.fit_iter(X, Y, resume=True):
         pass
     assert_same_training(resumed, whole)
@@ -234,26 +304,26 @@ def test_a_resumed_run_ends_as_one_without_a_break(gradient: Any, tmp_path: Path
 
 
 def test_a_file_knows_no_sampler(tmp_path: Path) -> None:
-    model = sampled(epochs=1, bitflip_tolerance=1, shot_budget=10**6).fit(X, Y)
+    model = sampled(counting(tolerance=1, budget=10**6), epochs=1).fit(X, Y)
     model.save(tmp_path / "model.mcq")
     settings = read_model(tmp_path / "model.mcq").header["settings"]
-    assert (settings["engine"], settings["n_repetitions"]) == ("auto", 1)
+    assert (settings["engine"]["name"], settings["n_repetitions"]) == ("statevector", 1)
     assert b"ampler" not in (tmp_path / "model.mcq").read_bytes()
     again = load(tmp_path / "model.mcq")
     assert_same_model(again, model)
     assert again.shots_ == model.shots_
-    assert again.get_params() == {**model.get_params(), "engine": "auto", "n_repetitions": 1}
-    assert again.predict(X).shape == (24,)  # on a simulator, through as many shots
-    assert_array_equal(again.set_params(engine=SAMPLER).transform(X), model.transform(X))
+    assert again.get_params() == {**model.get_params(), "engine": StatevectorEngine(), "n_repetitions": 1}
+    assert again.predict(X).shape == (24,)  # on a simulator
+    assert_array_equal(again.set_params(engine=model.engine).transform(X), model.transform(X))
 
 
 def test_a_file_has_the_circuit_that_was_trained(tmp_path: Path) -> None:
     """Trained with twenty layers on a simulator, then measured by a sampler."""
-    model = sampled(engine="auto", shots=None, epochs=1).fit(X, Y).set_params(engine=SAMPLER, shots=5)
+    model = sampled(engine="auto", epochs=1).fit(X, Y).set_params(engine=counting(shots=5))
     model.save(tmp_path / "deep.mcq")
     again = load(tmp_path / "deep.mcq")
     assert (again.n_repetitions, again.feature_map_.n_layers) == (10, 20)
-    again.set_params(shots=None).partial_fit(X, Y)
+    again.partial_fit(X, Y)
 
 
 def test_clones_and_pickles_keep_the_sampler() -> None:
@@ -266,5 +336,5 @@ def test_clones_and_pickles_keep_the_sampler() -> None:
 
 
 def test_scikit_learns_tools_take_samplers() -> None:
-    scores = cross_val_score(sampled(epochs=1, shots=20), X, Y, cv=2)
+    scores = cross_val_score(sampled(counting(shots=20), epochs=1), X, Y, cv=2)
     assert scores.shape == (2,)

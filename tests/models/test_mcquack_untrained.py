@@ -13,6 +13,7 @@ from mcquack import McQuackClassifier, QuackClassifier, load
 from mcquack.arrays import IntArray
 from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.errors import InvalidInputError, ModelFileError
+from mcquack.kernels import SampledEngine
 from mcquack.models import mcquack as mcquack_module
 from mcquack.models.presets import DEVICE
 from mcquack.simulators.samplers import SimulatedSampler
@@ -73,16 +74,16 @@ def test_training_it_later_is_training_it_at_once(tmp_path: Path, way: str) -> N
         for _ in model.fit_iter(X, Y, resume=True):
             pass
     elif way == "warm_start":
-        model.set_params(epochs=3, warm_start=True).fit(X, Y)
+        model.set_params(epochs=3).fit(X, Y, warm_start=True)
     else:
         model.save(tmp_path / "m.mcq")
-        model = load(tmp_path / "m.mcq").set_params(epochs=3, warm_start=True).fit(X, Y)
+        model = load(tmp_path / "m.mcq").set_params(epochs=3).fit(X, Y, warm_start=True)
     assert_same_training(model, at_once)
 
 
 def test_a_warm_start_of_no_epochs_changes_nothing(tmp_path: Path) -> None:
     once, again = (small(epochs=3).fit(X, Y) for _ in range(2))
-    again.set_params(epochs=0, warm_start=True).fit(X, Y)
+    again.set_params(epochs=0).fit(X, Y, warm_start=True)
     assert_same_training(again, once)
     again.save(tmp_path / "m.mcq")
     assert_same_model(load(tmp_path / "m.mcq"), once)
@@ -98,7 +99,7 @@ def test_a_stream_goes_on_from_it() -> None:
 
 
 def test_it_takes_no_shots_and_no_budget() -> None:
-    model = small(engine=SimulatedSampler(), shots=10, shot_budget=1).fit(X, Y)
+    model = small(engine=SampledEngine(SimulatedSampler(), shots=10, budget=1)).fit(X, Y)
     assert model.shots_ == 0
     assert_same_model(model, small().fit(X, Y))
 
@@ -135,7 +136,7 @@ def test_overlap_circuits_are_what_a_sampler_is_asked_for(kind: type[McQuackClas
     assert circuits.shape == (5, 2 * k)
     assert model.overlap_circuits().shape == (2 * k, 2 * k)
     listener = Listener()
-    model.set_params(engine=listener, shots=5).predict(X[:5])
+    model.set_params(engine=SampledEngine(listener, shots=5)).predict(X[:5])
     assert listener.heard == [circuits.digest]
 
 
