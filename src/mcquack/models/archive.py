@@ -171,8 +171,8 @@ def _settings(plain: Mapping[str, Any], kind: type["Archived"], version: int) ->
     for later in range(version, FORMAT_VERSION):
         try:
             settings = _UPGRADES[later](settings)
-        except KeyError as missing:
-            raise ModelFileError(f"it lacks the setting {missing}; copy it again, or save the model anew.") from missing
+        except KeyError as error:
+            raise ModelFileError(f"it lacks the setting {error}; copy it again, or save the model anew.") from error
     known = set(kind._get_param_names())
     if unknown := sorted(settings.keys() - known):
         raise ModelFileError(

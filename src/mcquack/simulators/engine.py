@@ -214,7 +214,7 @@ class Engine(ABC, Generic[E]):
         return self._feature_map, self.settings()
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and self._likeness() == other._likeness()  # type: ignore[attr-defined]
+        return type(other) is type(self) and self._likeness() == other._likeness()
 
     def __hash__(self) -> int:
         return hash((type(self), self._feature_map))
