@@ -37,8 +37,9 @@ def centroid_kernel(
     >>> circuit = FeatureMap(n_qubits=2, n_features=2, n_layers=1)
     >>> ones = np.ones(circuit.parameter_shape)
     >>> X = np.array([[0.0, 1.0], [0.5, 0.5], [1.0, 0.0]])
-    >>> centroid_kernel(StatevectorEngine(circuit), X, X[:1], weights=ones, bias=ones).round(4).tolist()
-    [[1.0], [0.8809], [0.5884]]
+    >>> engine = StatevectorEngine(circuit, dtype="float64")
+    >>> centroid_kernel(engine, X, X[:1], weights=ones, bias=ones).round(4).tolist()
+    [[1.0], [0.7838], [0.3532]]
     """
     return engine.kernel(X, centroids, weights=weights, bias=bias)
 
