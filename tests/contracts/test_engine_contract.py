@@ -18,6 +18,7 @@ from mcquack.simulators.engine import Engine, Gradient
 from mcquack.simulators.ring import RingEngine
 from mcquack.simulators.statevector import StatevectorEngine
 from mcquack.training import ParameterShiftEngine
+from tests.contracts.toy_engine import ToyEngine
 from tests.oracles import oracle_kernel, slope
 from tests.problems import Problem, problems, random_problem
 
@@ -41,6 +42,7 @@ ENGINES = (
     Implementation("statevector-float32", partial(StatevectorEngine, dtype=np.float32), 5e-6),
     Implementation("parameter-shift", parameter_shift, 1e-12),
     Implementation("ring", RingEngine, 1e-12),
+    Implementation("toy", partial(ToyEngine, dtype=np.float64), 1e-12),
 )
 
 every_engine = pytest.mark.parametrize("implementation", ENGINES, ids=lambda implementation: implementation.name)

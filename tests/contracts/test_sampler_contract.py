@@ -17,7 +17,6 @@ from mcquack.hardware.opening import device_sampler
 from mcquack.hardware.services.options import Options
 from mcquack.simulators.noise import NOISELESS, PITTSBURGH
 from mcquack.simulators.samplers import NoisySampler, SimulatedSampler
-from mcquack.training import MeteredSampler
 from tests.problems import Problem, random_problem
 from tests.simulators.hamming_oracle import oracle_weights
 
@@ -42,10 +41,6 @@ def noisy(n_qubits: int, n_layers: int, *, factor: float) -> Sampler:
     return NoisySampler(PITTSBURGH.scaled(factor) if factor else NOISELESS, seed=3)
 
 
-def metered(n_qubits: int, n_layers: int) -> Sampler:
-    return MeteredSampler(SimulatedSampler(), budget=10**9)
-
-
 def device(n_qubits: int, n_layers: int, **options: Any) -> Sampler:
     """With the vendor's samplers and a ledger of ours between, as on a device."""
     return device_sampler("aer", n_qubits=n_qubits, n_layers=n_layers, options=Options(**options))
@@ -57,7 +52,6 @@ SAMPLERS = (
     Implementation("simulated-statevector", partial(simulated, engine="statevector", seed=2), max_layers=3),
     Implementation("noiseless", partial(noisy, factor=0)),
     Implementation("noisy", partial(noisy, factor=20), noiseless=False),
-    Implementation("metered", metered, max_layers=3),
     Implementation("aer", device, max_layers=3),
     Implementation("aer-v2", partial(device, api="v2"), max_qubits=3),
 )

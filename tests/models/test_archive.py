@@ -16,14 +16,18 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 
 import mcquack
 from mcquack import McQuackClassifier, QuackClassifier
+from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError, McQuackError, ModelFileError
+from mcquack.kernels import Alignment, CrossEntropy, Shots
 from mcquack.models.model_file import ModelFile, read_model, write_model
+from mcquack.simulators.ring import RingEngine
+from mcquack.simulators.statevector import StatevectorEngine
 from tests.models.sameness import assert_same_model, assert_same_state, assert_same_training
 
 IRIS_X, IRIS_Y = load_iris(return_X_y=True)
@@ -77,16 +81,28 @@ def test_labels_come_back_in_value_and_type(kind: str, tmp_path: Path) -> None:
     "changed",
     [
         {},
-        {"dtype": "float64"},
+        {"engine": StatevectorEngine(dtype="float64")},
+        {"engine": RingEngine(n_threads=2), "n_repetitions": None},
+        {"engine": StatevectorEngine(), "n_repetitions": None},
+        {"engine": Shots(20, tolerance=1)},
+        {"loss": "cross_entropy"},
+        {"loss": CrossEntropy(3.0)},
+        {"feature_map": FeatureMap(n_qubits=3, n_features=4, n_layers=1)},
+        {"feature_map": FeatureMap(n_qubits=3, n_features=4, n_layers=2, features_per_gate=3)},
         {"scale": False},
-        {"feature_range": (-1.5, 2.0)},
-        {"final_entangler": False},
+        {"scale": (-1.5, 2.0)},
+        {"feature_map": "device"},
         {"class_weight": {0: 1.0, 2: 3.5}},
         {"class_weight": {np.int64(0): np.float32(0.5)}},
         {"class_weight": "balanced", "validation_fraction": 0.2, "patience": None},
-        {"optimizer": "sgd", "lr_ka": np.float64(0.1), "batch_size": np.int64(20), "n_threads": 1},
+        {
+            "optimizer": "sgd",
+            "lr_ka": np.float64(0.1),
+            "batch_size": np.int64(20),
+            "engine": StatevectorEngine(n_threads=1),
+        },
         {"n_qubits": 4, "n_repetitions": 1},
-        {"n_centroids_per_class": 2, "class_score": "sum"},
+        {"n_centroids_per_class": 2, "loss": Alignment("sum")},
         {"random_state": None},
     ],
     ids=str,
@@ -274,9 +290,20 @@ def test_what_was_not_loaded_cannot_be_saved(tmp_path: Path) -> None:
 def test_changing_a_setting_after_training_does_not_spoil_the_file(tmp_path: Path) -> None:
     model = small().fit(IRIS_X, IRIS_Y)
     kernel = model.transform(IRIS_X)
-    for changed in ({"n_qubits": 5}, {"final_entangler": False}, {"scale": False}, {"dtype": "float64"}):
+    for changed in ({"n_qubits": 5}, {"feature_map": "device"}, {"scale": False}, {"loss": CrossEntropy()}):
         loaded = reloaded(copy.deepcopy(model).set_params(**changed), tmp_path, resumable=True)
         assert_array_equal(loaded.transform(IRIS_X), kernel, err_msg=str(changed))
+
+
+@pytest.mark.parametrize("engine", [StatevectorEngine(dtype="float64"), RingEngine(), Shots(tolerance=0)], ids=str)
+def test_another_engine_after_training_is_that_of_the_file(engine: Any, tmp_path: Path) -> None:
+    """What was trained knows nothing of engines."""
+    model = small(n_qubits=4, n_repetitions=1).fit(IRIS_X, IRIS_Y)
+    kernel = model.transform(IRIS_X)
+    loaded = reloaded(model.set_params(engine=engine), tmp_path, resumable=True)
+    assert loaded.engine == engine
+    assert_array_equal(loaded.transform(IRIS_X), model.transform(IRIS_X), strict=True)
+    assert_allclose(loaded.transform(IRIS_X), kernel, rtol=0, atol=1e-5)
 
 
 # Files that were tampered with
@@ -351,7 +378,12 @@ def remove(where: str) -> Callable[[ModelFile], None]:
 def fields(header: dict[str, Any]) -> list[str]:
     """All that the header must have; settings may be added by later versions, and rows of the history are counted."""
     inner = [f"{field}.{name}" for field in ("classes", "feature_map") for name in header[field]]
-    return [*(field for field in header if field not in ("format", "format_version")), *inner, "settings.feature_range"]
+    return [
+        *(field for field in header if field not in ("format", "format_version")),
+        *inner,
+        "settings.engine",
+        "settings.loss",
+    ]
 
 
 def test_every_field_is_needed(original: ModelFile, is_refused: Any) -> None:
@@ -384,16 +416,29 @@ HOSTILE: dict[str, list[Any]] = {
     "settings.epochs": [-1, "4", None, 1.5],
     "settings.lr_ka": [0, -1.0, "x", None, []],
     "settings.patience": [0, "x"],
-    "settings.dtype": ["float16", "object", "float64", None, 3],
+    "settings.engine": [
+        "mps", None, 3, ["ring"], {}, {"name": "mps"}, {"name": ["ring"]}, {"name": "sampled", "shots": 5},
+        {"name": "statevector", "dtype": "float16"}, {"name": "statevector", "dtype": "object"},
+        {"name": "statevector", "dtype": None, "n_threads": 0}, {"name": "statevector", "n_threads": -1},
+        {"name": "statevector", "n_threads": "x"}, {"name": "ring", "n_threads": 1.5}, {"name": "ring", "magic": 1},
+        {"name": "ring", "feature_map": "x"}, {"name": "shots", "shots": 0}, {"name": "shots", "gradient": "os"},
+        {"name": "shots", "tolerance": -1}, {"name": "shots", "engine": {"name": "shots"}},
+        {"name": "shots", "engine": None},
+    ],
     "settings.optimizer": ["os.system", None],
     "settings.init_strategy": ["x", None],
     "settings.n_centroids_per_class": [0, 2, 10**18, "1", True, None],
-    "settings.class_score": ["mean", None],
-    "settings.feature_range": [[], [1.0, 0.0], [0.0], [0.0, 1.0, 2.0], ["a", "b"], "ab"],
+    "settings.loss": [
+        "hinge", None, 3, [], {}, {"name": "hinge"}, {"name": "alignment", "class_score": "mean"},
+        {"name": "alignment", "class_score": None}, {"name": "alignment", "beta": 1.0},
+        {"name": "cross_entropy", "beta": 0.0}, {"name": "cross_entropy", "beta": "x"}, {"name": ["alignment"]},
+    ],
+    "settings.scale": [[], [1.0, 0.0], [0.0], [0.0, 1.0, 2.0], ["a", "b"], "ab", None, 2],
+    "settings.feature_map": [{}, {"n_qubits": 2}, {"n_qubits": "x"}],
+    "feature_range": [[], [1.0, 0.0], [0.0], [0.0, 1.0, 2.0], ["a", "b"], "ab", [-1e308, 1e308], [0, 1], [True, False]],
     "settings.validation_fraction": [2, -1, "x"],
     "settings.class_weight": ["even", 5, [["b"]], [["b", -1.0]], [["b", "x"]], [[["b"], 1.0]], {"b": 1.0}],
     "settings.batch_size": [0, "x", 1.5],
-    "settings.n_threads": [0, -1, "x", 1.5],
     "settings.random_state": ["x", -1, 1.5, []],
     "feature_map.n_qubits": [0, -1, 3, 21, 64, 10**6, 2**62, 2**100, 2.0, "2"],
     "feature_map.n_layers": [0, -1, 3, 5, 10**9, 2**62, 2**100],

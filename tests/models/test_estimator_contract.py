@@ -57,7 +57,7 @@ def test_scikit_learns_own_checks_with_the_defaults(estimator: Any, check: Calla
 @KINDS
 def test_a_clone_has_the_settings_and_nothing_learned(kind: type[McQuackClassifier]) -> None:
     X, y = data_for(kind)
-    model = small(kind, class_weight={0: 1.0, 1: 2.0}, feature_range=(-1.0, 1.0), lr_ka=0.1).fit(X, y)
+    model = small(kind, class_weight={0: 1.0, 1: 2.0}, scale=(-1.0, 1.0), lr_ka=0.1).fit(X, y)
     twin = clone(model)
     assert twin.get_params() == model.get_params()
     with pytest.raises(NotFittedError):

@@ -19,10 +19,12 @@ from sklearn.model_selection import train_test_split
 from sklearn.neighbors import NearestCentroid
 
 from mcquack import McQuackClassifier, QuackClassifier
+from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError
-from mcquack.kernels.losses import target_alignment
+from mcquack.kernels.losses import Alignment, CrossEntropy, target_alignment
 from mcquack.models import PRESETS
 from mcquack.models import mcquack as module
+from mcquack.simulators.statevector import StatevectorEngine
 from tests.models.sameness import assert_same_model, assert_same_state, assert_same_training, timeless
 
 IRIS_X, IRIS_Y = load_iris(return_X_y=True)
@@ -83,20 +85,24 @@ def test_what_no_nearest_centroid_can_tell_apart(seed: int) -> None:
     "settings",
     [
         {"optimizer": "sgd", "lr_ka": 0.5, "lr_co": 0.1},
-        {"dtype": "float64"},
+        {"engine": StatevectorEngine(dtype="float64")},
+        {"loss": "cross_entropy"},
+        {"loss": CrossEntropy(beta=5.0)},
         {"init_strategy": "wx+b=0"},
         {"init_small": False},
-        {"final_entangler": False},
+        {"feature_map": "device"},
+        {"feature_map": FeatureMap(n_qubits=2, n_features=4, n_layers=8)},
         {"epochs_ka": 2, "epochs_co": 3, "epochs": 30},
         {"batch_size": 16},
         {"scale": False},
-        {"feature_range": (-1.0, 1.0)},
+        {"scale": (-1.0, 1.0)},
         {"n_qubits": 1, "n_repetitions": 2},
         {"n_qubits": 3},
         {"reg_param_weights": 1e-3, "reg_param_bias": 1e-3},
         {"validation_fraction": 0.2},
         {"n_centroids_per_class": 2},
-        {"n_centroids_per_class": 3, "class_score": "sum"},
+        {"n_centroids_per_class": 3, "loss": Alignment("sum")},
+        {"n_centroids_per_class": 2, "loss": CrossEntropy(class_score="sum")},
     ],
     ids=str,
 )
@@ -152,8 +158,8 @@ def test_truth_is_a_label() -> None:
 
 
 def test_the_order_of_classes_decides_nothing_but_the_order_of_columns() -> None:
-    model = small(dtype="float64").fit(IRIS_X, IRIS_Y)
-    renamed = small(dtype="float64").fit(IRIS_X, np.array([2, 0, 1])[IRIS_Y])
+    model = small(engine=StatevectorEngine(dtype="float64")).fit(IRIS_X, IRIS_Y)
+    renamed = small(engine=StatevectorEngine(dtype="float64")).fit(IRIS_X, np.array([2, 0, 1])[IRIS_Y])
     assert_allclose(renamed.transform(IRIS_X)[:, [2, 0, 1]], model.transform(IRIS_X), atol=1e-9)
 
 
@@ -264,13 +270,14 @@ def test_few_features_are_repeated_until_the_circuit_is_deep(n_features: int, n_
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_arrays_have_the_type_asked_for(dtype: str) -> None:
-    model = small(dtype=dtype).fit(IRIS_X, IRIS_Y)
+    model = small(engine=StatevectorEngine(dtype=dtype)).fit(IRIS_X, IRIS_Y)
     for array in (model.weights_, model.bias_, model.centroids_, model.transform(IRIS_X)):
         assert array.dtype == dtype
 
 
 def test_both_precisions_agree() -> None:
-    single, double = (small(dtype=dtype).fit(IRIS_X, IRIS_Y).transform(IRIS_X) for dtype in ("float32", "float64"))
+    engines = (StatevectorEngine(dtype=dtype) for dtype in ("float32", "float64"))
+    single, double = (small(engine=engine).fit(IRIS_X, IRIS_Y).transform(IRIS_X) for engine in engines)
     assert_allclose(single, double, atol=1e-3)
 
 
@@ -298,10 +305,12 @@ def test_samples_held_out_do_not_reach_the_scaler() -> None:
 
 
 def test_units_do_not_matter_when_features_are_scaled() -> None:
-    model = small(dtype="float64").fit(IRIS_X, IRIS_Y)
+    model = small(engine=StatevectorEngine(dtype="float64")).fit(IRIS_X, IRIS_Y)
     other_units = IRIS_X * [1e-3, 2, 1e6, 5] + [3, 0, -1e3, 1]
     assert_allclose(
-        small(dtype="float64").fit(other_units, IRIS_Y).transform(other_units), model.transform(IRIS_X), atol=1e-6
+        small(engine=StatevectorEngine(dtype="float64")).fit(other_units, IRIS_Y).transform(other_units),
+        model.transform(IRIS_X),
+        atol=1e-6,
     )
 
 
@@ -317,7 +326,7 @@ def test_features_are_taken_as_they_are_on_demand() -> None:
 
 
 def test_features_are_scaled_to_the_range_asked_for() -> None:
-    model = small(feature_range=(-2.0, 3.0), epochs_co=0).fit(IRIS_X, IRIS_Y)
+    model = small(scale=(-2.0, 3.0), epochs_co=0).fit(IRIS_X, IRIS_Y)
     scaled = model.scaler_.transform(IRIS_X)
     assert_allclose([scaled.min(), scaled.max()], [-2, 3])
 
@@ -490,9 +499,9 @@ def test_the_global_generator_is_touched_only_when_there_is_no_seed() -> None:
 def test_threads_change_nothing(k: int) -> None:
     X, y = load_digits(n_class=4, return_X_y=True)  # 13 layers of 5 qubits: enough work for several threads
     settings = {"n_qubits": 5, "n_repetitions": 1, "epochs": 2, "validation_fraction": 0.2, "n_centroids_per_class": k}
-    alone = small(**settings, n_threads=1).fit(X, y)
+    alone = small(**settings, engine=StatevectorEngine(n_threads=1)).fit(X, y)
     for n_threads in (2, 3, None):
-        together = small(**settings, n_threads=n_threads).fit(X, y)
+        together = small(**settings, engine=StatevectorEngine(n_threads=n_threads)).fit(X, y)
         assert_same_training(together, alone)
         assert_array_equal(together.transform(X), alone.transform(X))
 
@@ -562,7 +571,9 @@ def test_a_sample_of_weight_zero_is_not_there(settings: dict[str, Any]) -> None:
 
 def test_only_the_ratio_of_weights_counts() -> None:
     weights = np.random.default_rng(0).uniform(0.5, 2, len(IRIS_X))
-    models = [small(dtype="float64").fit(IRIS_X, IRIS_Y, factor * weights) for factor in (1, 1000)]
+    models = [
+        small(engine=StatevectorEngine(dtype="float64")).fit(IRIS_X, IRIS_Y, factor * weights) for factor in (1, 1000)
+    ]
     assert_allclose(models[0].transform(IRIS_X), models[1].transform(IRIS_X), atol=1e-9)
 
 
@@ -586,12 +597,12 @@ def test_weights_are_checked(weights: np.ndarray, message: str) -> None:
 @pytest.fixture(scope="module", params=[(2, 2, "max"), (2, 3, "sum"), (3, 2, "sum"), (3, 3, "max")], ids=str)
 def several(request: pytest.FixtureRequest) -> McQuackClassifier:
     n_classes, k, class_score = request.param
-    return eager(epochs=20, n_centroids_per_class=k, class_score=class_score).fit(*blobs(n_classes=n_classes))
+    return eager(epochs=20, n_centroids_per_class=k, loss=Alignment(class_score)).fit(*blobs(n_classes=n_classes))
 
 
 def scores_of(model: McQuackClassifier, X: np.ndarray) -> np.ndarray:
     by_class = model.transform(X).reshape(len(X), len(model.classes_), model.n_centroids_per_class)
-    return by_class.max(axis=2) if model.class_score == "max" else by_class.sum(axis=2)
+    return by_class.max(axis=2) if model.loss.class_score == "max" else by_class.sum(axis=2)
 
 
 def test_each_centroid_has_parameters_and_a_column(several: McQuackClassifier) -> None:
@@ -620,7 +631,7 @@ def test_the_history_tells_of_scores(several: McQuackClassifier) -> None:
 
 
 def test_one_centroid_per_class_has_no_other_score() -> None:
-    one = small(n_centroids_per_class=1, class_score="sum").fit(IRIS_X, IRIS_Y)
+    one = small(n_centroids_per_class=1, loss=Alignment("sum")).fit(IRIS_X, IRIS_Y)
     assert_same_training(one, small().fit(IRIS_X, IRIS_Y))
     assert_array_equal(one.predict_proba(IRIS_X), small().fit(IRIS_X, IRIS_Y).predict_proba(IRIS_X))
 
@@ -647,7 +658,7 @@ def test_a_class_that_comes_later_starts_at_the_clusters_of_its_samples() -> Non
 
 @pytest.mark.parametrize("class_score", ["max", "sum"])
 def test_a_stream_may_begin_with_fewer_samples_than_centroids(class_score: Any) -> None:
-    model = eager(n_centroids_per_class=3, class_score=class_score)
+    model = eager(n_centroids_per_class=3, loss=Alignment(class_score))
     for row in (0, 50, 100):
         model.partial_fit(IRIS_X[row : row + 1], IRIS_Y[row : row + 1], classes=[0, 1, 2])
     assert len(np.unique(model.centroids_, axis=0)) == 9
@@ -692,7 +703,7 @@ def test_quack_takes_several_too(k: int) -> None:
 )
 def test_a_warm_start_goes_on_where_training_ended(settings: dict[str, Any]) -> None:
     whole = small(epochs=10, patience=None, **settings).fit(IRIS_X, IRIS_Y)
-    parts = small(epochs=5, patience=None, warm_start=True, **settings).fit(IRIS_X, IRIS_Y).fit(IRIS_X, IRIS_Y)
+    parts = small(epochs=5, patience=None, **settings).fit(IRIS_X, IRIS_Y).fit(IRIS_X, IRIS_Y, warm_start=True)
     assert [whole.best_epoch_, parts.best_epoch_] == [10, 10]  # the loss falls all the way, so the last is the best
     assert_same_state(parts, whole)
     assert timeless(parts.history_) == timeless(whole.history_[5:])
@@ -700,10 +711,10 @@ def test_a_warm_start_goes_on_where_training_ended(settings: dict[str, Any]) -> 
 
 def test_a_warm_start_begins_with_the_best_parameters() -> None:
     X, y = blobs(60)
-    model = small(lr_ka=0.6, lr_co=0.6, epochs=40, patience=6, decay_rate=1.0, warm_start=True).fit(X, y)
+    model = small(lr_ka=0.6, lr_co=0.6, epochs=40, patience=6, decay_rate=1.0).fit(X, y)
     assert model.best_epoch_ < model.n_iter_
     kept = model.weights_.copy()
-    model.set_params(lr_ka=1e-7, lr_co=1e-7, epochs=1).fit(X, y)
+    model.set_params(lr_ka=1e-7, lr_co=1e-7, epochs=1).fit(X, y, warm_start=True)
     assert_allclose(model.weights_, kept, atol=1e-5)
 
 
@@ -715,25 +726,26 @@ def test_a_cold_start_forgets() -> None:
 
 
 def test_a_warm_start_keeps_the_classes() -> None:
-    model = small(warm_start=True).fit(IRIS_X, IRIS_Y)
-    model.fit(IRIS_X[:60], IRIS_Y[:60])
+    model = small().fit(IRIS_X, IRIS_Y)
+    model.fit(IRIS_X[:60], IRIS_Y[:60], warm_start=True)
     assert_array_equal(model.classes_, [0, 1, 2])
     with pytest.raises(InvalidInputError, match="not among"):
-        model.fit(IRIS_X, IRIS_Y + 1)
+        model.fit(IRIS_X, IRIS_Y + 1, warm_start=True)
 
 
-@pytest.mark.parametrize("name", ["n_qubits", "n_repetitions", "final_entangler", "n_centroids_per_class"])
+@pytest.mark.parametrize("name", ["n_qubits", "n_repetitions", "feature_map", "n_centroids_per_class"])
 def test_a_warm_start_cannot_change_what_is_trained(name: str) -> None:
-    changed = {"n_qubits": 3, "n_repetitions": 5, "final_entangler": False, "n_centroids_per_class": 2}[name]
-    model = small(warm_start=True).fit(IRIS_X, IRIS_Y).set_params(**{name: changed})
+    changed = {"n_qubits": 3, "n_repetitions": 5, "feature_map": "device", "n_centroids_per_class": 2}[name]
+    model = small().fit(IRIS_X, IRIS_Y).set_params(**{name: changed})
     with pytest.raises(InvalidInputError, match=name):
-        model.fit(IRIS_X, IRIS_Y)
+        model.fit(IRIS_X, IRIS_Y, warm_start=True)
 
 
 def test_a_warm_start_may_change_the_precision() -> None:
-    model = small(warm_start=True).fit(IRIS_X, IRIS_Y)
+    model = small().fit(IRIS_X, IRIS_Y)
     kept = model.weights_.copy()
-    model.set_params(dtype="float64", lr_ka=1e-9, lr_co=1e-9).fit(IRIS_X, IRIS_Y)
+    double = StatevectorEngine(dtype="float64")
+    model.set_params(engine=double, lr_ka=1e-9, lr_co=1e-9).fit(IRIS_X, IRIS_Y, warm_start=True)
     assert model.weights_.dtype == model.transform(IRIS_X).dtype == np.float64
     assert_allclose(model.weights_, kept, atol=1e-7)
 
@@ -935,15 +947,18 @@ RUNS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "ended by patience": (RESTLESS, {}),
     "mini-batches": ({"batch_size": 16, "epochs_ka": 2, "epochs_co": 2}, {}),
     "momentum": ({"optimizer": "sgd"}, {}),
-    "double": ({"dtype": "float64"}, {}),
+    "double": ({"engine": StatevectorEngine(dtype="float64")}, {}),
+    "cross entropy": ({"loss": CrossEntropy(5.0), "batch_size": 16}, {}),
     "held out": ({"validation_fraction": 0.2, "batch_size": 16}, {}),
     "validation data": ({}, {"validation_data": KEPT_BACK}),
     "weights": ({"class_weight": {0: 2.0, 1: 0.5}}, {"sample_weight": np.linspace(0, 1, 150)}),
     "generator": ({"random_state": np.random.RandomState}, {}),
     "no seed": ({"random_state": None}, {}),
     "two centroids": ({"n_centroids_per_class": 2, "batch_size": 16}, {}),
-    "a sum of three": ({"n_centroids_per_class": 3, "class_score": "sum", "class_weight": "balanced"}, {}),
-    "device": ({"final_entangler": False, "scale": False, "feature_range": (0.0, 8.0)}, {}),
+    "a sum of three": ({"n_centroids_per_class": 3, "loss": Alignment("sum"), "class_weight": "balanced"}, {}),
+    "device": ({"feature_map": "device", "scale": False}, {}),
+    "ring": ({"engine": "ring", "n_repetitions": 1, "n_qubits": 4}, {}),
+    "another range": ({"scale": (0.0, 8.0)}, {}),
 }
 
 
@@ -1066,14 +1081,13 @@ BAD: dict[str, list[Any]] = {
     "patience": [0, -1, 1.5, "3"],
     "init_strategy": ["zeros", None, 1],
     "n_centroids_per_class": [0, -1, 1.5, "2", None, True],
-    "class_score": ["mean", None, 0],
+    "loss": ["hinge", None, 0, Alignment, abs],
     "optimizer": ["lbfgs", None],
-    "feature_range": [(1, 0), (0, 0), (0,), (0, 1, 2), (0, np.inf), (-1e308, 1e308), (np.nan, 1), ("a", "b"), 5, None],
+    "scale": [(1, 0), (0, 0), (0,), (0, 1, 2), (0, np.inf), (-1e308, 1e308), (np.nan, 1), ("a", "b"), 5, None, "yes"],
     "class_weight": ["even", 5, [1, 2, 3], {0: -1.0}, {0: np.nan}, {0: "heavy"}],
     "validation_fraction": [-0.1, 1, 1.5, np.nan, "half"],
-    "final_entangler": ["no", None, 2],
-    "dtype": ["float16", "int64", None, int],
-    "n_threads": [0, -1, 1.5, "2"],
+    "feature_map": ["no", None, 2, False, FeatureMap, FeatureMap(n_qubits=2, n_features=3, n_layers=2)],
+    "engine": ["Ring", "mps", None, 2, True, StatevectorEngine],
 }
 
 
@@ -1103,7 +1117,11 @@ def test_more_qubits_than_can_be_simulated_are_refused() -> None:
 
 def test_numbers_of_numpy_are_numbers() -> None:
     settings = {"n_qubits": np.int64(2), "epochs": np.int32(5), "batch_size": np.int64(50), "patience": np.int64(3)}
-    rates = {"lr_ka": np.float64(1e-2), "feature_range": tuple(np.array([0.0, 1.0])), "n_threads": np.int64(1)}
+    rates = {
+        "lr_ka": np.float64(1e-2),
+        "scale": tuple(np.array([0.0, 1.0])),
+        "engine": StatevectorEngine(n_threads=np.int64(1)),
+    }
     plain = small(batch_size=50, patience=3, lr_ka=1e-2).fit(IRIS_X, IRIS_Y)
     assert_same_training(small(**settings, **rates).fit(IRIS_X, IRIS_Y), plain)
 

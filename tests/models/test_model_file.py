@@ -38,7 +38,7 @@ from mcquack.models.model_file import (
     write_model,
 )
 
-STAMP = {"format": "mcquack-model", "format_version": 1}
+STAMP = {"format": "mcquack-model", "format_version": 2}
 HEADER: dict[str, JSON] = {
     "classes": ["cat", "dög"],
     "settings": {"lr": 0.001, "epochs": 200, "seed": None},
@@ -161,7 +161,9 @@ def test_headers_that_json_would_change_are_refused(value: Any, tmp_path: Path) 
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("header", [{"format": "other"}, {"format_version": 2}, {"sha256": None}])
+@pytest.mark.parametrize(
+    "header", [{"format": "other"}, {"format_version": 1}, {"format_version": 3}, {"sha256": None}]
+)
 def test_fields_of_the_format_are_reserved(header: dict[str, Any], tmp_path: Path) -> None:
     with pytest.raises(InvalidInputError, match="belongs to the format"):
         write_model(tmp_path / "m", header=header, tensors={})
@@ -341,7 +343,7 @@ HOSTILE: dict[str, tuple[bytes | Callable[[Path], bytes], str]] = {
     "other format": (forged(header='{"format":"other","format_version":1}'), "its format is not 'mcquack-model'"),
     "no format": (forged(header="{}"), "its format is not"),
     "format a list": (forged(header='{"format":[]}'), "its format is not"),
-    "newer version": (forged(header='{"format":"mcquack-model","format_version":2}'), "upgrade mcquack"),
+    "newer version": (forged(header='{"format":"mcquack-model","format_version":3}'), "upgrade mcquack"),
     "newer version with new arrays": (
         forged({"t": entry([1], 0, 1, "F8")}, b"1", header='{"format":"mcquack-model","format_version":7}'),
         "upgrade mcquack",

@@ -9,9 +9,12 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mcquack import FeatureMap, McQuackClassifier, datasets
 from mcquack.errors import InvalidInputError, ModelFileError
+from mcquack.kernels import Shots
 from mcquack.models import load
 from mcquack.models.model_file import read_model, write_model
 from mcquack.models.variational import SharedVariationalClassifier, VariationalEnsembleClassifier
+from mcquack.simulators.ring import RingEngine
+from mcquack.simulators.statevector import StatevectorEngine
 from tests.oracles import after_gate, after_ring, angles, rot
 
 IRIS_X, IRIS_Y = load_iris(return_X_y=True)
@@ -211,7 +214,12 @@ def undone_ring(states):
 def test_mcquack_is_a_variational_classifier_that_measures_the_zero_state(final_entangler):
     """⟨0|W†|0…0⟩⟨0…0|W|0⟩ with W = U†(c_m) U(x) equals the kernel (section "Mapping to Variational Classifiers")."""
     model = McQuackClassifier(
-        n_qubits=3, n_repetitions=2, epochs=3, dtype="float64", final_entangler=final_entangler, random_state=0
+        n_qubits=3,
+        n_repetitions=2,
+        epochs=3,
+        engine=StatevectorEngine(dtype="float64"),
+        feature_map="paper" if final_entangler else "device",
+        random_state=0,
     ).fit(IRIS_X, IRIS_Y)
     feature_map: FeatureMap = model.feature_map_
     states = model.statevectors(IRIS_X[::10])
@@ -226,3 +234,38 @@ def test_a_training_that_diverges_names_settings_that_the_model_has(kind):
         kind()._tell_divergence(3, anything_kept=False)
     named = str(told.value).partition("lower ")[2].rstrip(".").split(" and ")
     assert set(named) <= kind().get_params().keys()
+
+
+@both
+def test_only_statevectors_have_expectations(kind):
+    for engine in ("ring", RingEngine(), Shots(5)):
+        with pytest.raises(InvalidInputError, match="engine must be one of statevectors"):
+            small(kind, engine=engine).fit(IRIS_X, IRIS_Y)
+    with pytest.raises(InvalidInputError, match="engine must be 'auto'"):
+        small(kind, engine="mps").fit(IRIS_X, IRIS_Y)
+
+
+@both
+def test_the_engine_says_the_type_and_threads_change_nothing(kind):
+    for dtype in ("float32", "float64"):
+        alone, together = (
+            small(kind, engine=StatevectorEngine(dtype=dtype, n_threads=n_threads)).fit(IRIS_X, IRIS_Y)
+            for n_threads in (1, 3)
+        )
+        assert alone.weights_.dtype == dtype
+        assert_array_equal(alone.weights_, together.weights_)
+
+
+@both
+def test_a_circuit_may_be_given(kind, tmp_path):
+    feature_map = FeatureMap(n_qubits=3, n_features=4, n_layers=2, features_per_gate=3, final_entangler=False)
+    model = small(kind, feature_map=feature_map).fit(IRIS_X, IRIS_Y)
+    assert model.feature_map_ == feature_map
+    model.save(tmp_path / "model.mcq")
+    loaded = load(tmp_path / "model.mcq")
+    assert loaded.get_params() == model.get_params()
+    assert_array_equal(loaded.predict_proba(IRIS_X), model.predict_proba(IRIS_X))
+    with pytest.raises(InvalidInputError, match="n_qubits must be at least 2"):
+        small(kind, feature_map=FeatureMap(n_qubits=1, n_features=4, n_layers=2)).fit(IRIS_X, IRIS_Y)
+    with pytest.raises(InvalidInputError, match="feature_map takes 4 features, and the samples have 3"):
+        small(kind, feature_map=feature_map).fit(IRIS_X[:, :3], IRIS_Y)

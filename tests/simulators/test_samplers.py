@@ -1,4 +1,4 @@
-"""Samplers that need no device: which engine runs, what decides the draws, and what they are as values."""
+"""Samplers that need no device: what one would count, drawn from exact distributions or with its noise."""
 
 import copy
 import pickle
@@ -6,18 +6,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from mcquack.simulators.hamming import hamming_distributions
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.errors import InvalidInputError
 from mcquack.randomness import stream
-from mcquack.simulators import samplers
 from mcquack.simulators.noise import AACHEN, NOISELESS, PITTSBURGH, noisy_hamming_counts
 from mcquack.simulators.ring import RingEngine
-from mcquack.simulators.samplers import NoisySampler, SimulatedSampler
+from mcquack.simulators.samplers import NoisySampler, SimulatedSampler, sampled_fidelities, sampled_hamming
 from mcquack.simulators.statevector import StatevectorEngine
 
 ALL = [SimulatedSampler(seed=5), SimulatedSampler(engine="statevector"), NoisySampler(PITTSBURGH, seed=5)]
@@ -69,8 +67,7 @@ def test_124_qubits_are_sampled_as_their_distribution_says() -> None:
     circuits = random_circuits(124, n_samples=3)
     feature_map = FeatureMap(n_qubits=124, n_features=744, n_layers=2, features_per_gate=3, final_entangler=False)
     engine, ones, zeros = RingEngine(feature_map), np.ones((2, 124, 3)), np.zeros((2, 124, 3))
-    exact = hamming_distributions(
-        engine,
+    exact = engine.hamming_distributions(
         *(engine.encode(angles.reshape(-1, 744), ones, zeros) for angles in (circuits.samples, circuits.centroids)),
     )
     counts = SimulatedSampler(seed=1).hamming_counts(circuits, shots=10_000)
@@ -82,7 +79,7 @@ def test_124_qubits_are_sampled_as_their_distribution_says() -> None:
 def test_rows_beyond_what_fits_at_once_are_the_same_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     circuits, sampler = random_circuits(3), SimulatedSampler(engine="statevector")
     whole = sampler.hamming_counts(circuits, shots=50)
-    monkeypatch.setattr(samplers, "_AMPLITUDES_AT_ONCE", 8)
+    monkeypatch.setattr(StatevectorEngine, "rows_at_once", 1)
     assert_array_equal(sampler.hamming_counts(circuits, shots=50), whole)
 
 
@@ -156,3 +153,65 @@ def test_other_settings_are_checked_too() -> None:
         NoisySampler("pittsburgh")  # type: ignore[arg-type]
     with pytest.raises(InvalidInputError, match="at most 2 layers"):
         NoisySampler(PITTSBURGH).hamming_counts(random_circuits(3, 3), shots=5)
+
+
+KERNEL = stream(0, "kernel").uniform(size=(30, 4))
+DISTRIBUTIONS = stream(0, "distributions").dirichlet(np.ones(6), size=(30, 4))
+
+
+def test_sampled_fidelities_are_shares_of_the_shots():
+    sampled = sampled_fidelities(KERNEL, shots=50, seed=0)
+    assert sampled.shape == KERNEL.shape
+    assert_allclose(sampled * 50, np.rint(sampled * 50), atol=1e-12)
+    assert np.all((sampled >= 0) & (sampled <= 1))
+
+
+def test_sampled_weights_count_every_shot():
+    counts = sampled_hamming(DISTRIBUTIONS, shots=50, seed=0)
+    assert counts.shape == DISTRIBUTIONS.shape
+    assert counts.dtype == np.int64
+    assert_array_equal(counts.sum(axis=-1), 50)
+
+
+def test_many_shots_find_the_exact_numbers():
+    shots = 10**6
+    errors = (sampled_fidelities(KERNEL, shots=shots, seed=1) - KERNEL) / np.sqrt(KERNEL * (1 - KERNEL) / shots)
+    assert np.abs(errors).max() < 4
+    assert 0.8 < errors.std() < 1.2
+    deviations = np.sqrt(DISTRIBUTIONS * (1 - DISTRIBUTIONS) / shots)
+    errors = (sampled_hamming(DISTRIBUTIONS, shots=shots, seed=1) / shots - DISTRIBUTIONS) / deviations
+    assert np.abs(errors).max() < 4.5
+    assert 0.8 < errors.std() < 1.2
+
+
+@pytest.mark.parametrize(("sample", "exact"), [(sampled_fidelities, KERNEL), (sampled_hamming, DISTRIBUTIONS)])
+def test_a_seed_fixes_the_shots(sample, exact):
+    assert_array_equal(sample(exact, shots=20, seed=3), sample(exact, shots=20, seed=3))
+    assert np.any(sample(exact, shots=20, seed=3) != sample(exact, shots=20, seed=4))
+
+
+def test_certain_outcomes_have_no_noise():
+    assert_array_equal(sampled_fidelities([[0.0, 1.0]], shots=7, seed=0), [[0, 1]])
+    assert_array_equal(sampled_hamming([0.0, 1.0, 0.0], shots=7, seed=0), [0, 7, 0])
+
+
+def test_rounding_of_single_precision_is_forgiven():
+    assert_array_equal(sampled_fidelities(np.array([[1 + 1e-6, -1e-7]]), shots=7, seed=0), [[1, 0]])
+    off = (DISTRIBUTIONS * (1 + 1e-6)).astype(np.float32)
+    assert_array_equal(sampled_hamming(off, shots=9, seed=0).sum(axis=-1), 9)
+
+
+@pytest.mark.parametrize("shots", [0, -1, 2.5, True])
+def test_shots_are_whole_numbers(shots):
+    for sample, exact in ((sampled_fidelities, KERNEL), (sampled_hamming, DISTRIBUTIONS)):
+        with pytest.raises(InvalidInputError, match="shots"):
+            sample(exact, shots=shots, seed=0)
+
+
+def test_what_is_no_probability_is_refused():
+    with pytest.raises(InvalidInputError, match=r"between 0 and 1, got values from 0\.5 to 2"):
+        sampled_fidelities([[0.5, 2.0]], shots=5, seed=0)
+    with pytest.raises(InvalidInputError, match="between 0 and 1"):
+        sampled_hamming([np.nan, 1.0], shots=5, seed=0)
+    with pytest.raises(InvalidInputError, match="sum to 1"):
+        sampled_hamming([0.5, 0.4], shots=5, seed=0)

@@ -11,7 +11,7 @@ from mcquack.circuits.feature_map import FeatureMap
 from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.kernels.measured import SampledEngine
 from mcquack.randomness import stream
-from mcquack.simulators.engine import Gradient
+from mcquack.simulators.engine import Engine, Gradient
 from mcquack.simulators.samplers import SimulatedSampler
 from tests.problems import Problem
 
@@ -61,12 +61,13 @@ class Rows:
         return len(self.features)
 
 
-class LinearEngine:
+class LinearEngine(Engine[Rows]):
     """K[i, m] is linear in the weights, in the biases and in the features of centroid m."""
 
-    def __init__(self, feature_map: FeatureMap) -> None:
+    def __init__(self, feature_map: FeatureMap, *, shots_per_entry: int = 0) -> None:
+        super().__init__(feature_map, dtype="float64")
+        self.shots_per_entry = shots_per_entry
         draw = stream(0, "linear")
-        self.feature_map = feature_map
         self.by_weights, self.by_bias = draw.normal(size=(2, *feature_map.parameter_shape))
         self.by_features = draw.normal(size=feature_map.n_features)
 

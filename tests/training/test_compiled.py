@@ -8,6 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mcquack.errors import InvalidInputError, MemoryLimitError
+from mcquack.kernels import Alignment
 from mcquack.simulators.compiled import memory, team
 from mcquack.simulators.statevector import engine as engine_module
 from mcquack.training import TrainingData, TrainingSettings, TrainingState, compiled
@@ -86,7 +87,7 @@ def test_compiled_epochs_are_those_of_the_seam(name: str, weighted: bool) -> Non
 @several_centroids
 def test_so_are_those_of_several_centroids_per_class(name: str, weighted: bool, k: int, class_score: Any) -> None:
     data = clusters(weighted=weighted)
-    settings = TrainingSettings(**SETTINGS[name], n_centroids_per_class=k, class_score=class_score)
+    settings = TrainingSettings(**SETTINGS[name], n_centroids_per_class=k, loss=Alignment(class_score))
     by_seam, by_compiler = SeamEpochs(engine_of(), data, settings), CompiledEpochs(engine_of(), data, settings)
     left = right = start_of(data, k=k)
     for _ in range(N_EPOCHS):
@@ -148,7 +149,7 @@ def test_threads_change_no_bit_with_several_centroids_either(
 ) -> None:
     monkeypatch.setattr(engine_module, "FLOPS_WORTH_A_THREAD", 1.0)
     data = clusters(n_samples=60, weighted=True)
-    settings = TrainingSettings(batch_size=14, n_centroids_per_class=k, class_score=class_score)
+    settings = TrainingSettings(batch_size=14, n_centroids_per_class=k, loss=Alignment(class_score))
     alone, shared = (epochs(start_of(data, k=k, dtype=dtype), data, settings, n_threads=n, dtype=dtype) for n in (1, 3))
     assert_same_epochs(shared, alone)
 
@@ -225,14 +226,14 @@ def test_an_interrupt_leaves_state_and_buffers_usable(monkeypatch: pytest.Monkey
 @pytest.mark.parametrize("class_score", ["max", "sum"])
 def test_one_centroid_needs_no_score(class_score: Any) -> None:
     data, settings = clusters(weighted=True), TrainingSettings(batch_size=14)
-    scored = replace(settings, n_centroids_per_class=1, class_score=class_score)
+    scored = replace(settings, n_centroids_per_class=1, loss=Alignment(class_score))
     assert_same_epochs(epochs(start_of(data), data, scored), epochs(start_of(data), data, settings))
 
 
 @several_centroids
 def test_centroids_of_a_class_may_change_places(k: int, class_score: Any) -> None:
     data = clusters()
-    settings = TrainingSettings(batch_size=14, n_centroids_per_class=k, class_score=class_score)
+    settings = TrainingSettings(batch_size=14, n_centroids_per_class=k, loss=Alignment(class_score))
     places = np.concatenate([k * number + np.roll(np.arange(k), number + 1) for number in range(data.n_classes)])
     start = start_of(data, k=k)
     moved = replace(start, parameters=replace(start.parameters, centroids=start.parameters.centroids[places]))
@@ -250,7 +251,7 @@ def copies_of(state: TrainingState, k: int) -> TrainingState:
 @pytest.mark.parametrize("class_score", ["max", "sum"])
 def test_copies_of_a_centroid_align_the_kernel_as_one_does(class_score: Any) -> None:
     data, settings = clusters(), TrainingSettings(batch_size=14, epochs_co=0)
-    copied_thrice = replace(settings, n_centroids_per_class=3, class_score=class_score)
+    copied_thrice = replace(settings, n_centroids_per_class=3, loss=Alignment(class_score))
     one = epochs(start_of(data), data, settings)
     for left, right in zip(one, epochs(copies_of(start_of(data), 3), data, copied_thrice), strict=True):
         assert_allclose(right.state.parameters.weights, left.state.parameters.weights, rtol=0, atol=TOLERANCE)
@@ -259,7 +260,7 @@ def test_copies_of_a_centroid_align_the_kernel_as_one_does(class_score: Any) -> 
 
 def test_the_sum_moves_copies_together_and_each_by_its_share() -> None:
     data, settings = clusters(), TrainingSettings(batch_size=14, optimizer="sgd", reg_param_co=0.0)
-    copied_thrice = replace(settings, lr_co=3 * settings.lr_co, n_centroids_per_class=3, class_score="sum")
+    copied_thrice = replace(settings, lr_co=3 * settings.lr_co, n_centroids_per_class=3, loss=Alignment("sum"))
     one = epochs(start_of(data), data, settings)
     for left, right in zip(one, epochs(copies_of(start_of(data), 3), data, copied_thrice), strict=True):
         expected = copies_of(left.state, 3).parameters

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
 from mcquack.circuits.overlap import OverlapCircuits
-from mcquack.kernels import centroid_kernel, class_scores, target_alignment
+from mcquack.kernels import Alignment, centroid_kernel, class_scores, target_alignment
 from mcquack.kernels.measured import SampledEngine
 from mcquack.training import (
     Epoch,
@@ -49,7 +49,7 @@ def test_an_easy_problem_is_learned(dtype: type) -> None:
     data = clusters(n_samples=90)
     loop = train(engine_of(dtype), data, sensible_start(data, dtype), settings=TrainingSettings(lr_ka=0.05, lr_co=0.05))
     reports = [epoch.report for epoch in islice(loop, 60)]
-    losses = np.array([report.watched_loss for report in reports])
+    losses = np.array([report.loss for report in reports])
     assert losses[-1] < losses[0] - 0.1
     assert (np.diff(losses.reshape(6, 10).mean(axis=1)) < 0).all(), "it falls from one tenth to the next"
     assert reports[-1].accuracy > 0.95
@@ -59,7 +59,7 @@ def test_an_easy_problem_is_learned(dtype: type) -> None:
 @pytest.mark.parametrize(("k", "class_score"), [(1, "max"), (2, "max"), (3, "sum")])
 def test_reports_describe_the_state_they_come_with(k: int, class_score: Any) -> None:
     data, validation = clusters(weighted=True), clusters(n_samples=20, weighted=True, seed=1)
-    settings = TrainingSettings(batch_size=20, n_centroids_per_class=k, class_score=class_score)
+    settings = TrainingSettings(batch_size=20, n_centroids_per_class=k, loss=Alignment(class_score))
     loop = train(engine_of(), data, start_of(data, k=k), settings=settings, validation=validation)
     for state, report in islice(loop, 3):
         for part, alignment, accuracy in (
@@ -79,11 +79,11 @@ def test_patience_watches_the_validation_part_if_there_is_one() -> None:
     settings = TrainingSettings()
     with_part = next(train(engine_of(), data, start_of(data), settings=settings, validation=validation)).report
     without = next(train(engine_of(), data, start_of(data), settings=settings)).report
-    assert with_part.watched_loss == 1 - with_part.validation_alignment
-    assert without.watched_loss == 1 - without.alignment
+    assert with_part.loss == 1 - with_part.validation_alignment
+    assert without.loss == 1 - without.alignment
     assert without.validation_alignment is without.validation_accuracy is None
-    assert with_part.as_row()["loss"] == with_part.watched_loss
-    assert set(with_part.as_row()) == {*with_part.__dataclass_fields__, "loss"}
+    assert with_part.as_row()["loss"] == with_part.loss
+    assert set(with_part.as_row()) == set(with_part.__dataclass_fields__)
 
 
 def test_a_phase_that_is_left_out_reports_nothing() -> None:
@@ -127,7 +127,7 @@ def test_yielded_states_do_not_change_later() -> None:
 @pytest.mark.parametrize(("k", "class_score"), [(1, "max"), (2, "max"), (2, "sum")])
 def test_engines_without_compiled_epochs_train_alike(k: int, class_score: Any) -> None:
     data = clusters(n_samples=12)
-    settings = TrainingSettings(batch_size=8, n_centroids_per_class=k, class_score=class_score)
+    settings = TrainingSettings(batch_size=8, n_centroids_per_class=k, loss=Alignment(class_score))
     start = start_of(data, k=k)
     shifted = train(ParameterShiftEngine(engine_of()), data, start, settings=settings)
     direct = train(engine_of(), data, start, settings=settings)

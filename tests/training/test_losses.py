@@ -8,6 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
+from mcquack.kernels import Alignment
 from mcquack.training import Parameters, TrainingData, TrainingSettings
 from mcquack.training.compiled import CompiledEpochs
 from mcquack.training.seam import SeamEpochs
@@ -60,7 +61,7 @@ def co_loss(data: TrainingData, parameters: Parameters, class_score: str) -> flo
 def test_losses_are_those_of_the_paper(kind: type, weighted: bool, k: int, class_score: Any) -> None:
     data = clusters(weighted=weighted)
     start = start_of(data, k=k)
-    done = kind(engine_of(), data, replace(SETTINGS, n_centroids_per_class=k, class_score=class_score))(start)
+    done = kind(engine_of(), data, replace(SETTINGS, n_centroids_per_class=k, loss=Alignment(class_score)))(start)
     moved = done.state.parameters
     assert_allclose(done.loss_kao, kao_loss(data, start.parameters, class_score), rtol=1e-12)
     between = Parameters(moved.weights, moved.bias, start.parameters.centroids)
@@ -74,7 +75,7 @@ def test_a_step_goes_down_the_slope_of_the_loss(kind: type, k: int, class_score:
     data = clusters(n_samples=20, weighted=True)
     start = start_of(data, k=k, seed=13)  # with which no maximum passes from one centroid to another nearby
     old = start.parameters
-    done = kind(engine_of(), data, replace(SETTINGS, n_centroids_per_class=k, class_score=class_score))(start)
+    done = kind(engine_of(), data, replace(SETTINGS, n_centroids_per_class=k, loss=Alignment(class_score)))(start)
     new = done.state.parameters
     by_weights = gradient(lambda w: kao_loss(data, Parameters(w, old.bias, old.centroids), class_score), old.weights)
     by_bias = gradient(lambda b: kao_loss(data, Parameters(old.weights, b, old.centroids), class_score), old.bias)

@@ -55,6 +55,9 @@ class TolerantEngine(Engine[E]):
         """What tells this engine from others."""
         return {"engine": self.engine.name, "tolerance": self.tolerance}
 
+    def _likeness(self) -> Any:
+        return self.engine, self.tolerance
+
     def encode(self, X: ArrayLike, weights: ArrayLike, bias: ArrayLike) -> E:
         """What the engine behind this one encodes."""
         return self.engine.encode(X, weights, bias)
@@ -130,6 +133,7 @@ class Shots(Engine[Any]):
         self.gradient = gradient
         self.seed = 0
         inner = engine_of(engine, 1)  # refuses what is no engine; which one "auto" is, the circuit decides
+        require(not isinstance(inner, Shots), "engine", "an exact one, not another Shots", engine)
         super().__init__(dtype=inner.dtype)
 
     def settings(self) -> dict[str, Any]:
@@ -142,6 +146,9 @@ class Shots(Engine[Any]):
             "engine": inner if isinstance(inner, str) else {"name": inner.name, **inner.settings()},
             "gradient": self.gradient,
         }
+
+    def _likeness(self) -> Any:
+        return self._feature_map, self.settings(), self.seed
 
     def for_qubits(self, n_qubits: int) -> Self:
         """This engine with the one inside that circuits of this width run on."""
@@ -313,6 +320,12 @@ class SampledEngine(Engine[AngleRows]):
         """The keyword arguments, but for the sampler: it may hold a connection, which no file should."""
         names = ("shots", "tolerance", "training_tolerance", "gradient", "budget")
         return {**{name: getattr(self, name) for name in names}, **super().settings()}
+
+    def _likeness(self) -> Any:
+        return self._feature_map, self.settings(), self.sampler
+
+    def __repr__(self) -> str:
+        return self._written(repr(self.sampler))
 
     def on(self, feature_map: FeatureMap, *, seed: int = 0) -> Self:
         """This engine for a circuit; the sampler stays the same."""

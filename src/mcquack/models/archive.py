@@ -15,7 +15,7 @@ from sklearn.preprocessing import MinMaxScaler
 
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError, ModelFileError
-from mcquack.kernels.losses import LOSSES, Alignment, Loss, loss_of
+from mcquack.kernels.losses import LOSSES, Alignment, Loss
 from mcquack.kernels.measured import Shots
 from mcquack.models.model_file import FORMAT_VERSION, ModelFile, read_model, require_field, require_tensor, write_model
 from mcquack.models.preparation import MAX_BOUND
@@ -32,6 +32,7 @@ _LIBRARIES = ("mcquack", "numpy", "numba", "scikit-learn")
 _LABEL_TYPE = re.compile(r"[<>|=]?(b1|[iu][1248]|f[248]|U[0-9]{1,7}|O)")
 _LABEL_BYTES = 1 << 26
 _MOST_FEATURES = 1 << 24
+_MOST_RANGE = 1e14
 _COMMON_FIELDS = {
     "format", "format_version", "kind", "settings", "classes", "n_features", "feature_names", "versions", "extra",
     "scaled_to",
@@ -132,23 +133,34 @@ def _plain_settings(model: "Archived") -> dict[str, Any]:
     if "feature_map" in plain and not isinstance(plain["feature_map"], str):
         plain["feature_map"] = dict(vars(plain["feature_map"]))
     if "loss" in plain:
-        plain["loss"] = _plain_loss(loss_of(settings["loss"]))
+        plain["loss"] = _plain_loss(settings["loss"])
     if "engine" in plain:
         plain["engine"] = _plain_engine(plain["engine"], model)
     return plain
 
 
-def _plain_loss(loss: Loss) -> dict[str, Any]:
+def _plain_loss(loss: str | Loss) -> str | dict[str, Any]:
     """Losses of this package by name; of another one, whose code no file holds, only how classes are scored remains."""
+    if isinstance(loss, str):
+        return loss
     known = loss if type(loss) in LOSSES.values() else Alignment(loss.class_score)
     return {"name": known.name, **asdict(known)}  # type: ignore[attr-defined, call-overload]
+
+
+def stays_in_file(engine: Any) -> bool:
+    """Whether a file can name this engine, and who reads it make it again."""
+    if type(engine) is Shots:
+        return stays_in_file(engine.engine)
+    return isinstance(engine, str) or type(engine) in ENGINES.values()
 
 
 def _plain_engine(engine: Any, model: Any) -> str | dict[str, Any]:
     """Engines of this package by name; in the place of others, which may hold a connection, what "auto" means."""
     if isinstance(engine, str):
         return engine
-    if type(engine) not in (*ENGINES.values(), Shots):
+    if type(engine) is Shots:
+        return {"name": engine.name, **engine.settings(), "engine": _plain_engine(engine.engine, model)}
+    if not stays_in_file(engine):
         engine = type(engine_of("auto", model.feature_map_.n_qubits))(dtype=model.weights_.dtype)
     return {"name": engine.name, **engine.settings()}
 
@@ -157,7 +169,10 @@ def _settings(plain: Mapping[str, Any], kind: type["Archived"], version: int) ->
     """The settings of an estimator; those that came after the file was written have the default they came with."""
     settings = dict(plain)
     for later in range(version, FORMAT_VERSION):
-        settings = _UPGRADES[later](settings)
+        try:
+            settings = _UPGRADES[later](settings)
+        except KeyError as error:
+            raise ModelFileError(f"it lacks the setting {error}; copy it again, or save the model anew.") from error
     known = set(kind._get_param_names())
     if unknown := sorted(settings.keys() - known):
         raise ModelFileError(
@@ -197,7 +212,7 @@ def _from_version_1(settings: dict[str, Any]) -> dict[str, Any]:
     given["feature_map"] = "paper" if given.pop("final_entangler") else "device"
     scaled_to = given.pop("feature_range")
     given["scale"] = scaled_to if given["scale"] else False
-    name = given.pop("engine", "statevector")
+    name = given.pop("engine") if "class_score" in given else "statevector"
     if name == "auto":
         name = engine_of("auto", given["n_qubits"]).name
     exact = {"name": name, **how}
@@ -221,21 +236,25 @@ def _from_version_1(settings: dict[str, Any]) -> dict[str, Any]:
 _UPGRADES: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = MappingProxyType({1: _from_version_1})
 
 
-def _loss(plain: Any) -> Loss:
+def _loss(plain: Any) -> str | Loss:
+    if isinstance(plain, str):
+        return plain
     if not isinstance(plain, dict) or plain.get("name") not in LOSSES:
         raise ModelFileError("its loss is none that this mcquack knows; upgrade it.")
     return LOSSES[plain["name"]](**{name: value for name, value in plain.items() if name != "name"})
 
 
-def _engine(plain: Any) -> str | Engine[Any]:
+def _engine(plain: Any, *, inside: bool = False) -> str | Engine[Any]:
     if isinstance(plain, str):
         return plain
-    kinds: dict[str, Any] = {**ENGINES, Shots.name: Shots}
+    kinds: dict[str, Any] = ENGINES if inside else {**ENGINES, Shots.name: Shots}
     if not isinstance(plain, dict) or plain.get("name") not in kinds:
         raise ModelFileError("its engine is none that this mcquack knows; upgrade it.")
     settings = {name: value for name, value in plain.items() if name != "name"}
+    if not settings.keys() <= kinds[plain["name"]]().settings().keys():
+        raise ModelFileError("its engine has settings that this mcquack does not know; upgrade it.")
     if "engine" in settings:
-        settings["engine"] = _engine(settings["engine"])
+        settings["engine"] = _engine(settings["engine"], inside=True)
     made: Engine[Any] = kinds[plain["name"]](**settings)
     return made
 
@@ -306,10 +325,10 @@ STATE_NAMES = {"steps", "epoch"} | {
 }
 
 
-def restored_feature_map(file: ModelFile, *, n_features: int, features_per_gate: int, kind: str) -> FeatureMap:
-    """The circuit that the header describes, if this kind of model has such circuits."""
+def restored_feature_map(file: ModelFile, *, n_features: int, features_per_gate: int | None, kind: str) -> FeatureMap:
+    """The circuit that the header describes, if this kind of model has such circuits; None asks for no kind of gate."""
     feature_map = _feature_map(require_field(file.header, "feature_map", dict))
-    if feature_map.features_per_gate != features_per_gate:
+    if features_per_gate is not None and feature_map.features_per_gate != features_per_gate:
         raise ModelFileError(f"its circuit is not one of {kind}.")
     if feature_map.n_features != n_features:
         raise ModelFileError(f"its circuit takes {feature_map.n_features} features, its samples have {n_features}.")
@@ -330,8 +349,8 @@ def restored_range(header: Mapping[str, Any]) -> tuple[float, float]:
     pair = require_field(header, "feature_range", list) if first is None else first
     if not isinstance(pair, list) or len(pair) != 2 or any(type(end) is not float for end in pair):
         raise ModelFileError("the range of its features is not a pair of numbers.")
-    if not pair[0] < pair[1]:
-        raise ModelFileError("the range of its features is not an increasing pair.")
+    if not -_MOST_RANGE <= pair[0] < pair[1] <= _MOST_RANGE:
+        raise ModelFileError("the range of its features is not an increasing pair of numbers that angles tell apart.")
     return pair[0], pair[1]
 
 

@@ -23,7 +23,9 @@ from mcquack.checks import require
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.datasets.dataset import held_out
 from mcquack.errors import InvalidInputError
+from mcquack.models.archive import restored_feature_map, restored_range
 from mcquack.models.archived import Archived
+from mcquack.models.model_file import ModelFile
 from mcquack.models.preparation import (
     ClassWeight,
     Prepared,
@@ -250,6 +252,17 @@ class CircuitClassifier(ClassifierMixin, Archived):
         self._seed = prepared.seed
         self._fingerprint = prepared.fingerprint
         self._seen = prepared.seen
+
+    def _restore_circuit(self, file: ModelFile) -> None:
+        """The circuit of a model file and the range of its features."""
+        given = isinstance(self.feature_map, FeatureMap)  # and may then have gates of any kind
+        self.feature_map_ = restored_feature_map(
+            file,
+            n_features=self.n_features_in_,
+            features_per_gate=None if given else self._features_per_gate,
+            kind=type(self).__name__,
+        )
+        self.feature_range_ = restored_range(file.header)
 
     def scaled(self, X: ArrayLike) -> FloatArray:
         """Samples as the circuit takes them: checked, scaled, and in the engine's type."""

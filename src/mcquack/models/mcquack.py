@@ -24,9 +24,7 @@ from mcquack.models.archive import (
     STATE,
     STATE_NAMES,
     restored_dtype,
-    restored_feature_map,
     restored_history,
-    restored_range,
     restored_seed,
     restored_seen,
     restored_state,
@@ -570,7 +568,8 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     def _saved_settings(self) -> dict[str, Any]:
         # As they were when it was trained, whatever they have been set to since.
         settings = {**super()._saved_settings(), "n_centroids_per_class": self._trained_centroids_per_class}
-        if not isinstance(settings["engine"], str | dict):  # without it None might mean another circuit
+        named = isinstance(self.feature_map, str)
+        if named and not archive.stays_in_file(self.engine):  # without it None might mean another circuit
             settings |= {"n_repetitions": self._trained_repetitions}
         return settings
 
@@ -598,13 +597,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
 
     def _restore(self, file: ModelFile) -> None:
         header = file.header
-        self.feature_map_ = restored_feature_map(
-            file,
-            n_features=self.n_features_in_,
-            features_per_gate=self._features_per_gate,
-            kind=type(self).__name__,
-        )
-        self.feature_range_ = restored_range(header)
+        self._restore_circuit(file)
         shape = self.feature_map_.parameter_shape
         n_centroids = len(self.classes_) * self.n_centroids_per_class
         shapes = {"weights": shape, "bias": shape, "centroids": (n_centroids, self.n_features_in_)}

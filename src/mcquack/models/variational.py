@@ -14,13 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from mcquack.arrays import FloatArray
 from mcquack.checks import require, require_positive
 from mcquack.errors import ModelFileError
-from mcquack.models.archive import (
-    restored_dtype,
-    restored_feature_map,
-    restored_history,
-    restored_range,
-    restored_seed,
-)
+from mcquack.models.archive import restored_dtype, restored_history, restored_seed
 from mcquack.models.base import CircuitClassifier, FeatureMapChoice, HistoryRow, ValidationData
 from mcquack.models.model_file import ModelFile, require_field, require_tensor
 from mcquack.models.preparation import ClassWeight, Prepared, Scale, check_settings
@@ -120,7 +114,7 @@ class VariationalClassifier(CircuitClassifier):
 
     def _check_settings(self) -> None:
         check_settings(self.get_params(deep=False))
-        require(self.n_qubits >= 2, "n_qubits", "at least 2, one for each of the two logits", self.n_qubits)
+        require(self._width >= 2, "n_qubits", "at least 2, one for each of the two logits", self._width)
         self._settings(seed=0)
 
     def _initial_parameters(self, prepared: Prepared) -> VariationalParameters:
@@ -198,10 +192,7 @@ class VariationalClassifier(CircuitClassifier):
         return {"weights": self.weights_, "bias": self.bias_}
 
     def _restore(self, file: ModelFile) -> None:
-        self.feature_map_ = restored_feature_map(
-            file, n_features=self.n_features_in_, features_per_gate=1, kind=type(self).__name__
-        )
-        self.feature_range_ = restored_range(file.header)
+        self._restore_circuit(file)
         shape, n_classes, dtype = self.feature_map_.parameter_shape, len(self.classes_), restored_dtype(file)
         n_weights = 1 if self._trains_together else n_classes
         self.weights_ = require_tensor(file, "weights", shape=(n_weights, *shape), dtype=dtype)

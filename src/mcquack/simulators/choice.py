@@ -39,4 +39,5 @@ def engine_of(choice: EngineChoice, n_qubits: int) -> Engine[Any]:
     require(isinstance(choice, str) and choice in ("auto", *ENGINES), "engine", expected, choice)
     if choice != "auto":
         return ENGINES[choice]()
-    return next(kind() for kind in ENGINES.values() if n_qubits <= (kind.most_qubits or n_qubits))
+    *first, last = ENGINES.values()
+    return next((kind for kind in first if n_qubits <= (kind.most_qubits or n_qubits)), last)()

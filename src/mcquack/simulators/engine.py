@@ -209,10 +209,23 @@ class Engine(ABC, Generic[E]):
         """The kernel as a classifier uses it; engines that count say what decides between equal shares of shots."""
         return Measured(self.kernel(X, centroids, weights=weights, bias=bias))
 
+    def _likeness(self) -> Any:
+        """What two engines have in common that are equal: all that decides their answers."""
+        return self._feature_map, self.settings()
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self._likeness() == other._likeness()
+
+    def __hash__(self) -> int:
+        return hash((type(self), self._feature_map))
+
     def __repr__(self) -> str:
+        return self._written()
+
+    def _written(self, *first: str) -> str:
         settings = [f"{name}={value!r}" for name, value in self.settings().items()]
         circuit = [] if self._feature_map is None else [f"<{self._feature_map.n_qubits} qubits>"]
-        return f"{type(self).__name__}({', '.join(circuit + settings)})"
+        return f"{type(self).__name__}({', '.join([*first, *circuit, *settings])})"
 
 
 def checked_cotangent(cotangent: ArrayLike, samples: Encoded, centroids: Encoded) -> FloatArray:

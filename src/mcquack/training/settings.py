@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from mcquack.checks import is_number, is_whole_number, require
 from mcquack.errors import InvalidInputError
-from mcquack.kernels.losses import Alignment, Loss
+from mcquack.kernels.losses import Alignment, Loss, loss_of
 from mcquack.randomness import stream
 
 Optimizer = Literal["adam", "sgd"]
@@ -62,6 +62,7 @@ class TrainingSettings:
         require(self.optimizer in ("adam", "sgd"), "optimizer", '"adam" or "sgd"', self.optimizer)
         low, high = self.feature_range
         require(low < high, "feature_range", "an increasing pair", self.feature_range)
+        object.__setattr__(self, "loss", loss_of(self.loss))
 
     def learning_rates(self, epoch: int) -> tuple[float, float]:
         """(KAO, CO) in this epoch, counted from 0: decayed once per epoch."""

@@ -49,6 +49,9 @@ class FromValues(Engine[E]):
         """What tells this engine from others."""
         return {"engine": self.engine.name}
 
+    def _likeness(self) -> Any:
+        return id(self)  # what random numbers are drawn from is not among the settings
+
     def on(self, feature_map: FeatureMap, *, seed: int = 0) -> Self:
         """The same for another circuit."""
         return type(self)(self.engine.on(feature_map, seed=seed))

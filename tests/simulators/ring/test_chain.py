@@ -9,9 +9,10 @@ from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
 from mcquack.circuits.feature_map import FeatureMap
+from mcquack.circuits.rotations import rotation_matrices
 from mcquack.randomness import stream
 from mcquack.simulators.ring import MAX_LAYERS, RingEngine
-from mcquack.simulators.ring.engine import RotationRows, rotation_matrices
+from mcquack.simulators.ring.engine import RotationRows
 from tests.problems import Problem, random_problem
 
 FloatArray = NDArray[np.floating]

@@ -11,7 +11,6 @@ from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError
 from mcquack.randomness import stream
 from mcquack.simulators.ring import RingEngine
-from mcquack.simulators.ring.hamming import hamming_distributions, pull_hamming
 from tests.oracles import slope
 from tests.problems import Problem, random_problem
 from tests.simulators.hamming_oracle import oracle_weights
@@ -36,7 +35,8 @@ def encoded(problem: Problem, n_threads: int | None = None) -> tuple[RingEngine,
 
 
 def distributions(problem: Problem) -> Any:
-    return hamming_distributions(*encoded(problem))
+    engine, samples, centroids = encoded(problem)
+    return engine.hamming_distributions(samples, centroids)
 
 
 def weighting(problem: Problem) -> Any:
@@ -70,7 +70,7 @@ def test_distributions_are_probabilities(problem: Problem) -> None:
 @given(problem=shallow_problems())
 def test_a_point_measured_against_itself_has_no_ones(problem: Problem) -> None:
     engine, samples, _ = encoded(problem)
-    found = hamming_distributions(engine, samples, samples)
+    found = engine.hamming_distributions(samples, samples)
     assert_allclose(np.einsum("iik->ik", found)[:, 0], 1, rtol=0, atol=1e-13)
 
 
@@ -88,7 +88,7 @@ def test_a_layer_without_entanglement_flips_every_qubit_by_itself() -> None:
     engine, samples, centroids = encoded(problem)
     kept = np.einsum("iqk,mqk->imq", samples.rotations[:, 0, :, :, 0], centroids.rotations[:, 0, :, :, 0].conj())
     flips = 1 - np.abs(kept) ** 2
-    found, ones = hamming_distributions(engine, samples, centroids), np.arange(51)
+    found, ones = engine.hamming_distributions(samples, centroids), np.arange(51)
     means = (found * ones).sum(axis=-1)
     assert_allclose(means, flips.sum(axis=-1), rtol=1e-12)
     assert_allclose((found * ones**2).sum(axis=-1) - means**2, (flips * (1 - flips)).sum(axis=-1), rtol=1e-10)
@@ -97,7 +97,7 @@ def test_a_layer_without_entanglement_flips_every_qubit_by_itself() -> None:
 def test_samples_and_centroids_may_not_change_places() -> None:
     problem = random_problem(shallow(4))
     engine, samples, centroids = encoded(problem)
-    there, back = hamming_distributions(engine, samples, centroids), hamming_distributions(engine, centroids, samples)
+    there, back = engine.hamming_distributions(samples, centroids), engine.hamming_distributions(centroids, samples)
     assert_allclose(there[..., 0], back[..., 0].T, rtol=0, atol=1e-13)
     assert np.abs(there - back.transpose(1, 0, 2)).max() > 0.01
 
@@ -111,8 +111,10 @@ def test_pull_is_the_derivative(n_qubits: int, n_layers: int) -> None:
     """Also where the way back crosses several marks."""
     problem = random_problem(shallow(n_qubits, n_layers), n_samples=3, n_classes=2, seed=n_qubits)
     cotangent = weighting(problem)
-    gradient = pull_hamming(*encoded(problem), cotangent, wrt="embedding")
-    gradient = gradient._replace(centroids=pull_hamming(*encoded(problem), cotangent, wrt="centroids").centroids)
+    gradient = RingEngine.pull_hamming(*encoded(problem), cotangent, wrt="embedding")
+    gradient = gradient._replace(
+        centroids=RingEngine.pull_hamming(*encoded(problem), cotangent, wrt="centroids").centroids
+    )
     for name in ("weights", "bias", "centroids"):
 
         def value(moved: Any, name: str = name) -> float:
@@ -131,7 +133,7 @@ def test_pulling_at_no_ones_is_the_pullback_of_fidelities(n_qubits: int, n_layer
     cotangent = np.zeros((5, 3, n_qubits + 1))
     cotangent[..., 0] = problem.cotangent
     for wrt in ("embedding", "centroids"):
-        found = pull_hamming(*encoded(problem), cotangent, wrt=wrt)
+        found = RingEngine.pull_hamming(*encoded(problem), cotangent, wrt=wrt)
         expected = RingEngine.pullback(*encoded(problem), problem.cotangent, wrt=wrt)
         for left, right in zip(found, expected, strict=True):
             assert (left is None) == (right is None)
@@ -142,7 +144,7 @@ def test_pulling_at_no_ones_is_the_pullback_of_fidelities(n_qubits: int, n_layer
 @few_examples
 @given(problem=shallow_problems())
 def test_their_sum_cannot_be_moved(problem: Problem) -> None:
-    pulled = pull_hamming(*encoded(problem), np.ones_like(weighting(problem)), wrt="embedding")
+    pulled = RingEngine.pull_hamming(*encoded(problem), np.ones_like(weighting(problem)), wrt="embedding")
     assert_allclose(pulled.weights, 0, rtol=0, atol=1e-11)
     assert_allclose(pulled.bias, 0, rtol=0, atol=1e-11)
 
@@ -153,11 +155,10 @@ def test_their_sum_cannot_be_moved(problem: Problem) -> None:
 def test_results_do_not_depend_on_the_number_of_threads() -> None:
     problem = random_problem(shallow(10), n_samples=20)
     one, three = encoded(problem, n_threads=1), encoded(problem, n_threads=3)
-    assert_array_equal(hamming_distributions(*one), hamming_distributions(*three))
+    assert_array_equal(RingEngine.hamming_distributions(*one), RingEngine.hamming_distributions(*three))
     cotangent = weighting(problem)
-    for left, right in zip(
-        pull_hamming(*one, cotangent, wrt="embedding"), pull_hamming(*three, cotangent, wrt="embedding"), strict=True
-    ):
+    pulled = [RingEngine.pull_hamming(*some, cotangent, wrt="embedding") for some in (one, three)]
+    for left, right in zip(*pulled, strict=True):
         assert_array_equal(left, right)
 
 
@@ -165,14 +166,14 @@ def test_a_read_only_cotangent_is_left_alone() -> None:
     problem = random_problem(shallow(3))
     cotangent = weighting(problem)
     cotangent.setflags(write=False)
-    assert pull_hamming(*encoded(problem), cotangent, wrt="centroids").centroids is not None
+    assert RingEngine.pull_hamming(*encoded(problem), cotangent, wrt="centroids").centroids is not None
 
 
 def test_more_than_two_layers_are_refused_with_their_cost() -> None:
     problem = random_problem(shallow(30, 4))
     for refused in (
         lambda: distributions(problem),
-        lambda: pull_hamming(*encoded(problem), weighting(problem), wrt="centroids"),
+        lambda: RingEngine.pull_hamming(*encoded(problem), weighting(problem), wrt="centroids"),
     ):
         with pytest.raises(InvalidInputError, match=r"at most 2 layers.*has 4.*65,536 times"):
             refused()
@@ -181,6 +182,6 @@ def test_more_than_two_layers_are_refused_with_their_cost() -> None:
 def test_wrong_questions_are_refused() -> None:
     problem = random_problem(shallow(3))
     with pytest.raises(InvalidInputError, match=r"\(5, 3, 4\).*\(5, 3\)"):
-        pull_hamming(*encoded(problem), problem.cotangent, wrt="centroids")
+        RingEngine.pull_hamming(*encoded(problem), problem.cotangent, wrt="centroids")
     with pytest.raises(InvalidInputError, match="samples"):
-        pull_hamming(*encoded(problem), weighting(problem), wrt="samples")  # type: ignore[arg-type]
+        RingEngine.pull_hamming(*encoded(problem), weighting(problem), wrt="samples")  # type: ignore[arg-type]

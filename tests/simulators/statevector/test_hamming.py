@@ -7,7 +7,6 @@ from numpy.testing import assert_allclose
 
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.simulators.ring import RingEngine
-from mcquack.simulators.ring import hamming as on_ring
 from mcquack.simulators.statevector import StatevectorEngine
 from mcquack.simulators.statevector import hamming as on_statevectors
 from tests.problems import Problem, problems, random_problem
@@ -18,7 +17,7 @@ def distributions(problem: Problem, dtype: Any = np.float64) -> Any:
     engine = StatevectorEngine(problem.feature_map, dtype=dtype)
     samples = engine.encode(problem.X, problem.weights, problem.bias)
     centroids = engine.encode(problem.centroids, problem.weights, problem.bias)
-    return on_statevectors.hamming_distributions(engine, samples, centroids)
+    return engine.hamming_distributions(samples, centroids)
 
 
 @settings(max_examples=15)
@@ -47,4 +46,4 @@ def test_both_engines_agree_on_wide_circuits() -> None:
     problem = random_problem(FeatureMap(n_qubits=12, n_features=24, n_layers=2), n_samples=2, n_classes=2)
     engine = RingEngine(problem.feature_map)
     rows = (engine.encode(points, problem.weights, problem.bias) for points in (problem.X, problem.centroids))
-    assert_allclose(distributions(problem), on_ring.hamming_distributions(engine, *rows), rtol=0, atol=1e-13)
+    assert_allclose(distributions(problem), engine.hamming_distributions(*rows), rtol=0, atol=1e-13)
