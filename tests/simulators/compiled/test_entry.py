@@ -37,7 +37,12 @@ def test_kept_code_is_used_until_any_source_of_it_changes(tmp_path: Path) -> Non
     shutil.copytree(Path(mcquack.__file__).parent, source / "mcquack", ignore=shutil.ignore_patterns("__pycache__"))
     assert not was_kept(started(source, cache))
     assert was_kept(started(source, cache))
-    for sources, is_kept in (("training/epoch.py", True), ("checks.py", True), ("kernels/losses.py", False)):
+    for sources, is_kept in (
+        ("training/epoch.py", True),
+        ("models/base.py", True),
+        ("checks.py", False),
+        ("kernels/losses.py", False),
+    ):
         with (source / "mcquack" / sources).open("a") as changed:
             changed.write("# another thought\n")
         assert was_kept(started(source, cache)) == is_kept, sources
