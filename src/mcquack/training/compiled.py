@@ -12,7 +12,7 @@ from mcquack.simulators.compiled.lanes import lane_count
 from mcquack.simulators.compiled.memory import aligned_zeros, available_bytes, require_bytes
 from mcquack.simulators.statevector import StatevectorEngine
 from mcquack.simulators.statevector.engine import N_PARTIAL_SUMS
-from mcquack.training.epoch import Buffers, Outcome, Pace, Problem, Trained, run_epoch
+from mcquack.training.epoch import Buffers, Totals, Pace, Problem, Trained, run_epoch
 from mcquack.training.optimizer import OPTIMIZER_CODES, shaped_moments
 from mcquack.training.settings import TrainingSettings, epoch_orders
 from mcquack.training.state import EpochSums, Parameters, TrainingData, TrainingState
@@ -115,7 +115,7 @@ class CompiledEpochs:
         """One epoch further; ``state`` itself stays as it is. Without the kernel it costs the steps alone."""
         self._check_shapes(state.parameters)
         trained = _working_copy(state, self.engine.dtype)
-        outcome = Outcome(
+        totals = Totals(
             losses=np.zeros(2),
             n_steps=np.zeros(2, np.int64),
             squared_norms=np.zeros(3),
@@ -123,8 +123,8 @@ class CompiledEpochs:
         )
         kao_orders, co_order = epoch_orders(len(self.data.X), state.epoch, self.settings)
         pace = _pace(self.settings, state.epoch, self.batch_size, with_kernel=with_kernel)
-        self.team.run(run_epoch, self.works, self.problem, trained, pace, self.room, kao_orders, co_order, outcome)
-        return _sums(state, trained, outcome)
+        self.team.run(run_epoch, self.works, self.problem, trained, pace, self.room, kao_orders, co_order, totals)
+        return _sums(state, trained, totals)
 
 
 def _working_copy(state: TrainingState, dtype: np.dtype[Any]) -> Trained:
@@ -157,12 +157,12 @@ def _pace(settings: TrainingSettings, epoch: int, batch_size: int, *, with_kerne
     )
 
 
-def _sums(before: TrainingState, trained: Trained, outcome: Outcome) -> EpochSums:
-    n_kao, n_co = (int(count) for count in outcome.n_steps)
-    mean = [float(value) / count if count else None for value, count in zip(outcome.losses, (n_kao, n_co), strict=True)]
+def _sums(before: TrainingState, trained: Trained, totals: Totals) -> EpochSums:
+    n_kao, n_co = (int(count) for count in totals.n_steps)
+    mean = [float(value) / count if count else None for value, count in zip(totals.losses, (n_kao, n_co), strict=True)]
     norms = [
         math.sqrt(float(value) / count) if count else None
-        for value, count in zip(outcome.squared_norms, (n_kao, n_kao, n_co), strict=True)
+        for value, count in zip(totals.squared_norms, (n_kao, n_kao, n_co), strict=True)
     ]
     after = replace(
         before,
@@ -173,4 +173,4 @@ def _sums(before: TrainingState, trained: Trained, outcome: Outcome) -> EpochSum
         centroids_moments=shaped_moments(trained.centroids_mean, trained.centroids_square, trained.centroids),
         steps=trained.steps,
     )
-    return EpochSums(after, mean[0], mean[1], (norms[0], norms[1], norms[2]), outcome.kernel)
+    return EpochSums(after, mean[0], mean[1], (norms[0], norms[1], norms[2]), totals.kernel)

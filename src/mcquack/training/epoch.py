@@ -104,7 +104,7 @@ class Buffers(NamedTuple):
     slope_c: Any  # (M·k·d,)
 
 
-class Outcome(NamedTuple):
+class Totals(NamedTuple):
     """What an epoch reports: sums over its steps, and the kernel of the training samples at its end."""
 
     losses: Any  # (2,) KAO, CO
@@ -218,7 +218,7 @@ def _kao_step(
     order: Any,
     first: int,
     count: int,
-    outcome: Any,
+    totals: Any,
 ) -> None:
     """Moves the embedding downhill on the loss + λ_w‖w‖² + λ_b‖b‖²."""
     circuit = Circuit(trained.weights, trained.bias, problem.feature_index, problem.masks)
@@ -230,8 +230,8 @@ def _kao_step(
         penalty = pace.reg_weights * _squared_norm(trained.flat_weights) + pace.reg_bias * _squared_norm(
             trained.flat_bias
         )
-        outcome.losses[KAO] += loss + penalty
-        outcome.n_steps[KAO] += 1
+        totals.losses[KAO] += loss + penalty
+        totals.n_steps[KAO] += 1
     n_used = (count + width - 1) // width
     n_parts = room.by_w.shape[0]
     for part in range(rank, n_parts, n_threads):
@@ -268,8 +268,8 @@ def _kao_step(
     barrier(cells, n_threads)
     if rank == 0:
         trained.steps[KAO] = step
-        outcome.squared_norms[0] += _squared_norm(room.slope_w)
-        outcome.squared_norms[1] += _squared_norm(room.slope_b)
+        totals.squared_norms[0] += _squared_norm(room.slope_w)
+        totals.squared_norms[1] += _squared_norm(room.slope_b)
 
 
 @njit(nogil=True)
@@ -306,7 +306,7 @@ def _co_step(
     first: int,
     count: int,
     states: Any,
-    outcome: Any,
+    totals: Any,
 ) -> None:
     """Moves the centroids downhill on the loss + λ_CO R; the samples' states are given."""
     circuit = Circuit(trained.weights, trained.bias, problem.feature_index, problem.masks)
@@ -321,10 +321,10 @@ def _co_step(
         )  # fmt: skip
     barrier(cells, n_threads)
     if rank == 0:
-        outcome.losses[CO] += loss + pace.reg_co * _range_penalty(trained.flat_centroids, pace.low, pace.high)
-        outcome.n_steps[CO] += 1
+        totals.losses[CO] += loss + pace.reg_co * _range_penalty(trained.flat_centroids, pace.low, pace.high)
+        totals.n_steps[CO] += 1
         _centroid_slopes(room.by_centroids, trained.centroids, pace, room.slope_c)
-        outcome.squared_norms[2] += _squared_norm(room.slope_c)
+        totals.squared_norms[2] += _squared_norm(room.slope_c)
         trained.steps[CO] += 1
         descend(
             trained.flat_centroids, room.slope_c, trained.centroids_mean, trained.centroids_square,
@@ -361,7 +361,7 @@ def run_epoch(
     room: Any,
     kao_orders: Any,
     co_order: Any,
-    outcome: Any,
+    totals: Any,
 ) -> None:
     """All mini-batches of KAO, all of CO, and (if asked for) the kernel of the training samples."""
     n_samples = problem.X.shape[0]
@@ -370,7 +370,7 @@ def run_epoch(
         for first in range(0, n_samples, size):
             count = min(size, n_samples - first)
             _kao_step(
-                cells, rank, n_threads, work, problem, trained, pace, room, kao_orders[epoch], first, count, outcome
+                cells, rank, n_threads, work, problem, trained, pace, room, kao_orders[epoch], first, count, totals
             )
             if stop_barrier(cells, rank, n_threads):
                 return
@@ -385,9 +385,7 @@ def run_epoch(
             states = room.kept[batch % n_kept]
             if epoch == 0 or n_kept < n_batches:
                 _encode_batch(rank, n_threads, work, circuit, problem.X, co_order, first, count, room.features, states)
-            _co_step(
-                cells, rank, n_threads, work, problem, trained, pace, room, co_order, first, count, states, outcome
-            )
+            _co_step(cells, rank, n_threads, work, problem, trained, pace, room, co_order, first, count, states, totals)
             if stop_barrier(cells, rank, n_threads):
                 return
     if not pace.with_kernel:
@@ -406,4 +404,4 @@ def run_epoch(
             kernel_rows(room.overlaps[block], room.kernel[block * width : (block + 1) * width])
             for position in range(block * width, min(count, (block + 1) * width)):
                 for centroid in range(room.kernel.shape[1]):
-                    outcome.kernel[co_order[first + position], centroid] = room.kernel[position, centroid]
+                    totals.kernel[co_order[first + position], centroid] = room.kernel[position, centroid]

@@ -66,7 +66,7 @@ class Room(NamedTuple):
     slope: Any  # (3nL,) of the shared weights
 
 
-class Outcome(NamedTuple):
+class Totals(NamedTuple):
     """Sums over the steps of an epoch, by classifier."""
 
     losses: Any  # (M,)
@@ -182,7 +182,7 @@ def run_own_epoch(
     room: Any,
     order: Any,
     active: Any,
-    outcome: Any,
+    totals: Any,
 ) -> None:
     """All mini-batches for each active classifier, which has weights of its own: nobody waits for anybody."""
     n_samples = problem.X.shape[0]
@@ -198,10 +198,10 @@ def run_own_epoch(
             of_bias, square_b = _penalised(by_b, trained.flat_bias[own], pace.reg_bias)
             _descend_weights(own, trained, pace, by_w)
             _descend_bias(own, trained, pace, by_b)
-            outcome.losses[own] += loss + of_weights + of_bias
-            outcome.n_steps[own] += 1
-            outcome.squared_norms[own, 0] += square_w
-            outcome.squared_norms[own, 1] += square_b
+            totals.losses[own] += loss + of_weights + of_bias
+            totals.n_steps[own] += 1
+            totals.squared_norms[own, 0] += square_w
+            totals.squared_norms[own, 1] += square_b
             if stop_asked(cells):
                 return
 
@@ -230,7 +230,7 @@ def run_shared_epoch(
     room: Any,
     weights_orders: Any,
     bias_orders: Any,
-    outcome: Any,
+    totals: Any,
 ) -> None:
     """All mini-batches for the weights that the classifiers share, then all for the biases that each has alone."""
     n_samples = problem.X.shape[0]
@@ -243,21 +243,21 @@ def run_shared_epoch(
             count = min(pace.batch_size, n_samples - first)
             for own in range(rank, n_classes, n_threads):
                 circuit = Circuit(trained.weights[0], trained.bias[own], problem.feature_index, problem.masks)
-                outcome.losses[own] += _gradient(work, problem, circuit, order, first, count, own, rank, room)
-                outcome.n_steps[own] += 1
+                totals.losses[own] += _gradient(work, problem, circuit, order, first, count, own, rank, room)
+                totals.n_steps[own] += 1
                 if not of_weights:
                     slopes = room.flat_by_b[own]
                     penalty, square = _penalised(slopes, trained.flat_bias[own], pace.reg_bias)
                     _descend_bias(own, trained, pace, slopes)
-                    outcome.losses[own] += penalty
-                    outcome.squared_norms[own, 1] += square
+                    totals.losses[own] += penalty
+                    totals.squared_norms[own, 1] += square
             barrier(cells, n_threads)
             if of_weights and rank == 0:
                 _mean_slope(room)
                 penalty, square = _penalised(room.slope, trained.flat_weights[0], pace.reg_weights)
                 _descend_weights(0, trained, pace, room.slope)
                 for own in range(n_classes):
-                    outcome.losses[own] += penalty
-                outcome.squared_norms[0, 0] += square
+                    totals.losses[own] += penalty
+                totals.squared_norms[0, 0] += square
             if stop_barrier(cells, rank, n_threads):
                 return

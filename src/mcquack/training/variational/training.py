@@ -17,7 +17,7 @@ from mcquack.training.optimizer import OPTIMIZER_CODES, shaped_moments
 from mcquack.training.state import TrainingData, finite_row
 from mcquack.training.variational.settings import VariationalParameters, VariationalSettings, VariationalState
 from mcquack.training.variational.steps import (
-    Outcome,
+    Totals,
     Pace,
     Problem,
     Room,
@@ -124,14 +124,14 @@ class VariationalEpochs:
         self._check_shapes(state.parameters)
         trained = _working_copy(state, self.engine.dtype)
         n_classes = self.data.n_classes
-        outcome = Outcome(np.zeros(n_classes), np.zeros(n_classes, np.int64), np.zeros((n_classes, 2)))
+        totals = Totals(np.zeros(n_classes), np.zeros(n_classes, np.int64), np.zeros((n_classes, 2)))
         common = self.works, self.problem, trained, self._pace(state.epoch), self.room
         if self.settings.shared:
-            self.team.run(run_shared_epoch, *common, *self.settings.orders(len(self.data.X), state.epoch), outcome)
+            self.team.run(run_shared_epoch, *common, *self.settings.orders(len(self.data.X), state.epoch), totals)
         else:
             order = self.settings.orders(len(self.data.X), state.epoch)[0][0]
-            self.team.run(run_own_epoch, *common, order, state.active, outcome)
-        return self._sums(state, trained, outcome)
+            self.team.run(run_own_epoch, *common, order, state.active, totals)
+        return self._sums(state, trained, totals)
 
     def _check_shapes(self, parameters: VariationalParameters) -> None:
         """Compiled code trusts shapes; here they are checked."""
@@ -153,7 +153,7 @@ class VariationalEpochs:
             reg_bias=float(self.settings.reg_param_bias),
         )
 
-    def _sums(self, before: VariationalState, trained: Trained, outcome: Outcome) -> VariationalSums:
+    def _sums(self, before: VariationalState, trained: Trained, totals: Totals) -> VariationalSums:
         after = replace(
             before,
             epoch=before.epoch + 1,
@@ -163,7 +163,7 @@ class VariationalEpochs:
             weights_steps=trained.weights_steps,
             bias_steps=trained.bias_steps,
         )
-        n_steps = max(int(outcome.n_steps.sum()), 1)
+        n_steps = max(int(totals.n_steps.sum()), 1)
         taken = [
             int(np.sum(new - old))
             for new, old in (
@@ -173,9 +173,9 @@ class VariationalEpochs:
         ]
         norms = [
             math.sqrt(float(total) / count) if count else None
-            for total, count in zip(outcome.squared_norms.sum(axis=0), taken, strict=True)
+            for total, count in zip(totals.squared_norms.sum(axis=0), taken, strict=True)
         ]
-        return VariationalSums(after, float(outcome.losses.sum()) / n_steps, norms[0], norms[1])
+        return VariationalSums(after, float(totals.losses.sum()) / n_steps, norms[0], norms[1])
 
 
 def _working_copy(state: VariationalState, dtype: np.dtype[Any]) -> Trained:
