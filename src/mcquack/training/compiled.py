@@ -12,7 +12,7 @@ from mcquack.simulators.compiled.lanes import lane_count
 from mcquack.simulators.compiled.memory import aligned_zeros, available_bytes, require_bytes
 from mcquack.simulators.statevector import StatevectorEngine
 from mcquack.simulators.statevector.engine import N_PARTIAL_SUMS
-from mcquack.training.epoch import Buffers, Totals, Pace, Problem, Trained, run_epoch
+from mcquack.training.epoch import Buffers, Pace, Problem, Totals, Trained, run_epoch
 from mcquack.training.optimizer import OPTIMIZER_CODES, shaped_moments
 from mcquack.training.settings import TrainingSettings, epoch_orders
 from mcquack.training.state import EpochSums, Parameters, TrainingData, TrainingState

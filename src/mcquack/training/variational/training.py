@@ -17,10 +17,10 @@ from mcquack.training.optimizer import OPTIMIZER_CODES, shaped_moments
 from mcquack.training.state import TrainingData, finite_row
 from mcquack.training.variational.settings import VariationalParameters, VariationalSettings, VariationalState
 from mcquack.training.variational.steps import (
-    Totals,
     Pace,
     Problem,
     Room,
+    Totals,
     Trained,
     measure_classes,
     run_own_epoch,
