@@ -4,9 +4,9 @@ Six families of 19 datasets each are generated with the random streams of the or
 stored; the seventh, handwritten digits by their principal components, is read or computed from MNIST.
 """
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
-from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,8 +15,8 @@ import numpy as np
 from numpy.random import RandomState
 
 from mcquack.datasets.dataset import Dataset, Part, one_at_a_time
-from mcquack.datasets.files import DataFile, Source
-from mcquack.datasets.formats import MNIST, idx_array, npz_arrays
+from mcquack.datasets.formats import idx_array, npz_arrays
+from mcquack.datasets.real_world import source
 from mcquack.datasets.registry import Description, Entry, Request
 from mcquack.datasets.synthetic import (
     CLASS_NAMES,
@@ -35,28 +35,6 @@ _CITATION = (
     "Bowles, Ahmed, Schuld (2024), Better than classical? The subtle art of benchmarking quantum machine learning "
     "models, arXiv:2403.07059"
 )
-
-
-def entries() -> Iterator[Entry]:
-    """All datasets for the registry, family by family."""
-    for script in SCRIPTS:
-        for family in script[1]:
-            for n in SIZES:
-                yield Entry(description=_generated_description(family, n), build=partial(_built, script=script))
-    for n in SIZES:
-        yield Entry(description=_mnist_pca_description(n), build=_mnist_pca)
-
-
-def _description(family: str, n: int, **facts: Any) -> Description:
-    return Description(
-        name=f"{family}_{n}",
-        title=f"{family} (n = {n})",
-        suite="qml",
-        family=family,
-        is_seeded=False,
-        homepage="https://github.com/XanaduAI/qml-benchmarks",
-        **facts,
-    )
 
 
 class Family(NamedTuple):
@@ -119,12 +97,43 @@ _HYPERPLANES_DIFF = Family(
     10,
     lambda random, n: _standardised(hyperplane_points(random, n_hyperplanes=n)),
 )
-SCRIPTS: tuple[Script, ...] = (
+_SCRIPTS: tuple[Script, ...] = (
     (42, (_SEPARABLE,)),
     (3, (_MANIFOLD, _MANIFOLD_DIFF)),
     (3, (_CURVES, _CURVES_DIFF)),
     (1, (_HYPERPLANES_DIFF,)),
 )
+
+
+def entries() -> Iterator[Entry]:
+    """All datasets for the registry, family by family."""
+    for script in _SCRIPTS:
+        for family, n in itertools.product(script[1], SIZES):
+            description = _description(
+                family.name,
+                n,
+                task=family.task.format(n=n, twice_n=2 * n),
+                class_names=CLASS_NAMES,
+                n_features=family.n_features or n,
+                sizes={"train": 240, "test": 60},
+                citation=_CITATION,
+                licence="Generated here; the recipe was published under Apache-2.0",
+            )
+            yield Entry(description=description, build=partial(_built, script=script))
+    for n in SIZES:
+        yield Entry(description=_mnist_pca_description(n), build=_mnist_pca)
+
+
+def _description(family: str, n: int, **facts: Any) -> Description:
+    return Description(
+        name=f"{family}_{n}",
+        title=f"{family} (n = {n})",
+        suite="qml",
+        family=family,
+        is_seeded=False,
+        homepage="https://github.com/XanaduAI/qml-benchmarks",
+        **facts,
+    )
 
 
 @cache
@@ -145,27 +154,7 @@ def _built(request: Request, *, script: Script) -> Dataset:
     return deepcopy(generated(script)[request.description.name])
 
 
-def _generated_description(family: Family, n: int) -> Description:
-    return _description(
-        family.name,
-        n,
-        task=family.task.format(n=n, twice_n=2 * n),
-        class_names=CLASS_NAMES,
-        n_features=family.n_features or n,
-        sizes={"train": 240, "test": 60},
-        citation=_CITATION,
-        licence="Generated here; the recipe was published under Apache-2.0",
-    )
-
-
 # The seventh family: handwritten digits 3 and 5, by their first principal components.
-
-_STORED = DataFile(
-    name="mnist_pca.npz",
-    folder="qml_benchmarks/datasets",
-    checksum="sha256:84ff95f3ac12f2725dfb0bb57436541c90e5137a5711c5b55399adeeb060e82b",
-    n_bytes=10_516_730,
-)
 
 
 def _mnist_pca_description(n: int) -> Description:
@@ -178,10 +167,7 @@ def _mnist_pca_description(n: int) -> Description:
         sizes={"train": 11_552, "test": 1_902},
         citation=f"{_CITATION}; LeCun, Cortes, Burges, The MNIST database of handwritten digits",
         licence="CC BY-SA 3.0 (MNIST)",
-        sources=(
-            Source(title="stored copy of the published data", files=(_STORED,), read=partial(_stored, n=n)),
-            *(replace(source, title=f"computed from {source.title}", read=partial(_computed, n=n)) for source in MNIST),
-        ),
+        sources=tuple(source(name, n=n) for name in ("mnist_pca", "mnist_pca_computed", "mnist_pca_unpacked")),
         notes=(
             (
                 "Where the stored copy is absent it is computed from MNIST by the published recipe, a randomised "
@@ -204,13 +190,14 @@ def _mnist_pca(request: Request) -> Dataset:
     )
 
 
-def _stored(path: Path, *, n: int) -> tuple[Part, Part]:
+def stored_components(path: Path, *, n: int) -> tuple[Part, Part]:
+    """The published copy, of which each n has its own arrays."""
     names = [f"{letter}_{part}_{n:02d}" for part in ("train", "test") for letter in "Xy"]
     X_train, y_train, X_test, y_test = npz_arrays(path, *names)
     return Part(X_train, y_train.astype(np.int64)), Part(X_test, y_test.astype(np.int64))
 
 
-def _computed(*paths: Path, n: int) -> tuple[Part, Part]:
+def computed_components(*paths: Path, n: int) -> tuple[Part, Part]:
     """Threes and fives, each pixel standardised, projected on the first components; both learned in training."""
     with one_at_a_time:
         from sklearn.decomposition import PCA
