@@ -124,9 +124,7 @@ def apportioned(n_samples: int, weights: Sequence[int]) -> tuple[int, ...]:
 
 def wanted_counts(request: Request) -> ClassCounts:
     """The described counts of classes; for other sizes, counts in the proportions of the described training part."""
-    described = request.description.class_counts
-    if described is None:
-        raise LookupError(f"{request.description.name} is drawn by class, so its description must count them")
+    described = request.description.class_counts or {}
     if dict(request.sizes) == dict(request.description.sizes):
         return described
     counts = {part: apportioned(size, described["train"]) for part, size in request.sizes.items()}
