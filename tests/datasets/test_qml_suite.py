@@ -7,8 +7,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mcquack import datasets
-from mcquack.datasets.formats import IDX_NAMES
 
+IDX_NAMES = [file.name for file in datasets.describe("mnist_pca_2").sources[2].files]
 GENERATED = [name for name in datasets.names("qml") if not name.startswith("mnist_pca")]
 MNIST_PCA = [name for name in datasets.names("qml") if name.startswith("mnist_pca")]
 

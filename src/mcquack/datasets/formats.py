@@ -1,4 +1,4 @@
-"""The formats in which others publish datasets: idx, npz, zip, gzip and CSV, and where MNIST and Fashion-MNIST are.
+"""The formats in which others publish datasets: idx, npz, zip, gzip and CSV.
 
 Every reader refuses a file that is broken with a ``DataFileError`` that names it and says what to do.
 """
@@ -19,12 +19,10 @@ import pyarrow.csv as pacsv
 from numpy.typing import NDArray
 
 from mcquack.arrays import FloatArray
-from mcquack.datasets.files import DataFile, Source
 from mcquack.errors import DataFileError
 
 # Arrays in the idx format, in which MNIST and its kin are published.
 
-IDX_NAMES = tuple(f"{part}-{kind}-ubyte" for part in ("train", "t10k") for kind in ("images-idx3", "labels-idx1"))
 _UNSIGNED_BYTES = 0x08
 
 
@@ -43,66 +41,6 @@ def idx_content(content: bytes, *, source: str) -> NDArray[np.uint8]:
         raise DataFileError(f"{source} is not a whole idx file of bytes; remove it, so that it is fetched anew.")
     return np.frombuffer(content, np.uint8, offset=n_header).reshape(shape)
 
-
-def idx_images_and_labels(*paths: Path) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """All pictures (N, height, width) and their labels, training files before test files."""
-    train_images, train_labels, test_images, test_labels = map(idx_array, paths)
-    return np.concatenate([train_images, test_images]), np.concatenate([train_labels, test_labels])
-
-
-def _idx_sources(
-    title: str, *, base_url: str, folder: str, compressed: tuple[str, ...], plain: tuple[str, ...]
-) -> tuple[Source, ...]:
-    """The four files of a dataset, gzipped to download or unpacked by the user, with their checksums."""
-    zipped = tuple(
-        DataFile(name=f"{name}.gz", folder=folder, checksum=f"md5:{md5}", url=f"{base_url}/{name}.gz")
-        for name, md5 in zip(IDX_NAMES, compressed, strict=True)
-    )
-    unpacked = tuple(
-        DataFile(name=name, folder=folder, checksum=f"sha256:{sha256}")
-        for name, sha256 in zip(IDX_NAMES, plain, strict=True)
-    )
-    return (
-        Source(title=title, files=zipped, read=idx_images_and_labels, homepage=base_url),
-        Source(title=f"{title}, unpacked", files=unpacked, read=idx_images_and_labels, homepage=base_url),
-    )
-
-
-# The folders are those of torchvision, whose downloads can so be used as they are.
-MNIST = _idx_sources(
-    "MNIST",
-    base_url="https://ossci-datasets.s3.amazonaws.com/mnist",
-    folder="MNIST/raw",
-    compressed=(
-        "f68b3c2dcbeaaa9fbdd348bbdeb94873",
-        "d53e105ee54ea40749a09fcbcd1e9432",
-        "9fb629c4189551a2d022fa330f9573f3",
-        "ec29112dd5afa0611ce80d1b7f02629c",
-    ),
-    plain=(
-        "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db",
-        "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5",
-        "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7",
-        "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2",
-    ),
-)
-FASHION_MNIST = _idx_sources(
-    "Fashion-MNIST",
-    base_url="http://fashion-mnist.s3-website.eu-central-1.amazonaws.com",
-    folder="FashionMNIST/raw",
-    compressed=(
-        "8d4fb7e6c68d591d4c3dfef9ec88bf0d",
-        "25c81989df183df01b3e8a0aad5dffbe",
-        "bef4ecab320f06d8554ea6380940ec79",
-        "bb300cfdad3c16e7a12a480ee83cd310",
-    ),
-    plain=(
-        "c59f468a2f672dc815687fe0f83887768d799fd8a3f3276145d20f83aa44d888",
-        "bad3541b69d912435c50bb6ba87bec294ff4f6a2e1246121d8633921760443d9",
-        "5b4141f0afbad91edebe8549f8fcffe087ea10ca49f1dbef5c9a5cd8815ce37b",
-        "0402a96d92fd2663957122ceb108a494c5af83dab82d92729df917d7dec38c34",
-    ),
-)
 
 # Archives and NumPy's files.
 

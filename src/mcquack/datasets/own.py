@@ -34,16 +34,16 @@ class ColumnOptions(TypedDict, total=False):
     ignore: Collection[Hashable]
 
 
-def load_csv(
-    path: str | Path,
-    *,
-    target: str,
-    validation: float = 0.0,
-    test: float = 0.0,
-    seed: int = 0,
-    name: str | None = None,
-    **columns: Unpack[ColumnOptions],
-) -> Dataset:
+class TableOptions(ColumnOptions, total=False):
+    """What ``load_csv`` takes besides a file and its target."""
+
+    validation: float
+    test: float
+    seed: int
+    name: str | None
+
+
+def load_csv(path: str | Path, *, target: str, **options: Unpack[TableOptions]) -> Dataset:
     r"""A CSV with a header as a dataset; text becomes categories and dates become days.
 
     Parameters
@@ -78,21 +78,10 @@ def load_csv(
     >>> pets.class_names, pets.train.X.tolist()
     (('bird', 'dog'), [[4.0, 1.0], [2.0, 2.0], [4.0, 0.0]])
     """
-    return table_dataset(
-        read_csv(path), target=target, validation=validation, test=test, seed=seed, name=name, **columns
-    )
+    return table_dataset(read_csv(path), target=target, **options)
 
 
-def load_parquet(
-    path: str | Path,
-    *,
-    target: str,
-    validation: float = 0.0,
-    test: float = 0.0,
-    seed: int = 0,
-    name: str | None = None,
-    **columns: Unpack[ColumnOptions],
-) -> Dataset:
+def load_parquet(path: str | Path, *, target: str, **options: Unpack[TableOptions]) -> Dataset:
     """A Parquet file as a dataset; parameters and result are those of ``load_csv``.
 
     Examples
@@ -106,21 +95,10 @@ def load_parquet(
     ...     datasets.load_parquet(f"{folder}/pets.parquet", target="kind")
     pets.parquet: 1 features, 2 classes; 2 train
     """
-    return table_dataset(
-        parquet_table(Path(path)), target=target, validation=validation, test=test, seed=seed, name=name, **columns
-    )
+    return table_dataset(parquet_table(Path(path)), target=target, **options)
 
 
-def from_frame(
-    frame: object,
-    *,
-    target: Hashable,
-    validation: float = 0.0,
-    test: float = 0.0,
-    seed: int = 0,
-    name: str | None = None,
-    **columns: Unpack[ColumnOptions],
-) -> Dataset:
+def from_frame(frame: object, *, target: Hashable, **options: Unpack[TableOptions]) -> Dataset:
     """A DataFrame of pandas or polars, or an Arrow table, as a dataset.
 
     The other parameters and the result are those of ``load_csv``. Where a message names a row, it is the position in
@@ -134,9 +112,7 @@ def from_frame(
     >>> datasets.from_frame(frame, target="kind", name="pets")
     pets: 1 features, 3 classes; 4 train
     """
-    return table_dataset(
-        frame_table(frame), target=str(target), validation=validation, test=test, seed=seed, name=name, **columns
-    )
+    return table_dataset(frame_table(frame), target=str(target), **options)
 
 
 def table_dataset(
@@ -169,8 +145,7 @@ def table_dataset(
 
     encoder = fitted()
     samples = encoder.labelled(table, missing_target=missing_target)
-    _check_classes(samples, table=table, target=target)
-    _check_spans(samples, table=table, encoder=encoder)
+    _check_instructive(samples, table=table, encoder=encoder)
     masks = part_masks(samples.y, validation=validation, test=test, seed=seed)
     kept_back = ~masks["train"]
     if kept_back.any() and any(column.fill is not None for column in encoder.columns):
@@ -199,8 +174,8 @@ def names_rows(n_values: int, *, n_rows: int) -> bool:
     return n_rows > 20 and n_values > 0.5 * n_rows
 
 
-def _check_classes(samples: LabelledTable, *, table: Table, target: str) -> None:
-    labels = np.unique(samples.y)
+def _check_instructive(samples: LabelledTable, *, table: Table, encoder: TableEncoder) -> None:
+    target, labels = encoder.target, np.unique(samples.y)
     if len(labels) == 1:
         raise InvalidTableError(
             f"{table.source}: all {len(samples.y)} usable rows have the label {labels[0].item()!r} in {target!r}; "
@@ -211,9 +186,6 @@ def _check_classes(samples: LabelledTable, *, table: Table, target: str) -> None
             f"{table.source}: the target {target!r} has {len(labels)} different values in {len(samples.y)} rows: it "
             "names or measures rows rather than sorting them into classes; choose another column, or group its values."
         )
-
-
-def _check_spans(samples: LabelledTable, *, table: Table, encoder: TableEncoder) -> None:
     with np.errstate(over="ignore"):
         spans = np.ptp(samples.X, axis=0)
     for name in np.array(encoder.feature_names)[~np.isfinite(spans)].tolist():

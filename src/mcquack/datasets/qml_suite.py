@@ -4,22 +4,20 @@ Six families of 19 datasets each are generated with the random streams of the or
 stored; the seventh, handwritten digits by their principal components, is read or computed from MNIST.
 """
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
-from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import RandomState
 
 from mcquack.datasets.dataset import Dataset, Part, one_at_a_time
-from mcquack.datasets.files import DataFile, Source
-from mcquack.datasets.formats import MNIST, idx_array, npz_arrays
-from mcquack.datasets.registry import Description, Entry, Request
+from mcquack.datasets.formats import idx_array, npz_arrays
+from mcquack.datasets.real_world import published, source
+from mcquack.datasets.registry import Builder, Description, Entry, Request
 from mcquack.datasets.synthetic import (
-    CLASS_NAMES,
     LABELS,
     curve_points,
     divided,
@@ -31,164 +29,65 @@ from mcquack.datasets.synthetic import (
 SIZES = range(2, 21)
 """What distinguishes the 19 members of a family, there and here called n."""
 
-_CITATION = (
-    "Bowles, Ahmed, Schuld (2024), Better than classical? The subtle art of benchmarking quantum machine learning "
-    "models, arXiv:2403.07059"
+_DRAWS: Mapping[str, Callable[[RandomState, int], Part]] = {
+    "linearly_separable": lambda random, n: separable_points(random, n_features=n),
+    "hidden_manifold": lambda random, n: manifold_points(random, n_features=n, manifold_dimension=6),
+    "hidden_manifold_diff": lambda random, n: manifold_points(random, n_features=10, manifold_dimension=n),
+    "two_curves": lambda random, n: curve_points(random, n_features=n, degree=5, offset=0.1),
+    "two_curves_diff": lambda random, n: curve_points(random, n_features=10, degree=n, offset=1 / (2 * n)),
+    "hyperplanes_diff": lambda random, n: hyperplane_points(random, n_hyperplanes=n),
+}
+_STANDARDISED = ("two_curves", "two_curves_diff", "hyperplanes_diff")
+# A seed and the families that were generated one after the other from its stream of random numbers.
+_SCRIPTS = (
+    (42, ("linearly_separable",)),
+    (3, ("hidden_manifold", "hidden_manifold_diff")),
+    (3, ("two_curves", "two_curves_diff")),
+    (1, ("hyperplanes_diff",)),
 )
 
 
 def entries() -> Iterator[Entry]:
     """All datasets for the registry, family by family."""
-    for script in SCRIPTS:
-        for family in script[1]:
-            for n in SIZES:
-                yield Entry(description=_generated_description(family, n), build=partial(_built, script=script))
-    for n in SIZES:
-        yield Entry(description=_mnist_pca_description(n), build=_mnist_pca)
+    builders: dict[str, Builder] = {
+        family: partial(_built, seed=seed, families=families) for seed, families in _SCRIPTS for family in families
+    }
+    for family, build in {**builders, "mnist_pca": _mnist_pca}.items():
+        for n in SIZES:
+            yield Entry(description=_description(family, n), build=build)
 
 
-def _description(family: str, n: int, **facts: Any) -> Description:
-    return Description(
-        name=f"{family}_{n}",
-        title=f"{family} (n = {n})",
-        suite="qml",
-        family=family,
-        is_seeded=False,
-        homepage="https://github.com/XanaduAI/qml-benchmarks",
-        **facts,
-    )
-
-
-class Family(NamedTuple):
-    """Nineteen datasets that differ in one number n; ``n_features`` is None where that is n itself."""
-
-    name: str
-    task: str
-    n_features: int | None
-    points: Callable[[RandomState, int], Part]
-
-
-Script = tuple[int, tuple[Family, ...]]
-"""A seed and the families that were generated one after the other from its stream of random numbers."""
-
-
-def _standardised(samples: Part) -> Part:
-    """Each feature with the mean 0 and the variance 1 over all samples, as the suite has published them.
-
-    A test part that is taken from them has had a say in its own scale, so nothing else here does it.
-    """
-    with one_at_a_time:
-        from sklearn.preprocessing import StandardScaler
-
-    return Part(StandardScaler().fit_transform(samples.X), samples.y)
-
-
-_SEPARABLE = Family(
-    "linearly_separable",
-    "Two sides of a plane in {n} dimensions",
-    None,
-    lambda random, n: separable_points(random, n_features=n),
-)
-_MANIFOLD = Family(
-    "hidden_manifold",
-    "A manifold of 6 dimensions in {n}",
-    None,
-    lambda random, n: manifold_points(random, n_features=n, manifold_dimension=6),
-)
-_MANIFOLD_DIFF = Family(
-    "hidden_manifold_diff",
-    "A manifold of {n} dimensions in 10",
-    10,
-    lambda random, n: manifold_points(random, n_features=10, manifold_dimension=n),
-)
-_CURVES = Family(
-    "two_curves",
-    "Two curves of degree 5 in {n} dimensions",
-    None,
-    lambda random, n: _standardised(curve_points(random, n_features=n, degree=5, offset=0.1)),
-)
-_CURVES_DIFF = Family(
-    "two_curves_diff",
-    "Two curves of degree {n} in 10 dimensions, 1/{twice_n} apart",
-    10,
-    lambda random, n: _standardised(curve_points(random, n_features=10, degree=n, offset=1 / (2 * n))),
-)
-_HYPERPLANES_DIFF = Family(
-    "hyperplanes_diff",
-    "Parity of {n} hyperplanes, 3 dimensions seen in 10",
-    10,
-    lambda random, n: _standardised(hyperplane_points(random, n_hyperplanes=n)),
-)
-SCRIPTS: tuple[Script, ...] = (
-    (42, (_SEPARABLE,)),
-    (3, (_MANIFOLD, _MANIFOLD_DIFF)),
-    (3, (_CURVES, _CURVES_DIFF)),
-    (1, (_HYPERPLANES_DIFF,)),
-)
+def _description(family: str, n: int) -> Description:
+    facts = {"n_features": n, **published("qml", family)}
+    facts["task"] = facts["task"].format(n=n, twice_n=2 * n)
+    facts["sources"] = tuple(source(name, n=n) for name in facts.get("sources", ()))
+    return Description(name=f"{family}_{n}", title=f"{family} (n = {n})", family=family, **facts)
 
 
 @cache
-def generated(script: Script) -> Mapping[str, Dataset]:
+def _generated(seed: int, families: tuple[str, ...]) -> Mapping[str, Dataset]:
     """All datasets of a script by name; none can be had without those before it in the stream."""
-    seed, families = script
     random = RandomState(seed)
-    return {
-        name: divided(name, family.points(random, n), random=random, test=0.2, origin="generated")
-        for family in families
-        for n in SIZES
-        for name in [f"{family.name}_{n}"]
-    }
+    found = {}
+    for family, n in itertools.product(families, SIZES):
+        samples = _DRAWS[family](random, n)
+        if family in _STANDARDISED:
+            # Over all samples, as it was published: the test part has had a say in its own scale, as nowhere else here.
+            with one_at_a_time:
+                from sklearn.preprocessing import StandardScaler
+
+            samples = Part(StandardScaler().fit_transform(samples.X), samples.y)
+        name = f"{family}_{n}"
+        found[name] = divided(name, samples, random=random, test=0.2, origin="generated")
+    return found
 
 
-def _built(request: Request, *, script: Script) -> Dataset:
+def _built(request: Request, *, seed: int, families: tuple[str, ...]) -> Dataset:
     """A copy: what a caller does to the arrays must not reach the next caller."""
-    return deepcopy(generated(script)[request.description.name])
-
-
-def _generated_description(family: Family, n: int) -> Description:
-    return _description(
-        family.name,
-        n,
-        task=family.task.format(n=n, twice_n=2 * n),
-        class_names=CLASS_NAMES,
-        n_features=family.n_features or n,
-        sizes={"train": 240, "test": 60},
-        citation=_CITATION,
-        licence="Generated here; the recipe was published under Apache-2.0",
-    )
+    return deepcopy(_generated(seed, families)[request.description.name])
 
 
 # The seventh family: handwritten digits 3 and 5, by their first principal components.
-
-_STORED = DataFile(
-    name="mnist_pca.npz",
-    folder="qml_benchmarks/datasets",
-    checksum="sha256:84ff95f3ac12f2725dfb0bb57436541c90e5137a5711c5b55399adeeb060e82b",
-    n_bytes=10_516_730,
-)
-
-
-def _mnist_pca_description(n: int) -> Description:
-    return _description(
-        "mnist_pca",
-        n,
-        task=f"Handwritten digits 3 and 5 by {n} principal components",
-        class_names=("3", "5"),
-        n_features=n,
-        sizes={"train": 11_552, "test": 1_902},
-        citation=f"{_CITATION}; LeCun, Cortes, Burges, The MNIST database of handwritten digits",
-        licence="CC BY-SA 3.0 (MNIST)",
-        sources=(
-            Source(title="stored copy of the published data", files=(_STORED,), read=partial(_stored, n=n)),
-            *(replace(source, title=f"computed from {source.title}", read=partial(_computed, n=n)) for source in MNIST),
-        ),
-        notes=(
-            (
-                "Where the stored copy is absent it is computed from MNIST by the published recipe, a randomised "
-                "decomposition with its seed; the two agree to the precision of the copy (float32)."
-            ),
-        ),
-    )
 
 
 def _mnist_pca(request: Request) -> Dataset:
@@ -204,13 +103,14 @@ def _mnist_pca(request: Request) -> Dataset:
     )
 
 
-def _stored(path: Path, *, n: int) -> tuple[Part, Part]:
+def stored_components(path: Path, *, n: int) -> tuple[Part, Part]:
+    """The published copy, of which each n has its own arrays."""
     names = [f"{letter}_{part}_{n:02d}" for part in ("train", "test") for letter in "Xy"]
     X_train, y_train, X_test, y_test = npz_arrays(path, *names)
     return Part(X_train, y_train.astype(np.int64)), Part(X_test, y_test.astype(np.int64))
 
 
-def _computed(*paths: Path, n: int) -> tuple[Part, Part]:
+def computed_components(*paths: Path, n: int) -> tuple[Part, Part]:
     """Threes and fives, each pixel standardised, projected on the first components; both learned in training."""
     with one_at_a_time:
         from sklearn.decomposition import PCA

@@ -6,6 +6,7 @@ divided into parts; the published datasets of the suite are made by them too, so
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.random import RandomState
@@ -55,12 +56,8 @@ def linearly_separable(
     """
     require(is_number(margin) and 0 <= margin < 1, "margin", "a share of at least 0 and below 1", margin)
     sizes = _counts(n_features=n_features, n_samples=n_samples)
-    return _generated(
-        f"linearly_separable_{n_features}",
-        lambda random: separable_points(random, margin=margin, **sizes),
-        test=test,
-        seed=seed,
-    )
+    name = f"linearly_separable_{n_features}"
+    return _generated(name, separable_points, test=test, seed=seed, margin=margin, **sizes)
 
 
 def separable_points(random: RandomState, *, n_features: int, n_samples: int = 300, margin: float = 0.02) -> Part:
@@ -103,9 +100,7 @@ def hidden_manifold(
     12
     """
     sizes = _counts(n_features=n_features, manifold_dimension=manifold_dimension, n_samples=n_samples)
-    return _generated(
-        f"hidden_manifold_{n_features}", lambda random: manifold_points(random, **sizes), test=test, seed=seed
-    )
+    return _generated(f"hidden_manifold_{n_features}", manifold_points, test=test, seed=seed, **sizes)
 
 
 def manifold_points(random: RandomState, *, n_features: int, manifold_dimension: int, n_samples: int = 300) -> Part:
@@ -161,13 +156,8 @@ def two_curves(
     sizes = _counts(n_features=n_features, degree=degree, n_samples=n_samples)
     require(is_number(offset) and np.isfinite(offset), "offset", "a finite number", offset)
     require(is_number(noise) and 0 <= noise < np.inf, "noise", "a number of at least 0", noise)
-    return _generated(
-        f"two_curves_{n_features}",
-        lambda random: curve_points(random, offset=offset, noise=noise, **sizes),
-        test=test,
-        seed=seed,
-        standardise=True,
-    )
+    name, shape = f"two_curves_{n_features}", {"offset": offset, "noise": noise}
+    return _generated(name, curve_points, test=test, seed=seed, standardise=True, **shape, **sizes)
 
 
 def curve_points(
@@ -222,13 +212,8 @@ def hyperplanes(
     hyperplanes_4: 10 features, 2 classes; 48 train, 12 test
     """
     sizes = _counts(n_hyperplanes=n_hyperplanes, n_features=n_features, dimension=dimension, n_samples=n_samples)
-    return _generated(
-        f"hyperplanes_{n_hyperplanes}",
-        lambda random: hyperplane_points(random, **sizes),
-        test=test,
-        seed=seed,
-        standardise=True,
-    )
+    name = f"hyperplanes_{n_hyperplanes}"
+    return _generated(name, hyperplane_points, test=test, seed=seed, standardise=True, **sizes)
 
 
 def hyperplane_points(
@@ -256,19 +241,19 @@ def _halves(n_samples: int) -> tuple[int, int]:
     return n_samples // 2, n_samples - n_samples // 2
 
 
-def _counts(**counts: int) -> dict[str, int]:
+def _counts(**counts: int) -> dict[str, Any]:
     return {name: required_count(name, value) for name, value in counts.items()}
 
 
 def _generated(
-    name: str, draw: Callable[[RandomState], Part], *, test: float, seed: int, standardise: bool = False
+    name: str, draw: Callable[..., Part], *, test: float, seed: int, standardise: bool = False, **parameters: Any
 ) -> Dataset:
     """Samples drawn from a seed, of which a share is set apart for testing by the same stream."""
     require(is_whole_number(seed) and 0 <= seed < 2**32, "seed", "a whole number from 0 to 2**32 - 1", seed)
     require(is_number(test) and 0 <= test < 1, "test", "a share of at least 0 and below 1", test)
     random = RandomState(seed)
     with np.errstate(over="ignore", invalid="ignore"):  # what comes of it is refused below
-        samples = draw(random)
+        samples = draw(random, **parameters)
         _check_finite(samples, name=name)
         n_samples, n_test = len(samples.y), math.ceil(len(samples.y) * test)
         if n_test >= n_samples:

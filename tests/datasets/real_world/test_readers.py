@@ -14,10 +14,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from mcquack import datasets
 from mcquack.datasets.formats import matrix
-from mcquack.datasets.real_world.traffic import DIFFICULTY, TRAFFIC
-from mcquack.datasets.real_world.traffic import DOH_FEATURES as DOH
-from mcquack.datasets.real_world.uci import AREAS, MEASURED, SOILS
-from mcquack.datasets.real_world.uci import CENSUS_FEATURES as CENSUS
+from mcquack.datasets.real_world.tables import AREAS, DIFFICULTY, MEASURED, SOILS, TRAFFIC
+from mcquack.datasets.real_world.tables import CENSUS_FEATURES as CENSUS
+from mcquack.datasets.real_world.tables import DOH_FEATURES as DOH
 from mcquack.errors import DataFileError, MissingDependencyError
 
 N_ROWS = 30

@@ -8,7 +8,7 @@ import json
 import logging
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -207,7 +207,9 @@ def _check_status(response: "Response", url: str, *, partial: Partial) -> None:
 
 def _begun(response: "Response", url: str, *, partial: Partial) -> int | None:
     """How large the whole file will be, if the server says so; the partial file is ready for what comes."""
-    version = _version(response.headers)
+    tag = response.headers.get("ETag", "")
+    # A weak tag promises the same meaning only, not the same bytes.
+    version = tag if tag and not tag.startswith("W/") else response.headers.get("Last-Modified")
     if response.status_code == 200:
         partial.begin(url, version=version)
         length = response.headers.get("Content-Length", "")
@@ -217,13 +219,6 @@ def _begun(response: "Response", url: str, *, partial: Partial) -> int | None:
         partial.discard()
         raise _PassingError("the server sent another part of the file than was asked for")
     return None if part[2] == "*" else int(part[2])
-
-
-def _version(headers: Mapping[str, str]) -> str | None:
-    """What a server says to tell versions of a file apart byte by byte, if it does."""
-    tag = headers.get("ETag", "")
-    # A weak tag promises the same meaning only, not the same bytes.
-    return tag if tag and not tag.startswith("W/") else headers.get("Last-Modified")
 
 
 def _receive(response: "Response", partial: Partial, *, total: int | None, shown: Shown) -> None:

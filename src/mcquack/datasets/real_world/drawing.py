@@ -1,75 +1,26 @@
 """How a dataset of the real-world benchmark is drawn from the samples of a published one.
 
 A ``Pool`` holds all samples of a source, and ``drawn`` takes so many of each class for each part by chance.
-``drawn_entry`` makes of a description and a choice of classes an entry of the registry.
 """
 
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mcquack.datasets.dataset import PART_NAMES, Dataset, Part, PartName
-from mcquack.datasets.files import DataFile, Source
-from mcquack.datasets.registry import Description, Entry, Request
+from mcquack.datasets.dataset import Dataset, Part, PartName
+from mcquack.datasets.registry import Request
 from mcquack.errors import DataFileError, InvalidInputError
 from mcquack.randomness import stream
-
-SUITE, EXTRA = "real-world", "extra"
-NO_REPEATS = "A row that repeats one drawn before is passed over, so that none trains a model that it tests."
 
 ClassCounts = Mapping[PartName, Sequence[int]]
 Groups = tuple[tuple[Any, ...] | None, ...]
 """The labels of the source that make up each class; None stands for all labels that no other class has."""
-
-# The class counts of the paper's table *Class distributions*, typed in: training, validation and test part.
-_TABLE: dict[str, tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]] = {
-    "census": ((725, 275), (296, 104), (300, 100)),
-    "covert": ((473, 527), (191, 209), (200, 200)),
-    "doh": ((759, 241), (309, 91), (294, 106)),
-    "emnist": ((496, 504), (208, 192), (203, 197)),
-    "emnist10": (
-        (108, 89, 85, 108, 89, 109, 106, 78, 109, 119),
-        (46, 47, 35, 38, 40, 30, 48, 35, 44, 37),
-        (40, 34, 39, 40, 30, 42, 43, 42, 39, 51),
-    ),
-    "emnist4": ((268, 235, 263, 234), (91, 107, 91, 111), (90, 111, 107, 92)),
-    "fmnist": ((501, 499), (195, 205), (189, 211)),
-    "fmnist10": (
-        (108, 85, 105, 99, 102, 94, 105, 106, 92, 104),
-        (32, 46, 37, 40, 50, 45, 46, 41, 34, 29),
-        (46, 38, 41, 53, 33, 34, 36, 30, 49, 40),
-    ),
-    "fmnist5": ((174, 219, 216, 200, 191), (80, 73, 87, 75, 85), (71, 90, 86, 71, 82)),
-    "iris3": ((31, 37, 37), (19, 13, 13), (19, 13, 13)),
-    "kdd": ((504, 496), (223, 177), (205, 195)),
-    "kdd10": (
-        (96, 110, 109, 97, 107, 103, 95, 94, 89, 100),
-        (44, 44, 47, 33, 42, 35, 48, 30, 32, 45),
-        (53, 40, 36, 43, 34, 47, 39, 32, 42, 34),
-    ),
-    "kdd4": ((239, 242, 264, 255), (113, 90, 100, 97), (102, 100, 97, 101)),
-    "mnist": ((482, 518), (213, 187), (186, 214)),
-    "mnist10": (
-        (108, 129, 96, 117, 82, 89, 92, 100, 107, 80),
-        (38, 37, 36, 40, 40, 41, 42, 49, 33, 44),
-        (36, 39, 41, 41, 42, 45, 36, 42, 39, 39),
-    ),
-    "mnist4": ((210, 299, 245, 246), (90, 116, 100, 94), (101, 107, 104, 88)),
-    "manifold": ((471, 529), (185, 215), (206, 194)),
-    "pm2": ((250, 250), (50, 50), (50, 50)),
-    "pm4": ((250, 250, 250, 250), (50, 50, 50, 50), (50, 50, 50, 50)),
-    "url": ((496, 504), (212, 188), (210, 190)),
-}
-PAPER_COUNTS: Mapping[str, Mapping[PartName, tuple[int, ...]]] = MappingProxyType(
-    {name: MappingProxyType(dict(zip(PART_NAMES, rows, strict=True))) for name, rows in _TABLE.items()}
-)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -173,9 +124,7 @@ def apportioned(n_samples: int, weights: Sequence[int]) -> tuple[int, ...]:
 
 def wanted_counts(request: Request) -> ClassCounts:
     """The described counts of classes; for other sizes, counts in the proportions of the described training part."""
-    described = request.description.class_counts
-    if described is None:
-        raise LookupError(f"{request.description.name} is drawn by class, so its description must count them")
+    described = request.description.class_counts or {}
     if dict(request.sizes) == dict(request.description.sizes):
         return described
     counts = {part: apportioned(size, described["train"]) for part, size in request.sizes.items()}
@@ -188,41 +137,8 @@ def wanted_counts(request: Request) -> ClassCounts:
     return counts
 
 
-# From a description and a choice of classes to an entry of the registry.
-
-
-def drawn_entry(
-    *,
-    groups: Groups,
-    built_in: Callable[[Request], Pool] | None = None,
-    keeps_repeats: bool = False,
-    drawn_as: str = "",
-    **facts: Any,
-) -> Entry:
-    """An entry for the registry; the facts are those of ``drawn_description``.
-
-    ``built_in`` gives the samples of an original that needs no files; the other settings are those of ``drawn``.
-    """
-    build = partial(_built, built_in=built_in, groups=groups, keeps_repeats=keeps_repeats, drawn_as=drawn_as)
-    return Entry(description=drawn_description(**facts), build=build)
-
-
-def drawn_description(
-    *,
-    name: str,
-    suite: str = SUITE,
-    counts: Mapping[PartName, tuple[int, ...]] | None = None,
-    **facts: Any,
-) -> Description:
-    """The description of a dataset with so many samples of each class, by default those of the paper's table."""
-    counts = counts or PAPER_COUNTS[name]
-    sizes = {part: sum(each) for part, each in counts.items()}
-    return Description(name=name, suite=suite, sizes=sizes, class_counts=counts, **facts)
-
-
-def _built(request: Request, *, built_in: Callable[[Request], Pool] | None, **choice: Any) -> Dataset:
-    if built_in is not None:
-        return drawn_dataset(built_in(request), request, origin="built in", **choice)
+def drawn_from_files(request: Request, **choice: Any) -> Dataset:
+    """The dataset of the request, drawn from the files of its description."""
     found, pool = request.places.read(request.description.sources, wanted_for=request.description.name)
     return drawn_dataset(pool, request, origin=found.source.title, **choice)
 
@@ -231,7 +147,12 @@ def drawn_dataset(pool: Pool, request: Request, *, origin: str, **choice: Any) -
     """The dataset of the request, drawn from the pool by its seed; ``choice`` has the other settings of ``drawn``."""
     description, counts = request.description, wanted_counts(request)
     if description.validation_is_test:
-        _check_equal_sizes(request)
+        validation, test = request.sizes["validation"], request.sizes["test"]
+        if validation != test:
+            raise InvalidInputError(
+                f"{description.name}: validation and test part are the same samples, so their sizes must be equal, "
+                f"got {validation} and {test}."
+            )
         counts = {part: counts[part] for part in ("train", "validation")}
     name, class_names = description.name, description.class_names
     parts = drawn(pool, name=name, class_names=class_names, counts=counts, seed=request.seed, **choice)
@@ -246,32 +167,3 @@ def drawn_dataset(pool: Pool, request: Request, *, origin: str, **choice: Any) -
         image_shape=description.image_shape,
         origin=f"{origin}; drawn by seed {request.seed}",
     )
-
-
-def _check_equal_sizes(request: Request) -> None:
-    validation, test = request.sizes["validation"], request.sizes["test"]
-    if validation != test:
-        raise InvalidInputError(
-            f"{request.description.name}: validation and test part are the same samples, so their sizes must be equal, "
-            f"got {validation} and {test}."
-        )
-
-
-# What the facts of several datasets are written with.
-
-
-def words(text: str) -> tuple[str, ...]:
-    """The words of a text, for long lists of column names."""
-    return tuple(text.split())
-
-
-def stored_source(title: str, name: str, *, sha256: str, n_bytes: int, read: Callable[..., Any]) -> Source:
-    """A file that whoever prepared a data folder keeps there, under ``real_world``; nobody serves it."""
-    file = DataFile(name=name, folder="real_world", checksum=f"sha256:{sha256}", n_bytes=n_bytes)
-    return Source(title=title, files=(file,), read=read)
-
-
-def openml_source(data_id: int, *, title: str, read: Callable[..., Any]) -> Source:
-    """A dataset of openml.org by its number; what it holds is verified by scikit-learn when it is fetched."""
-    file = DataFile(name=f"openml-{data_id}.npz", folder="openml", url=f"openml:{data_id}")
-    return Source(title=title, files=(file,), read=read)

@@ -119,8 +119,16 @@ def chosen_kind(table: Table, name: str, *, numeric: Collection[str], categorica
     if name in categorical:
         return "category"
     kind = _inferred_kind(table, name)
-    if kind == "category":
-        _check_not_mostly_numbers(table, name, column=column)
+    if kind != "category":
+        return kind
+    unreadable = column_cells(table, name, kind="number").unreadable
+    if unreadable.sum() <= (1 - _MOSTLY_NUMBERS) * (len(column) - column.null_count):
+        texts = sorted(set(column.filter(unreadable).to_pylist()))
+        raise InvalidTableError(
+            f"{table.source}: column {name!r} holds numbers but also {listed(texts, limit=3)} in "
+            f"{in_rows(table.rows[unreadable])}. Correct or empty those cells; or make the column numeric, which "
+            "leaves those rows out, or categorical, which takes every value as a category."
+        )
     return kind
 
 
@@ -138,18 +146,6 @@ def _inferred_kind(table: Table, name: str) -> Kind:
     # fromisoformat also takes 20241231 and 2024-W52, which may as well be codes.
     looks_dated = pc.all(pc.match_substring_regex(column, r"^\d{4}-\d{2}-\d{2}")).as_py()
     return "date" if looks_dated and not _dates(column).unreadable.any() else "category"
-
-
-def _check_not_mostly_numbers(table: Table, name: str, *, column: pa.Array) -> None:
-    unreadable = column_cells(table, name, kind="number").unreadable
-    if unreadable.sum() > (1 - _MOSTLY_NUMBERS) * (len(column) - column.null_count):
-        return
-    texts = sorted(set(column.filter(unreadable).to_pylist()))
-    raise InvalidTableError(
-        f"{table.source}: column {name!r} holds numbers but also {listed(texts, limit=3)} in "
-        f"{in_rows(table.rows[unreadable])}. Correct or empty those cells; or make the column numeric, which leaves "
-        "those rows out, or categorical, which takes every value as a category."
-    )
 
 
 # The cells of a column as numbers, whatever the column is stored as.

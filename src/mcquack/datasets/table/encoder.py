@@ -2,7 +2,7 @@
 
 import sys
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, Self, get_args
 
@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from mcquack.checks import require
 from mcquack.datasets.table.column import (
     IMPUTING,
     MAX_CATEGORIES,
@@ -86,7 +87,7 @@ class TableEncoder:
         Categories that only held-out rows have come after the others, so that they change nothing for these.
         ``numeric`` and ``categorical`` overrule the kind that the cells suggest; ``held_out`` are row numbers.
         """
-        _check_option("missing", missing, choices=get_args(Missing))
+        require(missing in get_args(Missing), "missing", f"one of {listed(get_args(Missing))}", missing)
         names = _feature_names(table, target=target, ignore=ignore, chosen=(*numeric, *categorical))
         _, unlabelled = target_labels(table, target)
         labelled = table.only(~unlabelled)
@@ -112,7 +113,7 @@ class TableEncoder:
 
     def transform(self, table: Table, *, unknown: Unknown = "report") -> EncodedTable:
         """The rows of the table that can be used; ``unknown`` says what becomes of categories not seen in training."""
-        _check_option("unknown", unknown, choices=get_args(Unknown))
+        require(unknown in get_args(Unknown), "unknown", f"one of {listed(get_args(Unknown))}", unknown)
         lacking = [name for name in self.feature_names if name not in table.columns]
         if lacking:
             raise InvalidTableError(
@@ -149,7 +150,8 @@ class TableEncoder:
 
     def labelled(self, table: Table, *, missing_target: MissingTarget = "drop") -> LabelledTable:
         """The rows that can be used for training or scoring, with their labels."""
-        _check_option("missing_target", missing_target, choices=get_args(MissingTarget))
+        choices = get_args(MissingTarget)
+        require(missing_target in choices, "missing_target", f"one of {listed(choices)}", missing_target)
         labels, unlabelled = target_labels(table, self.target)
         if missing_target == "error" and unlabelled.any():
             raise InvalidTableError(
@@ -229,11 +231,6 @@ def _integers_if_same(column: pa.Array) -> pa.Array:
 
 
 # What is checked when an encoder is fitted or used.
-
-
-def _check_option(name: str, value: str, *, choices: Sequence[str]) -> None:
-    if value not in choices:
-        raise InvalidInputError(f"{name} must be one of {listed(choices)}, got {value!r}.")
 
 
 def _feature_names(table: Table, *, target: str, ignore: Collection[str], chosen: Collection[str]) -> tuple[str, ...]:

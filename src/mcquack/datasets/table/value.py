@@ -41,9 +41,6 @@ class Table:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", MappingProxyType(dict(self.columns)))
-        lengths = {len(column) for column in self.columns.values()} | {len(self.rows)}
-        if len(lengths) > 1:
-            raise InvalidTableError(f"{self.source}: columns and row numbers differ in length: {sorted(lengths)}.")
 
     def __len__(self) -> int:
         return len(self.rows)
