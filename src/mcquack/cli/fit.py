@@ -111,10 +111,11 @@ def fit(
     if resume:
         model = _resumable_model(out, dataset, epochs=epochs)
     else:
-        chosen = {"epochs": epochs, "n_qubits": qubits, "n_repetitions": repetitions}
+        scaling = None if scale else False  # else it is that of the preset
+        chosen = {"epochs": epochs, "n_qubits": qubits, "n_repetitions": repetitions, "scale": scaling}
         given = {name: value for name, value in chosen.items() if value is not None}
         weighting = None if class_weight == "none" else class_weight
-        model = McQuackClassifier.from_preset(preset, **given, class_weight=weighting, scale=scale, random_state=seed)
+        model = McQuackClassifier.from_preset(preset, **given, class_weight=weighting, random_state=seed)
     tell(description(dataset))
     interrupted = _trained_until_interrupted(model, dataset, out=out, resume=resume)
     model.save(out, resumable=interrupted, extra=table_extra(dataset))
