@@ -67,10 +67,6 @@ def label(
     **arguments
         All others of ``open_sampler``, such as ``ledger``, ``run`` and ``options``.
 
-    Returns
-    -------
-    Labelling
-
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -89,10 +85,7 @@ def label(
 
 
 class Labelling:
-    """What :func:`label` gives: cost, jobs and labels of some samples on one device.
-
-    Parameters are those of :func:`label`, with an open sampler in the place of the backend.
-    """
+    """What :func:`label` gives: cost, jobs and labels of some samples on one device, of which the sampler is open."""
 
     def __init__(
         self,
@@ -157,7 +150,6 @@ class Labelling:
 
     @property
     def labels(self) -> NDArray[Any]:
-        """The class of every sample."""
         return self.model.labels_of(self.measured)
 
     @property
@@ -198,14 +190,7 @@ def training_cost(
 ) -> tuple[int, Estimate]:
     """Shots of one epoch of training on the model's device, and what all its epochs take at most; nothing is sent.
 
-    Parameters
-    ----------
-    model : McQuackClassifier
-        With a SampledEngine, whose budget ends the training.
-    X, y : arrays
-        What it is to learn from.
-    n_calibrating : int
-        Circuits that a calibration measures before.
+    The budget of the model's SampledEngine ends the training; a calibration measures ``n_calibrating`` circuits before.
     """
     engine, circuit = model.engine, model.feature_map_
     if not isinstance(engine, SampledEngine):

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
@@ -34,12 +34,6 @@ EventKind = Literal[
     "cancelled",
     "offline",  # the service cannot be reached, and is tried again
 ]
-_KINDS: dict[JobState, EventKind] = {
-    "queued": "waiting",
-    "running": "running",
-    "failed": "failed",
-    "cancelled": "cancelled",
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,9 +106,14 @@ def noted(ledger: Ledger, service: Service, circuits: OverlapCircuits, *, shots:
     """
     measurement = Measurement(circuits=circuits, shots=shots, service=service.description, label=label)
     if measurement.id not in ledger:
-        size = {"n_qubits": circuits.n_qubits, "n_layers": circuits.n_layers}
-        ledger.add(measurement, job_ranges(measurement.n_circuits, shots=shots, **size, limits=service.limits))
+        ledger.add(measurement, parts_of(measurement, service))
     return measurement
+
+
+def parts_of(measurement: Measurement, service: Service) -> tuple[range, ...]:
+    """The circuits of a measurement in jobs that the service takes."""
+    size = {"n_qubits": measurement.circuits.n_qubits, "n_layers": measurement.circuits.n_layers}
+    return job_ranges(measurement.n_circuits, shots=measurement.shots, **size, limits=service.limits)
 
 
 def submit(
@@ -193,7 +192,6 @@ class _Run:
     waiting: Waiting
 
     def missing(self) -> tuple[JobPart, ...]:
-        """The parts that are not measured."""
         return tuple(part for part in self.ledger.parts(self.measurement.id) if not part.is_measured)
 
     def send(self, part: JobPart) -> Told[bool]:
@@ -241,14 +239,18 @@ class _Run:
             status = yield from self._reached(lambda: self.service.status(job_id), part, job)
             if status.state == "done":
                 bits = yield from self._reached(lambda: self.service.outcomes(job_id), part, job)
-                yield self._received(part, job, bits)
+                if problem := _problem_of(bits, self.measurement, part):
+                    yield self._changed(part, job, "failed", "unusable", problem)
+                else:
+                    self.ledger.keep_bits(job.tag, bits)
+                    yield _event("done", replace(part, is_measured=True), replace(job, state="done", message=""))
             elif (status.state, status.message) != (job.state, job.message):
-                yield self._changed(part, job, status.state, _KINDS[status.state], status.message)
+                kind: Any = "waiting" if status.state == "queued" else status.state
+                yield self._changed(part, job, status.state, kind, status.message)
         except LostJobError as error:
             yield self._changed(part, job, "lost", "lost", str(error))
 
     def ask_for_all(self) -> Told[None]:
-        """The same for all jobs that are on their way."""
         for part in self.missing():
             if part.is_on_its_way:
                 yield from self.ask(part)
@@ -309,14 +311,6 @@ class _Run:
                     ) from error
                 yield JobEvent(kind="offline", part=part, job=job, message=str(error))
                 self.waiting.sleep(pause)
-
-    def _received(self, part: JobPart, job: Job, bits: Bits) -> JobEvent:
-        """Keeps the bits, or why they are not what was asked for."""
-        problem = _problem_of(bits, self.measurement, part)
-        if problem:
-            return self._changed(part, job, "failed", "unusable", problem)
-        self.ledger.keep_bits(job.tag, bits)
-        return _event("done", replace(part, is_measured=True), replace(job, state="done", message=""))
 
     def _changed(self, part: JobPart, job: Job, state: JobState, kind: EventKind, message: str) -> JobEvent:
         self.ledger.note_state(job.tag, state, message)

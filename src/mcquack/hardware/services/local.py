@@ -87,24 +87,23 @@ class LocalService(SetupService):
 
     @property
     def description(self) -> Description:
-        """See ``Service``; ``notes`` say what the simulation leaves out or replaces."""
+        """Its ``notes`` say what the simulation leaves out or replaces."""
         version = None if self._backend is None else str(self._backend.backend_version)
         return self._setup.description(device_version=version, method=self._method, notes="; ".join(self._notes))
 
     @property
     def limits(self) -> Limits:
-        """See ``Service``; jobs take a minute or so."""
+        """Jobs take a minute or so."""
         by_method = _CIRCUITS_OF_A_JOB if self._setup.options.noise == "none" else _NOISY_CIRCUITS_OF_A_JOB
         of_a_circuit = n_angles(self._setup.n_qubits, self._setup.n_layers)
         return Limits(parameters=by_method[self._method] * of_a_circuit)
 
     @property
     def speed(self) -> Speed:
-        """See ``Service``; that of the real device."""
+        """That of the real device."""
         return Speed() if self._backend is None else device_of(self._backend).speed
 
     def submit(self, angles: Angles, *, shots: int, tag: str) -> str:
-        """See ``Service``."""
         # A ledger may remember jobs of a process that has ended: a number would be that of one of them.
         job_id = f"local-{uuid4().hex[:12]}"
         with self._lock:
@@ -114,12 +113,12 @@ class LocalService(SetupService):
         return job_id
 
     def find(self, tag: str) -> str | None:
-        """See ``Service``; the latest, if there are several."""
+        """The latest, if there are several."""
         jobs = list(self._jobs.items())  # another thread may add one meanwhile
         return next((job_id for job_id, job in reversed(jobs) if job.tag == tag), None)
 
     def status(self, job_id: str) -> JobStatus:
-        """See ``Service``; this is where a job that waits is run."""
+        """This is where a job that waits is run."""
         job = self._job(job_id)
         with self._lock:
             if job.state == "queued":
@@ -127,7 +126,6 @@ class LocalService(SetupService):
         return JobStatus(state=job.state, message=job.message)
 
     def outcomes(self, job_id: str) -> Bits:
-        """See ``Service``."""
         status = self.status(job_id)
         bits = self._job(job_id).bits
         if bits is None:
@@ -135,7 +133,6 @@ class LocalService(SetupService):
         return bits
 
     def cancel(self, job_id: str) -> None:
-        """See ``Service``."""
         job = self._job(job_id)
         if job.state == "queued":
             job.state, job.angles = "cancelled", None

@@ -49,7 +49,6 @@ class RuntimeService(SetupService):
 
     @property
     def description(self) -> Description:
-        """See ``Service``."""
         return self._setup.description()
 
     @property
@@ -59,11 +58,10 @@ class RuntimeService(SetupService):
 
     @property
     def speed(self) -> Speed:
-        """See ``Service``; the device is open already, so that nobody logs in again for it."""
+        """The device is open already, so that nobody logs in again for it."""
         return device_of(self._backend).speed
 
     def submit(self, angles: Angles, *, shots: int, tag: str) -> str:
-        """See ``Service``."""
         checked = self._setup.checked_angles(angles)
         with explained(f"{self._setup.backend} did not take a job"):
             job = sent(
@@ -79,7 +77,7 @@ class RuntimeService(SetupService):
         return job_id
 
     def find(self, tag: str) -> str | None:
-        """See ``Service``; the latest, if there are several."""
+        """The latest, if there are several."""
         if tag in self._tags:
             return self._tags[tag]
         if not hasattr(self._account, "jobs"):  # the vendor's service for local mode keeps none
@@ -90,7 +88,6 @@ class RuntimeService(SetupService):
         return str(found[0].job_id()) if found else None
 
     def status(self, job_id: str) -> JobStatus:
-        """See ``Service``."""
         with explained(f"the service could not be asked for the job {job_id}", job_id=job_id):
             job = self._job(job_id)
             state = _state_of(job)
@@ -98,7 +95,6 @@ class RuntimeService(SetupService):
         return JobStatus(state=state, message=message)
 
     def outcomes(self, job_id: str) -> Bits:
-        """See ``Service``."""
         with explained(f"the results of the job {job_id} could not be fetched", job_id=job_id):
             job = self._job(job_id)
             state = _state_of(job)
@@ -107,7 +103,6 @@ class RuntimeService(SetupService):
             return outcomes_of(job.result())
 
     def cancel(self, job_id: str) -> None:
-        """See ``Service``."""
         told = explained(f"the job {job_id} could not be cancelled", job_id=job_id)
         # One that has ended cannot be cancelled, and need not be.
         with told, contextlib.suppress(RuntimeInvalidStateError):
