@@ -5,11 +5,10 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import typer
-from typer import Option
 
 from mcquack.circuits.overlap import Sampler
 from mcquack.cli import console
@@ -17,7 +16,7 @@ from mcquack.cli import hardware_device as option
 from mcquack.cli.console import check_can_write, check_picture, shown, tell, tell_problems, write_whole
 from mcquack.cli.datasets import DataDir
 from mcquack.cli.fit import description, training_data
-from mcquack.cli.hardware_device import OpenDevice, goes_on_later, kernel_model, on_device, rows_of, tell_all
+from mcquack.cli.hardware_device import OpenDevice, described, goes_on_later, kernel_model, rows_of, tell_all
 from mcquack.datasets.own import ColumnOptions
 from mcquack.errors import InvalidInputError, MissingDependencyError, StoreBusyError
 from mcquack.hardware import StoredJobs, best_ring, device_coupling, opening, template_qasm3, to_qasm2, to_qasm3
@@ -39,16 +38,14 @@ _MOST_CIRCUITS = 10_000
 # The share of zeros in what should be zeros alone, below which training on them would mostly see none.
 _SEEN = 0.1
 
-StoreFile = Annotated[Path, typer.Argument(help="A file that mcquack hardware run or submit has written.")]
-Only = Annotated[str | None, Option("--only", help="One measurement, by the start of its id.", show_default="all")]
-
 
 def _show(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     console.show_rows({name: "right" if name in _NUMBERS else "left" for name in columns}, rows)
 
 
+@described()
 def devices(
-    account: Annotated[bool, Option("--account", help="Also the devices of your account with IBM.")] = False,
+    account: bool = False,
 ) -> None:
     """List where circuits can run: simulators, snapshots of devices, and the devices of your account.
 
@@ -71,13 +68,14 @@ def _device_fields(device: "Device") -> tuple[object, ...]:
     return tuple("" if field is None else field for field in fields)
 
 
+@described()
 def layout(
-    backend: Annotated[str, typer.Argument(help="A device or a snapshot of one, as fake_pittsburgh.")],
-    qubits: Annotated[int, Option(min=1, help="How many qubits the ring has.")] = 124,
-    layers: Annotated[int, Option(min=1, help="How many layers the feature map has.")] = 2,
-    max_error: option.MaxError = 0.5,
-    allow_faulty: option.AllowFaulty = False,
-    out: Annotated[Path | None, Option(help="A picture of the device with the ring: PNG, SVG or PDF.")] = None,
+    backend: str,
+    qubits: int = 124,
+    layers: int = 2,
+    max_error: float = 0.5,
+    allow_faulty: bool = False,
+    out: Path | None = None,
 ) -> None:
     """Find the ring of qubits that errs least, and print its qubits in order.
 
@@ -100,24 +98,15 @@ def layout(
         console.write_picture(plot_device_ring(coupling, ring, max_error=max_error), out)
 
 
-@on_device()
+@described()
 def calibrate(
-    model: option.ModelFile,
+    model: Path,
     device: OpenDevice,
-    rule: Annotated[
-        Literal["centroids", "accuracy"],
-        Option(help="Compare the centroids, as in the paper, or label rows whose labels are known: --data."),
-    ] = "centroids",
-    data: Annotated[
-        str | None,
-        Option(
-            help="For --rule accuracy: a table with labels, or a dataset by name: its training part.",
-            show_default="none",
-        ),
-    ] = None,
-    out: Annotated[Path | None, Option(help="A model file with the tolerance in it.", show_default="none")] = None,
-    plot: Annotated[Path | None, Option(help="A picture of the curve: PNG, SVG or PDF.")] = None,
-    curve: Annotated[Path | None, Option(help="The curve as a CSV.")] = None,
+    rule: Literal["centroids", "accuracy"] = "centroids",
+    data: str | None = None,
+    out: Path | None = None,
+    plot: Path | None = None,
+    curve: Path | None = None,
     data_dir: DataDir = None,
 ) -> None:
     """Measure the kernel between the centroids of a model, and choose the tolerance that tells them apart best.
@@ -173,15 +162,15 @@ def calibrate(
     typer.echo(b)
 
 
-@on_device()
+@described()
 def run(
-    model: option.ModelFile,
-    data: option.Data,
+    model: Path,
+    data: str,
     device: OpenDevice,
-    rows: option.Rows = None,
-    tolerance: option.Tolerance = None,
-    out: Annotated[Path | None, Option(help="The CSV to write.", show_default="stdout")] = None,
-    proba: Annotated[bool, Option("--proba", help="Also write the share of each class.")] = False,
+    rows: int | None = None,
+    tolerance: int | None = None,
+    out: Path | None = None,
+    proba: bool = False,
     data_dir: DataDir = None,
 ) -> None:
     """Label rows by a kernel that a device measures: one circuit for each row and centroid, all in few jobs.
@@ -219,13 +208,13 @@ def run(
         raise typer.Exit(console.SOME_ROWS_LEFT_OUT)
 
 
-@on_device()
+@described()
 def submit(
-    model: option.ModelFile,
-    data: option.Data,
+    model: Path,
+    data: str,
     device: OpenDevice,
-    rows: option.Rows = None,
-    tolerance: option.Tolerance = None,
+    rows: int | None = None,
+    tolerance: int | None = None,
     data_dir: DataDir = None,
 ) -> None:
     """Send the circuits of mcquack hardware run and do not wait; the jobs survive this process.
@@ -250,11 +239,10 @@ def submit(
         tell(f"Simulations end with this process; mcquack hardware resume {device.store} runs what is noted there.")
 
 
+@described()
 def status(
-    store: StoreFile,
-    ask: Annotated[
-        bool, Option("--ask/--no-ask", help="Ask the service how far the jobs are, or show what is noted.")
-    ] = True,
+    store: Path,
+    ask: bool = True,
 ) -> None:
     """Show what was measured and how far the jobs are; those that are done are fetched and kept.
 
@@ -283,7 +271,8 @@ def _job_fields(summary: MeasurementSummary) -> tuple[object, ...]:
     return summary.id, summary.label, summary.service.get("backend", ""), *counts, states
 
 
-def resume(store: StoreFile, only: Only = None, yes: option.Yes = False) -> None:
+@described()
+def resume(store: Path, only: str | None = None, yes: bool = False) -> None:
     """Wait for the jobs of a store; what was never sent, or lost, cancelled or failed, is sent again.
 
     What that costs is told, and asked for, before QPU time is spent. Then the command that asked for the measurements
@@ -297,48 +286,28 @@ def resume(store: StoreFile, only: Only = None, yes: option.Yes = False) -> None
     tell(f"All that was asked for is in {store}; the command that asked gives its results now.")
 
 
-def cancel(store: StoreFile, only: Only = None) -> None:
+@described()
+def cancel(store: Path, only: str | None = None) -> None:
     """End the jobs that are on their way; what is done by then is kept."""
     tell_all(StoredJobs(store, only=only).cancel())
     tell(f"What was measured is in {store}; mcquack hardware resume {store} sends the rest again.")
 
 
-@on_device(mode="batch")
+@described(mode="batch")
 def train(
-    data: Annotated[str, Option(help="The table to learn from, or a dataset by name.")],
-    out: Annotated[Path, Option(help="The model file to write.")],
-    budget: Annotated[int, Option(min=1, help="At most so many shots in all.")],
+    data: str,
+    out: Path,
+    budget: int,
     device: OpenDevice,
-    model: Annotated[
-        Path | None, Option(help="A model to start from, trained or not.", show_default="a new one")
-    ] = None,
-    target: Annotated[
-        str | None, Option(help="The column with the labels; a table needs it.", show_default=False)
-    ] = None,
-    method: Annotated[
-        Literal["spsa", "stochastic_shift", "parameter_shift"],
-        Option(help="Derivatives from two directions, from some shifted angles, or from all of them as in the paper."),
-    ] = "spsa",
-    qubits: Annotated[int | None, Option(min=1, help="Qubits of a new model.", show_default="6")] = None,
-    epochs: Annotated[int, Option(min=1, help="At most so many epochs.")] = 200,
-    batch: Annotated[
-        int | None,
-        Option(
-            min=1, help="Rows of a step; fewer make more of the same shots, in more jobs.", show_default="the model's"
-        ),
-    ] = None,
-    rate: Annotated[
-        float | None, Option(help="The learning rate of both phases.", show_default="that of the model")
-    ] = None,
-    tolerance: Annotated[
-        int | None,
-        Option(
-            min=0,
-            help="Train on outcomes with at most so many ones.",
-            show_default="the model's, else calibrated if need be",
-        ),
-    ] = None,
-    force: Annotated[bool, Option("--force", help="Replace the model file if it exists.")] = False,
+    model: Path | None = None,
+    target: str | None = None,
+    method: Literal["spsa", "stochastic_shift", "parameter_shift"] = "spsa",
+    qubits: int | None = None,
+    epochs: int = 200,
+    batch: int | None = None,
+    rate: float | None = None,
+    tolerance: int | None = None,
+    force: bool = False,
     data_dir: DataDir = None,
 ) -> None:
     """Train on a device, with derivatives from measured kernels and no more shots than the budget.
@@ -436,25 +405,17 @@ def _learnable_tolerance(classifier: "McQuackClassifier", sampler: Sampler, *, s
     return found.tolerance
 
 
+@described()
 def export(
-    model: option.ModelFile,
-    out: Annotated[Path, Option(help="The file to write, or a folder for all pairs.")],
-    data: Annotated[
-        str | None,
-        Option(help="A table, or a dataset by name: its rows.", show_default="the centroids themselves"),
-    ] = None,
-    dialect: Annotated[
-        Literal["qasm3", "braket", "qasm2"], Option(help="OpenQASM 3, as Amazon Braket reads it, or OpenQASM 2.")
-    ] = "qasm3",
-    form: Annotated[
-        Literal["native", "textbook"], Option(help="In RZ, SX and CZ, or in RZ, RY and CNOT as the paper has it.")
-    ] = "native",
-    template: Annotated[
-        bool, Option("--template", help="One circuit with its angles as inputs, in place of numbers.")
-    ] = False,
-    sample: Annotated[int, Option(min=1, help="Which row, counted from 1.")] = 1,
-    centroid: Annotated[int, Option(min=1, help="Which centroid, counted from 1.")] = 1,
-    every: Annotated[bool, Option("--all", help="All rows with all centroids, one file each.")] = False,
+    model: Path,
+    out: Path,
+    data: str | None = None,
+    dialect: Literal["qasm3", "braket", "qasm2"] = "qasm3",
+    form: Literal["native", "textbook"] = "native",
+    template: bool = False,
+    sample: int = 1,
+    centroid: int = 1,
+    every: bool = False,
     data_dir: DataDir = None,
 ) -> None:
     """Write the circuits of a model as OpenQASM, for any vendor.

@@ -2,22 +2,23 @@
 
 import inspect
 import sys
+import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import wraps
+from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import typer
 from numpy.typing import NDArray
-from typer import Option
 
 from mcquack.circuits.overlap import Sampler
 from mcquack.cli import console as exit_codes
 from mcquack.cli.console import tell, tell_problems
-from mcquack.cli.datasets import loaded
+from mcquack.cli.datasets import DataDir, loaded
 from mcquack.cli.fit import is_name
 from mcquack.datasets.table import EncodedTable, Table, read_table
 from mcquack.datasets.table.encoder import target_labels
@@ -32,22 +33,7 @@ if TYPE_CHECKING:
     from mcquack.models import McQuackClassifier
     from mcquack.models.labelling import Labelling
 
-ModelFile = Annotated[Path, Option("--model", help="A model file written by mcquack fit.")]
-Data = Annotated[
-    str, Option(help="The table to label: CSV (also .gz) or Parquet. Or a dataset by name: its test part.")
-]
-Rows = Annotated[int | None, Option(min=1, help="Only the first so many rows, as for a rehearsal.", show_default="all")]
-Tolerance = Annotated[
-    int | None,
-    Option(min=0, help="Count outcomes with at most so many ones.", show_default="the model's, else calibrated first"),
-]
-MaxError = Annotated[float, Option(min=0, max=1, help="Qubits and couplers that err so often are avoided.")]
-AllowFaulty = Annotated[
-    bool,
-    Option("--allow-faulty", help="Take a ring with faulty couplers if there is no other; snapshots replace them."),
-]
-Yes = Annotated[bool, Option("--yes", "-y", help="Do not ask before QPU time is spent.")]
-
+_OPTIONS = tomllib.loads(files("mcquack.cli").joinpath("hardware.toml").read_text(encoding="utf-8"))
 # Event kinds that are told by other words than their own.
 _TOLD = {
     "resent": "sent again",
@@ -62,43 +48,21 @@ _TOLD = {
 
 @dataclass(frozen=True, kw_only=True)
 class OpenDevice:
-    """Where circuits are to run; its fields are the options of every verb that measures."""
+    """Where circuits are to run, and how; its fields are options of every verb that measures."""
 
-    backend: Annotated[
-        str,
-        Option(
-            help="Where to run: ibm_…, least_busy, a snapshot as fake_pittsburgh, aer, simulator, or a noisy twin as "
-            "twin:pittsburgh or twin:fake_pittsburgh; mcquack hardware devices lists them.",
-        ),
-    ]
-    shots: Annotated[int, Option(min=1, help="Measurements of every circuit.")] = 100
-    store: Annotated[
-        Path, Option(help="The file that keeps every job and its raw counts; the same call goes on from there.")
-    ] = Path("hardware.sqlite")
-    run: Annotated[str, Option("--run", help="A name; another one measures anew what the store has already.")] = ""
-    decoupling: Annotated[
-        Literal["auto", "none", "XX", "XpXm", "XY4"],
-        Option(help="Pulses on waiting qubits; auto is XX on a device, and none on a simulator."),
-    ] = "auto"
-    twirling: Annotated[
-        bool | None,
-        Option(help="Flip random bits before they are read, and back.", show_default="on a device, not here"),
-    ] = None
-    api: Annotated[
-        Literal["auto", "v2", "executor"], Option(help="Which sampler of the vendor; v2 is the older one.")
-    ] = "auto"
-    mode: Annotated[
-        Literal["job", "batch", "session"],
-        Option(help="How jobs are grouped on the service; IBM's Open Plan refuses sessions."),
-    ] = "job"
-    noise: Annotated[
-        Literal["full", "pauli", "none"],
-        Option(help="Of snapshots: Aer's own model, the same errors as Pauli channels, or none."),
-    ] = "pauli"
-    max_error: MaxError = 0.5
-    allow_faulty: AllowFaulty = False
-    seed: Annotated[int, Option(min=0, help="Of simulations: same seed, same counts.")] = 0
-    yes: Yes = False
+    backend: str
+    shots: int = 100
+    store: Path = Path("hardware.sqlite")
+    run: str = ""
+    decoupling: Literal["auto", "none", "XX", "XpXm", "XY4"] = "auto"
+    twirling: bool | None = None
+    api: Literal["auto", "v2", "executor"] = "auto"
+    mode: Literal["job", "batch", "session"] = "job"
+    noise: Literal["full", "pauli", "none"] = "pauli"
+    max_error: float = 0.5
+    allow_faulty: bool = False
+    seed: int = 0
+    yes: bool = False
 
     @property
     def keeps_jobs(self) -> bool:
@@ -166,21 +130,28 @@ class OpenDevice:
         return found
 
 
-def on_device(**defaults: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Gives a verb the options of ``OpenDevice``, with these defaults, in the place of its argument ``device``."""
-    options = inspect.signature(OpenDevice).parameters
+def described(**defaults: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Makes a verb of typer of a plain function: what ``hardware.toml`` says of its arguments is their help.
+
+    In the place of an argument ``device`` come the options of ``OpenDevice``, with these defaults.
+    """
+    of_device = inspect.signature(OpenDevice).parameters
 
     def decorated(verb: Callable[..., None]) -> Callable[..., None]:
+        own = inspect.signature(verb).parameters
         parameters = []
-        for name, parameter in inspect.signature(verb).parameters.items():
-            for each in options.values() if name == "device" else (parameter,):
+        for name, parameter in own.items():
+            for each in of_device.values() if name == "device" else (parameter,):
                 default = defaults.get(each.name, each.default)
-                parameters.append(each.replace(kind=inspect.Parameter.KEYWORD_ONLY, default=default))
+                if each.annotation is not DataDir:
+                    default = _option(verb.__name__, each, ... if default is each.empty else default)
+                parameters.append(each.replace(kind=each.KEYWORD_ONLY, default=default))
 
         @wraps(verb)
         def with_options(**arguments: Any) -> None:
-            device = OpenDevice(**{name: arguments.pop(name) for name in options})
-            verb(device=device, **arguments)
+            if "device" in own:
+                arguments["device"] = OpenDevice(**{name: arguments.pop(name) for name in of_device})
+            verb(**arguments)
 
         # What typer reads.
         with_options.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
@@ -188,6 +159,14 @@ def on_device(**defaults: Any) -> Callable[[Callable[..., None]], Callable[..., 
         return with_options
 
     return decorated
+
+
+def _option(verb: str, parameter: inspect.Parameter, default: Any) -> Any:
+    told = dict({**_OPTIONS["all"], **_OPTIONS.get(verb, {})}[parameter.name])
+    # A flag is there or not, without a second name for its absence.
+    flags = [f"--{parameter.name.replace('_', '-')}"] if parameter.annotation is bool else []
+    kind = typer.Argument if told.pop("is_argument", False) else typer.Option
+    return kind(default, *told.pop("names", flags), **told)
 
 
 @contextmanager
