@@ -352,24 +352,15 @@ def train(
     option.check_tolerance(tolerance, classifier)
     feature_map = classifier.feature_map_
     given = known_tolerance(classifier) if tolerance is None else tolerance
-    rates = {} if rate is None else {"lr_ka": rate, "lr_co": rate}
+    wanted = {"lr_ka": rate, "lr_co": rate, "batch_size": batch}
     with goes_on_later(f"the same command, with --force if {out} was written, goes on"):
         sampler = device.sampler(feature_map)
         n_calibrating = len(classifier.centroids_) ** 2 if given is None else 0
-        engine: dict[str, Any] = {
-            "shots": shots,
-            "gradient": method,
-            "budget": max(1, budget - n_calibrating * shots),
-            "dtype": classifier.weights_.dtype,
-        }
-        classifier.set_params(
-            engine=SampledEngine(sampler, **engine),
-            epochs=epochs,
-            batch_size=classifier.batch_size if batch is None else batch,
-            validation_fraction=None,
-            feature_map=feature_map,
-            **rates,
-        )
+        engine: dict[str, Any] = {"shots": shots, "gradient": method, "dtype": classifier.weights_.dtype}
+        engine["budget"] = max(1, budget - n_calibrating * shots)
+        classifier.set_params(engine=SampledEngine(sampler, **engine), epochs=epochs, feature_map=feature_map)
+        given_ones = {name: value for name, value in wanted.items() if value is not None}
+        classifier.set_params(validation_fraction=None, **given_ones)
         per_epoch, cost = training_cost(classifier, X, y, n_calibrating=n_calibrating)
         paper = total_shots(feature_map, n_classes=len(classifier.centroids_), n_train=len(X), n_shots=shots)
         tell(

@@ -24,10 +24,7 @@ HADAMARD = np.array([-1j, -1j]) / np.sqrt(2)
 
 
 class Gate(NamedTuple, Generic[Angle]):
-    """One gate and the qubits that it acts on, the control first; only rotations have an angle.
-
-    An angle is a number, or anything that stands for one: a symbol, or the name of an input.
-    """
+    """One gate and the qubits that it acts on, the control first; only rotations have an angle, maybe a symbol."""
 
     name: Literal["rz", "ry", "sx", "cz", "cx"]
     qubits: tuple[int, ...]
@@ -64,10 +61,7 @@ def _embedding(angles: NDArray[np.floating]) -> Iterator[Gate[float]]:
 
 
 def native_gates(n_qubits: int, n_layers: int, angles: Sequence[Angle]) -> Iterator[Gate[Angle | float]]:
-    """The circuit in RZ, SX and CZ, with angles in the order of ``angle_sets``.
-
-    The gates do not depend on the angles, so there are as many for x = c as for any other pair.
-    """
+    """The circuit in RZ, SX and CZ, the same for all pairs, with angles in the order of ``angle_sets``."""
     ring = tuple(_native_ring(n_qubits))
     for layer in range(2 * n_layers - 1):
         if layer:

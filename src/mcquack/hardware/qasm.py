@@ -4,6 +4,7 @@ Qiskit's own exporter rounds angles near simple fractions of π to them; here ev
 """
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Literal, get_args
 
 from mcquack.checks import is_whole_number, require, required_count
@@ -48,23 +49,17 @@ def to_qasm3(
     >>> print(to_qasm3(circuits, form="textbook").splitlines()[5])
     rz(1.0) q[0];
     """
-    gates = _gates_of_pair(circuits, sample=sample, centroid=centroid, form=form)
-    return _version_3(_of_pair(sample, centroid), gates, circuits.n_qubits, circuits.n_layers, dialect)
+    what, gates = _pair(circuits, sample=sample, centroid=centroid, form=form)
+    return _version_3(what, gates, circuits.n_qubits, circuits.n_layers, dialect)
 
 
 def to_qasm2(circuits: OverlapCircuits, *, sample: int = 0, centroid: int = 0, form: Form = "native") -> str:
     """The same circuit in OpenQASM 2, with gates of the original ``qelib1.inc`` only; see ``to_qasm3``."""
-    gates = _gates_of_pair(circuits, sample=sample, centroid=centroid, form=form)
+    what, gates = _pair(circuits, sample=sample, centroid=centroid, form=form)
     n_qubits = circuits.n_qubits
-    return _text(
-        "OPENQASM 2.0;",
-        _remark(_of_pair(sample, centroid), n_qubits, circuits.n_layers),
-        'include "qelib1.inc";',
-        f"qreg q[{n_qubits}];",
-        f"creg meas[{n_qubits}];",
-        *_written(gates, WITHOUT_SX),
-        *(f"measure q[{qubit}] -> meas[{qubit}];" for qubit in range(n_qubits)),
-    )
+    head = ["OPENQASM 2.0;", 'include "qelib1.inc";', f"qreg q[{n_qubits}];", f"creg meas[{n_qubits}];"]
+    measured = (f"measure q[{qubit}] -> meas[{qubit}];" for qubit in range(n_qubits))
+    return _text(head, f"{what}, {n_qubits} qubits, {circuits.n_layers} layers", _written(gates, WITHOUT_SX), measured)
 
 
 def template_qasm3(n_qubits: int, n_layers: int, *, dialect: Dialect = "standard") -> str:
@@ -88,44 +83,38 @@ def angle_names(n_qubits: int, n_layers: int) -> list[str]:
     return [f"angle_{number:0{digits}d}" for number in range(count)]
 
 
-def _gates_of_pair(circuits: OverlapCircuits, *, sample: int, centroid: int, form: Form) -> Iterable[Gate[float]]:
+def _pair(circuits: OverlapCircuits, *, sample: int, centroid: int, form: Form) -> tuple[str, Iterable[Gate[float]]]:
+    """What the circuit is of, and its gates."""
     require(form in get_args(Form), "form", '"native" or "textbook"', form)
     for name, number, count in zip(("sample", "centroid"), (sample, centroid), circuits.shape, strict=True):
         is_there = is_whole_number(number) and 0 <= number < count
         require(is_there, name, f"a whole number from 0 to {count - 1}", number)
     pair = OverlapCircuits(samples=circuits.samples[[sample]], centroids=circuits.centroids[[centroid]])
+    what = f"of sample {sample} and centroid {centroid}"
     if form == "textbook":
-        return textbook_gates(pair.samples[0], pair.centroids[0])
-    return native_gates(pair.n_qubits, pair.n_layers, angle_sets(pair)[0, 0].tolist())
+        return what, textbook_gates(pair.samples[0], pair.centroids[0])
+    return what, native_gates(pair.n_qubits, pair.n_layers, angle_sets(pair)[0, 0].tolist())
 
 
 def _version_3(
     what: str, gates: Iterable[AnyGate], n_qubits: int, n_layers: int, dialect: Dialect, inputs: Iterable[str] = ()
 ) -> str:
     require(dialect in GATE_NAMES, "dialect", '"standard" or "braket"', dialect)
-    return _text(
+    head = [
         "OPENQASM 3.0;",
-        _remark(what, n_qubits, n_layers),  # in the second line, as some readers want the version in the first
         *(['include "stdgates.inc";'] if dialect == "standard" else []),
         *(f"input float {name};" for name in inputs),
         f"qubit[{n_qubits}] q;",
         f"bit[{n_qubits}] meas;",
-        *_written(gates, GATE_NAMES[dialect]),
-        *(f"meas[{qubit}] = measure q[{qubit}];" for qubit in range(n_qubits)),
-    )
+    ]
+    measured = (f"meas[{qubit}] = measure q[{qubit}];" for qubit in range(n_qubits))
+    return _text(head, f"{what}, {n_qubits} qubits, {n_layers} layers", _written(gates, GATE_NAMES[dialect]), measured)
 
 
-def _of_pair(sample: int, centroid: int) -> str:
-    return f"of sample {sample} and centroid {centroid}"
-
-
-def _remark(what: str, n_qubits: int, n_layers: int) -> str:
-    size = f"{n_qubits} qubits, {n_layers} layers"
-    return f"// mcquack: overlap {what}, {size}; the share of shots that read 0 on every qubit estimates the kernel"
-
-
-def _text(*lines: str) -> str:
-    return "\n".join(lines) + "\n"
+def _text(head: list[str], what: str, *body: Iterable[str]) -> str:
+    version, *declarations = head  # the remark is in the second line, as some readers want the version in the first
+    remark = f"// mcquack: overlap {what}; the share of shots that read 0 on every qubit estimates the kernel"
+    return "\n".join([version, remark, *declarations, *chain.from_iterable(body)]) + "\n"
 
 
 def _written(gates: Iterable[AnyGate], names: dict[str, str]) -> Iterator[str]:

@@ -29,14 +29,11 @@ class DeviceSampler:
     ----------
     service
         What runs the circuits; ``device_sampler`` opens one by name.
-    ledger
-        The file that keeps circuits, jobs and bits, made if there is none; None keeps them in memory.
-    run
-        A name; another one measures anew what the ledger has already.
-    on_event
-        Told whatever happens to a job.
-    waiting
-        How long the device is waited for, and how often it is asked.
+    ledger, run
+        The file that keeps circuits, jobs and bits, made if there is none, or None for memory; and a name of the run:
+        another one measures anew what the ledger has already.
+    on_event, waiting
+        What is told whatever happens to a job, and how long the device is waited for and how often it is asked.
 
     Examples
     --------

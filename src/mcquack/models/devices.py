@@ -60,12 +60,9 @@ def open_sampler(
         The qubits to take, in order; by default those that err least.
     seed : int
         Of simulations: same seed, same counts.
-    ledger : path, optional
-        The file that keeps jobs and raw bits of what Qiskit runs; by default memory.
-    run : str
-        Another name measures anew what the ledger has already.
-    on_event : callable, optional
-        Told what becomes of jobs.
+    ledger, run, on_event
+        The file that keeps jobs and raw bits of what Qiskit runs, by default memory; another name of the run measures
+        anew; a callable that is told what becomes of jobs.
     n_threads : int, optional
         Threads of our own simulators.
 

@@ -62,10 +62,8 @@ def label(
     tolerance : int, optional
         Outcomes with at most so many ones count as zeros; by default that of the model's engine, else the one that a
         calibration on the device finds, by the kernel between the centroids.
-    seed : int
-        Of simulations, and of the calibration's bootstrap.
-    **arguments
-        All others of ``open_sampler``, such as ``ledger``, ``run`` and ``options``.
+    seed, **arguments
+        Of simulations and of the calibration's bootstrap; all others of ``open_sampler``, such as ``ledger``.
 
     Examples
     --------
@@ -169,8 +167,7 @@ def cost_of(circuits: list[OverlapCircuits], *, sampler: Sampler, shots: int) ->
 
 def known_tolerance(model: McQuackClassifier) -> int | None:
     """How many bit flips the model's own engine tolerates, if it says so."""
-    found: int | None = getattr(model.engine, "tolerance", None)
-    return found
+    return getattr(model.engine, "tolerance", None)
 
 
 def tolerating(model: McQuackClassifier, tolerance: int | None) -> EngineChoice:

@@ -72,10 +72,8 @@ class Measurement:
 
     Parameters
     ----------
-    circuits
-        The overlap circuits of N samples with M centroids.
-    shots
-        How often each circuit is run.
+    circuits, shots
+        The overlap circuits of N samples with M centroids, and how often each is run.
     service
         How the service that runs them describes itself: device, ring and options.
     label
@@ -270,15 +268,11 @@ class Ledger(Database):
 
     def parts(self, measurement_id: str) -> tuple[JobPart, ...]:
         """The parts of a measurement in the order of their circuits, each with its latest job."""
-        return tuple(
-            JobPart(
-                first=row["first"],
-                last=row["last"],
-                is_measured=bool(row["is_measured"]),
-                job=None if row["tag"] is None else _job_of(row),
-            )
-            for row in self._rows(_PARTS, [measurement_id])
-        )
+        found = []
+        for row in self._rows(_PARTS, [measurement_id]):
+            job, is_measured = None if row["tag"] is None else _job_of(row), bool(row["is_measured"])
+            found.append(JobPart(first=row["first"], last=row["last"], is_measured=is_measured, job=job))
+        return tuple(found)
 
     def jobs(self, measurement_id: str) -> tuple[Job, ...]:
         """All jobs that were ever sent for it, in the order in which they were noted, to hold a bill against."""

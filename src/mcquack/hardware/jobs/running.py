@@ -47,6 +47,7 @@ class JobEvent:
 
 
 T = TypeVar("T")
+Events = Iterator[JobEvent]
 Told = Generator[JobEvent, None, T]
 """The events of a step, and what it gives in the end."""
 
@@ -59,14 +60,12 @@ class Waiting:
     ----------
     poll_seconds
         Pause between two questions for the states of jobs; shorter ones follow whenever something has happened.
-    wait_seconds
-        How long to wait for all jobs together, None for as long as it takes.
-    offline_seconds
-        How long to try again while the service cannot be reached.
+    wait_seconds, offline_seconds
+        How long to wait for all jobs together (None: as long as it takes), and to try again an unreachable service.
     attempts
         The jobs that one call sends for a part before it gives the part up.
     sleep, clock
-        What waits, and what tells the time; for tests.
+        What waits, and what tells the time.
     """
 
     poll_seconds: float = 5.0
@@ -100,10 +99,7 @@ class Waiting:
 
 
 def noted(ledger: Ledger, service: Service, circuits: OverlapCircuits, *, shots: int, label: str = "") -> Measurement:
-    """Keeps what is to be measured, in parts that the service takes, without sending it; what is known stays as it is.
-
-    ``submit``, ``follow``, ``refresh`` and ``cancel`` take what it gives.
-    """
+    """Keeps what is to be measured, in parts that the service takes, without sending it; what is known stays."""
     measurement = Measurement(circuits=circuits, shots=shots, service=service.description, label=label)
     if measurement.id not in ledger:
         ledger.add(measurement, parts_of(measurement, service))
@@ -116,9 +112,7 @@ def parts_of(measurement: Measurement, service: Service) -> tuple[range, ...]:
     return job_ranges(measurement.n_circuits, shots=measurement.shots, **size, limits=service.limits)
 
 
-def submit(
-    ledger: Ledger, service: Service, measurement: Measurement, *, waiting: Waiting | None = None
-) -> Iterator[JobEvent]:
+def submit(ledger: Ledger, service: Service, measurement: Measurement, *, waiting: Waiting | None = None) -> Events:
     """Sends whatever is neither measured nor on its way, as far as the service takes it, and does not wait."""
     with _run(ledger, service, measurement, waiting) as run:
         for part in run.missing():
@@ -126,21 +120,14 @@ def submit(
                 return
 
 
-def refresh(
-    ledger: Ledger, service: Service, measurement: Measurement, *, waiting: Waiting | None = None
-) -> Iterator[JobEvent]:
+def refresh(ledger: Ledger, service: Service, measurement: Measurement, *, waiting: Waiting | None = None) -> Events:
     """Asks once how far the jobs are, and keeps what is done."""
     with _run(ledger, service, measurement, waiting) as run:
         yield from run.ask_for_all()
 
 
-def follow(
-    ledger: Ledger, service: Service, measurement: Measurement, *, waiting: Waiting | None = None
-) -> Iterator[JobEvent]:
-    """Goes on, from wherever it was left, until all is in the ledger; what fails or is lost is sent again.
-
-    An interruption leaves the jobs to the service: the next call, in another process too, goes on from there.
-    """
+def follow(ledger: Ledger, service: Service, measurement: Measurement, *, waiting: Waiting | None = None) -> Events:
+    """Goes on, in any process, from wherever it was left until all is in the ledger; sends again what fails."""
     with _run(ledger, service, measurement, waiting) as run:
         began, pauses = run.waiting.clock(), run.waiting.polls()
         n_sent: Counter[int] = Counter()
@@ -162,9 +149,7 @@ def follow(
             raise _without_result(missing)
 
 
-def cancel(
-    ledger: Ledger, service: Service, measurement: Measurement, *, waiting: Waiting | None = None
-) -> Iterator[JobEvent]:
+def cancel(ledger: Ledger, service: Service, measurement: Measurement, *, waiting: Waiting | None = None) -> Events:
     """Ends the jobs that are on their way; what is done by then is kept."""
     with _run(ledger, service, measurement, waiting) as run:
         for part in run.missing():
@@ -306,9 +291,8 @@ class _Run:
                     raise
                 pause = next(retries, None)
                 if pause is None:
-                    raise DeviceError(
-                        f"the service could not be reached for {self.waiting.offline_seconds:g} seconds ({error})."
-                    ) from error
+                    waited = f"{self.waiting.offline_seconds:g} seconds"
+                    raise DeviceError(f"the service could not be reached for {waited} ({error}).") from error
                 yield JobEvent(kind="offline", part=part, job=job, message=str(error))
                 self.waiting.sleep(pause)
 

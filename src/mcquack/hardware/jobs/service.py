@@ -120,13 +120,7 @@ class Service(Protocol):
 def job_ranges(
     n_circuits: int, *, shots: int, n_qubits: int, n_layers: int, limits: Limits | None = None
 ) -> tuple[range, ...]:
-    """The overlap circuits 0 to ``n_circuits`` in as few jobs as the limits allow, in order and of about equal size.
-
-    Examples
-    --------
-    >>> job_ranges(9_000, shots=100, n_qubits=124, n_layers=2)
-    (range(0, 4500), range(4500, 9000))
-    """
+    """The overlap circuits 0 to ``n_circuits`` in as few jobs as the limits allow, in order and of about equal size."""
     shots, limits, n_parameters = required_count("shots", shots), limits or Limits(), n_angles(n_qubits, n_layers)
     by_shots, by_parameters = limits.executions // shots, limits.parameters // n_parameters
     if not by_shots:

@@ -183,11 +183,9 @@ def _range(name: str, value: float) -> tuple[bool, str]:
 
 
 def idle_steps(length: int, *, n_layers: int) -> FloatArray:
-    """For how many CNOTs each qubit of a ring waits, by its place in it.
-
-    The CNOTs of a ring follow one another, for each shares a qubit with the next, and so do the rings. A qubit waits
-    from its first CNOT to the common readout, except while one of its own is run.
-    """
+    """For how many CNOTs each qubit of a ring waits, by its place in it."""
+    # The CNOTs of a ring, and the rings, follow one another. A qubit waits from its first CNOT to the common readout,
+    # except while one of its own is run.
     n_rings = 2 * (n_layers - 1)
     if length == 1 or n_rings == 0:
         return np.zeros(length)

@@ -28,11 +28,7 @@ _CLOSED = ("Closed", "In progress, not accepting new jobs")
 
 
 class RuntimeService(SetupService):
-    """Sends jobs to a device through the vendor's samplers, and asks for them by their ids.
-
-    A batch or a session is opened with the first job; ``close`` or the end of the process ends it, while jobs that were
-    sent run on.
-    """
+    """Sends jobs to a device through the vendor's samplers, in a batch or session if wanted, and asks by their ids."""
 
     def __init__(self, setup: Setup, backend: BackendV2, account: Any) -> None:
         """``account`` is the vendor's service that ``backend`` belongs to."""
@@ -124,7 +120,6 @@ class RuntimeService(SetupService):
 
     @cached_property
     def _program(self) -> Program:
-        """Compiled once, with the first job."""
         return Program.on(self._backend, self._setup.ring, n_layers=self._setup.n_layers)
 
     def _mode(self) -> Any:
