@@ -2,7 +2,6 @@
 
 from collections import Counter
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import pytest
@@ -11,8 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from mcquack.circuits.overlap import OverlapCircuits
-from mcquack.errors import InvalidInputError
-from mcquack.hardware.native import angle_sets, n_angles, native_gates, one_pair, textbook_gates
+from mcquack.hardware.native import angle_sets, n_angles, native_gates, textbook_gates
 from tests.hardware.overlaps import (
     ComplexArray,
     FloatArray,
@@ -154,10 +152,3 @@ def test_no_samples_give_no_sets() -> None:
 @pytest.mark.parametrize(("n_qubits", "n_layers", "count"), [(1, 1, 3), (2, 1, 6), (3, 3, 45), (124, 2, 1116)])
 def test_number_of_angles(n_qubits: int, n_layers: int, count: int) -> None:
     assert n_angles(n_qubits, n_layers) == count
-
-
-@pytest.mark.parametrize("pair", [{"sample": 2}, {"sample": -1}, {"centroid": 3}, {"sample": True}, {"centroid": 0.0}])
-def test_a_pair_that_is_not_there_is_refused(pair: dict[str, Any]) -> None:
-    (name,) = pair
-    with pytest.raises(InvalidInputError, match=f"{name} must be a whole number from 0 to {1 + (name == 'centroid')}"):
-        one_pair(some_circuits(2, 1, n_samples=2, n_centroids=3), **{"sample": 0, "centroid": 0, **pair})

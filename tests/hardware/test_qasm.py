@@ -133,3 +133,11 @@ def test_export_needs_no_qiskit() -> None:
 def test_unknown_choices_are_refused(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidInputError, match=message):
         to_qasm3(some_circuits(2, 2), **arguments)
+
+
+@pytest.mark.parametrize("write", [to_qasm2, to_qasm3])
+@pytest.mark.parametrize("pair", [{"sample": 2}, {"sample": -1}, {"centroid": 3}, {"sample": True}, {"centroid": 0.0}])
+def test_a_pair_that_is_not_there_is_refused(pair: dict[str, Any], write: Any) -> None:
+    (name,) = pair
+    with pytest.raises(InvalidInputError, match=f"{name} must be a whole number from 0 to {1 + (name == 'centroid')}"):
+        write(some_circuits(2, 1, n_samples=2, n_centroids=3), **pair)

@@ -301,7 +301,7 @@ class TestWhatIsYetToBeSent:
             sampler.hamming_counts(circuits, shots=5)
         nothing = sampler.estimate(ASKED, shots=5)
         assert (nothing.n_circuits, nothing.executions, nothing.n_jobs, nothing.high) == (0, 0, 0, 0)
-        assert nothing.n_known == sampler.estimate([*ASKED, ASKED[0]], shots=5).n_known == 15
+        assert nothing == sampler.estimate([*ASKED, ASKED[0]], shots=5)
         assert sampler.estimate([], shots=5).n_circuits == 0
 
 

@@ -28,8 +28,6 @@ class Estimate:
         The pace of the paper's experiment.
     basis
         In words, what each of the numbers rests on.
-    n_known
-        Circuits that were asked for too and cost nothing, as they are measured or on their way.
     """
 
     n_circuits: int
@@ -39,33 +37,22 @@ class Estimate:
     by_clops: float | None
     by_paper: float
     basis: tuple[str, ...]
-    n_known: int = 0
-
-    @property
-    def likely(self) -> float:
-        """The seconds by IBM's rule, as it is that of the vendor who sends the bill."""
-        return self.by_repetition
 
     @property
     def low(self) -> float:
         """The least of the three."""
-        return min(self._all)
+        return min(seconds for seconds in (self.by_repetition, self.by_clops, self.by_paper) if seconds is not None)
 
     @property
     def high(self) -> float:
         """The most of the three: what to have before starting."""
-        return max(self._all)
-
-    @property
-    def _all(self) -> tuple[float, ...]:
-        return tuple(seconds for seconds in (self.by_repetition, self.by_clops, self.by_paper) if seconds is not None)
+        return max(self.by_repetition, self.by_clops or 0, self.by_paper)
 
     def __str__(self) -> str:
-        return (
-            f"{self.executions:,} executions of {self.n_circuits:,} circuits in {self.n_jobs} "
-            f"job{'s' * (self.n_jobs != 1)}: about {readable_seconds(self.likely)} of QPU time, between "
-            f"{readable_seconds(self.low)} and {readable_seconds(self.high)}"
-        )
+        likely, low, high = (readable_seconds(seconds) for seconds in (self.by_repetition, self.low, self.high))
+        jobs = f"{self.n_jobs} job{'s' * (self.n_jobs != 1)}"
+        circuits = f"{self.executions:,} executions of {self.n_circuits:,} circuits in {jobs}"
+        return f"{circuits}: about {likely} of QPU time, between {low} and {high}"
 
 
 def estimate(
@@ -75,20 +62,12 @@ def estimate(
 
     Parameters
     ----------
-    n_circuits
-        How many circuits there are; 0 takes no time.
-    shots
-        How often each is run.
+    n_circuits, shots, n_jobs
+        How many circuits there are, how often each is run, and how many jobs hold them; no circuits take no time.
     n_qubits, n_layers
         The size of the circuits.
-    n_jobs
-        How many jobs hold them.
     speed
         That of the device; None for that of the paper's.
-
-    Returns
-    -------
-    Estimate
 
     Examples
     --------
@@ -104,20 +83,16 @@ def estimate(
     by_repetition = n_jobs * _JOB_OVERHEAD_SECONDS + executions * (one_us + speed.rep_delay_us) * 1e-6
     by_clops = None if speed.clops is None else executions * n_layers_run / speed.clops
     by_paper = executions * _PAPER_SECONDS_PER_SHOT
-    repetition = (
+    by_rule = (
         f"IBM's rule: {readable_seconds(by_repetition)}, from {_JOB_OVERHEAD_SECONDS:g} s for a job and, for each "
         f"execution, {one_us:.1f} µs for the circuit and {speed.rep_delay_us:g} µs to reset the qubits."
     )
-    clops = (
-        ""
-        if by_clops is None
-        else (
-            f"CLOPS: {readable_seconds(by_clops)}, from {speed.clops:,.0f} layers per second and {n_layers_run} "
-            "layers, as the CNOTs of a ring follow each other; layers of one CNOT are shorter than those of the "
-            "benchmark behind the number, so this is on the high side."
-        )
+    by_benchmark = by_clops is not None and (
+        f"CLOPS: {readable_seconds(by_clops)}, from {speed.clops:,.0f} layers per second and {n_layers_run} "
+        "layers, as the CNOTs of a ring follow each other; layers of one CNOT are shorter than those of the "
+        "benchmark behind the number, so this is on the high side."
     )
-    paper = (
+    by_experiment = (
         f"The paper's pace: {readable_seconds(by_paper)}, from two seconds per 100 shots at 124 qubits; that is about "
         "what IBM's rule gives for one job per circuit, and here many circuits share a job."
     )
@@ -128,7 +103,7 @@ def estimate(
         by_repetition=by_repetition,
         by_clops=by_clops,
         by_paper=by_paper,
-        basis=tuple(filter(None, (repetition, clops, paper))),
+        basis=tuple(text for text in (by_rule, by_benchmark, by_experiment) if text),
     )
 
 

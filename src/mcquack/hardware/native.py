@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mcquack.arrays import FloatArray
-from mcquack.checks import is_whole_number, require
 from mcquack.circuits.overlap import OverlapCircuits
 
 Angle = TypeVar("Angle", covariant=True)
@@ -25,10 +24,7 @@ HADAMARD = np.array([-1j, -1j]) / np.sqrt(2)
 
 
 class Gate(NamedTuple, Generic[Angle]):
-    """One gate and the qubits that it acts on, the control first; only rotations have an angle.
-
-    An angle is a number, or anything that stands for one: a symbol, or the name of an input.
-    """
+    """One gate and the qubits that it acts on, the control first; only rotations have an angle, maybe a symbol."""
 
     name: Literal["rz", "ry", "sx", "cz", "cx"]
     qubits: tuple[int, ...]
@@ -43,14 +39,6 @@ def n_angles(n_qubits: int, n_layers: int) -> int:
 def ring_gates(n_qubits: int, n_layers: int) -> int:
     """2n(L - 1), the two-qubit gates of one circuit, each of which waits for the one before."""
     return 2 * (n_layers - 1) * n_qubits if n_qubits > 1 else 0
-
-
-def one_pair(circuits: OverlapCircuits, *, sample: int, centroid: int) -> OverlapCircuits:
-    """The circuit of one sample and one centroid, counted from 0."""
-    for name, number, count in zip(("sample", "centroid"), (sample, centroid), circuits.shape, strict=True):
-        is_there = is_whole_number(number) and 0 <= number < count
-        require(is_there, name, f"a whole number from 0 to {count - 1}", number)
-    return OverlapCircuits(samples=circuits.samples[[sample]], centroids=circuits.centroids[[centroid]])
 
 
 def textbook_gates(sample: NDArray[np.floating], centroid: NDArray[np.floating]) -> Iterator[Gate[float]]:
@@ -73,10 +61,7 @@ def _embedding(angles: NDArray[np.floating]) -> Iterator[Gate[float]]:
 
 
 def native_gates(n_qubits: int, n_layers: int, angles: Sequence[Angle]) -> Iterator[Gate[Angle | float]]:
-    """The circuit in RZ, SX and CZ, with angles in the order of ``angle_sets``.
-
-    The gates do not depend on the angles, so there are as many for x = c as for any other pair.
-    """
+    """The circuit in RZ, SX and CZ, the same for all pairs, with angles in the order of ``angle_sets``."""
     ring = tuple(_native_ring(n_qubits))
     for layer in range(2 * n_layers - 1):
         if layer:
@@ -109,25 +94,7 @@ def _hadamard(qubit: int) -> Iterator[Gate[float]]:
 
 
 def angle_sets(circuits: OverlapCircuits) -> FloatArray:
-    """The native angles of every circuit, which are all that tells one from another.
-
-    Parameters
-    ----------
-    circuits
-        N samples with M centroids.
-
-    Returns
-    -------
-    array of shape (N, M, P)
-        Angles from -π to π, P of them by layer, then by qubit, then in time.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> circuits = OverlapCircuits(samples=np.ones((5, 2, 4, 3)), centroids=np.zeros((3, 2, 4, 3)))
-    >>> angle_sets(circuits).shape
-    (5, 3, 36)
-    """
+    """The native angles of every circuit, (N, M, P) from -π to π, by layer, then by qubit, then in time."""
     n_layers, n_qubits = circuits.n_layers, circuits.n_qubits
     samples, centroids = _dressed(circuits.samples), _inverse(_dressed(circuits.centroids))
     middle = n_layers - 1

@@ -12,7 +12,7 @@ from mcquack.errors import InvalidInputError
 from mcquack.hardware.cost import Estimate, estimate
 from mcquack.hardware.jobs.ledger import Ledger, MeasurementSummary, canonical_json
 from mcquack.hardware.jobs.running import JobEvent, cancel, follow, refresh
-from mcquack.hardware.jobs.service import Service
+from mcquack.hardware.jobs.service import Service, Speed
 from mcquack.hardware.layout import Coupling, best_ring
 from mcquack.hardware.layout.coupling import RingProperties, properties_along
 from mcquack.hardware.sampler import DeviceSampler
@@ -42,20 +42,12 @@ def device_sampler(
     name
         "aer" is a simulator without errors, "fake_pittsburgh" a snapshot of a device with its errors, "ibm_…" a device,
         and "least_busy" the one of them that is large enough and has the shortest queue.
-    n_qubits, n_layers
-        The size of the circuits.
-    options
-        How they are run.
-    ring
-        The device's qubits in the order of the circuit's; None finds the best.
-    seed
-        That of simulations.
+    n_qubits, n_layers, options
+        The size of the circuits, and how they are run.
+    ring, seed
+        The device's qubits in the order of the circuit's, None for the best; and the seed of simulations.
     ledger, run, on_event
         See ``DeviceSampler``.
-
-    Returns
-    -------
-    DeviceSampler
 
     Examples
     --------
@@ -127,7 +119,6 @@ class StoredJobs:
         self._services: dict[str, Service] = {}
 
     def summaries(self) -> list[MeasurementSummary]:
-        """All that was asked for, and how far it is."""
         with Ledger.open(self.ledger) as ledger:
             ids = ledger.ids()
             wanted = [identity for identity in ids if identity.startswith(self.only or "")]
@@ -141,17 +132,16 @@ class StoredJobs:
     def estimates(self) -> list[tuple[str, Estimate]]:
         """What it costs to send what was never sent, lost, cancelled or failed, by the device that costs QPU time."""
         found: dict[tuple[str, int, int, int], list[int]] = {}
-        opened: dict[str, Service] = {}
+        speeds: dict[str, Speed] = {}
         for each in self.summaries():
             backend, unsent = str(each.service.get("backend")), [part.n_circuits for part in each.unsent]
             if unsent and is_remote(backend):
                 found.setdefault((backend, each.shots, each.n_qubits, each.n_layers), []).extend(unsent)
-                opened[backend] = self._service(each.service)
-        estimates = []
-        for (backend, shots, n_qubits, n_layers), sizes in found.items():
-            size = {"n_qubits": n_qubits, "n_layers": n_layers, "n_jobs": len(sizes)}
-            estimates.append((backend, estimate(sum(sizes), shots, **size, speed=opened[backend].speed)))
-        return estimates
+                speeds[backend] = self._service(each.service).speed
+        return [
+            (name, estimate(sum(sizes), shots, n_qubits=n, n_layers=L, n_jobs=len(sizes), speed=speeds[name]))
+            for (name, shots, n, L), sizes in found.items()
+        ]
 
     def resume(self) -> Iterator[JobEvent]:
         """Waits for all jobs; what was never sent, or lost, cancelled or failed, is sent again."""
@@ -159,11 +149,11 @@ class StoredJobs:
 
     def refresh(self) -> Iterator[JobEvent]:
         """Asks once how far the jobs are, and keeps what is done."""
-        return self._each(refresh, lambda each: any(part.is_on_its_way for part in each.parts))
+        return self._each(refresh, _is_on_its_way)
 
     def cancel(self) -> Iterator[JobEvent]:
         """Ends the jobs that are on their way; what is done by then is kept."""
-        return self._each(cancel, lambda each: any(part.is_on_its_way for part in each.parts))
+        return self._each(cancel, _is_on_its_way)
 
     def _each(
         self, step: Callable[..., Iterator[JobEvent]], is_wanted: Callable[[MeasurementSummary], bool]
@@ -173,11 +163,14 @@ class StoredJobs:
                 yield from step(ledger, self._service(each.service), ledger.measurement(each.id))
 
     def _service(self, description: Mapping[str, Any]) -> Service:
-        """Opened once, however many measurements were begun on it."""
         key = canonical_json(description)
         if key not in self._services:
             self._services[key] = services().reopened(description)
         return self._services[key]
+
+
+def _is_on_its_way(summary: MeasurementSummary) -> bool:
+    return any(part.is_on_its_way for part in summary.parts)
 
 
 def _noted_service(

@@ -4,14 +4,16 @@ Qiskit's own exporter rounds angles near simple fractions of π to them; here ev
 """
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Literal, get_args
 
-from mcquack.checks import require, required_count
+from mcquack.checks import is_whole_number, require, required_count
 from mcquack.circuits.overlap import OverlapCircuits
-from mcquack.hardware.native import QUARTER_TURN, Gate, angle_sets, n_angles, native_gates, one_pair, textbook_gates
+from mcquack.hardware.native import QUARTER_TURN, Gate, angle_sets, n_angles, native_gates, textbook_gates
 
 Form = Literal["native", "textbook"]
 Dialect = Literal["standard", "braket"]
+AnyGate = Gate[float] | Gate[str] | Gate[str | float]
 
 # A quarter turn about X is SX up to a phase, and unlike that known to version 2 and to Amazon Braket.
 WITHOUT_SX = {"sx": f"rx({QUARTER_TURN!r})"}
@@ -40,10 +42,6 @@ def to_qasm3(
     dialect
         "braket" without an include and with the names that gates have on Amazon Braket.
 
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> import numpy as np
@@ -51,24 +49,17 @@ def to_qasm3(
     >>> print(to_qasm3(circuits, form="textbook").splitlines()[5])
     rz(1.0) q[0];
     """
-    gates = _gates_of_pair(circuits, sample=sample, centroid=centroid, form=form)
-    body = _version_3(_written(gates, _names(dialect)), circuits.n_qubits, dialect=dialect)
-    return _text(_pair_remark(circuits, sample, centroid), body)
+    what, gates = _pair(circuits, sample=sample, centroid=centroid, form=form)
+    return _version_3(what, gates, circuits.n_qubits, circuits.n_layers, dialect)
 
 
 def to_qasm2(circuits: OverlapCircuits, *, sample: int = 0, centroid: int = 0, form: Form = "native") -> str:
     """The same circuit in OpenQASM 2, with gates of the original ``qelib1.inc`` only; see ``to_qasm3``."""
-    gates = _gates_of_pair(circuits, sample=sample, centroid=centroid, form=form)
+    what, gates = _pair(circuits, sample=sample, centroid=centroid, form=form)
     n_qubits = circuits.n_qubits
-    body = [
-        "OPENQASM 2.0;",
-        'include "qelib1.inc";',
-        f"qreg q[{n_qubits}];",
-        f"creg meas[{n_qubits}];",
-        *_written(gates, WITHOUT_SX),
-        *(f"measure q[{qubit}] -> meas[{qubit}];" for qubit in range(n_qubits)),
-    ]
-    return _text(_pair_remark(circuits, sample, centroid), body)
+    head = ["OPENQASM 2.0;", 'include "qelib1.inc";', f"qreg q[{n_qubits}];", f"creg meas[{n_qubits}];"]
+    measured = (f"measure q[{qubit}] -> meas[{qubit}];" for qubit in range(n_qubits))
+    return _text(head, f"{what}, {n_qubits} qubits, {circuits.n_layers} layers", _written(gates, WITHOUT_SX), measured)
 
 
 def template_qasm3(n_qubits: int, n_layers: int, *, dialect: Dialect = "standard") -> str:
@@ -81,10 +72,8 @@ def template_qasm3(n_qubits: int, n_layers: int, *, dialect: Dialect = "standard
     """
     n_qubits, n_layers = required_count("n_qubits", n_qubits), required_count("n_layers", n_layers)
     names = angle_names(n_qubits, n_layers)
-    lines = _written(native_gates(n_qubits, n_layers, names), _names(dialect))
-    body = _version_3(lines, n_qubits, dialect=dialect, inputs=names)
-    remark = f"mcquack: overlap circuit for any sample and centroid, {n_qubits} qubits, {n_layers} layers"
-    return _text(remark, body)
+    gates = native_gates(n_qubits, n_layers, names)
+    return _version_3("circuit for any sample and centroid", gates, n_qubits, n_layers, dialect, inputs=names)
 
 
 def angle_names(n_qubits: int, n_layers: int) -> list[str]:
@@ -94,32 +83,41 @@ def angle_names(n_qubits: int, n_layers: int) -> list[str]:
     return [f"angle_{number:0{digits}d}" for number in range(count)]
 
 
-def _gates_of_pair(circuits: OverlapCircuits, *, sample: int, centroid: int, form: Form) -> Iterable[Gate[float]]:
+def _pair(circuits: OverlapCircuits, *, sample: int, centroid: int, form: Form) -> tuple[str, Iterable[Gate[float]]]:
+    """What the circuit is of, and its gates."""
     require(form in get_args(Form), "form", '"native" or "textbook"', form)
-    pair = one_pair(circuits, sample=sample, centroid=centroid)
+    for name, number, count in zip(("sample", "centroid"), (sample, centroid), circuits.shape, strict=True):
+        is_there = is_whole_number(number) and 0 <= number < count
+        require(is_there, name, f"a whole number from 0 to {count - 1}", number)
+    pair = OverlapCircuits(samples=circuits.samples[[sample]], centroids=circuits.centroids[[centroid]])
+    what = f"of sample {sample} and centroid {centroid}"
     if form == "textbook":
-        return textbook_gates(pair.samples[0], pair.centroids[0])
-    return native_gates(pair.n_qubits, pair.n_layers, angle_sets(pair)[0, 0].tolist())
+        return what, textbook_gates(pair.samples[0], pair.centroids[0])
+    return what, native_gates(pair.n_qubits, pair.n_layers, angle_sets(pair)[0, 0].tolist())
 
 
-def _names(dialect: Dialect) -> dict[str, str]:
-    require(dialect in get_args(Dialect), "dialect", '"standard" or "braket"', dialect)
-    return GATE_NAMES[dialect]
-
-
-def _version_3(lines: Iterable[str], n_qubits: int, *, dialect: Dialect, inputs: Iterable[str] = ()) -> list[str]:
-    return [
+def _version_3(
+    what: str, gates: Iterable[AnyGate], n_qubits: int, n_layers: int, dialect: Dialect, inputs: Iterable[str] = ()
+) -> str:
+    require(dialect in GATE_NAMES, "dialect", '"standard" or "braket"', dialect)
+    head = [
         "OPENQASM 3.0;",
         *(['include "stdgates.inc";'] if dialect == "standard" else []),
         *(f"input float {name};" for name in inputs),
         f"qubit[{n_qubits}] q;",
         f"bit[{n_qubits}] meas;",
-        *lines,
-        *(f"meas[{qubit}] = measure q[{qubit}];" for qubit in range(n_qubits)),
     ]
+    measured = (f"meas[{qubit}] = measure q[{qubit}];" for qubit in range(n_qubits))
+    return _text(head, f"{what}, {n_qubits} qubits, {n_layers} layers", _written(gates, GATE_NAMES[dialect]), measured)
 
 
-def _written(gates: Iterable[Gate[float] | Gate[str] | Gate[str | float]], names: dict[str, str]) -> Iterator[str]:
+def _text(head: list[str], what: str, *body: Iterable[str]) -> str:
+    version, *declarations = head  # the remark is in the second line, as some readers want the version in the first
+    remark = f"// mcquack: overlap {what}; the share of shots that read 0 on every qubit estimates the kernel"
+    return "\n".join([version, remark, *declarations, *chain.from_iterable(body)]) + "\n"
+
+
+def _written(gates: Iterable[AnyGate], names: dict[str, str]) -> Iterator[str]:
     """One line for each gate, some of them by another name."""
     for gate in gates:
         angle = "" if gate.angle is None else f"({_number(gate.angle)})"
@@ -133,17 +131,3 @@ def _number(angle: float | str) -> str:
         return angle
     digits, e, exponent = repr(float(angle)).partition("e")
     return f"{digits}{'' if '.' in digits else '.0'}{e}{exponent}"
-
-
-def _pair_remark(circuits: OverlapCircuits, sample: int, centroid: int) -> str:
-    return (
-        f"mcquack: overlap of sample {sample} and centroid {centroid}, "
-        f"{circuits.n_qubits} qubits, {circuits.n_layers} layers"
-    )
-
-
-def _text(remark: str, body: list[str]) -> str:
-    """The whole file, with the remark in its second line, as some readers want the version in the first."""
-    version, *rest = body
-    lines = [version, f"// {remark}; the share of shots that read 0 on every qubit estimates the kernel", *rest]
-    return "\n".join(lines) + "\n"

@@ -1,9 +1,8 @@
 """Overlap circuits on a service, behind the seam that every sampler has, with a ledger that keeps what is measured."""
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from os import PathLike, fspath
 from pathlib import Path
@@ -16,8 +15,8 @@ from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.errors import InvalidInputError
 from mcquack.hardware.cost import Estimate, estimate
 from mcquack.hardware.jobs.ledger import Ledger, Measurement, stored_counts
-from mcquack.hardware.jobs.running import JobEvent, Waiting, follow, noted, submit
-from mcquack.hardware.jobs.service import Service, job_ranges
+from mcquack.hardware.jobs.running import JobEvent, Waiting, follow, noted, parts_of, submit
+from mcquack.hardware.jobs.service import Service
 
 
 class DeviceSampler:
@@ -30,14 +29,11 @@ class DeviceSampler:
     ----------
     service
         What runs the circuits; ``device_sampler`` opens one by name.
-    ledger
-        The file that keeps circuits, jobs and bits, made if there is none; None keeps them in memory.
-    run
-        A name; another one measures anew what the ledger has already.
-    on_event
-        Told whatever happens to a job.
-    waiting
-        How long the device is waited for, and how often it is asked.
+    ledger, run
+        The file that keeps circuits, jobs and bits, made if there is none, or None for memory; and a name of the run:
+        another one measures anew what the ledger has already.
+    on_event, waiting
+        What is told whatever happens to a job, and how long the device is waited for and how often it is asked.
 
     Examples
     --------
@@ -82,8 +78,7 @@ class DeviceSampler:
                     return stored_counts(ledger, measurement.id)
             with self._writable() as ledger:
                 noted(ledger, self.service, circuits, shots=measurement.shots, label=self.run)
-                for event in follow(ledger, self.service, measurement, waiting=self.waiting):
-                    self._tell(event)
+                self._tell(follow(ledger, self.service, measurement, waiting=self.waiting))
                 return stored_counts(ledger, measurement.id)
 
     def measurement(self, circuits: OverlapCircuits, *, shots: int) -> Measurement:
@@ -91,16 +86,12 @@ class DeviceSampler:
         return Measurement(circuits=circuits, shots=shots, service=self.service.description, label=self.run)
 
     def submit(self, asked: Sequence[OverlapCircuits], *, shots: int) -> tuple[Measurement, ...]:
-        """Sends what is neither measured nor on its way, and does not wait; ``hamming_counts`` gives the results later.
-
-        With a ledger in a file any process can do that; ``StoredJobs`` goes on with all that is in one.
-        """
+        """Sends what is neither measured nor on its way; ``hamming_counts`` or ``StoredJobs`` wait for the results."""
         sent = []
         with self._turn, self._writable() as ledger:
             for circuits in asked:
                 sent.append(noted(ledger, self.service, circuits, shots=shots, label=self.run))
-                for event in submit(ledger, self.service, sent[-1], waiting=self.waiting):
-                    self._tell(event)
+                self._tell(submit(ledger, self.service, sent[-1], waiting=self.waiting))
         return tuple(sent)
 
     def unsent(self, asked: Sequence[OverlapCircuits], *, shots: int) -> list[int]:
@@ -109,55 +100,38 @@ class DeviceSampler:
         Circuits that are asked for twice are measured once. Nothing is sent, and nothing is written.
         """
         sizes: list[int] = []
+        different = {one.id: one for one in (self.measurement(circuits, shots=shots) for circuits in asked)}
         with self._turn, self._readable() as ledger:
-            for one in self._different(asked, shots=shots):
+            for one in different.values():
                 if ledger and one.id in ledger:
                     sizes += [part.n_circuits for part in ledger.summary(one.id).unsent]
                 else:
-                    size = {"n_qubits": one.circuits.n_qubits, "n_layers": one.circuits.n_layers}
-                    ranges = job_ranges(one.n_circuits, shots=shots, **size, limits=self.service.limits)
-                    sizes += [len(circuits) for circuits in ranges]
+                    sizes += [len(circuits) for circuits in parts_of(one, self.service)]
         return sizes
 
     def estimate(self, asked: Sequence[OverlapCircuits], *, shots: int) -> Estimate:
-        """What ``unsent`` takes of the device's time: circuits, executions, jobs and seconds; all 0 if that is nothing.
-
-        The service tells its speed itself, so that nothing is opened a second time for it.
-        """
+        """What ``unsent`` takes of the device's time: circuits, executions, jobs and seconds; all may be 0."""
         sizes = self.unsent(asked, shots=shots)
-        n_asked = sum(one.n_circuits for one in self._different(asked, shots=shots))
         n_qubits, n_layers = (asked[0].n_qubits, asked[0].n_layers) if asked else (1, 1)
         size = {"n_qubits": n_qubits, "n_layers": n_layers, "n_jobs": len(sizes)}
-        cost = estimate(sum(sizes), shots, **size, speed=self.service.speed)
-        return replace(cost, n_known=n_asked - cost.n_circuits)
+        return estimate(sum(sizes), shots, **size, speed=self.service.speed)
 
-    def _different(self, asked: Sequence[OverlapCircuits], *, shots: int) -> list[Measurement]:
-        every = (self.measurement(circuits, shots=shots) for circuits in asked)
-        return list({one.id: one for one in every}.values())
+    def _tell(self, events: Iterable[JobEvent]) -> None:
+        for event in events:
+            if self.on_event is not None:
+                self.on_event(event)
 
-    def _tell(self, event: JobEvent) -> None:
-        if self.on_event is not None:
-            self.on_event(event)
-
-    @contextmanager
-    def _readable(self) -> Iterator[Ledger | None]:
+    def _readable(self) -> AbstractContextManager[Ledger | None]:
         """The ledger to read; None if there is none yet."""
-        if self.ledger is None:
-            yield self._memory
-        elif self.ledger.is_file():
-            with Ledger.open(self.ledger) as ledger:
-                yield ledger
-        else:
-            yield None
+        if self.ledger is None or not self.ledger.is_file():
+            return nullcontext(self._memory)
+        return Ledger.open(self.ledger)
 
-    @contextmanager
-    def _writable(self) -> Iterator[Ledger]:
-        if self._memory is not None:
-            yield self._memory
-        else:
-            assert self.ledger is not None
-            with Ledger.open(self.ledger, write=True) as ledger:
-                yield ledger
+    def _writable(self) -> AbstractContextManager[Ledger]:
+        if self.ledger is not None:
+            return Ledger.open(self.ledger, write=True)
+        assert self._memory is not None
+        return nullcontext(self._memory)
 
     def __repr__(self) -> str:
         device = self.service.description.get("backend", type(self.service).__name__)

@@ -60,18 +60,11 @@ def open_sampler(
         The qubits to take, in order; by default those that err least.
     seed : int
         Of simulations: same seed, same counts.
-    ledger : path, optional
-        The file that keeps jobs and raw bits of what Qiskit runs; by default memory.
-    run : str
-        Another name measures anew what the ledger has already.
-    on_event : callable, optional
-        Told what becomes of jobs.
+    ledger, run, on_event
+        The file that keeps jobs and raw bits of what Qiskit runs, by default memory; another name of the run measures
+        anew; a callable that is told what becomes of jobs.
     n_threads : int, optional
         Threads of our own simulators.
-
-    Returns
-    -------
-    Sampler
 
     Examples
     --------
@@ -108,25 +101,22 @@ class NamedSampler:
         self._opened: dict[tuple[int, int], Sampler] = {}
 
     def opened(self, n_qubits: int, n_layers: int) -> Sampler:
-        """The sampler for circuits of this size, opened once."""
         if (n_qubits, n_layers) not in self._opened:
             size = FeatureMap(n_qubits=n_qubits, n_features=1, n_layers=n_layers)
             self._opened[n_qubits, n_layers] = open_sampler(self.name, size, **self.arguments)
         return self._opened[n_qubits, n_layers]
 
     def hamming_counts(self, circuits: OverlapCircuits, *, shots: int) -> IntArray:
-        """How many shots of each circuit found k ones, shape (N, M, n + 1)."""
         return self.opened(circuits.n_qubits, circuits.n_layers).hamming_counts(circuits, shots=shots)
 
     def __repr__(self) -> str:
         return f"NamedSampler({self.name!r})"
 
     # It stands for a connection, which has no copies: clones of an estimator measure with the same one.
-    def __copy__(self) -> Self:
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
         return self
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return self
+    __copy__ = __deepcopy__
 
 
 def open_device(
@@ -139,9 +129,7 @@ def open_device(
     budget: int | None = None,
     **arguments: Any,
 ) -> SampledEngine:
-    """The engine on a device, a snapshot of one or a simulator, for ``McQuackClassifier(engine=…)``.
-
-    Nothing is contacted before the first kernel is measured.
+    """The engine on a device, a snapshot or a simulator, for ``McQuackClassifier(engine=…)``; opened when first used.
 
     Parameters
     ----------

@@ -3,7 +3,7 @@ import csv
 import pytest
 
 from mcquack import load
-from mcquack.cli.hardware_device import more_lessons
+from mcquack.cli.hardware_device import rows_of
 from mcquack.datasets import load as load_dataset
 from mcquack.kernels.bitflip import calibrate, training_tolerance
 from mcquack.simulators.noise import PITTSBURGH
@@ -51,7 +51,7 @@ def test_what_was_measured_for_it_serves_run(command, mcquack, model, data):
 def test_rows_with_labels_choose_by_accuracy(command, model, data, folder):
     outcome = command("--rule", "accuracy", "--data", data, "--out", "calibrated.mcq", "--curve", "curve.csv")
     assert outcome.code == 0, outcome.err
-    circuits = load(model).overlap_circuits(more_lessons(data, load(model), model=model, target=None, data_dir=None).X)
+    circuits = load(model).overlap_circuits(rows_of(data, load(model), model=model, data_dir=None, part="train")[0].X)
     counts = NoisySampler(PITTSBURGH, seed=0).hamming_counts(circuits, shots=100)
     labels = [1, 0] * 6  # low and high, of the classes high and low
     assert outcome.out == f"{training_tolerance(counts, labels)}\n"

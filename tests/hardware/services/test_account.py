@@ -30,12 +30,12 @@ from mcquack.hardware.services.account import (
     coupling_of,
     explained,
     ibm_service,
-    is_local,
     local_devices,
     snapshot,
     without_secrets,
 )
 from mcquack.hardware.services.opening import list_backends, open_service
+from mcquack.hardware.services.options import is_remote
 from mcquack.simulators.noise import DeviceCalibration
 from tests.hardware.layout.graphs import complete, heavy_hex, is_ring
 
@@ -142,7 +142,7 @@ def test_every_device_of_the_list_can_be_had_by_its_name():
     devices = local_devices()
     assert devices[0] == Device(name="aer", kind="simulator")
     assert len({device.name for device in devices}) == len(devices) > 50
-    assert all(is_local(device.name) for device in devices)
+    assert not any(is_remote(device.name) for device in devices)
     # The largest first, for these are the ones that rings of a hundred qubits fit on.
     sizes = [device.n_qubits for device in devices[1:]]
     assert sizes == sorted(sizes, reverse=True)

@@ -224,8 +224,7 @@ def simulator():
 
 @pytest.fixture
 def program(simulator):
-    template = overlap_template(2, 2)
-    return Program(circuit=placed(template, (0, 1), simulator), parameters=tuple(template.parameters))
+    return Program.on(simulator, (0, 1), n_layers=2)
 
 
 @pytest.mark.parametrize("make", MAKERS)
@@ -266,8 +265,7 @@ def test_decoupling_puts_pulses_into_the_waiting_times(monkeypatch):
     run = []
     monkeypatch.setattr(AerSimulator, "run", lambda self, circuits, **options: run.extend(circuits) or 1 / 0)
     simulator = AerSimulator(target=noiseless_ring(6).target)
-    template = overlap_template(6, 2)
-    program = Program(circuit=placed(template, range(6), simulator), parameters=tuple(template.parameters))
+    program = Program.on(simulator, range(6), n_layers=2)
     angles = flat_angles(some_circuits(6, 2, n_samples=1, n_centroids=1))
     for options in (Options(), Options(decoupling="XX")):
         with pytest.raises(ZeroDivisionError):

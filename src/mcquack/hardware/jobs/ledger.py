@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
+from importlib.resources import files
 from os import PathLike
 from typing import Any, Self
 
@@ -28,53 +29,7 @@ _ENDED = ("done", "failed", "cancelled", "lost")
 # Bits of a device hardly shrink more at any other level.
 _COMPRESSION_LEVEL = 1
 
-_TABLES = (
-    # Holds the circuits, so that what is missing can be sent without whoever asked for it.
-    """
-    CREATE TABLE measurements (
-        id TEXT PRIMARY KEY,
-        label TEXT NOT NULL,
-        service TEXT NOT NULL,
-        shots INTEGER NOT NULL CHECK (shots >= 1),
-        n_samples INTEGER NOT NULL,
-        n_centroids INTEGER NOT NULL,
-        n_layers INTEGER NOT NULL,
-        n_qubits INTEGER NOT NULL,
-        samples BLOB NOT NULL,
-        centroids BLOB NOT NULL,
-        digest TEXT NOT NULL,
-        created_at TEXT NOT NULL
-    )
-    """,
-    # The bits are here and not with a job: however often a part is sent, its circuits have one result.
-    """
-    CREATE TABLE parts (
-        measurement TEXT NOT NULL REFERENCES measurements (id),
-        first INTEGER NOT NULL CHECK (first >= 0),
-        last INTEGER NOT NULL CHECK (last > first),
-        bits BLOB,
-        PRIMARY KEY (measurement, first)
-    )
-    """,
-    """
-    CREATE TABLE jobs (
-        tag TEXT PRIMARY KEY,
-        measurement TEXT NOT NULL,
-        first INTEGER NOT NULL,
-        attempt INTEGER NOT NULL CHECK (attempt >= 1),
-        job_id TEXT,
-        state TEXT NOT NULL
-            CHECK (state IN ('noted', 'queued', 'running', 'done', 'failed', 'cancelled', 'lost')),
-        message TEXT NOT NULL,
-        noted_at TEXT NOT NULL,
-        submitted_at TEXT,
-        ended_at TEXT,
-        UNIQUE (measurement, first, attempt),
-        FOREIGN KEY (measurement, first) REFERENCES parts (measurement, first),
-        CHECK (job_id IS NOT NULL OR state NOT IN ('queued', 'running', 'done'))
-    )
-    """,
-)
+_TABLES = files("mcquack.hardware.jobs").joinpath("ledger.sql").read_text(encoding="utf-8").split(";\n")[:-1]
 
 LEDGER = FileKind(
     application_id=0x6D63716A,  # "mcqj"
@@ -100,7 +55,6 @@ _PARTS = """
 
 
 def _now() -> str:
-    """ISO 8601, UTC, to the second."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
@@ -118,10 +72,8 @@ class Measurement:
 
     Parameters
     ----------
-    circuits
-        The overlap circuits of N samples with M centroids.
-    shots
-        How often each circuit is run.
+    circuits, shots
+        The overlap circuits of N samples with M centroids, and how often each is run.
     service
         How the service that runs them describes itself: device, ring and options.
     label
@@ -149,7 +101,6 @@ class Measurement:
 
     @property
     def n_circuits(self) -> int:
-        """N · M."""
         n_samples, n_centroids = self.circuits.shape
         return n_samples * n_centroids
 
@@ -183,7 +134,6 @@ class JobPart:
 
     @property
     def n_circuits(self) -> int:
-        """How many circuits a job for this part holds."""
         return self.last - self.first
 
     @property
@@ -208,17 +158,14 @@ class MeasurementSummary:
 
     @property
     def n_circuits(self) -> int:
-        """All circuits that were asked for."""
         return self.shape[0] * self.shape[1]
 
     @property
     def n_measured(self) -> int:
-        """The circuits whose bits are kept."""
         return sum(part.n_circuits for part in self.parts if part.is_measured)
 
     @property
     def is_complete(self) -> bool:
-        """Whether no circuit is missing."""
         return self.n_measured == self.n_circuits
 
     @property
@@ -309,7 +256,6 @@ class Ledger(Database):
             return found
 
     def summary(self, measurement_id: str) -> MeasurementSummary:
-        """What the measurement is and how far it is."""
         plain = ("id", "label", "shots", "n_layers", "n_qubits", "created_at")
         row = self._row(measurement_id, columns=", ".join((*plain, "service", "n_samples", "n_centroids")))
         with self._readable_content():
@@ -322,15 +268,11 @@ class Ledger(Database):
 
     def parts(self, measurement_id: str) -> tuple[JobPart, ...]:
         """The parts of a measurement in the order of their circuits, each with its latest job."""
-        return tuple(
-            JobPart(
-                first=row["first"],
-                last=row["last"],
-                is_measured=bool(row["is_measured"]),
-                job=None if row["tag"] is None else _job_of(row),
-            )
-            for row in self._rows(_PARTS, [measurement_id])
-        )
+        found = []
+        for row in self._rows(_PARTS, [measurement_id]):
+            job, is_measured = None if row["tag"] is None else _job_of(row), bool(row["is_measured"])
+            found.append(JobPart(first=row["first"], last=row["last"], is_measured=is_measured, job=job))
+        return tuple(found)
 
     def jobs(self, measurement_id: str) -> tuple[Job, ...]:
         """All jobs that were ever sent for it, in the order in which they were noted, to hold a bill against."""
@@ -347,12 +289,10 @@ class Ledger(Database):
         return job
 
     def note_sent(self, tag: str, job_id: str) -> None:
-        """Keeps the id that the service gave to the job."""
         values = [job_id, _now(), tag]
         self._change("UPDATE jobs SET job_id = ?, state = 'queued', submitted_at = ? WHERE tag = ?", values)
 
     def note_state(self, tag: str, state: JobState, message: str = "") -> None:
-        """Keeps how far the job is."""
         # Messages may hold lone surrogates, which no encoding has.
         storable = message.encode("utf-8", "backslashreplace").decode("utf-8")
         values = [state, storable, _now() if state in _ENDED else None, tag]

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
@@ -34,12 +34,6 @@ EventKind = Literal[
     "cancelled",
     "offline",  # the service cannot be reached, and is tried again
 ]
-_KINDS: dict[JobState, EventKind] = {
-    "queued": "waiting",
-    "running": "running",
-    "failed": "failed",
-    "cancelled": "cancelled",
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +47,7 @@ class JobEvent:
 
 
 T = TypeVar("T")
+Events = Iterator[JobEvent]
 Told = Generator[JobEvent, None, T]
 """The events of a step, and what it gives in the end."""
 
@@ -65,14 +60,12 @@ class Waiting:
     ----------
     poll_seconds
         Pause between two questions for the states of jobs; shorter ones follow whenever something has happened.
-    wait_seconds
-        How long to wait for all jobs together, None for as long as it takes.
-    offline_seconds
-        How long to try again while the service cannot be reached.
+    wait_seconds, offline_seconds
+        How long to wait for all jobs together (None: as long as it takes), and to try again an unreachable service.
     attempts
         The jobs that one call sends for a part before it gives the part up.
     sleep, clock
-        What waits, and what tells the time; for tests.
+        What waits, and what tells the time.
     """
 
     poll_seconds: float = 5.0
@@ -106,20 +99,20 @@ class Waiting:
 
 
 def noted(ledger: Ledger, service: Service, circuits: OverlapCircuits, *, shots: int, label: str = "") -> Measurement:
-    """Keeps what is to be measured, in parts that the service takes, without sending it; what is known stays as it is.
-
-    ``submit``, ``follow``, ``refresh`` and ``cancel`` take what it gives.
-    """
+    """Keeps what is to be measured, in parts that the service takes, without sending it; what is known stays."""
     measurement = Measurement(circuits=circuits, shots=shots, service=service.description, label=label)
     if measurement.id not in ledger:
-        size = {"n_qubits": circuits.n_qubits, "n_layers": circuits.n_layers}
-        ledger.add(measurement, job_ranges(measurement.n_circuits, shots=shots, **size, limits=service.limits))
+        ledger.add(measurement, parts_of(measurement, service))
     return measurement
 
 
-def submit(
-    ledger: Ledger, service: Service, measurement: Measurement, *, waiting: Waiting | None = None
-) -> Iterator[JobEvent]:
+def parts_of(measurement: Measurement, service: Service) -> tuple[range, ...]:
+    """The circuits of a measurement in jobs that the service takes."""
+    size = {"n_qubits": measurement.circuits.n_qubits, "n_layers": measurement.circuits.n_layers}
+    return job_ranges(measurement.n_circuits, shots=measurement.shots, **size, limits=service.limits)
+
+
+def submit(ledger: Ledger, service: Service, measurement: Measurement, *, waiting: Waiting | None = None) -> Events:
     """Sends whatever is neither measured nor on its way, as far as the service takes it, and does not wait."""
     with _run(ledger, service, measurement, waiting) as run:
         for part in run.missing():
@@ -127,21 +120,14 @@ def submit(
                 return
 
 
-def refresh(
-    ledger: Ledger, service: Service, measurement: Measurement, *, waiting: Waiting | None = None
-) -> Iterator[JobEvent]:
+def refresh(ledger: Ledger, service: Service, measurement: Measurement, *, waiting: Waiting | None = None) -> Events:
     """Asks once how far the jobs are, and keeps what is done."""
     with _run(ledger, service, measurement, waiting) as run:
         yield from run.ask_for_all()
 
 
-def follow(
-    ledger: Ledger, service: Service, measurement: Measurement, *, waiting: Waiting | None = None
-) -> Iterator[JobEvent]:
-    """Goes on, from wherever it was left, until all is in the ledger; what fails or is lost is sent again.
-
-    An interruption leaves the jobs to the service: the next call, in another process too, goes on from there.
-    """
+def follow(ledger: Ledger, service: Service, measurement: Measurement, *, waiting: Waiting | None = None) -> Events:
+    """Goes on, in any process, from wherever it was left until all is in the ledger; sends again what fails."""
     with _run(ledger, service, measurement, waiting) as run:
         began, pauses = run.waiting.clock(), run.waiting.polls()
         n_sent: Counter[int] = Counter()
@@ -163,9 +149,7 @@ def follow(
             raise _without_result(missing)
 
 
-def cancel(
-    ledger: Ledger, service: Service, measurement: Measurement, *, waiting: Waiting | None = None
-) -> Iterator[JobEvent]:
+def cancel(ledger: Ledger, service: Service, measurement: Measurement, *, waiting: Waiting | None = None) -> Events:
     """Ends the jobs that are on their way; what is done by then is kept."""
     with _run(ledger, service, measurement, waiting) as run:
         for part in run.missing():
@@ -193,7 +177,6 @@ class _Run:
     waiting: Waiting
 
     def missing(self) -> tuple[JobPart, ...]:
-        """The parts that are not measured."""
         return tuple(part for part in self.ledger.parts(self.measurement.id) if not part.is_measured)
 
     def send(self, part: JobPart) -> Told[bool]:
@@ -241,14 +224,18 @@ class _Run:
             status = yield from self._reached(lambda: self.service.status(job_id), part, job)
             if status.state == "done":
                 bits = yield from self._reached(lambda: self.service.outcomes(job_id), part, job)
-                yield self._received(part, job, bits)
+                if problem := _problem_of(bits, self.measurement, part):
+                    yield self._changed(part, job, "failed", "unusable", problem)
+                else:
+                    self.ledger.keep_bits(job.tag, bits)
+                    yield _event("done", replace(part, is_measured=True), replace(job, state="done", message=""))
             elif (status.state, status.message) != (job.state, job.message):
-                yield self._changed(part, job, status.state, _KINDS[status.state], status.message)
+                kind: Any = "waiting" if status.state == "queued" else status.state
+                yield self._changed(part, job, status.state, kind, status.message)
         except LostJobError as error:
             yield self._changed(part, job, "lost", "lost", str(error))
 
     def ask_for_all(self) -> Told[None]:
-        """The same for all jobs that are on their way."""
         for part in self.missing():
             if part.is_on_its_way:
                 yield from self.ask(part)
@@ -304,19 +291,10 @@ class _Run:
                     raise
                 pause = next(retries, None)
                 if pause is None:
-                    raise DeviceError(
-                        f"the service could not be reached for {self.waiting.offline_seconds:g} seconds ({error})."
-                    ) from error
+                    waited = f"{self.waiting.offline_seconds:g} seconds"
+                    raise DeviceError(f"the service could not be reached for {waited} ({error}).") from error
                 yield JobEvent(kind="offline", part=part, job=job, message=str(error))
                 self.waiting.sleep(pause)
-
-    def _received(self, part: JobPart, job: Job, bits: Bits) -> JobEvent:
-        """Keeps the bits, or why they are not what was asked for."""
-        problem = _problem_of(bits, self.measurement, part)
-        if problem:
-            return self._changed(part, job, "failed", "unusable", problem)
-        self.ledger.keep_bits(job.tag, bits)
-        return _event("done", replace(part, is_measured=True), replace(job, state="done", message=""))
 
     def _changed(self, part: JobPart, job: Job, state: JobState, kind: EventKind, message: str) -> JobEvent:
         self.ledger.note_state(job.tag, state, message)

@@ -26,15 +26,7 @@ JobState = Literal[
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """How much one job of a service may hold.
-
-    Parameters
-    ----------
-    executions
-        Circuits times shots.
-    parameters
-        Circuits times angles of a circuit.
-    """
+    """How much one job of a service may hold: circuits times shots, and circuits times the angles of a circuit."""
 
     executions: int = 10_000_000
     parameters: int = 10_000_000
@@ -100,52 +92,35 @@ class Service(Protocol):
     @property
     def description(self) -> dict[str, str | int | float | bool | list[int] | None]:
         """All that decides what is measured beside angles and shots, as plain JSON: device, ring, options, versions."""
-        ...
 
     @property
     def limits(self) -> Limits:
         """How much one job may hold."""
-        ...
 
     @property
     def speed(self) -> Speed:
         """How fast the device is, as far as it says, so that a cost is estimated without opening it again."""
-        ...
 
     def submit(self, angles: Angles, *, shots: int, tag: str) -> str:
         """Sends a job for each row of angles (K, P) and returns its id; its results come later."""
-        ...
 
     def find(self, tag: str) -> str | None:
         """The id of the job that was sent with this tag, if the service knows of one."""
-        ...
 
     def status(self, job_id: str) -> JobStatus:
         """How far the job is; raises LostJobError for a job that the service does not know."""
-        ...
 
     def outcomes(self, job_id: str) -> Bits:
-        """The bits of every shot of a job that is done, (K, shots, ceil(n / 8)), packed as Qiskit packs them.
-
-        Big-endian, and qubit 0 of the circuit is the lowest bit of the last byte.
-        """
-        ...
+        """The bits of every shot of a job that is done, (K, shots, ceil(n / 8)), big-endian, qubit 0 the lowest."""
 
     def cancel(self, job_id: str) -> None:
         """Asks for the end of a job; one that has ended stays as it is."""
-        ...
 
 
 def job_ranges(
     n_circuits: int, *, shots: int, n_qubits: int, n_layers: int, limits: Limits | None = None
 ) -> tuple[range, ...]:
-    """The overlap circuits 0 to ``n_circuits`` in as few jobs as the limits allow, in order and of about equal size.
-
-    Examples
-    --------
-    >>> job_ranges(9_000, shots=100, n_qubits=124, n_layers=2)
-    (range(0, 4500), range(4500, 9000))
-    """
+    """The overlap circuits 0 to ``n_circuits`` in as few jobs as the limits allow, in order and of about equal size."""
     shots, limits, n_parameters = required_count("shots", shots), limits or Limits(), n_angles(n_qubits, n_layers)
     by_shots, by_parameters = limits.executions // shots, limits.parameters // n_parameters
     if not by_shots:

@@ -17,11 +17,6 @@ def qubit_positions(coupling: Coupling) -> FloatArray:
     On a lattice that is numbered line by line, as those of IBM are, every coupler is a horizontal or vertical step.
     Elsewhere distances follow the number of couplers on the way; where nearly all are coupled to all, and that tells
     nothing, the qubits stand on a circle. Parts of a device that no coupler joins are side by side.
-
-    Examples
-    --------
-    >>> qubit_positions(Coupling(name="line", n_qubits=3, edges=((0, 1), (1, 2)))).tolist()
-    [[0.0, 0.0], [1.0, 0.0], [2.0, 0.0]]
     """
     coupled = np.zeros((coupling.n_qubits, coupling.n_qubits), dtype=bool)
     for first, second in coupling.edges:
@@ -93,7 +88,6 @@ def _stress_positions(distances: FloatArray) -> FloatArray:
 
 
 def _principal_positions(distances: FloatArray) -> FloatArray:
-    """The two main axes of classical scaling."""
     squares = distances**2
     centred = -(squares - squares.mean(axis=0) - squares.mean(axis=1)[:, None] + squares.mean()) / 2
     values, vectors = np.linalg.eigh(centred)

@@ -130,10 +130,9 @@ class Coupling:
         return qubits
 
     def log_success(self, ring: Sequence[int], *, n_layers: int = 2) -> float:
-        """The natural logarithm of the chance that U†(c) U(x) runs on the ring without any error, as an estimate.
+        """The estimated logarithm of the chance that U†(c) U(x) runs on the ring without any error.
 
-        What is not known counts as the median of what is, and as no error if nothing is. Only circuits of more than one
-        layer need couplers.
+        What is not known counts as the median of what is, and as no error if nothing is. One layer needs no couplers.
         """
         n_layers = required_count("n_layers", n_layers)
         couplers = self.ring_couplers(ring) if n_layers > 1 else ()
@@ -149,11 +148,9 @@ class Coupling:
         return np.asarray(2 * (n_layers - 1) * np.log1p(-errors * 5 / 4))
 
     def qubit_scores(self, n_layers: int) -> FloatArray:
-        """What a ring gains from each qubit in it, waiting aside: its pulses and its readout.
-
-        There are two pulses in each of 2L - 1 rotations, and one with each CNOT onto the qubit.
-        """
-        # At a half, a pulse leaves nothing of its input and reading is a toss of a coin.
+        """What a ring gains from each qubit in it, waiting aside: its pulses and its readout."""
+        # Two pulses in each of 2L - 1 rotations, one with each CNOT onto the qubit. At an error of a half, a pulse
+        # leaves nothing of its input and reading is a toss of a coin.
         sx, readout = (np.minimum(_filled(e, otherwise=0.0), 0.5) for e in (self.sx_error, self.readout_error))
         n_pulses = 2 * (2 * n_layers - 1) + 2 * (n_layers - 1)
         return np.asarray(n_pulses * np.log1p(-sx * 3 / 2) + np.log1p(-readout))
@@ -166,7 +163,6 @@ class Coupling:
         return (1 / (4 * t1) + 1 / (2 * t2)) * step_us
 
     def _plain_values(self, name: str) -> Known:
-        """One of the fields as floats and None."""
         values: Sequence[float | None] = getattr(self, name)
         what, size = ("coupler", len(self.edges)) if name.startswith("two_qubit") else ("qubit", self.n_qubits)
         if len(values) not in (0, size):
@@ -179,7 +175,6 @@ class Coupling:
 
 
 def _range(name: str, value: float) -> tuple[bool, str]:
-    """Whether a field may have a value, and which ones it may have."""
     if name.endswith("error"):
         return 0 <= value <= 1, "between 0 and 1"
     if name in ("t1_us", "t2_us"):
@@ -188,11 +183,9 @@ def _range(name: str, value: float) -> tuple[bool, str]:
 
 
 def idle_steps(length: int, *, n_layers: int) -> FloatArray:
-    """For how many CNOTs each qubit of a ring waits, by its place in it.
-
-    The CNOTs of a ring follow one another, for each shares a qubit with the next, and so do the rings. A qubit waits
-    from its first CNOT to the common readout, except while one of its own is run.
-    """
+    """For how many CNOTs each qubit of a ring waits, by its place in it."""
+    # The CNOTs of a ring, and the rings, follow one another. A qubit waits from its first CNOT to the common readout,
+    # except while one of its own is run.
     n_rings = 2 * (n_layers - 1)
     if length == 1 or n_rings == 0:
         return np.zeros(length)
@@ -214,7 +207,7 @@ def properties_along(coupling: Coupling, ring: Sequence[int], *, n_layers: int =
     """The errors and times along a ring, complete enough to simulate it.
 
     In place of a fault, or of what is not known, stands the median of the good ones; without any, no error and times
-    that change nothing. A circuit of one layer uses no couplers, so that any qubits will do.
+    that change nothing.
     """
     qubits = coupling.ring_qubits(ring)
     couplers = coupling.ring_couplers(qubits) if n_layers > 1 else ()
@@ -252,7 +245,6 @@ def _note(coupling: Coupling, name: str, bad: Sequence[int], usual: float) -> st
 
 
 def _median(values: Sequence[float | None], *, otherwise: float) -> float:
-    """The median of what is known; ``otherwise`` if nothing is."""
     known = [value for value in values if value is not None]
     return float(np.median(known)) if known else otherwise
 

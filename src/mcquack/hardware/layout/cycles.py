@@ -136,10 +136,7 @@ def _sweep(graph: Graph) -> Iterator[_Step]:
 
 
 def sweep_order(graph: Graph) -> list[int]:
-    """All vertices, one after the other, with as few edges as it finds between the passed ones and the others.
-
-    The best of greedy sweeps from many starts and of the numbering itself, which on most devices goes row by row.
-    """
+    """All vertices in the order of the numbering, or of a greedy sweep, with the fewest edges open on the way."""
     vertices = sorted(graph)
     starts = vertices[:: max(1, -(-len(vertices) // _MOST_ORDERINGS))]
     orders = [vertices, *(_greedy_order(graph, start) for start in starts)]
@@ -218,7 +215,6 @@ def _advanced(
 
 
 def _taken_edges(layers: Sequence[_Layer], state: int, length: int) -> list[tuple[int, int]]:
-    """Follows the choices back to the beginning."""
     edges = []
     for step, arrivals, choices in reversed(layers):
         source, move = arrivals[state][choices[state, length]]

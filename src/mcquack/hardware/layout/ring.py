@@ -18,16 +18,9 @@ _COST_OF_A_FAULT = 1e6
 
 @dataclass(frozen=True, kw_only=True)
 class Ring:
-    """Qubits of a device of which each is coupled to the next and the last to the first.
+    """Qubits of a device in the order of the circuit's, each coupled to the next and the last to the first.
 
-    Parameters
-    ----------
-    qubits
-        The device's qubits in the order of the circuit's.
-    log_success
-        The logarithm of the estimated chance of a run without any error.
-    notes
-        What else is to be known of the ring, such as faulty couplers in it.
+    ``notes`` say what else is to be known of the ring, such as faulty couplers in it.
     """
 
     qubits: tuple[int, ...]
@@ -56,18 +49,12 @@ def best_ring(
     ----------
     coupling
         The device.
-    length
-        How many qubits the ring has.
+    length, n_layers
+        How many qubits the ring has, and how many layers the feature map.
     max_error
         No qubit or coupler with such an error or a larger one is in the ring.
-    n_layers
-        The layers of the feature map.
     allow_faulty
         Whether to take a ring with as few faults as can be if there is none without.
-
-    Returns
-    -------
-    Ring
 
     Raises
     ------
@@ -162,10 +149,7 @@ def _best_qubits(
 
 
 def _turned(cycle: Sequence[int], coupling: Coupling, *, n_layers: int) -> tuple[int, ...]:
-    """The ring from the start, and in the direction, that make waiting cost the least.
-
-    If that makes no difference, it starts at its smallest qubit, towards the smaller neighbour of that.
-    """
+    """The ring from the start, and in the direction, that make waiting cost the least, or else by its numbers."""
     places = (np.arange(len(cycle))[:, None] + np.arange(len(cycle))) % len(cycle)
     turns = np.array(cycle)[np.concatenate([places, places[:, ::-1]])]
     costs = coupling.idle_errors_per_step[turns] @ idle_steps(len(cycle), n_layers=n_layers)
@@ -187,7 +171,6 @@ def _fault_notes(coupling: Coupling, ring: Sequence[int], *, max_error: float, n
 
 
 def _no_such_ring(coupling: Coupling, length: int, *, max_error: float, n_layers: int) -> LayoutError:
-    """What to raise where there is no ring of this length: it says which there are, with and without faults."""
     every = ring_lengths(coupling, max_error=max_error, n_layers=n_layers, allow_faulty=True)
     good = ring_lengths(coupling, max_error=max_error, n_layers=n_layers)
     if length in every:

@@ -60,10 +60,7 @@ def ibm_service() -> QiskitRuntimeService:
 
 @contextmanager
 def explained(what: str, *, job_id: str = "") -> Iterator[None]:
-    """Turns the vendor's errors into ours, and into ConnectionError where it helps to wait and to ask again.
-
-    Theirs are not chained, as nobody knows what they carry.
-    """
+    """Turns the vendor's errors, which may carry secrets, into ours, or ConnectionError where it helps to wait."""
     try:
         yield
     except McQuackError:
@@ -155,11 +152,6 @@ def local_devices() -> tuple[Device, ...]:
     return Device(name=NOISELESS, kind="simulator"), *ordered
 
 
-def is_local(name: str) -> bool:
-    """Whether a name is that of a device on this computer."""
-    return name == NOISELESS or name in _snapshots()
-
-
 def snapshot(name: str) -> BackendV2:
     """The device as it was on the day of its snapshot."""
     if name not in _snapshots():
@@ -172,7 +164,6 @@ def snapshot(name: str) -> BackendV2:
 
 @cache
 def _snapshots() -> dict[str, type[BackendV2]]:
-    """The classes of the vendor, by the names of their devices."""
     classes = [maker for maker in vars(fake_provider).values() if isinstance(maker, type)]
     named = {getattr(maker, "backend_name", None): maker for maker in classes}
     return {name: maker for name, maker in named.items() if isinstance(name, str)}

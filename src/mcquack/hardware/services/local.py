@@ -29,7 +29,7 @@ from mcquack.hardware.jobs.service import Angles, Bits, JobState, JobStatus, Lim
 from mcquack.hardware.layout.coupling import RingProperties, properties_along
 from mcquack.hardware.native import n_angles
 from mcquack.hardware.services.account import coupling_of, device_of
-from mcquack.hardware.services.options import Description, Noise, Options, Setup
+from mcquack.hardware.services.options import Description, Noise, Setup
 from mcquack.hardware.services.program import Program, SetupService, chosen_api, outcomes_of, sent
 from mcquack.randomness import stream
 
@@ -60,10 +60,7 @@ class _Job:
 
 
 class LocalService(SetupService):
-    """Runs a job here when its state is first asked for, and forgets all when the process ends.
-
-    The same seed and tag give the same outcomes.
-    """
+    """Runs a job when its state is first asked for, and forgets all with the process; seed and tag decide the bits."""
 
     def __init__(self, setup: Setup, backend: BackendV2 | None) -> None:
         """``backend`` is the snapshot that the ring is on, None for no device and no errors."""
@@ -76,35 +73,38 @@ class LocalService(SetupService):
             seed=0 if setup.seed is None else setup.seed,
         )
         self._backend = backend
-        self._method = _method_for(n_qubits, n_layers)
-        self._ring = (
-            noiseless_ring(n_qubits) if backend is None else ring_device(backend, setup.ring, n_layers=n_layers)
-        )
-        self._options, notes = _applied(self._setup.options)
-        self._notes = (*notes, *self._ring.properties.notes)
+        largest = _LARGEST_WHOLE_STATE if n_layers <= 2 else _LARGEST_WHOLE_STATE_OF_MORE_LAYERS
+        self._method = "automatic" if n_qubits <= largest else "matrix_product_state"
+        on_device = backend is not None
+        self._ring = ring_device(backend, setup.ring, n_layers=n_layers) if on_device else noiseless_ring(n_qubits)
+        self._notes, self._options = self._ring.properties.notes, self._setup.options
+        if options.api == "v2" and (options.decoupling is not None or options.measure_twirling):
+            # The vendor's local mode does nothing of them.
+            self._options = replace(self._options, decoupling=None, measure_twirling=False)
+            left_out = "decoupling and twirling are left out here: with the sampler v2 only the service applies them"
+            self._notes = (left_out, *self._notes)
         self._jobs: dict[str, _Job] = {}
         self._lock = Lock()
 
     @property
     def description(self) -> Description:
-        """See ``Service``; ``notes`` say what the simulation leaves out or replaces."""
+        """Its ``notes`` say what the simulation leaves out or replaces."""
         version = None if self._backend is None else str(self._backend.backend_version)
         return self._setup.description(device_version=version, method=self._method, notes="; ".join(self._notes))
 
     @property
     def limits(self) -> Limits:
-        """See ``Service``; jobs take a minute or so."""
+        """Jobs take a minute or so."""
         by_method = _CIRCUITS_OF_A_JOB if self._setup.options.noise == "none" else _NOISY_CIRCUITS_OF_A_JOB
         of_a_circuit = n_angles(self._setup.n_qubits, self._setup.n_layers)
         return Limits(parameters=by_method[self._method] * of_a_circuit)
 
     @property
     def speed(self) -> Speed:
-        """See ``Service``; that of the real device."""
+        """That of the real device."""
         return Speed() if self._backend is None else device_of(self._backend).speed
 
     def submit(self, angles: Angles, *, shots: int, tag: str) -> str:
-        """See ``Service``."""
         # A ledger may remember jobs of a process that has ended: a number would be that of one of them.
         job_id = f"local-{uuid4().hex[:12]}"
         with self._lock:
@@ -114,12 +114,12 @@ class LocalService(SetupService):
         return job_id
 
     def find(self, tag: str) -> str | None:
-        """See ``Service``; the latest, if there are several."""
+        """The latest, if there are several."""
         jobs = list(self._jobs.items())  # another thread may add one meanwhile
         return next((job_id for job_id, job in reversed(jobs) if job.tag == tag), None)
 
     def status(self, job_id: str) -> JobStatus:
-        """See ``Service``; this is where a job that waits is run."""
+        """This is where a job that waits is run."""
         job = self._job(job_id)
         with self._lock:
             if job.state == "queued":
@@ -127,7 +127,6 @@ class LocalService(SetupService):
         return JobStatus(state=job.state, message=job.message)
 
     def outcomes(self, job_id: str) -> Bits:
-        """See ``Service``."""
         status = self.status(job_id)
         bits = self._job(job_id).bits
         if bits is None:
@@ -135,7 +134,6 @@ class LocalService(SetupService):
         return bits
 
     def cancel(self, job_id: str) -> None:
-        """See ``Service``."""
         job = self._job(job_id)
         if job.state == "queued":
             job.state, job.angles = "cancelled", None
@@ -151,7 +149,11 @@ class LocalService(SetupService):
     def _run(self, job: _Job) -> None:
         assert job.angles is not None
         program, simulator = self._prepared
-        seed = self._seed_of(job, job.angles)
+        # The last part of a tag counts the attempts: a job that is sent again shall give what it would have given.
+        purpose = job.tag.rpartition("-")[0] or job.tag
+        digest = hashlib.sha256(job.angles.astype("<f8").tobytes()).hexdigest()
+        draws = stream(self._setup.seed or 0, "local service", purpose, str(job.shots), digest)
+        seed = int(draws.integers(1, 2**31))
         try:
             run = sent(program, job.angles, shots=job.shots, options=self._options, mode=simulator, seed=seed)
             job.bits = outcomes_of(run.result(), (len(job.angles), job.shots))
@@ -165,27 +167,6 @@ class LocalService(SetupService):
         """Made when the first job is run: to describe a service takes none of it."""
         program = Program.on(self._ring.target, range(self._setup.n_qubits), n_layers=self._setup.n_layers)
         return program, RingSimulator.of(self._ring, noise=self._options.noise, method=self._method)
-
-    def _seed_of(self, job: _Job, angles: Angles) -> int:
-        # The last part of a tag counts the attempts: a job that is sent again shall give what it would have given.
-        purpose = job.tag.rpartition("-")[0] or job.tag
-        digest = hashlib.sha256(angles.astype("<f8").tobytes()).hexdigest()
-        draws = stream(self._setup.seed or 0, "local service", purpose, str(job.shots), digest)
-        return int(draws.integers(1, 2**31))
-
-
-def _applied(options: Options) -> tuple[Options, tuple[str, ...]]:
-    """What the vendor's local mode does of the options, and what to note about the rest."""
-    if options.api != "v2" or (options.decoupling is None and not options.measure_twirling):
-        return options, ()
-    note = "decoupling and twirling are left out here: with the sampler v2 only the service applies them"
-    return replace(options, decoupling=None, measure_twirling=False), (note,)
-
-
-def _method_for(n_qubits: int, n_layers: int) -> str:
-    """The method of Aer that suits the size of a circuit."""
-    largest = _LARGEST_WHOLE_STATE if n_layers <= 2 else _LARGEST_WHOLE_STATE_OF_MORE_LAYERS
-    return "automatic" if n_qubits <= largest else "matrix_product_state"
 
 
 # The ring of a device as Qiskit and Aer want it.
@@ -201,7 +182,7 @@ class RingDevice:
     properties: RingProperties
     two_qubit_gate: str = "cz"
     pairs: tuple[tuple[int, int], ...]
-    dt: float | None = _USUAL_DT
+    dt: float = _USUAL_DT
 
     @property
     def n_qubits(self) -> int:
@@ -211,22 +192,17 @@ class RingDevice:
     def target(self) -> Target:
         """The ring as Qiskit wants it; times are rounded to the device's clock."""
         values = self.properties.values
-        qubits = range(self.n_qubits)
         coherence = zip(values["t1_us"], values["t2_us"], strict=True)
         target = Target(
             num_qubits=self.n_qubits,
             dt=self.dt,
             qubit_properties=[QubitProperties(t1=t1 * 1e-6, t2=t2 * 1e-6) for t1, t2 in coherence],
         )
-        pulses = {(q,): self._known(values["sx_error"][q], values["sx_us"][q]) for q in qubits}
-        readout = {(q,): self._known(values["readout_error"][q], values["readout_us"][q]) for q in qubits}
-        pairs = {
-            pair: self._known(values["two_qubit_error"][place], values["two_qubit_us"][place])
-            for pair in self.pairs
-            for place in [self.coupler(pair)]
-        }
+        pulses, readout = ({(q,): self._known(what, q) for q in range(self.n_qubits)} for what in ("sx", "readout"))
+        pairs = {pair: self._known("two_qubit", self.coupler(pair)) for pair in self.pairs}
         # Turns about z are made by the clock.
-        target.add_instruction(RZGate(Parameter("angle")), {(q,): self._known(0.0, 0.0) for q in qubits})
+        instant = InstructionProperties(error=0.0, duration=0.0)
+        target.add_instruction(RZGate(Parameter("angle")), dict.fromkeys(pulses, instant))
         target.add_instruction(SXGate(), pulses)
         target.add_instruction(XGate(), pulses)
         if pairs:
@@ -241,18 +217,13 @@ class RingDevice:
         first, second = pair
         return first if (first + 1) % self.n_qubits == second else second
 
-    def _known(self, error: float, microseconds: float) -> InstructionProperties:
-        duration = microseconds * 1e-6
-        if self.dt:
-            duration = round(duration / self.dt) * self.dt
-        return InstructionProperties(error=error, duration=duration)
+    def _known(self, what: str, place: int) -> InstructionProperties:
+        duration = round(self.properties.values[f"{what}_us"][place] * 1e-6 / self.dt) * self.dt
+        return InstructionProperties(error=self.properties.values[f"{what}_error"][place], duration=duration)
 
 
 def ring_device(backend: BackendV2, ring: tuple[int, ...], *, n_layers: int = 2) -> RingDevice:
-    """A ring cut out of a snapshot; faults in it count as the median of the others, which the notes of it say.
-
-    For a circuit of one layer, which has no CNOTs, the qubits need not be a ring.
-    """
+    """A ring cut out of a snapshot; faults in it count as the median of the others, which the notes of it say."""
     target = backend.target
     offered = [name for name in _GATES if name in target.operation_names]
     gate = offered[0] if offered else "cz"
@@ -283,10 +254,7 @@ def noiseless_ring(n_qubits: int) -> RingDevice:
 
 
 def noise_model(device: RingDevice, noise: Noise) -> NoiseModel | None:
-    """The errors of gates and of the readout; those of waiting qubits are ``idle_noise``.
-
-    As Pauli channels gates are followed by the depolarizing error that has their average infidelity.
-    """
+    """The errors of gates, as Pauli channels depolarizing ones, and of the readout; see also ``idle_noise``."""
     if noise == "none":
         return None
     return NoiseModel.from_backend(AerSimulator(target=device.target), thermal_relaxation=noise == "full")
@@ -316,7 +284,7 @@ def idle_noise(device: RingDevice, noise: Noise) -> Callable[[QuantumCircuit], Q
             if isinstance(instruction.operation, Delay):
                 # Before its first gate a qubit is in its ground state, where nothing happens to it.
                 if qubits[0] in started:
-                    time = _microseconds(instruction.operation, target)
+                    time = float(instruction.operation.duration * target.dt * 1e6)  # scheduling counts in its ticks
                     noisy.append(error(qubits[0], time), instruction.qubits)
                 continue
             if instruction.operation.name != "barrier":
@@ -341,22 +309,13 @@ def relaxation(microseconds: float, *, t1_us: float, t2_us: float) -> QuantumErr
     return pauli_error([("X", flip), ("Y", flip), ("Z", phase), ("I", 1 - 2 * flip - phase)])
 
 
-def _microseconds(delay: Delay, target: Target) -> float:
-    scale = {"dt": target.dt, "s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "ps": 1e-12}[delay.unit]
-    return float(delay.duration * scale * 1e6)
-
-
 class RingSimulator(AerSimulator):  # type: ignore[misc]
-    """Puts the errors of waiting qubits into circuits when they are run.
-
-    Only then are they complete: samplers decouple and twirl just before.
-    """
+    """Puts the errors of waiting qubits into circuits when they are run, as samplers decouple and twirl just before."""
 
     _waiting: Callable[[QuantumCircuit], QuantumCircuit] | None = None
 
     @classmethod
     def of(cls, device: RingDevice, *, noise: Noise, method: str) -> "RingSimulator":
-        """The simulator of a ring, by one of Aer's methods."""
         model = noise_model(device, noise)
         simulator = cls(
             target=device.target,
@@ -370,7 +329,6 @@ class RingSimulator(AerSimulator):  # type: ignore[misc]
         return simulator
 
     def run(self, circuits: QuantumCircuit | Sequence[QuantumCircuit], **options: Any) -> Any:
-        """Runs circuits as Aer does, with their waiting times in them."""
         wait = self._waiting or (lambda circuit: circuit)
         changed = [wait(circuit) for circuit in ([circuits] if isinstance(circuits, QuantumCircuit) else circuits)]
         return super().run(changed, **options)

@@ -52,10 +52,8 @@ class Options:
     ----------
     decoupling
         The sequence of pulses on qubits that wait, or None.
-    measure_twirling
-        Whether random bits are flipped before they are read, and back afterwards.
-    randomizations
-        In how many ways bits are flipped at most.
+    measure_twirling, randomizations
+        Whether random bits are flipped before they are read, and back afterwards, and in how many ways at most.
     api
         The sampler of the vendor: "executor" is the successor of "v2", and "auto" takes it where it is installed.
     mode
@@ -113,7 +111,6 @@ class Options:
 
 @cache
 def _installed() -> tuple[tuple[str, str], ...]:
-    """The versions of packages, by the names of their modules."""
     packages = ("qiskit", "qiskit-aer", "qiskit-ibm-runtime")
     return tuple((name.replace("-", "_"), version(name)) for name in packages)
 

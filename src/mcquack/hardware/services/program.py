@@ -6,7 +6,6 @@ The vendor has two samplers, SamplerV2 and its successor which is built on the e
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from importlib.util import find_spec
 from itertools import combinations
 from typing import Any, Literal, Self
@@ -47,10 +46,7 @@ def overlap_template(n_qubits: int, n_layers: int) -> QuantumCircuit:
 
 
 def placed(template: QuantumCircuit, ring: Sequence[int], device: BackendV2 | Target) -> QuantumCircuit:
-    """The template in the gates of a device, qubit q on the physical qubit ``ring[q]``, without a SWAP.
-
-    Devices with RZ, SX and CZ run it gate by gate as it is; for others it is translated.
-    """
+    """The template in the gates of a device, qubit q on the physical qubit ``ring[q]``, without a SWAP."""
     target = device if isinstance(device, Target) else device.target
     qubits = [int(qubit) for qubit in ring]
     _require_fit(template, qubits, target)
@@ -84,26 +80,21 @@ def _require_fit(template: QuantumCircuit, ring: list[int], target: Target) -> N
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Program:
-    """A circuit on a device whose parameters take their angles in the order of ``parameters``."""
+    """The overlap circuit on a device, and the place of each of its parameters among the angles."""
 
     circuit: QuantumCircuit
-    parameters: tuple[Parameter, ...]
+    places: dict[Parameter, int]
 
     @classmethod
     def on(cls, device: BackendV2 | Target, ring: Sequence[int], *, n_layers: int) -> Self:
-        """The overlap circuit on a ring of a device."""
         template = overlap_template(len(ring), n_layers)
-        return cls(circuit=placed(template, ring, device), parameters=tuple(template.parameters))
-
-    @cached_property
-    def _kept(self) -> dict[Parameter, int]:
-        """The places of the angles that the circuit still has: a translation may find that some change nothing."""
-        kept = set(self.circuit.parameters)
-        return {parameter: place for place, parameter in enumerate(self.parameters) if parameter in kept}
+        circuit = placed(template, ring, device)
+        kept = set(circuit.parameters)  # a translation may find that some change nothing
+        return cls(circuit=circuit, places={one: place for place, one in enumerate(template.parameters) if one in kept})
 
     def pub(self, angles: Angles) -> tuple[QuantumCircuit, dict[tuple[Parameter, ...], Angles]]:
         """All sets of angles (K, P) for one circuit, which is sent and compiled once."""
-        return self.circuit, {tuple(self._kept): angles[:, list(self._kept.values())]}
+        return self.circuit, {tuple(self.places): angles[:, list(self.places.values())]}
 
 
 class SetupService:

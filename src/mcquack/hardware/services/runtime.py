@@ -28,11 +28,7 @@ _CLOSED = ("Closed", "In progress, not accepting new jobs")
 
 
 class RuntimeService(SetupService):
-    """Sends jobs to a device through the vendor's samplers, and asks for them by their ids.
-
-    A batch or a session is opened with the first job; ``close`` or the end of the process ends it, while jobs that were
-    sent run on.
-    """
+    """Sends jobs to a device through the vendor's samplers, in a batch or session if wanted, and asks by their ids."""
 
     def __init__(self, setup: Setup, backend: BackendV2, account: Any) -> None:
         """``account`` is the vendor's service that ``backend`` belongs to."""
@@ -49,7 +45,6 @@ class RuntimeService(SetupService):
 
     @property
     def description(self) -> Description:
-        """See ``Service``."""
         return self._setup.description()
 
     @property
@@ -59,11 +54,10 @@ class RuntimeService(SetupService):
 
     @property
     def speed(self) -> Speed:
-        """See ``Service``; the device is open already, so that nobody logs in again for it."""
+        """The device is open already, so that nobody logs in again for it."""
         return device_of(self._backend).speed
 
     def submit(self, angles: Angles, *, shots: int, tag: str) -> str:
-        """See ``Service``."""
         checked = self._setup.checked_angles(angles)
         with explained(f"{self._setup.backend} did not take a job"):
             job = sent(
@@ -79,7 +73,7 @@ class RuntimeService(SetupService):
         return job_id
 
     def find(self, tag: str) -> str | None:
-        """See ``Service``; the latest, if there are several."""
+        """The latest, if there are several."""
         if tag in self._tags:
             return self._tags[tag]
         if not hasattr(self._account, "jobs"):  # the vendor's service for local mode keeps none
@@ -90,7 +84,6 @@ class RuntimeService(SetupService):
         return str(found[0].job_id()) if found else None
 
     def status(self, job_id: str) -> JobStatus:
-        """See ``Service``."""
         with explained(f"the service could not be asked for the job {job_id}", job_id=job_id):
             job = self._job(job_id)
             state = _state_of(job)
@@ -98,7 +91,6 @@ class RuntimeService(SetupService):
         return JobStatus(state=state, message=message)
 
     def outcomes(self, job_id: str) -> Bits:
-        """See ``Service``."""
         with explained(f"the results of the job {job_id} could not be fetched", job_id=job_id):
             job = self._job(job_id)
             state = _state_of(job)
@@ -107,7 +99,6 @@ class RuntimeService(SetupService):
             return outcomes_of(job.result())
 
     def cancel(self, job_id: str) -> None:
-        """See ``Service``."""
         told = explained(f"the job {job_id} could not be cancelled", job_id=job_id)
         # One that has ended cannot be cancelled, and need not be.
         with told, contextlib.suppress(RuntimeInvalidStateError):
@@ -129,7 +120,6 @@ class RuntimeService(SetupService):
 
     @cached_property
     def _program(self) -> Program:
-        """Compiled once, with the first job."""
         return Program.on(self._backend, self._setup.ring, n_layers=self._setup.n_layers)
 
     def _mode(self) -> Any:
