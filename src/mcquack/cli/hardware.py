@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import typer
 
+import mcquack
 from mcquack.circuits.overlap import Sampler
 from mcquack.cli import console
 from mcquack.cli import hardware_device as option
@@ -19,12 +20,10 @@ from mcquack.cli.fit import description, training_data
 from mcquack.cli.hardware_device import OpenDevice, described, goes_on_later, kernel_model, rows_of, tell_all
 from mcquack.datasets.own import ColumnOptions
 from mcquack.errors import InvalidInputError, MissingDependencyError, StoreBusyError
-from mcquack.hardware import StoredJobs, best_ring, device_coupling, opening, template_qasm3, to_qasm2, to_qasm3
-from mcquack.hardware.jobs.ledger import MeasurementSummary
-from mcquack.hardware.services.options import is_remote
 from mcquack.models.tables import labels_csv, table_extra, table_reading
 
 if TYPE_CHECKING:
+    from mcquack.hardware.jobs.ledger import MeasurementSummary
     from mcquack.hardware.services.account import Device
     from mcquack.models import McQuackClassifier
 
@@ -53,7 +52,7 @@ def devices(
     each is a line of name, qubits, what it is, two-qubit gate, CLOPS and jobs waiting, separated by tabs.
     """
     try:
-        found = opening.services().list_backends(with_account=account)
+        found = mcquack.hardware.opening.services().list_backends(with_account=account)
     except MissingDependencyError as error:
         if account:
             raise
@@ -86,8 +85,8 @@ def layout(
     """
     if out is not None:
         check_picture(out, overwrite=True)
-    coupling = device_coupling(backend)
-    ring = best_ring(coupling, qubits, max_error=max_error, n_layers=layers, allow_faulty=allow_faulty)
+    coupling = mcquack.hardware.device_coupling(backend)
+    ring = mcquack.hardware.best_ring(coupling, qubits, max_error=max_error, n_layers=layers, allow_faulty=allow_faulty)
     typer.echo(" ".join(map(str, ring.qubits)))
     tell(f"Estimated chance of a run without any error: {ring.success:.2g}.")
     for note in ring.notes:
@@ -233,7 +232,7 @@ def submit(
         raise InvalidInputError(f"{data} has no rows that can be labelled; nothing was sent.")
     with goes_on_later(device.how_to_go_on):
         device.labelling(classifier, table.X, tolerance=tolerance).submit()
-    if is_remote(device.backend):
+    if mcquack.hardware.is_remote(device.backend):
         tell(f"The jobs are noted in {device.store}; mcquack hardware status {device.store} tells how far they are.")
     else:
         tell(f"Simulations end with this process; mcquack hardware resume {device.store} runs what is noted there.")
@@ -251,7 +250,7 @@ def status(
     Elsewhere than on a terminal each measurement is a line of its id, run, device, circuits, shots, circuits measured
     and jobs, separated by tabs.
     """
-    jobs = StoredJobs(store)
+    jobs = mcquack.hardware.StoredJobs(store)
     if ask:
         try:
             tell_all(jobs.refresh())
@@ -264,7 +263,7 @@ def status(
         tell(f"mcquack hardware resume {store} waits for the rest.")
 
 
-def _job_fields(summary: MeasurementSummary) -> tuple[object, ...]:
+def _job_fields(summary: "MeasurementSummary") -> tuple[object, ...]:
     noted = ["done" if part.is_measured else part.job.state if part.job else "not sent" for part in summary.parts]
     states = ", ".join(f"{n} {state}" for state, n in Counter(noted).items())
     counts = summary.n_circuits, summary.shots, summary.n_measured
@@ -278,7 +277,7 @@ def resume(store: Path, only: str | None = None, yes: bool = False) -> None:
     What that costs is told, and asked for, before QPU time is spent. Then the command that asked for the measurements
     gives its results at once.
     """
-    jobs = StoredJobs(store, only=only)
+    jobs = mcquack.hardware.StoredJobs(store, only=only)
     with goes_on_later("the same command goes on"):
         for device, cost in jobs.estimates():
             OpenDevice(backend=device, store=store, yes=yes).confirm(cost)
@@ -289,7 +288,7 @@ def resume(store: Path, only: str | None = None, yes: bool = False) -> None:
 @described()
 def cancel(store: Path, only: str | None = None) -> None:
     """End the jobs that are on their way; what is done by then is kept."""
-    tell_all(StoredJobs(store, only=only).cancel())
+    tell_all(mcquack.hardware.StoredJobs(store, only=only).cancel())
     tell(f"What was measured is in {store}; mcquack hardware resume {store} sends the rest again.")
 
 
@@ -422,7 +421,7 @@ def export(
             raise typer.BadParameter("OpenQASM 2 has no inputs; take qasm3 or braket.", param_hint="--dialect")
         check_can_write(out, overwrite=True, inputs=[model])
         size = classifier.feature_map_
-        write_whole(out, template_qasm3(size.n_qubits, size.n_layers, dialect=kind).encode())
+        write_whole(out, mcquack.hardware.template_qasm3(size.n_qubits, size.n_layers, dialect=kind).encode())
         tell(f"The circuit is in {out}.")
         return
     rows = None if data is None else rows_of(data, classifier, model=model, data_dir=data_dir)[0].X
@@ -447,9 +446,9 @@ def export(
         told = f"{len(files):,} circuits are in {out}."
     for path, (i, m) in files.items():
         if dialect == "qasm2":
-            text = to_qasm2(circuits, sample=i, centroid=m, form=form)
+            text = mcquack.hardware.to_qasm2(circuits, sample=i, centroid=m, form=form)
         else:
-            text = to_qasm3(circuits, sample=i, centroid=m, form=form, dialect=kind)
+            text = mcquack.hardware.to_qasm3(circuits, sample=i, centroid=m, form=form, dialect=kind)
         write_whole(path, text.encode())
     tell(told)
 

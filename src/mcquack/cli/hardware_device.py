@@ -15,6 +15,7 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
+import mcquack  # whose subpackages are imported when they are first used: Qiskit and SQLite would delay every --help
 from mcquack.circuits.overlap import Sampler
 from mcquack.cli import console as exit_codes
 from mcquack.cli.console import tell, tell_problems
@@ -23,12 +24,11 @@ from mcquack.cli.fit import is_name
 from mcquack.datasets.table import EncodedTable, Table, read_table
 from mcquack.datasets.table.encoder import target_labels
 from mcquack.errors import InvalidInputError, InvalidTableError
-from mcquack.hardware import Estimate, JobEvent, Options
-from mcquack.hardware.services.options import is_remote
 from mcquack.models.tables import encoder_of, numbered, within_reach
 
 if TYPE_CHECKING:
     from mcquack.circuits.feature_map import FeatureMap
+    from mcquack.hardware import Estimate, JobEvent
     from mcquack.kernels.bitflip import Calibration
     from mcquack.models import McQuackClassifier
     from mcquack.models.labelling import Labelling
@@ -82,9 +82,9 @@ class OpenDevice:
         """Opened, with its ring found and told; nothing is sent yet. Options left open suit a device or a simulator."""
         from mcquack.models.devices import open_sampler
 
-        far = is_remote(self.backend)
+        far = mcquack.hardware.is_remote(self.backend)
         pulses: Any = {"auto": "XX" if far else None, "none": None}.get(self.decoupling, self.decoupling)
-        options = Options(
+        options = mcquack.hardware.Options(
             decoupling=pulses,
             measure_twirling=far if self.twirling is None else self.twirling,
             **{name: getattr(self, name) for name in ("api", "mode", "noise", "max_error", "allow_faulty")},
@@ -100,12 +100,12 @@ class OpenDevice:
                 tell(f"Note: {note}.")
         return opened
 
-    def confirm(self, cost: Estimate, at_most: str = "") -> None:
+    def confirm(self, cost: "Estimate", at_most: str = "") -> None:
         """Tells what is not in the store already; if that costs QPU time, also how much, and asks for agreement."""
         if not cost.n_circuits:
             tell(f"All circuits are in {self.store} already, measured or on their way.")
             return
-        if not is_remote(self.backend):
+        if not mcquack.hardware.is_remote(self.backend):
             circuits = f"{cost.n_circuits:,} circuit{'s' * (cost.n_circuits != 1)}"
             tell(f"On {self.backend}: {at_most}{cost.executions:,} executions of {circuits}.")
             return
@@ -180,11 +180,11 @@ def goes_on_later(how: str) -> Iterator[None]:
         raise typer.Exit(exit_codes.INTERRUPTED) from None
 
 
-def job_teller() -> Callable[[JobEvent], None]:
+def job_teller() -> "Callable[[JobEvent], None]":
     """What tells the events of jobs on stderr, each once, however often it is repeated."""
     last: dict[int, str] = {}
 
-    def told(event: JobEvent) -> None:
+    def told(event: "JobEvent") -> None:
         part = event.part
         job = f" ({event.job.job_id})" if event.job.job_id else ""
         why = f": {' '.join(event.message.split())}" if event.message else ""
@@ -196,7 +196,7 @@ def job_teller() -> Callable[[JobEvent], None]:
     return told
 
 
-def tell_all(events: Iterable[JobEvent]) -> None:
+def tell_all(events: "Iterable[JobEvent]") -> None:
     """Follows events to their end, and tells them."""
     told = job_teller()
     for event in events:

@@ -16,7 +16,7 @@ from mcquack.hardware.layout import Coupling, Ring, best_ring, ring_lengths
 from mcquack.hardware.opening import StoredJobs, device_coupling, device_sampler
 from mcquack.hardware.qasm import template_qasm3, to_qasm2, to_qasm3
 from mcquack.hardware.sampler import DeviceSampler
-from mcquack.hardware.services.options import Options
+from mcquack.hardware.services.options import Options, is_remote
 
 if TYPE_CHECKING:
     from mcquack.hardware.services.opening import list_backends, open_service
@@ -40,6 +40,7 @@ __all__ = [
     "device_coupling",
     "device_sampler",
     "estimate",
+    "is_remote",
     "list_backends",
     "open_service",
     "ring_lengths",
