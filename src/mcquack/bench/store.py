@@ -5,9 +5,10 @@ import json
 import math
 import sqlite3
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from importlib.resources import files
 from itertools import islice
 from os import PathLike
 from pathlib import Path
@@ -29,67 +30,18 @@ HowEnded = Literal["done", "interrupted", "failed"]
 _ROWS_AT_ONCE = 500
 _LEVEL = 1  # digits shrink to less than half at any level of compression, and this is the fastest
 
-_FIRST_TABLES = (
-    "CREATE TABLE environments (id TEXT PRIMARY KEY, facts TEXT NOT NULL)",
-    # What filters and counts has a column; the rest of a task is in its JSON, the one place it is read from.
-    """
-    CREATE TABLE outcomes (
-        id TEXT PRIMARY KEY,
-        dataset TEXT NOT NULL,
-        model TEXT NOT NULL,
-        phase TEXT NOT NULL CHECK (phase IN ('search', 'final')),
-        failed INTEGER NOT NULL CHECK (failed = (error IS NOT NULL)),
-        task TEXT NOT NULL,
-        environment TEXT NOT NULL REFERENCES environments (id),
-        scores TEXT NOT NULL,
-        seconds TEXT NOT NULL,
-        n_parameters INTEGER,
-        fingerprint TEXT NOT NULL,
-        error TEXT,
-        finished_at TEXT NOT NULL
-    )
-    """,
-    # Counting and listing ids read this index alone.
-    "CREATE INDEX outcomes_by_phase ON outcomes (phase, failed, id)",
-    # Apart, so that whoever reads scores only does not pass over curves and kernels.
-    """
-    CREATE TABLE details (
-        id TEXT PRIMARY KEY REFERENCES outcomes (id) ON DELETE CASCADE,
-        content BLOB NOT NULL
-    )
-    """,
-    """
-    CREATE TABLE choices (
-        dataset TEXT NOT NULL,
-        model TEXT NOT NULL,
-        content TEXT NOT NULL,
-        PRIMARY KEY (dataset, model)
-    )
-    """,
-    """
-    CREATE TABLE runs (
-        number INTEGER PRIMARY KEY AUTOINCREMENT,
-        command TEXT NOT NULL,
-        suite TEXT NOT NULL,
-        environment TEXT NOT NULL REFERENCES environments (id),
-        started TEXT NOT NULL,
-        ended TEXT,
-        how TEXT CHECK (how IN ('done', 'interrupted', 'failed'))
-    )
-    """,
-)
-# NULL for models whose arithmetic is another library's.
-_NUMERICS = (
-    "ALTER TABLE outcomes ADD COLUMN numerics INTEGER",
-    """
-    UPDATE outcomes SET numerics = 1
-        WHERE model IN ('mcquack', 'quack', 'vc', 'shared_vc') OR model GLOB 'mcquack.*:*'
-    """,
-)
+# The tables of each version, made by those who run these statements in turn; what was released never changes.
+_VERSIONS = ("store_1.sql", "store_2.sql")
+
+
+def _statements(file: str) -> list[str]:
+    text = files("mcquack.bench").joinpath(file).read_text(encoding="utf-8")
+    return [statement for statement in text.split(";") if statement.strip()]
+
 
 STORE = FileKind(
     application_id=0x6D63716B,  # "mcqk"
-    migrations=(executing(*_FIRST_TABLES), executing(*_NUMERICS)),
+    migrations=tuple(executing(*_statements(file)) for file in _VERSIONS),
     synchronous="NORMAL",  # what a power cut takes is run again
     noun="store",
     maker="`mcquack bench run`",
@@ -130,7 +82,6 @@ class Tally:
 
     @property
     def total(self) -> int:
-        """Both together."""
         return self.done + self.failed
 
 
@@ -186,13 +137,11 @@ class Store(Database):
         with self._transaction() as connection:
             _keep_environment(connection, outcome.environment)
             replaced = ", ".join(f"{name} = excluded.{name}" for name in columns)
-            changed = connection.execute(
-                f"{_insertion('outcomes', columns)} ON CONFLICT (id) DO UPDATE SET {replaced} WHERE failed", columns
-            ).rowcount
-            if changed:
+            end = f"ON CONFLICT (id) DO UPDATE SET {replaced} WHERE failed"
+            if _insert(connection, "outcomes", columns, end=end).rowcount:
                 connection.execute("DELETE FROM details WHERE id = ?", [task.id])
-            if changed and details is not None:
-                connection.execute("INSERT INTO details VALUES (?, ?)", [task.id, details])
+                if details is not None:
+                    connection.execute("INSERT INTO details VALUES (?, ?)", [task.id, details])
 
     def outcome(self, task_id: str, *, details: bool = True) -> Outcome | None:
         """The outcome of a task by its id; None if it was not run."""
@@ -235,11 +184,9 @@ class Store(Database):
             yield from (self._outcome_of(found[task_id]) for task_id in wanted if task_id in found)
 
     def finished_ids(self) -> set[str]:
-        """The ids of the tasks that were done."""
         return self._ids(failed=False)
 
     def failed_ids(self) -> set[str]:
-        """The ids of the tasks that failed."""
         return self._ids(failed=True)
 
     def counts(self) -> Tally:
@@ -267,7 +214,7 @@ class Store(Database):
             "content": _json({**vars(choice), "settings": dict(choice.settings)}, of="the choice"),
         }
         with self._transaction() as connection:
-            connection.execute(_insertion("choices", columns, verb="REPLACE"), columns)
+            _insert(connection, "choices", columns, verb="REPLACE")
 
     def choices(self) -> dict[tuple[str, str], Choice]:
         """The current one for each dataset and model, in their order."""
@@ -294,8 +241,7 @@ class Store(Database):
         }
         with self._transaction() as connection:
             _keep_environment(connection, run.environment)
-            connection.execute(_insertion("runs", columns), columns)
-            return int(connection.execute("SELECT last_insert_rowid()").fetchone()[0])
+            return int(_insert(connection, "runs", columns).lastrowid or 0)
 
     def end_run(self, number: int, how: HowEnded) -> None:
         """Adds to the record of a run that it ended now."""
@@ -324,14 +270,8 @@ class Store(Database):
         found = self._rows("SELECT * FROM runs ORDER BY number")
         with self._readable_content():
             return tuple(
-                RunRecord(
-                    **{
-                        **dict(row),
-                        "suite": json.loads(row["suite"]),
-                        "environment": self._environment(row["environment"]),
-                    }
-                )
-                for row in found
+                RunRecord(**{**row, "suite": json.loads(row["suite"]), "environment": self._environment(row)})
+                for row in map(dict, found)
             )
 
     def _ids(self, *, failed: bool) -> set[str]:
@@ -347,8 +287,7 @@ class Store(Database):
         for row in self._rows("SELECT id, task FROM outcomes WHERE numerics < ?", [versions[-1]]):
             with self._readable_content():
                 task = Task.from_json(json.loads(row["task"]))
-            newer = (replace(task, numerics=version) for version in versions if version > (task.numerics or 0))
-            if any(each.id in known for each in newer):
+            if any(replace(task, numerics=each).id in known for each in versions if each > (task.numerics or 0)):
                 found.add(row["id"])
         return found
 
@@ -357,7 +296,7 @@ class Store(Database):
         with self._readable_content():
             return Outcome(
                 task=Task.from_json(json.loads(row["task"])),
-                environment=self._environment(row["environment"]),
+                environment=self._environment(row),
                 scores=json.loads(row["scores"]),
                 seconds=json.loads(row["seconds"]),
                 n_parameters=row["n_parameters"],
@@ -367,24 +306,25 @@ class Store(Database):
                 finished_at=row["finished_at"],
             )
 
-    def _environment(self, environment_id: str) -> Environment:
-        """One object for all outcomes that share it."""
-        if environment_id not in self._environments:
-            (row,) = self._rows("SELECT facts FROM environments WHERE id = ?", [environment_id])
-            self._environments[environment_id] = Environment(json.loads(row["facts"]))
-        return self._environments[environment_id]
+    def _environment(self, row: Mapping[str, Any] | sqlite3.Row) -> Environment:
+        """The environment of a row; one object for all that share it."""
+        key = row["environment"]
+        if key not in self._environments:
+            (found,) = self._rows("SELECT facts FROM environments WHERE id = ?", [key])
+            self._environments[key] = Environment(json.loads(found["facts"]))
+        return self._environments[key]
 
 
-def _insertion(
-    table: str, columns: Mapping[str, Any], *, verb: Literal["INSERT", "INSERT OR IGNORE", "REPLACE"] = "INSERT"
-) -> str:
-    names = ", ".join(columns)
-    return f"{verb} INTO {table} ({names}) VALUES ({', '.join(f':{name}' for name in columns)})"
+def _insert(
+    connection: sqlite3.Connection, table: str, columns: Mapping[str, Any], *, verb: str = "INSERT", end: str = ""
+) -> sqlite3.Cursor:
+    values = ", ".join(f":{name}" for name in columns)
+    return connection.execute(f"{verb} INTO {table} ({', '.join(columns)}) VALUES ({values}) {end}", columns)
 
 
 def _keep_environment(connection: sqlite3.Connection, environment: Environment) -> None:
     columns = {"id": environment.id, "facts": _json(dict(environment.facts), of="the environment")}
-    connection.execute(_insertion("environments", columns, verb="INSERT OR IGNORE"), columns)
+    _insert(connection, "environments", columns, verb="INSERT OR IGNORE")
 
 
 def _storable(text: str) -> str:
@@ -402,13 +342,8 @@ def _json(value: Any, *, of: str) -> str:
 
 def _compressed(details: Mapping[str, Any]) -> bytes | None:
     """What only a look at a single task needs; None if there is nothing."""
-    if not details:
-        return None
-    try:
-        text = _json(details, of="details")
-    except InvalidInputError:
-        text = _json(_without_infinities(details), of="details")
-    return zlib.compress(text.encode(), _LEVEL)
+    text = _json(_without_infinities(details), of="details")
+    return zlib.compress(text.encode(), _LEVEL) if details else None
 
 
 def _without_infinities(value: Any) -> Any:
@@ -439,17 +374,19 @@ def write_parquet(store: Store, path: Path) -> None:
     """Writes one line for each task; whatever happens, ``path`` has the old file or the whole new one."""
     from pyarrow import parquet
 
-    content = io.BytesIO()
-    parquet.write_table(_table(store), content)
-    replace_file(path, content.getvalue())
+    _write(parquet.write_table, store, path)
 
 
 def write_csv(store: Store, path: Path) -> None:
     """Writes the lines of ``write_parquet`` as text; what is not known is empty."""
     from pyarrow import csv
 
+    _write(csv.write_csv, store, path)
+
+
+def _write(write_table: Callable[[Any, io.BytesIO], None], store: Store, path: Path) -> None:
     content = io.BytesIO()
-    csv.write_csv(_table(store), content)
+    write_table(_table(store), content)
     replace_file(path, content.getvalue())
 
 
@@ -477,26 +414,21 @@ def _table(store: Store) -> Any:
 
 
 def _lines(store: Store) -> Iterator[dict[str, Any]]:
+    """All that tasks and outcomes know, of which the table takes the columns that it names."""
     chosen = {task_id for choice in store.choices().values() for task_id in choice.final_ids}
     for outcome in store.outcomes(details=False, superseded=True):
         task = outcome.task
         yield {
+            **vars(task),
+            **vars(outcome),
             "id": task.id,
-            "dataset": task.dataset,
-            "data_seed": task.data_seed,
-            "model": task.model,
             "settings": json.dumps(task.to_json()["settings"]),
             "phase": task.phase,
             "split": str(task.split),
-            "seed": task.seed,
             "failed": outcome.failed,
             "chosen": task.id in chosen,
             **{column: outcome.score(part, metric) for column, (part, metric) in _SCORES.items()},
             **{column: outcome.seconds.get(stage) for column, stage in _SECONDS.items()},
-            "n_parameters": outcome.n_parameters,
-            "fingerprint": outcome.fingerprint,
             "error": outcome.reason or None,
-            "finished_at": outcome.finished_at,
             "versions": json.dumps(dict(outcome.environment.facts)),
-            "numerics": task.numerics,
         }
