@@ -1,7 +1,4 @@
-"""SQLite files of mcquack's own: what tells their kinds apart, how they are opened, written safely and explained.
-
-Stores of benchmarks and ledgers of devices are two kinds.
-"""
+"""SQLite files of mcquack's own, as stores and ledgers: how they are told apart, opened, written and explained."""
 
 import shutil
 import sqlite3
@@ -191,7 +188,6 @@ class Database:
 
 
 def _version(connection: sqlite3.Connection) -> int:
-    """The version of the tables; 0 before there are any."""
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
@@ -236,7 +232,6 @@ def _reading_connection(kind: FileKind, path: Path) -> sqlite3.Connection:
 
 
 def _refuse_others(kind: FileKind, connection: sqlite3.Connection, *, path: Path, create: bool) -> None:
-    """Refuses files of other programs, of other kinds and of newer versions."""
     if connection.execute("PRAGMA application_id").fetchone()[0] != kind.application_id:
         or_new = ", or one where there is no file yet" if create else ""
         raise StoreError(

@@ -8,22 +8,20 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from importlib.resources import files
 from itertools import islice
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self, get_args
+from typing import Any, Literal, NamedTuple, Self, get_args
 
 from mcquack.bench.outcome import METRICS, Environment, Outcome, Part, Stage, current_environment, now
 from mcquack.bench.plan import Choice
-from mcquack.bench.task import Phase, Task
+from mcquack.bench.task import Phase, Task, frozen
 from mcquack.checks import require
 from mcquack.database import Database, FileKind, executing
 from mcquack.errors import InvalidInputError, StoreError
 from mcquack.files import replace_file
-
-if TYPE_CHECKING:
-    from filelock import BaseFileLock
 
 HowEnded = Literal["done", "interrupted", "failed"]
 
@@ -72,13 +70,11 @@ class RunRecord:
     how: HowEnded | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Tally:
-    """How many tasks were done and how many failed, over all phases and, as ``by_phase``, in each."""
+class Tally(NamedTuple):
+    """How many tasks were done and how many failed."""
 
-    done: int = 0
-    failed: int = 0
-    by_phase: Mapping[Phase, "Tally"] = field(default_factory=dict)
+    done: int
+    failed: int
 
     @property
     def total(self) -> int:
@@ -86,10 +82,7 @@ class Tally:
 
 
 class Store(Database):
-    """Outcomes by the ids of their tasks, what was chosen, and which runs all came from.
-
-    Whatever a call has written is there when it returns, even if the process is killed right after. One process writes
-    at a time, and any number read meanwhile. A store is used by the thread that opened it.
+    """Outcomes by the ids of their tasks, what was chosen, and which runs all came from; safe as any ``Database``.
 
     Examples
     --------
@@ -105,9 +98,10 @@ class Store(Database):
     _kind = STORE
     path: Path
 
-    def __init__(self, path: Path, connection: sqlite3.Connection, *, lock: "BaseFileLock | None" = None) -> None:
-        super().__init__(path, connection, lock=lock)
-        self._environments: dict[str, Environment] = {}
+    @cached_property
+    def _environments(self) -> dict[str, Environment]:
+        """Those that were read, by id."""
+        return {}
 
     @classmethod
     def open(cls, path: str | PathLike[str], *, write: bool = False, create: bool = False) -> Self:
@@ -144,7 +138,6 @@ class Store(Database):
                     connection.execute("INSERT INTO details VALUES (?, ?)", [task.id, details])
 
     def outcome(self, task_id: str, *, details: bool = True) -> Outcome | None:
-        """The outcome of a task by its id; None if it was not run."""
         found = self._rows(f"{_SELECTED[details]} WHERE outcomes.id = ?", [task_id])
         return self._outcome_of(found[0]) if found else None
 
@@ -177,10 +170,8 @@ class Store(Database):
         ids = list(dict.fromkeys(task_id for choice in self.choices().values() for task_id in choice.final_ids))
         for start in range(0, len(ids), _ROWS_AT_ONCE):
             wanted = ids[start : start + _ROWS_AT_ONCE]
-            places = ", ".join("?" * len(wanted))
-            found = {
-                row["id"]: row for row in self._rows(f"{_SELECTED[details]} WHERE outcomes.id IN ({places})", wanted)
-            }
+            query = f"{_SELECTED[details]} WHERE outcomes.id IN ({', '.join('?' * len(wanted))})"
+            found = {row["id"]: row for row in self._rows(query, wanted)}
             yield from (self._outcome_of(found[task_id]) for task_id in wanted if task_id in found)
 
     def finished_ids(self) -> set[str]:
@@ -189,30 +180,20 @@ class Store(Database):
     def failed_ids(self) -> set[str]:
         return self._ids(failed=True)
 
-    def counts(self) -> Tally:
-        """How many tasks were done and failed."""
-        found = self._rows("SELECT phase, sum(NOT failed) AS done, sum(failed) AS failed FROM outcomes GROUP BY phase")
-        phases: dict[Phase, Tally] = {"search": Tally(), "final": Tally()}
-        phases |= {row["phase"]: Tally(done=row["done"], failed=row["failed"]) for row in found}
-        done, failed = (sum(getattr(tally, name) for tally in phases.values()) for name in ("done", "failed"))
-        return Tally(done=done, failed=failed, by_phase=phases)
+    def counts(self, *, phase: Phase | None = None) -> Tally:
+        query = "SELECT failed, count(*) FROM outcomes WHERE :phase IS NULL OR phase = :phase GROUP BY failed"
+        found = dict(map(tuple, self._rows(query, {"phase": phase})))
+        return Tally(found.get(0, 0), found.get(1, 0))
 
     def numerics(self) -> dict[int, int]:
-        """How many tasks each version of mcquack's arithmetic made; models of other libraries are not counted.
-
-        Two versions in one store mean that some rows were made before the arithmetic changed, so that their scores may
-        differ from those of a new run.
-        """
+        """How many tasks each version of mcquack's arithmetic made; scores of a new run may differ from older ones."""
         query = "SELECT numerics, count(*) AS n FROM outcomes WHERE numerics IS NOT NULL GROUP BY numerics"
         return {row["numerics"]: row["n"] for row in self._rows(query)}
 
     def choose(self, choice: Choice) -> None:
         """Keeps the choice for its dataset and model, in place of an older one."""
-        columns = {
-            "dataset": _storable(choice.dataset),
-            "model": _storable(choice.model),
-            "content": _json({**vars(choice), "settings": dict(choice.settings)}, of="the choice"),
-        }
+        content = _json({**vars(choice), "settings": dict(choice.settings)}, of="the choice")
+        columns = {"dataset": _storable(choice.dataset), "model": _storable(choice.model), "content": content}
         with self._transaction() as connection:
             _insert(connection, "choices", columns, verb="REPLACE")
 
@@ -223,14 +204,13 @@ class Store(Database):
             with self._readable_content():
                 content = json.loads(row["content"])
                 # Sequences among the settings are tuples, as in the settings of a task.
-                content["settings"] = {name: _tuples(value) for name, value in content["settings"].items()}
+                content["settings"] = {name: frozen(value) for name, value in content["settings"].items()}
                 content |= {name: tuple(content[name]) for name in ("task_ids", "final_ids")}
                 choice = Choice(**content)
             found[choice.dataset, choice.model] = choice
         return found
 
     def begin_run(self, run: RunRecord) -> int:
-        """Keeps the record, and gives it its number."""
         columns = {
             "command": _storable(run.command),
             "suite": _json(dict(run.suite), of="the suite"),
@@ -245,9 +225,9 @@ class Store(Database):
 
     def end_run(self, number: int, how: HowEnded) -> None:
         """Adds to the record of a run that it ended now."""
+        query = "UPDATE runs SET ended = ?, how = ? WHERE number = ?"
         with self._transaction() as connection:
-            changes = [now(), how, number]
-            n_changed = connection.execute("UPDATE runs SET ended = ?, how = ? WHERE number = ?", changes).rowcount
+            n_changed = connection.execute(query, [now(), how, number]).rowcount
         require(n_changed, "number", "that of a run that began", number)
 
     @contextmanager
@@ -357,10 +337,6 @@ def _without_infinities(value: Any) -> Any:
     return value
 
 
-def _tuples(value: Any) -> Any:
-    return tuple(map(_tuples, value)) if isinstance(value, list) else value
-
-
 # A store as a table for other programs.
 
 _SCORES = {f"{part}_{metric}": (part, metric) for part in get_args(Part) for metric in METRICS}
@@ -391,7 +367,6 @@ def _write(write_table: Callable[[Any, io.BytesIO], None], store: Store, path: P
 
 
 def _table(store: Store) -> Any:
-    """A pyarrow.Table of all tasks."""
     import pyarrow as pa
 
     schema = pa.schema(

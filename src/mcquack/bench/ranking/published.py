@@ -16,7 +16,7 @@ from mcquack.datasets.files import DataFile, Source, places
 from mcquack.errors import InvalidInputError, InvalidTableError
 
 SOURCE = "Bowles et al. 2024"
-
+# Their quantum neural networks and the classical network beside them: whom the paper compares McQuack with.
 QNN_FAMILY = (
     "MLPClassifier",
     "DressedQuantumCircuitClassifier",
@@ -27,8 +27,6 @@ QNN_FAMILY = (
     "CircuitCentricClassifier",
     "TreeTensorClassifier",
 )
-"""Their quantum neural networks and the classical network beside them: whom the paper compares McQuack with."""
-
 CORRECTED = "test scores corrected: the published ones are of the training part"
 LEFT_OUT = "test scores left out: the published ones are of the training part"
 

@@ -100,7 +100,6 @@ class ScoreTable:
 
     @cached_property
     def is_there(self) -> NDArray[np.bool_]:
-        """Where there is a score (D, K)."""
         return ~np.isnan(self.means)
 
     @property
