@@ -1,7 +1,4 @@
-"""SQLite files of mcquack's own: what tells their kinds apart, how they are opened, written safely and explained.
-
-Stores of benchmarks and ledgers of devices are two kinds.
-"""
+"""SQLite files of mcquack's own, as stores and ledgers: how they are told apart, opened, written and explained."""
 
 import shutil
 import sqlite3
@@ -28,41 +25,24 @@ _SECONDS_TO_WAIT = 30.0  # for others to finish a transaction
 
 @dataclass(frozen=True, kw_only=True)
 class FileKind:
-    """Files that mcquack makes, reads and recognizes as its own.
+    """Files that mcquack makes, reads and recognizes as its own, and the words in which errors speak of them."""
 
-    Parameters
-    ----------
-    application_id
-        Tells them from all other SQLite files.
-    migrations
-        The one at position v leads from version v to version v + 1; those that were released never change.
-    synchronous
-        How writes wait for the disk. With ``NORMAL`` a power cut may cost the last few, never the file, and a process
-        that is killed loses nothing; with ``FULL`` no power cut loses any.
-    noun, maker
-        What one of them is called, and what makes one, as the subject of a sentence.
-    safe
-        The sentence, without its dot, that tells whoever meets an error what is not lost.
-    try_again, writing, stopping
-        How to go on after an error, what another process does with the file that it holds, and how to end that process.
-    meanings
-        What happened and what to do, by names of SQLite's codes, where more than the usual ones can occur.
-    """
-
-    application_id: int
-    migrations: tuple[Migration, ...]
+    application_id: int  # tells them from all other SQLite files
+    migrations: tuple[Migration, ...]  # at position v from version v to v + 1; those that were released never change
+    # How writes wait for the disk. With NORMAL a power cut may cost the last few, never the file, and a process that is
+    # killed loses nothing; with FULL no power cut loses any.
     synchronous: Literal["OFF", "NORMAL", "FULL"]
     noun: str
-    maker: str
-    safe: str = "What it holds is safe"
+    maker: str  # what makes one, as the subject of a sentence
+    safe: str = "What it holds is safe"  # the sentence, without its dot, that tells what an error does not lose
     try_again: str = "do the same again"
-    writing: str = "writing"
+    writing: str = "writing"  # what another process does with the file that it holds
     stopping: str = "stop it"
+    # What happened and what to do, by names of SQLite's codes, where more than the usual ones can occur.
     meanings: Mapping[str, Meaning] = field(default_factory=dict)
 
     @property
     def newest_version(self) -> int:
-        """The version that this mcquack writes."""
         return len(self.migrations)
 
 
@@ -84,32 +64,28 @@ def explained(kind: FileKind, place: object) -> Iterator[None]:
     except McQuackError:
         raise
     except (sqlite3.Error, OSError) as error:
-        name = _code(error)
+        if isinstance(error, OSError):
+            name = "PERM" if isinstance(error, PermissionError) else "IOERR"
+        else:  # without its details, as IOERR for SQLITE_IOERR_WRITE, which asks for nothing else
+            name = getattr(error, "sqlite_errorname", "SQLITE_ERROR").split("_")[1]
+        meanings: Mapping[str, Meaning] = {
+            "FULL": ("the disk is full", f"make room and {kind.try_again}"),
+            "READONLY": ("it or its folder is read-only", "allow writing to both, or copy it to where you may write"),
+            "PERM": ("you may not use it", "allow access to it and to its folder"),
+            "CANTOPEN": ("it cannot be opened", "check that it is a file and that you may use it and its folder"),
+            "IOERR": ("the disk reports an error", f"check the disk and its free space, then {kind.try_again}"),
+            "NOTADB": ("it is no SQLite file", f"give the path of one that {kind.maker} made"),
+            "CORRUPT": (
+                "it is damaged",
+                "use a copy, or save what can be read: sqlite3 FILE .recover | sqlite3 NEW_FILE",
+            ),
+            "BUSY": ("another program holds it", f"close that program and {kind.try_again}"),
+            **kind.meanings,
+        }
         otherwise = ("something unexpected happened", f"if {kind.maker} made it, report a bug")
-        what, help_ = _meanings(kind).get(name, otherwise)
+        what, help_ = meanings.get(name, otherwise)
         safe = "" if name in ("NOTADB", "CORRUPT") else f" {kind.safe}."
         raise StoreError(f"the {kind.noun} {place} cannot be used, {what} ({error}): {help_}.{safe}") from error
-
-
-def _code(error: sqlite3.Error | OSError) -> str:
-    """The name of SQLite's code without its details, as IOERR for SQLITE_IOERR_WRITE, which asks for nothing else."""
-    if isinstance(error, OSError):
-        return "PERM" if isinstance(error, PermissionError) else "IOERR"
-    return getattr(error, "sqlite_errorname", "SQLITE_ERROR").split("_")[1]
-
-
-def _meanings(kind: FileKind) -> Mapping[str, Meaning]:
-    return {
-        "FULL": ("the disk is full", f"make room and {kind.try_again}"),
-        "READONLY": ("it or its folder is read-only", "allow writing to both, or copy it to where you may write"),
-        "PERM": ("you may not use it", "allow access to it and to its folder"),
-        "CANTOPEN": ("it cannot be opened", "check that it is a file and that you may use it and its folder"),
-        "IOERR": ("the disk reports an error", f"check the disk and its free space, then {kind.try_again}"),
-        "NOTADB": ("it is no SQLite file", f"give the path of one that {kind.maker} made"),
-        "CORRUPT": ("it is damaged", "use a copy, or save what can be read: sqlite3 FILE .recover | sqlite3 NEW_FILE"),
-        "BUSY": ("another program holds it", f"close that program and {kind.try_again}"),
-        **kind.meanings,
-    }
 
 
 class Database:
@@ -148,7 +124,7 @@ class Database:
     @classmethod
     def _opened_in_memory(cls) -> Self:
         """One without a file, that ends with the process; threads may share it if they take turns."""
-        connection = _new_connection(":memory:", check_same_thread=False)
+        connection = _connect(":memory:", check_same_thread=False)
         with _closed_on_error(connection):
             _migrate(cls._kind, connection)
             connection.execute("PRAGMA foreign_keys = ON")
@@ -212,16 +188,14 @@ class Database:
 
 
 def _version(connection: sqlite3.Connection) -> int:
-    """The version of the tables; 0 before there are any."""
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
 def _migrate(kind: FileKind, connection: sqlite3.Connection) -> None:
     """Brings the tables to the newest version, all steps or none; the caller holds a transaction."""
-    missing = kind.migrations[_version(connection) :]
-    if not missing:
+    if _version(connection) == kind.newest_version:
         return
-    for step in missing:
+    for step in kind.migrations[_version(connection) :]:
         step(connection)
     connection.execute(f"PRAGMA application_id = {kind.application_id}")
     connection.execute(f"PRAGMA user_version = {kind.newest_version}")
@@ -250,15 +224,14 @@ def _reading_connection(kind: FileKind, path: Path) -> sqlite3.Connection:
         _refuse_others(kind, connection, path=path, create=False)
         if _version(connection) == kind.newest_version:
             return connection
+    with closing(connection):
         copy = _copy_in_memory(connection)
-    connection.close()
     with _closed_on_error(copy):
         _migrate(kind, copy)
     return copy
 
 
 def _refuse_others(kind: FileKind, connection: sqlite3.Connection, *, path: Path, create: bool) -> None:
-    """Refuses files of other programs, of other kinds and of newer versions."""
     if connection.execute("PRAGMA application_id").fetchone()[0] != kind.application_id:
         or_new = ", or one where there is no file yet" if create else ""
         raise StoreError(
@@ -272,31 +245,26 @@ def _refuse_others(kind: FileKind, connection: sqlite3.Connection, *, path: Path
         )
 
 
-def _connect(path: Path, *, mode: str) -> sqlite3.Connection:
-    return _new_connection(f"{path.absolute().as_uri()}?mode={mode}", uri=True, timeout=_SECONDS_TO_WAIT)
-
-
-def _new_connection(place: str, **options: Any) -> sqlite3.Connection:
+def _connect(place: Path | Literal[":memory:"], *, mode: str = "rw", **options: Any) -> sqlite3.Connection:
+    name = f"{place.absolute().as_uri()}?mode={mode}" if isinstance(place, Path) else place
     # Transactions begin and end where the code says so, hence no isolation level.
-    connection: sqlite3.Connection = sqlite3.connect(place, isolation_level=None, **options)
+    connection: sqlite3.Connection = sqlite3.connect(
+        name, uri=True, timeout=_SECONDS_TO_WAIT, isolation_level=None, **options
+    )
     connection.row_factory = sqlite3.Row
     return connection
 
 
 def _readable(path: Path) -> sqlite3.Connection:
+    """A connection, also where SQLite may not repair the file first, or note beside it who reads what."""
     connection = _connect(path, mode="ro")
     try:
         with _closed_on_error(connection):
             _version(connection)
+        return connection
     except sqlite3.OperationalError as error:
         if not error.sqlite_errorname.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN")):
             raise
-        return _readable_without_writing(path)
-    return connection
-
-
-def _readable_without_writing(path: Path) -> sqlite3.Connection:
-    """For a file that SQLite would have to repair first, or to note beside it who reads what."""
     # Where SQLite notes what a writer that was killed has left to do.
     logs = (path.with_name(f"{path.name}-{kind}") for kind in ("wal", "journal"))
     unfinished = [log for log in logs if log.exists() and log.stat().st_size > 0]
@@ -305,7 +273,7 @@ def _readable_without_writing(path: Path) -> sqlite3.Connection:
     with TemporaryDirectory() as folder:
         for file in (path, *unfinished):
             shutil.copyfile(file, Path(folder) / file.name)
-        with closing(_connect(Path(folder) / path.name, mode="rw")) as connection:
+        with closing(_connect(Path(folder) / path.name)) as connection:
             return _copy_in_memory(connection)
 
 
@@ -319,7 +287,7 @@ def _closed_on_error(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def _copy_in_memory(connection: sqlite3.Connection) -> sqlite3.Connection:
-    copy = _new_connection(":memory:")
+    copy = _connect(":memory:")
     with _closed_on_error(copy):
         connection.backup(copy)
     return copy

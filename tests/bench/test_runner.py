@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from mcquack.bench.executors import ctrl_c_kept_from_new_processes
 from mcquack.bench.outcome import Outcome
 from mcquack.bench.plan import Step
-from mcquack.bench.runner import Interrupts, run
+from mcquack.bench.runner import interrupts_noted, run
 from mcquack.bench.store import Store
 from mcquack.errors import StoreError, WorkerLostError
 from mcquack.numerics import NUMERICS
@@ -373,9 +373,9 @@ def press_ctrl_c():
 
 def test_the_first_ctrl_c_is_noted_and_the_second_raises():
     calls = []
-    with Interrupts(lambda: calls.append(1)) as interrupts:
+    with interrupts_noted(lambda: calls.append(1)) as noted:
         press_ctrl_c()
-        assert interrupts.noted
+        assert noted == [signal.SIGINT]
         assert calls == [1]
         with pytest.raises(KeyboardInterrupt):
             press_ctrl_c()
@@ -388,10 +388,10 @@ def test_a_handler_of_the_host_stays(monkeypatch):
     calls = []
     before = signal.signal(signal.SIGINT, lambda *_: calls.append("host"))
     try:
-        with Interrupts(lambda: calls.append("ours")) as interrupts:
+        with interrupts_noted(lambda: calls.append("ours")) as noted:
             press_ctrl_c()
         assert calls == ["host"]
-        assert not interrupts.noted
+        assert not noted
     finally:
         signal.signal(signal.SIGINT, before)
 
@@ -400,7 +400,7 @@ def test_outside_the_main_thread_nothing_is_handled():
     entered = []
 
     def enter():
-        with Interrupts(lambda: None):
+        with interrupts_noted(lambda: None):
             entered.append(signal.getsignal(signal.SIGINT))
 
     thread = threading.Thread(target=enter)

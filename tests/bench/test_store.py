@@ -108,11 +108,13 @@ def test_rows_may_be_written_while_others_are_read(store):
 
 
 def test_counts_are_those_of_the_outcomes(store):
-    assert store.counts() == Tally(done=0, failed=0, by_phase={"search": Tally(), "final": Tally()})
+    assert store.counts() == store.counts(phase="search") == store.counts(phase="final") == Tally(done=0, failed=0)
     for outcome in (done(0), done(1), failed(2), failed(3, split=VALIDATION)):
         store.add(outcome)
     counts = store.counts()
-    assert counts == Tally(done=2, failed=2, by_phase={"search": Tally(failed=1), "final": Tally(done=2, failed=1)})
+    assert counts == Tally(done=2, failed=2)
+    assert store.counts(phase="search") == Tally(done=0, failed=1)
+    assert store.counts(phase="final") == Tally(done=2, failed=1)
     assert counts.total == 4
 
 

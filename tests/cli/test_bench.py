@@ -19,7 +19,7 @@ from mcquack.bench.suite import BUILT_IN, read_suite
 from mcquack.cli import bench as benchmark
 from mcquack.cli import bench as data
 from mcquack.cli.app import exit_code
-from mcquack.cli.bench import listed
+from mcquack.cli.bench import Workers, listed
 from mcquack.errors import MissingDataError
 from mcquack.numerics import NUMERICS
 from tests.bench.events import N_SMALL, SMALL, cell, chosen, done, failed, final_task, search_task
@@ -503,18 +503,18 @@ def cells(*patterns, suite="real-world"):
 
 
 def test_files_are_asked_for_once_however_many_datasets_share_them(asked, capsys):
-    data.fetch_missing(cells("mnist_pca_*", "linearly_separable_*", suite="qml"), data_dir=None)
+    Workers(data_dir=None).fetch_missing(cells("mnist_pca_*", "linearly_separable_*", suite="qml"))
     assert len(asked) == 1
     assert asked[0].startswith("mnist_pca_")
     assert capsys.readouterr().err == f"Fetching {asked[0]} …\n"
 
 
 def test_what_is_built_in_or_at_hand_is_not_asked_for(asked, data_dir):
-    data.fetch_missing(cells("iris3"), data_dir=None)
-    data.fetch_missing(cells("doh", "mnist10"), data_dir=data_dir)
+    Workers(data_dir=None).fetch_missing(cells("iris3"))
+    Workers(data_dir=data_dir).fetch_missing(cells("doh", "mnist10"))
     assert asked == []
 
 
 def test_what_cannot_be_had_is_refused():
     with pytest.raises(MissingDataError, match="doh"):
-        data.fetch_missing(cells("doh"), data_dir=None)
+        Workers(data_dir=None).fetch_missing(cells("doh"))

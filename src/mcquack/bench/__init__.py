@@ -58,26 +58,17 @@ __all__ = [
     "write_parquet",
 ]
 
-# Loaded when first asked for: what runs or ranks takes seconds to import, and `mcquack --help` needs none of it.
-_HOMES = {
-    "cluster": ("DaskExecutor",),
-    "executors": ("Executor", "LocalExecutor"),
-    "outcome": ("METRICS", "Environment", "Outcome", "current_environment"),
-    "plan": ("Cell", "Choice", "SearchMethod", "Step"),
-    "progress": ("Progress", "store_facts"),
-    "runner": ("Event", "run"),
-    "store": ("RunRecord", "Store", "write_csv", "write_parquet"),
-    "suite": ("BUILT_IN", "Suite", "read_suite"),
-    "task": ("TEST", "VALIDATION", "Split", "TableSource", "Task"),
-}
+# Loaded when first asked for: what runs or ranks takes seconds to import, and `mcquack --help` needs none of it. The
+# modules are looked through in this order, the lighter ones first.
+_MODULES = ("task", "outcome", "plan", "progress", "store", "suite", "executors", "runner", "cluster")
 
 
 def __getattr__(name: str) -> Any:
     if name == "ranking":
         return import_module("mcquack.bench.ranking")
-    for module, names in _HOMES.items():
-        if name in names:
-            return getattr(import_module(f"mcquack.bench.{module}"), name)
+    for module in _MODULES if name in __all__ else ():
+        if hasattr(found := import_module(f"mcquack.bench.{module}"), name):
+            return getattr(found, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

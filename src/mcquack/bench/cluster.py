@@ -6,19 +6,14 @@ import contextlib
 import threading
 import time
 from concurrent.futures import Future
+from functools import partial
 from importlib import import_module
 from itertools import count
 from typing import Any
 from uuid import uuid4
 
 from mcquack import __version__
-from mcquack.bench.executors import (
-    ONE_THREAD,
-    Evaluation,
-    Executor,
-    benchmark_evaluation,
-    ctrl_c_kept_from_new_processes,
-)
+from mcquack.bench.executors import ONE_THREAD, Evaluation, Executor, ctrl_c_kept_from_new_processes, evaluated
 from mcquack.bench.outcome import Outcome
 from mcquack.bench.task import Task
 from mcquack.checks import DASK, required_count
@@ -67,7 +62,7 @@ class DaskExecutor(Executor):
     ) -> None:
         self._address = address
         self._patience = patience
-        self._evaluate = evaluate or benchmark_evaluation(data_dir)
+        self._evaluate = evaluate or partial(evaluated, data_dir=data_dir)
         self._run = uuid4().hex[:8]
         self._remotes: dict[Future[Outcome], Any] = {}
         self._has_given_up = False
@@ -88,11 +83,9 @@ class DaskExecutor(Executor):
 
     @property
     def n_workers(self) -> int:
-        """As many workers as the scheduler had a moment ago."""
         return self._n_workers
 
     def submit(self, task: Task) -> Future[Outcome]:
-        """Hands the task to the scheduler, and waits for one that is out of reach."""
         self._require_workers()
         remote = self._client.submit(
             _outcome_unless_stopped,
@@ -132,24 +125,17 @@ class DaskExecutor(Executor):
         return self._client is not None and self._client.status == "running"
 
     def _require_workers(self) -> None:
-        if self._has_given_up:
-            raise WorkerLostError(
-                f"the Dask scheduler at {self._address} has had no workers for {self._patience:g} s. Finished tasks "
-                "are stored: run again once there are some."
-            )
-        while self._client.status == "connecting":  # Dask itself gives up in the end
+        while self._client.status == "connecting" and not self._has_given_up:  # Dask itself gives up in the end
             time.sleep(_SECONDS_BETWEEN_LOOKS)
-        if not self._is_connected:
+        if self._has_given_up or not self._is_connected:
+            lack, once = ("had no workers", "there are some") if self._has_given_up else ("not answered", "it is back")
             raise WorkerLostError(
-                f"the Dask scheduler at {self._address} has not answered for {self._patience:g} s. Finished tasks are "
-                "stored: run again once it is back."
+                f"the Dask scheduler at {self._address} has {lack} for {self._patience:g} s. Finished tasks are "
+                f"stored: run again once {once}."
             )
 
     def _count_workers(self) -> None:
-        """Counts again and again; once there were none for too long, tasks come back, and ``submit`` tells why.
-
-        Dask itself would wait for ever.
-        """
+        """Once there were none for too long, tasks come back and ``submit`` tells why; Dask would wait for ever."""
         seen_at = time.monotonic()
         while not self._is_closed.wait(min(_MOST_SECONDS_BETWEEN_COUNTS, self._patience / 4)):
             with contextlib.suppress(OSError):  # a lost scheduler is noticed by others
@@ -167,13 +153,11 @@ class DaskExecutor(Executor):
                 self._client.cancel(list(self._remotes.values()))
 
     async def _fetched(self, remote: Any) -> Outcome:
-        """The outcome of a task, which ends as ``Executor`` has it."""
         try:
             result: Outcome | None = await self._client.gather(remote, asynchronous=True)
         except _distributed().KilledWorker as error:
-            raise WorkerLostError(
-                f"the worker died, on all of {error.allowed_failures + 1} Dask workers that were tried"
-            ) from error
+            lost = f"the worker died, on all of {error.allowed_failures + 1} Dask workers that were tried"
+            raise WorkerLostError(lost) from error
         except (concurrent.futures.CancelledError, OSError):  # lost with the scheduler
             result = None
         if result is None:
@@ -204,14 +188,11 @@ def local_cluster(jobs: int) -> Any:
 
 
 def _connected_client(address: Any, *, patience: float) -> Any:
-    """A client of the scheduler there."""
-    package = _distributed()
     try:
-        return package.Client(address, timeout=patience, set_as_default=False)
+        return _distributed().Client(address, timeout=patience, set_as_default=False)
     except ValueError as error:
-        raise InvalidInputError(
-            f"{address!r} is no address of a Dask scheduler, as tcp://host:8786: {error}"
-        ) from error
+        message = f"{address!r} is no address of a Dask scheduler, as tcp://host:8786: {error}"
+        raise InvalidInputError(message) from error
     except OSError as error:
         raise WorkerLostError(
             f"no Dask scheduler answers at {address}; start one there with `dask scheduler`, or take --dask local."
@@ -227,23 +208,20 @@ def _check_workers(client: Any, *, patience: float) -> None:
         raise WorkerLostError(
             f"the Dask scheduler at {address} has no workers; start some: dask worker {address} --nthreads 1"
         ) from error
-    for worker, found in client.run(_installed_version, on_error="return").items():
-        _require_this_version(f"worker at {worker}", found)
+    found = {f"worker at {each}": told for each, told in client.run(_installed_version, on_error="return").items()}
     try:
-        _require_this_version(f"scheduler at {address}", client.run_on_scheduler(_installed_version))
+        found[f"scheduler at {address}"] = client.run_on_scheduler(_installed_version)
     except ImportError as error:
-        _require_this_version(f"scheduler at {address}", error)
-
-
-def _require_this_version(where: str, found: str | Exception) -> None:
-    if isinstance(found, Exception):
-        raise MissingDependencyError(
-            f"the Dask {where} cannot import mcquack ({found}); pip install mcquack=={__version__}"
-        ) from found
-    if found != __version__:
-        raise InvalidInputError(
-            f"the Dask {where} has mcquack {found}, but this is {__version__}; install the same everywhere."
-        )
+        found[f"scheduler at {address}"] = error
+    for where, version in found.items():
+        if isinstance(version, Exception):
+            raise MissingDependencyError(
+                f"the Dask {where} cannot import mcquack ({version}); pip install mcquack=={__version__}"
+            ) from version
+        if version != __version__:
+            raise InvalidInputError(
+                f"the Dask {where} has mcquack {version}, but this is {__version__}; install the same everywhere."
+            )
 
 
 # What happens inside a worker process of a Dask cluster.
@@ -260,7 +238,6 @@ def _outcome_unless_stopped(task: Task, evaluate: Evaluation, *, run: str) -> Ou
 
 
 def _installed_version() -> str:
-    """The version of the mcquack that runs here."""
     return __version__
 
 

@@ -34,20 +34,6 @@ _NOT_OF_THE_TASK = ("seconds",)  # they differ from run to run, and the outcome 
 def outcome(task: Task, *, data_dir: str | None = None) -> Outcome:
     """Trains and scores the model of a task on one thread; an exception becomes a failed outcome with its traceback.
 
-    Parameters
-    ----------
-    task
-        What to train, and on which samples.
-    data_dir
-        Where the files of published datasets are, by default where ``mcquack.datasets.load`` looks.
-
-    Returns
-    -------
-    Outcome
-        The scores on all parts that the task may see, with the seconds of each stage.
-
-    Examples
-    --------
     >>> given = outcome(Task.of("two_curves_4", "svc", {"C": 10.0}))
     >>> sorted(given.scores), given.failed
     (['test', 'train'], False)
@@ -60,13 +46,10 @@ def outcome(task: Task, *, data_dir: str | None = None) -> Outcome:
             found = _measured(task, seconds, data_dir=data_dir)
         except Exception:
             found["error"] = traceback.format_exc()
-    details = dict(found.pop("details", {}))
     messages = list(dict.fromkeys(f"{each.category.__name__}: {each.message}" for each in caught))
     if messages:
-        details["warnings"] = messages[:_MOST_WARNINGS]
-    return Outcome(
-        task=task, environment=current_environment(), seconds=seconds, details=details, finished_at=now(), **found
-    )
+        found["details"] = {**found.get("details", {}), "warnings": messages[:_MOST_WARNINGS]}
+    return Outcome(task=task, environment=current_environment(), seconds=seconds, finished_at=now(), **found)
 
 
 @contextmanager
@@ -106,10 +89,9 @@ def _judged(model: Any, part: Part, labels: Labels) -> tuple[dict[Metric, float]
     """
     truth, predicted = np.searchsorted(labels, part.y), np.searchsorted(labels, model.predict(part.X))
     counts = confusion(truth, predicted, n_classes=len(labels))
-    scores = label_scores(counts)
     class_scores = _class_scores(model, part.X, labels)
     area = None if class_scores is None else area_under_curves(truth, class_scores)
-    return scores if area is None else {"auc": area, **scores}, counts
+    return label_scores(counts) if area is None else {"auc": area, **label_scores(counts)}, counts
 
 
 def _class_scores(model: Any, X: NDArray[Any], labels: Labels) -> NDArray[np.floating] | None:
@@ -175,7 +157,6 @@ def area_under_curves(truth: NDArray[np.intp], class_scores: NDArray[np.floating
 
 
 def _details(model: Any, given: Samples, counts: Confusion) -> dict[str, Any]:
-    """What a report shows of this fit alone."""
     X, y = given.scored["test"]
     found = {
         "class_names": list(given.dataset.class_names),

@@ -1,7 +1,4 @@
-"""Where tasks are done: the seam between the loop of a run and its workers, and the processes of this machine.
-
-Workers on other machines are in ``mcquack.bench.cluster``.
-"""
+"""Where tasks are done: the seam between the loop of a run and its workers, and the processes of this machine."""
 
 import multiprocessing
 import os
@@ -73,12 +70,8 @@ class Executor(ABC):
         self.close(wait=kind is None)
 
 
-def benchmark_evaluation(data_dir: str | None) -> Evaluation:
-    """Training and scoring the model of a task, with the files of published datasets in ``data_dir``."""
-    return partial(_outcome, data_dir=data_dir)
-
-
-def _outcome(task: Task, *, data_dir: str | None) -> Outcome:
+def evaluated(task: Task, *, data_dir: str | None) -> Outcome:
+    """The outcome of training and scoring the model of a task; ``data_dir`` has the files of published datasets."""
     # Imported by the workers alone: all models together take longer to import than many a run takes to go on.
     from mcquack.bench.evaluation import outcome
 
@@ -125,18 +118,16 @@ class LocalExecutor(Executor):
         self._jobs = required_count("jobs", jobs)
         client, self._client = multiprocessing.Pipe(duplex=False)
         stop, self._stop = multiprocessing.Pipe(duplex=False)
-        self._duty = _Duty(evaluate=evaluate or benchmark_evaluation(data_dir), client=client, stop=stop)
+        self._duty = _Duty(evaluate=evaluate or partial(evaluated, data_dir=data_dir), client=client, stop=stop)
         self._pool: Any = None
-        self._first_answer: Future[bool]  # of this pool
+        self._first_answer: Future[int]  # of a worker of this pool that was able to start
         self._n_false_starts = 0
 
     @property
     def n_workers(self) -> int:
-        """As many as were asked for."""
         return self._jobs
 
     def submit(self, task: Task) -> Future[Outcome]:
-        """Starts the workers where there are none, then hands them the task."""
         while True:
             try:
                 if self._pool is None:
@@ -176,12 +167,11 @@ class LocalExecutor(Executor):
         warnings.filterwarnings("ignore", message="A worker stopped while some jobs", category=UserWarning)
         self._pool = ProcessPoolExecutor(self._jobs, initializer=_take_up, initargs=(self._duty,), env=ONE_THREAD)
         with ctrl_c_kept_from_new_processes():
-            self._first_answer = self._pool.submit(_is_ready)
+            self._first_answer = self._pool.submit(os.getpid)
 
     def _end_pool(self) -> None:
-        """Waits for the workers, who do what they were given, unless one has died: then all of them have to."""
         if self._pool is not None:
-            self._pool.shutdown(wait=True)
+            self._pool.shutdown(wait=True)  # they do what they were given, unless one has died: then all have to
             self._pool = None
 
     def _translate(self, translation: Future[Outcome], done: Future[Outcome | None]) -> None:
@@ -207,30 +197,23 @@ class LocalExecutor(Executor):
 class _Duty:
     """What a worker is told once, so that tasks need to bring nothing but themselves.
 
-    Nothing is ever read from the two pipes, so each speaks to all workers at once: ``client`` ends when the process
-    that wants the outcomes does, and ``stop`` has something to read as soon as no task may begin any more.
+    Nothing is ever read from the two pipes, so each speaks to all workers at once.
     """
 
     evaluate: Evaluation
-    client: Connection
-    stop: Connection
+    client: Connection  # ends when the process that wants the outcomes does
+    stop: Connection  # has something to read as soon as no task may begin any more
 
 
 _duty: _Duty
 
 
 def _take_up(duty: _Duty) -> None:
-    """Called once in each new worker, before its first task."""
     global _duty
     _duty = duty
     # Ctrl-C in a terminal reaches all processes; the client alone decides what is still finished.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_client, args=(duty.client,), name="end-with-client", daemon=True).start()
-
-
-def _is_ready() -> bool:
-    """Comes back from a worker that was able to start."""
-    return True
 
 
 def _outcome_unless_stopped(task: Task) -> Outcome | None:

@@ -47,7 +47,6 @@ class Environment:
 
     @property
     def id(self) -> str:
-        """A digest of the facts."""
         return hashlib.sha256(json.dumps(dict(self.facts)).encode()).hexdigest()[:12]
 
 
@@ -105,7 +104,6 @@ class Outcome:
 
     @property
     def failed(self) -> bool:
-        """Whether there is an error in place of scores."""
         return self.error is not None
 
     @property
@@ -134,10 +132,7 @@ def current_environment() -> Environment:
             facts[package] = version(package)
         except PackageNotFoundError:  # extras may be absent
             continue
-    commit = _commit()
-    if commit:
-        facts["commit"] = commit
-    return Environment(facts)
+    return Environment({**facts, **({"commit": commit} if (commit := _commit()) else {})})
 
 
 def _processor() -> str:
@@ -150,14 +145,9 @@ def _processor() -> str:
 
 
 def _commit() -> str:
-    """Of the source tree this package runs from; empty if it is installed, or git cannot tell.
-
-    A plus sign follows if it was changed since, a question mark if that is not known.
-    """
+    """Of the source tree that this package runs from, or empty; + is after one with changes, ? where git fails."""
     home = Path(__file__).parents[3]
-    if not (home / ".git").exists():
-        return ""
-    commit = _git(home, "rev-parse", "--short=12", "HEAD")
+    commit = _git(home, "rev-parse", "--short=12", "HEAD") if (home / ".git").exists() else None
     if not commit:
         return ""
     changes = _git(home, "status", "--porcelain", "--untracked-files=no", "--", "src")
@@ -166,10 +156,8 @@ def _commit() -> str:
 
 def _git(home: Path, *arguments: str) -> str | None:
     """What git says; None if it fails or takes too long."""
+    command = ["git", "-C", str(home), *arguments]
     try:
-        done = subprocess.run(
-            ["git", "-C", str(home), *arguments], capture_output=True, text=True, check=True, timeout=_SECONDS_FOR_GIT
-        )
+        return subprocess.check_output(command, stderr=subprocess.DEVNULL, text=True, timeout=_SECONDS_FOR_GIT).strip()
     except (OSError, subprocess.SubprocessError):
         return None
-    return done.stdout.strip()

@@ -1,10 +1,11 @@
 """What is to be done for one model on one dataset: first the search, then the final scores with what it chose."""
 
+import re
 import statistics
 import warnings
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, Self
 
 from mcquack.bench.outcome import Metric, Outcome
 from mcquack.bench.task import TEST, Split, TableSource, Task
@@ -39,15 +40,11 @@ class SearchMethod:
     @classmethod
     def parse(cls, text: str) -> Self:
         """The method that is written as "grid", "none", "random:30" or "optuna:30"."""
-        name, _, budget = text.partition(":")
-        kind: SearchKind | None = next((known for known in get_args(SearchKind) if known == name), None)
-        if kind is None or (kind in ("random", "optuna")) != bool(budget):
-            raise InvalidInputError(f"{_EXPECTED}, got {text!r}.")
-        if not budget:
-            return cls(kind)
-        if not (budget.isascii() and budget.isdigit() and int(budget) > 0):
+        found = re.fullmatch(r"(grid|none)|(random|optuna):0*([1-9][0-9]*)", text)
+        if found is None:
             raise InvalidInputError(f"{_EXPECTED}, got {text!r}: K must be a whole number of at least 1.")
-        return cls(kind, int(budget))
+        kind: Any = found[1] or found[2]
+        return cls(kind, int(found[3]) if found[3] else None)
 
     def most_settings(self, size: int) -> int:
         """How many settings it tries at most in a space of this size; one alone needs no search."""
@@ -95,11 +92,9 @@ class Cell:
 
     @property
     def most_tasks(self) -> int:
-        """How many tasks it can have, before any is done."""
         return self.method.most_settings(len(self.space)) * len(self.splits) + self.n_seeds
 
     def task(self, settings: Mapping[str, Any], *, split: Split, seed: int = 0) -> Task:
-        """One of its tasks."""
         return Task.of(
             self.dataset, self.model, settings, data_seed=self.data_seed, table=self.table, split=split, seed=seed
         )
@@ -146,7 +141,6 @@ class Trial:
 
     @property
     def failed(self) -> bool:
-        """Whether they failed on any split, which excludes them from the choice."""
         return any(outcome.failed for outcome in self.outcomes)
 
     def score(self, metric: Metric) -> float | None:
@@ -186,7 +180,10 @@ def plan(cell: Cell) -> Plan:
     trials = yield from (_optuna_search(cell) if cell.method.kind == "optuna" else _listed_search(cell))
     scored = [(score, trial) for trial in trials if (score := trial.score(cell.metric)) is not None]
     if not scored:
-        yield Step(tasks=(), why_no_choice=_why_no_choice(trials, cell.metric))
+        n_failed = sum(trial.failed for trial in trials)
+        failed = f" ({n_failed:,} failed)" if n_failed else ""
+        why = f"none of {len(trials):,} settings has a score by {cell.metric.replace('_', ' ')}{failed}"
+        yield Step(tasks=(), why_no_choice=f"all {n_failed:,} settings failed" if n_failed == len(trials) else why)
         return
     score, best = max(scored, key=lambda each: each[0])  # the first of several
     yield _final_step(cell, best.settings, trials=trials, score=score)
@@ -207,14 +204,6 @@ def _final_step(cell: Cell, settings: Settings, *, trials: Sequence[Trial], scor
         final_ids=tuple(task.id for task in tasks),
     )
     return Step(tasks=tasks, choice=choice)
-
-
-def _why_no_choice(trials: Sequence[Trial], metric: Metric) -> str:
-    n_failed = sum(trial.failed for trial in trials)
-    if n_failed == len(trials):
-        return f"all {n_failed:,} settings failed"
-    failed = f" ({n_failed:,} failed)" if n_failed else ""
-    return f"none of {len(trials):,} settings has a score by {metric.replace('_', ' ')}{failed}"
 
 
 def _listed_search(cell: Cell) -> _Search:
@@ -278,8 +267,7 @@ def _tried(asked: Any, cell: Cell, settings: Settings) -> Generator[Step, Outcom
     outcomes: list[Outcome] = []
     for number, split in enumerate(cell.splits, start=1):
         task = cell.task(settings, split=split)
-        answers = yield Step(tasks=(task,))
-        outcomes.append(answers[task.id])
+        outcomes.append((yield Step(tasks=(task,)))[task.id])
         so_far = Trial(settings=settings, outcomes=tuple(outcomes)).score(cell.metric)
         if so_far is None:
             break

@@ -1,14 +1,14 @@
 """How far a benchmark is, as values: while it runs, from its events, and at any time, from its store."""
 
 import statistics
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, get_args
 
 from mcquack.bench.outcome import Metric, Outcome, Part
-from mcquack.bench.task import Task
+from mcquack.bench.task import Phase, Task
 
 if TYPE_CHECKING:  # so that a command line can show its help before it imports what runs a benchmark
     from mcquack.bench.plan import Cell, Choice
@@ -39,11 +39,9 @@ class CellProgress:
 
     @property
     def n_left(self) -> int:
-        """How many tasks are still to be run, at most."""
         return 0 if self.is_over else max(self.n_most - self.n_done - self.n_failed, 0)
 
     def after(self, outcome: Outcome) -> Self:
-        """The same with one more task ended."""
         score = outcome.score("test", self.metric)
         return replace(
             self,
@@ -90,14 +88,10 @@ class Progress:
     @classmethod
     def before(cls, cells: Iterable["Cell"]) -> Self:
         """The progress of a run of which nothing is done yet."""
-        return cls(
-            cells={
-                (cell.dataset, cell.model): CellProgress(n_most=cell.most_tasks, metric=cell.metric) for cell in cells
-            }
-        )
+        begun = {(each.dataset, each.model): CellProgress(n_most=each.most_tasks, metric=each.metric) for each in cells}
+        return cls(cells=begun)
 
     def after(self, event: "Event") -> Self:
-        """What the event makes of it."""
         match event.kind:
             case "started" if event.task is not None:
                 return replace(self, in_flight={**self.in_flight, event.task.id: event.task})
@@ -129,27 +123,22 @@ class Progress:
 
     @cached_property
     def n_done(self) -> int:
-        """Tasks that have scores."""
         return sum(cell.n_done for cell in self.cells.values())
 
     @cached_property
     def n_failed(self) -> int:
-        """Tasks that have an error in place of scores."""
         return sum(cell.n_failed for cell in self.cells.values())
 
     @property
     def n_ended(self) -> int:
-        """Tasks that are done or failed, in this run or before."""
         return self.n_done + self.n_failed
 
     @property
     def n_run(self) -> int:
-        """Tasks that ended in this run."""
         return self.n_ended - self.n_known_done - self.n_known_failed
 
     @property
     def n_without_choice(self) -> int:
-        """Models on datasets for which no settings could be chosen."""
         return sum(bool(cell.why_no_choice) for cell in self.cells.values())
 
     @property
@@ -174,16 +163,14 @@ class Progress:
                 means.setdefault(model, []).append(cell.seconds / cell.n_timed)
         total = 0.0
         for (_, model), cell in self.cells.items():
-            if not cell.n_left:
-                continue
-            if model not in means:
+            if cell.n_left and model not in means:
                 return None
-            each = cell.seconds / cell.n_timed if cell.n_timed else statistics.fmean(means[model])
-            total += cell.n_left * each
+            if cell.n_left:
+                each = cell.seconds / cell.n_timed if cell.n_timed else statistics.fmean(means[model])
+                total += cell.n_left * each
         return total / self.n_workers
 
     def best(self) -> dict[str, Best]:
-        """The leader on each dataset that has any score."""
         leaders: dict[str, Best] = {}
         for (dataset, model), cell in self.cells.items():
             if cell.test:
@@ -192,10 +179,9 @@ class Progress:
                 found = Best(model, "validation", cell.metric, cell.validation, 0)
             else:
                 continue
-            leader = leaders.get(dataset)
-            # A score on the test part is what counts; one of a search only stands in for it.
-            if leader is None or (found.part == "test", found.score) > (leader.part == "test", leader.score):
-                leaders[dataset] = found
+            # A score on the test part is what counts; one of a search only stands in for it. The first of equals leads.
+            leader = leaders.get(dataset, found)
+            leaders[dataset] = max(leader, found, key=lambda each: (each.part == "test", each.score))
         return leaders
 
 
@@ -205,23 +191,16 @@ Facts = dict[str, Any]
 def store_facts(store: "Store") -> Facts:
     """All that a store tells of the benchmark in it, as plain JSON values, but for the details of single tasks.
 
-    Parameters
-    ----------
-    store
-        One that is open, to read or to write.
-
-    Returns
-    -------
-    dict
-        "store", "n_done", "n_failed", "phases", "numerics" (tasks by version of mcquack's arithmetic), "cells" (each
-        model on each dataset, those of the last run first), "failures" and "runs".
+    They are "store", "n_done", "n_failed", "phases", "numerics" (tasks by version of mcquack's arithmetic), "cells"
+    (each model on each dataset, those of the last run first), "failures" and "runs".
     """
-    counts, runs = store.counts(), store.runs()
+    phases = {phase: store.counts(phase=phase) for phase in get_args(Phase)}
+    runs = store.runs()
     return {
         "store": str(store.path),
-        "n_done": counts.done,
-        "n_failed": counts.failed,
-        "phases": {phase: {"n_done": each.done, "n_failed": each.failed} for phase, each in counts.by_phase.items()},
+        "n_done": sum(each.done for each in phases.values()),
+        "n_failed": sum(each.failed for each in phases.values()),
+        "phases": {phase: {"n_done": each.done, "n_failed": each.failed} for phase, each in phases.items()},
         "numerics": {str(version): n_tasks for version, n_tasks in store.numerics().items()},
         "cells": list(_cell_facts(store, runs[-1].suite if runs else {})),
         "failures": [
@@ -230,11 +209,7 @@ def store_facts(store: "Store") -> Facts:
         ],
         "runs": [
             {
-                "command": run.command,
-                "suite": dict(run.suite),
-                "started": run.started,
-                "ended": run.ended,
-                "how": run.how,
+                **{name: getattr(run, name) for name in ("command", "suite", "started", "ended", "how")},
                 "environment": dict(run.environment.facts),
             }
             for run in runs
@@ -244,15 +219,14 @@ def store_facts(store: "Store") -> Facts:
 
 def _cell_facts(store: "Store", suite: Mapping[str, Any]) -> Iterator[Facts]:
     """The cells of the last run in their order, begun or not, then others that the store has."""
-    ended: dict[CellKey, Counter[bool]] = {}
+    ended: dict[CellKey, Counter[bool]] = defaultdict(Counter)
     for outcome in store.outcomes(details=False):
-        ended.setdefault((outcome.task.dataset, outcome.task.model), Counter())[outcome.failed] += 1
+        ended[outcome.task.dataset, outcome.task.model][outcome.failed] += 1
     choices = store.choices()
     final = {outcome.task.id: outcome for outcome in store.final_outcomes(details=False)}
     asked = [(dataset, model) for dataset in suite.get("datasets", ()) for model in suite.get("models", ())]
     for key in dict.fromkeys((*asked, *sorted(ended))):
-        counts = ended.get(key, Counter())
-        found = {"dataset": key[0], "model": key[1], "n_done": counts[False], "n_failed": counts[True]}
+        found = {"dataset": key[0], "model": key[1], "n_done": ended[key][False], "n_failed": ended[key][True]}
         yield {**found, **_score_facts(choices.get(key), final)}
 
 

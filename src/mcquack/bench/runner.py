@@ -7,11 +7,12 @@ import traceback
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
 from queue import SimpleQueue
 from types import FrameType
-from typing import Literal, Self
+from typing import Literal
 
 from mcquack.bench.executors import Executor
 from mcquack.bench.outcome import Outcome, current_environment, now
@@ -86,12 +87,12 @@ def run(
     """
     agenda = _Agenda(cells, store, retry_failed=retry_failed, plan_of=plan_of)
     flight = _Flight(executor)
-    with Interrupts(flight.wake) as interrupts:
+    with interrupts_noted(flight.wake) as interrupts:
         try:
             try:
                 for event in _worked_off(agenda, flight, store):
                     yield event
-                    if interrupts.noted:
+                    if interrupts:
                         raise KeyboardInterrupt
             except KeyboardInterrupt:
                 yield from _brought_home(agenda, flight, store)
@@ -103,7 +104,6 @@ def run(
 
 
 def _worked_off(agenda: "_Agenda", flight: "_Flight", store: Store) -> Iterator[Event]:
-    """All tasks of all cells."""
     while True:
         yield from agenda.opened(flight.n_free)
         while flight.n_free and (task := agenda.next_task()) is not None:
@@ -123,7 +123,6 @@ def _worked_off(agenda: "_Agenda", flight: "_Flight", store: Store) -> Iterator[
 
 
 def _brought_home(agenda: "_Agenda", flight: "_Flight", store: Store) -> Iterator[Event]:
-    """Only what workers have begun."""
     flight.stop()
     yield Event(kind="stopping", tasks=flight.tasks)
     while flight.tasks:
@@ -155,12 +154,10 @@ class _Flight:
 
     @property
     def tasks(self) -> tuple[Task, ...]:
-        """All that are to come back, in the order of their submission."""
         return (*self._tasks.values(), *self._suspects)
 
     @property
     def n_free(self) -> int:
-        """How many more tasks the workers can do with now."""
         if self._stopped or self._suspects or self._trial is not None:
             return 0
         n_workers = max(1, self._executor.n_workers)  # a cluster may be without any until the next comes
@@ -198,16 +195,11 @@ class _Flight:
             self._losses[task.id] += was_alone
         is_to_blame = self._losses[task.id] >= self._executor.n_trials_alone
         if error is not None and (is_to_blame or not isinstance(error, WorkerLostError)):
-            return task, _failure(task, error)
+            text = "".join(traceback.format_exception(error))
+            return task, Outcome(task=task, environment=current_environment(), error=text, finished_at=now())
         if not self._stopped:
             self._suspects.append(task)
         return task, None
-
-
-def _failure(task: Task, error: BaseException) -> Outcome:
-    """The outcome of a task whose evaluation could not tell of its failure itself."""
-    text = "".join(traceback.format_exception(error))
-    return Outcome(task=task, environment=current_environment(), error=text, finished_at=now())
 
 
 class _Agenda:
@@ -222,8 +214,7 @@ class _Agenda:
     ) -> None:
         self._store = store
         self._plan_of = plan_of
-        failed = store.failed_ids()
-        self._known = store.finished_ids() - failed if retry_failed else store.finished_ids() | failed
+        self._known = store.finished_ids() | (set() if retry_failed else store.failed_ids())
         self._unopened = iter(cells)
         self._numbers = count()
         self._ready: list[tuple[int, int, Task]] = []  # a heap by cell and by the order in its step
@@ -238,7 +229,6 @@ class _Agenda:
             yield from self._advanced(_OpenCell(cell, self._plan_of(cell), number=next(self._numbers)))
 
     def next_task(self) -> Task | None:
-        """The one to do next; None if none is ready."""
         return heapq.heappop(self._ready)[-1] if self._ready else None
 
     def cell_of(self, task: Task) -> Cell:
@@ -264,22 +254,18 @@ class _Agenda:
             if step.why_no_choice:
                 yield Event(kind="not_chosen", cell=opened.cell, reason=step.why_no_choice)
             yield Event(kind="planned", cell=opened.cell, tasks=step.tasks)
-            yield from self._asked(opened)
+            for order, task in enumerate(tuple(opened.missing.values())):
+                outcome = self._store.outcome(task.id) if task.id in self._known else None
+                if outcome is not None:
+                    opened.take(outcome)
+                    yield Event(kind="known", cell=opened.cell, outcome=outcome)
+                    continue
+                if task.id not in self._waiting:
+                    heapq.heappush(self._ready, (opened.number, order, task))
+                self._waiting.setdefault(task.id, []).append(opened)
             if opened.missing:
                 return
         yield Event(kind="cell_done", cell=opened.cell)
-
-    def _asked(self, opened: "_OpenCell") -> Iterator[Event]:
-        for order, task in enumerate(tuple(opened.missing.values())):
-            outcome = self._store.outcome(task.id) if task.id in self._known else None
-            if outcome is not None:
-                opened.take(outcome)
-                yield Event(kind="known", cell=opened.cell, outcome=outcome)
-            elif task.id in self._waiting:
-                self._waiting[task.id].append(opened)
-            else:
-                self._waiting[task.id] = [opened]
-                heapq.heappush(self._ready, (opened.number, order, task))
 
 
 class _OpenCell:
@@ -311,31 +297,27 @@ class _OpenCell:
         return self._step
 
 
-class Interrupts:
-    """While entered, the first Ctrl-C is only noted, and calls ``on_first``; the next raises KeyboardInterrupt.
+@contextmanager
+def interrupts_noted(on_first: Callable[[], None]) -> Iterator[list[int]]:
+    """Meanwhile the first Ctrl-C is only noted in the list, and calls ``on_first``; the next is a KeyboardInterrupt.
 
     An exception in the middle of a submission or a transaction could lose what was just finished. Where Python does not
     handle Ctrl-C itself (outside the main thread, or with a handler of the host's), nothing changes.
     """
+    noted: list[int] = []
 
-    def __init__(self, on_first: Callable[[], None]) -> None:
-        self.noted = False
-        self._on_first = on_first
-        self._is_ours = False
-
-    def __enter__(self) -> Self:
-        in_main_thread = threading.current_thread() is threading.main_thread()
-        self._is_ours = in_main_thread and signal.getsignal(signal.SIGINT) is signal.default_int_handler
-        if self._is_ours:
-            signal.signal(signal.SIGINT, self._note)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._is_ours:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-
-    def _note(self, number: int, frame: FrameType | None) -> None:
-        if self.noted:
+    def note(number: int, frame: FrameType | None) -> None:
+        if noted:
             signal.default_int_handler(number, frame)
-        self.noted = True
-        self._on_first()
+        noted.append(number)
+        on_first()
+
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    is_ours = in_main_thread and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if is_ours:
+        signal.signal(signal.SIGINT, note)
+    try:
+        yield noted
+    finally:
+        if is_ours:
+            signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,7 +1,4 @@
-"""What the names in a task stand for: a model to be trained, and the samples it may see.
-
-Whatever chooses settings never holds a test part.
-"""
+"""What the names in a task stand for: a model, and the samples it may see; what chooses settings sees no test part."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -115,9 +112,7 @@ def samples(task: Task, *, data_dir: str | None = None) -> Samples:
     elif stopping is not None:
         judge = stopping
     else:
-        raise InvalidInputError(
-            f"{dataset.name} has no validation part apart from its test part; search on folds instead."
-        )
+        raise InvalidInputError(f"{dataset.name} has no validation part apart from its test part; search on folds.")
     scored = {"train": train, judged_on: judge}
     return Samples(train=train, stopping=stopping, scored=scored, dataset=dataset, fingerprint=fingerprint)
 
@@ -129,7 +124,6 @@ def without_test(dataset: Dataset) -> Dataset:
 
 @lru_cache(maxsize=_KEPT_DATASETS)
 def _development(name: str, seed: int, table: TableSource | None, data_dir: str | None) -> tuple[Dataset, str]:
-    """The dataset without its test part, and the fingerprint of that."""
     kept = without_test(_loaded(name, seed, table, data_dir))
     return kept, kept.fingerprint
 

@@ -5,91 +5,41 @@ import json
 import math
 import sqlite3
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from importlib.resources import files
 from itertools import islice
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self, get_args
+from typing import Any, Literal, NamedTuple, Self, get_args
 
 from mcquack.bench.outcome import METRICS, Environment, Outcome, Part, Stage, current_environment, now
 from mcquack.bench.plan import Choice
-from mcquack.bench.task import Phase, Task
+from mcquack.bench.task import Phase, Task, frozen
 from mcquack.checks import require
 from mcquack.database import Database, FileKind, executing
 from mcquack.errors import InvalidInputError, StoreError
 from mcquack.files import replace_file
-
-if TYPE_CHECKING:
-    from filelock import BaseFileLock
 
 HowEnded = Literal["done", "interrupted", "failed"]
 
 _ROWS_AT_ONCE = 500
 _LEVEL = 1  # digits shrink to less than half at any level of compression, and this is the fastest
 
-_FIRST_TABLES = (
-    "CREATE TABLE environments (id TEXT PRIMARY KEY, facts TEXT NOT NULL)",
-    # What filters and counts has a column; the rest of a task is in its JSON, the one place it is read from.
-    """
-    CREATE TABLE outcomes (
-        id TEXT PRIMARY KEY,
-        dataset TEXT NOT NULL,
-        model TEXT NOT NULL,
-        phase TEXT NOT NULL CHECK (phase IN ('search', 'final')),
-        failed INTEGER NOT NULL CHECK (failed = (error IS NOT NULL)),
-        task TEXT NOT NULL,
-        environment TEXT NOT NULL REFERENCES environments (id),
-        scores TEXT NOT NULL,
-        seconds TEXT NOT NULL,
-        n_parameters INTEGER,
-        fingerprint TEXT NOT NULL,
-        error TEXT,
-        finished_at TEXT NOT NULL
-    )
-    """,
-    # Counting and listing ids read this index alone.
-    "CREATE INDEX outcomes_by_phase ON outcomes (phase, failed, id)",
-    # Apart, so that whoever reads scores only does not pass over curves and kernels.
-    """
-    CREATE TABLE details (
-        id TEXT PRIMARY KEY REFERENCES outcomes (id) ON DELETE CASCADE,
-        content BLOB NOT NULL
-    )
-    """,
-    """
-    CREATE TABLE choices (
-        dataset TEXT NOT NULL,
-        model TEXT NOT NULL,
-        content TEXT NOT NULL,
-        PRIMARY KEY (dataset, model)
-    )
-    """,
-    """
-    CREATE TABLE runs (
-        number INTEGER PRIMARY KEY AUTOINCREMENT,
-        command TEXT NOT NULL,
-        suite TEXT NOT NULL,
-        environment TEXT NOT NULL REFERENCES environments (id),
-        started TEXT NOT NULL,
-        ended TEXT,
-        how TEXT CHECK (how IN ('done', 'interrupted', 'failed'))
-    )
-    """,
-)
-# NULL for models whose arithmetic is another library's.
-_NUMERICS = (
-    "ALTER TABLE outcomes ADD COLUMN numerics INTEGER",
-    """
-    UPDATE outcomes SET numerics = 1
-        WHERE model IN ('mcquack', 'quack', 'vc', 'shared_vc') OR model GLOB 'mcquack.*:*'
-    """,
-)
+# The tables of each version, made by those who run these statements in turn; what was released never changes.
+_VERSIONS = ("store_1.sql", "store_2.sql")
+
+
+def _statements(file: str) -> list[str]:
+    text = files("mcquack.bench").joinpath(file).read_text(encoding="utf-8")
+    return [statement for statement in text.split(";") if statement.strip()]
+
 
 STORE = FileKind(
     application_id=0x6D63716B,  # "mcqk"
-    migrations=(executing(*_FIRST_TABLES), executing(*_NUMERICS)),
+    migrations=tuple(executing(*_statements(file)) for file in _VERSIONS),
     synchronous="NORMAL",  # what a power cut takes is run again
     noun="store",
     maker="`mcquack bench run`",
@@ -120,25 +70,19 @@ class RunRecord:
     how: HowEnded | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Tally:
-    """How many tasks were done and how many failed, over all phases and, as ``by_phase``, in each."""
+class Tally(NamedTuple):
+    """How many tasks were done and how many failed."""
 
-    done: int = 0
-    failed: int = 0
-    by_phase: Mapping[Phase, "Tally"] = field(default_factory=dict)
+    done: int
+    failed: int
 
     @property
     def total(self) -> int:
-        """Both together."""
         return self.done + self.failed
 
 
 class Store(Database):
-    """Outcomes by the ids of their tasks, what was chosen, and which runs all came from.
-
-    Whatever a call has written is there when it returns, even if the process is killed right after. One process writes
-    at a time, and any number read meanwhile. A store is used by the thread that opened it.
+    """Outcomes by the ids of their tasks, what was chosen, and which runs all came from; safe as any ``Database``.
 
     Examples
     --------
@@ -154,9 +98,10 @@ class Store(Database):
     _kind = STORE
     path: Path
 
-    def __init__(self, path: Path, connection: sqlite3.Connection, *, lock: "BaseFileLock | None" = None) -> None:
-        super().__init__(path, connection, lock=lock)
-        self._environments: dict[str, Environment] = {}
+    @cached_property
+    def _environments(self) -> dict[str, Environment]:
+        """Those that were read, by id."""
+        return {}
 
     @classmethod
     def open(cls, path: str | PathLike[str], *, write: bool = False, create: bool = False) -> Self:
@@ -186,16 +131,13 @@ class Store(Database):
         with self._transaction() as connection:
             _keep_environment(connection, outcome.environment)
             replaced = ", ".join(f"{name} = excluded.{name}" for name in columns)
-            changed = connection.execute(
-                f"{_insertion('outcomes', columns)} ON CONFLICT (id) DO UPDATE SET {replaced} WHERE failed", columns
-            ).rowcount
-            if changed:
+            end = f"ON CONFLICT (id) DO UPDATE SET {replaced} WHERE failed"
+            if _insert(connection, "outcomes", columns, end=end).rowcount:
                 connection.execute("DELETE FROM details WHERE id = ?", [task.id])
-            if changed and details is not None:
-                connection.execute("INSERT INTO details VALUES (?, ?)", [task.id, details])
+                if details is not None:
+                    connection.execute("INSERT INTO details VALUES (?, ?)", [task.id, details])
 
     def outcome(self, task_id: str, *, details: bool = True) -> Outcome | None:
-        """The outcome of a task by its id; None if it was not run."""
         found = self._rows(f"{_SELECTED[details]} WHERE outcomes.id = ?", [task_id])
         return self._outcome_of(found[0]) if found else None
 
@@ -228,46 +170,32 @@ class Store(Database):
         ids = list(dict.fromkeys(task_id for choice in self.choices().values() for task_id in choice.final_ids))
         for start in range(0, len(ids), _ROWS_AT_ONCE):
             wanted = ids[start : start + _ROWS_AT_ONCE]
-            places = ", ".join("?" * len(wanted))
-            found = {
-                row["id"]: row for row in self._rows(f"{_SELECTED[details]} WHERE outcomes.id IN ({places})", wanted)
-            }
+            query = f"{_SELECTED[details]} WHERE outcomes.id IN ({', '.join('?' * len(wanted))})"
+            found = {row["id"]: row for row in self._rows(query, wanted)}
             yield from (self._outcome_of(found[task_id]) for task_id in wanted if task_id in found)
 
     def finished_ids(self) -> set[str]:
-        """The ids of the tasks that were done."""
         return self._ids(failed=False)
 
     def failed_ids(self) -> set[str]:
-        """The ids of the tasks that failed."""
         return self._ids(failed=True)
 
-    def counts(self) -> Tally:
-        """How many tasks were done and failed."""
-        found = self._rows("SELECT phase, sum(NOT failed) AS done, sum(failed) AS failed FROM outcomes GROUP BY phase")
-        phases: dict[Phase, Tally] = {"search": Tally(), "final": Tally()}
-        phases |= {row["phase"]: Tally(done=row["done"], failed=row["failed"]) for row in found}
-        done, failed = (sum(getattr(tally, name) for tally in phases.values()) for name in ("done", "failed"))
-        return Tally(done=done, failed=failed, by_phase=phases)
+    def counts(self, *, phase: Phase | None = None) -> Tally:
+        query = "SELECT failed, count(*) FROM outcomes WHERE :phase IS NULL OR phase = :phase GROUP BY failed"
+        found = dict(map(tuple, self._rows(query, {"phase": phase})))
+        return Tally(found.get(0, 0), found.get(1, 0))
 
     def numerics(self) -> dict[int, int]:
-        """How many tasks each version of mcquack's arithmetic made; models of other libraries are not counted.
-
-        Two versions in one store mean that some rows were made before the arithmetic changed, so that their scores may
-        differ from those of a new run.
-        """
+        """How many tasks each version of mcquack's arithmetic made; scores of a new run may differ from older ones."""
         query = "SELECT numerics, count(*) AS n FROM outcomes WHERE numerics IS NOT NULL GROUP BY numerics"
         return {row["numerics"]: row["n"] for row in self._rows(query)}
 
     def choose(self, choice: Choice) -> None:
         """Keeps the choice for its dataset and model, in place of an older one."""
-        columns = {
-            "dataset": _storable(choice.dataset),
-            "model": _storable(choice.model),
-            "content": _json({**vars(choice), "settings": dict(choice.settings)}, of="the choice"),
-        }
+        content = _json({**vars(choice), "settings": dict(choice.settings)}, of="the choice")
+        columns = {"dataset": _storable(choice.dataset), "model": _storable(choice.model), "content": content}
         with self._transaction() as connection:
-            connection.execute(_insertion("choices", columns, verb="REPLACE"), columns)
+            _insert(connection, "choices", columns, verb="REPLACE")
 
     def choices(self) -> dict[tuple[str, str], Choice]:
         """The current one for each dataset and model, in their order."""
@@ -276,14 +204,13 @@ class Store(Database):
             with self._readable_content():
                 content = json.loads(row["content"])
                 # Sequences among the settings are tuples, as in the settings of a task.
-                content["settings"] = {name: _tuples(value) for name, value in content["settings"].items()}
+                content["settings"] = {name: frozen(value) for name, value in content["settings"].items()}
                 content |= {name: tuple(content[name]) for name in ("task_ids", "final_ids")}
                 choice = Choice(**content)
             found[choice.dataset, choice.model] = choice
         return found
 
     def begin_run(self, run: RunRecord) -> int:
-        """Keeps the record, and gives it its number."""
         columns = {
             "command": _storable(run.command),
             "suite": _json(dict(run.suite), of="the suite"),
@@ -294,14 +221,13 @@ class Store(Database):
         }
         with self._transaction() as connection:
             _keep_environment(connection, run.environment)
-            connection.execute(_insertion("runs", columns), columns)
-            return int(connection.execute("SELECT last_insert_rowid()").fetchone()[0])
+            return int(_insert(connection, "runs", columns).lastrowid or 0)
 
     def end_run(self, number: int, how: HowEnded) -> None:
         """Adds to the record of a run that it ended now."""
+        query = "UPDATE runs SET ended = ?, how = ? WHERE number = ?"
         with self._transaction() as connection:
-            changes = [now(), how, number]
-            n_changed = connection.execute("UPDATE runs SET ended = ?, how = ? WHERE number = ?", changes).rowcount
+            n_changed = connection.execute(query, [now(), how, number]).rowcount
         require(n_changed, "number", "that of a run that began", number)
 
     @contextmanager
@@ -324,14 +250,8 @@ class Store(Database):
         found = self._rows("SELECT * FROM runs ORDER BY number")
         with self._readable_content():
             return tuple(
-                RunRecord(
-                    **{
-                        **dict(row),
-                        "suite": json.loads(row["suite"]),
-                        "environment": self._environment(row["environment"]),
-                    }
-                )
-                for row in found
+                RunRecord(**{**row, "suite": json.loads(row["suite"]), "environment": self._environment(row)})
+                for row in map(dict, found)
             )
 
     def _ids(self, *, failed: bool) -> set[str]:
@@ -347,8 +267,7 @@ class Store(Database):
         for row in self._rows("SELECT id, task FROM outcomes WHERE numerics < ?", [versions[-1]]):
             with self._readable_content():
                 task = Task.from_json(json.loads(row["task"]))
-            newer = (replace(task, numerics=version) for version in versions if version > (task.numerics or 0))
-            if any(each.id in known for each in newer):
+            if any(replace(task, numerics=each).id in known for each in versions if each > (task.numerics or 0)):
                 found.add(row["id"])
         return found
 
@@ -357,7 +276,7 @@ class Store(Database):
         with self._readable_content():
             return Outcome(
                 task=Task.from_json(json.loads(row["task"])),
-                environment=self._environment(row["environment"]),
+                environment=self._environment(row),
                 scores=json.loads(row["scores"]),
                 seconds=json.loads(row["seconds"]),
                 n_parameters=row["n_parameters"],
@@ -367,24 +286,25 @@ class Store(Database):
                 finished_at=row["finished_at"],
             )
 
-    def _environment(self, environment_id: str) -> Environment:
-        """One object for all outcomes that share it."""
-        if environment_id not in self._environments:
-            (row,) = self._rows("SELECT facts FROM environments WHERE id = ?", [environment_id])
-            self._environments[environment_id] = Environment(json.loads(row["facts"]))
-        return self._environments[environment_id]
+    def _environment(self, row: Mapping[str, Any] | sqlite3.Row) -> Environment:
+        """The environment of a row; one object for all that share it."""
+        key = row["environment"]
+        if key not in self._environments:
+            (found,) = self._rows("SELECT facts FROM environments WHERE id = ?", [key])
+            self._environments[key] = Environment(json.loads(found["facts"]))
+        return self._environments[key]
 
 
-def _insertion(
-    table: str, columns: Mapping[str, Any], *, verb: Literal["INSERT", "INSERT OR IGNORE", "REPLACE"] = "INSERT"
-) -> str:
-    names = ", ".join(columns)
-    return f"{verb} INTO {table} ({names}) VALUES ({', '.join(f':{name}' for name in columns)})"
+def _insert(
+    connection: sqlite3.Connection, table: str, columns: Mapping[str, Any], *, verb: str = "INSERT", end: str = ""
+) -> sqlite3.Cursor:
+    values = ", ".join(f":{name}" for name in columns)
+    return connection.execute(f"{verb} INTO {table} ({', '.join(columns)}) VALUES ({values}) {end}", columns)
 
 
 def _keep_environment(connection: sqlite3.Connection, environment: Environment) -> None:
     columns = {"id": environment.id, "facts": _json(dict(environment.facts), of="the environment")}
-    connection.execute(_insertion("environments", columns, verb="INSERT OR IGNORE"), columns)
+    _insert(connection, "environments", columns, verb="INSERT OR IGNORE")
 
 
 def _storable(text: str) -> str:
@@ -402,13 +322,8 @@ def _json(value: Any, *, of: str) -> str:
 
 def _compressed(details: Mapping[str, Any]) -> bytes | None:
     """What only a look at a single task needs; None if there is nothing."""
-    if not details:
-        return None
-    try:
-        text = _json(details, of="details")
-    except InvalidInputError:
-        text = _json(_without_infinities(details), of="details")
-    return zlib.compress(text.encode(), _LEVEL)
+    text = _json(_without_infinities(details), of="details")
+    return zlib.compress(text.encode(), _LEVEL) if details else None
 
 
 def _without_infinities(value: Any) -> Any:
@@ -420,10 +335,6 @@ def _without_infinities(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_without_infinities(item) for item in value]
     return value
-
-
-def _tuples(value: Any) -> Any:
-    return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
 
 # A store as a table for other programs.
@@ -439,22 +350,23 @@ def write_parquet(store: Store, path: Path) -> None:
     """Writes one line for each task; whatever happens, ``path`` has the old file or the whole new one."""
     from pyarrow import parquet
 
-    content = io.BytesIO()
-    parquet.write_table(_table(store), content)
-    replace_file(path, content.getvalue())
+    _write(parquet.write_table, store, path)
 
 
 def write_csv(store: Store, path: Path) -> None:
     """Writes the lines of ``write_parquet`` as text; what is not known is empty."""
     from pyarrow import csv
 
+    _write(csv.write_csv, store, path)
+
+
+def _write(write_table: Callable[[Any, io.BytesIO], None], store: Store, path: Path) -> None:
     content = io.BytesIO()
-    csv.write_csv(_table(store), content)
+    write_table(_table(store), content)
     replace_file(path, content.getvalue())
 
 
 def _table(store: Store) -> Any:
-    """A pyarrow.Table of all tasks."""
     import pyarrow as pa
 
     schema = pa.schema(
@@ -477,26 +389,21 @@ def _table(store: Store) -> Any:
 
 
 def _lines(store: Store) -> Iterator[dict[str, Any]]:
+    """All that tasks and outcomes know, of which the table takes the columns that it names."""
     chosen = {task_id for choice in store.choices().values() for task_id in choice.final_ids}
     for outcome in store.outcomes(details=False, superseded=True):
         task = outcome.task
         yield {
+            **vars(task),
+            **vars(outcome),
             "id": task.id,
-            "dataset": task.dataset,
-            "data_seed": task.data_seed,
-            "model": task.model,
             "settings": json.dumps(task.to_json()["settings"]),
             "phase": task.phase,
             "split": str(task.split),
-            "seed": task.seed,
             "failed": outcome.failed,
             "chosen": task.id in chosen,
             **{column: outcome.score(part, metric) for column, (part, metric) in _SCORES.items()},
             **{column: outcome.seconds.get(stage) for column, stage in _SECONDS.items()},
-            "n_parameters": outcome.n_parameters,
-            "fingerprint": outcome.fingerprint,
             "error": outcome.reason or None,
-            "finished_at": outcome.finished_at,
             "versions": json.dumps(dict(outcome.environment.facts)),
-            "numerics": task.numerics,
         }

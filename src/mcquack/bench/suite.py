@@ -6,7 +6,7 @@ The suites that come along are the TOML files in the folder ``suites``.
 import re
 import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, fields, replace
 from fnmatch import fnmatchcase
 from importlib.resources import files
@@ -119,11 +119,9 @@ class Suite:
         return changed if datasets is None else replace(changed, datasets=chosen_names(changed.datasets, datasets))
 
     def cells(self) -> tuple[Cell, ...]:
-        """Every model on every dataset, dataset after dataset."""
         return tuple(self.cell(dataset, model) for dataset in self.datasets for model in self.models)
 
     def cell(self, dataset: str, model: str) -> Cell:
-        """One model on one dataset."""
         return Cell(
             dataset=dataset,
             model=model,
@@ -138,20 +136,17 @@ class Suite:
 
     def to_json(self) -> dict[str, Any]:
         """All that it says, as plain values, in the form that a TOML file has."""
-        plain = {name: getattr(self, name) for name, kind in _TYPES.items() if kind in (str, int)}
-        nested = {
-            name: {key: dict(value) for key, value in getattr(self, name).items()}
-            for name in ("cut", "spaces", "settings")
+        nested = {name: getattr(self, name) for name in ("cut", "spaces", "settings")}
+        tables = {
+            name: {**{key: getattr(table, key) for key in _TABLE_TYPES}, "path": str(table.path)}
+            for name, table in self.tables.items()
         }
         return {
-            **plain,
-            **{name: {key: dict(value) for key, value in tables.items()} for name, tables in nested.items()},
+            **{name: getattr(self, name) for name, kind in _TYPES.items() if kind in (str, int)},
+            **{name: {key: dict(value) for key, value in content.items()} for name, content in nested.items()},
             "datasets": list(self.datasets),
             "models": list(self.models),
-            "tables": {
-                name: {**{key: getattr(table, key) for key in _TABLE_TYPES}, "path": str(table.path)}
-                for name, table in self.tables.items()
-            },
+            "tables": tables,
         }
 
     def _resolved(self, names: Iterable[str]) -> tuple[str, ...]:
@@ -173,35 +168,30 @@ class Suite:
     def _space(self, model: str) -> SearchSpace:
         values: Mapping[str, Any] = {}
         if SearchMethod.parse(self.search).kind != "none":
-            values = self.spaces[model] if model in self.spaces else _catalogued(model, self.spaces_like or self.name)
+            entry, like = None if ":" in model else catalog.entry(model), self.spaces_like or self.name
+            if model in self.spaces:
+                values = self.spaces[model]
+            elif entry is not None and entry.suites:
+                values = entry.search_space(like if like in entry.suites else entry.suites[0]).values
         # A setting that is itself a list is one value here, not several.
         kept = {name: [value] for name, value in self.settings.get(model, {}).items()}
         return SearchSpace.of({**values, **kept})
 
     def _splits(self, dataset: str) -> tuple[Split, ...]:
-        family = ""
-        if dataset in self.tables:
+        known = None if dataset in self.tables else describe(dataset)
+        if known is None:
             has_validation = self.tables[dataset].validation > 0
         else:
-            known = describe(dataset)
             has_validation = "validation" in known.sizes and not known.validation_is_test
-            family = known.family
         if self.search_on == "validation" and has_validation:
             return (VALIDATION,)
-        sizes = self.cut.get(family, {})
+        sizes = {} if known is None else self.cut.get(known.family, {})
         return tuple(Split(kind="fold", fold=fold, n_folds=self.n_folds, **sizes) for fold in range(self.n_folds))
 
 
 # What a TOML file may say: the fields of a suite, as TOML has them.
 _KINDS: Mapping[Any, type] = {tuple: list, Mapping: dict, int: int}
 _TYPES = {each.name: _KINDS.get(get_origin(each.type) or each.type, str) for each in fields(Suite)}
-
-
-def _catalogued(model: str, suite: str) -> Mapping[str, Any]:
-    entry = None if ":" in model else catalog.entry(model)
-    if entry is None or not entry.suites:
-        return {}
-    return entry.search_space(suite if suite in entry.suites else entry.suites[0]).values
 
 
 def chosen_names(names: Iterable[str], patterns: Iterable[str]) -> tuple[str, ...]:
@@ -251,7 +241,7 @@ def suite_from_text(text: str, *, called: str, folder: Path = Path()) -> Suite:
         given = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InvalidInputError(f"{called} is no valid TOML: {error}.") from error
-    reader = _Reader(text, called=called, folder=folder)
+    reader = _Reader(KeyLines(text), called, folder)
     suite = reader.suite(given)
     reader.check_names(suite)
     return suite
@@ -259,7 +249,7 @@ def suite_from_text(text: str, *, called: str, folder: Path = Path()) -> Suite:
 
 def suite_from_json(given: Mapping[str, Any]) -> Suite:
     """The suite whose ``to_json`` this is."""
-    return _Reader(None, called="the stored suite", folder=Path()).suite(given)
+    return _Reader(None, "the stored suite", Path()).suite(given)
 
 
 def recorded_cells(runs: Sequence[RunRecord], wanted: Collection[tuple[str, str]]) -> dict[tuple[str, str], Cell]:
@@ -283,19 +273,9 @@ def recorded_cells(runs: Sequence[RunRecord], wanted: Collection[tuple[str, str]
 def cells_to_retry(
     store: Store, *, models: Collection[str] | None = None, patterns: Collection[str] | None = None
 ) -> tuple[list[Cell], list[Task], list[Task]]:
-    """What to run so that the failed tasks of a store are tried again.
+    """The cells to run again, the failed tasks that they may ask for, and those that no recorded run asks for any more.
 
-    Parameters
-    ----------
-    store
-        One in which at least one run was begun.
-    models, patterns
-        Only failures of these models, and on datasets that fit these patterns; None for all.
-
-    Returns
-    -------
-    tuple
-        The cells to run, the failed tasks that they may ask for, and those that no recorded run asks for any more.
+    Of the failures in the store only those of these models, and on datasets that fit these patterns; None for all.
     """
     runs = store.runs()
     if not runs:
@@ -324,13 +304,13 @@ def cells_to_retry(
     return [cell for pair, cell in cells.items() if pair in pairs], again, left
 
 
+@dataclass(frozen=True)
 class _Reader:
     """Checks the values of one file and knows where each stands; what has no text has no lines either."""
 
-    def __init__(self, text: str | None, *, called: str, folder: Path) -> None:
-        self.lines = None if text is None else KeyLines(text)
-        self.called = called
-        self.folder = folder
+    lines: "KeyLines | None"
+    called: str
+    folder: Path
 
     def suite(self, given: Mapping[str, Any]) -> Suite:
         self._check_keys(given, _TYPES, required=_REQUIRED)
@@ -427,12 +407,8 @@ class KeyLines:
         """The line that a message is about: of the key with which it begins, or of the text that it quotes."""
         named = message.partition(" ")[0]
         by_name = (number for key, number in self._lines.items() if key[-1] == named)
-        by_text = (
-            number
-            for text in re.findall(r"'([^']+)'", message)
-            for number, line in enumerate(self._text, start=1)
-            if text in line
-        )
+        quoted = re.findall(r"'([^']+)'", message)
+        by_text = (number for text in quoted for number, line in enumerate(self._text, start=1) if text in line)
         return next(by_name, None) or next(by_text, 1)
 
 
@@ -440,25 +416,20 @@ def _key_lines(lines: list[str]) -> Iterator[tuple[Key, int]]:
     table: Key = ()
     for number, line in enumerate(lines, start=1):
         if line.lstrip().startswith("["):
-            header = _path(line)
-            if header is not None:
+            if header := _path(line):
                 table = header
                 yield table, number
-        elif "=" in line:
-            # The value may go on for lines, but the key does not.
-            key = _path(f"{line.partition('=')[0]} = 0")
-            if key is not None:
-                yield (*table, *key), number
+        # The value may go on for lines, but the key does not.
+        elif "=" in line and (key := _path(f"{line.partition('=')[0]} = 0")):
+            yield (*table, *key), number
 
 
-def _path(line: str) -> Key | None:
-    """The names in a line that is a header or an entry by itself; None for other lines, as the inner ones of a list."""
-    try:
-        found: Any = tomllib.loads(line)
-    except tomllib.TOMLDecodeError:
-        return None
+def _path(line: str) -> Key:
+    """The names in a line that is a header or an entry by itself; none in others, as the inner ones of a list."""
     names: list[str] = []
-    while isinstance(found, Mapping) and found:
-        name, found = next(iter(found.items()))
-        names.append(name)
-    return tuple(names) or None
+    with suppress(tomllib.TOMLDecodeError):
+        found: Any = tomllib.loads(line)
+        while isinstance(found, Mapping) and found:
+            name, found = next(iter(found.items()))
+            names.append(name)
+    return tuple(names)

@@ -137,7 +137,7 @@ class Task:
 
     def __post_init__(self) -> None:
         # Lists become tuples, so that a task read from JSON equals the one that was written.
-        settings = tuple(sorted((name, _frozen(value)) for name, value in self.settings))
+        settings = tuple(sorted((name, frozen(value)) for name, value in self.settings))
         object.__setattr__(self, "settings", settings)
         numerics = (self.numerics or NUMERICS) if _is_computed_here(self.model) else None
         object.__setattr__(self, "numerics", numerics)
@@ -149,7 +149,6 @@ class Task:
 
     @property
     def phase(self) -> Phase:
-        """Whether its score chooses settings, or is what is reported."""
         return self.split.phase
 
     @cached_property
@@ -163,7 +162,6 @@ class Task:
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
     def to_json(self) -> dict[str, Any]:
-        """All fields as plain values."""
         table = self.table
         return {
             "dataset": self.dataset,
@@ -179,16 +177,13 @@ class Task:
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> Self:
         """The task that ``to_json`` wrote; without a version it is one of version 1."""
-        table = fields["table"]
         try:
+            table = fields["table"]
             return cls(
-                dataset=fields["dataset"],
-                data_seed=fields["data_seed"],
+                **{name: fields[name] for name in ("dataset", "data_seed", "model", "seed")},
                 table=None if table is None else TableSource(**{**table, "path": Path(table["path"])}),
-                model=fields["model"],
                 settings=tuple(fields["settings"].items()),
                 split=Split(**fields["split"]),
-                seed=fields["seed"],
                 numerics=fields.get("numerics", 1),
             )
         except (KeyError, TypeError) as error:
@@ -204,8 +199,9 @@ def _is_computed_here(model: str) -> bool:
     return model in catalog.names("quantum") or (model.startswith("mcquack.") and ":" in model)
 
 
-def _frozen(value: Any) -> Any:
-    return tuple(map(_frozen, value)) if isinstance(value, list | tuple) else value
+def frozen(value: Any) -> Any:
+    """The value with tuples in place of lists, however deep."""
+    return tuple(map(frozen, value)) if isinstance(value, list | tuple) else value
 
 
 def _thawed(value: Any) -> Any:

@@ -8,24 +8,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.console import JustifyMethod
 
+from mcquack import bench as laboratory  # what runs a benchmark loads on first use: it would delay every --help
 from mcquack.bench.progress import Facts, Progress, store_facts
 from mcquack.cli import console as exit_codes
 from mcquack.cli.bench_progress import counted, metric_name, shown
-from mcquack.cli.console import Json, bare_table, check_can_write, plain_console, tab_separated, tell
+from mcquack.cli.console import Json, check_can_write, plain_console, show_rows, tab_separated, tell
 from mcquack.cli.datasets import DataDir, loaded
 from mcquack.datasets.files import places
 
 if TYPE_CHECKING:
-    from mcquack.bench.executors import Executor
     from mcquack.bench.plan import Cell
-    from mcquack.bench.store import Store
-    from mcquack.bench.suite import Suite
-
-# What runs a benchmark is imported by the verbs that need it: it would delay every --help.
 
 StoreFile = Annotated[Path, typer.Argument(help="A store that mcquack bench run has written.", metavar="STORE")]
 Models = Annotated[
@@ -56,7 +53,7 @@ Dask = Annotated[
 ]
 
 _SHOWN_FAILURES = 10
-_COUNTS = ("n_done", "n_failed", "n_seeds_done", "n_seeds")
+_COLUMNS = ("dataset", "model", "n_done", "n_failed", "n_seeds_done", "n_seeds")
 _SCORES = ("metric", "validation", "test", "spread")
 
 
@@ -79,39 +76,30 @@ class Workers:
             raise typer.BadParameter("a cluster at an address has its own number of workers.", param_hint="--jobs")
 
     def fetch_missing(self, cells: "Iterable[Cell]") -> None:
-        """Sees to it that the files of all datasets are there, as far as the workers are on this machine."""
-        if self.dask in (None, "local"):
-            fetch_missing(cells, data_dir=self.data_dir)
+        """Downloads once what all workers on this machine would ask for at the same time, and refuses what nobody has.
 
-    def executor(self) -> "Executor":
+        Else every task on such a dataset would fail by itself.
+        """
+        from mcquack.bench.samples import describe
+
+        if self.dask not in (None, "local"):
+            return
+        status = places(self.data_dir).status
+        wanted = (describe(name) for name in dict.fromkeys(cell.dataset for cell in cells if cell.table is None))
+        # Many datasets share their files.
+        for sources, description in {description.sources: description for description in wanted}.items():
+            if status(sources) in ("download", "by hand"):
+                tell(f"Fetching {description.name} …")
+                loaded(description.name, data_dir=self.data_dir)
+
+    def executor(self) -> "laboratory.Executor":
         """New workers, to be closed by whoever asks for them."""
         from loky import cpu_count
 
-        jobs = self.jobs or cpu_count()
-        data_dir = None if self.data_dir is None else str(self.data_dir)
+        jobs, data_dir = self.jobs or cpu_count(), None if self.data_dir is None else str(self.data_dir)
         if self.dask is None:
-            from mcquack.bench.executors import LocalExecutor
-
-            return LocalExecutor(jobs=jobs, data_dir=data_dir)
-        from mcquack.bench.cluster import DaskExecutor
-
-        return DaskExecutor(self.dask, jobs=jobs, data_dir=data_dir)
-
-
-def fetch_missing(cells: Iterable["Cell"], *, data_dir: Path | None) -> None:
-    """Downloads once what all workers would ask for at the same time, and refuses what cannot be had.
-
-    Else every task on such a dataset would fail by itself.
-    """
-    from mcquack.bench.samples import describe
-
-    status = places(data_dir).status
-    wanted = (describe(name) for name in dict.fromkeys(cell.dataset for cell in cells if cell.table is None))
-    # Many datasets share their files.
-    for sources, description in {description.sources: description for description in wanted}.items():
-        if status(sources) in ("download", "by hand"):
-            tell(f"Fetching {description.name} …")
-            loaded(description.name, data_dir=data_dir)
+            return laboratory.LocalExecutor(jobs=jobs, data_dir=data_dir)
+        return laboratory.DaskExecutor(self.dask, jobs=jobs, data_dir=data_dir)
 
 
 def run(
@@ -150,31 +138,27 @@ def run(
     Examples: mcquack bench run real-world --jobs 2, or
     mcquack bench run qml --datasets 'mnist*' --models mcquack,svc --search random:30 --store small.sqlite
     """
-    from mcquack.bench.store import Store
-    from mcquack.bench.suite import read_suite
-
     workers = Workers(jobs=jobs, dask=dask, data_dir=data_dir)
-    chosen = read_suite(suite).with_(models=listed(models), datasets=listed(datasets), search=search, seeds=seeds)
+    named = {"models": listed(models), "datasets": listed(datasets)}
+    chosen = laboratory.read_suite(suite).with_(**named, search=search, seeds=seeds)
     path = store or Path(f"{chosen.name}.sqlite")
     if dry_run:
         _tell_size(chosen, path)
         return
     cells = chosen.cells()
     workers.fetch_missing(cells)
-    with Store.open(path, write=True, create=True) as opened:
+    with laboratory.Store.open(path, write=True, create=True) as opened:
         _run_to_the_end(cells, opened, workers=workers, arguments=context.obj, suite=chosen.to_json())
 
 
-def _tell_size(suite: "Suite", path: Path) -> None:
+def _tell_size(suite: "laboratory.Suite", path: Path) -> None:
     n_most = Progress.before(suite.cells()).n_most
     typer.echo(
         f"{suite.name}: {counted(len(suite.datasets), 'dataset')}, {counted(len(suite.models), 'model')}, "
         f"search {suite.search}, {counted(suite.seeds, 'seed')}: at most {counted(n_most, 'task')}."
     )
     if path.exists():
-        from mcquack.bench.store import Store
-
-        with Store.open(path) as opened:
+        with laboratory.Store.open(path) as opened:
             counts = opened.counts()
         typer.echo(f"{path} has {counted(counts.done, 'task')} done, {counts.failed:,} failed.")
 
@@ -202,10 +186,9 @@ def retry(
         raise typer.BadParameter("say what to run again; there is --failed.", param_hint="--failed")
     workers = Workers(jobs=jobs, dask=dask, data_dir=data_dir)
 
-    from mcquack.bench.store import Store
     from mcquack.bench.suite import cells_to_retry
 
-    with Store.open(store, write=True) as opened:
+    with laboratory.Store.open(store, write=True) as opened:
         cells, again, left = cells_to_retry(opened, models=listed(models), patterns=listed(datasets))
         if left:
             tell(f"No recorded run asks any more for {counted(len(left), 'failed task')}: left alone.")
@@ -221,7 +204,7 @@ def retry(
 
 def _run_to_the_end(
     cells: "Sequence[Cell]",
-    store: "Store",
+    store: "laboratory.Store",
     *,
     workers: Workers,
     arguments: Sequence[str],
@@ -229,21 +212,18 @@ def _run_to_the_end(
     retry_failed: bool = False,
 ) -> None:
     """Runs what the store lacks and shows it; leaves by the exit code that tells how it ended."""
-    from mcquack.bench.runner import run
-    from mcquack.bench.store import RunRecord
-
     progress = Progress.before(cells)
     n_datasets, n_models = (len(set(names)) for names in zip(*progress.cells, strict=True))
     tell(
         f"{counted(n_datasets, 'dataset')}, {counted(n_models, 'model')}: at most {counted(progress.n_most, 'task')}, "
         f"results go to {store.path}."
     )
-    record = RunRecord(command=shlex.join(["mcquack", *arguments]), suite=suite)
+    record = laboratory.RunRecord(command=shlex.join(["mcquack", *arguments]), suite=suite)
     try:
         with (
             store.recorded(record),
             workers.executor() as executor,
-            closing(run(cells, store, executor, retry_failed=retry_failed)) as events,
+            closing(laboratory.run(cells, store, executor, retry_failed=retry_failed)) as events,
         ):
             for latest in shown(events, progress, executor=executor):
                 progress = latest
@@ -254,22 +234,22 @@ def _run_to_the_end(
 
 
 def _tell_result(progress: Progress, path: Path) -> None:
-    tell(f"{counted(progress.n_done, 'task')} done{_before(progress.n_known_done)}.")
+    done, failed = (
+        f", {n_known:,} of them before" if n_known else ""
+        for n_known in (progress.n_known_done, progress.n_known_failed)
+    )
+    tell(f"{counted(progress.n_done, 'task')} done{done}.")
     if progress.best():
         tell(f"Read what came of it with: mcquack report {path} --out {path.stem}-report")
     if progress.n_without_choice:
         tell(f"No settings could be chosen for {counted(progress.n_without_choice, 'pair')} of a model and a dataset.")
     if progress.n_failed:
         tell(
-            f"{counted(progress.n_failed, 'task')} failed{_before(progress.n_known_failed)}: "
+            f"{counted(progress.n_failed, 'task')} failed{failed}: "
             f"mcquack bench status {path} tells why, mcquack bench retry {path} --failed runs them again."
         )
     if progress.n_failed or progress.n_without_choice:
         raise typer.Exit(exit_codes.SOME_TASKS_FAILED)
-
-
-def _before(n_known: int) -> str:
-    return f", {n_known:,} of them before" if n_known else ""
 
 
 def export(
@@ -282,14 +262,13 @@ def export(
 
     Example: mcquack bench export real-world.sqlite --parquet real-world.parquet
     """
-    from mcquack.bench.store import Store, write_csv, write_parquet
-
-    outs = {write: out for write, out in ((write_parquet, parquet), (write_csv, csv)) if out is not None}
+    writers = {laboratory.write_parquet: parquet, laboratory.write_csv: csv}
+    outs = {write: out for write, out in writers.items() if out is not None}
     if not outs:
         raise typer.BadParameter("name the file to write.", param_hint="--parquet, --csv")
     for out in outs.values():
         check_can_write(out, overwrite=force, inputs=[store], regular=True)
-    with Store.open(store) as opened:
+    with laboratory.Store.open(store) as opened:
         for write, out in outs.items():
             write(opened, out.resolve())  # a link stays a link
         tell(f"In {' and '.join(map(str, outs.values()))}: {counted(opened.counts().total, 'task')}.")
@@ -304,9 +283,7 @@ def status(store: StoreFile, as_json: Json = False) -> None:
 
     Examples: mcquack bench status real-world.sqlite, or mcquack bench status real-world.sqlite --json
     """
-    from mcquack.bench.store import Store
-
-    with Store.open(store) as opened:
+    with laboratory.Store.open(store) as opened:
         facts = store_facts(opened)
     if as_json:
         typer.echo(json.dumps(facts, indent=2, allow_nan=False))
@@ -342,7 +319,7 @@ def _summary(facts: Facts) -> Iterator[str]:
 
 
 def _fields(cell: Facts) -> Iterator[object]:
-    for name in ("dataset", "model", *_COUNTS, *_SCORES):
+    for name in (*_COLUMNS, *_SCORES):
         value = cell[name]
         yield "" if value is None else f"{value:.6g}" if isinstance(value, float) else value
 
@@ -351,16 +328,14 @@ def _print_scores(cells: Sequence[Facts]) -> None:
     """Datasets down, models across."""
     texts = {(cell["dataset"], cell["model"]): _score_text(cell) for cell in cells}
     datasets, models = (dict.fromkeys(names) for names in zip(*texts, strict=True)) if texts else ((), ())
-    table = bare_table()
-    table.add_column("dataset", no_wrap=True)
-    for model in models:
-        table.add_column(model, justify="right")
-    for dataset in datasets:
-        table.add_row(dataset, *(texts.get((dataset, model), "") for model in models))
-    console = plain_console()
-    console.print(table)
+    show_rows(
+        {"dataset": "left", **dict.fromkeys(models, "right")},
+        [(dataset, *(texts.get((dataset, model), "") for model in models)) for dataset in datasets],
+    )
     metrics = ", ".join(dict.fromkeys(metric_name(cell["metric"]) for cell in cells if cell["metric"]))
-    console.print(f"\nMean {metrics or 'score'} on the test part, in brackets if seeds are missing.", style="dim")
+    plain_console().print(
+        f"\nMean {metrics or 'score'} on the test part, in brackets if seeds are missing.", style="dim"
+    )
 
 
 def _score_text(cell: Facts) -> str:
@@ -379,9 +354,7 @@ def suites(as_json: Json = False) -> None:
 
     Examples: mcquack bench suites, or mcquack bench suites --json
     """
-    from mcquack.bench.suite import BUILT_IN, read_suite
-
-    found = [_suite_facts(read_suite(name)) for name in BUILT_IN]
+    found = [_suite_facts(laboratory.read_suite(name)) for name in laboratory.BUILT_IN]
     if as_json:
         typer.echo(json.dumps(found, indent=2))
     elif sys.stdout.isatty():
@@ -391,7 +364,7 @@ def suites(as_json: Json = False) -> None:
         typer.echo(tab_separated(each.values() for each in plain))
 
 
-def _suite_facts(suite: "Suite") -> Facts:
+def _suite_facts(suite: "laboratory.Suite") -> Facts:
     return {
         "name": suite.name,
         "title": suite.title,
@@ -404,16 +377,13 @@ def _suite_facts(suite: "Suite") -> Facts:
 
 
 def _print_suites(found: Sequence[Facts]) -> None:
-    table = bare_table()
-    for title in ("name", "datasets", "search", "seeds", "tasks", "models"):
-        side: Literal["left", "right"] = "right" if title in ("datasets", "seeds", "tasks") else "left"
-        table.add_column(title, justify=side, no_wrap=title != "models")
-    for facts in found:
-        numbers = (str(len(facts["datasets"])), facts["search"], str(facts["seeds"]), f"{facts['most_tasks']:,}")
-        table.add_row(facts["name"], *numbers, ", ".join(facts["models"]))
-    console = plain_console()
-    console.print(table)
-    console.print("\nTasks: at most. mcquack bench run NAME runs one, or a part of it.", style="dim")
+    columns: dict[str, JustifyMethod] = {"name": "left", "datasets": "right", "search": "left", "seeds": "right"}
+    rows = []
+    for each in found:
+        start = (each["name"], len(each["datasets"]), each["search"], each["seeds"])
+        rows.append((*start, f"{each['most_tasks']:,}", ", ".join(each["models"])))
+    show_rows({**columns, "tasks": "right", "models": "left"}, rows)
+    plain_console().print("\nTasks: at most. mcquack bench run NAME runs one, or a part of it.", style="dim")
 
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="markdown")

@@ -35,9 +35,9 @@ def shown(
     """Shows on stderr how far a run is, and hands on what each event makes of it."""
     console = Console(stderr=True, markup=False, emoji=False, highlight=False)
     steps = _steps(events, start, executor=executor)
-    if console.is_interactive:
-        return _with_live_view(steps, start, clock=clock, console=console)
-    return _with_lines(steps, clock=clock)
+    if not console.is_interactive:
+        return _with_lines(steps, clock=clock)
+    return _with_live_view(steps, start, clock=clock, console=console)
 
 
 def _steps(events: Iterable["Event"], progress: Progress, *, executor: "Executor") -> Iterator[Step]:
@@ -76,18 +76,14 @@ def live_view(progress: Progress, *, elapsed: float, height: int) -> RenderableT
     """Bar, numbers, what runs now, and who leads where, as far as the terminal has room."""
     n_rows = max(height - _LINES_ABOVE_DATASETS, 2 * _LEAST_SHOWN)
     running = progress.running[: n_rows - _LEAST_SHOWN]
+    bar = Table.grid()  # a bar alone would leave its line open
+    bar.add_row(ProgressBar(total=max(progress.n_most, 1), completed=progress.n_ended, width=_WIDEST_BAR))
     return Group(
-        _bar(progress),
+        bar,
         *map(Text, (" · ".join(facts) for facts in (_counts(progress), _times(progress, elapsed=elapsed)))),
         *(Text(str(task), style="dim", no_wrap=True, overflow="ellipsis") for task in running),
         *_leaders(progress, n_rows=n_rows - len(running)),
     )
-
-
-def _bar(progress: Progress) -> Table:
-    grid = Table.grid()  # a bar alone would leave its line open
-    grid.add_row(ProgressBar(total=max(progress.n_most, 1), completed=progress.n_ended, width=_WIDEST_BAR))
-    return grid
 
 
 def _leaders(progress: Progress, *, n_rows: int) -> Iterator[Table]:
@@ -119,7 +115,6 @@ def _times(progress: Progress, *, elapsed: float) -> Iterator[str]:
 
 
 def _notes(event: "Event", progress: Progress) -> Iterator[str]:
-    """What should not go by unseen."""
     if event.kind == "stopping":
         yield "Stopping: the tasks that run are waited for and kept. Ctrl-C again stops at once."
     elif event.kind == "lost":

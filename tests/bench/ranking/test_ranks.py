@@ -18,7 +18,6 @@ from mcquack.bench.ranking import (
     score_table,
     scores_by_size,
     standings,
-    standings_by_family,
     win_matrix,
 )
 from mcquack.bench.ranking.ranks import t_interval
@@ -199,7 +198,8 @@ def test_each_family_has_its_own_leaderboard():
         cell("y1", "b", 0.8, family="y"),
         cell("y1", "c", 0.7, family="y"),
     ]
-    boards = standings_by_family(score_table(cells))
+    table = score_table(cells)
+    boards = {family: standings(table.of_family(family)) for family in ("x", "y")}
     assert {family: [line.contender.model for line in lines] for family, lines in boards.items()} == {
         "x": ["a", "b"],
         "y": ["b", "c", "a"],
@@ -209,7 +209,6 @@ def test_each_family_has_its_own_leaderboard():
 
 def test_nothing_stands_nowhere():
     assert standings(score_table([])) == ()
-    assert standings_by_family(score_table([])) == {}
 
 
 @given(means=score_matrices())

@@ -11,13 +11,9 @@
 from mcquack.bench.ranking.published import QNN_FAMILY, published_scores, read_published
 from mcquack.bench.ranking.ranks import (
     Comparison,
-    FriedmanTest,
     Interval,
-    Scale,
     SizeCurve,
-    SizePoint,
     Standing,
-    Ties,
     WinMatrix,
     average_ranks,
     bootstrap_intervals,
@@ -27,20 +23,18 @@ from mcquack.bench.ranking.ranks import (
     ranks,
     scores_by_size,
     standings,
-    standings_by_family,
     win_matrix,
 )
 from mcquack.bench.ranking.scores import (
     OWN_FAMILY,
     CellScores,
     Contender,
-    FinalOutcomes,
-    Key,
     ScoreTable,
     cell_scores,
     family_and_size,
     model_titles,
     score_table,
+    scores_of,
 )
 
 __all__ = [
@@ -49,16 +43,10 @@ __all__ = [
     "CellScores",
     "Comparison",
     "Contender",
-    "FinalOutcomes",
-    "FriedmanTest",
     "Interval",
-    "Key",
-    "Scale",
     "ScoreTable",
     "SizeCurve",
-    "SizePoint",
     "Standing",
-    "Ties",
     "WinMatrix",
     "average_ranks",
     "bootstrap_intervals",
@@ -73,7 +61,7 @@ __all__ = [
     "read_published",
     "score_table",
     "scores_by_size",
+    "scores_of",
     "standings",
-    "standings_by_family",
     "win_matrix",
 ]

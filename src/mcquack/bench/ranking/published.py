@@ -1,7 +1,4 @@
-"""Scores that others published: those of the QML benchmark suite, with their known fault mended, and tables of yours.
-
-The former are by Bowles, Ahmed and Schuld (2024).
-"""
+"""Scores that others published: of the QML suite (Bowles, Ahmed, Schuld 2024), with a known fault mended, or tables."""
 
 import csv
 import gzip
@@ -9,7 +6,7 @@ import io
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar, get_args
+from typing import Any, get_args
 
 from mcquack import datasets
 from mcquack.bench.outcome import METRICS, Part
@@ -19,7 +16,7 @@ from mcquack.datasets.files import DataFile, Source, places
 from mcquack.errors import InvalidInputError, InvalidTableError
 
 SOURCE = "Bowles et al. 2024"
-
+# Their quantum neural networks and the classical network beside them: whom the paper compares McQuack with.
 QNN_FAMILY = (
     "MLPClassifier",
     "DressedQuantumCircuitClassifier",
@@ -30,26 +27,16 @@ QNN_FAMILY = (
     "CircuitCentricClassifier",
     "TreeTensorClassifier",
 )
-"""Their quantum neural networks and the classical network beside them: whom the paper compares McQuack with."""
-
 CORRECTED = "test scores corrected: the published ones are of the training part"
 LEFT_OUT = "test scores left out: the published ones are of the training part"
 
-_FOLDER = "qml_benchmarks/scores"
-_SCORES = DataFile(
-    name="final_scores.csv.gz",
-    folder=_FOLDER,
-    checksum="sha256:e3b28463b3fdcf118790ba9516541c49c133c58dab3cb90d0085afaee5528fbf",
-    n_bytes=59_700,
+_FILES = tuple(
+    DataFile(name=name, folder="qml_benchmarks/scores", checksum=f"sha256:{digest}", n_bytes=n_bytes)
+    for name, digest, n_bytes in (
+        ("final_scores.csv.gz", "e3b28463b3fdcf118790ba9516541c49c133c58dab3cb90d0085afaee5528fbf", 59_700),
+        ("reruns_two_curves_diff.csv", "342b63fbc4179f53104b57b64712be17cdefe2ad44ca4c7e26f1dd6a74d302ee", 4_853),
+    )
 )
-_RERUNS = DataFile(
-    name="reruns_two_curves_diff.csv",
-    folder=_FOLDER,
-    checksum="sha256:342b63fbc4179f53104b57b64712be17cdefe2ad44ca4c7e26f1dd6a74d302ee",
-    n_bytes=4_853,
-)
-
-
 _Pair = tuple[str, str]  # a dataset and a model
 _Rows = Mapping[_Pair, Sequence[Mapping[str, str]]]  # the lines of a file, one for each seed in its order
 
@@ -75,7 +62,7 @@ def published_scores(
     tuple of CellScores
         One for each dataset and model, with the publication as its source.
     """
-    source = Source(title="tidied scores of the QML benchmark suite", files=(_SCORES, _RERUNS), read=_by_cell)
+    source = Source(title="tidied scores of the QML benchmark suite", files=_FILES, read=_by_cell)
     _, (rows, reruns) = places(data_dir).read((source,), wanted_for="a ranking beside the published models")
     known = dict.fromkeys(model for _, model in rows)
     unknown = sorted(set(models or ()) - set(known))
@@ -125,8 +112,6 @@ def _cell(lines: Sequence[Mapping[str, str]], *, rerun: Sequence[Mapping[str, st
 
 
 COLUMNS = ("dataset", "model", "part", "metric", "mean", "std", "n_parameters", "source")
-
-Name = TypeVar("Name", bound=str)
 _Score = tuple[float, float, int | None]  # mean, standard deviation and number of parameters
 
 
@@ -152,10 +137,10 @@ def read_published(path: str | Path) -> tuple[CellScores, ...]:
             what = f"{model} on {dataset} ({' '.join(key)})"
             raise InvalidTableError(f"{path}, line {number}: {what} was there before; keep one of the two.")
         scores[key] = score
-    models: dict[str, list[str]] = {}
-    for _, model, source in cells:
-        models.setdefault(source, []).append(model)
-    titles = {source: model_titles(names) for source, names in models.items()}
+    titles = {
+        source: model_titles(model for _, model, its_source in cells if its_source == source)
+        for source in {source for _, _, source in cells}
+    }
     found = []
     for (dataset, model, source), scores in cells.items():
         family, size = family_and_size(dataset)
@@ -183,39 +168,34 @@ def _lines(path: Path) -> Iterator[tuple[int, tuple[str, str, str], Key, _Score]
         raise InvalidTableError(f"{path} cannot be read: {error.strerror}; name a CSV file.") from error
     except UnicodeDecodeError as error:
         raise InvalidTableError(f"{path} is not UTF-8; save it as CSV in that encoding.") from error
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    reader = csv.DictReader(io.StringIO(text, newline=""), restval="", strict=True)
     try:
-        header = [name.strip() for name in next(reader, [])]
-        missing = [name for name in COLUMNS if name not in header]
+        reader.fieldnames = [name.strip() for name in reader.fieldnames or ()]
+        missing = [name for name in COLUMNS if name not in reader.fieldnames]
         if missing:
             raise ValueError(
                 f"there is no column {' and '.join(missing)}; the first line must name {', '.join(COLUMNS)}."
             )
-        for cells in reader:
-            if not cells:  # a blank line is none
-                continue
-            given = dict(zip(header, cells, strict=False))
-            texts = {name: given.get(name, "").strip() for name in COLUMNS}
-            whose = (_filled(texts, "dataset"), _filled(texts, "model"), _filled(texts, "source"))
+        for line in reader:
+            texts = {name: line[name].strip() for name in COLUMNS}
+            for column in ("dataset", "model", "source"):
+                if not texts[column]:
+                    raise ValueError(f"{column} is empty; every line needs one.")
+            n_parameters = texts["n_parameters"]
+            if n_parameters and not n_parameters.isdecimal():
+                raise ValueError(f"n_parameters must be a whole number or empty, got {n_parameters!r}.")
             key: Key = (_one_of(get_args(Part), texts, "part"), _one_of(METRICS, texts, "metric"))
-            score = (_share(texts, "mean"), _share(texts, "std"), _count(texts, "n_parameters"))
-            yield reader.line_num, whose, key, score
+            score = (_share(texts, "mean"), _share(texts, "std"), int(n_parameters) if n_parameters else None)
+            yield reader.reader.line_num, (texts["dataset"], texts["model"], texts["source"]), key, score
     except (ValueError, csv.Error) as error:
-        raise InvalidTableError(f"{path}, line {reader.line_num}: {error}") from error
+        raise InvalidTableError(f"{path}, line {reader.reader.line_num}: {error}") from error
 
 
-def _filled(texts: Mapping[str, str], column: str) -> str:
-    if not texts[column]:
-        raise ValueError(f"{column} is empty; every line needs one.")
+def _one_of(known: Sequence[Any], texts: Mapping[str, str], column: str) -> Any:
+    if texts[column] not in known:
+        hint = did_you_mean(texts[column], known, otherwise=f"there are {', '.join(known)}.")
+        raise ValueError(f"no {column} is named {texts[column]!r}; {hint}")
     return texts[column]
-
-
-def _one_of(known: tuple[Name, ...], texts: Mapping[str, str], column: str) -> Name:
-    for name in known:
-        if name == texts[column]:
-            return name
-    hint = did_you_mean(texts[column], known, otherwise=f"there are {', '.join(known)}.")
-    raise ValueError(f"no {column} is named {texts[column]!r}; {hint}")
 
 
 def _share(texts: Mapping[str, str], column: str) -> float:
@@ -227,11 +207,3 @@ def _share(texts: Mapping[str, str], column: str) -> float:
     if not 0 <= number <= 1:
         raise ValueError(f"{column} must be a number from 0 to 1, got {texts[column]!r}.")
     return number
-
-
-def _count(texts: Mapping[str, str], column: str) -> int | None:
-    if not texts[column]:
-        return None
-    if not texts[column].isdecimal():
-        raise ValueError(f"{column} must be a whole number or empty, got {texts[column]!r}.")
-    return int(texts[column])

@@ -5,7 +5,7 @@ Averages of ranks are normalised as the QML benchmark suite does it; the tests a
 
 import math
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
@@ -21,20 +21,13 @@ from mcquack.checks import is_whole_number, require
 from mcquack.errors import InvalidInputError
 from mcquack.randomness import stream
 
+# Equal scores have the smallest of their ranks, or share the mean of them.
 Ties = Literal["min", "average"]
-"""Equal scores have the smallest of their ranks, or share the mean of them."""
-
+# Of K models, "share" is rank / K, as the QML benchmark suite has it; "unit" is (rank − 1) / (K − 1), from 0 to 1.
 Scale = Literal["share", "unit"]
-"""Of K models, "share" is rank / K, as the QML benchmark suite has it; "unit" is (rank − 1) / (K − 1), from 0 to 1."""
-
-FEWEST_RESAMPLES = 100
-"""Fewer would leave two or three beyond each end; with so many, every dataset is drawn at least once."""
-
-FEWEST_DATASETS = 5
-"""Of fewer, resamples are nearly all alike, and an interval would say that there is no doubt."""
-
-SCORE_DECIMALS = 8
-"""Means are rounded before they are compared: the noise of floating point breaks no tie."""
+FEWEST_RESAMPLES = 100  # fewer would leave two or three beyond each end; with so many, every dataset is drawn
+FEWEST_DATASETS = 5  # of fewer, resamples are nearly all alike, and an interval would say that there is no doubt
+SCORE_DECIMALS = 8  # means are rounded before they are compared: the noise of floating point breaks no tie
 
 
 def ranks(table: ScoreTable, *, ties: Ties = "min") -> FloatArray:
@@ -49,9 +42,7 @@ def normalised_ranks(table: ScoreTable, *, ties: Ties = "min", scale: Scale = "s
     """Ranks (D, K) made comparable between datasets on which different numbers of contenders have a score."""
     require(scale in ("share", "unit"), "scale", "share or unit", scale)
     found, n_contenders = ranks(table, ties=ties), table.is_there.sum(axis=1, keepdims=True)
-    normalised: FloatArray = found / n_contenders
-    if scale == "unit":
-        normalised = (found - 1) / np.maximum(n_contenders - 1, 1)
+    normalised: FloatArray = found / n_contenders if scale == "share" else (found - 1) / np.maximum(n_contenders - 1, 1)
     return normalised
 
 
@@ -97,19 +88,17 @@ def bootstrap_intervals(
     n_datasets = len(table.datasets)
     if n_datasets < FEWEST_DATASETS:
         return (None,) * len(table.contenders)
-    draws = stream(seed, "bootstrap of average ranks").multinomial(
-        n_datasets, np.full(n_datasets, 1 / n_datasets), size=n_resamples
-    )
-    weights = draws.astype(np.float64)  # products of whole numbers take far longer
+    shares = np.full(n_datasets, 1 / n_datasets)
+    draws = stream(seed, "bootstrap of average ranks").multinomial(n_datasets, shares, size=n_resamples)
     # Two products in place of a loop: how often a dataset was drawn is its weight in the mean.
+    weights = draws.astype(np.float64)  # products of whole numbers take far longer
     totals = weights @ np.nan_to_num(normalised_ranks(table, ties=ties, scale=scale))
     counts = weights @ table.is_there
     means = np.divide(totals, counts, out=np.full(totals.shape, np.nan), where=counts > 0)
     lows, highs = np.nanquantile(means, [(1 - level) / 2, (1 + level) / 2], axis=0)
-    ends = zip(lows.tolist(), highs.tolist(), table.n_datasets, strict=True)
     return tuple(
         Interval(low=low, high=high, level=level) if n_scores >= FEWEST_DATASETS else None
-        for low, high, n_scores in ends
+        for low, high, n_scores in zip(lows.tolist(), highs.tolist(), table.n_datasets, strict=True)
     )
 
 
@@ -130,7 +119,6 @@ class Standing:
 
     @property
     def n_first(self) -> int:
-        """On how many datasets nobody is better."""
         return self.rank_counts[0]
 
 
@@ -174,7 +162,6 @@ def standings(
     if not intervals:
         return ()
     averages, scores = average_ranks(table, ties=ties, scale=scale), np.nanmean(table.means, axis=0)
-    counts = rank_counts(table)
     lines = [
         Standing(
             contender=contender,
@@ -182,22 +169,12 @@ def standings(
             interval=intervals[index],
             n_datasets=table.n_datasets[index],
             mean_score=float(scores[index]),
-            rank_counts=tuple(counts[index].tolist()),
+            rank_counts=tuple(counts),
         )
-        for index, contender in enumerate(table.contenders)
+        for index, (contender, counts) in enumerate(zip(table.contenders, rank_counts(table).tolist(), strict=True))
     ]
     # Rounded, as the same ranks in another order of addition may differ in the last bit.
     return tuple(sorted(lines, key=lambda line: (round(line.average_rank, 12), -round(line.mean_score, 12))))
-
-
-def standings_by_family(
-    table: ScoreTable, *, ties: Ties = "min", scale: Scale = "share", n_resamples: int = 2000, seed: int = 0
-) -> Mapping[str, tuple[Standing, ...]]:
-    """The leaderboard of each family of datasets."""
-    return {
-        family: standings(table.of_family(family), ties=ties, scale=scale, n_resamples=n_resamples, seed=seed)
-        for family in dict.fromkeys(table.families)
-    }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -228,9 +205,8 @@ def win_matrix(table: ScoreTable, *, order: Sequence[Contender] | None = None) -
     wins = (scores[:, :, None] > scores[:, None, :]).sum(axis=0)
     ties = (scores[:, :, None] == scores[:, None, :]).sum(axis=0)
     np.fill_diagonal(ties, 0)
-    return WinMatrix(
-        contenders=contenders, wins=tuple(map(tuple, wins.tolist())), ties=tuple(map(tuple, ties.tolist()))
-    )
+    wins, ties = (tuple(map(tuple, counts.tolist())) for counts in (wins, ties))
+    return WinMatrix(contenders=contenders, wins=wins, ties=ties)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -310,9 +286,15 @@ def compare(table: ScoreTable, *, alpha: float = 0.05, least_share: float = 0.0)
 
 
 def _friedman_test(shared: FloatArray) -> FriedmanTest:
+    """χ² = D (K − 1) · Σ_k (mean rank_k − (K + 1)/2)² / Σ_k mean over datasets of (rank_k − (K + 1)/2)².
+
+    The lower sum is (K³ − K)/12 without ties, which gives the textbook's 12 D / (K (K + 1)), and less with them.
+    """
     n_datasets, n_contenders = shared.shape
     largest = n_datasets * (n_contenders - 1)  # of the statistic
-    statistic = _friedman_statistic(shared)
+    centred = shared - (n_contenders + 1) / 2
+    between, total = np.sum(centred.mean(axis=0) ** 2), np.mean(np.sum(centred**2, axis=1))
+    statistic = float(largest * between / total) if total > 0 else 0.0
     # Against noise: where all datasets agree, the difference is zero but for the last bits.
     rest = largest - statistic
     f_statistic = (n_datasets - 1) * statistic / rest if rest > 1e-9 * largest else math.inf
@@ -322,17 +304,6 @@ def _friedman_test(shared: FloatArray) -> FriedmanTest:
         f_statistic=f_statistic,
         f_p_value=float(f.sf(f_statistic, n_contenders - 1, (n_contenders - 1) * (n_datasets - 1))),
     )
-
-
-def _friedman_statistic(shared: FloatArray) -> float:
-    """χ² = D (K − 1) · Σ_k (mean rank_k − (K + 1)/2)² / Σ_k mean over datasets of (rank_k − (K + 1)/2)².
-
-    The lower sum is (K³ − K)/12 without ties, which gives the textbook's 12 D / (K (K + 1)), and less with them.
-    """
-    n_datasets, n_contenders = shared.shape
-    centred = shared - (n_contenders + 1) / 2
-    between, total = np.sum(centred.mean(axis=0) ** 2), np.mean(np.sum(centred**2, axis=1))
-    return float(n_datasets * (n_contenders - 1) * between / total) if total > 0 else 0.0
 
 
 @cache
@@ -388,25 +359,23 @@ def scores_by_size(
     Bands are Student's t intervals of the mean over the seeds, cut to [0, 1], where all metrics lie.
     """
     require(0 < level < 1, "level", "between 0 and 1", level)
-    points: dict[tuple[str, str, str], list[SizePoint]] = {}
-    contenders: dict[tuple[str, str, str], Contender] = {}
+    curves: dict[tuple[str, str, str], tuple[Contender, list[SizePoint]]] = {}
     for cell in cells:
         mean = cell.mean(part, metric)
         if cell.size is None or mean is None:
             continue
-        key = cell.family, cell.model, cell.source
-        contenders.setdefault(key, Contender.of(cell))
+        _, points = curves.setdefault((cell.family, cell.model, cell.source), (Contender.of(cell), []))
         band = t_interval(cell.values.get((part, metric), ()), level=level)
-        points.setdefault(key, []).append(SizePoint(size=cell.size, mean=mean, band=band))
+        points.append(SizePoint(size=cell.size, mean=mean, band=band))
     return tuple(
         SizeCurve(
-            family=key[0],
-            contender=contenders[key],
+            family=family,
+            contender=contender,
             part=part,
             metric=metric,
-            points=tuple(sorted(found, key=lambda point: point.size)),
+            points=tuple(sorted(points, key=lambda point: point.size)),
         )
-        for key, found in points.items()
+        for (family, _, _), (contender, points) in curves.items()
     )
 
 

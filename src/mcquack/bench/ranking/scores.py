@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +16,7 @@ from mcquack.arrays import FloatArray
 from mcquack.bench.outcome import Metric, Outcome, Part
 from mcquack.bench.plan import Choice
 from mcquack.bench.samples import title
+from mcquack.bench.store import Store
 from mcquack.errors import InvalidInputError, UnknownDatasetError
 
 Key = tuple[Part, Metric]
@@ -44,11 +44,9 @@ class CellScores:
 
     @property
     def is_published(self) -> bool:
-        """Whether it is from a publication."""
         return bool(self.source)
 
     def mean(self, part: Part, metric: Metric) -> float | None:
-        """The mean over the seeds; None if there is no score."""
         values = self.values.get((part, metric))
         return statistics.fmean(values) if values else self.reported.get((part, metric), (None, None))[0]
 
@@ -71,12 +69,10 @@ class Contender:
 
     @classmethod
     def of(cls, cell: CellScores) -> "Contender":
-        """The contender whose scores these are."""
         return cls(model=cell.model, title=cell.title, source=cell.source)
 
     @property
     def is_published(self) -> bool:
-        """Whether it is from a publication."""
         return bool(self.source)
 
     @property
@@ -104,7 +100,6 @@ class ScoreTable:
 
     @cached_property
     def is_there(self) -> NDArray[np.bool_]:
-        """Where there is a score (D, K)."""
         return ~np.isnan(self.means)
 
     @property
@@ -127,9 +122,7 @@ class ScoreTable:
 
     def _cut(self, rows: NDArray[np.bool_] | None = None, columns: NDArray[np.bool_] | None = None) -> "ScoreTable":
         """What is marked, without the rows and columns that this leaves empty."""
-        there = self.is_there
-        there = there if rows is None else there & rows[:, None]
-        there = there if columns is None else there & columns
+        there = self.is_there & (True if rows is None else rows[:, None]) & (True if columns is None else columns)
         kept_rows, kept_columns = np.flatnonzero(there.any(axis=1)), np.flatnonzero(there.any(axis=0))
         return replace(
             self,
@@ -171,9 +164,7 @@ def score_table(cells: Iterable[CellScores], *, part: Part = "test", metric: Met
         key = cell.dataset, (cell.model, cell.source)
         whose = f"{cell.model}{f' ({cell.source})' if cell.source else ''} on {cell.dataset}"
         if key in scores:
-            raise InvalidInputError(
-                f"{whose} has scores twice; pass one CellScores for each model, source and dataset."
-            )
+            raise InvalidInputError(f"{whose} has scores twice; pass one CellScores for each model, source, dataset.")
         if not np.isfinite(mean):
             raise InvalidInputError(f"{whose} has the score {mean}, which cannot be ranked; leave it out.")
         scores[key] = mean
@@ -191,9 +182,7 @@ def score_table(cells: Iterable[CellScores], *, part: Part = "test", metric: Met
 
 
 OWN_FAMILY = "own"
-
-_SIZED_SUITES = ("qml", "own")
-"""In others a number at the end of a name is no size: kdd_41 is KDD on 41 features."""
+_SIZED_SUITES = ("qml", "own")  # in others a number at the end of a name is no size: kdd_41 is KDD on 41 features
 
 
 def family_and_size(dataset: str) -> tuple[str, int | None]:
@@ -223,41 +212,24 @@ def model_titles(names: Iterable[str]) -> Mapping[str, str]:
     }
 
 
-class FinalOutcomes(Protocol):
-    """A store, as far as its scores are read."""
-
-    def final_outcomes(self, *, details: bool) -> Iterable[Outcome]:
-        """The outcomes that were reported for the settings each search settled on."""
-
-    def choices(self) -> Mapping[tuple[str, str], Choice]:
-        """What the searches settled on, by dataset and model."""
+def cell_scores(store: Store) -> tuple[CellScores, ...]:
+    """The scores of a store, for each model and dataset with at least one finished task, in the order of the store."""
+    choices, outcomes = store.choices(), tuple(store.final_outcomes(details=False))
+    names = (*(model for _, model in choices), *(outcome.task.model for outcome in outcomes))
+    return scores_of(outcomes, choices=choices, titles=model_titles(names))
 
 
-def cell_scores(store: FinalOutcomes, *, titles: Mapping[str, str] | None = None) -> tuple[CellScores, ...]:
-    """The scores of a store, for each model and dataset with at least one finished task, in the order of the store.
-
-    Parameters
-    ----------
-    store
-        One that is open; its ``final_outcomes`` and ``choices`` are read.
-    titles
-        What people call the models, where more are shown than those of the store's choices.
-
-    Returns
-    -------
-    tuple of CellScores
-        One for each model on each dataset.
-    """
+def scores_of(
+    outcomes: Iterable[Outcome], *, choices: Mapping[tuple[str, str], Choice], titles: Mapping[str, str]
+) -> tuple[CellScores, ...]:
+    """The scores in final outcomes, with the choices that asked for them and what people call the models."""
     cells: dict[tuple[str, str], list[Outcome]] = {}
-    for outcome in store.final_outcomes(details=False):
+    for outcome in outcomes:
         cells.setdefault((outcome.task.dataset, outcome.task.model), []).append(outcome)
-    choices = store.choices()
-    if titles is None:
-        titles = model_titles(model for _, model in (*choices, *cells))
     return tuple(
-        _scores(outcomes, choice=choices.get(key), title=titles[key[1]])
-        for key, outcomes in cells.items()
-        if not all(outcome.failed for outcome in outcomes)
+        _scores(found, choice=choices.get(key), title=titles[key[1]])
+        for key, found in cells.items()
+        if not all(outcome.failed for outcome in found)
     )
 
 
@@ -271,6 +243,12 @@ def _scores(outcomes: Sequence[Outcome], *, choice: Choice | None, title: str) -
         for part, scores in outcome.scores.items():
             for metric, score in scores.items():
                 values.setdefault((part, metric), []).append(score)
+    n_asked = max(len(outcomes), len(choice.final_ids) if choice is not None else 0)
+    n_failed = len(outcomes) - len(done)
+    notes = (
+        f"{len(done)} of {n_asked} seeds done" if len(outcomes) < n_asked else "",  # as after Ctrl-C
+        f"{n_failed} of {n_asked} seeds failed" if n_failed else "",
+    )
     # A table of the user's may have the name of a dataset that it is not.
     family, size = family_and_size(task.dataset) if task.table is None else (OWN_FAMILY, None)
     return CellScores(
@@ -282,13 +260,5 @@ def _scores(outcomes: Sequence[Outcome], *, choice: Choice | None, title: str) -
         values={key: tuple(scores) for key, scores in values.items()},
         # A model that keeps samples has another count with every seed: that in the middle is one that occurred.
         n_parameters=statistics.median_low(counts) if counts else None,
-        note=_note(len(done), len(outcomes), n_asked=len(choice.final_ids) if choice is not None else 0),
+        note=", ".join(note for note in notes if note),
     )
-
-
-def _note(n_done: int, n_tried: int, *, n_asked: int) -> str:
-    """What the scores lack: seeds that were not run, as after Ctrl-C, and those that failed."""
-    n_seeds = max(n_tried, n_asked)
-    unfinished = f"{n_done} of {n_seeds} seeds done" if n_tried < n_seeds else ""
-    failed = f"{n_tried - n_done} of {n_seeds} seeds failed" if n_done < n_tried else ""
-    return ", ".join(filter(None, (unfinished, failed)))

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from mcquack.bench.outcome import METRICS, Environment, Metric, Outcome
 from mcquack.bench.plan import Choice, Trial
-from mcquack.bench.ranking import OWN_FAMILY, CellScores, Contender, cell_scores, family_and_size, model_titles
+from mcquack.bench.ranking import OWN_FAMILY, CellScores, Contender, family_and_size, model_titles, scores_of
 from mcquack.bench.store import RunRecord, Store
 
 State = Literal["done", "failed", "nothing could be chosen", "unfinished"]
@@ -131,8 +131,9 @@ def read_contents(store: Store, *, published: Sequence[CellScores] = (), title: 
     cells = _cells(outcomes, choices=choices, over=_pairs_over(runs))
     datasets = _ordered_datasets(cells, suite=suite)
     order = {dataset.name: index for index, dataset in enumerate(datasets)}
-    finals = _Finals(tuple(outcome for cell in cells for outcome in cell.finals), choices)
-    ours = cell_scores(finals, titles={cell.contender.model: cell.contender.title for cell in cells})
+    finals = (outcome for cell in cells for outcome in cell.finals)  # the store may have grown since
+    titles = {cell.contender.model: cell.contender.title for cell in cells}
+    ours = scores_of(finals, choices=choices, titles=titles)
     theirs = (cell for cell in published if cell.dataset in order)
     return Contents(
         title=title or suite.get("title") or suite.get("name") or store.path.stem,
@@ -144,20 +145,6 @@ def read_contents(store: Store, *, published: Sequence[CellScores] = (), title: 
         n_done=sum(not outcome.failed for outcome in outcomes.values()),
         seconds=sum(sum(outcome.seconds.values()) for outcome in outcomes.values()),
     )
-
-
-@dataclass(frozen=True)
-class _Finals:
-    """Final outcomes that were read already, as a store would tell them: it may have grown since."""
-
-    outcomes: tuple[Outcome, ...]
-    chosen: Mapping[Pair, Choice]
-
-    def final_outcomes(self, *, details: bool) -> Iterable[Outcome]:  # noqa: ARG002
-        return self.outcomes
-
-    def choices(self) -> Mapping[Pair, Choice]:
-        return self.chosen
 
 
 def _pairs_over(runs: Iterable[RunRecord]) -> set[Pair]:

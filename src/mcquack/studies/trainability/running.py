@@ -1,7 +1,7 @@
 """From designs to rows of a store, and from rows back to observations."""
 
 from collections.abc import Generator, Mapping
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +12,6 @@ from mcquack.bench.runner import Event, run
 from mcquack.bench.samples import describe
 from mcquack.bench.store import RunRecord, Store
 from mcquack.bench.task import Task
-from mcquack.errors import StoreError
 from mcquack.models.catalog import SearchSpace
 from mcquack.studies.trainability.design import PROBE, Design, ProbeSettings
 from mcquack.studies.trainability.observation import Observation
@@ -37,23 +36,17 @@ def run_design(
     ------
     The events of the runner.
     """
-    number = store.begin_run(RunRecord(command=command, suite=design.to_json()))
+    record = RunRecord(command=command, suite=design.to_json())
     tasks = _by_dataset(design)
 
     def plan_of(cell: Cell) -> Plan:
         yield Step(tasks=tasks[cell.dataset])
 
-    try:
-        with closing(run(cells(design), store, executor, retry_failed=retry_failed, plan_of=plan_of)) as events:
-            yield from events
-    except (KeyboardInterrupt, GeneratorExit):
-        store.end_run(number, "interrupted")
-        raise
-    except BaseException:
-        with suppress(StoreError):  # the disk that is full now was so before, and that is what should be told
-            store.end_run(number, "failed")
-        raise
-    store.end_run(number, "done")
+    with (
+        store.recorded(record),
+        closing(run(cells(design), store, executor, retry_failed=retry_failed, plan_of=plan_of)) as events,
+    ):
+        yield from events
 
 
 def cells(design: Design) -> tuple[Cell, ...]:
