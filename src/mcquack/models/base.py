@@ -7,7 +7,7 @@ import math
 import warnings
 from abc import abstractmethod
 from collections.abc import Generator
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
@@ -23,7 +23,15 @@ from mcquack.checks import require
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.datasets.dataset import held_out
 from mcquack.errors import InvalidInputError
-from mcquack.models.archived import Archived
+from mcquack.models.archive import (
+    Archived,
+    restored_dtype,
+    restored_feature_map,
+    restored_history,
+    restored_range,
+    restored_seed,
+)
+from mcquack.models.model_file import ModelFile
 from mcquack.models.preparation import (
     ClassWeight,
     Prepared,
@@ -64,6 +72,7 @@ class CircuitClassifier(ClassifierMixin, Archived):
     n_iter_: int
     _seed: int
 
+    _report: type[Any]  # of an epoch: its fields are the columns of the history
     _learning_rates: str  # the settings by which a training that diverges is slowed down
     _features_per_gate: Literal[1, 3] = 1
     _fingerprint: str = ""  # of the samples that the training state belongs to
@@ -250,6 +259,28 @@ class CircuitClassifier(ClassifierMixin, Archived):
         self._seed = prepared.seed
         self._fingerprint = prepared.fingerprint
         self._seen = prepared.seen
+
+    def _saved_fields(self) -> dict[str, Any]:
+        return {
+            "feature_map": dict(vars(self.feature_map_)),
+            "feature_range": list(self.feature_range_),
+            "history": list(self.history_),
+            "seed": self._seed,
+        }
+
+    def _restore(self, file: ModelFile) -> None:
+        given = isinstance(self.feature_map, FeatureMap)  # and may then have gates of any kind
+        self.feature_map_ = restored_feature_map(
+            file,
+            n_features=self.n_features_in_,
+            features_per_gate=None if given else self._features_per_gate,
+            kind=type(self).__name__,
+        )
+        self.feature_range_ = restored_range(file.header)
+        self._restore_arrays(file, restored_dtype(file))
+        self.history_ = restored_history(file.header, columns={field.name for field in fields(self._report)})
+        self.n_iter_ = len(self.history_)
+        self._seed = restored_seed(file.header)
 
     def scaled(self, X: ArrayLike) -> FloatArray:
         """Samples as the circuit takes them: checked, scaled, and in the engine's type."""

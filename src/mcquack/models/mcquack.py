@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Generator
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -16,23 +16,13 @@ from sklearn.utils.validation import check_is_fitted
 from mcquack.arrays import FloatArray
 from mcquack.checks import is_whole_number
 from mcquack.circuits.overlap import OverlapCircuits
-from mcquack.errors import InvalidInputError, ModelFileError
+from mcquack.errors import InvalidInputError
 from mcquack.kernels.fidelity import ClassScore, class_scores
 from mcquack.kernels.losses import LossChoice, loss_of
 from mcquack.models import archive
-from mcquack.models.archive import (
-    STATE,
-    STATE_NAMES,
-    restored_dtype,
-    restored_feature_map,
-    restored_history,
-    restored_range,
-    restored_seed,
-    restored_seen,
-    restored_state,
-)
+from mcquack.models.archive import STATE, Shape, restored_seen, restored_state
 from mcquack.models.base import CircuitClassifier, FeatureMapChoice, HistoryRow, ValidationData
-from mcquack.models.model_file import ModelFile, require_field, require_tensor
+from mcquack.models.model_file import ModelFile, require_field, require_that
 from mcquack.models.preparation import ClassWeight, Prepared, Scale, check_settings
 from mcquack.models.presets import preset
 from mcquack.simulators.choice import EngineChoice, engine_of
@@ -52,7 +42,6 @@ from mcquack.training.trainer import affords, epoch_shots, require_affordable, t
 
 _WORST_LOSS = 2.0  # of an untrained model: one minus the worst alignment
 _KEPT_ROWS = 10_000  # of the history; a stream's could outgrow the header
-_HISTORY_COLUMNS = {field.name for field in fields(EpochReport)}
 
 
 class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CircuitClassifier):
@@ -156,6 +145,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     (150, 3)
     """
 
+    _report = EpochReport
     _learning_rates = "lr_ka and lr_co"
 
     def __init__(
@@ -562,77 +552,57 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
             raise InvalidInputError(
                 "this model was loaded from a file without resumable=True; train it again to resume it."
             )
-        tensors = self._saved_tensors()
-        if resumable:
-            tensors |= {STATE + name: tensor for name, tensor in self.training_state_.to_tensors().items()}
+        kept = self._saved_tensors()
+        tensors = {name: kept[name] for name in kept if resumable or not name.startswith(STATE)}
         archive.save(self, path, fields={**self._saved_fields(), "resumable": resumable}, tensors=tensors, extra=extra)
 
     def _saved_settings(self) -> dict[str, Any]:
         # As they were when it was trained, whatever they have been set to since.
         settings = {**super()._saved_settings(), "n_centroids_per_class": self._trained_centroids_per_class}
-        if not isinstance(settings["engine"], str | dict):  # without it None might mean another circuit
+        named = isinstance(self.feature_map, str)
+        if named and not archive.stays_in_file(self.engine):  # without it None might mean another circuit
             settings |= {"n_repetitions": self._trained_repetitions}
         return settings
 
     def _saved_fields(self) -> dict[str, Any]:
         return {
-            "feature_map": dict(vars(self.feature_map_)),
-            "feature_range": list(self.feature_range_),
+            **super()._saved_fields(),
+            "history": list(self.history_[-_KEPT_ROWS:]),
             "best_epoch": self.best_epoch_,
             "best_loss": self._best_loss,
-            "history": list(self.history_[-_KEPT_ROWS:]),
             "n_iter": self.n_iter_,
             "shots": self.shots_,
             "seen": np.broadcast_to(self._seen, self.classes_.shape).tolist(),
-            "seed": self._seed,
             "fingerprint": self._fingerprint,
+            "resumable": hasattr(self, "training_state_"),
         }
 
-    def _saved_tensors(self) -> dict[str, NDArray[Any]]:
-        return {"weights": self.weights_, "bias": self.bias_, "centroids": self.centroids_}
+    def _shapes(self) -> dict[str, Shape]:
+        shape = self.feature_map_.parameter_shape
+        n_centroids = len(self.classes_) * self.n_centroids_per_class
+        return {"weights": shape, "bias": shape, "centroids": (n_centroids, self.n_features_in_)}
 
-    def _known_parts(self, file: ModelFile) -> tuple[set[str], set[str]]:
-        fields, tensors = super()._known_parts(file)
-        state = {STATE + name for name in STATE_NAMES} if file.header["resumable"] else set()
-        return fields | {"resumable"}, tensors | state
+    def _saved_tensors(self) -> dict[str, NDArray[Any]]:
+        state = self.training_state_.to_tensors() if hasattr(self, "training_state_") else {}
+        return super()._saved_tensors() | {STATE + name: tensor for name, tensor in state.items()}
 
     def _restore(self, file: ModelFile) -> None:
         header = file.header
-        self.feature_map_ = restored_feature_map(
-            file,
-            n_features=self.n_features_in_,
-            features_per_gate=self._features_per_gate,
-            kind=type(self).__name__,
-        )
-        self.feature_range_ = restored_range(header)
-        shape = self.feature_map_.parameter_shape
-        n_centroids = len(self.classes_) * self.n_centroids_per_class
-        shapes = {"weights": shape, "bias": shape, "centroids": (n_centroids, self.n_features_in_)}
-        dtype = restored_dtype(file)
-        self.weights_, self.bias_, self.centroids_ = (
-            require_tensor(file, name, shape=expected, dtype=dtype) for name, expected in shapes.items()
-        )
-        self.history_ = restored_history(header, columns=_HISTORY_COLUMNS)
+        super()._restore(file)
         self.n_iter_ = require_field(header, "n_iter", int)
         self.shots_ = require_field(header, "shots", int)
         self.best_epoch_ = require_field(header, "best_epoch", int)
         self._best_loss = require_field(header, "best_loss", float)
-        self._seed = restored_seed(header)
         self._seen = restored_seen(header, n_classes=len(self.classes_))
         self._fingerprint = require_field(header, "fingerprint", str)
-        self._check_restored()
-        if require_field(header, "resumable", bool):
-            self.training_state_ = restored_state(file, shapes=shapes, dtype=dtype)
-
-    def _check_restored(self) -> None:
-        if not self._best_loss >= 0:
-            raise ModelFileError("its best loss is not one that training can have had.")
-        if self.shots_ < 0:
-            raise ModelFileError("its number of shots is not a count.")
+        require_that(self._best_loss >= 0, "its best loss is not one that training can have had.")
+        require_that(self.shots_ >= 0, "its number of shots is not a count.")
         last = int(self.history_[-1]["epoch"] or 0) if self.history_ else 0
         first = min(1, self.n_iter_)  # an untrained model has had no epoch
-        if not first <= self.best_epoch_ <= last or self.n_iter_ < len(self.history_):
-            raise ModelFileError("its numbers of epochs contradict its history.")
+        agree = first <= self.best_epoch_ <= last and self.n_iter_ >= len(self.history_)
+        require_that(agree, "its numbers of epochs contradict its history.")
+        if require_field(header, "resumable", bool):
+            self.training_state_ = restored_state(file, shapes=self._shapes(), dtype=self.weights_.dtype)
 
 
 class QuackClassifier(McQuackClassifier):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Generator
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -13,16 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from mcquack.arrays import FloatArray
 from mcquack.checks import require, require_positive
-from mcquack.errors import ModelFileError
-from mcquack.models.archive import (
-    restored_dtype,
-    restored_feature_map,
-    restored_history,
-    restored_range,
-    restored_seed,
-)
+from mcquack.models.archive import Shape
 from mcquack.models.base import CircuitClassifier, FeatureMapChoice, HistoryRow, ValidationData
-from mcquack.models.model_file import ModelFile, require_field, require_tensor
+from mcquack.models.model_file import ModelFile, require_field, require_that
 from mcquack.models.preparation import ClassWeight, Prepared, Scale, check_settings
 from mcquack.randomness import stream
 from mcquack.simulators.choice import EngineChoice
@@ -40,8 +33,6 @@ from mcquack.training.variational import (
     VariationalTraining,
 )
 
-_HISTORY_COLUMNS = {field.name for field in fields(VariationalReport)}
-
 
 class VariationalClassifier(CircuitClassifier):
     """What both ensembles share: one circuit for each class, whose ⟨Z₀⟩ is the score of that class.
@@ -57,6 +48,7 @@ class VariationalClassifier(CircuitClassifier):
     weights_: FloatArray
     bias_: FloatArray
     best_epochs_: NDArray[np.int64]
+    _report = VariationalReport
 
     def fit_iter(
         self,
@@ -120,7 +112,7 @@ class VariationalClassifier(CircuitClassifier):
 
     def _check_settings(self) -> None:
         check_settings(self.get_params(deep=False))
-        require(self.n_qubits >= 2, "n_qubits", "at least 2, one for each of the two logits", self.n_qubits)
+        require(self._width >= 2, "n_qubits", "at least 2, one for each of the two logits", self._width)
         self._settings(seed=0)
 
     def _initial_parameters(self, prepared: Prepared) -> VariationalParameters:
@@ -186,37 +178,19 @@ class VariationalClassifier(CircuitClassifier):
     # Files
 
     def _saved_fields(self) -> dict[str, Any]:
-        return {
-            "feature_map": dict(vars(self.feature_map_)),
-            "feature_range": list(self.feature_range_),
-            "history": list(self.history_),
-            "best_epochs": self.best_epochs_.tolist(),
-            "seed": self._seed,
-        }
+        return {**super()._saved_fields(), "best_epochs": self.best_epochs_.tolist()}
 
-    def _saved_tensors(self) -> dict[str, NDArray[Any]]:
-        return {"weights": self.weights_, "bias": self.bias_}
+    def _shapes(self) -> dict[str, Shape]:
+        shape, n_classes = self.feature_map_.parameter_shape, len(self.classes_)
+        return {"weights": (1 if self._trains_together else n_classes, *shape), "bias": (n_classes, *shape)}
 
     def _restore(self, file: ModelFile) -> None:
-        self.feature_map_ = restored_feature_map(
-            file, n_features=self.n_features_in_, features_per_gate=1, kind=type(self).__name__
-        )
-        self.feature_range_ = restored_range(file.header)
-        shape, n_classes, dtype = self.feature_map_.parameter_shape, len(self.classes_), restored_dtype(file)
-        n_weights = 1 if self._trains_together else n_classes
-        self.weights_ = require_tensor(file, "weights", shape=(n_weights, *shape), dtype=dtype)
-        self.bias_ = require_tensor(file, "bias", shape=(n_classes, *shape), dtype=dtype)
-        self.history_ = restored_history(file.header, columns=_HISTORY_COLUMNS)
-        self.n_iter_ = len(self.history_)
-        self.best_epochs_ = self._restored_best_epochs(file)
-        self._seed = restored_seed(file.header)
-
-    def _restored_best_epochs(self, file: ModelFile) -> NDArray[np.int64]:
+        super()._restore(file)
         best = require_field(file.header, "best_epochs", list)
         known = all(type(epoch) is int and 1 <= epoch <= self.n_iter_ for epoch in best)
-        if not known or len(best) != len(self.classes_):
-            raise ModelFileError("its best epochs are not one of its epochs for each class.")
-        return np.array(best, dtype=np.int64)
+        fit = known and len(best) == len(self.classes_)
+        require_that(fit, "its best epochs are not one of its epochs for each class.")
+        self.best_epochs_ = np.array(best, dtype=np.int64)
 
 
 class _Best:

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from mcquack.arrays import FloatArray
 from mcquack.checks import is_number, require
 from mcquack.errors import InvalidInputError
-from mcquack.models.archived import Archived
+from mcquack.models.archive import Archived
 from mcquack.models.preparation import check_random_state, checked_sample_weight, fitted_scaler
 
 Labels = NDArray[np.int64]
