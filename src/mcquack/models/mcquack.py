@@ -217,10 +217,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         validation_data: ValidationData | None = None,
         warm_start: bool = False,
     ) -> Self:
-        """Trains until ``epochs`` or ``patience`` is used up; an interrupt keeps the best model so far.
-
-        ``validation_data`` and ``warm_start`` are those of :meth:`fit_iter`.
-        """
+        """Trains as :meth:`fit_iter` until ``epochs`` or ``patience`` is used up; an interrupt keeps the best model."""
         epochs = self.fit_iter(X, y, sample_weight, validation_data=validation_data, warm_start=warm_start)
         return self._run_through(epochs)
 
@@ -289,7 +286,10 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         n_done = self.n_iter_ if rows else 0  # a loaded model may have had more epochs than its file has rows
         if self.epochs == 0 and anew:  # what is there already stays as it is
             self._keep(prepared, state, loss=_WORST_LOSS, rows=rows, n_done=0, shots=0)
-        while n_done < self.epochs and affords(engine, per_epoch) and not (n_done and self._is_out_of_patience(state)):
+        patience = np.inf if self.patience is None else self.patience
+        while n_done < self.epochs and affords(engine, per_epoch):
+            if n_done and state.epoch - self.best_epoch_ >= patience:
+                return
             epoch = next(loop)
             state, row = epoch.state, epoch.report.as_row()
             if row["loss"] is None:
@@ -419,9 +419,6 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         )
         return Parameters(weights, bias, initial_centroids(data, settings).astype(prepared.engine.dtype))
 
-    def _is_out_of_patience(self, state: TrainingState) -> bool:
-        return self.patience is not None and state.epoch - self.best_epoch_ >= self.patience
-
     def _keep(
         self,
         prepared: Prepared,
@@ -448,8 +445,6 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = []  # the kernel has the engine's type
         return tags
-
-    # Use
 
     def _measured(self, X: ArrayLike) -> Measured:
         rows, engine = self.scaled(X), self._fitted_engine
@@ -533,11 +528,6 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     def _trained_centroids_per_class(self) -> int:
         return len(self.centroids_) // len(self.classes_)
 
-    @property
-    def _trained_repetitions(self) -> int:
-        once = -(-self.n_features_in_ // (self._features_per_gate * self.feature_map_.n_qubits))
-        return self.feature_map_.n_layers // once
-
     # Files
 
     def save(
@@ -561,7 +551,8 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         settings = {**super()._saved_settings(), "n_centroids_per_class": self._trained_centroids_per_class}
         named = isinstance(self.feature_map, str)
         if named and not archive.stays_in_file(self.engine):  # without it None might mean another circuit
-            settings |= {"n_repetitions": self._trained_repetitions}
+            once = -(-self.n_features_in_ // (self._features_per_gate * self.feature_map_.n_qubits))
+            settings |= {"n_repetitions": self.feature_map_.n_layers // once}
         return settings
 
     def _saved_fields(self) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Models that read tables: the encoder that travels with a model, the rows that it can label, and their labels.
 
-With these functions a notebook can do what ``mcquack fit`` and ``mcquack predict`` do: save a model with how the columns
-of a table become features, and label the rows of any table, where rows that cannot be labelled cost no others.
+With these functions a notebook can do what ``mcquack fit`` and ``mcquack predict`` do: save a model with how the
+columns of a table become features, and label the rows of any table, where rows that cannot be labelled cost no others.
 """
 
 import csv

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Generator
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -49,6 +49,7 @@ class VariationalClassifier(CircuitClassifier):
     bias_: FloatArray
     best_epochs_: NDArray[np.int64]
     _report = VariationalReport
+    _trains_together: bool  # whether the classifiers share weights
 
     def fit_iter(
         self,
@@ -71,7 +72,8 @@ class VariationalClassifier(CircuitClassifier):
             validation=prepared.validation,
         )
         state = VariationalState.start(self._initial_parameters(prepared))
-        best = _Best.none(state.parameters)
+        n_classes = len(prepared.classes)
+        best = _Best(state.parameters, np.zeros(n_classes, np.int64), np.full(n_classes, np.inf))
         rows: list[HistoryRow] = []
         while len(rows) < self.epochs and state.active.any():
             epoch = train(state)
@@ -101,14 +103,14 @@ class VariationalClassifier(CircuitClassifier):
         self.history_ = rows
         self.n_iter_ = len(rows)
 
-    @property
-    @abstractmethod
-    def _trains_together(self) -> bool:
-        """Whether the classifiers share weights."""
+    def _settings(self, seed: int) -> VariationalSettings:
+        common = ("decay_rate", "reg_param_weights", "reg_param_bias", "batch_size", "optimizer")
+        given = {name: getattr(self, name) for name in common}
+        return VariationalSettings(**given, **self._paces(), shared=self._trains_together, seed=seed)
 
     @abstractmethod
-    def _settings(self, seed: int) -> VariationalSettings:
-        """The settings of the training loop."""
+    def _paces(self) -> dict[str, Any]:
+        """The learning rates and passes of the training loop."""
 
     def _check_settings(self) -> None:
         check_settings(self.get_params(deep=False))
@@ -193,21 +195,12 @@ class VariationalClassifier(CircuitClassifier):
         self.best_epochs_ = np.array(best, dtype=np.int64)
 
 
-class _Best:
+class _Best(NamedTuple):
     """The best parameters so far, by classifier, with the epochs and losses that they had."""
 
-    def __init__(
-        self, parameters: VariationalParameters, epochs: NDArray[np.int64], losses: NDArray[np.float64]
-    ) -> None:
-        self.parameters = parameters
-        self.epochs = epochs
-        self.losses = losses
-
-    @classmethod
-    def none(cls, parameters: VariationalParameters) -> _Best:
-        """Before the first epoch."""
-        n_classes = parameters.n_classes
-        return cls(parameters, np.zeros(n_classes, np.int64), np.full(n_classes, np.inf))
+    parameters: VariationalParameters
+    epochs: NDArray[np.int64]
+    losses: NDArray[np.float64]
 
     def with_epoch(self, epoch: VariationalEpoch, *, together: bool) -> _Best:
         """These, or those of the epoch where they are better; ``together`` the mean loss decides for all."""
@@ -215,11 +208,8 @@ class _Best:
         better = watched < self.losses
         new = epoch.state.parameters
         parameters = self.parameters.with_rows(new, better) if not together else (new if better[0] else self.parameters)
-        return _Best(
-            parameters,
-            np.where(better, epoch.state.epoch, self.epochs),
-            np.where(better, watched, self.losses),
-        )
+        epochs = np.where(better, epoch.state.epoch, self.epochs)
+        return _Best(parameters, epochs, np.where(better, watched, self.losses))
 
 
 class VariationalEnsembleClassifier(VariationalClassifier):
@@ -246,6 +236,7 @@ class VariationalEnsembleClassifier(VariationalClassifier):
     """
 
     _learning_rates = "lr"
+    _trains_together = False
 
     def __init__(
         self,
@@ -288,22 +279,9 @@ class VariationalEnsembleClassifier(VariationalClassifier):
         self.engine = engine
         self.random_state = random_state
 
-    @property
-    def _trains_together(self) -> bool:
-        return False
-
-    def _settings(self, seed: int) -> VariationalSettings:
+    def _paces(self) -> dict[str, Any]:
         require_positive("lr", self.lr)
-        return VariationalSettings(
-            lr_weights=self.lr,
-            lr_bias=self.lr,
-            decay_rate=self.decay_rate,
-            reg_param_weights=self.reg_param_weights,
-            reg_param_bias=self.reg_param_bias,
-            batch_size=self.batch_size,
-            optimizer=self.optimizer,
-            seed=seed,
-        )
+        return {"lr_weights": self.lr, "lr_bias": self.lr}
 
 
 class SharedVariationalClassifier(VariationalClassifier):
@@ -326,6 +304,7 @@ class SharedVariationalClassifier(VariationalClassifier):
     """
 
     _learning_rates = "lr_shared and lr_class"
+    _trains_together = True
 
     def __init__(
         self,
@@ -374,23 +353,8 @@ class SharedVariationalClassifier(VariationalClassifier):
         self.engine = engine
         self.random_state = random_state
 
-    @property
-    def _trains_together(self) -> bool:
-        return True
-
-    def _settings(self, seed: int) -> VariationalSettings:
-        for name in ("lr_shared", "lr_class"):
-            require_positive(name, getattr(self, name))
-        return VariationalSettings(
-            shared=True,
-            passes_weights=self.epochs_shared,
-            passes_bias=self.epochs_class,
-            lr_weights=self.lr_shared,
-            lr_bias=self.lr_class,
-            decay_rate=self.decay_rate,
-            reg_param_weights=self.reg_param_weights,
-            reg_param_bias=self.reg_param_bias,
-            batch_size=self.batch_size,
-            optimizer=self.optimizer,
-            seed=seed,
-        )
+    def _paces(self) -> dict[str, Any]:
+        require_positive("lr_shared", self.lr_shared)
+        require_positive("lr_class", self.lr_class)
+        rates = {"lr_weights": self.lr_shared, "lr_bias": self.lr_class}
+        return {**rates, "passes_weights": self.epochs_shared, "passes_bias": self.epochs_class}

@@ -94,17 +94,11 @@ class ClassicalClassifier(ClassifierMixin, Archived):
         return predicted
 
 
-# From scores to shares that add up to one.
-
-
 def softmax(scores: FloatArray) -> FloatArray:
     """exp(s_m) / Σ exp(s_k) along each row."""
     powers = np.exp(scores - scores.max(axis=1, keepdims=True))
     shares: FloatArray = powers / powers.sum(axis=1, keepdims=True)
     return shares
-
-
-# The radial basis function, in the two ways that the paper writes its one parameter.
 
 
 def squared_distances(X: FloatArray, points: FloatArray) -> FloatArray:

@@ -17,8 +17,6 @@ from mcquack.errors import InvalidInputError
 from mcquack.models.classical.base import ClassicalClassifier, Labels, softmax
 from mcquack.models.model_file import ModelFile, require_tensor, require_that
 
-# How wide two hidden layers must be for a given number of parameters.
-
 
 def perceptron_parameters(n_features: int, n_outputs: int, hidden: tuple[int, int]) -> int:
     """Weights and biases: (d + 1)·h₁ + (h₁ + 1)·h₂ + (h₂ + 1)·o."""
