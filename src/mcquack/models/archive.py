@@ -4,7 +4,7 @@ import os
 import platform
 import re
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import asdict, fields
 from importlib.metadata import version
 from types import MappingProxyType
@@ -21,7 +21,6 @@ from mcquack.errors import InvalidInputError, ModelFileError
 from mcquack.kernels.losses import LOSSES, Alignment, Loss
 from mcquack.kernels.measured import Shots
 from mcquack.models.model_file import (
-    FORMAT_VERSION,
     ModelFile,
     read_model,
     require_field,
@@ -224,12 +223,10 @@ def _plain_engine(engine: Any, model: Any) -> str | dict[str, Any]:
 
 def _settings(plain: Mapping[str, Any], kind: type[Archived], version: int) -> dict[str, Any]:
     """The settings of an estimator; those that came after the file was written have the default they came with."""
-    settings = dict(plain)
-    for later in range(version, FORMAT_VERSION):
-        try:
-            settings = _UPGRADES[later](settings)
-        except KeyError as error:
-            raise ModelFileError(f"it lacks the setting {error}; copy it again, or save the model anew.") from error
+    try:
+        settings = dict(plain) if version > 1 else _from_version_1(plain)
+    except KeyError as error:
+        raise ModelFileError(f"it lacks the setting {error}; copy it again, or save the model anew.") from error
     known = set(kind._get_param_names())
     unknown = ", ".join(sorted(settings.keys() - known))[:200]
     require_that(not unknown, f"it has settings that this mcquack does not know ({unknown}); upgrade it.")
@@ -255,11 +252,11 @@ def _settings(plain: Mapping[str, Any], kind: type[Archived], version: int) -> d
 _ADDED_SETTINGS: Mapping[str, Any] = MappingProxyType({})
 
 
-def _from_version_1(settings: dict[str, Any]) -> dict[str, Any]:
+def _from_version_1(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Version 1 had flat settings for what an engine, a loss, a circuit and the scaling say themselves now."""
-    if "final_entangler" not in settings:
-        return settings  # a classical baseline
     given = dict(settings)
+    if "final_entangler" not in given:
+        return given  # a classical baseline
     how = {"dtype": given.pop("dtype"), "n_threads": given.pop("n_threads")}
     given["feature_map"] = "paper" if given.pop("final_entangler") else "device"
     scaled_to = given.pop("feature_range")
@@ -283,9 +280,6 @@ def _from_version_1(settings: dict[str, Any]) -> dict[str, Any]:
         if use != {"shots": None, "tolerance": None, "training_tolerance": None, "gradient": "exact"}:
             given["engine"] = {"name": "shots", "engine": exact, **use}
     return given
-
-
-_UPGRADES: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = MappingProxyType({1: _from_version_1})
 
 
 def _loss(plain: Any) -> str | Loss:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import math
 import warnings
-from abc import abstractmethod
 from collections.abc import Generator
 from dataclasses import fields, replace
 from typing import Any, Literal, Self, TypeAlias
@@ -78,17 +77,6 @@ class CircuitClassifier(ClassifierMixin, Archived):
     _fingerprint: str = ""  # of the samples that the training state belongs to
     _seen: NDArray[np.bool_] | np.bool_ = np.True_  # which classes have had samples; a loaded model has seen all
 
-    def fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        validation_data: ValidationData | None = None,
-    ) -> Self:
-        """Trains until ``epochs`` or ``patience`` is used up; an interrupt keeps the best model so far."""
-        return self._run_through(self.fit_iter(X, y, sample_weight, validation_data=validation_data))
-
     def _run_through(self, epochs: Generator[HistoryRow, None, None]) -> Self:
         row = None
         try:
@@ -100,17 +88,6 @@ class CircuitClassifier(ClassifierMixin, Archived):
             message = f"training was interrupted after {self.n_iter_} epochs; the best of them is kept."
             warnings.warn(message, ConvergenceWarning, stacklevel=3)
         return self
-
-    @abstractmethod
-    def fit_iter(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        validation_data: ValidationData | None = None,
-    ) -> Generator[HistoryRow, None, None]:
-        """Trains, yielding each epoch's row of the history; after any of them the estimator can be used."""
 
     def _tell_divergence(self, epoch: int, *, anything_kept: bool) -> None:
         message = f"training diverged in epoch {epoch}; lower {self._learning_rates}"
@@ -286,6 +263,14 @@ class CircuitClassifier(ClassifierMixin, Archived):
         """Samples as the circuit takes them: checked, scaled, and in the engine's type."""
         rows = validate_data(self, X, dtype=np.float64, reset=False)
         return scaled(rows, self.scaler_, engine_of(self.engine, self.feature_map_.n_qubits).dtype)
+
+
+def shares(scores: FloatArray) -> FloatArray:
+    """Scores of at least 0 divided by their sum in each row; where all of them are zero, the same for each class."""
+    S = scores.astype(np.float64)
+    total = S.sum(axis=1, keepdims=True)
+    divided: FloatArray = np.divide(S, total, out=np.full_like(S, 1 / S.shape[1]), where=total > 0)
+    return divided
 
 
 def _extent(X: FloatArray) -> tuple[float, float]:

@@ -21,7 +21,7 @@ from mcquack.kernels.fidelity import ClassScore, class_scores
 from mcquack.kernels.losses import LossChoice, loss_of
 from mcquack.models import archive
 from mcquack.models.archive import STATE, Shape, restored_seen, restored_state
-from mcquack.models.base import CircuitClassifier, FeatureMapChoice, HistoryRow, ValidationData
+from mcquack.models.base import CircuitClassifier, FeatureMapChoice, HistoryRow, ValidationData, shares
 from mcquack.models.model_file import ModelFile, require_field, require_that
 from mcquack.models.preparation import ClassWeight, Prepared, Scale, check_settings
 from mcquack.models.presets import preset
@@ -62,20 +62,14 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     epochs : int
         Epochs at most; each has ``epochs_ka`` passes of KAO and ``epochs_co`` passes of CO. 0 leaves the model
         untrained, with its initial parameters and the class means as centroids, or as it was before a warm start.
-    epochs_ka : int
-        Passes of KAO over the samples in an epoch.
-    epochs_co : int
-        Passes of CO over the samples in an epoch.
-    lr_ka : float
-        Learning rate of KAO.
-    lr_co : float
-        Learning rate of CO.
+    epochs_ka, epochs_co : int
+        Passes of KAO and of CO over the samples in an epoch.
+    lr_ka, lr_co : float
+        Learning rates of KAO and of CO.
     decay_rate : float
         What both learning rates are multiplied by after each epoch.
-    reg_param_weights : float
-        λ of the penalty λ‖w‖² of KAO.
-    reg_param_bias : float
-        λ of the penalty λ‖b‖² of KAO.
+    reg_param_weights, reg_param_bias : float
+        λ of the penalties λ‖w‖² and λ‖b‖² of KAO.
     reg_param_co : float
         λ of the penalty of CO on centroids outside the range of the features.
     batch_size : int
@@ -358,7 +352,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     def _check_settings(self) -> None:
         check_settings(self.get_params(deep=False), least_epochs=0)
         engine_of(self.engine, self._width)
-        self._training_settings(seed=0, feature_range=(0.0, 1.0))
+        self._settings()
 
     def epoch_shots(
         self,
@@ -396,13 +390,12 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
                 "put it back, or fit anew without warm_start."
             )
 
-    def _settings(self, prepared: Prepared) -> TrainingSettings:
-        return self._training_settings(seed=prepared.seed, feature_range=prepared.feature_range)
-
-    def _training_settings(self, *, seed: int, feature_range: tuple[float, float]) -> TrainingSettings:
+    def _settings(self, prepared: Prepared | None = None) -> TrainingSettings:
         names = TrainingSettings.__dataclass_fields__.keys() - {"seed", "feature_range", "loss"}
-        given = {name: getattr(self, name) for name in names}
-        return TrainingSettings(**given, loss=loss_of(self.loss), feature_range=feature_range, seed=seed)
+        given: dict[str, Any] = {name: getattr(self, name) for name in names}
+        if prepared is not None:
+            given |= {"seed": prepared.seed, "feature_range": prepared.feature_range}
+        return TrainingSettings(**given, loss=loss_of(self.loss))
 
     def _initial_parameters(self, prepared: Prepared) -> Parameters:
         data, settings = prepared.training, self._settings(prepared)
@@ -447,6 +440,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         return tags
 
     def _measured(self, X: ArrayLike) -> Measured:
+        check_is_fitted(self, "centroids_")
         rows, engine = self.scaled(X), self._fitted_engine
         return engine.measured(rows, self.centroids_, weights=self.weights_, bias=self.bias_)
 
@@ -456,7 +450,6 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
 
     def transform(self, X: ArrayLike) -> FloatArray:
         """K (N, M·k): fidelity of every sample with every centroid, each in [0, 1], as measured."""
-        check_is_fitted(self, "centroids_")
         return self._measured(X).kernel
 
     def decision_function(self, X: ArrayLike) -> FloatArray:
@@ -464,30 +457,23 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
 
         This number is (S₁ - S₀) / (S₁ + S₀).
         """
-        check_is_fitted(self, "centroids_")
         measured = self._measured(X)
         if len(self.classes_) > 2:
             return class_scores(measured.kernel, len(self.classes_), class_score=self._class_score)
-        shares = self.shares_of(measured)
-        return shares[:, 1] - shares[:, 0]
+        of_both = self.shares_of(measured)
+        return of_both[:, 1] - of_both[:, 0]
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:
         """Class scores divided by their sum: an ordering with the shape of probabilities, not calibrated ones."""
-        check_is_fitted(self, "centroids_")
         return self.shares_of(self._measured(X))
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Class of the highest score: that of the centroid with the highest fidelity, unless the loss sums them."""
-        check_is_fitted(self, "centroids_")
         return self.labels_of(self._measured(X))
 
     def shares_of(self, measured: Measured) -> FloatArray:
         """What ``predict_proba`` makes of a kernel that was measured already."""
-        scores = class_scores(measured.kernel, len(self.classes_), class_score=self._class_score)
-        S = scores.astype(np.float64)
-        total = S.sum(axis=1, keepdims=True)
-        shares: FloatArray = np.divide(S, total, out=np.full_like(S, 1 / S.shape[1]), where=total > 0)
-        return shares
+        return shares(class_scores(measured.kernel, len(self.classes_), class_score=self._class_score))
 
     def labels_of(self, measured: Measured) -> NDArray[Any]:
         """What ``predict`` makes of a kernel that was measured already."""

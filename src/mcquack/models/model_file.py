@@ -83,8 +83,7 @@ def read_model(path: str | os.PathLike[str], *, max_bytes: int = DEFAULT_MAX_BYT
 
 def require_field(fields: Mapping[str, Any], name: str, kind: type[T]) -> T:
     """The value of that name and type; an int may stand for a float, but a bool not for an int."""
-    if name not in fields:
-        raise ModelFileError(f"the header lacks the field {name!r}; {_DAMAGED}")
+    require_that(name in fields, f"the header lacks the field {name!r}; {_DAMAGED}")
     value = fields[name]
     if kind is float and type(value) is int:
         value = float(value)
@@ -104,8 +103,7 @@ def require_tensor(
     file: ModelFile, name: str, *, shape: Sequence[int | None], dtype: DTypeLike | None = None
 ) -> Tensor:
     """The array of that name; None in ``shape`` stands for any length, ``dtype=None`` for any type."""
-    if name not in file.tensors:
-        raise ModelFileError(f"the array {name!r} is missing; {_DAMAGED}")
+    require_that(name in file.tensors, f"the array {name!r} is missing; {_DAMAGED}")
     tensor = file.tensors[name]
     if len(shape) != tensor.ndim or any(a not in (None, b) for a, b in zip(shape, tensor.shape, strict=True)):
         wanted = ", ".join("any" if length is None else str(length) for length in shape)
@@ -164,18 +162,15 @@ def _check_replaceable(path: Path) -> None:
 def _model(content: bytes) -> ModelFile:
     # Out of bytes in memory: safetensors would map the file, and one that is then cut short kills the process.
     n_table = int.from_bytes(content[:8], "little")
-    if len(content) < 8 + n_table:
-        raise ModelFileError(f"it is incomplete or of another kind; {_OURS}")
-    if n_table > MAX_HEADER_BYTES:
-        limit = f"allowed are {MAX_HEADER_BYTES:,}; keep large values in arrays."
-        raise ModelFileError(f"its header has {n_table:,} bytes, {limit}")
+    require_that(len(content) >= 8 + n_table, f"it is incomplete or of another kind; {_OURS}")
+    limit = f"allowed are {MAX_HEADER_BYTES:,}; keep large values in arrays."
+    require_that(n_table <= MAX_HEADER_BYTES, f"its header has {n_table:,} bytes, {limit}")
     header, checksum = _header(_parsed_object(content[8 : 8 + n_table], "its table of contents"))
     try:
         tensors = {name: _tensor(name, entry) for name, entry in deserialize(content)}  # type: ignore[no-untyped-call]
     except SafetensorError as error:
         raise ModelFileError(f"its arrays cannot be read ({ascii(str(error))[:200]}); {_DAMAGED}") from None
-    if checksum != _digest(header, tensors):
-        raise ModelFileError(f"its checksum does not match; {_DAMAGED}")
+    require_that(checksum == _digest(header, tensors), f"its checksum does not match; {_DAMAGED}")
     return ModelFile(header, tensors)
 
 
@@ -205,8 +200,7 @@ def _header(table: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
         raise ModelFileError(f"it has no mcquack header; {_OURS}")
     header = _parsed_object(document, "its header")
     _check_version(header)  # first of all, as a later version may differ in everything else
-    if metadata != {_METADATA_KEY: document}:
-        raise ModelFileError(f"it has metadata beside the mcquack header; {_DAMAGED}")
+    require_that(metadata == {_METADATA_KEY: document}, f"it has metadata beside the mcquack header; {_DAMAGED}")
     checksum = require_field(header, _CHECKSUM, str)
     del header[_CHECKSUM]
     return _plain_object(header, ()), checksum
@@ -219,8 +213,7 @@ def _check_version(header: Mapping[str, Any]) -> None:
     if version > FORMAT_VERSION:
         versions = f"version {reprlib.repr(version)}, this one reads up to {FORMAT_VERSION}"
         raise ModelFileError(f"it was written by a newer mcquack ({versions}); upgrade mcquack.")
-    if version < 1:
-        raise ModelFileError(f"there is no format version {reprlib.repr(version)}; {_DAMAGED}")
+    require_that(version >= 1, f"there is no format version {reprlib.repr(version)}; {_DAMAGED}")
 
 
 # What writing and reading check alike

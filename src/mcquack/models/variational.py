@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Generator
 from dataclasses import replace
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from mcquack.arrays import FloatArray
 from mcquack.checks import require, require_positive
 from mcquack.models.archive import Shape
-from mcquack.models.base import CircuitClassifier, FeatureMapChoice, HistoryRow, ValidationData
+from mcquack.models.base import CircuitClassifier, FeatureMapChoice, HistoryRow, ValidationData, shares
 from mcquack.models.model_file import ModelFile, require_field, require_that
 from mcquack.models.preparation import ClassWeight, Prepared, Scale, check_settings
 from mcquack.randomness import stream
@@ -50,6 +50,17 @@ class VariationalClassifier(CircuitClassifier):
     best_epochs_: NDArray[np.int64]
     _report = VariationalReport
     _trains_together: bool  # whether the classifiers share weights
+
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        validation_data: ValidationData | None = None,
+    ) -> Self:
+        """Trains until ``epochs`` or ``patience`` is used up; an interrupt keeps the best model so far."""
+        return self._run_through(self.fit_iter(X, y, sample_weight, validation_data=validation_data))
 
     def fit_iter(
         self,
@@ -155,15 +166,12 @@ class VariationalClassifier(CircuitClassifier):
         check_is_fitted(self, "weights_")
         if len(self.classes_) > 2:
             return self._scores(X)
-        shares = self.predict_proba(X)
-        return shares[:, 1] - shares[:, 0]
+        of_both = self.predict_proba(X)
+        return of_both[:, 1] - of_both[:, 0]
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:
         """(1 + ⟨Z₀⟩) / 2 divided by its sum: an ordering with the shape of probabilities, not calibrated ones."""
-        shares = (1 + self._scores(X).astype(np.float64)) / 2
-        total = shares.sum(axis=1, keepdims=True)
-        divided: FloatArray = np.divide(shares, total, out=np.full_like(shares, 1 / shares.shape[1]), where=total > 0)
-        return divided
+        return shares((1 + self._scores(X).astype(np.float64)) / 2)
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Class of the classifier with the largest ⟨Z₀⟩."""
