@@ -15,18 +15,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mcquack import (
-        bench,
-        circuits,
-        datasets,
-        hardware,
-        kernels,
-        models,
-        report,
-        simulators,
-        studies,
-        training,
-    )
+    from mcquack import bench, circuits, datasets, hardware, kernels, models, report, simulators, studies, training
     from mcquack.circuits import FeatureMap
     from mcquack.models import McQuackClassifier, QuackClassifier, load
     from mcquack.models.devices import open_device, open_sampler

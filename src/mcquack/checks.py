@@ -24,14 +24,7 @@ def is_number(value: Any) -> bool:
 
 
 def require(condition: Any, name: str, expected: str, value: object) -> None:
-    """Raises InvalidInputError, which says what the setting ``name`` must be, unless the condition holds.
-
-    Examples
-    --------
-    >>> require(False, "shots", "a whole number", "many")
-    Traceback (most recent call last):
-    mcquack.errors.InvalidInputError: shots must be a whole number, got 'many'.
-    """
+    """Raises InvalidInputError, which says what the setting ``name`` must be, unless the condition holds."""
     if not condition:
         raise InvalidInputError(f"{name} must be {expected}, got {value!r}.")
 
@@ -42,13 +35,7 @@ def require_positive(name: str, value: Any) -> None:
 
 
 def did_you_mean(name: object, known: Iterable[str], *, otherwise: str) -> str:
-    """The known names that are close to an unknown one, as a question, or ``otherwise`` if none is.
-
-    Examples
-    --------
-    >>> did_you_mean("irs3", ["iris3", "mnist10"], otherwise="there are two.")
-    'did you mean iris3?'
-    """
+    """The known names that are close to an unknown one, as a question, or ``otherwise`` if none is."""
     close = difflib.get_close_matches(str(name).lower(), list(known), n=3)
     return f"did you mean {' or '.join(close)}?" if close else otherwise
 
@@ -61,20 +48,7 @@ def required_count(name: str, value: Any) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class Extra:
-    """One of the optional dependencies of mcquack.
-
-    Parameters
-    ----------
-    name
-        What it is called in ``pip install "mcquack[name]"``.
-    module
-        The module that it brings.
-
-    Examples
-    --------
-    >>> Extra(name="hdf5", module="h5py").how_to_install
-    'pip install "mcquack[hdf5]"'
-    """
+    """One of the optional dependencies: its name in ``pip install "mcquack[name]"``, and the module that it brings."""
 
     name: str
     module: str

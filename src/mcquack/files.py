@@ -8,17 +8,7 @@ from pathlib import Path
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Puts ``content`` at ``path`` in one step: whatever happens, a reader finds the old file or the new one.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     replace_file(Path(folder, "note.txt"), b"old")
-    ...     replace_file(Path(folder, "note.txt"), b"new")
-    ...     Path(folder, "note.txt").read_bytes()
-    b'new'
-    """
+    """Puts ``content`` at ``path`` in one step: whatever happens, a reader finds the old file or the new one."""
     # Beside the target, since only within one file system is a rename a single step.
     temporary = path.with_name(f".mcquack-{secrets.token_hex(8)}.tmp")
     try:

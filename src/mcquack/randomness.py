@@ -7,17 +7,8 @@ import numpy as np
 
 
 def stream(seed: int, *purpose: str) -> np.random.Generator:
-    """A generator for one purpose, so that a new purpose leaves the draws of all others as they were.
+    """A generator for one purpose, such as ``"batches", "3"``; a new one leaves the draws of all others as they were.
 
-    Parameters
-    ----------
-    seed
-        A whole number of at least 0: the same seed and purpose give the same draws on every machine.
-    purpose
-        Words that say what is drawn, such as ``"batches", "3"``.
-
-    Examples
-    --------
     >>> int(stream(0, "starts").integers(100)) == int(stream(0, "starts").integers(100))
     True
     """

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Literal
 
 from mcquack.checks import required_count
@@ -25,17 +25,8 @@ _WIRES_BELOW_GAP = 3
 class Gate:
     """One symbol of the picture; gates of one column stand below each other.
 
-    Parameters
-    ----------
-    kind
-        A "rot" is a rotation on ``qubits[0]``, a "cnot" goes from ``qubits[0]`` (control) to ``qubits[1]`` (target),
-        and an "ellipsis" stands on all qubits for the layers that ``label`` counts.
-    column
-        Where it stands, counted from the left.
-    qubits
-        The qubits that it acts on.
-    label
-        What is written in it or beside it.
+    A "rot" is a rotation on ``qubits[0]``, a "cnot" goes from ``qubits[0]`` (control) to ``qubits[1]`` (target), and an
+    "ellipsis" stands on all qubits for the layers that ``label`` counts.
     """
 
     kind: Literal["rot", "cnot", "ellipsis"]
@@ -45,14 +36,7 @@ class Gate:
 
 
 def circuit_layout(feature_map: FeatureMap, max_layers: int = 3) -> list[Gate]:
-    """The gates to draw, on all qubits: of more than ``max_layers`` layers the first ones and the last.
-
-    Examples
-    --------
-    >>> from mcquack.circuits import FeatureMap
-    >>> [gate.label for gate in circuit_layout(FeatureMap(n_qubits=1, n_features=2, n_layers=9), max_layers=2)]
-    ['Rot(x0)', '7 layers', 'Rot(x0)']
-    """
+    """The gates to draw, on all qubits: of more than ``max_layers`` layers the first ones and the last."""
     shown = shown_layers(feature_map.n_layers, max_layers)
     gates: list[Gate] = []
     for layer, previous in zip(shown, (-1, *shown), strict=False):
@@ -66,21 +50,9 @@ def circuit_layout(feature_map: FeatureMap, max_layers: int = 3) -> list[Gate]:
 def circuit_text(feature_map: FeatureMap, *, max_layers: int = 3) -> str:
     """The circuit in Unicode, a wire for each qubit, with ● for a control and ⊕ for a target.
 
-    Parameters
-    ----------
-    feature_map
-        The feature map to draw.
-    max_layers
-        Of more layers only the first ones and the last are drawn.
+    Above the picture are its sizes and what is not drawn: of more than ``max_layers`` layers only the first ones and
+    the last are, and of more than 16 qubits the first five and the last three.
 
-    Returns
-    -------
-    str
-        A line that counts qubits, layers, features and parameters, perhaps one that tells what is not drawn, and the
-        picture. Of more than 16 qubits the first five and the last three are drawn.
-
-    Examples
-    --------
     >>> from mcquack.circuits import FeatureMap
     >>> print(circuit_text(FeatureMap(n_qubits=1, n_features=2, n_layers=9), max_layers=2))
     1 qubit, 9 layers, 2 features, 54 parameters
@@ -134,16 +106,15 @@ def _ring(feature_map: FeatureMap, layer: int, *, column: int) -> Iterator[Gate]
 
 
 def _captions(feature_map: FeatureMap, gates: Sequence[Gate], wires: Sequence[int]) -> list[str]:
-    size = [
-        _counted(feature_map.n_qubits, "qubit"),
-        _counted(feature_map.n_layers, "layer"),
-        _counted(feature_map.n_features, "feature"),
-        _counted(feature_map.n_embedding_parameters, "parameter"),
-    ]
+    sizes = {name: getattr(feature_map, f"n_{name}s") for name in ("qubit", "layer", "feature")}
+    sizes["parameter"] = feature_map.n_embedding_parameters
     left_out = [f"… {gate.label}" for gate in gates if gate.kind == "ellipsis"]
     if len(wires) < feature_map.n_qubits:
         left_out.append(f"⋮ {_counted(feature_map.n_qubits - len(wires), 'qubit')}")
-    return [", ".join(size), *([f"not drawn: {', '.join(left_out)}"] if left_out else [])]
+    return [
+        ", ".join(_counted(number, noun) for noun, number in sizes.items()),
+        *([f"not drawn: {', '.join(left_out)}"] if left_out else []),
+    ]
 
 
 def _counted(number: int, noun: str) -> str:
@@ -177,13 +148,8 @@ def _padded(symbol: str, width: int, filler: str) -> str:
 
 def _text_rows(wires: Sequence[int], n_qubits: int) -> dict[int, int]:
     """The line of each qubit; the qubits that are not drawn share one in the gap between the wires."""
-    rows: dict[int, int] = {}
-    row = 0
-    for qubit in range(n_qubits):
-        if qubit and (qubit in wires or qubit - 1 in wires):
-            row += 2
-        rows[qubit] = row
-    return rows
+    begins = (2 * (qubit > 0 and not {qubit, qubit - 1}.isdisjoint(wires)) for qubit in range(n_qubits))
+    return dict(enumerate(accumulate(begins)))
 
 
 def _symbols(gate: Gate, rows: dict[int, int], gap: Sequence[int]) -> Iterator[tuple[int, str]]:

@@ -12,13 +12,7 @@ from mcquack.arrays import IntArray
 
 
 def ring_image(index: int, n_qubits: int) -> int:
-    """The basis state that CNOT 0→1, 1→2, …, n-1→0 (in this order) make of basis state ``index``.
-
-    Examples
-    --------
-    >>> f"{ring_image(0b100, n_qubits=3):03b}"
-    '011'
-    """
+    """The basis state that CNOT 0→1, 1→2, …, n-1→0 (in this order) make of basis state ``index``."""
     if n_qubits == 1:
         return index
     for control in range(n_qubits):
@@ -31,8 +25,6 @@ def ring_image(index: int, n_qubits: int) -> int:
 def ring_permutation(n_qubits: int) -> IntArray:
     """The images of all 2**n basis states; ``new_state[permutation] = old_state`` applies the ring to a statevector.
 
-    Examples
-    --------
     >>> ring_permutation(2)
     array([0, 3, 1, 2])
     """

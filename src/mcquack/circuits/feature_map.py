@@ -82,12 +82,8 @@ class FeatureMap:
         final_entangler: bool = True,
         features_per_gate: Literal[1, 3] = 1,
     ) -> Self:
-        """A feature map with as many layers as encode every feature at least ``n_repetitions`` times.
+        """A feature map of r·ceil(d / n) layers, for Quack r·ceil(d / 3n), which encode every feature at least r times.
 
-        That is L = r·ceil(d / n), and for Quack L = r·ceil(d / 3n). The other parameters are those of the class.
-
-        Examples
-        --------
         >>> FeatureMap.with_repetitions(n_qubits=6, n_features=14).n_layers
         3
         """
@@ -117,44 +113,17 @@ class FeatureMap:
         return 2 * math.prod(self.parameter_shape)
 
     def n_parameters(self, n_classes: int) -> int:
-        """The number of weights, biases and features of one centroid per class: 6nL + M·d, as in the paper's tables.
-
-        Examples
-        --------
-        >>> FeatureMap.with_repetitions(n_qubits=6, n_features=784).n_parameters(n_classes=10)  # MNIST10
-        12556
-        """
+        """The number of weights, biases and features of one centroid per class: 6nL + M·d, as in the paper's tables."""
         return self.n_embedding_parameters + n_classes * self.n_features
 
     @property
     def feature_index(self) -> NDArray[np.int64]:
-        """Which feature angle k of gate (l, q) encodes: a read-only array of the shape of the parameters.
-
-        Examples
-        --------
-        >>> FeatureMap(n_qubits=2, n_features=3, n_layers=2).feature_index[:, :, 0]
-        array([[0, 1],
-               [2, 0]])
-        """
+        """Which feature angle k of gate (l, q) encodes: a read-only array of the shape of the parameters."""
         return _feature_index(self.parameter_shape, self.n_features, self.features_per_gate)
 
     def angles(self, X: ArrayLike, weights: FloatArray, bias: FloatArray) -> FloatArray:
-        """The angles w·x + b of every sample.
+        """The angles w·x + b (N, L, n, 3) of samples (N, d), in each gate in the order φ, θ, ω.
 
-        Parameters
-        ----------
-        X
-            Samples (N, d), scaled as the circuit takes them.
-        weights, bias
-            The parameters w and b, both of ``parameter_shape``.
-
-        Returns
-        -------
-        array (N, L, n, 3)
-            The angles of each gate in the order φ, θ, ω.
-
-        Examples
-        --------
         >>> feature_map = FeatureMap(n_qubits=1, n_features=1, n_layers=1)
         >>> w, b = np.ones(feature_map.parameter_shape), np.array([[[0.0, 0.5, 1.0]]])
         >>> feature_map.angles([[2.0]], w, b).tolist()

@@ -114,8 +114,7 @@ def _add_rivals(table: RichTable, train: Part, test: Part, *, seed: int) -> None
 def _n_parameters(rival: Any) -> int:
     """How many numbers the fitted rival keeps."""
     learned = ("centroids_", "support_vectors_", "dual_coef_", "intercept_", "coefs_", "intercepts_")
-    arrays = [getattr(rival, name) for name in learned if hasattr(rival, name)]
-    return sum(sum(map(np.size, found)) if isinstance(found, list) else np.size(found) for found in arrays)
+    return sum(sum(map(np.size, getattr(rival, name))) for name in learned if hasattr(rival, name))
 
 
 def _scores(model: Any, test: Part) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from mcquack.cli.console import Json, bare_table, plain_console, tab_separated
+from mcquack.cli.console import Json, bare_table, plain_console, show_rows, tab_separated
 from mcquack.models.catalog import Kind, entries, entry, names
 from mcquack.models.facts import Facts, entry_facts
 
@@ -110,15 +110,10 @@ def _setting_rows(facts: Facts) -> Iterator[list[str]]:
 
 
 def _print_model(about: Sequence[tuple[str, str]], settings: Sequence[Sequence[str]]) -> None:
-    upper, lower = bare_table(), bare_table()
+    upper = bare_table()
     upper.show_header = False
     for line in about:
         upper.add_row(*line)
-    for title in settings[0]:
-        lower.add_column(title, no_wrap=title == "setting")
-    for row in settings[1:]:
-        lower.add_row(*row)
-    console = plain_console()
-    console.print(upper)
-    console.print()
-    console.print(lower)
+    plain_console().print(upper)
+    typer.echo()
+    show_rows(dict.fromkeys(settings[0], "left"), settings[1:])

@@ -7,7 +7,7 @@ from mcquack.models import catalog
 from mcquack.models.presets import PAPER, PRESETS, QML_SUITE, preset
 
 if TYPE_CHECKING:
-    from mcquack.models.archived import Archived
+    from mcquack.models.archive import Archived
     from mcquack.models.classical import (
         CentroidKernelClassifier,
         MatchedNeuralNetwork,

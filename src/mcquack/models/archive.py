@@ -1,32 +1,37 @@
-"""A fitted estimator as a model file, and back."""
+"""A fitted estimator as a model file, and back; ``Archived`` is what every estimator needs for it."""
 
 import os
 import platform
 import re
-from collections.abc import Callable, Collection, Mapping
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import asdict, fields
 from importlib.metadata import version
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
+from sklearn.base import BaseEstimator
 from sklearn.preprocessing import MinMaxScaler
+from sklearn.utils.validation import check_is_fitted
 
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError, ModelFileError
 from mcquack.kernels.losses import LOSSES, Alignment, Loss
 from mcquack.kernels.measured import Shots
-from mcquack.models.model_file import FORMAT_VERSION, ModelFile, read_model, require_field, require_tensor, write_model
+from mcquack.models.model_file import (
+    ModelFile,
+    read_model,
+    require_field,
+    require_tensor,
+    require_that,
+    write_model,
+)
 from mcquack.models.preparation import MAX_BOUND
 from mcquack.simulators.choice import ENGINES, engine_of
 from mcquack.simulators.engine import Engine
 from mcquack.training.state import TrainingState
-
-if TYPE_CHECKING:
-    from mcquack.models.archived import Archived
-
-M = TypeVar("M", bound="Archived")
 
 _LIBRARIES = ("mcquack", "numpy", "numba", "scikit-learn")
 _LABEL_TYPE = re.compile(r"[<>|=]?(b1|[iu][1248]|f[248]|U[0-9]{1,7}|O)")
@@ -40,9 +45,65 @@ _COMMON_FIELDS = {
 _SCALER_TENSORS = ("scaler_minimum", "scaler_maximum")
 _SCALAR_KINDS = {"bool": bool, "int": int, "float": float, "str": str}
 
+Shape = tuple[int | None, ...]
+
+
+class Archived(BaseEstimator):
+    """An estimator whose learned numbers are arrays, so that its file holds no code."""
+
+    classes_: NDArray[Any]
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+    scaler_: MinMaxScaler | None
+    extra_: dict[str, Any]
+    versions_: dict[str, str]
+
+    def save(self, path: str | os.PathLike[str], *, extra: dict[str, Any] | None = None) -> None:
+        """Writes the model to a file that can be loaded without running code.
+
+        ``extra`` is any JSON object, to be found in ``extra_``.
+        """
+        check_is_fitted(self)
+        save(self, path, fields=self._saved_fields(), tensors=self._saved_tensors(), extra=extra)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """The model in that file; anything wrong with it raises ModelFileError."""
+        return load({cls.__name__: cls}, path)
+
+    @abstractmethod
+    def _check_settings(self) -> None:
+        """Raises on the first setting that could not be used."""
+
+    def _saved_settings(self) -> dict[str, Any]:
+        settings: dict[str, Any] = self.get_params(deep=False)
+        return settings
+
+    def _saved_fields(self) -> dict[str, Any]:
+        """Fields of the header that only this kind has."""
+        return {}
+
+    def _shapes(self) -> dict[str, Shape]:
+        """The learned arrays, each an attribute with an underscore after its name; None stands for any length."""
+        return {}
+
+    def _saved_tensors(self) -> dict[str, NDArray[Any]]:
+        return {name: getattr(self, f"{name}_") for name in self._shapes()}
+
+    def _restore(self, file: ModelFile) -> None:
+        """Takes what was learned out of the file; settings, classes, features and scaler are there already."""
+        self._restore_arrays(file, np.float64)
+
+    def _restore_arrays(self, file: ModelFile, dtype: DTypeLike) -> None:
+        for name, shape in self._shapes().items():
+            setattr(self, f"{name}_", require_tensor(file, name, shape=shape, dtype=dtype))
+
+
+M = TypeVar("M", bound=Archived)
+
 
 def save(
-    model: "Archived",
+    model: Archived,
     path: str | os.PathLike[str],
     *,
     fields: Mapping[str, Any],
@@ -86,41 +147,36 @@ def _model(kinds: Mapping[str, type[M]], file: ModelFile) -> M:
         raise ModelFileError(
             f"it holds a {name[:80]}, not a {' or '.join(kinds)}; load it as that, or upgrade mcquack."
         )
-    kind = kinds[name]
-    settings = require_field(header, "settings", dict)
-    model = kind(**_settings(settings, kind, require_field(header, "format_version", int)))
+    model = kinds[name](**_settings(require_field(header, "settings", dict), kinds[name], header["format_version"]))
     model._check_settings()
     model.classes_ = _classes(require_field(header, "classes", dict))
     model.n_features_in_ = require_field(header, "n_features", int)
-    if not 1 <= model.n_features_in_ <= _MOST_FEATURES:
-        raise ModelFileError("its number of features is not a count.")
+    require_that(1 <= model.n_features_in_ <= _MOST_FEATURES, "its number of features is not a count.")
     model.scaler_ = _scaler(file, model.n_features_in_)
-    _set_names(model, header)
+    names = header.get("feature_names", "missing")
+    if names is not None:
+        fit = isinstance(names, list) and len(names) == model.n_features_in_ and _are(names, str)
+        require_that(fit, f"its feature names are not {model.n_features_in_} texts.")
+        model.feature_names_in_ = np.array(names, dtype=object)
     model.extra_ = require_field(header, "extra", dict)
-    model.versions_ = _versions(require_field(header, "versions", dict))
+    model.versions_ = require_field(header, "versions", dict)
+    known = model.versions_.keys() == {"python", *_LIBRARIES} and _are(model.versions_.values(), str)
+    require_that(known, "its list of library versions is not one of names and texts.")
     model._restore(file)
-    _check_nothing_else(model, file)
+    # What no reader asks for may be a later version's; better to refuse than to drop it.
+    scaling = set(_SCALER_TENSORS) if model.scaler_ is not None else set()
+    unknown = file.tensors.keys() - model._saved_tensors().keys() - scaling
+    unknown |= header.keys() - model._saved_fields().keys() - _COMMON_FIELDS
+    parts = ", ".join(sorted(unknown))[:200]
+    require_that(not unknown, f"it has parts that this mcquack does not know ({parts}); upgrade it.")
     return model
 
 
-def _check_nothing_else(model: "Archived", file: ModelFile) -> None:
-    """What no reader asks for may be a later version's; better to refuse than to drop it."""
-    fields, tensors = model._known_parts(file)
-    scaling = set(_SCALER_TENSORS) if model.scaler_ is not None else set()
-    unknown = (file.tensors.keys() - tensors - scaling) | (file.header.keys() - fields - _COMMON_FIELDS)
-    if unknown:
-        raise ModelFileError(
-            f"it has parts that this mcquack does not know ({', '.join(sorted(unknown))[:200]}); upgrade it."
-        )
+def _are(values: Iterable[Any], kind: type) -> bool:
+    return all(type(value) is kind for value in values)
 
 
-def _versions(plain: Mapping[str, Any]) -> dict[str, str]:
-    if plain.keys() != {"python", *_LIBRARIES} or not all(isinstance(text, str) for text in plain.values()):
-        raise ModelFileError("its list of library versions is not one of names and texts.")
-    return dict(plain)
-
-
-def _plain_settings(model: "Archived") -> dict[str, Any]:
+def _plain_settings(model: Archived) -> dict[str, Any]:
     settings = model._saved_settings()
     plain = {name: list(value) if isinstance(value, tuple) else value for name, value in settings.items()}
     if isinstance(settings.get("scale"), tuple | list):
@@ -165,28 +221,21 @@ def _plain_engine(engine: Any, model: Any) -> str | dict[str, Any]:
     return {"name": engine.name, **engine.settings()}
 
 
-def _settings(plain: Mapping[str, Any], kind: type["Archived"], version: int) -> dict[str, Any]:
+def _settings(plain: Mapping[str, Any], kind: type[Archived], version: int) -> dict[str, Any]:
     """The settings of an estimator; those that came after the file was written have the default they came with."""
-    settings = dict(plain)
-    for later in range(version, FORMAT_VERSION):
-        try:
-            settings = _UPGRADES[later](settings)
-        except KeyError as error:
-            raise ModelFileError(f"it lacks the setting {error}; copy it again, or save the model anew.") from error
+    try:
+        settings = dict(plain) if version > 1 else _from_version_1(plain)
+    except KeyError as error:
+        raise ModelFileError(f"it lacks the setting {error}; copy it again, or save the model anew.") from error
     known = set(kind._get_param_names())
-    if unknown := sorted(settings.keys() - known):
-        raise ModelFileError(
-            f"it has settings that this mcquack does not know ({', '.join(unknown)[:200]}); upgrade it."
-        )
-    if missing := sorted(known - settings.keys() - _ADDED_SETTINGS.keys()):
-        raise ModelFileError(
-            f"it lacks the settings {', '.join(missing)[:200]}; copy it again, or save the model anew."
-        )
+    unknown = ", ".join(sorted(settings.keys() - known))[:200]
+    require_that(not unknown, f"it has settings that this mcquack does not know ({unknown}); upgrade it.")
+    missing = ", ".join(sorted(known - settings.keys() - _ADDED_SETTINGS.keys()))[:200]
+    require_that(not missing, f"it lacks the settings {missing}; copy it again, or save the model anew.")
     settings = {**{name: value for name, value in _ADDED_SETTINGS.items() if name in known}, **settings}
     settings = {name: tuple(value) if isinstance(value, list) else value for name, value in settings.items()}
     weights = plain.get("class_weight")
-    if isinstance(weights, dict):
-        raise ModelFileError("its class weights are not a list of pairs.")
+    require_that(not isinstance(weights, dict), "its class weights are not a list of pairs.")
     if isinstance(weights, list):
         settings["class_weight"] = dict(weights)
     if isinstance(settings.get("feature_map"), dict):
@@ -203,11 +252,11 @@ def _settings(plain: Mapping[str, Any], kind: type["Archived"], version: int) ->
 _ADDED_SETTINGS: Mapping[str, Any] = MappingProxyType({})
 
 
-def _from_version_1(settings: dict[str, Any]) -> dict[str, Any]:
+def _from_version_1(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Version 1 had flat settings for what an engine, a loss, a circuit and the scaling say themselves now."""
-    if "final_entangler" not in settings:
-        return settings  # a classical baseline
     given = dict(settings)
+    if "final_entangler" not in given:
+        return given  # a classical baseline
     how = {"dtype": given.pop("dtype"), "n_threads": given.pop("n_threads")}
     given["feature_map"] = "paper" if given.pop("final_entangler") else "device"
     scaled_to = given.pop("feature_range")
@@ -233,14 +282,11 @@ def _from_version_1(settings: dict[str, Any]) -> dict[str, Any]:
     return given
 
 
-_UPGRADES: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = MappingProxyType({1: _from_version_1})
-
-
 def _loss(plain: Any) -> str | Loss:
     if isinstance(plain, str):
         return plain
-    if not isinstance(plain, dict) or plain.get("name") not in LOSSES:
-        raise ModelFileError("its loss is none that this mcquack knows; upgrade it.")
+    known = isinstance(plain, dict) and plain.get("name") in LOSSES
+    require_that(known, "its loss is none that this mcquack knows; upgrade it.")
     return LOSSES[plain["name"]](**{name: value for name, value in plain.items() if name != "name"})
 
 
@@ -248,11 +294,11 @@ def _engine(plain: Any, *, inside: bool = False) -> str | Engine[Any]:
     if isinstance(plain, str):
         return plain
     kinds: dict[str, Any] = ENGINES if inside else {**ENGINES, Shots.name: Shots}
-    if not isinstance(plain, dict) or plain.get("name") not in kinds:
-        raise ModelFileError("its engine is none that this mcquack knows; upgrade it.")
+    known = isinstance(plain, dict) and plain.get("name") in kinds
+    require_that(known, "its engine is none that this mcquack knows; upgrade it.")
     settings = {name: value for name, value in plain.items() if name != "name"}
-    if not settings.keys() <= kinds[plain["name"]]().settings().keys():
-        raise ModelFileError("its engine has settings that this mcquack does not know; upgrade it.")
+    known = settings.keys() <= kinds[plain["name"]]().settings().keys()
+    require_that(known, "its engine has settings that this mcquack does not know; upgrade it.")
     if "engine" in settings:
         settings["engine"] = _engine(settings["engine"], inside=True)
     made: Engine[Any] = kinds[plain["name"]](**settings)
@@ -269,77 +315,55 @@ def _plain_classes(classes: NDArray[Any]) -> dict[str, Any]:
 
 def _classes(plain: Mapping[str, Any]) -> NDArray[Any]:
     kind = _SCALAR_KINDS.get(require_field(plain, "kind", str))
-    values = require_field(plain, "values", list)
-    if kind is None or len(values) < 2 or any(type(value) is not kind for value in values):
-        raise ModelFileError("its class labels are not a list of at least two numbers or texts.")
-    dtype = require_field(plain, "dtype", str)
-    if not _LABEL_TYPE.fullmatch(dtype):
-        raise ModelFileError(f"its class labels have the impossible type {dtype[:40]!r}.")
-    if np.dtype(dtype).itemsize * len(values) > _LABEL_BYTES:
-        raise ModelFileError("its class labels claim more room than any labels need.")
+    values, dtype = require_field(plain, "values", list), require_field(plain, "dtype", str)
+    usable = kind is not None and len(values) >= 2 and _are(values, kind)
+    require_that(usable, "its class labels are not a list of at least two numbers or texts.")
+    require_that(_LABEL_TYPE.fullmatch(dtype), f"its class labels have the impossible type {dtype[:40]!r}.")
+    small = np.dtype(dtype).itemsize * len(values) <= _LABEL_BYTES
+    require_that(small, "its class labels claim more room than any labels need.")
     classes = np.array(values, dtype=dtype)
-    if classes.tolist() != values or sorted(set(values)) != values:
-        raise ModelFileError("its class labels are not in order, repeat themselves, or do not fit their type.")
+    in_order = classes.tolist() == values and sorted(set(values)) == values
+    require_that(in_order, "its class labels are not in order, repeat themselves, or do not fit their type.")
     return classes
 
 
 def _scaler(file: ModelFile, n_features: int) -> MinMaxScaler | None:
-    if "scaled_to" in file.header and file.header["scaled_to"] is None:
+    if file.header.get("scaled_to", "missing") is None:
         return None
-    pair = require_field(file.header, "scaled_to", list)
-    if (
-        len(pair) != 2
-        or not all(type(bound) is float and abs(bound) <= MAX_BOUND for bound in pair)
-        or pair[0] >= pair[1]
-    ):
-        raise ModelFileError("the range that it scales to is not an increasing pair of numbers.")
-    bounds = [
-        require_tensor(file, f"scaler_{end}", shape=(n_features,), dtype=np.float64) for end in ("minimum", "maximum")
-    ]
-    if (bounds[0] > bounds[1]).any():
-        raise ModelFileError("its scaling has minima above maxima.")
+    pair = _increasing(require_field(file.header, "scaled_to", list), "the range that it scales to", most=MAX_BOUND)
+    low, high = (require_tensor(file, name, shape=(n_features,), dtype=np.float64) for name in _SCALER_TENSORS)
+    require_that((low <= high).all(), "its scaling has minima above maxima.")
     with np.errstate(over="ignore"):
-        spans = bounds[1] - bounds[0]
-    if not np.isfinite(spans).all():
-        raise ModelFileError("its scaling has extremes that lie too far apart.")
+        require_that(np.isfinite(high - low).all(), "its scaling has extremes that lie too far apart.")
     # A scaler learns nothing but the extremes, so two rows that have them make the same scaler.
-    return MinMaxScaler(feature_range=tuple(pair)).fit(np.stack(bounds))
+    return MinMaxScaler(feature_range=pair).fit(np.stack([low, high]))
 
 
-def _set_names(model: "Archived", header: Mapping[str, Any]) -> None:
-    if "feature_names" not in header:
-        raise ModelFileError("the header lacks the field 'feature_names'.")
-    names, count = header["feature_names"], model.n_features_in_
-    if names is None:
-        return
-    if not isinstance(names, list) or len(names) != count or not all(isinstance(name, str) for name in names):
-        raise ModelFileError(f"its feature names are not {count} texts.")
-    model.feature_names_in_ = np.array(names, dtype=object)
+def _increasing(pair: Any, what: str, *, most: float) -> tuple[float, float]:
+    numbers = isinstance(pair, list) and len(pair) == 2 and _are(pair, float)
+    require_that(numbers and -most <= pair[0] < pair[1] <= most, f"{what} is not an increasing pair of usable numbers.")
+    return pair[0], pair[1]
 
 
 # The parts of a trained circuit out of a model file, each checked before it is believed.
 
 STATE = "state."
-STATE_NAMES = {"steps", "epoch"} | {
-    name + part for name in ("weights", "bias", "centroids") for part in ("", "_mean", "_square")
-}
 
 
 def restored_feature_map(file: ModelFile, *, n_features: int, features_per_gate: int | None, kind: str) -> FeatureMap:
     """The circuit that the header describes, if this kind of model has such circuits; None asks for no kind of gate."""
     feature_map = _feature_map(require_field(file.header, "feature_map", dict))
-    if features_per_gate is not None and feature_map.features_per_gate != features_per_gate:
-        raise ModelFileError(f"its circuit is not one of {kind}.")
-    if feature_map.n_features != n_features:
-        raise ModelFileError(f"its circuit takes {feature_map.n_features} features, its samples have {n_features}.")
+    require_that(features_per_gate in (None, feature_map.features_per_gate), f"its circuit is not one of {kind}.")
+    sizes = f"its circuit takes {feature_map.n_features} features, its samples have {n_features}."
+    require_that(feature_map.n_features == n_features, sizes)
     return feature_map
 
 
 def _feature_map(plain: Mapping[str, Any]) -> FeatureMap:
-    if plain.keys() != {field.name for field in fields(FeatureMap)}:
-        raise ModelFileError("its circuit is not described by the known fields.")
-    if any(isinstance(plain[name], float) for name in plain) or type(plain["final_entangler"]) is not bool:
-        raise ModelFileError("its circuit is described by values of the wrong kind.")
+    known = plain.keys() == {field.name for field in fields(FeatureMap)}
+    require_that(known, "its circuit is not described by the known fields.")
+    whole = not any(isinstance(value, float) for value in plain.values()) and type(plain["final_entangler"]) is bool
+    require_that(whole, "its circuit is described by values of the wrong kind.")
     return FeatureMap(**plain)
 
 
@@ -347,59 +371,53 @@ def restored_range(header: Mapping[str, Any]) -> tuple[float, float]:
     """The range that the features were in; a file of version 1 has it among its settings."""
     first = header["settings"].get("feature_range") if header["format_version"] == 1 else None
     pair = require_field(header, "feature_range", list) if first is None else first
-    if not isinstance(pair, list) or len(pair) != 2 or any(type(end) is not float for end in pair):
-        raise ModelFileError("the range of its features is not a pair of numbers.")
-    if not -_MOST_RANGE <= pair[0] < pair[1] <= _MOST_RANGE:
-        raise ModelFileError("the range of its features is not an increasing pair of numbers that angles tell apart.")
-    return pair[0], pair[1]
+    return _increasing(pair, "the range of its features", most=_MOST_RANGE)
 
 
 def restored_dtype(file: ModelFile) -> np.dtype[Any]:
     """The type in which the parameters were trained."""
-    weights = file.tensors.get("weights")
-    if weights is None or weights.dtype.kind != "f":
-        raise ModelFileError("the array 'weights' is missing, or not one of floating-point numbers.")
+    weights = file.tensors.get("weights", np.zeros(0, np.int64))
+    require_that(weights.dtype.kind == "f", "the array 'weights' is missing, or not one of floating-point numbers.")
     return weights.dtype
 
 
-def restored_history(header: Mapping[str, Any], *, columns: Collection[str]) -> list[dict[str, Any]]:
+def restored_history(header: Mapping[str, Any], *, columns: Set[str]) -> list[dict[str, Any]]:
     """Rows of numbers with these columns, among them the epoch and its loss."""
     rows = require_field(header, "history", list)
     for row in rows:
-        if not isinstance(row, dict) or row.keys() != set(columns):
-            raise ModelFileError("its training history is not a list of rows with the known columns.")
-        numbers = {name: value for name, value in row.items() if name != "epoch" and value is not None}
-        if type(row["epoch"]) is not int or row["loss"] is None or any(type(v) is not float for v in numbers.values()):
-            raise ModelFileError("its training history has something else than numbers.")
+        known = isinstance(row, dict) and row.keys() == columns
+        require_that(known, "its training history is not a list of rows with the known columns.")
+        numbers = [value for name, value in row.items() if name != "epoch" and value is not None]
+        right = type(row["epoch"]) is int and row["loss"] is not None and _are(numbers, float)
+        require_that(right, "its training history has something else than numbers.")
     return rows
 
 
 def restored_seed(header: Mapping[str, Any]) -> int:
     """The seed that the random numbers of the training came from."""
     seed = require_field(header, "seed", int)
-    if not 0 <= seed < 2**31:
-        raise ModelFileError("its seed is none that training can have had.")
+    require_that(0 <= seed < 2**31, "its seed is none that training can have had.")
     return seed
 
 
 def restored_seen(header: Mapping[str, Any], *, n_classes: int) -> NDArray[np.bool_]:
     """Which classes have had samples."""
     flags = require_field(header, "seen", list)
-    if len(flags) != n_classes or not all(isinstance(flag, bool) for flag in flags):
-        raise ModelFileError("its list of classes that have had samples does not fit its classes.")
+    fit = len(flags) == n_classes and _are(flags, bool)
+    require_that(fit, "its list of classes that have had samples does not fit its classes.")
     return np.array(flags)
 
 
-def restored_state(file: ModelFile, *, shapes: Mapping[str, tuple[int, ...]], dtype: DTypeLike) -> TrainingState:
+def restored_state(file: ModelFile, *, shapes: Mapping[str, Shape], dtype: DTypeLike) -> TrainingState:
     """What training needs to go on."""
-    tensors = {
-        name + part: require_tensor(file, STATE + name + part, shape=shape, dtype=dtype)
-        for name, shape in shapes.items()
-        for part in ("", "_mean", "_square")
+    wanted: dict[str, tuple[Shape, DTypeLike]] = {
+        name + part: (shape, dtype) for name, shape in shapes.items() for part in ("", "_mean", "_square")
     }
-    tensors["steps"] = require_tensor(file, STATE + "steps", shape=(2,), dtype=np.int64)
-    tensors["epoch"] = require_tensor(file, STATE + "epoch", shape=(1,), dtype=np.int64)
+    wanted |= {"steps": ((2,), np.int64), "epoch": ((1,), np.int64)}
+    tensors = {
+        name: require_tensor(file, STATE + name, shape=shape, dtype=kind) for name, (shape, kind) in wanted.items()
+    }
     never_negative = [tensors[name] for name in tensors if name in ("steps", "epoch") or name.endswith("_square")]
-    if any((tensor < 0).any() for tensor in never_negative):
-        raise ModelFileError("its state of training has negative values where there can be none.")
+    possible = all((tensor >= 0).all() for tensor in never_negative)
+    require_that(possible, "its state of training has negative values where there can be none.")
     return TrainingState.from_tensors(tensors)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import copy
 import math
 import warnings
-from abc import abstractmethod
 from collections.abc import Generator
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
@@ -23,8 +22,14 @@ from mcquack.checks import require
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.datasets.dataset import held_out
 from mcquack.errors import InvalidInputError
-from mcquack.models.archive import restored_feature_map, restored_range
-from mcquack.models.archived import Archived
+from mcquack.models.archive import (
+    Archived,
+    restored_dtype,
+    restored_feature_map,
+    restored_history,
+    restored_range,
+    restored_seed,
+)
 from mcquack.models.model_file import ModelFile
 from mcquack.models.preparation import (
     ClassWeight,
@@ -66,21 +71,11 @@ class CircuitClassifier(ClassifierMixin, Archived):
     n_iter_: int
     _seed: int
 
+    _report: type[Any]  # of an epoch: its fields are the columns of the history
     _learning_rates: str  # the settings by which a training that diverges is slowed down
     _features_per_gate: Literal[1, 3] = 1
     _fingerprint: str = ""  # of the samples that the training state belongs to
     _seen: NDArray[np.bool_] | np.bool_ = np.True_  # which classes have had samples; a loaded model has seen all
-
-    def fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        validation_data: ValidationData | None = None,
-    ) -> Self:
-        """Trains until ``epochs`` or ``patience`` is used up; an interrupt keeps the best model so far."""
-        return self._run_through(self.fit_iter(X, y, sample_weight, validation_data=validation_data))
 
     def _run_through(self, epochs: Generator[HistoryRow, None, None]) -> Self:
         row = None
@@ -93,17 +88,6 @@ class CircuitClassifier(ClassifierMixin, Archived):
             message = f"training was interrupted after {self.n_iter_} epochs; the best of them is kept."
             warnings.warn(message, ConvergenceWarning, stacklevel=3)
         return self
-
-    @abstractmethod
-    def fit_iter(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        validation_data: ValidationData | None = None,
-    ) -> Generator[HistoryRow, None, None]:
-        """Trains, yielding each epoch's row of the history; after any of them the estimator can be used."""
 
     def _tell_divergence(self, epoch: int, *, anything_kept: bool) -> None:
         message = f"training diverged in epoch {epoch}; lower {self._learning_rates}"
@@ -253,8 +237,15 @@ class CircuitClassifier(ClassifierMixin, Archived):
         self._fingerprint = prepared.fingerprint
         self._seen = prepared.seen
 
-    def _restore_circuit(self, file: ModelFile) -> None:
-        """The circuit of a model file and the range of its features."""
+    def _saved_fields(self) -> dict[str, Any]:
+        return {
+            "feature_map": dict(vars(self.feature_map_)),
+            "feature_range": list(self.feature_range_),
+            "history": list(self.history_),
+            "seed": self._seed,
+        }
+
+    def _restore(self, file: ModelFile) -> None:
         given = isinstance(self.feature_map, FeatureMap)  # and may then have gates of any kind
         self.feature_map_ = restored_feature_map(
             file,
@@ -263,11 +254,23 @@ class CircuitClassifier(ClassifierMixin, Archived):
             kind=type(self).__name__,
         )
         self.feature_range_ = restored_range(file.header)
+        self._restore_arrays(file, restored_dtype(file))
+        self.history_ = restored_history(file.header, columns={field.name for field in fields(self._report)})
+        self.n_iter_ = len(self.history_)
+        self._seed = restored_seed(file.header)
 
     def scaled(self, X: ArrayLike) -> FloatArray:
         """Samples as the circuit takes them: checked, scaled, and in the engine's type."""
         rows = validate_data(self, X, dtype=np.float64, reset=False)
         return scaled(rows, self.scaler_, engine_of(self.engine, self.feature_map_.n_qubits).dtype)
+
+
+def shares(scores: FloatArray) -> FloatArray:
+    """Scores of at least 0 divided by their sum in each row; where all of them are zero, the same for each class."""
+    S = scores.astype(np.float64)
+    total = S.sum(axis=1, keepdims=True)
+    divided: FloatArray = np.divide(S, total, out=np.full_like(S, 1 / S.shape[1]), where=total > 0)
+    return divided
 
 
 def _extent(X: FloatArray) -> tuple[float, float]:

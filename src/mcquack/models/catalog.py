@@ -1,4 +1,4 @@
-"""All models by short name; a new one is a class and an entry in the table."""
+"""All models by short name; a new one is a class and a table in ``catalog.toml``."""
 
 import math
 import tomllib
@@ -16,10 +16,7 @@ from mcquack.checks import did_you_mean
 from mcquack.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from mcquack.models.archived import Archived
-
-
-# The settings that a search may try, as data.
+    from mcquack.models.archive import Archived
 
 Settings = dict[str, Any]
 
@@ -78,7 +75,7 @@ class SearchSpace:
 
 
 def _values(name: str, given: Any) -> tuple[Any, ...]:
-    values = tuple(map(_frozen, given)) if isinstance(given, list | tuple) else (given,)
+    values = tuple(map(frozen, given)) if isinstance(given, list | tuple) else (given,)
     if not values:
         raise InvalidInputError(f"{name} has no values to try; list at least one.")
     for value in values:
@@ -89,7 +86,8 @@ def _values(name: str, given: Any) -> tuple[Any, ...]:
     return values
 
 
-def _frozen(value: Any) -> Any:
+def frozen(value: Any) -> Any:
+    """The value, and in the place of a list, which settings cannot hold, a tuple."""
     return tuple(value) if isinstance(value, list) else value
 
 
@@ -151,72 +149,12 @@ class Entry:
         return _search_spaces().get(self.searched_as or self.name, {})
 
 
-ENTRIES = (
-    Entry(
-        name="mcquack",
-        title="McQuack",
-        kind="quantum",
-        home="mcquack.models.mcquack:McQuackClassifier",
-        description="Trainable quantum kernel between samples and a trainable centroid per class.",
-    ),
-    Entry(
-        name="quack",
-        title="Quack",
-        kind="quantum",
-        home="mcquack.models.mcquack:QuackClassifier",
-        description="Predecessor of McQuack for two classes, with three features in each gate.",
-        searched_as="mcquack",
-    ),
-    Entry(
-        name="vc",
-        title="VC",
-        kind="quantum",
-        home="mcquack.models.variational:VariationalEnsembleClassifier",
-        description="Ensemble of variational circuits, one trained for each class against the others.",
-    ),
-    Entry(
-        name="shared_vc",
-        title="Shared VC",
-        kind="quantum",
-        home="mcquack.models.variational:SharedVariationalClassifier",
-        description="Variational circuits with shared weights and a part of their own for each class.",
-    ),
-    Entry(
-        name="svc",
-        title="SVC",
-        kind="classical",
-        home="mcquack.models.classical.support_vectors:SupportVectorClassifier",
-        description="Support vector machine with an RBF kernel, one class against another.",
-    ),
-    Entry(
-        name="nystroem_svm",
-        title="NystroemSVM",
-        kind="classical",
-        home="mcquack.models.classical.nystroem:NystroemSVM",
-        description="Linear support vector machine on an RBF kernel to three random landmarks per class.",
-    ),
-    Entry(
-        name="centroid_kernel",
-        title="Centroid kernel",
-        kind="classical",
-        home="mcquack.models.classical.centroid_kernel:CentroidKernelClassifier",
-        description="RBF kernel between samples and the mean of each class, without training.",
-    ),
-    Entry(
-        name="nn",
-        title="NN",
-        kind="classical",
-        home="mcquack.models.classical.neural_network:MatchedNeuralNetwork",
-        description="Neural network of two hidden layers with as many parameters as McQuack.",
-    ),
-    Entry(
-        name="mlp",
-        title="MLP",
-        kind="classical",
-        home="mcquack.models.classical.neural_network:MultilayerPerceptron",
-        description="Neural network with the layers and settings of the QML benchmark suite.",
-    ),
-)
+def package_tables(name: str) -> dict[str, dict[str, Any]]:
+    """What a TOML file of this package says, by the names of its tables."""
+    return tomllib.loads(files("mcquack.models").joinpath(name).read_text(encoding="utf-8"))
+
+
+ENTRIES = tuple(Entry(name=name, **about) for name, about in package_tables("catalog.toml").items())
 
 
 def entries(kind: Kind | None = None) -> tuple[Entry, ...]:
@@ -246,9 +184,6 @@ class _Classes(Mapping[str, "type[Archived]"]):
     def __getitem__(self, class_name: str) -> type["Archived"]:
         return self._homes[class_name].estimator_class()
 
-    def __contains__(self, class_name: object) -> bool:
-        return class_name in self._homes
-
     def __iter__(self) -> Iterator[str]:
         return iter(self._homes)
 
@@ -265,8 +200,5 @@ CLASSES: "Mapping[str, type[Archived]]" = _Classes()
 
 @cache
 def _search_spaces() -> Mapping[str, Mapping[str, SearchSpace]]:
-    """By model and suite."""
-    tables = tomllib.loads(files("mcquack.models").joinpath("search_spaces.toml").read_text(encoding="utf-8"))
-    return {
-        model: {suite: SearchSpace.of(table) for suite, table in suites.items()} for model, suites in tables.items()
-    }
+    tables = package_tables("search_spaces.toml")
+    return {name: {suite: SearchSpace.of(table) for suite, table in tables[name].items()} for name in tables}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Generator
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -16,21 +16,13 @@ from sklearn.utils.validation import check_is_fitted
 from mcquack.arrays import FloatArray
 from mcquack.checks import is_whole_number
 from mcquack.circuits.overlap import OverlapCircuits
-from mcquack.errors import InvalidInputError, ModelFileError
+from mcquack.errors import InvalidInputError
 from mcquack.kernels.fidelity import ClassScore, class_scores
 from mcquack.kernels.losses import LossChoice, loss_of
 from mcquack.models import archive
-from mcquack.models.archive import (
-    STATE,
-    STATE_NAMES,
-    restored_dtype,
-    restored_history,
-    restored_seed,
-    restored_seen,
-    restored_state,
-)
-from mcquack.models.base import CircuitClassifier, FeatureMapChoice, HistoryRow, ValidationData
-from mcquack.models.model_file import ModelFile, require_field, require_tensor
+from mcquack.models.archive import STATE, Shape, restored_seen, restored_state
+from mcquack.models.base import CircuitClassifier, FeatureMapChoice, HistoryRow, ValidationData, shares
+from mcquack.models.model_file import ModelFile, require_field, require_that
 from mcquack.models.preparation import ClassWeight, Prepared, Scale, check_settings
 from mcquack.models.presets import preset
 from mcquack.simulators.choice import EngineChoice, engine_of
@@ -50,7 +42,6 @@ from mcquack.training.trainer import affords, epoch_shots, require_affordable, t
 
 _WORST_LOSS = 2.0  # of an untrained model: one minus the worst alignment
 _KEPT_ROWS = 10_000  # of the history; a stream's could outgrow the header
-_HISTORY_COLUMNS = {field.name for field in fields(EpochReport)}
 
 
 class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CircuitClassifier):
@@ -71,20 +62,14 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     epochs : int
         Epochs at most; each has ``epochs_ka`` passes of KAO and ``epochs_co`` passes of CO. 0 leaves the model
         untrained, with its initial parameters and the class means as centroids, or as it was before a warm start.
-    epochs_ka : int
-        Passes of KAO over the samples in an epoch.
-    epochs_co : int
-        Passes of CO over the samples in an epoch.
-    lr_ka : float
-        Learning rate of KAO.
-    lr_co : float
-        Learning rate of CO.
+    epochs_ka, epochs_co : int
+        Passes of KAO and of CO over the samples in an epoch.
+    lr_ka, lr_co : float
+        Learning rates of KAO and of CO.
     decay_rate : float
         What both learning rates are multiplied by after each epoch.
-    reg_param_weights : float
-        λ of the penalty λ‖w‖² of KAO.
-    reg_param_bias : float
-        λ of the penalty λ‖b‖² of KAO.
+    reg_param_weights, reg_param_bias : float
+        λ of the penalties λ‖w‖² and λ‖b‖² of KAO.
     reg_param_co : float
         λ of the penalty of CO on centroids outside the range of the features.
     batch_size : int
@@ -154,6 +139,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     (150, 3)
     """
 
+    _report = EpochReport
     _learning_rates = "lr_ka and lr_co"
 
     def __init__(
@@ -225,10 +211,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         validation_data: ValidationData | None = None,
         warm_start: bool = False,
     ) -> Self:
-        """Trains until ``epochs`` or ``patience`` is used up; an interrupt keeps the best model so far.
-
-        ``validation_data`` and ``warm_start`` are those of :meth:`fit_iter`.
-        """
+        """Trains as :meth:`fit_iter` until ``epochs`` or ``patience`` is used up; an interrupt keeps the best model."""
         epochs = self.fit_iter(X, y, sample_weight, validation_data=validation_data, warm_start=warm_start)
         return self._run_through(epochs)
 
@@ -297,7 +280,10 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         n_done = self.n_iter_ if rows else 0  # a loaded model may have had more epochs than its file has rows
         if self.epochs == 0 and anew:  # what is there already stays as it is
             self._keep(prepared, state, loss=_WORST_LOSS, rows=rows, n_done=0, shots=0)
-        while n_done < self.epochs and affords(engine, per_epoch) and not (n_done and self._is_out_of_patience(state)):
+        patience = np.inf if self.patience is None else self.patience
+        while n_done < self.epochs and affords(engine, per_epoch):
+            if n_done and state.epoch - self.best_epoch_ >= patience:
+                return
             epoch = next(loop)
             state, row = epoch.state, epoch.report.as_row()
             if row["loss"] is None:
@@ -366,7 +352,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     def _check_settings(self) -> None:
         check_settings(self.get_params(deep=False), least_epochs=0)
         engine_of(self.engine, self._width)
-        self._training_settings(seed=0, feature_range=(0.0, 1.0))
+        self._settings()
 
     def epoch_shots(
         self,
@@ -404,13 +390,12 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
                 "put it back, or fit anew without warm_start."
             )
 
-    def _settings(self, prepared: Prepared) -> TrainingSettings:
-        return self._training_settings(seed=prepared.seed, feature_range=prepared.feature_range)
-
-    def _training_settings(self, *, seed: int, feature_range: tuple[float, float]) -> TrainingSettings:
+    def _settings(self, prepared: Prepared | None = None) -> TrainingSettings:
         names = TrainingSettings.__dataclass_fields__.keys() - {"seed", "feature_range", "loss"}
-        given = {name: getattr(self, name) for name in names}
-        return TrainingSettings(**given, loss=loss_of(self.loss), feature_range=feature_range, seed=seed)
+        given: dict[str, Any] = {name: getattr(self, name) for name in names}
+        if prepared is not None:
+            given |= {"seed": prepared.seed, "feature_range": prepared.feature_range}
+        return TrainingSettings(**given, loss=loss_of(self.loss))
 
     def _initial_parameters(self, prepared: Prepared) -> Parameters:
         data, settings = prepared.training, self._settings(prepared)
@@ -426,9 +411,6 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
             dtype=prepared.engine.dtype,
         )
         return Parameters(weights, bias, initial_centroids(data, settings).astype(prepared.engine.dtype))
-
-    def _is_out_of_patience(self, state: TrainingState) -> bool:
-        return self.patience is not None and state.epoch - self.best_epoch_ >= self.patience
 
     def _keep(
         self,
@@ -457,9 +439,8 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         tags.transformer_tags.preserves_dtype = []  # the kernel has the engine's type
         return tags
 
-    # Use
-
     def _measured(self, X: ArrayLike) -> Measured:
+        check_is_fitted(self, "centroids_")
         rows, engine = self.scaled(X), self._fitted_engine
         return engine.measured(rows, self.centroids_, weights=self.weights_, bias=self.bias_)
 
@@ -469,7 +450,6 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
 
     def transform(self, X: ArrayLike) -> FloatArray:
         """K (N, M·k): fidelity of every sample with every centroid, each in [0, 1], as measured."""
-        check_is_fitted(self, "centroids_")
         return self._measured(X).kernel
 
     def decision_function(self, X: ArrayLike) -> FloatArray:
@@ -477,30 +457,23 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
 
         This number is (S₁ - S₀) / (S₁ + S₀).
         """
-        check_is_fitted(self, "centroids_")
         measured = self._measured(X)
         if len(self.classes_) > 2:
             return class_scores(measured.kernel, len(self.classes_), class_score=self._class_score)
-        shares = self.shares_of(measured)
-        return shares[:, 1] - shares[:, 0]
+        of_both = self.shares_of(measured)
+        return of_both[:, 1] - of_both[:, 0]
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:
         """Class scores divided by their sum: an ordering with the shape of probabilities, not calibrated ones."""
-        check_is_fitted(self, "centroids_")
         return self.shares_of(self._measured(X))
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Class of the highest score: that of the centroid with the highest fidelity, unless the loss sums them."""
-        check_is_fitted(self, "centroids_")
         return self.labels_of(self._measured(X))
 
     def shares_of(self, measured: Measured) -> FloatArray:
         """What ``predict_proba`` makes of a kernel that was measured already."""
-        scores = class_scores(measured.kernel, len(self.classes_), class_score=self._class_score)
-        S = scores.astype(np.float64)
-        total = S.sum(axis=1, keepdims=True)
-        shares: FloatArray = np.divide(S, total, out=np.full_like(S, 1 / S.shape[1]), where=total > 0)
-        return shares
+        return shares(class_scores(measured.kernel, len(self.classes_), class_score=self._class_score))
 
     def labels_of(self, measured: Measured) -> NDArray[Any]:
         """What ``predict`` makes of a kernel that was measured already."""
@@ -541,11 +514,6 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     def _trained_centroids_per_class(self) -> int:
         return len(self.centroids_) // len(self.classes_)
 
-    @property
-    def _trained_repetitions(self) -> int:
-        once = -(-self.n_features_in_ // (self._features_per_gate * self.feature_map_.n_qubits))
-        return self.feature_map_.n_layers // once
-
     # Files
 
     def save(
@@ -560,9 +528,8 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
             raise InvalidInputError(
                 "this model was loaded from a file without resumable=True; train it again to resume it."
             )
-        tensors = self._saved_tensors()
-        if resumable:
-            tensors |= {STATE + name: tensor for name, tensor in self.training_state_.to_tensors().items()}
+        kept = self._saved_tensors()
+        tensors = {name: kept[name] for name in kept if resumable or not name.startswith(STATE)}
         archive.save(self, path, fields={**self._saved_fields(), "resumable": resumable}, tensors=tensors, extra=extra)
 
     def _saved_settings(self) -> dict[str, Any]:
@@ -570,62 +537,49 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         settings = {**super()._saved_settings(), "n_centroids_per_class": self._trained_centroids_per_class}
         named = isinstance(self.feature_map, str)
         if named and not archive.stays_in_file(self.engine):  # without it None might mean another circuit
-            settings |= {"n_repetitions": self._trained_repetitions}
+            once = -(-self.n_features_in_ // (self._features_per_gate * self.feature_map_.n_qubits))
+            settings |= {"n_repetitions": self.feature_map_.n_layers // once}
         return settings
 
     def _saved_fields(self) -> dict[str, Any]:
         return {
-            "feature_map": dict(vars(self.feature_map_)),
-            "feature_range": list(self.feature_range_),
+            **super()._saved_fields(),
+            "history": list(self.history_[-_KEPT_ROWS:]),
             "best_epoch": self.best_epoch_,
             "best_loss": self._best_loss,
-            "history": list(self.history_[-_KEPT_ROWS:]),
             "n_iter": self.n_iter_,
             "shots": self.shots_,
             "seen": np.broadcast_to(self._seen, self.classes_.shape).tolist(),
-            "seed": self._seed,
             "fingerprint": self._fingerprint,
+            "resumable": hasattr(self, "training_state_"),
         }
 
-    def _saved_tensors(self) -> dict[str, NDArray[Any]]:
-        return {"weights": self.weights_, "bias": self.bias_, "centroids": self.centroids_}
+    def _shapes(self) -> dict[str, Shape]:
+        shape = self.feature_map_.parameter_shape
+        n_centroids = len(self.classes_) * self.n_centroids_per_class
+        return {"weights": shape, "bias": shape, "centroids": (n_centroids, self.n_features_in_)}
 
-    def _known_parts(self, file: ModelFile) -> tuple[set[str], set[str]]:
-        fields, tensors = super()._known_parts(file)
-        state = {STATE + name for name in STATE_NAMES} if file.header["resumable"] else set()
-        return fields | {"resumable"}, tensors | state
+    def _saved_tensors(self) -> dict[str, NDArray[Any]]:
+        state = self.training_state_.to_tensors() if hasattr(self, "training_state_") else {}
+        return super()._saved_tensors() | {STATE + name: tensor for name, tensor in state.items()}
 
     def _restore(self, file: ModelFile) -> None:
         header = file.header
-        self._restore_circuit(file)
-        shape = self.feature_map_.parameter_shape
-        n_centroids = len(self.classes_) * self.n_centroids_per_class
-        shapes = {"weights": shape, "bias": shape, "centroids": (n_centroids, self.n_features_in_)}
-        dtype = restored_dtype(file)
-        self.weights_, self.bias_, self.centroids_ = (
-            require_tensor(file, name, shape=expected, dtype=dtype) for name, expected in shapes.items()
-        )
-        self.history_ = restored_history(header, columns=_HISTORY_COLUMNS)
+        super()._restore(file)
         self.n_iter_ = require_field(header, "n_iter", int)
         self.shots_ = require_field(header, "shots", int)
         self.best_epoch_ = require_field(header, "best_epoch", int)
         self._best_loss = require_field(header, "best_loss", float)
-        self._seed = restored_seed(header)
         self._seen = restored_seen(header, n_classes=len(self.classes_))
         self._fingerprint = require_field(header, "fingerprint", str)
-        self._check_restored()
-        if require_field(header, "resumable", bool):
-            self.training_state_ = restored_state(file, shapes=shapes, dtype=dtype)
-
-    def _check_restored(self) -> None:
-        if not self._best_loss >= 0:
-            raise ModelFileError("its best loss is not one that training can have had.")
-        if self.shots_ < 0:
-            raise ModelFileError("its number of shots is not a count.")
+        require_that(self._best_loss >= 0, "its best loss is not one that training can have had.")
+        require_that(self.shots_ >= 0, "its number of shots is not a count.")
         last = int(self.history_[-1]["epoch"] or 0) if self.history_ else 0
         first = min(1, self.n_iter_)  # an untrained model has had no epoch
-        if not first <= self.best_epoch_ <= last or self.n_iter_ < len(self.history_):
-            raise ModelFileError("its numbers of epochs contradict its history.")
+        agree = first <= self.best_epoch_ <= last and self.n_iter_ >= len(self.history_)
+        require_that(agree, "its numbers of epochs contradict its history.")
+        if require_field(header, "resumable", bool):
+            self.training_state_ = restored_state(file, shapes=self._shapes(), dtype=self.weights_.dtype)
 
 
 class QuackClassifier(McQuackClassifier):

@@ -5,7 +5,6 @@ Reading runs no code and trusts nothing: all that a file claims about itself is 
 
 import errno
 import hashlib
-import io
 import json
 import math
 import os
@@ -13,10 +12,11 @@ import reprlib
 import stat
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, NoReturn, TypeAlias, TypeVar
+from typing import Any, NamedTuple, NoReturn, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
+from safetensors import SafetensorError, deserialize
 from safetensors.numpy import save
 
 from mcquack.errors import InvalidInputError, ModelFileError
@@ -74,7 +74,7 @@ def read_model(path: str | os.PathLike[str], *, max_bytes: int = DEFAULT_MAX_BYT
         if size > max_bytes:
             raise ModelFileError(f"{path} has {size:,} bytes, max_bytes is {max_bytes:,}; raise it or {_OURS}")
         try:
-            return _model(stream, size)
+            return _model(stream.read(size))
         except ModelFileError as error:
             raise ModelFileError(f"{path} is no usable model file: {error}") from error
         except MemoryError:
@@ -83,8 +83,7 @@ def read_model(path: str | os.PathLike[str], *, max_bytes: int = DEFAULT_MAX_BYT
 
 def require_field(fields: Mapping[str, Any], name: str, kind: type[T]) -> T:
     """The value of that name and type; an int may stand for a float, but a bool not for an int."""
-    if name not in fields:
-        raise ModelFileError(f"the header lacks the field {name!r}; {_DAMAGED}")
+    require_that(name in fields, f"the header lacks the field {name!r}; {_DAMAGED}")
     value = fields[name]
     if kind is float and type(value) is int:
         value = float(value)
@@ -94,12 +93,17 @@ def require_field(fields: Mapping[str, Any], name: str, kind: type[T]) -> T:
     return value
 
 
+def require_that(condition: Any, problem: str) -> None:
+    """Raises ModelFileError, which tells the problem of the file, unless the condition holds."""
+    if not condition:
+        raise ModelFileError(problem)
+
+
 def require_tensor(
     file: ModelFile, name: str, *, shape: Sequence[int | None], dtype: DTypeLike | None = None
 ) -> Tensor:
     """The array of that name; None in ``shape`` stands for any length, ``dtype=None`` for any type."""
-    if name not in file.tensors:
-        raise ModelFileError(f"the array {name!r} is missing; {_DAMAGED}")
+    require_that(name in file.tensors, f"the array {name!r} is missing; {_DAMAGED}")
     tensor = file.tensors[name]
     if len(shape) != tensor.ndim or any(a not in (None, b) for a, b in zip(shape, tensor.shape, strict=True)):
         wanted = ", ".join("any" if length is None else str(length) for length in shape)
@@ -123,7 +127,7 @@ def _content(header: Mapping[str, JSON], tensors: Mapping[str, Tensor]) -> bytes
         _check_writable(name, tensor)
     document = json.dumps({**fields, _CHECKSUM: _digest(fields, tensors)}, allow_nan=False)
     content = save(dict(tensors), metadata={_METADATA_KEY: document})
-    _model(io.BytesIO(content), len(content))
+    _model(content)
     return content
 
 
@@ -136,7 +140,6 @@ def _check_writable(name: str, tensor: Tensor) -> None:
         raise ModelFileError(f"{name!r} must be an array of float32, float64 or int64, got {kind}; convert it.")
     if not tensor.flags.c_contiguous:
         raise ModelFileError(f"{name!r} must be a C-contiguous array; pass it through numpy.ascontiguousarray.")
-    _check_finite(name, tensor)
 
 
 def _check_replaceable(path: Path) -> None:
@@ -156,42 +159,37 @@ def _check_replaceable(path: Path) -> None:
 # Reading
 
 
-class _Part(NamedTuple):
-    """Where an array lies in the data behind the table of contents."""
-
-    name: str
-    dtype: np.dtype[Any]
-    shape: tuple[int, ...]
-    begin: int
-    end: int
-
-
-def _model(stream: BinaryIO, size: int) -> ModelFile:
-    # safetensors would map the file into memory, and a file that another process then cuts short kills this one.
-    if size < 8:
-        raise ModelFileError(f"it has {size} bytes, too few for any model; {_OURS}")
-    n_table = int.from_bytes(_bytes(stream, 8), "little")
-    n_data = size - 8 - n_table
-    if n_data < 0:
-        raise ModelFileError(f"it is incomplete or of another kind; {_OURS}")
-    if n_table > MAX_HEADER_BYTES:
-        limit = f"allowed are {MAX_HEADER_BYTES:,}; keep large values in arrays."
-        raise ModelFileError(f"its header has {n_table:,} bytes, {limit}")
-    table = _parsed_object(_bytes(stream, n_table), "its table of contents")
-    header, checksum = _header(table)
-    parts = _parts(table, n_data)
-    data = _bytes(stream, n_data)
-    tensors = {part.name: _tensor(data, part) for part in parts}
-    if checksum != _digest(header, tensors):
-        raise ModelFileError(f"its checksum does not match; {_DAMAGED}")
+def _model(content: bytes) -> ModelFile:
+    # Out of bytes in memory: safetensors would map the file, and one that is then cut short kills the process.
+    n_table = int.from_bytes(content[:8], "little")
+    require_that(len(content) >= 8 + n_table, f"it is incomplete or of another kind; {_OURS}")
+    limit = f"allowed are {MAX_HEADER_BYTES:,}; keep large values in arrays."
+    require_that(n_table <= MAX_HEADER_BYTES, f"its header has {n_table:,} bytes, {limit}")
+    header, checksum = _header(_parsed_object(content[8 : 8 + n_table], "its table of contents"))
+    try:
+        tensors = {name: _tensor(name, entry) for name, entry in deserialize(content)}  # type: ignore[no-untyped-call]
+    except SafetensorError as error:
+        raise ModelFileError(f"its arrays cannot be read ({ascii(str(error))[:200]}); {_DAMAGED}") from None
+    require_that(checksum == _digest(header, tensors), f"its checksum does not match; {_DAMAGED}")
     return ModelFile(header, tensors)
 
 
-def _bytes(stream: BinaryIO, number: int) -> bytes:
-    content = stream.read(number)
-    if len(content) != number:
-        raise ModelFileError("it was cut short while being read; wait until it is complete and read it again.")
-    return content
+def _tensor(name: str, entry: Mapping[str, Any]) -> Tensor:
+    dtype, shape = entry["dtype"], entry["shape"]
+    if dtype not in _DTYPES or len(shape) > MAX_RANK:
+        kinds = f"{' or '.join(_DTYPES)} with up to {MAX_RANK} axes, got {dtype!r} with {len(shape)}"
+        raise ModelFileError(f"its array {reprlib.repr(name)} must be of type {kinds}; {_DAMAGED}")
+    try:
+        tensor: Tensor = np.ndarray(shape, _DTYPES[dtype], buffer=entry["data"])
+    except ValueError as error:  # a length of zero beside one that numpy cannot count
+        raise ModelFileError(f"its array {reprlib.repr(name)} cannot be read ({error}); {_DAMAGED}") from None
+    _check_finite(name, tensor)
+    return tensor
+
+
+def _check_finite(name: str, tensor: Tensor) -> None:
+    if not np.isfinite(tensor).all():
+        raise ModelFileError(f"the array {reprlib.repr(name)} has values that are not finite; train and save it again.")
 
 
 def _header(table: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
@@ -202,8 +200,7 @@ def _header(table: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
         raise ModelFileError(f"it has no mcquack header; {_OURS}")
     header = _parsed_object(document, "its header")
     _check_version(header)  # first of all, as a later version may differ in everything else
-    if metadata != {_METADATA_KEY: document}:
-        raise ModelFileError(f"it has metadata beside the mcquack header; {_DAMAGED}")
+    require_that(metadata == {_METADATA_KEY: document}, f"it has metadata beside the mcquack header; {_DAMAGED}")
     checksum = require_field(header, _CHECKSUM, str)
     del header[_CHECKSUM]
     return _plain_object(header, ()), checksum
@@ -216,49 +213,7 @@ def _check_version(header: Mapping[str, Any]) -> None:
     if version > FORMAT_VERSION:
         versions = f"version {reprlib.repr(version)}, this one reads up to {FORMAT_VERSION}"
         raise ModelFileError(f"it was written by a newer mcquack ({versions}); upgrade mcquack.")
-    if version < 1:
-        raise ModelFileError(f"there is no format version {reprlib.repr(version)}; {_DAMAGED}")
-
-
-def _parts(table: Mapping[str, Any], n_data: int) -> list[_Part]:
-    """The arrays in the order of their data, which they must cover without gap or overlap."""
-    parts = [_part(name, entry) for name, entry in table.items() if name != _METADATA]
-    parts.sort(key=lambda part: (part.begin, part.end))
-    ends = [0, *(part.end for part in parts)]
-    if [*(part.begin for part in parts), n_data] != ends:
-        raise ModelFileError(f"its arrays do not lie one after another in its {n_data:,} bytes of data; {_DAMAGED}")
-    return parts
-
-
-def _part(name: str, entry: Any) -> _Part:
-    _plain_text(name, ("name of an array",))
-    shown = f"its array {reprlib.repr(name)}"
-    if not isinstance(entry, dict) or entry.keys() != {"dtype", "shape", "data_offsets"}:
-        raise ModelFileError(f"{shown} is not described by dtype, shape and data_offsets; {_DAMAGED}")
-    code = entry["dtype"]
-    if not isinstance(code, str) or code not in _DTYPES:
-        raise ModelFileError(f"{shown} must be of type {' or '.join(_DTYPES)}, got {reprlib.repr(code)}; {_DAMAGED}")
-    dtype = _DTYPES[code]
-    shape, offsets = _whole_numbers(entry["shape"]), _whole_numbers(entry["data_offsets"])
-    # numpy refuses shapes that count too many bytes even if a length of zero leaves none of them.
-    is_possible = len(shape) <= MAX_RANK and math.prod(n or 1 for n in shape) * dtype.itemsize <= np.iinfo(np.intp).max
-    if not is_possible or len(offsets) != 2 or offsets[1] - offsets[0] != math.prod(shape) * dtype.itemsize:
-        place = f"shape {reprlib.repr(shape)} and place {reprlib.repr(offsets)}"
-        raise ModelFileError(f"{shown} has {place}, which do not go together; {_DAMAGED}")
-    return _Part(name=name, dtype=dtype, shape=tuple(shape), begin=offsets[0], end=offsets[1])
-
-
-def _whole_numbers(value: Any) -> list[int]:
-    if not isinstance(value, list) or not all(type(number) is int and 0 <= number < 1 << 63 for number in value):
-        raise ModelFileError(f"{reprlib.repr(value)} stands where whole numbers are expected; {_DAMAGED}")
-    return value
-
-
-def _tensor(data: bytes, part: _Part) -> Tensor:
-    # A copy is aligned and can be written to, wherever in the file the array lies.
-    tensor: Tensor = np.ndarray(part.shape, part.dtype, buffer=data, offset=part.begin).copy()
-    _check_finite(part.name, tensor)
-    return tensor
+    require_that(version >= 1, f"there is no format version {reprlib.repr(version)}; {_DAMAGED}")
 
 
 # What writing and reading check alike
@@ -271,11 +226,6 @@ def _digest(header: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> str:
     for name in sorted(tensors):
         digest.update(tensors[name].data)
     return digest.hexdigest()
-
-
-def _check_finite(name: str, tensor: Tensor) -> None:
-    if not np.isfinite(tensor).all():
-        raise ModelFileError(f"the array {reprlib.repr(name)} has values that are not finite; train and save it again.")
 
 
 def _parsed_object(document: bytes | str, what: str) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.utils import check_array
 
 from mcquack.arrays import FloatArray
-from mcquack.checks import is_number, is_whole_number, require
+from mcquack.checks import is_number, is_whole_number, require, required_count
 from mcquack.errors import InvalidInputError
 from mcquack.simulators.engine import Engine
 from mcquack.training.state import TrainingData
@@ -160,9 +160,10 @@ MAX_BOUND = 1e4  # of the feature range; angles beyond it would lose digits in f
 
 def check_settings(settings: Mapping[str, Any], *, least_epochs: int = 1) -> None:
     """Raises on the first setting that training could not use; those of the loop itself check themselves."""
-    for name, least in (("n_qubits", 1), ("epochs", least_epochs)):
-        enough = is_whole_number(settings[name]) and settings[name] >= least
-        require(enough, name, f"a whole number of at least {least}", settings[name])
+    required_count("n_qubits", settings["n_qubits"])
+    epochs = settings["epochs"]
+    enough = is_whole_number(epochs) and epochs >= least_epochs
+    require(enough, "epochs", f"a whole number of at least {least_epochs}", epochs)
     for name in ("n_repetitions", "patience"):
         value = settings[name]
         is_count = is_whole_number(value) and value >= 1
@@ -174,7 +175,10 @@ def check_settings(settings: Mapping[str, Any], *, least_epochs: int = 1) -> Non
     possible = fraction is None or (is_number(fraction) and 0 <= fraction < 1)
     require(possible, "validation_fraction", "None or a number from 0 to below 1", fraction)
     scaling_range(settings["scale"])
-    _check_class_weight(settings["class_weight"])
+    weights = settings["class_weight"]
+    numbers = isinstance(weights, Mapping) and all(is_number(w) and 0 <= w < np.inf for w in weights.values())
+    usable = weights is None or numbers or (isinstance(weights, str) and weights == "balanced")
+    require(usable, "class_weight", 'None, "balanced" or a dict of numbers of at least 0', weights)
     check_random_state(settings["random_state"])
 
 
@@ -194,14 +198,3 @@ def check_random_state(seed: Any) -> None:
     drawn = isinstance(seed, np.random.RandomState) or seed is None or seed is np.random
     whole = is_whole_number(seed) and 0 <= seed < 2**32
     require(drawn or whole, "random_state", "None, a whole number from 0 to 2**32 - 1, or a RandomState", seed)
-
-
-def _check_class_weight(weights: Any) -> None:
-    if weights is None or (isinstance(weights, str) and weights == "balanced"):
-        return
-    require(
-        isinstance(weights, Mapping) and all(is_number(w) and 0 <= w < np.inf for w in weights.values()),
-        "class_weight",
-        'None, "balanced" or a dict of numbers of at least 0',
-        weights,
-    )

@@ -1,8 +1,7 @@
 """Models that read tables: the encoder that travels with a model, the rows that it can label, and their labels.
 
-A model file that ``mcquack fit`` writes holds, beside the model, how the columns of a table become features. With these
-functions a notebook can do the same: save a model with the encoder of its dataset, and label the rows of any table,
-where rows that cannot be labelled are told one by one and cost no others.
+With these functions a notebook can do what ``mcquack fit`` and ``mcquack predict`` do: save a model with how the
+columns of a table become features, and label the rows of any table, where rows that cannot be labelled cost no others.
 """
 
 import csv
@@ -40,21 +39,8 @@ def table_reading(dataset: Dataset) -> TableReading:
 
 
 def table_extra(dataset: Dataset) -> dict[str, Any]:
-    """What to save with a model so that it can read tables like the one its dataset came from.
+    """The argument ``extra`` of a model's ``save``, by which it can read tables like the one its dataset came from.
 
-    Parameters
-    ----------
-    dataset
-        A dataset from a table of your own, or by name: then the tables are those that ``mcquack datasets export``
-        writes.
-
-    Returns
-    -------
-    dict
-        The argument ``extra`` of a model's ``save``.
-
-    Examples
-    --------
     >>> import mcquack
     >>> table_extra(mcquack.datasets.load("iris3"))["table"]["target"]
     'label'
@@ -63,15 +49,7 @@ def table_extra(dataset: Dataset) -> dict[str, Any]:
 
 
 def identifying_columns(dataset: Dataset) -> dict[str, str]:
-    """The columns of text that hardly repeat, so that they name rows and teach nothing, each with how it looks.
-
-    Examples
-    --------
-    >>> import mcquack, pyarrow
-    >>> frame = pyarrow.table({"id": [f"n{i}" for i in range(30)], "label": [i % 2 for i in range(30)]})
-    >>> identifying_columns(mcquack.datasets.from_frame(frame, target="label"))
-    {'id': '30 different texts in 30 rows'}
-    """
+    """The columns of text that hardly repeat, so that they name rows and teach nothing, each with how it looks."""
     n_rows = sum(len(part.y) for part in dataset.parts.values())
     sizes = {column.name: len(column.categories) for column in table_reading(dataset).encoder.columns}
     return {
@@ -103,36 +81,16 @@ def usable_rows(
 ) -> EncodedTable:
     """The rows of a table that a model can label, as features, and for each other row the reason.
 
-    Parameters
-    ----------
-    classifier
-        A model that was loaded from a file with an encoder, as ``mcquack fit`` writes it.
-    data
-        The path of a CSV or Parquet file, a ``Table``, or a DataFrame. Columns are found by name.
-    unknown
-        What becomes of categories that were not seen in training: their rows are reported, they are taken for the most
-        frequent category, or the table is refused ("error").
-    path
-        What messages call the model.
+    The table is the path of a CSV or Parquet file, a ``Table``, or a DataFrame; columns are found by name. ``unknown``
+    says what becomes of categories that were not seen in training, and ``path`` what messages call the model.
 
-    Returns
-    -------
-    EncodedTable
-        ``X`` is what ``predict`` takes, ``rows`` are the numbers of its rows in the table, and ``problems`` tells why
-        the other rows cannot be labelled: cells that cannot be read, or values so far from the training data that a
-        circuit could only guess.
-
-    Examples
-    --------
-    >>> import mcquack, pyarrow, tempfile
+    >>> import mcquack, pyarrow
     >>> frame = pyarrow.table({"x": [0, 1, 8, 9], "colour": ["red", "red", "blue", "blue"], "label": [*"aabb"]})
     >>> dataset = mcquack.datasets.from_frame(frame, target="label")
     >>> model = mcquack.McQuackClassifier(n_qubits=2, epochs=3, random_state=0).fit(*dataset.train)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     model.save(f"{folder}/model.mcq", extra=table_extra(dataset))
-    ...     model = mcquack.load(f"{folder}/model.mcq")
+    >>> model.extra_ = table_extra(dataset)  # as it comes from a file
     >>> table = usable_rows(model, pyarrow.table({"x": [0, 9, 5], "colour": ["red", "blue", "green"]}))
-    >>> print(labels_csv(model, table), end="")
+    >>> print(labels_csv(table, model.predict(table.X)), end="")
     row,prediction,reason
     0,a,
     1,b,
@@ -170,28 +128,9 @@ def numbered(X: ArrayLike) -> EncodedTable:
 def labels_csv(
     table: EncodedTable, labels: ArrayLike, *, classes: ArrayLike = (), shares: FloatArray | None = None
 ) -> str:
-    """The labels of a table as CSV: a line for each row in the order of the table, whether it can be labelled or not.
+    """A line of CSV for each row in the order of the table: its label, or why it has none.
 
-    Parameters
-    ----------
-    table
-        What ``usable_rows`` made of the table.
-    labels
-        The label of each row that can be used, as ``predict`` gives them.
-    classes, shares
-        Names of all classes and the probability of each (N, M), as ``predict_proba`` gives them, if they are wanted.
-
-    Returns
-    -------
-    str
-        The columns row, prediction, perhaps a probability for each class, and reason: why there is no prediction.
-
-    Examples
-    --------
-    >>> print(labels_csv(numbered([[0.2], [0.9]]), ["a", "b"]), end="")
-    row,prediction,reason
-    1,a,
-    2,b,
+    ``labels`` are those of the rows that can be used; with ``shares`` (N, M) the probability of each class is told too.
     """
     names = [] if shares is None else [f"probability_{label}" for label in np.asarray(classes)]
     lines = {problem.row: ["", *("" for _ in names), problem.reason] for problem in table.problems}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Generator
-from dataclasses import fields, replace
-from typing import Any, cast
+from dataclasses import replace
+from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,10 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from mcquack.arrays import FloatArray
 from mcquack.checks import require, require_positive
-from mcquack.errors import ModelFileError
-from mcquack.models.archive import restored_dtype, restored_history, restored_seed
-from mcquack.models.base import CircuitClassifier, FeatureMapChoice, HistoryRow, ValidationData
-from mcquack.models.model_file import ModelFile, require_field, require_tensor
+from mcquack.models.archive import Shape
+from mcquack.models.base import CircuitClassifier, FeatureMapChoice, HistoryRow, ValidationData, shares
+from mcquack.models.model_file import ModelFile, require_field, require_that
 from mcquack.models.preparation import ClassWeight, Prepared, Scale, check_settings
 from mcquack.randomness import stream
 from mcquack.simulators.choice import EngineChoice
@@ -34,8 +33,6 @@ from mcquack.training.variational import (
     VariationalTraining,
 )
 
-_HISTORY_COLUMNS = {field.name for field in fields(VariationalReport)}
-
 
 class VariationalClassifier(CircuitClassifier):
     """What both ensembles share: one circuit for each class, whose ⟨Z₀⟩ is the score of that class.
@@ -51,6 +48,19 @@ class VariationalClassifier(CircuitClassifier):
     weights_: FloatArray
     bias_: FloatArray
     best_epochs_: NDArray[np.int64]
+    _report = VariationalReport
+    _trains_together: bool  # whether the classifiers share weights
+
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        validation_data: ValidationData | None = None,
+    ) -> Self:
+        """Trains until ``epochs`` or ``patience`` is used up; an interrupt keeps the best model so far."""
+        return self._run_through(self.fit_iter(X, y, sample_weight, validation_data=validation_data))
 
     def fit_iter(
         self,
@@ -73,7 +83,8 @@ class VariationalClassifier(CircuitClassifier):
             validation=prepared.validation,
         )
         state = VariationalState.start(self._initial_parameters(prepared))
-        best = _Best.none(state.parameters)
+        n_classes = len(prepared.classes)
+        best = _Best(state.parameters, np.zeros(n_classes, np.int64), np.full(n_classes, np.inf))
         rows: list[HistoryRow] = []
         while len(rows) < self.epochs and state.active.any():
             epoch = train(state)
@@ -103,14 +114,14 @@ class VariationalClassifier(CircuitClassifier):
         self.history_ = rows
         self.n_iter_ = len(rows)
 
-    @property
-    @abstractmethod
-    def _trains_together(self) -> bool:
-        """Whether the classifiers share weights."""
+    def _settings(self, seed: int) -> VariationalSettings:
+        common = ("decay_rate", "reg_param_weights", "reg_param_bias", "batch_size", "optimizer")
+        given = {name: getattr(self, name) for name in common}
+        return VariationalSettings(**given, **self._paces(), shared=self._trains_together, seed=seed)
 
     @abstractmethod
-    def _settings(self, seed: int) -> VariationalSettings:
-        """The settings of the training loop."""
+    def _paces(self) -> dict[str, Any]:
+        """The learning rates and passes of the training loop."""
 
     def _check_settings(self) -> None:
         check_settings(self.get_params(deep=False))
@@ -155,15 +166,12 @@ class VariationalClassifier(CircuitClassifier):
         check_is_fitted(self, "weights_")
         if len(self.classes_) > 2:
             return self._scores(X)
-        shares = self.predict_proba(X)
-        return shares[:, 1] - shares[:, 0]
+        of_both = self.predict_proba(X)
+        return of_both[:, 1] - of_both[:, 0]
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:
         """(1 + ⟨Z₀⟩) / 2 divided by its sum: an ordering with the shape of probabilities, not calibrated ones."""
-        shares = (1 + self._scores(X).astype(np.float64)) / 2
-        total = shares.sum(axis=1, keepdims=True)
-        divided: FloatArray = np.divide(shares, total, out=np.full_like(shares, 1 / shares.shape[1]), where=total > 0)
-        return divided
+        return shares((1 + self._scores(X).astype(np.float64)) / 2)
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Class of the classifier with the largest ⟨Z₀⟩."""
@@ -180,51 +188,27 @@ class VariationalClassifier(CircuitClassifier):
     # Files
 
     def _saved_fields(self) -> dict[str, Any]:
-        return {
-            "feature_map": dict(vars(self.feature_map_)),
-            "feature_range": list(self.feature_range_),
-            "history": list(self.history_),
-            "best_epochs": self.best_epochs_.tolist(),
-            "seed": self._seed,
-        }
+        return {**super()._saved_fields(), "best_epochs": self.best_epochs_.tolist()}
 
-    def _saved_tensors(self) -> dict[str, NDArray[Any]]:
-        return {"weights": self.weights_, "bias": self.bias_}
+    def _shapes(self) -> dict[str, Shape]:
+        shape, n_classes = self.feature_map_.parameter_shape, len(self.classes_)
+        return {"weights": (1 if self._trains_together else n_classes, *shape), "bias": (n_classes, *shape)}
 
     def _restore(self, file: ModelFile) -> None:
-        self._restore_circuit(file)
-        shape, n_classes, dtype = self.feature_map_.parameter_shape, len(self.classes_), restored_dtype(file)
-        n_weights = 1 if self._trains_together else n_classes
-        self.weights_ = require_tensor(file, "weights", shape=(n_weights, *shape), dtype=dtype)
-        self.bias_ = require_tensor(file, "bias", shape=(n_classes, *shape), dtype=dtype)
-        self.history_ = restored_history(file.header, columns=_HISTORY_COLUMNS)
-        self.n_iter_ = len(self.history_)
-        self.best_epochs_ = self._restored_best_epochs(file)
-        self._seed = restored_seed(file.header)
-
-    def _restored_best_epochs(self, file: ModelFile) -> NDArray[np.int64]:
+        super()._restore(file)
         best = require_field(file.header, "best_epochs", list)
         known = all(type(epoch) is int and 1 <= epoch <= self.n_iter_ for epoch in best)
-        if not known or len(best) != len(self.classes_):
-            raise ModelFileError("its best epochs are not one of its epochs for each class.")
-        return np.array(best, dtype=np.int64)
+        fit = known and len(best) == len(self.classes_)
+        require_that(fit, "its best epochs are not one of its epochs for each class.")
+        self.best_epochs_ = np.array(best, dtype=np.int64)
 
 
-class _Best:
+class _Best(NamedTuple):
     """The best parameters so far, by classifier, with the epochs and losses that they had."""
 
-    def __init__(
-        self, parameters: VariationalParameters, epochs: NDArray[np.int64], losses: NDArray[np.float64]
-    ) -> None:
-        self.parameters = parameters
-        self.epochs = epochs
-        self.losses = losses
-
-    @classmethod
-    def none(cls, parameters: VariationalParameters) -> _Best:
-        """Before the first epoch."""
-        n_classes = parameters.n_classes
-        return cls(parameters, np.zeros(n_classes, np.int64), np.full(n_classes, np.inf))
+    parameters: VariationalParameters
+    epochs: NDArray[np.int64]
+    losses: NDArray[np.float64]
 
     def with_epoch(self, epoch: VariationalEpoch, *, together: bool) -> _Best:
         """These, or those of the epoch where they are better; ``together`` the mean loss decides for all."""
@@ -232,11 +216,8 @@ class _Best:
         better = watched < self.losses
         new = epoch.state.parameters
         parameters = self.parameters.with_rows(new, better) if not together else (new if better[0] else self.parameters)
-        return _Best(
-            parameters,
-            np.where(better, epoch.state.epoch, self.epochs),
-            np.where(better, watched, self.losses),
-        )
+        epochs = np.where(better, epoch.state.epoch, self.epochs)
+        return _Best(parameters, epochs, np.where(better, watched, self.losses))
 
 
 class VariationalEnsembleClassifier(VariationalClassifier):
@@ -263,6 +244,7 @@ class VariationalEnsembleClassifier(VariationalClassifier):
     """
 
     _learning_rates = "lr"
+    _trains_together = False
 
     def __init__(
         self,
@@ -305,22 +287,9 @@ class VariationalEnsembleClassifier(VariationalClassifier):
         self.engine = engine
         self.random_state = random_state
 
-    @property
-    def _trains_together(self) -> bool:
-        return False
-
-    def _settings(self, seed: int) -> VariationalSettings:
+    def _paces(self) -> dict[str, Any]:
         require_positive("lr", self.lr)
-        return VariationalSettings(
-            lr_weights=self.lr,
-            lr_bias=self.lr,
-            decay_rate=self.decay_rate,
-            reg_param_weights=self.reg_param_weights,
-            reg_param_bias=self.reg_param_bias,
-            batch_size=self.batch_size,
-            optimizer=self.optimizer,
-            seed=seed,
-        )
+        return {"lr_weights": self.lr, "lr_bias": self.lr}
 
 
 class SharedVariationalClassifier(VariationalClassifier):
@@ -343,6 +312,7 @@ class SharedVariationalClassifier(VariationalClassifier):
     """
 
     _learning_rates = "lr_shared and lr_class"
+    _trains_together = True
 
     def __init__(
         self,
@@ -391,23 +361,8 @@ class SharedVariationalClassifier(VariationalClassifier):
         self.engine = engine
         self.random_state = random_state
 
-    @property
-    def _trains_together(self) -> bool:
-        return True
-
-    def _settings(self, seed: int) -> VariationalSettings:
-        for name in ("lr_shared", "lr_class"):
-            require_positive(name, getattr(self, name))
-        return VariationalSettings(
-            shared=True,
-            passes_weights=self.epochs_shared,
-            passes_bias=self.epochs_class,
-            lr_weights=self.lr_shared,
-            lr_bias=self.lr_class,
-            decay_rate=self.decay_rate,
-            reg_param_weights=self.reg_param_weights,
-            reg_param_bias=self.reg_param_bias,
-            batch_size=self.batch_size,
-            optimizer=self.optimizer,
-            seed=seed,
-        )
+    def _paces(self) -> dict[str, Any]:
+        require_positive("lr_shared", self.lr_shared)
+        require_positive("lr_class", self.lr_class)
+        rates = {"lr_weights": self.lr_shared, "lr_bias": self.lr_class}
+        return {**rates, "passes_weights": self.epochs_shared, "passes_bias": self.epochs_class}

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from mcquack.arrays import FloatArray
 from mcquack.checks import is_number, require
 from mcquack.errors import InvalidInputError
-from mcquack.models.archived import Archived
+from mcquack.models.archive import Archived
 from mcquack.models.preparation import check_random_state, checked_sample_weight, fitted_scaler
 
 Labels = NDArray[np.int64]
@@ -94,17 +94,11 @@ class ClassicalClassifier(ClassifierMixin, Archived):
         return predicted
 
 
-# From scores to shares that add up to one.
-
-
 def softmax(scores: FloatArray) -> FloatArray:
     """exp(s_m) / Σ exp(s_k) along each row."""
     powers = np.exp(scores - scores.max(axis=1, keepdims=True))
     shares: FloatArray = powers / powers.sum(axis=1, keepdims=True)
     return shares
-
-
-# The radial basis function, in the two ways that the paper writes its one parameter.
 
 
 def squared_distances(X: FloatArray, points: FloatArray) -> FloatArray:

@@ -1,12 +1,13 @@
 """The paper's SimpleKernel: McQuack's rule with a classical kernel, and nothing trained."""
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from mcquack.arrays import FloatArray
+from mcquack.models.archive import Shape
 from mcquack.models.classical.base import (
     ClassicalClassifier,
     Labels,
@@ -15,7 +16,6 @@ from mcquack.models.classical.base import (
     softmax,
     squared_distances,
 )
-from mcquack.models.model_file import ModelFile, require_tensor
 from mcquack.training.state import class_means
 
 
@@ -84,9 +84,5 @@ class CentroidKernelClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin
     def _n_features_out(self) -> int:
         return len(self.classes_)
 
-    def _saved_tensors(self) -> dict[str, NDArray[Any]]:
-        return {"centroids": self.centroids_}
-
-    def _restore(self, file: ModelFile) -> None:
-        shape = len(self.classes_), self.n_features_in_
-        self.centroids_ = require_tensor(file, "centroids", shape=shape, dtype=np.float64)
+    def _shapes(self) -> dict[str, Shape]:
+        return {"centroids": (len(self.classes_), self.n_features_in_)}

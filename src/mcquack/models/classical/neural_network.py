@@ -13,11 +13,9 @@ from sklearn.neural_network import MLPClassifier
 from mcquack.arrays import FloatArray
 from mcquack.checks import is_number, require, require_positive, required_count
 from mcquack.circuits.feature_map import FeatureMap
-from mcquack.errors import InvalidInputError, ModelFileError
+from mcquack.errors import InvalidInputError
 from mcquack.models.classical.base import ClassicalClassifier, Labels, softmax
-from mcquack.models.model_file import ModelFile, require_tensor
-
-# How wide two hidden layers must be for a given number of parameters.
+from mcquack.models.model_file import ModelFile, require_tensor, require_that
 
 
 def perceptron_parameters(n_features: int, n_outputs: int, hidden: tuple[int, int]) -> int:
@@ -137,8 +135,8 @@ class _Perceptron(ClassicalClassifier):
             width = weights.shape[1]
             self.weights_.append(weights)
             self.biases_.append(require_tensor(file, f"biases_{layer}", shape=(width,), dtype=np.float64))
-        if not self.weights_ or 0 in self.hidden_layer_sizes_ or width != _n_outputs(len(self.classes_)):
-            raise ModelFileError("its layers do not lead from its features to its classes.")
+        fit = self.weights_ and 0 not in self.hidden_layer_sizes_ and width == _n_outputs(len(self.classes_))
+        require_that(fit, "its layers do not lead from its features to its classes.")
 
 
 class MatchedNeuralNetwork(_Perceptron):
@@ -268,8 +266,8 @@ class MultilayerPerceptron(_Perceptron):
 
     def _restore(self, file: ModelFile) -> None:
         super()._restore(file)
-        if self.hidden_layer_sizes_ != tuple(self.hidden_layer_sizes):
-            raise ModelFileError(f"its layers are not those of its settings, {self.hidden_layer_sizes}.")
+        same = self.hidden_layer_sizes_ == tuple(self.hidden_layer_sizes)
+        require_that(same, f"its layers are not those of its settings, {self.hidden_layer_sizes}.")
 
 
 def _n_outputs(n_classes: int) -> int:

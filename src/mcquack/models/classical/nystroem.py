@@ -1,17 +1,14 @@
 """A linear machine on the kernel with a few random landmarks."""
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.kernel_approximation import Nystroem
 from sklearn.svm import LinearSVC
 
 from mcquack.arrays import FloatArray
 from mcquack.checks import require_positive, required_count
-from mcquack.errors import ModelFileError
+from mcquack.models.archive import Shape
 from mcquack.models.classical.base import ClassicalClassifier, Labels, check_width, gamma_of_width, rbf_kernel
-from mcquack.models.model_file import ModelFile, require_tensor
+from mcquack.models.model_file import ModelFile, require_that
 
 
 class NystroemSVM(ClassicalClassifier):
@@ -80,13 +77,11 @@ class NystroemSVM(ClassicalClassifier):
         scores: FloatArray = rbf_kernel(X, self.landmarks_, gamma_of_width(self.width)) @ self.coef_.T + self.intercept_
         return scores if len(self.classes_) > 2 else scores[:, 0]
 
-    def _saved_tensors(self) -> dict[str, NDArray[Any]]:
-        return {"landmarks": self.landmarks_, "coef": self.coef_, "intercept": self.intercept_}
+    def _shapes(self) -> dict[str, Shape]:
+        n_machines = 1 if len(self.classes_) == 2 else len(self.classes_)
+        return {"landmarks": (None, self.n_features_in_), "coef": (n_machines, None), "intercept": (n_machines,)}
 
     def _restore(self, file: ModelFile) -> None:
-        n_machines = 1 if len(self.classes_) == 2 else len(self.classes_)
-        self.landmarks_ = require_tensor(file, "landmarks", shape=(None, self.n_features_in_), dtype=np.float64)
-        if not len(self.landmarks_):
-            raise ModelFileError("it has no landmarks.")
-        self.coef_ = require_tensor(file, "coef", shape=(n_machines, len(self.landmarks_)), dtype=np.float64)
-        self.intercept_ = require_tensor(file, "intercept", shape=(n_machines,), dtype=np.float64)
+        super()._restore(file)
+        fit = 0 < len(self.landmarks_) == self.coef_.shape[1]
+        require_that(fit, "it has no landmarks, or not one for each coefficient.")

@@ -9,9 +9,9 @@ from sklearn.svm import SVC
 
 from mcquack.arrays import FloatArray
 from mcquack.checks import is_number, require, require_positive
-from mcquack.errors import ModelFileError
+from mcquack.models.archive import Shape
 from mcquack.models.classical.base import ClassicalClassifier, Labels, rbf_kernel
-from mcquack.models.model_file import ModelFile, require_field, require_tensor
+from mcquack.models.model_file import ModelFile, require_field, require_tensor, require_that
 
 
 class SupportVectorClassifier(ClassicalClassifier):
@@ -108,27 +108,24 @@ class SupportVectorClassifier(ClassicalClassifier):
         scores: FloatArray = self._votes(margins > 0) + confidence / (3 * (np.abs(confidence) + 1))
         return scores
 
+    def _shapes(self) -> dict[str, Shape]:
+        M, d = len(self.classes_), self.n_features_in_
+        return {"support_vectors": (None, d), "dual_coef": (M - 1, None), "intercept": (M * (M - 1) // 2,)}
+
     def _saved_tensors(self) -> dict[str, NDArray[Any]]:
-        names = ("support_vectors", "n_support", "dual_coef", "intercept")
-        return {name: getattr(self, f"{name}_") for name in names}
+        return {**super()._saved_tensors(), "n_support": self.n_support_}
 
     def _saved_fields(self) -> dict[str, Any]:
         return {"gamma": self.gamma_}
 
     def _restore(self, file: ModelFile) -> None:
-        M = len(self.classes_)
+        super()._restore(file)
         self.gamma_ = require_field(file.header, "gamma", float)
-        self.n_support_ = require_tensor(file, "n_support", shape=(M,), dtype=np.int64)
-        self.support_vectors_ = require_tensor(
-            file, "support_vectors", shape=(None, self.n_features_in_), dtype=np.float64
-        )
-        S = len(self.support_vectors_)
-        if S < 1 or (self.n_support_ < 0).any() or sum(self.n_support_.tolist()) != S:
-            raise ModelFileError("its numbers of support vectors do not add up.")
-        if not _is_gamma(self.gamma_):
-            raise ModelFileError("the gamma of its kernel is not a positive number (up to 1e100).")
-        self.dual_coef_ = require_tensor(file, "dual_coef", shape=(M - 1, S), dtype=np.float64)
-        self.intercept_ = require_tensor(file, "intercept", shape=(M * (M - 1) // 2,), dtype=np.float64)
+        self.n_support_ = require_tensor(file, "n_support", shape=(len(self.classes_),), dtype=np.int64)
+        counts, n_vectors = self.n_support_.tolist(), len(self.support_vectors_)
+        fit = n_vectors >= 1 and min(counts) >= 0 and sum(counts) == n_vectors == self.dual_coef_.shape[1]
+        require_that(fit, "its numbers of support vectors do not add up.")
+        require_that(_is_gamma(self.gamma_), "the gamma of its kernel is not a positive number (up to 1e100).")
 
 
 def _is_gamma(value: Any) -> bool:
