@@ -114,7 +114,7 @@ def save(
     names = getattr(model, "feature_names_in_", None)
     header: dict[str, Any] = {
         "kind": type(model).__name__,
-        "settings": _plain_settings(model),
+        "settings": plain_settings(model),
         "classes": _plain_classes(model.classes_),
         "n_features": int(model.n_features_in_),
         "feature_names": None if names is None else [str(name) for name in names],
@@ -176,7 +176,8 @@ def _are(values: Iterable[Any], kind: type) -> bool:
     return all(type(value) is kind for value in values)
 
 
-def _plain_settings(model: Archived) -> dict[str, Any]:
+def plain_settings(model: Archived) -> dict[str, Any]:
+    """All settings of a fitted model as JSON has them, as its file says them."""
     settings = model._saved_settings()
     plain = {name: list(value) if isinstance(value, tuple) else value for name, value in settings.items()}
     if isinstance(settings.get("scale"), tuple | list):

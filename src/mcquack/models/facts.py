@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from mcquack.models.archive import plain_settings
 from mcquack.models.catalog import Entry
 from mcquack.models.tables import encoder_of
 
@@ -32,7 +33,7 @@ def model_facts(model: Any, *, path: object = "the model") -> Facts:
         "n_epochs": model.n_iter_ if history else None,
         "best_epoch": best.tolist() if hasattr(best, "tolist") else best,
         "last_epoch": dict(history[-1]) if history else None,
-        "settings": model.get_params(),
+        "settings": plain_settings(model),
         "versions": dict(getattr(model, "versions_", {})),
     }
 
