@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 import os
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -224,6 +225,9 @@ NAMES = tuple("abcd")
 QUICK = {"n_qubits": 2, "n_repetitions": 1, "epochs": 2}
 
 
+RELEASED = sorted((Path(__file__).parents[1] / "models" / "released" / "0.2.0").glob("*.mcq"))
+
+
 @pytest.fixture(params=catalog.names())
 def saved(request, tmp_path):
     """A small model of each kind in a file, with the encoder of a table of numbers."""
@@ -246,6 +250,13 @@ def test_info_tells_about_every_kind(mcquack, saved):
     facts = json.loads(mcquack("info", path, "--json").out)
     assert facts["n_parameters"] == model.n_parameters_
     assert (facts["circuit"] is not None) == hasattr(model, "feature_map_")
+
+
+@pytest.mark.parametrize("path", RELEASED, ids=lambda path: path.stem)
+def test_the_settings_of_every_released_file_are_told_as_json(mcquack, path):
+    facts = json.loads(mcquack("info", path, "--json").out)
+    assert facts["settings"]
+    assert facts["n_parameters"] > 0
 
 
 def test_predict_applies_every_kind_to_a_table(mcquack, saved, table):
