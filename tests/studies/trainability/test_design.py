@@ -2,17 +2,8 @@ import pytest
 
 from mcquack.bench.task import Task
 from mcquack.errors import InvalidInputError
-from mcquack.studies.trainability import (
-    BUILT_IN,
-    DEFAULT,
-    PROBE,
-    Design,
-    Grid,
-    Sizes,
-    design_from_json,
-    design_from_text,
-    read_design,
-)
+from mcquack.studies.trainability import Design, Grid, Sizes, read_design
+from mcquack.studies.trainability.design import BUILT_IN, DEFAULT, PROBE, design_from_json, design_from_text
 from mcquack.studies.trainability.running import seconds, work
 
 TEXT = """\

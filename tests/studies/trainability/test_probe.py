@@ -10,8 +10,9 @@ from mcquack.bench.evaluation import outcome
 from mcquack.bench.task import Task
 from mcquack.errors import InvalidInputError
 from mcquack.models import catalog
-from mcquack.studies.trainability import PROBE, Observation, TrainabilityProbe
-from mcquack.studies.trainability.analysis import LossSlice
+from mcquack.studies.trainability import Observation, TrainabilityProbe
+from mcquack.studies.trainability.analysis.losses import LossSlice
+from mcquack.studies.trainability.design import PROBE
 
 SMALL = {"n_qubits": 3, "epochs": 3, "lr": 0.02, "n_threads": 1, "random_state": 5}
 MODELS = ("mcquack", "quack", "vc", "shared_vc")

@@ -6,7 +6,8 @@ import pytest
 from mcquack.bench.evaluation import outcome
 from mcquack.bench.executors import Executor
 from mcquack.bench.store import Store
-from mcquack.studies.trainability import design_from_json, design_from_text, observations, run_design
+from mcquack.studies.trainability import observations, run_design
+from mcquack.studies.trainability.design import design_from_json, design_from_text
 
 DESIGN = design_from_text(
     """

@@ -38,19 +38,12 @@ from mcquack.report.trainability.study import (
     power_of_ten,
     sizes_of,
 )
-from mcquack.studies.trainability import GROUPS, Group, Observation
-from mcquack.studies.trainability.analysis import (
-    Anova,
-    ForestImportances,
-    Law,
-    Scaling,
-    SizeMeans,
-    gradient_means,
-    haar_entanglement,
-    haar_log_moments,
-    scaling,
-)
-from mcquack.studies.trainability.analysis.decay import FEWEST_SIZES, GradientOf
+from mcquack.studies.trainability import Observation
+from mcquack.studies.trainability.analysis import gradient_means, scaling
+from mcquack.studies.trainability.analysis.decay import FEWEST_SIZES, GradientOf, Law, Scaling, SizeMeans
+from mcquack.studies.trainability.analysis.importance import Anova, ForestImportances
+from mcquack.studies.trainability.analysis.states import haar_entanglement, haar_log_moments
+from mcquack.studies.trainability.observation import GROUPS, Group
 
 LN10 = math.log(10)
 

@@ -47,18 +47,13 @@ from mcquack.report.trainability.study import (
     value_place,
     varied_settings,
 )
-from mcquack.studies.trainability import GROUPS, Observation
-from mcquack.studies.trainability.analysis import (
-    Anova,
-    ForestImportances,
-    GroupMean,
-    exact_anova,
-    forest_importances,
-    haar_log_moments,
-    means_by,
-)
+from mcquack.studies.trainability import Observation
+from mcquack.studies.trainability.analysis import exact_anova, forest_importances, means_by
 from mcquack.studies.trainability.analysis.decay import GradientOf
+from mcquack.studies.trainability.analysis.importance import Anova, ForestImportances, GroupMean
+from mcquack.studies.trainability.analysis.states import haar_log_moments
 from mcquack.studies.trainability.design import VARIATIONAL
+from mcquack.studies.trainability.observation import GROUPS
 
 Series = Mapping[str, Sequence[Observation]]
 Row = tuple[Mapping[str, Any], float]

@@ -13,9 +13,12 @@ import numpy as np
 from mcquack.bench.outcome import Environment, Outcome
 from mcquack.bench.store import RunRecord, Store
 from mcquack.errors import InvalidInputError
-from mcquack.studies.trainability import PROBE, Group, Observation
+from mcquack.studies.trainability import Observation
 from mcquack.studies.trainability import observations as stored_observations
-from mcquack.studies.trainability.analysis import LossSlice, Oscillation, oscillation
+from mcquack.studies.trainability.analysis import oscillation
+from mcquack.studies.trainability.analysis.losses import LossSlice, Oscillation
+from mcquack.studies.trainability.design import PROBE
+from mcquack.studies.trainability.observation import Group
 
 MAIN = "paper"
 """The series that is told first, if there is one of this name."""

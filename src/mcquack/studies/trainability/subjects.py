@@ -307,7 +307,7 @@ def state_facts(engine: Any, X: FloatArray, weights: FloatArray, bias: FloatArra
     n_qubits = engine.feature_map.n_qubits
     if len(rows) < 2:
         return {}
-    facts = kernel_concentration(pair_log_fidelities(engine, rows, weights, bias)).as_row()
+    facts = kernel_concentration(pair_log_fidelities(engine, rows, weights, bias))
     # Beyond 14 qubits, whole states of so many samples take gigabytes.
     has_states = hasattr(engine, "statevectors")
     if has_states and 2 <= n_qubits <= 14:
@@ -315,7 +315,7 @@ def state_facts(engine: Any, X: FloatArray, weights: FloatArray, bias: FloatArra
         facts["entanglement_haar"] = haar_entanglement(n_qubits)
     if has_states and n_qubits <= 10:
         pairs = random_circuit_fidelities(engine.feature_map, n_pairs=400, seed=seed)
-        facts["expressibility"] = expressibility(pairs, n_qubits).excess
+        facts["expressibility"] = expressibility(pairs, n_qubits)
     return {name: float(value) for name, value in facts.items() if np.isfinite(value)}
 
 
@@ -333,7 +333,7 @@ def shots_of_start(engine: Any, batch: TrainingData, parameters: Parameters, *, 
         "alignment": alignment_gradient_shots(engine, few, parameters, n_components=6, seed=seed),
         "entry": entry_gradient_shots(engine, few.X, parameters, n_components=6, seed=seed),
     }
-    found = {f"log10_shots_{name}": float(each.log10_per_circuit) for name, each in shots.items()}
+    found = {f"log10_shots_{name}": each for name, each in shots.items()}
     return {name: value for name, value in found.items() if np.isfinite(value)}
 
 

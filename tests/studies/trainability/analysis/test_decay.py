@@ -7,7 +7,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mcquack.errors import InvalidInputError
-from mcquack.studies.trainability.analysis import fit_decay, gradient_means, scaling, size_means
+from mcquack.studies.trainability.analysis import gradient_means, scaling
+from mcquack.studies.trainability.analysis.decay import fit_decay, size_means
 from mcquack.studies.trainability.observation import GradientStatistics, Observation
 
 

@@ -54,7 +54,7 @@ def test_shares_of_all_orders_and_noise_sum_to_one(shape, n_seeds, seed):
     levels = {f"s{axis}": list(range(size)) for axis, size in enumerate(shape)}
     rows = grid_rows(lambda *at: table[at], n_seeds=n_seeds, noise=0.3, seed=seed, **levels)
     found = exact_anova(rows, names=list(levels), n_resamples=100)
-    total = sum(found.main.values()) + sum(found.pairs.values()) + found.higher + found.noise
+    total = sum(effect.share for effect in found.effects) + found.higher + found.noise
     assert total == pytest.approx(1)
     assert all(-1e-12 <= effect.share <= 1 + 1e-12 for effect in found.effects)
     if len(shape) <= 2:

@@ -24,16 +24,13 @@ Names = tuple[str, ...]
 
 @dataclass(frozen=True, kw_only=True)
 class GroupMean:
-    """Mean over the ``n`` runs that share these settings, with Student's interval where there are two or more.
-
-    ``n_left_out`` runs of the group had no value, because they diverged or because it is not defined for them.
-    """
+    """Mean over the ``n`` runs that share these settings, with Student's interval where there are two or more."""
 
     settings: Mapping[str, Any]
     mean: float
     interval: Interval | None
     n: int
-    n_left_out: int = 0
+    n_left_out: int = 0  # runs without a value, as they diverged or it is not defined for them
 
 
 def means_by(
@@ -82,20 +79,14 @@ def means_by(
 class Effect:
     """The share of the variance that one setting explains, or two of them beyond what each does alone.
 
-    Parameters
-    ----------
-    names : the setting, or both.
-    share : of the whole variance.
-    unbiased : the share without what scatter adds, which looks like a small effect, too.
-    interval : that of ``unbiased``, bootstrapped over replicates; None unless cells have replicates.
-    p : probability of the F-test; None unless cells have replicates.
+    Interval and probability are None unless cells have replicates.
     """
 
     names: Names
-    share: float
-    unbiased: float
-    interval: Interval | None = None
-    p: float | None = None
+    share: float  # of the whole variance
+    unbiased: float  # the share without what scatter adds, which looks like a small effect, too
+    interval: Interval | None = None  # that of ``unbiased``, bootstrapped over replicates
+    p: float | None = None  # probability of the F-test
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +94,7 @@ class Anova:
     """The functional ANOVA decomposition of a complete grid, all of whose cells count alike.
 
     Shares of ``effects`` (largest first), of ``higher`` orders and of ``noise``, the variance of replicates within
-    cells, sum to 1. ``variance`` is the whole one, ``names`` are the settings.
+    cells, sum to 1. ``variance`` is the whole one.
     """
 
     names: Names
@@ -127,11 +118,6 @@ class Anova:
     def main(self) -> dict[str, float]:
         """Shares of the single settings."""
         return {each.names[0]: each.share for each in self.effects if len(each.names) == 1}
-
-    @property
-    def pairs(self) -> dict[tuple[str, str], float]:
-        """Shares of the interactions of two."""
-        return {(each.names[0], each.names[1]): each.share for each in self.effects if len(each.names) == 2}
 
 
 def exact_anova(
