@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -135,18 +136,9 @@ def _draw_gate(ax: Axes, gate: Gate, grid: _Grid, wires: Sequence[int]) -> None:
 
 
 def _draw_box(ax: Axes, x: float, y: float, *, width: float, label: str) -> None:
-    ax.add_patch(
-        FancyBboxPatch(
-            (x - width / 2, y - BOX_HEIGHT / 2),
-            width,
-            BOX_HEIGHT,
-            boxstyle="round,pad=0,rounding_size=0.1",
-            facecolor=BOX,
-            edgecolor=GREEN,
-            linewidth=0.9,
-            zorder=3,
-        )
-    )
+    corner = x - width / 2, y - BOX_HEIGHT / 2
+    look: dict[str, Any] = {"boxstyle": "round,pad=0,rounding_size=0.1", "facecolor": BOX, "edgecolor": GREEN}
+    ax.add_patch(FancyBboxPatch(corner, width, BOX_HEIGHT, linewidth=0.9, zorder=3, **look))
     subscripted = re.sub(r"x(\d+)", r"$x_{\1}$", label)
     ax.text(x, y, subscripted, ha="center", va="center", color=INK, size=SMALL, zorder=4)
 

@@ -10,7 +10,15 @@ from markupsafe import Markup
 
 from mcquack.bench.store import Store
 from mcquack.errors import InvalidInputError
-from mcquack.report.benchmark.page import MOST_FAILURES, enclosed, environment, failure_groups, joined, source_hash
+from mcquack.report.benchmark.page import (
+    MOST_FAILURES,
+    STYLES,
+    enclosed,
+    environment,
+    failure_groups,
+    joined,
+    source_hash,
+)
 from mcquack.report.benchmark.page import PACKAGE as BENCHMARK
 from mcquack.report.benchmark.tables import Table, csv_text, latex
 from mcquack.report.style import PAGE, inline_svg, replace_files, svg_bytes
@@ -18,13 +26,10 @@ from mcquack.report.trainability.sections import Picture, Section, all_sections,
 from mcquack.report.trainability.study import Landscape, Study, number_text, observed_landscapes, read_study
 
 PACKAGE = "mcquack.report.trainability"
-STYLES = ("tokens", "base", "layout", "tables", "charts", "task", "print")
 SHARED_SCRIPTS = ("theme", "sections")
-MOST_ROWS = 60
-"""Rows of a table on the page; its file has all."""
+MOST_ROWS = 60  # of a table on the page; its file has all
 
-Links = dict[str, tuple[tuple[str, str], ...]]
-"""Forms and paths of the files beside the page, by what they show."""
+Links = dict[str, tuple[tuple[str, str], ...]]  # forms and paths of the files beside the page, by what they show
 
 
 def write_trainability_report(

@@ -30,20 +30,8 @@ GROUP_TITLES: Mapping[Group, str] = {"weights": "Weights", "bias": "Biases", "ce
 
 # What a line runs along, what follows from that, what only repeats a run, and what is spent on a measurement, of which
 # a larger size may have less, and is still the same model.
-_NO_FACTORS = frozenset(
-    [
-        "n_qubits",
-        "n_layers",
-        "n_features",
-        "engine",
-        "series",
-        "data_seed",
-        "epochs",
-        "batch_size",
-        "n_train",
-        "n_entries",
-    ]
-)
+_SIZES = frozenset({"n_qubits", "n_layers", "n_features", "engine"})
+_NO_FACTORS = _SIZES | {"series", "data_seed", "epochs", "batch_size", "n_train", "n_entries"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,11 +69,11 @@ class Study:
     @cached_property
     def trained(self) -> Mapping[str, tuple[Observation, ...]]:
         """The series with loss curves, without what was not trained."""
-        found = {
-            name: tuple(each for each in group if len(each.trace.get("loss", ())) > 1)
-            for name, group in self.series.items()
-        }
-        return {name: group for name, group in found.items() if group}
+
+        def curves(group: Iterable[Observation]) -> tuple[Observation, ...]:
+            return tuple(each for each in group if len(each.trace.get("loss", ())) > 1)
+
+        return {name: kept for name, group in self.series.items() if (kept := curves(group))}
 
     @property
     def sizes(self) -> list[int]:
@@ -203,11 +191,6 @@ def slice_text(observations: Iterable[Observation]) -> str:
     counts = {name: len(with_settings(kept, **{name: value})) for name, value in PAPER_SLICE.items()}
     told = ", ".join(setting_text(name, PAPER_SLICE[name]) for name, count in counts.items() if 0 < count < len(kept))
     return f" ({told})" if told else ""
-
-
-def setting_values(observations: Iterable[Observation], name: str) -> tuple[Any, ...]:
-    """The values of a setting without repetition; True, which is the usual start, comes before False."""
-    return tuple(sorted({each.settings[name] for each in observations if name in each.settings}, key=value_place))
 
 
 def value_place(value: Any) -> tuple[int, float, str]:

@@ -102,17 +102,9 @@ def _observation(outcome: Outcome) -> Observation:
     # Rows of earlier versions have the old name, and no feature range.
     stored = {"first_batch_loss" if name == "initial_loss" else name: score for name, score in seen.scores.items()}
     asked = dict(task.settings).get("feature_range", ProbeSettings.feature_range)
-    scores = {
-        **stored,
-        **({"train_accuracy": accuracies[-1]} if accuracies else {}),
-        **{f"test_{metric}": score for metric, score in outcome.scores.get("test", {}).items()},
-    }
-    settings = {
-        **seen.settings,
-        "feature_range": seen.settings.get("feature_range", asked),
-        "dataset": task.dataset,
-        "data_seed": task.data_seed,
-    }
+    scores = stored | ({"train_accuracy": accuracies[-1]} if accuracies else {})
+    scores |= {f"test_{metric}": score for metric, score in outcome.scores.get("test", {}).items()}
+    settings = {"feature_range": asked, **seen.settings, "dataset": task.dataset, "data_seed": task.data_seed}
     return replace(seen, seed=task.seed, settings=settings, scores=scores)
 
 
