@@ -31,17 +31,13 @@ def plot_circuit(feature_map: FeatureMap, *, max_layers: int = 3, ax: Axes | Non
 
     Parameters
     ----------
-    feature_map
-        What is drawn, for instance the ``feature_map_`` of a fitted classifier.
-    max_layers
-        The most layers that are drawn.
-    ax
-        Axes to draw into, instead of a new figure.
+    feature_map : what is drawn, for instance the ``feature_map_`` of a fitted classifier.
+    max_layers : the most layers that are drawn.
+    ax : axes to draw into, instead of a new figure.
 
     Returns
     -------
-    Figure
-        The figure of the axes.
+    The figure of the axes.
 
     Examples
     --------

@@ -59,22 +59,16 @@ def plot_device_ring(
 
     Parameters
     ----------
-    coupling
-        The device: its qubits, which of them are coupled, and their errors.
-    ring
-        The qubits that a circuit lies on, in their order.
-    errors
-        Whether qubits and couplers are the darker, the larger their readout error or two-qubit error is; the ring is
-        then a border around its own.
-    max_error
-        Qubits and couplers with at least this error are crossed out.
-    ax
-        Axes to draw into, instead of a new figure.
+    coupling : the device: its qubits, which of them are coupled, and their errors.
+    ring : the qubits that a circuit lies on, in their order.
+    errors : whether qubits and couplers are the darker, the larger their readout error or two-qubit error is; the ring
+        is then a border around its own.
+    max_error : qubits and couplers with at least this error are crossed out.
+    ax : axes to draw into, instead of a new figure.
 
     Returns
     -------
-    Figure
-        The figure of the axes.
+    The figure of the axes.
 
     Examples
     --------
@@ -208,24 +202,18 @@ def _draw_scale(ax: Axes, label: str, colours: ScalarMappable) -> None:
     scale.set_major_formatter(lambda value, _: f"{100 * value:.2g}%")
 
 
-# The calibration of the bit-flip tolerance
-
-
 def plot_bitflip_calibration(calibration: Calibration, *, ax: Axes | None = None) -> Figure:
     """Draw the mean k^b between class means on and off the diagonal, and their difference, which is largest at b*.
 
     Parameters
     ----------
-    calibration
-        As ``mcquack.kernels.bitflip.calibrate`` returns it. One of counts also has a band around the difference and a
-        span of b*, both as wide as the shots leave open.
-    ax
-        Axes to draw into, instead of a new figure.
+    calibration : as ``mcquack.kernels.bitflip.calibrate`` returns it. One of counts also has a band around the
+        difference and a span of b*, both as wide as the shots leave open.
+    ax : axes to draw into, instead of a new figure.
 
     Returns
     -------
-    Figure
-        The figure of the axes.
+    The figure of the axes.
 
     Examples
     --------

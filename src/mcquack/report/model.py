@@ -5,7 +5,7 @@ A picture needs no particular class of model: each function names the attributes
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -40,8 +40,6 @@ from mcquack.report.style import (
     write_title,
 )
 
-# Training curves
-
 _BLUE, _ORANGE = CLASS_COLOURS[:2]
 
 
@@ -62,14 +60,12 @@ def plot_history(model: Any) -> Figure:
 
     Parameters
     ----------
-    model
-        A fitted model with ``classes_`` and ``history_``. If it also has ``best_epoch_``, the epoch whose parameters
-        it has kept is marked.
+    model : A fitted model with ``classes_`` and ``history_``. If it also has ``best_epoch_``, the epoch whose
+        parameters it has kept is marked.
 
     Returns
     -------
-    Figure
-        Three panels side by side, with the validation part where there was one.
+    Three panels side by side, with the validation part where there was one.
 
     Examples
     --------
@@ -114,8 +110,6 @@ def _draw_curves(ax: Axes, history: Sequence[Mapping[str, Any]], curves: Sequenc
     ax.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=6, min_n_ticks=1))
 
 
-# The kernel as a heat map
-
 _LEAST_LABELLED_SHARE = 0.025  # of the height: the rows of a class below it leave no room for its name
 _LEVEL_CHARACTERS = 30
 """Of all class names in a row together; where the longest needs more than its part, the names are turned."""
@@ -128,17 +122,13 @@ def plot_kernel(model: Any, X: Any, y: ArrayLike, *, ax: Axes | None = None) -> 
 
     Parameters
     ----------
-    model
-        A fitted model with ``classes_`` and ``transform``, which gives the kernel (N, M·k).
-    X, y
-        Samples and their labels.
-    ax
-        Axes to draw into, instead of a new figure.
+    model : A fitted model with ``classes_`` and ``transform``, which gives the kernel (N, M·k).
+    X, y : samples and their labels.
+    ax : axes to draw into, instead of a new figure.
 
     Returns
     -------
-    Figure
-        The figure of the axes.
+    The figure of the axes.
 
     Examples
     --------
@@ -187,9 +177,6 @@ def _mark_classes(ax: Axes, counts: NDArray[np.intp], names: Sequence[str], *, n
     ax.spines[:].set_linewidth(0.6)
 
 
-# Samples and centroids in Hilbert space
-
-
 def plot_embedding(model: Any, X: Any, y: ArrayLike, *, ax: Axes | None = None) -> Figure:
     """Draw samples as points and centroids as stars, on the two axes along which the samples' states differ most.
 
@@ -197,17 +184,13 @@ def plot_embedding(model: Any, X: Any, y: ArrayLike, *, ax: Axes | None = None) 
 
     Parameters
     ----------
-    model
-        A fitted model with ``classes_``, ``transform`` and ``statevectors``.
-    X, y
-        At least three samples, and their labels.
-    ax
-        Axes to draw into, instead of a new figure.
+    model : A fitted model with ``classes_``, ``transform`` and ``statevectors``.
+    X, y : at least three samples, and their labels.
+    ax : axes to draw into, instead of a new figure.
 
     Returns
     -------
-    Figure
-        The figure of the axes.
+    The figure of the axes.
 
     Examples
     --------
@@ -221,16 +204,15 @@ def plot_embedding(model: Any, X: Any, y: ArrayLike, *, ax: Axes | None = None) 
     _check_rows(X.shape[0] if hasattr(X, "shape") else len(X), len(labels))
     if len(labels) > MOST_SAMPLES:
         X, labels = resample(X, labels, replace=False, n_samples=MOST_SAMPLES, stratify=labels, random_state=0)
-    plane = fidelity_plane(np.asarray(model.statevectors(X)), np.asarray(model.transform(X)))
+    points, stars, (first, second) = fidelity_plane(np.asarray(model.statevectors(X)), np.asarray(model.transform(X)))
     ax = ax or new_axes(5.6, 4.4)
-    for index, centroids in enumerate(np.split(plane.centroids, len(model.classes_))):
-        draw_samples(ax, plane.samples[labels == index], index)
+    for index, centroids in enumerate(np.split(stars, len(model.classes_))):
+        draw_samples(ax, points[labels == index], index)
         x, y = centroids.T
         ax.scatter(x, y, s=260, color=class_colour(index), marker="*", edgecolor=INK, linewidth=1.0, zorder=3)
     star = Line2D([], [], linestyle="", marker="*", color=MUTED, markeredgecolor=INK, markersize=11, label="centroid")
     draw_class_legend(ax, [str(name) for name in model.classes_], others=[star])
     quiet(ax)
-    first, second = plane.shares
     ax.set_xlabel(f"principal axis 1 ({first:.0%} of the spread)")
     ax.set_ylabel(f"principal axis 2 ({second:.0%})")
     ax.set_aspect("equal", adjustable="datalim")  # so that distances compare in all directions
@@ -238,19 +220,14 @@ def plot_embedding(model: Any, X: Any, y: ArrayLike, *, ax: Axes | None = None) 
     return figure_of(ax)
 
 
-class Plane(NamedTuple):
-    """Where samples (N, 2) and centroids (M·k, 2) fall, and the share of the samples' variance on each axis."""
+def fidelity_plane(
+    states: NDArray[np.complexfloating], kernel: FloatArray
+) -> tuple[FloatArray, FloatArray, tuple[float, float]]:
+    """Samples (N, 2) and centroids (M·k, 2) on two axes, and the share of the samples' variance on each.
 
-    samples: FloatArray
-    centroids: FloatArray
-    shares: tuple[float, float]
-
-
-def fidelity_plane(states: NDArray[np.complexfloating], kernel: FloatArray) -> Plane:
-    """The principal components of the density matrices |ψ⟩⟨ψ|, whose inner products are the fidelities.
-
-    No global phase enters. ``kernel`` holds the fidelities of the samples with the centroids, which is all it takes to
-    project those as well: the samples alone decide on the axes.
+    Axes are principal components of the samples' density matrices |ψ⟩⟨ψ|, whose inner products are the fidelities, so
+    that no global phase enters. ``kernel`` holds the fidelities of samples with centroids, which is all it takes to
+    project those as well.
     """
     if len(states) < 3:
         raise InvalidInputError(f"{len(states)} samples do not span a plane; plot at least 3.")
@@ -264,7 +241,7 @@ def fidelity_plane(states: NDArray[np.complexfloating], kernel: FloatArray) -> P
     scales = np.divide(1, np.sqrt(spread), out=np.zeros(2), where=spread > noise)
     centred = kernel.T - kernel.T.mean(axis=1, keepdims=True) - means + mean
     shares = spread / max(float(np.maximum(values, 0).sum()), noise)
-    return Plane(axes * np.sqrt(spread), centred @ axes * scales, (float(shares[0]), float(shares[1])))
+    return axes * np.sqrt(spread), centred @ axes * scales, (float(shares[0]), float(shares[1]))
 
 
 def _class_indices(y: ArrayLike, classes: NDArray[Any]) -> NDArray[np.intp]:

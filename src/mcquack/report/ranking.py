@@ -67,16 +67,12 @@ def overall_test(comparison: Comparison) -> str:
     return f"F\u00a0=\u00a0{value}, {chance(p_value)}"
 
 
-# Names and notes
-
-
 def _plain(text: str) -> str:
     """Text for matplotlib, to which a dollar sign would begin a formula."""
     return text.replace("$", r"\$")
 
 
 def _width_of(contenders: Iterable[Contender]) -> float:
-    """Inches of the longest name."""
     texts = (_plain(contender.label).strip() for contender in contenders)
     return max((_points(text) for text in texts if text), default=0.0) / 72
 
@@ -118,17 +114,13 @@ def plot_ranking(
 
     Parameters
     ----------
-    standings
-        The lines of a leaderboard, as ``mcquack.bench.ranking.standings`` returns them.
-    title
-        What stands above the figure.
-    ax
-        Axes to draw into, instead of a new figure.
+    standings : the lines of a leaderboard, as ``mcquack.bench.ranking.standings`` returns them.
+    title : what stands above the figure.
+    ax : axes to draw into, instead of a new figure.
 
     Returns
     -------
-    Figure
-        The figure of the axes.
+    The figure of the axes.
 
     Examples
     --------
@@ -193,7 +185,6 @@ def _write_averages(ax: Axes, standings: Sequence[Standing]) -> None:
 
 
 def _draw_rank_legend(ax: Axes, n_ranks: int) -> None:
-    """Draws squares of the ranks, or of some of many, above the bars."""
     shown = np.unique(np.linspace(0, n_ranks - 1, min(n_ranks, _MOST_LEGEND_RANKS)).round().astype(int)).tolist()
     handles = [Patch(color=_rank_colour(rank, n_ranks), label=f"{rank + 1}") for rank in shown]
     handles[0].set_label("rank 1")
@@ -216,18 +207,14 @@ def plot_critical_difference(comparison: Comparison, *, title: str = "Average ra
 
     Parameters
     ----------
-    comparison
-        As ``mcquack.bench.ranking.compare`` returns it. The small print tells the p value of Iman and Davenport's
-        test that all models are alike.
-    title
-        What stands above the figure.
-    ax
-        Axes to draw into, instead of a new figure.
+    comparison : as ``mcquack.bench.ranking.compare`` returns it. The small print tells the p value of Iman and
+        Davenport's test that all models are alike.
+    title : what stands above the figure.
+    ax : axes to draw into, instead of a new figure.
 
     Returns
     -------
-    Figure
-        The figure of the axes.
+    The figure of the axes.
 
     Examples
     --------
@@ -315,18 +302,14 @@ def plot_wins(matrix: WinMatrix, *, title: str = "Wins – ties – losses", ax:
 
     Parameters
     ----------
-    matrix
-        As ``mcquack.bench.ranking.win_matrix`` returns it. A field is blue where the row wins more, red where the
+    matrix : as ``mcquack.bench.ranking.win_matrix`` returns it. A field is blue where the row wins more, red where the
         column does, and empty where the two share no dataset.
-    title
-        What stands above the figure.
-    ax
-        Axes to draw into, instead of a new figure.
+    title : what stands above the figure.
+    ax : axes to draw into, instead of a new figure.
 
     Returns
     -------
-    Figure
-        The figure of the axes.
+    The figure of the axes.
 
     Examples
     --------
@@ -396,18 +379,14 @@ def plot_scores_by_size(
 
     Parameters
     ----------
-    curves
-        As ``mcquack.bench.ranking.scores_by_size`` returns them, of one metric.
-    contenders
-        All contenders in the order of their colours, where figures of different curves are to agree.
-    legend
-        Whether the contenders and the lines are explained below the panels.
+    curves : as ``mcquack.bench.ranking.scores_by_size`` returns them, of one metric.
+    contenders : all contenders in the order of their colours, where figures of different curves are to agree.
+    legend : whether the contenders and the lines are explained below the panels.
 
     Returns
     -------
-    Figure
-        The panels, at most four side by side. The ids of a curve and its band in an SVG end in ``curve-3-test`` and
-        ``band-3-test``, where 3 is the contender's place in the order of colours.
+    The panels, at most four side by side. The ids of a curve and its band in an SVG end in ``curve-3-test`` and
+    ``band-3-test``, where 3 is the contender's place in the order of colours.
 
     Examples
     --------

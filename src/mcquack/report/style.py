@@ -224,9 +224,6 @@ def _written(figure: Figure, *, letters: str) -> bytes:
     return stream.getvalue()
 
 
-# How counts, times and chances are told on pages and in tables.
-
-
 def chance(p_value: float) -> str:
     """A p value as it is usually told."""
     return "p\u00a0<\u00a00.001" if p_value < 0.001 else f"p\u00a0=\u00a0{p_value:.3f}"
@@ -252,8 +249,6 @@ def moment(iso: str | None) -> str:
     """A time of the store as people read it."""
     return (iso or "").replace("T", " ").replace("+00:00", " UTC")
 
-
-# Samples of classes as points in a plane, the same in every figure.
 
 MOST_SAMPLES = 1000  # points that are drawn; more would hide each other
 

@@ -38,7 +38,7 @@ from mcquack.report.trainability.study import GROUP_TITLES, Landscape, Line, cap
 from mcquack.studies.trainability import Observation
 from mcquack.studies.trainability.analysis import gradient_means, scaling
 from mcquack.studies.trainability.analysis.decay import FEWEST_SIZES, GradientOf, Law, Scaling, SizeMeans
-from mcquack.studies.trainability.analysis.importance import Anova, ForestImportances
+from mcquack.studies.trainability.analysis.importance import Anova, normalised
 from mcquack.studies.trainability.analysis.states import haar_entanglement, haar_log_moments
 from mcquack.studies.trainability.observation import GROUPS, Group
 
@@ -269,13 +269,13 @@ def _draw_beside(ax: Axes, measure: Measure, places: Sequence[Any]) -> None:
         ax.set_ylim(min(low, 0.0), high)
 
 
-def plot_importances(anova: Anova, forest: ForestImportances | None = None, *, target: str = "final loss") -> Figure:
+def plot_importances(anova: Anova, forest: Mapping[str, float] | None = None, *, target: str = "final loss") -> Figure:
     """Main effects by exact ANOVA with intervals and, if there is a forest, by fANOVA in both conventions."""
     names = sorted(anova.names, key=anova.share, reverse=True)
     ax = new_axes(6.4, 1.4 + 0.62 * len(names))
     kinds: dict[str, Mapping[str, float]] = {"exact ANOVA": anova.main}
     if forest is not None:
-        kinds |= {"fANOVA, of all variance": forest.unnormalised, "fANOVA, normalised to 1": forest.normalised}
+        kinds |= {"fANOVA, of all variance": forest, "fANOVA, normalised to 1": normalised(forest)}
     heights = np.arange(len(names)) - 0.13 * (len(kinds) - 1)
     for height, name in zip(heights, names, strict=True):
         if (interval := anova.effect(name).interval) is not None:
@@ -320,9 +320,6 @@ def plot_landscape(landscape: Landscape) -> Figure:
     return figure
 
 
-# What the axes of all figures have in common.
-
-
 def _panels(n: int, *, sharey: bool = False, legend_lines: int = 0) -> tuple[Figure, list[Axes]]:
     """A figure with so many panels, at most three in a row, and room for a legend below them."""
     n_columns = n if n <= 3 else 2 if n == 4 else 3
@@ -335,7 +332,6 @@ def _panels(n: int, *, sharey: bool = False, legend_lines: int = 0) -> tuple[Fig
 
 
 def _finish(ax: Axes, *, title: str, ylabel: str = "", xlabel: str = "qubits") -> None:
-    """Frame, grid and names."""
     quiet(ax)
     grid_lines(ax)
     ax.set_xlabel(xlabel)
@@ -360,7 +356,6 @@ def _qubit_axis(ax: Axes, sizes: Sequence[int]) -> None:
 
 
 def _log10_axis(ax: Axes) -> None:
-    """For values that are decimal logarithms."""
     low, high = ax.get_ylim()
     if high - low < 2.2:  # powers of ten alone would leave the axis nearly without numbers
         decades = range(math.floor(low), math.ceil(high) + 1)
@@ -381,7 +376,6 @@ def _log_text(logarithm: float) -> str:
 
 
 def _legend_below(figure: Figure, ax: Axes, *, note: str = "") -> None:
-    """The names of all lines of ``ax``, and in grey what else there is to know."""
     handles, _ = ax.get_legend_handles_labels()
     legend = legend_below(figure, handles, n_columns=2, title=note or None)
     for text in legend.get_texts():

@@ -68,7 +68,6 @@ class Study:
 
     @cached_property
     def trained(self) -> Mapping[str, tuple[Observation, ...]]:
-        """The series with loss curves, without what was not trained."""
 
         def curves(group: Iterable[Observation]) -> tuple[Observation, ...]:
             return tuple(each for each in group if len(each.trace.get("loss", ())) > 1)
@@ -77,7 +76,6 @@ class Study:
 
     @property
     def sizes(self) -> list[int]:
-        """All numbers of qubits."""
         return sizes_of(self.observations)
 
 
@@ -118,7 +116,6 @@ class Line:
 
     @property
     def label(self) -> str:
-        """The settings as a legend has them."""
         return ", ".join(setting_text(name, value) for name, value in self.settings) or self.model
 
     @cached_property

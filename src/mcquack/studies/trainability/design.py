@@ -92,7 +92,6 @@ class ProbeSettings:
 
     @property
     def is_variational(self) -> bool:
-        """Whether circuits measure class scores, where others have kernels."""
         return self.model in VARIATIONAL
 
     @property
@@ -105,7 +104,6 @@ class ProbeSettings:
 
     @property
     def penalty(self) -> float:
-        """The regularisation parameter λ of weights and biases."""
         return self.reg_param if self.regularised else 0.0
 
     def feature_map(self, n_features: int) -> FeatureMap:

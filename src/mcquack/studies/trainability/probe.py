@@ -165,7 +165,6 @@ def _observed_settings(problem: Problem) -> dict[str, Any]:
 
 
 def _watched(subject: Subject, n_epochs: int) -> Iterator[Row]:
-    """The rows of all epochs, or of those until training diverged."""
     for number, row in enumerate(subject.epochs() if n_epochs else (), start=1):
         yield row
         if number == n_epochs or row["loss"] is None:

@@ -21,10 +21,9 @@ from mcquack.studies.trainability.observation import Observation
 def run_design(
     design: Design, store: Store, executor: Executor, *, command: str = "", retry_failed: bool = False
 ) -> Generator[Event, None, None]:
-    """Runs the tasks of a design that the store lacks, and notes in it that the run began and how it ended.
+    """Runs the tasks of a design that the store lacks, the longest first, and notes how the run ended.
 
-    Run it again after any break, and no task is done twice. It stops as :func:`mcquack.bench.runner.run` does. Tasks
-    that take longest come first, so that no worker is left alone with one at the end.
+    Run it again after any break, and no task is done twice.
 
     Parameters
     ----------
@@ -113,8 +112,6 @@ def _place(seen: Observation) -> tuple[Any, ...]:
     rest = sorted((name, repr(value)) for name, value in settings.items())
     return settings["series"], seen.model, settings["n_qubits"], rest, seen.seed
 
-
-# How much there is to do for a task, before it is done.
 
 # Passes of a sample through the circuit that a step costs: there, and about three times as long back.
 _STEP = 4

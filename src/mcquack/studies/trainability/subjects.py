@@ -77,13 +77,11 @@ class Problem:
 
     @property
     def training(self) -> dict[str, Any]:
-        """What all models call alike in the settings of their training."""
         asked = self.settings
         penalties = dict.fromkeys(("reg_param_weights", "reg_param_bias"), asked.penalty)
         return {"decay_rate": asked.decay_rate, "batch_size": asked.batch_size, "seed": self.seed, **penalties}
 
     def start(self, first_batch: TrainingData, *, seed: int) -> tuple[FloatArray, FloatArray]:
-        """Weights and biases before the first step."""
         return initial_embedding(
             self.feature_map,
             first_batch.X,
@@ -123,11 +121,9 @@ class KernelSubject:
         return loss, grouped_statistics([by_group])
 
     def entry_gradients(self) -> Statistics:
-        """Derivatives of single entries of the kernel."""
         return grouped_statistics(fidelity_gradients(*self._exact(), n_entries=self.problem.settings.n_entries))
 
     def embedding(self) -> Embedding:
-        """The first batch behind the feature map."""
         engine, batch, parameters = self._exact()
         return engine, batch.X, parameters.weights, parameters.bias
 
@@ -175,7 +171,6 @@ class KernelSubject:
         return centroid_kernel(engine, X, found.centroids, weights=found.weights, bias=found.bias)
 
     def _exact(self) -> tuple[Any, TrainingData, Parameters]:
-        """Engine, first batch and parameters in double precision."""
         old = self.parameters
         exact = Parameters(*(array.astype(np.float64) for array in (old.weights, old.bias, old.centroids)))
         return self.problem.engine("float64"), _in_double(self.first_batch), exact
@@ -229,7 +224,6 @@ class VariationalSubject:
         return float(loss), grouped_statistics([by_group])
 
     def entry_gradients(self) -> Statistics:
-        """Derivatives of ⟨Z₀⟩ of single samples behind the circuit of a class, by the parameters of that circuit."""
         engine, batch, parameters = self._exact()
         one = np.array([[1.0, 0.0]])
         return grouped_statistics(
@@ -238,7 +232,6 @@ class VariationalSubject:
         )
 
     def embedding(self) -> Embedding:
-        """The first batch behind the circuit of the first class."""
         engine, batch, parameters = self._exact()
         return engine, batch.X, *parameters.of_class(0)
 
@@ -265,7 +258,6 @@ class VariationalSubject:
         return np.asarray(logits(self.parameters)[..., 0])
 
     def _exact(self) -> tuple[StatevectorEngine, TrainingData, VariationalParameters]:
-        """Engine, first batch and parameters in double precision."""
         old = self.parameters
         exact = VariationalParameters(old.weights.astype(np.float64), old.bias.astype(np.float64))
         return self.problem.engine("float64"), _in_double(self.first_batch), exact

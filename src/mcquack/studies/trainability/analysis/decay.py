@@ -119,20 +119,7 @@ class DecayFit:
     spread: FloatArray  # (2, 2): covariance of amplitude and slope, for means of scale 1
     scale: float
 
-    @property
-    def halvings_per_qubit(self) -> float:
-        """Halvings for each qubit under the exponential law; 1 for fidelities of Haar-random states."""
-        return self._rate_of("exponential") / math.log(2)
-
-    @property
-    def halvings_interval(self) -> Interval:
-        """Where the halvings per qubit lie."""
-        self._rate_of("exponential")
-        ends = self.rate_interval
-        return Interval(low=ends.low / math.log(2), high=ends.high / math.log(2), level=ends.level)
-
     def log_predicted(self, sizes: ArrayLike) -> FloatArray:
-        """Logarithms of what the law gives at these sizes."""
         predicted: FloatArray = self.log_amplitude - self.rate * _abscissae(self.law, sizes)
         return predicted
 
@@ -145,11 +132,6 @@ class DecayFit:
         low, high = _studentised_quantiles(self.draws[:, :2] @ rows, self.draws[:, 2:] * errors, tails)
         center = self.log_predicted(at)
         return center - high * self.scale * errors, center - low * self.scale * errors
-
-    def _rate_of(self, law: Law) -> float:
-        if self.law != law:
-            raise InvalidInputError(f"this is the rate of a law that is {self.law}; take the fit that is {law}.")
-        return self.rate
 
 
 def _abscissae(law: Law, sizes: ArrayLike) -> FloatArray:
@@ -214,8 +196,14 @@ class Scaling:
 
     @property
     def best(self) -> Law:
-        """The law with the lowest AICc."""
         return min(self.fits, key=lambda law: self.fits[law].aicc)
+
+    @property
+    def halvings(self) -> tuple[float, Interval]:
+        """Halvings for each qubit under the exponential law and where they lie; 1 for Haar-random fidelities."""
+        rate, ends = self.fits["exponential"].rate, self.fits["exponential"].rate_interval
+        bit = math.log(2)
+        return rate / bit, Interval(low=ends.low / bit, high=ends.high / bit, level=ends.level)
 
     @property
     def advantage(self) -> float:
@@ -246,9 +234,8 @@ class Scaling:
         return f"From {low:g} to {high:g} qubits it {self._change()}{self._comparison()}{self._roughness()}."
 
     def _change(self) -> str:
-        exponential, power = self.fits["exponential"], self.fits["power"]
-        percent = f"{100 * exponential.rate_interval.level:g} % interval of the exponent"
-        halvings, ends = exponential.halvings_per_qubit, exponential.halvings_interval
+        power, (halvings, ends) = self.fits["power"], self.halvings
+        percent = f"{100 * ends.level:g} % interval of the exponent"
         per_qubit = f"2^({-halvings:.2f}) per qubit ({percent} {-ends.high:.2f} to {-ends.low:.2f})"
         ends = power.rate_interval
         by_power = f"n^({-power.rate:.2f}) ({percent} {-ends.high:.2f} to {-ends.low:.2f})"
@@ -290,7 +277,7 @@ def scaling(means: SizeMeans, *, n_resamples: int = 2000, seed: int = 0) -> Scal
     --------
     >>> sizes = np.arange(2.0, 14.0)
     >>> found = scaling(size_means(sizes, 2.0**-sizes))
-    >>> found.kind, round(found.fits["exponential"].halvings_per_qubit, 3)
+    >>> found.kind, round(found.halvings[0], 3)
     ('exponential', 1.0)
     """
     fits = {law: fit_decay(means, law=law, n_resamples=n_resamples, seed=seed) for law in LAWS}

@@ -61,7 +61,6 @@ class Directions:
     second: Parameters
 
     def moved(self, parameters: Parameters, along_first: float, along_second: float) -> Parameters:
-        """The parameters so far along both directions."""
         triples = (tuple(getattr(each, group) for each in (parameters, self.first, self.second)) for group in GROUPS)
         return Parameters(*(at + along_first * first + along_second * second for at, first, second in triples))
 
@@ -113,7 +112,6 @@ def path_directions(path: Sequence[Parameters]) -> Directions:
 
 
 def _flat(points: Sequence[Parameters]) -> FloatArray:
-    """Every point as a row."""
     return np.array([np.concatenate([np.ravel(getattr(each, group)) for group in GROUPS]) for each in points], float)
 
 
@@ -132,7 +130,6 @@ class LossSlice:
 
     @property
     def centre(self) -> float:
-        """The loss at the point itself."""
         return float(self.losses[len(self.second) // 2, len(self.first) // 2])
 
     @property
@@ -142,12 +139,10 @@ class LossSlice:
         return float(self.first[column]), float(self.second[row]), float(self.losses[row, column])
 
     def to_json(self) -> dict[str, Any]:
-        """All fields as plain values."""
         return {name: getattr(self, name).tolist() for name in ("first", "second", "losses")}
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> Self:
-        """The slice that ``to_json`` wrote."""
         return cls(**{name: np.asarray(fields[name], np.float64) for name in ("first", "second", "losses")})
 
 
