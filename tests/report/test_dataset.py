@@ -110,29 +110,29 @@ def test_one_far_sample_does_not_decide_on_the_axes_alone():
 
 def test_the_plane_shows_most_of_the_variance():
     X = np.random.default_rng(0).normal(size=(40, 6)) * [9, 1, 5, 1, 1, 1]
-    plane = principal_plane(X)
+    points, shares = principal_plane(X)
     total = np.sum(np.var(X, axis=0))
-    assert_allclose(np.var(plane.samples, axis=0) / total, plane.shares)
-    assert plane.shares[0] > plane.shares[1] > np.var(X[:, 1]) / total
-    assert_allclose(np.corrcoef(plane.samples.T)[0, 1], 0, atol=1e-9)
-    assert_allclose(np.abs(np.corrcoef(plane.samples[:, 0], X[:, 0])[0, 1]), 1, atol=0.01)
+    assert_allclose(np.var(points, axis=0) / total, shares)
+    assert shares[0] > shares[1] > np.var(X[:, 1]) / total
+    assert_allclose(np.corrcoef(points.T)[0, 1], 0, atol=1e-9)
+    assert_allclose(np.abs(np.corrcoef(points[:, 0], X[:, 0])[0, 1]), 1, atol=0.01)
 
 
 def test_samples_in_a_plane_keep_their_distances():
     flat = np.random.default_rng(0).normal(size=(10, 2))
     turn, _ = np.linalg.qr(np.random.default_rng(1).normal(size=(5, 2)))
-    plane = principal_plane(flat @ turn.T)
-    distances = [np.linalg.norm(rows[:, None] - rows, axis=-1) for rows in (flat, plane.samples)]
+    points, shares = principal_plane(flat @ turn.T)
+    distances = [np.linalg.norm(rows[:, None] - rows, axis=-1) for rows in (flat, points)]
     assert_allclose(distances[1], distances[0], atol=1e-9)
-    assert_allclose(sum(plane.shares), 1)
+    assert_allclose(sum(shares), 1)
 
 
 @pytest.mark.parametrize("X", [np.zeros((5, 3)), np.arange(5.0)[:, None], np.ones((1, 3))], ids=str)
 def test_what_spans_no_plane_is_drawn_on_a_line_or_point(X):
-    plane = principal_plane(X)
-    assert plane.samples.shape == (len(X), 2)
-    assert_allclose(plane.samples[:, 1], 0, atol=1e-12)
-    assert plane.shares[1] == 0
+    points, shares = principal_plane(X)
+    assert points.shape == (len(X), 2)
+    assert_allclose(points[:, 1], 0, atol=1e-12)
+    assert shares[1] == 0
 
 
 @pytest.mark.parametrize("n_classes", [2, 4, 10, 12])

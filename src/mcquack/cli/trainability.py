@@ -78,7 +78,8 @@ def run(
     mcquack trainability run paper --qubits 2-10 --models mcquack,vc --seeds 3 --jobs 2
     """
     from mcquack.bench.store import Store  # not above: they would delay every --help
-    from mcquack.studies.trainability import DEFAULT, Sizes, read_design, run_design
+    from mcquack.studies.trainability import Sizes, read_design, run_design
+    from mcquack.studies.trainability.design import DEFAULT
     from mcquack.studies.trainability.running import cells, seconds
 
     workers = Workers(jobs=jobs, dask=dask, data_dir=data_dir)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -30,17 +31,13 @@ def plot_circuit(feature_map: FeatureMap, *, max_layers: int = 3, ax: Axes | Non
 
     Parameters
     ----------
-    feature_map
-        What is drawn, for instance the ``feature_map_`` of a fitted classifier.
-    max_layers
-        The most layers that are drawn.
-    ax
-        Axes to draw into, instead of a new figure.
+    feature_map : what is drawn, for instance the ``feature_map_`` of a fitted classifier.
+    max_layers : the most layers that are drawn.
+    ax : axes to draw into, instead of a new figure.
 
     Returns
     -------
-    Figure
-        The figure of the axes.
+    The figure of the axes.
 
     Examples
     --------
@@ -135,18 +132,9 @@ def _draw_gate(ax: Axes, gate: Gate, grid: _Grid, wires: Sequence[int]) -> None:
 
 
 def _draw_box(ax: Axes, x: float, y: float, *, width: float, label: str) -> None:
-    ax.add_patch(
-        FancyBboxPatch(
-            (x - width / 2, y - BOX_HEIGHT / 2),
-            width,
-            BOX_HEIGHT,
-            boxstyle="round,pad=0,rounding_size=0.1",
-            facecolor=BOX,
-            edgecolor=GREEN,
-            linewidth=0.9,
-            zorder=3,
-        )
-    )
+    corner = x - width / 2, y - BOX_HEIGHT / 2
+    look: dict[str, Any] = {"boxstyle": "round,pad=0,rounding_size=0.1", "facecolor": BOX, "edgecolor": GREEN}
+    ax.add_patch(FancyBboxPatch(corner, width, BOX_HEIGHT, linewidth=0.9, zorder=3, **look))
     subscripted = re.sub(r"x(\d+)", r"$x_{\1}$", label)
     ax.text(x, y, subscripted, ha="center", va="center", color=INK, size=SMALL, zorder=4)
 

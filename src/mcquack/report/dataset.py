@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -45,13 +45,11 @@ def plot_dataset(dataset: Dataset) -> Figure:
 
     Parameters
     ----------
-    dataset
-        What is drawn, as ``mcquack.datasets.load`` returns it.
+    dataset : what is drawn, as ``mcquack.datasets.load`` returns it.
 
     Returns
     -------
-    Figure
-        Two panels side by side, or three for a dataset of pictures.
+    Two panels side by side, or three for a dataset of pictures.
 
     Examples
     --------
@@ -86,7 +84,6 @@ def _tamed(dataset: Dataset) -> Dataset:
 
 
 def _balances(dataset: Dataset) -> dict[str, tuple[int, ...]]:
-    """The numbers of samples of each class, by the title of their part."""
     counts: dict[str, tuple[int, ...]] = {name: dataset.class_counts(name) for name in dataset.parts}
     if dataset.validation_is_test:
         return {"train": counts["train"], "validation = test": counts["test"]}
@@ -114,32 +111,29 @@ def _is_wide(balances: Mapping[str, Sequence[int]]) -> bool:
     return sum(map(len, balances.values())) > MOST_STACKED_BARS
 
 
-class PrincipalPlane(NamedTuple):
-    """Where samples (N, 2) fall, and the share of their variance on each axis."""
+def principal_plane(X: NDArray[np.floating]) -> tuple[NDArray[np.floating], tuple[float, float]]:
+    """Samples (N, 2) on the two axes along which they differ most, and the share of their variance on each.
 
-    samples: NDArray[np.floating]
-    shares: tuple[float, float]
-
-
-def principal_plane(X: NDArray[np.floating]) -> PrincipalPlane:
-    """The two directions in which the samples differ most; of a single feature the second is 0."""
+    Of a single feature the second is 0.
+    """
     centred = X - X.mean(axis=0)
     _, spread, axes = np.linalg.svd(centred, full_matrices=False)
     # A direction's sign is arbitrary: its largest entry is made positive, for the same picture on every machine.
     axes = axes[:2] * np.sign(axes[[0, 1][: len(axes)], np.abs(axes[:2]).argmax(axis=1)])[:, None]
     shares = np.pad(spread**2, (0, 2)) / max(float(np.sum(spread**2)), np.finfo(float).tiny)
     points = np.pad(centred @ axes.T, ((0, 0), (0, 2 - len(axes))))
-    return PrincipalPlane(points, (float(shares[0]), float(shares[1])))
+    return points, (float(shares[0]), float(shares[1]))
 
 
 def _draw_plane(ax: Axes, dataset: Dataset, names: Sequence[str]) -> None:
     X, y = _drawn_samples(dataset)
-    plane = principal_plane(X if dataset.image_shape else np.clip(X, -MOST_DEVIATIONS, MOST_DEVIATIONS))
+    points, (first, second) = principal_plane(
+        X if dataset.image_shape else np.clip(X, -MOST_DEVIATIONS, MOST_DEVIATIONS)
+    )
     # Small classes last, so that no large one hides them.
     for index in np.argsort(np.negative(dataset.class_counts("train")), kind="stable").tolist():
-        draw_samples(ax, plane.samples[y == dataset.labels[index]], index)
+        draw_samples(ax, points[y == dataset.labels[index]], index)
     quiet(ax)
-    first, second = plane.shares
     ax.set_xlabel(f"principal component 1 ({first:.0%} of the variance)")
     ax.set_ylabel(f"principal component 2 ({second:.0%})")
     ax.set_aspect("equal", adjustable="datalim")  # so that distances compare in all directions

@@ -1,6 +1,7 @@
 """Pictures of a device: the map of its qubits with the ring of a circuit, and how its tolerance was calibrated."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -25,9 +26,10 @@ from mcquack.report.style import (
     INK,
     MUTED,
     PAPER,
-    SMALL,
+    colour_bar,
     figure_of,
     grid_lines,
+    legend_of,
     new_axes,
     quiet,
     text_colour,
@@ -57,22 +59,16 @@ def plot_device_ring(
 
     Parameters
     ----------
-    coupling
-        The device: its qubits, which of them are coupled, and their errors.
-    ring
-        The qubits that a circuit lies on, in their order.
-    errors
-        Whether qubits and couplers are the darker, the larger their readout error or two-qubit error is; the ring is
-        then a border around its own.
-    max_error
-        Qubits and couplers with at least this error are crossed out.
-    ax
-        Axes to draw into, instead of a new figure.
+    coupling : the device: its qubits, which of them are coupled, and their errors.
+    ring : the qubits that a circuit lies on, in their order.
+    errors : whether qubits and couplers are the darker, the larger their readout error or two-qubit error is; the ring
+        is then a border around its own.
+    max_error : qubits and couplers with at least this error are crossed out.
+    ax : axes to draw into, instead of a new figure.
 
     Returns
     -------
-    Figure
-        The figure of the axes.
+    The figure of the axes.
 
     Examples
     --------
@@ -176,17 +172,9 @@ def _draw_start(ax: Axes, positions: FloatArray, qubits: Sequence[int]) -> None:
     if len(qubits) > 1:
         second = positions[qubits[1]]
         step = (second - first) / np.linalg.norm(second - first)
-        arrow = FancyArrowPatch(
-            tuple(first + (RADIUS + 0.06) * step),
-            tuple(second - (RADIUS - 0.02) * step),
-            arrowstyle="-|>,head_width=2.6,head_length=4",
-            shrinkA=0,
-            shrinkB=0,
-            color=GREEN,
-            linewidth=2.2,
-            zorder=7,
-        )
-        ax.add_patch(arrow)
+        ends = tuple(first + (RADIUS + 0.06) * step), tuple(second - (RADIUS - 0.02) * step)
+        look: dict[str, Any] = {"arrowstyle": "-|>,head_width=2.6,head_length=4", "color": GREEN, "linewidth": 2.2}
+        ax.add_patch(FancyArrowPatch(*ends, shrinkA=0, shrinkB=0, zorder=7, **look))
 
 
 def _draw_legend(ax: Axes, coupling: Coupling, qubits: Sequence[int], max_error: float) -> None:
@@ -199,18 +187,8 @@ def _draw_legend(ax: Axes, coupling: Coupling, qubits: Sequence[int], max_error:
     if coupling.faulty_qubits(max_error):
         handles.append(_ringed(RED, "faulty qubit"))
     if handles:
-        ax.legend(
-            handles=handles,
-            loc="upper left",
-            bbox_to_anchor=(0, 0),
-            ncols=len(handles),
-            frameon=False,
-            fontsize=SMALL,
-            labelcolor=INK,
-            borderaxespad=0,
-            columnspacing=1.4,
-            handletextpad=0.5,
-        )
+        place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0, 0), "ncols": len(handles)}
+        legend_of(ax, handles=handles, borderaxespad=0, columnspacing=1.4, handletextpad=0.5, **place)
 
 
 def _ringed(colour: str, label: str) -> Line2D:
@@ -218,16 +196,10 @@ def _ringed(colour: str, label: str) -> Line2D:
 
 
 def _draw_scale(ax: Axes, label: str, colours: ScalarMappable) -> None:
-    bar = figure_of(ax).colorbar(colours, ax=ax, shrink=0.6, aspect=22, pad=0.02, label=label)
-    bar.outline.set_visible(False)
-    bar.ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-    bar.ax.yaxis.set_minor_locator(NullLocator())
-    bar.ax.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.2g}%")
-    bar.ax.tick_params(colors=MUTED, labelsize=SMALL, length=0)
-    bar.ax.yaxis.label.set(color=MUTED, size=SMALL)
-
-
-# The calibration of the bit-flip tolerance
+    scale = colour_bar(ax, colours, shrink=0.6, aspect=22, pad=0.02, label=label).yaxis
+    scale.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    scale.set_minor_locator(NullLocator())
+    scale.set_major_formatter(lambda value, _: f"{100 * value:.2g}%")
 
 
 def plot_bitflip_calibration(calibration: Calibration, *, ax: Axes | None = None) -> Figure:
@@ -235,16 +207,13 @@ def plot_bitflip_calibration(calibration: Calibration, *, ax: Axes | None = None
 
     Parameters
     ----------
-    calibration
-        As ``mcquack.kernels.bitflip.calibrate`` returns it. One of counts also has a band around the difference and a
-        span of b*, both as wide as the shots leave open.
-    ax
-        Axes to draw into, instead of a new figure.
+    calibration : as ``mcquack.kernels.bitflip.calibrate`` returns it. One of counts also has a band around the
+        difference and a span of b*, both as wide as the shots leave open.
+    ax : axes to draw into, instead of a new figure.
 
     Returns
     -------
-    Figure
-        The figure of the axes.
+    The figure of the axes.
 
     Examples
     --------
@@ -274,5 +243,5 @@ def plot_bitflip_calibration(calibration: Calibration, *, ax: Axes | None = None
     ax.set(xlabel="tolerance b", ylabel="mean kernel", xlim=(0, tolerances[-1]), ylim=(min(0, *ax.get_ylim()), 1.02))
     grid_lines(ax)
     write_title(ax, "Bit-flip tolerance")
-    ax.legend(frameon=False, fontsize=SMALL, labelcolor=INK, handlelength=2.2)
+    legend_of(ax, handlelength=2.2)
     return figure_of(ax)

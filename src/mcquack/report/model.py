@@ -1,11 +1,11 @@
 """Pictures of a fitted model: its training, its kernel between samples and centroids, and both in Hilbert space.
 
-A picture needs no particular class of model: the protocols below name the attributes it reads.
+A picture needs no particular class of model: each function names the attributes that it reads.
 """
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -28,67 +28,17 @@ from mcquack.report.style import (
     PAPER,
     SMALL,
     class_colour,
+    colour_bar,
     draw_class_legend,
     draw_samples,
     figure_of,
     grid_lines,
+    legend_of,
     new_axes,
     new_figure,
     quiet,
     write_title,
 )
-
-
-class TrainedModel(Protocol):
-    """A model that remembers its training."""
-
-    @property
-    def classes_(self) -> NDArray[Any]: ...
-    @property
-    def history_(self) -> Sequence[Mapping[str, Any]]: ...
-
-
-class KernelModel(Protocol):
-    """A model with a kernel between samples and class centroids."""
-
-    @property
-    def classes_(self) -> NDArray[Any]: ...
-    def transform(self, X: Any, /) -> NDArray[np.floating]:
-        """K[i, m] = |⟨c_m|x_i⟩|²; where a class has several centroids, their columns stand side by side."""
-        ...
-
-
-class EmbeddingModel(KernelModel, Protocol):
-    """A model whose samples have statevectors that can be looked at."""
-
-    def statevectors(self, X: Any, /) -> NDArray[np.complexfloating]:
-        """One unit row per sample."""
-        ...
-
-
-def _class_indices(y: ArrayLike, classes: NDArray[Any]) -> NDArray[np.intp]:
-    """The position of each label in ``classes``, which are sorted as in scikit-learn."""
-    labels = np.asarray(y)
-    if labels.ndim != 1:
-        raise InvalidInputError(f"y must be one label per sample, got an array of shape {labels.shape}.")
-    if not labels.size:
-        raise InvalidInputError("there are no samples to plot; pass at least one.")
-    unknown = sorted({str(label) for label in labels[~np.isin(labels, classes)]})
-    if unknown:
-        known = ", ".join(map(str, classes))
-        raise InvalidInputError(
-            f"y has the labels {', '.join(unknown[:5])}, which the model was not trained on; leave out those "
-            f"samples, it knows {known}."
-        )
-    return np.searchsorted(classes, labels)
-
-
-def _check_rows(n_rows: int, n_labels: int) -> None:
-    if n_rows != n_labels:
-        raise InvalidInputError(f"X has {n_rows} rows but y has {n_labels} labels; use one split for both.")
-
-
-# Training curves
 
 _BLUE, _ORANGE = CLASS_COLOURS[:2]
 
@@ -105,19 +55,17 @@ _PANELS = {
 }
 
 
-def plot_history(model: TrainedModel) -> Figure:
+def plot_history(model: Any) -> Figure:
     """Draw the losses, the alignment below its ceiling 1/√M, and the accuracy over the epochs.
 
     Parameters
     ----------
-    model
-        A fitted model with ``classes_`` and ``history_``. If it also has ``best_epoch_``, the epoch whose parameters
-        it has kept is marked.
+    model : A fitted model with ``classes_`` and ``history_``. If it also has ``best_epoch_``, the epoch whose
+        parameters it has kept is marked.
 
     Returns
     -------
-    Figure
-        Three panels side by side, with the validation part where there was one.
+    Three panels side by side, with the validation part where there was one.
 
     Examples
     --------
@@ -127,7 +75,7 @@ def plot_history(model: TrainedModel) -> Figure:
     >>> [ax.get_title(loc="left") for ax in figure.axes]
     ['Loss', 'Alignment', 'Accuracy']
     """
-    history = [_with_validation_loss(row) for row in model.history_]
+    history = [{**row, "validation_loss": _loss(row.get("validation_alignment"))} for row in model.history_]
     if not history:
         raise InvalidInputError("the model has no training history; plot it after fit.")
     figure = new_figure(9.6, 2.9)
@@ -141,13 +89,12 @@ def plot_history(model: TrainedModel) -> Figure:
         if (epoch := getattr(model, "best_epoch_", None)) is not None:
             ax.axvline(epoch, color=FAINT, linewidth=1.4, zorder=0, label=f"kept: epoch {epoch}")
         write_title(ax, title)
-        ax.legend(frameon=False, fontsize=SMALL, labelcolor=INK, handlelength=2.2)
+        legend_of(ax, handlelength=2.2)
     return figure
 
 
-def _with_validation_loss(row: Mapping[str, Any]) -> dict[str, Any]:
-    alignment = row.get("validation_alignment")
-    return {**row, "validation_loss": None if alignment is None else 1 - alignment}
+def _loss(alignment: float | None) -> float | None:
+    return None if alignment is None else 1 - alignment
 
 
 def _draw_curves(ax: Axes, history: Sequence[Mapping[str, Any]], curves: Sequence[tuple[str, str, str, str]]) -> None:
@@ -163,31 +110,25 @@ def _draw_curves(ax: Axes, history: Sequence[Mapping[str, Any]], curves: Sequenc
     ax.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=6, min_n_ticks=1))
 
 
-# The kernel as a heat map
-
 _LEAST_LABELLED_SHARE = 0.025  # of the height: the rows of a class below it leave no room for its name
 _LEVEL_CHARACTERS = 30
 """Of all class names in a row together; where the longest needs more than its part, the names are turned."""
 
 
-def plot_kernel(model: KernelModel, X: Any, y: ArrayLike, *, ax: Axes | None = None) -> Figure:
+def plot_kernel(model: Any, X: Any, y: ArrayLike, *, ax: Axes | None = None) -> Figure:
     """Draw the kernel between samples and centroids as a heat map, with the samples of a class below each other.
 
     A perfect model is dark on the staircase from top left to bottom right and white elsewhere.
 
     Parameters
     ----------
-    model
-        A fitted model with ``classes_`` and ``transform``, which gives the kernel (N, M·k).
-    X, y
-        Samples and their labels.
-    ax
-        Axes to draw into, instead of a new figure.
+    model : A fitted model with ``classes_`` and ``transform``, which gives the kernel (N, M·k).
+    X, y : samples and their labels.
+    ax : axes to draw into, instead of a new figure.
 
     Returns
     -------
-    Figure
-        The figure of the axes.
+    The figure of the axes.
 
     Examples
     --------
@@ -215,12 +156,8 @@ def plot_kernel(model: KernelModel, X: Any, y: ArrayLike, *, ax: Axes | None = N
     ax.set_xlabel("centroid of class" if per_class == 1 else "centroids of class", color=MUTED, size=FONT_SIZE)
     ax.set_ylabel(f"{len(labels):,} samples by class", color=MUTED, size=FONT_SIZE)
     write_title(ax, "Kernel")
-    figure = figure_of(ax)
-    bar = figure.colorbar(image, ax=ax, shrink=0.5, aspect=18, anchor=(0, 1), label="fidelity")
-    bar.outline.set_visible(False)
-    bar.ax.tick_params(colors=MUTED, labelsize=SMALL, length=0)
-    bar.ax.yaxis.label.set(color=MUTED, size=SMALL)
-    return figure
+    colour_bar(ax, image, shrink=0.5, aspect=18, anchor=(0, 1), label="fidelity")
+    return figure_of(ax)
 
 
 def _mark_classes(ax: Axes, counts: NDArray[np.intp], names: Sequence[str], *, n_columns: int) -> None:
@@ -240,27 +177,20 @@ def _mark_classes(ax: Axes, counts: NDArray[np.intp], names: Sequence[str], *, n
     ax.spines[:].set_linewidth(0.6)
 
 
-# Samples and centroids in Hilbert space
-
-
-def plot_embedding(model: EmbeddingModel, X: Any, y: ArrayLike, *, ax: Axes | None = None) -> Figure:
+def plot_embedding(model: Any, X: Any, y: ArrayLike, *, ax: Axes | None = None) -> Figure:
     """Draw samples as points and centroids as stars, on the two axes along which the samples' states differ most.
 
     Of more than 1,000 samples the same 1,000 are drawn every time, in the proportions of their classes.
 
     Parameters
     ----------
-    model
-        A fitted model with ``classes_``, ``transform`` and ``statevectors``.
-    X, y
-        At least three samples, and their labels.
-    ax
-        Axes to draw into, instead of a new figure.
+    model : A fitted model with ``classes_``, ``transform`` and ``statevectors``.
+    X, y : at least three samples, and their labels.
+    ax : axes to draw into, instead of a new figure.
 
     Returns
     -------
-    Figure
-        The figure of the axes.
+    The figure of the axes.
 
     Examples
     --------
@@ -274,16 +204,15 @@ def plot_embedding(model: EmbeddingModel, X: Any, y: ArrayLike, *, ax: Axes | No
     _check_rows(X.shape[0] if hasattr(X, "shape") else len(X), len(labels))
     if len(labels) > MOST_SAMPLES:
         X, labels = resample(X, labels, replace=False, n_samples=MOST_SAMPLES, stratify=labels, random_state=0)
-    plane = fidelity_plane(np.asarray(model.statevectors(X)), np.asarray(model.transform(X)))
+    points, stars, (first, second) = fidelity_plane(np.asarray(model.statevectors(X)), np.asarray(model.transform(X)))
     ax = ax or new_axes(5.6, 4.4)
-    for index, centroids in enumerate(np.split(plane.centroids, len(model.classes_))):
-        draw_samples(ax, plane.samples[labels == index], index)
+    for index, centroids in enumerate(np.split(stars, len(model.classes_))):
+        draw_samples(ax, points[labels == index], index)
         x, y = centroids.T
         ax.scatter(x, y, s=260, color=class_colour(index), marker="*", edgecolor=INK, linewidth=1.0, zorder=3)
     star = Line2D([], [], linestyle="", marker="*", color=MUTED, markeredgecolor=INK, markersize=11, label="centroid")
     draw_class_legend(ax, [str(name) for name in model.classes_], others=[star])
     quiet(ax)
-    first, second = plane.shares
     ax.set_xlabel(f"principal axis 1 ({first:.0%} of the spread)")
     ax.set_ylabel(f"principal axis 2 ({second:.0%})")
     ax.set_aspect("equal", adjustable="datalim")  # so that distances compare in all directions
@@ -291,19 +220,14 @@ def plot_embedding(model: EmbeddingModel, X: Any, y: ArrayLike, *, ax: Axes | No
     return figure_of(ax)
 
 
-class Plane(NamedTuple):
-    """Where samples (N, 2) and centroids (M·k, 2) fall, and the share of the samples' variance on each axis."""
+def fidelity_plane(
+    states: NDArray[np.complexfloating], kernel: FloatArray
+) -> tuple[FloatArray, FloatArray, tuple[float, float]]:
+    """Samples (N, 2) and centroids (M·k, 2) on two axes, and the share of the samples' variance on each.
 
-    samples: FloatArray
-    centroids: FloatArray
-    shares: tuple[float, float]
-
-
-def fidelity_plane(states: NDArray[np.complexfloating], kernel: FloatArray) -> Plane:
-    """The principal components of the density matrices |ψ⟩⟨ψ|, whose inner products are the fidelities.
-
-    No global phase enters. ``kernel`` holds the fidelities of the samples with the centroids, which is all it takes to
-    project those as well: the samples alone decide on the axes.
+    Axes are principal components of the samples' density matrices |ψ⟩⟨ψ|, whose inner products are the fidelities, so
+    that no global phase enters. ``kernel`` holds the fidelities of samples with centroids, which is all it takes to
+    project those as well.
     """
     if len(states) < 3:
         raise InvalidInputError(f"{len(states)} samples do not span a plane; plot at least 3.")
@@ -317,4 +241,26 @@ def fidelity_plane(states: NDArray[np.complexfloating], kernel: FloatArray) -> P
     scales = np.divide(1, np.sqrt(spread), out=np.zeros(2), where=spread > noise)
     centred = kernel.T - kernel.T.mean(axis=1, keepdims=True) - means + mean
     shares = spread / max(float(np.maximum(values, 0).sum()), noise)
-    return Plane(axes * np.sqrt(spread), centred @ axes * scales, (float(shares[0]), float(shares[1])))
+    return axes * np.sqrt(spread), centred @ axes * scales, (float(shares[0]), float(shares[1]))
+
+
+def _class_indices(y: ArrayLike, classes: NDArray[Any]) -> NDArray[np.intp]:
+    """The position of each label in ``classes``, which are sorted as in scikit-learn."""
+    labels = np.asarray(y)
+    if labels.ndim != 1:
+        raise InvalidInputError(f"y must be one label per sample, got an array of shape {labels.shape}.")
+    if not labels.size:
+        raise InvalidInputError("there are no samples to plot; pass at least one.")
+    unknown = sorted({str(label) for label in labels[~np.isin(labels, classes)]})
+    if unknown:
+        known = ", ".join(map(str, classes))
+        raise InvalidInputError(
+            f"y has the labels {', '.join(unknown[:5])}, which the model was not trained on; leave out those "
+            f"samples, it knows {known}."
+        )
+    return np.searchsorted(classes, labels)
+
+
+def _check_rows(n_rows: int, n_labels: int) -> None:
+    if n_rows != n_labels:
+        raise InvalidInputError(f"X has {n_rows} rows but y has {n_labels} labels; use one split for both.")

@@ -35,6 +35,7 @@ from mcquack.report.style import (
     figure_of,
     grid_lines,
     legend_below,
+    legend_of,
     new_axes,
     new_figure,
     quiet,
@@ -66,16 +67,12 @@ def overall_test(comparison: Comparison) -> str:
     return f"F\u00a0=\u00a0{value}, {chance(p_value)}"
 
 
-# Names and notes
-
-
 def _plain(text: str) -> str:
     """Text for matplotlib, to which a dollar sign would begin a formula."""
     return text.replace("$", r"\$")
 
 
 def _width_of(contenders: Iterable[Contender]) -> float:
-    """Inches of the longest name."""
     texts = (_plain(contender.label).strip() for contender in contenders)
     return max((_points(text) for text in texts if text), default=0.0) / 72
 
@@ -117,26 +114,21 @@ def plot_ranking(
 
     Parameters
     ----------
-    standings
-        The lines of a leaderboard, as ``mcquack.bench.ranking.standings`` returns them.
-    title
-        What stands above the figure.
-    ax
-        Axes to draw into, instead of a new figure.
+    standings : the lines of a leaderboard, as ``mcquack.bench.ranking.standings`` returns them.
+    title : what stands above the figure.
+    ax : axes to draw into, instead of a new figure.
 
     Returns
     -------
-    Figure
-        The figure of the axes.
+    The figure of the axes.
 
     Examples
     --------
     >>> from mcquack.bench.ranking import CellScores, score_table, standings
-    >>> scores = {("kernel", "moons"): 0.9, ("network", "moons"): 0.8, ("kernel", "rings"): 0.7}
-    >>> cells = [
-    ...     CellScores(dataset=dataset, family="own", model=model, title=model, values={("test", "accuracy"): (score,)})
-    ...     for (model, dataset), score in scores.items()
-    ... ]
+    >>> def cell(model, dataset, score):
+    ...     values = {("test", "accuracy"): (score,)}
+    ...     return CellScores(dataset=dataset, family="own", model=model, title=model, values=values)
+    >>> cells = [cell("kernel", "moons", 0.9), cell("network", "moons", 0.8), cell("kernel", "rings", 0.7)]
     >>> figure = plot_ranking(standings(score_table(cells)))
     >>> [name.get_text() for name in figure.axes[0].get_yticklabels()]
     ['kernel', 'network']
@@ -188,38 +180,17 @@ def _write_averages(ax: Axes, standings: Sequence[Standing]) -> None:
         columns.append((104, [f"{100 * known.level:g} % interval", *texts], MUTED))
     for offset, texts, colour in columns:
         for y, text in zip((-0.72, *range(len(standings))), texts, strict=True):
-            ax.annotate(
-                text,
-                (1, y),
-                xycoords=ax.get_yaxis_transform(),
-                xytext=(offset, 0),
-                textcoords="offset points",
-                ha="right",
-                va="center",
-                size=SMALL,
-                color=colour if y >= 0 else MUTED,
-            )
+            look: dict[str, Any] = {"ha": "right", "va": "center", "size": SMALL, "color": colour if y >= 0 else MUTED}
+            ax.annotate(text, (1, y), (offset, 0), ax.get_yaxis_transform(), "offset points", **look)
 
 
 def _draw_rank_legend(ax: Axes, n_ranks: int) -> None:
-    """Draws squares of the ranks, or of some of many, above the bars."""
     shown = np.unique(np.linspace(0, n_ranks - 1, min(n_ranks, _MOST_LEGEND_RANKS)).round().astype(int)).tolist()
     handles = [Patch(color=_rank_colour(rank, n_ranks), label=f"{rank + 1}") for rank in shown]
     handles[0].set_label("rank 1")
-    ax.legend(
-        handles=handles,
-        loc="lower left",
-        bbox_to_anchor=(0.0, 1.0),
-        ncols=len(handles),
-        frameon=False,
-        fontsize=SMALL,
-        labelcolor=MUTED,
-        handlelength=1.0,
-        handletextpad=0.3,
-        columnspacing=0.8,
-        borderpad=0,
-        borderaxespad=0.4,
-    )
+    place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "ncols": len(handles)}
+    gaps = {"handlelength": 1.0, "handletextpad": 0.3, "columnspacing": 0.8, "borderpad": 0, "borderaxespad": 0.4}
+    legend_of(ax, handles=handles, labelcolor=MUTED, **place, **gaps)
 
 
 # The critical-difference diagram of Demšar (2006)
@@ -236,18 +207,14 @@ def plot_critical_difference(comparison: Comparison, *, title: str = "Average ra
 
     Parameters
     ----------
-    comparison
-        As ``mcquack.bench.ranking.compare`` returns it. The small print tells the p value of Iman and Davenport's
-        test that all models are alike.
-    title
-        What stands above the figure.
-    ax
-        Axes to draw into, instead of a new figure.
+    comparison : as ``mcquack.bench.ranking.compare`` returns it. The small print tells the p value of Iman and
+        Davenport's test that all models are alike.
+    title : what stands above the figure.
+    ax : axes to draw into, instead of a new figure.
 
     Returns
     -------
-    Figure
-        The figure of the axes.
+    The figure of the axes.
 
     Examples
     --------
@@ -335,18 +302,14 @@ def plot_wins(matrix: WinMatrix, *, title: str = "Wins – ties – losses", ax:
 
     Parameters
     ----------
-    matrix
-        As ``mcquack.bench.ranking.win_matrix`` returns it. A field is blue where the row wins more, red where the
+    matrix : as ``mcquack.bench.ranking.win_matrix`` returns it. A field is blue where the row wins more, red where the
         column does, and empty where the two share no dataset.
-    title
-        What stands above the figure.
-    ax
-        Axes to draw into, instead of a new figure.
+    title : what stands above the figure.
+    ax : axes to draw into, instead of a new figure.
 
     Returns
     -------
-    Figure
-        The figure of the axes.
+    The figure of the axes.
 
     Examples
     --------
@@ -416,34 +379,23 @@ def plot_scores_by_size(
 
     Parameters
     ----------
-    curves
-        As ``mcquack.bench.ranking.scores_by_size`` returns them, of one metric.
-    contenders
-        All contenders in the order of their colours, where figures of different curves are to agree.
-    legend
-        Whether the contenders and the lines are explained below the panels.
+    curves : as ``mcquack.bench.ranking.scores_by_size`` returns them, of one metric.
+    contenders : all contenders in the order of their colours, where figures of different curves are to agree.
+    legend : whether the contenders and the lines are explained below the panels.
 
     Returns
     -------
-    Figure
-        The panels, at most four side by side. The ids of a curve and its band in an SVG end in ``curve-3-test`` and
-        ``band-3-test``, where 3 is the contender's place in the order of colours.
+    The panels, at most four side by side. The ids of a curve and its band in an SVG end in ``curve-3-test`` and
+    ``band-3-test``, where 3 is the contender's place in the order of colours.
 
     Examples
     --------
     >>> from mcquack.bench.ranking import CellScores, scores_by_size
-    >>> cells = [
-    ...     CellScores(
-    ...         dataset=f"rings_{n}",
-    ...         family="rings",
-    ...         size=n,
-    ...         model="kernel",
-    ...         title="kernel",
-    ...         values={("test", "accuracy"): (0.9 - n / 100, 0.88 - n / 100)},
-    ...     )
-    ...     for n in (2, 4, 8)
-    ... ]
-    >>> plot_scores_by_size(scores_by_size(cells)).axes[0].lines[0].get_xdata().tolist()
+    >>> def cell(n):
+    ...     same = {"family": "rings", "model": "kernel", "title": "kernel"}
+    ...     scores = (0.9 - n / 100, 0.88 - n / 100)
+    ...     return CellScores(dataset=f"rings_{n}", size=n, values={("test", "accuracy"): scores}, **same)
+    >>> plot_scores_by_size(scores_by_size([cell(2), cell(4), cell(8)])).axes[0].lines[0].get_xdata().tolist()
     [2, 4, 8]
     """
     if not curves:

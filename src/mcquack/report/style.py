@@ -137,21 +137,26 @@ def grid_lines(ax: Axes) -> None:
     ax.set_axisbelow(True)
 
 
+def legend_of(owner: Axes | Figure, **options: Any) -> Legend:
+    """A legend in small print without a frame; options are matplotlib's."""
+    return owner.legend(**{"frameon": False, "fontsize": SMALL, "labelcolor": INK, **options})
+
+
 def legend_below(figure: Figure, handles: Sequence[Any], *, n_columns: int, title: str | None) -> Legend:
     """A legend under all axes at the left, with a title in grey that tells what else there is to know."""
-    legend = figure.legend(
-        handles=handles,
-        loc="outside lower left",
-        ncols=n_columns,
-        frameon=False,
-        fontsize=SMALL,
-        labelcolor=INK,
-        alignment="left",
-        title=title,
-        title_fontsize=SMALL,
-    )
+    place: dict[str, Any] = {"loc": "outside lower left", "ncols": n_columns, "alignment": "left"}
+    legend = legend_of(figure, handles=handles, title=title, title_fontsize=SMALL, **place)
     legend.get_title().set_color(MUTED)
     return legend
+
+
+def colour_bar(ax: Axes, colours: Any, **options: Any) -> Axes:
+    """A quiet scale of colours beside axes; options are matplotlib's."""
+    bar = figure_of(ax).colorbar(colours, ax=ax, **options)
+    bar.outline.set_visible(False)
+    bar.ax.tick_params(colors=MUTED, labelsize=SMALL, length=0)
+    bar.ax.yaxis.label.set(color=MUTED, size=SMALL)
+    return bar.ax
 
 
 def write_title(ax: Axes, title: str) -> None:
@@ -219,9 +224,6 @@ def _written(figure: Figure, *, letters: str) -> bytes:
     return stream.getvalue()
 
 
-# How counts, times and chances are told on pages and in tables.
-
-
 def chance(p_value: float) -> str:
     """A p value as it is usually told."""
     return "p\u00a0<\u00a00.001" if p_value < 0.001 else f"p\u00a0=\u00a0{p_value:.3f}"
@@ -248,23 +250,13 @@ def moment(iso: str | None) -> str:
     return (iso or "").replace("T", " ").replace("+00:00", " UTC")
 
 
-# Samples of classes as points in a plane, the same in every figure.
-
 MOST_SAMPLES = 1000  # points that are drawn; more would hide each other
 
 
 def draw_samples(ax: Axes, points: NDArray[np.floating], index: int) -> None:
     """Points (N, 2) in the colour and shape of the class at this position."""
-    ax.scatter(
-        points[:, 0],
-        points[:, 1],
-        s=18,
-        color=class_colour(index),
-        marker=class_marker(index),
-        edgecolor=PAPER,
-        linewidth=0.4,
-        alpha=0.8,
-    )
+    look: dict[str, Any] = {"color": class_colour(index), "marker": class_marker(index), "edgecolor": PAPER}
+    ax.scatter(points[:, 0], points[:, 1], s=18, linewidth=0.4, alpha=0.8, **look)
 
 
 def draw_class_legend(ax: Axes, names: Sequence[str], *, others: Sequence[Line2D] = ()) -> None:
@@ -273,16 +265,8 @@ def draw_class_legend(ax: Axes, names: Sequence[str], *, others: Sequence[Line2D
         Line2D([], [], linestyle="", marker=class_marker(index), color=class_colour(index), markersize=5, label=name)
         for index, name in enumerate(names)
     ]
-    ax.legend(
-        handles=[*handles, *others],
-        loc="upper left",
-        bbox_to_anchor=(1.01, 1),
-        ncols=1 + len(names) // 16,
-        frameon=False,
-        fontsize=SMALL,
-        labelcolor=INK,
-        handletextpad=0.3,
-    )
+    place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.01, 1), "ncols": 1 + len(names) // 16}
+    legend_of(ax, handles=[*handles, *others], handletextpad=0.3, **place)
 
 
 # A report as a folder of files, which the next report may replace.

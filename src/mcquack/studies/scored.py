@@ -23,6 +23,5 @@ class ScoredClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         return scores if len(self.classes_) > 2 else scores[:, 1] - scores[:, 0]
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Class of the highest score."""
         predicted: NDArray[Any] = self.classes_[self._scores(X).argmax(axis=1)]
         return predicted

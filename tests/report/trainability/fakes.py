@@ -11,7 +11,7 @@ from mcquack.bench.outcome import Environment, Outcome
 from mcquack.bench.store import RunRecord, Store
 from mcquack.bench.task import Task
 from mcquack.report.trainability.study import Study
-from mcquack.studies.trainability import PROBE
+from mcquack.studies.trainability.design import PROBE
 from mcquack.studies.trainability.observation import GROUPS, GradientStatistics, Observation
 
 ENVIRONMENT = Environment({"python": "3.12.1", "mcquack": "0.1.0", "commit": "0123456789ab", "cores": "2"})

@@ -23,7 +23,8 @@ from mcquack.report.trainability import (
     plot_measures,
 )
 from mcquack.report.trainability.figures import gradient_points
-from mcquack.studies.trainability.analysis import LossSlice, exact_anova, forest_importances
+from mcquack.studies.trainability.analysis import exact_anova, forest_importances
+from mcquack.studies.trainability.analysis.losses import LossSlice
 from mcquack.studies.trainability.observation import Observation
 from tests.report.trainability.fakes import observation, observations, wide_observations
 

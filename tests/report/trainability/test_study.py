@@ -15,8 +15,8 @@ from mcquack.report.trainability.study import (
     power_of_ten,
     read_landscape,
     setting_text,
-    setting_values,
     slice_text,
+    value_place,
     varied_settings,
     with_settings,
 )
@@ -110,9 +110,8 @@ def test_the_slice_of_the_paper_is_as_narrow_as_the_observations_allow():
     assert slice_text(paper_slice(GRID)) == ""
 
 
-@pytest.mark.parametrize("name", ["init_small", "regularised"])
-def test_true_comes_first(name):
-    assert setting_values(GRID, name) == (True, False)
+def test_true_comes_first_then_numbers_by_size_then_names():
+    assert sorted([False, "b", 3, True, "a", 0.5], key=value_place) == [True, False, 0.5, 3, "a", "b"]
 
 
 def test_models_tell_lines_apart():

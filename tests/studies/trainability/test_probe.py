@@ -10,8 +10,9 @@ from mcquack.bench.evaluation import outcome
 from mcquack.bench.task import Task
 from mcquack.errors import InvalidInputError
 from mcquack.models import catalog
-from mcquack.studies.trainability import PROBE, Observation, TrainabilityProbe
-from mcquack.studies.trainability.analysis import LossSlice
+from mcquack.studies.trainability import Observation, TrainabilityProbe
+from mcquack.studies.trainability.analysis.losses import LossSlice
+from mcquack.studies.trainability.design import PROBE
 
 SMALL = {"n_qubits": 3, "epochs": 3, "lr": 0.02, "n_threads": 1, "random_state": 5}
 MODELS = ("mcquack", "quack", "vc", "shared_vc")
@@ -28,8 +29,8 @@ def samples():
 def estimator(model, **settings):
     rates = dict.fromkeys(RATES.get(model, ("lr_ka", "lr_co")), 0.02)
     return catalog.entry(model).new(
-        n_qubits=3, n_repetitions=1, epochs=3, patience=None, decay_rate=0.99, feature_range=(-1.0, 1.0),
-        n_threads=1, random_state=5, reg_param_weights=1e-3, reg_param_bias=1e-3, **rates, **settings
+        n_qubits=3, n_repetitions=1, epochs=3, patience=None, decay_rate=0.99, scale=(-1.0, 1.0),
+        random_state=5, reg_param_weights=1e-3, reg_param_bias=1e-3, **rates, **settings
     )  # fmt: skip
 
 

@@ -6,7 +6,8 @@ import pytest
 from mcquack.bench.evaluation import outcome
 from mcquack.bench.executors import Executor
 from mcquack.bench.store import Store
-from mcquack.studies.trainability import design_from_json, design_from_text, observations, run_design
+from mcquack.studies.trainability import observations, run_design
+from mcquack.studies.trainability.design import design_from_text
 
 DESIGN = design_from_text(
     """
@@ -107,7 +108,7 @@ def test_the_store_remembers_the_design_and_how_it_ended(store):
     first = store.runs()[0]
     assert first.command == "mcquack trainability run tiny"
     assert first.how == "done"
-    assert design_from_json(first.suite) == DESIGN
+    assert first.suite == DESIGN.to_json()
 
 
 def test_a_run_that_is_left_can_go_on(tmp_path):

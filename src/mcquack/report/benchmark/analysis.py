@@ -66,7 +66,6 @@ class View:
 
     @property
     def metric(self) -> Metric:
-        """The metric that models are ranked by."""
         return self.table.metric
 
     @property
@@ -113,7 +112,12 @@ class Analysis:
 
 def analyse(contents: Contents) -> Analysis:
     """The statistics of all metrics that the contents have."""
-    seconds = _fit_seconds(contents)
+    seconds: Seconds = {
+        (cell.dataset, cell.contender): [
+            each.seconds["fit"] for each in cell.finals if not each.failed and "fit" in each.seconds
+        ]
+        for cell in contents.cells
+    }
     views = {metric: _views(contents.scores, metric, seconds) for metric in contents.metrics}
     main = views[contents.metric][ALL] if contents.metric in views else None
     ranked = [] if main is None else [line.contender for line in main.standings]
@@ -129,15 +133,6 @@ def analyse(contents: Contents) -> Analysis:
 
 
 Seconds = Mapping[tuple[str, Contender], Sequence[float]]  # how long each final fit took, by dataset and contender
-
-
-def _fit_seconds(contents: Contents) -> Seconds:
-    return {
-        (cell.dataset, cell.contender): [
-            outcome.seconds["fit"] for outcome in cell.finals if not outcome.failed and "fit" in outcome.seconds
-        ]
-        for cell in contents.cells
-    }
 
 
 def _views(cells: Sequence[CellScores], metric: Metric, seconds: Seconds) -> dict[str, View]:

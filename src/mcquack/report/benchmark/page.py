@@ -11,12 +11,11 @@ import json
 import re
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any, Literal, NamedTuple
 
-from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
@@ -54,32 +53,23 @@ def page(contents: Contents, analysis: Analysis, *, links: Links) -> str:
     views = [view for by_family in analysis.views.values() for view in by_family.values()]
     panels = _size_panels(analysis)
     parts = [_view_parts(view, analysis, panels) for view in views]
-    script = enclosed(joined(PACKAGE, "scripts", SCRIPTS))
-    return (
-        _environment()
-        .get_template("page.html.j2")
-        .render(
-            contents=contents,
-            data=_json_in_html(_page_data(contents, analysis, views)),
-            view=parts[views.index(analysis.main)] if analysis.main else {},
-            view_chunks=[_packed(each) for each in parts],
-            cell_chunks=[_packed(_cell_data(contents, cell)) for cell in contents.cells],
-            n_published=sum(each.is_published for each in analysis.contenders),
-            n_own=sum(not each.is_published for each in analysis.contenders),
-            failures=failure_groups(contents.failures),
-            most_failures=MOST_FAILURES,
-            has_sizes=any(analysis.curves.values()),
-            lead=analysis.main.standings[:3] if analysis.main else (),
-            links=links,
-            publications=publications(contents),
-            environments=contents.environments,
-            numerics=sorted({each.task.numerics for cell in contents.cells for each in cell.outcomes} - {None}),
-            prints=contents.prints,
-            searches=searches(contents),
-            style=Markup(joined(PACKAGE, "styles", STYLES)),
-            script=Markup(script),
-            script_hash=source_hash(script),
-        )
+    return rendered(
+        _environment().get_template("page.html.j2"),
+        contents,
+        styles=joined(PACKAGE, "styles", STYLES),
+        scripts=joined(PACKAGE, "scripts", SCRIPTS),
+        data=_json_in_html(_page_data(contents, analysis, views)),
+        view=parts[views.index(analysis.main)] if analysis.main else {},
+        view_chunks=[_packed(each) for each in parts],
+        cell_chunks=[_packed(_cell_data(contents, cell)) for cell in contents.cells],
+        n_published=sum(each.is_published for each in analysis.contenders),
+        n_own=sum(not each.is_published for each in analysis.contenders),
+        has_sizes=any(analysis.curves.values()),
+        lead=analysis.main.standings[:3] if analysis.main else (),
+        links=links,
+        publications=publications(contents),
+        numerics=sorted({each.task.numerics for cell in contents.cells for each in cell.outcomes} - {None}),
+        searches=searches(contents),
     )
 
 
@@ -117,39 +107,38 @@ def joined(package: str, kind: Literal["styles", "scripts"], names: Sequence[str
     return "\n".join(home.joinpath(f"{name}.{_ENDINGS[kind]}").read_text(encoding="utf-8") for name in names)
 
 
-def enclosed(scripts: str) -> str:
-    """Scripts that share their names with each other and with nobody else."""
-    return f'"use strict";\n(() => {{\n{scripts}}})();\n'
+def rendered(template: Template, contents: Any, *, styles: str, scripts: str, **others: Any) -> str:
+    """A page about contents that have failures, environments and fingerprints, with its styles and scripts inside."""
+    script = f'"use strict";\n(() => {{\n{scripts}}})();\n'  # they share their names with nobody else
+    return template.render(
+        contents=contents,
+        failures=failure_groups(contents.failures),
+        most_failures=MOST_FAILURES,
+        environments=contents.environments,
+        prints=contents.prints,
+        style=Markup(styles),
+        script=Markup(script),
+        # By its hash, the page tells the browser to run this script and no other.
+        script_hash=f"sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode('ascii')}",
+        **others,
+    )
 
 
-def source_hash(script: str) -> str:
-    """The hash by which the page tells the browser to run this script and no other."""
-    return f"sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode('ascii')}"
-
-
-# What was run, and what went wrong
-
-
-@dataclass(frozen=True, kw_only=True)
-class FailureGroup:
-    """Tasks that failed in the same way."""
+class FailureGroup(NamedTuple):
+    """Tasks that failed in the same way, with the traceback and its last line."""
 
     error: str
-    outcomes: tuple[Outcome, ...]
-
-    @property
-    def reason(self) -> str:
-        """The last line of the traceback."""
-        return self.outcomes[0].reason
+    reason: str
+    outcomes: Sequence[Outcome]
 
 
-def failure_groups(failures: Sequence[Outcome]) -> tuple[FailureGroup, ...]:
+def failure_groups(failures: Sequence[Outcome]) -> list[FailureGroup]:
     """Tasks with the same traceback together, the most frequent first."""
     groups: dict[str, list[Outcome]] = {}
     for outcome in failures:
         groups.setdefault((outcome.error or "").strip(), []).append(outcome)
-    found = [FailureGroup(error=error, outcomes=tuple(outcomes)) for error, outcomes in groups.items()]
-    return tuple(sorted(found, key=lambda group: -len(group.outcomes)))
+    found = [FailureGroup(error, outcomes[0].reason, outcomes) for error, outcomes in groups.items()]
+    return sorted(found, key=lambda group: -len(group.outcomes))
 
 
 class SearchUse(NamedTuple):
@@ -194,9 +183,6 @@ def publications(contents: Contents) -> tuple[Publication, ...]:
                 notes.setdefault(cell.note, []).append(f"{cell.title} on {cell.dataset}")
         found.append(Publication(source, tuple(dict.fromkeys(cell.title for cell in cells)), notes))
     return tuple(found)
-
-
-# What changes with the metric and the family
 
 
 def view_figures(view: View) -> dict[str, Figure]:
@@ -268,7 +254,6 @@ def _breakable(name: str) -> Markup:
 
 
 def _told(entry: Entry, column: Column) -> str:
-    """An entry of a table as the page shows it."""
     match entry:
         case None:
             return "·"
@@ -338,10 +323,7 @@ def _cell_data(contents: Contents, cell: Cell) -> Json:
         "title": cell.contender.title,
         "metric": metric,
         "choice": None if choice is None else {"search": choice.search, "score": choice.score},
-        "tasks": [
-            _task_data(outcome, environment=contents.environments.index(outcome.environment))
-            for outcome in cell.outcomes
-        ],
+        "tasks": [_task_data(each, contents.environments.index(each.environment)) for each in cell.outcomes],
         "trials": [
             {**_trial_data(trial, metric), "isChosen": choice is not None and trial.settings == dict(choice.settings)}
             for trial in cell.trials
@@ -349,7 +331,7 @@ def _cell_data(contents: Contents, cell: Cell) -> Json:
     }
 
 
-def _task_data(outcome: Outcome, *, environment: int) -> Json:
+def _task_data(outcome: Outcome, environment: int) -> Json:
     task = outcome.task
     return {
         "id": task.id,
@@ -379,7 +361,6 @@ def _trial_data(trial: Trial, metric: Metric) -> Json:
 
 
 def _rounded(value: float | None) -> float | None:
-    """A number with the digits that somebody may read."""
     return None if value is None else float(f"{value:.{_DIGITS}g}")
 
 

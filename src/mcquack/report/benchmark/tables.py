@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from io import StringIO
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from mcquack.bench.outcome import Metric, Part
 from mcquack.bench.ranking import Contender, Interval
@@ -54,7 +54,6 @@ class Table:
 
     @property
     def name(self) -> str:
-        """The name of its files."""
         return file_name(self.kind, self.metric)
 
 
@@ -62,9 +61,6 @@ def file_name(kind: str, metric: Metric | None) -> str:
     """The name of a file without its ending, as rank_counts_auc."""
     words = kind.lower().replace(",", "").replace(" ", "_")
     return f"{words}_{metric}" if metric else words
-
-
-# Which tables a report has
 
 
 def tables(contents: Contents, analysis: Analysis) -> tuple[Table, ...]:
@@ -84,11 +80,20 @@ def _of_metric(contents: Contents, analysis: Analysis, metric: Metric) -> Iterat
     yield _scores_by_size(analysis, metric)
 
 
-def _heads(*titles: str) -> tuple[Column, ...]:
-    return tuple(Column(title=title) for title in titles)
+def table(
+    kind: str,
+    title: str,
+    heads: Iterable[str | Column],
+    rows: Iterable[tuple[Any, ...]],
+    *,
+    metric: Metric | None = None,
+) -> Table:
+    """A table under these heads, of which a text is a plain column."""
+    columns = tuple(Column(title=head) if isinstance(head, str) else head for head in heads)
+    return Table(kind=kind, metric=metric, title=title, columns=columns, rows=tuple(rows))
 
 
-_MODEL = _heads("model", "source")
+_MODEL: tuple[str | Column, ...] = ("model", "source")
 
 
 def _named(contender: Contender) -> tuple[str, str | None]:
@@ -105,155 +110,115 @@ def _ends(interval: Interval | None) -> tuple[float | None, float | None]:
 
 def _leaderboard(view: View) -> Table:
     heads = ("average rank", "low", "high", "mean score", "wins", "datasets", "parameters", "fit seconds")
-    return Table(
-        kind="Leaderboard",
-        metric=view.metric,
-        title=f"Average normalised ranks by test {metric_phrase(view.metric)} with 95 % bootstrap intervals",
-        columns=_MODEL + _heads(*heads),
-        rows=tuple(
-            (
-                *_named(line.contender),
-                line.average_rank,
-                *_ends(line.interval),
-                line.mean_score,
-                line.n_first,
-                line.n_datasets,
-                view.n_parameters.get(line.contender),
-                view.fit_seconds.get(line.contender),
-            )
-            for line in view.standings
-        ),
+    title = f"Average normalised ranks by test {metric_phrase(view.metric)} with 95 % bootstrap intervals"
+    rows = (
+        (
+            *_named(line.contender),
+            line.average_rank,
+            *_ends(line.interval),
+            line.mean_score,
+            line.n_first,
+            line.n_datasets,
+            view.n_parameters.get(line.contender),
+            view.fit_seconds.get(line.contender),
+        )
+        for line in view.standings
     )
+    return table("Leaderboard", title, _MODEL + heads, rows, metric=view.metric)
 
 
 def _ranks_by_family(metric: Metric, by_family: Mapping[str, View]) -> Table:
     averages = [{line.contender: line.average_rank for line in view.standings} for view in by_family.values()]
-    return Table(
-        kind="Ranks by family",
-        metric=metric,
-        title=f"Average normalised ranks by test {metric_phrase(metric)} in each family of datasets",
-        columns=_MODEL + _heads(*(family.replace("_", " ") or "all" for family in by_family)),
-        rows=tuple((*_named(each), *(found.get(each) for found in averages)) for each in averages[0]),
-    )
+    title = f"Average normalised ranks by test {metric_phrase(metric)} in each family of datasets"
+    heads = (*_MODEL, *(family.replace("_", " ") or "all" for family in by_family))
+    rows = ((*_named(each), *(found.get(each) for found in averages)) for each in averages[0])
+    return table("Ranks by family", title, heads, rows, metric=metric)
 
 
 def view_tables(view: View) -> Iterator[Table]:
     """The numbers behind the figures of a view: rank counts, Nemenyi's p values if there are any, and wins."""
     metric, by_metric = view.metric, f"by test {metric_phrase(view.metric)}"
-    yield Table(
-        kind="Rank counts",
-        metric=metric,
-        title=f"On how many datasets each model has each rank {by_metric}",
-        columns=_MODEL + _heads(*(f"rank {place + 1}" for place in range(len(view.standings)))),
-        rows=tuple((*_named(line.contender), *line.rank_counts) for line in view.standings),
-    )
+    heads = (*_MODEL, *(f"rank {place + 1}" for place in range(len(view.standings))))
+    counts = ((*_named(line.contender), *line.rank_counts) for line in view.standings)
+    title = f"On how many datasets each model has each rank {by_metric}"
+    yield table("Rank counts", title, heads, counts, metric=metric)
     if (comparison := view.comparison) is not None:
         lines = zip(comparison.contenders, comparison.average_ranks, comparison.p_values, strict=True)
-        yield Table(
-            kind="p values",
-            metric=metric,
-            title=f"Nemenyi's p values for each pair {by_metric}",
-            columns=(*_MODEL, Column(title="average rank", digits=2), *_columns(comparison.contenders)),
-            rows=tuple(
-                (*_named(contender), rank, *(p if column != row else None for column, p in enumerate(p_values)))
-                for row, (contender, rank, p_values) in enumerate(lines)
-            ),
+        rows = (
+            (*_named(contender), rank, *(p if column != row else None for column, p in enumerate(p_values)))
+            for row, (contender, rank, p_values) in enumerate(lines)
         )
+        columns = (*_MODEL, Column(title="average rank", digits=2), *_columns(comparison.contenders))
+        yield table("p values", f"Nemenyi's p values for each pair {by_metric}", columns, rows, metric=metric)
     contenders = view.wins.contenders
-    yield Table(
-        kind="Wins",
-        metric=metric,
-        title=f"Wins, ties and losses of the row against the column {by_metric}",
-        columns=_MODEL + _columns(contenders, parts=WinRecord._fields),
-        rows=tuple(
-            (
-                *_named(contender),
-                *(None if row == each else WinRecord(*view.wins.record(row, each)) for each in range(len(contenders))),
-            )
-            for row, contender in enumerate(contenders)
-        ),
+    records = (
+        (
+            *_named(contender),
+            *(None if row == each else WinRecord(*view.wins.record(row, each)) for each in range(len(contenders))),
+        )
+        for row, contender in enumerate(contenders)
     )
+    title = f"Wins, ties and losses of the row against the column {by_metric}"
+    yield table("Wins", title, (*_MODEL, *_columns(contenders, parts=WinRecord._fields)), records, metric=metric)
 
 
 def _scores(contents: Contents, analysis: Analysis, *, part: Part, metric: Metric) -> Table:
     grid = analysis.grids[part, metric]
     contenders = [line.contender for line in analysis.views[metric][ALL].standings]
     found = {dataset for dataset, _ in grid}
-    return Table(
-        kind=f"Scores, {part}",
-        metric=metric,
-        title=f"{METRIC_TITLES[metric]} on the {part} part, mean and standard deviation over the seeds",
-        columns=_heads("dataset", "family") + _columns(contenders, parts=SCORE_PARTS),
-        rows=tuple(
-            (dataset.name, dataset.family, *(grid.get((dataset.name, each)) for each in contenders))
-            for dataset in contents.datasets
-            if dataset.name in found
-        ),
+    rows = (
+        (dataset.name, dataset.family, *(grid.get((dataset.name, each)) for each in contenders))
+        for dataset in contents.datasets
+        if dataset.name in found
     )
+    title = f"{METRIC_TITLES[metric]} on the {part} part, mean and standard deviation over the seeds"
+    heads: tuple[str | Column, ...] = ("dataset", "family", *_columns(contenders, parts=SCORE_PARTS))
+    return table(f"Scores, {part}", title, heads, rows, metric=metric)
 
 
 def _scores_by_size(analysis: Analysis, metric: Metric) -> Table:
-    return Table(
-        kind="Scores by size",
-        metric=metric,
-        title=f"Mean {metric_phrase(metric)} against size with 95 % intervals over the seeds",
-        columns=_heads("family", "model", "source", "part", "size", "mean", "low", "high"),
-        rows=tuple(
-            (curve.family, *_named(curve.contender), curve.part, point.size, point.mean, *_ends(point.band))
-            for part in PARTS
-            for curve in analysis.curves[part, metric]
-            for point in curve.points
-        ),
+    rows = (
+        (curve.family, *_named(curve.contender), curve.part, point.size, point.mean, *_ends(point.band))
+        for part in PARTS
+        for curve in analysis.curves[part, metric]
+        for point in curve.points
     )
+    title = f"Mean {metric_phrase(metric)} against size with 95 % intervals over the seeds"
+    heads = ("family", *_MODEL, "part", "size", "mean", "low", "high")
+    return table("Scores by size", title, heads, rows, metric=metric)
 
 
 def _general(contents: Contents) -> Iterator[Table]:
-    """What was chosen, what failed and what ran."""
+    chosen = (
+        (
+            cell.dataset,
+            cell.contender.title,
+            choice.search,
+            choice.n_settings,
+            choice.n_failed,
+            choice.metric,
+            choice.score,
+            json.dumps(dict(choice.settings), sort_keys=True),
+        )
+        for cell in contents.cells
+        if (choice := cell.choice) is not None
+    )
     heads = ("dataset", "model", "search", "settings tried", "settings failed", "metric", "validation score")
-    yield Table(
-        kind="Settings",
-        title="The settings that each search chose",
-        columns=_heads(*heads, "settings"),
-        rows=tuple(
-            (
-                cell.dataset,
-                cell.contender.title,
-                choice.search,
-                choice.n_settings,
-                choice.n_failed,
-                choice.metric,
-                choice.score,
-                json.dumps(dict(choice.settings), sort_keys=True),
-            )
-            for cell in contents.cells
-            if (choice := cell.choice) is not None
-        ),
+    yield table("Settings", "The settings that each search chose", (*heads, "settings"), chosen)
+    failed = (
+        (each.task.dataset, each.task.model, str(each.task.split), each.task.seed, each.task.id, each.reason)
+        for each in contents.failures
     )
-    yield Table(
-        kind="Failures",
-        title="Tasks that failed",
-        columns=_heads("dataset", "model", "split", "seed", "task", "reason"),
-        rows=tuple(
-            (each.task.dataset, each.task.model, str(each.task.split), each.task.seed, each.task.id, each.reason)
-            for each in contents.failures
-        ),
-    )
+    yield table("Failures", "Tasks that failed", ("dataset", "model", "split", "seed", "task", "reason"), failed)
     facts = ("mcquack", "commit")
-    yield Table(
-        kind="Runs",
-        title="The runs that all came from",
-        columns=_heads("run", "started", "ended", "how", *facts, "command"),
-        rows=tuple(
-            (run.number, run.started, run.ended, run.how, *map(run.environment.facts.get, facts), run.command)
-            for run in contents.runs
-        ),
+    runs = (
+        (run.number, run.started, run.ended, run.how, *map(run.environment.facts.get, facts), run.command)
+        for run in contents.runs
     )
-    yield Table(
-        kind="Fingerprints",
-        title="Fingerprints of the data that models were trained and scored on",
-        columns=_heads("dataset", "fingerprint"),
-        rows=tuple((dataset, each) for dataset, prints in contents.prints.items() for each in prints),
-    )
+    yield table("Runs", "The runs that all came from", ("run", "started", "ended", "how", *facts, "command"), runs)
+    prints = ((dataset, each) for dataset, found in contents.prints.items() for each in found)
+    title = "Fingerprints of the data that models were trained and scored on"
+    yield table("Fingerprints", title, ("dataset", "fingerprint"), prints)
 
 
 # CSV: all digits, so that reading gives the same numbers
@@ -290,25 +255,12 @@ def _numbers(entry: Entry, column: Column) -> Sequence[str | int | float | None]
 
 # LaTeX, to be included in a table environment
 
+_NAMES = {"\\": "backslash", "^": "asciicircum", "~": "asciitilde", "<": "less", ">": "greater"}
+_NAMES |= {'"': "quotedbl", "†": "dagger", "±": "pm"}
 _ESCAPES = str.maketrans(
-    {
-        "\\": r"\textbackslash{}",
-        "{": r"\{",
-        "}": r"\}",
-        "$": r"\$",
-        "&": r"\&",
-        "#": r"\#",
-        "%": r"\%",
-        "_": r"\_",
-        "^": r"\textasciicircum{}",
-        "~": r"\textasciitilde{}",
-        "<": r"\textless{}",
-        ">": r"\textgreater{}",
-        '"': r"\textquotedbl{}",
-        "†": r"\textdagger{}",
-        "±": r"\textpm{}",
-        "–": "--",
-    }
+    {sign: rf"\text{name}{{}}" for sign, name in _NAMES.items()}
+    | {sign: f"\\{sign}" for sign in "{}$&#%_"}
+    | {"–": "--"}
 )
 
 

@@ -28,19 +28,15 @@ def write_report(
 
     Parameters
     ----------
-    store
-        The results, as ``mcquack bench run`` leaves them: an open store, or the path of its file.
-    out
-        The folder; it is made if it does not exist. Files that are not of an earlier report are left alone.
-    published
-        Scores of others, which are ranked beside those of the store on the datasets that the store has, and marked.
-    title
-        What stands above the page; by default the title of the suite.
+    store : the results, as ``mcquack bench run`` leaves them: an open store, or the path of its file.
+    out : the folder; it is made if it does not exist. Files that are not of an earlier report are left alone.
+    published : scores of others, which are ranked beside those of the store on the datasets that the store has, and
+        marked.
+    title : what stands above the page; by default the title of the suite.
 
     Returns
     -------
-    Path
-        The page, ``index.html`` in the folder. It needs no other file and no internet.
+    The page, ``index.html`` in the folder. It needs no other file and no internet.
 
     Examples
     --------

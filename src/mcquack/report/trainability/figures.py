@@ -4,7 +4,7 @@ import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -12,12 +12,10 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
 
 from mcquack.errors import InvalidInputError
-from mcquack.report import style
 from mcquack.report.style import (
     CLASS_COLOURS,
     FAINT,
     FONT_SIZE,
-    GRID,
     INK,
     MUTED,
     PAPER,
@@ -26,37 +24,28 @@ from mcquack.report.style import (
     SMALL,
     class_colour,
     class_marker,
+    colour_bar,
+    figure_of,
+    grid_lines,
+    legend_below,
+    legend_of,
+    new_axes,
+    new_figure,
     quiet,
     write_title,
 )
-from mcquack.report.trainability.study import (
-    GROUP_TITLES,
-    Landscape,
-    Line,
-    capital,
-    lines,
-    power_of_ten,
-    sizes_of,
-)
-from mcquack.studies.trainability import GROUPS, Group, Observation
-from mcquack.studies.trainability.analysis import (
-    Anova,
-    ForestImportances,
-    Law,
-    Scaling,
-    SizeMeans,
-    gradient_means,
-    haar_entanglement,
-    haar_log_moments,
-    scaling,
-)
-from mcquack.studies.trainability.analysis.decay import FEWEST_SIZES, GradientOf
+from mcquack.report.trainability.study import GROUP_TITLES, Landscape, Line, capital, lines, power_of_ten, sizes_of
+from mcquack.studies.trainability import Observation
+from mcquack.studies.trainability.analysis import gradient_means, scaling
+from mcquack.studies.trainability.analysis.decay import FEWEST_SIZES, GradientOf, Law, Scaling, SizeMeans
+from mcquack.studies.trainability.analysis.importance import Anova, normalised
+from mcquack.studies.trainability.analysis.states import haar_entanglement, haar_log_moments
+from mcquack.studies.trainability.observation import GROUPS, Group
 
 LN10 = math.log(10)
 
 
-@dataclass(frozen=True, kw_only=True)
-class GradientPoint:
+class GradientPoint(NamedTuple):
     """Mean and standard deviation of all derivatives by one group of parameters, over all seeds of one size."""
 
     n_qubits: int
@@ -75,8 +64,7 @@ def gradient_points(line: Line, group: Group) -> tuple[GradientPoint, ...]:
             means, stds = np.array([[each.mean, each.std] for each in known]).T
             mean = float(np.average(means, weights=counts))
             square = float(np.average(stds**2 + means**2, weights=counts))
-            std = math.sqrt(max(square - mean**2, 0.0))
-            found.append(GradientPoint(n_qubits=n_qubits, mean=mean, std=std, n_seeds=len(known)))
+            found.append(GradientPoint(n_qubits, mean, math.sqrt(max(square - mean**2, 0.0)), len(known)))
     return tuple(found)
 
 
@@ -90,19 +78,10 @@ def plot_gradients(observations: Sequence[Observation]) -> Figure:
         raise InvalidInputError("no observation has gradients; run a study that measures them.")
     figure, axes = _panels(len(found))
     for ax, line in zip(axes, found, strict=True):
-        points = gradient_points(line, "weights")
+        sizes, means, stds, _ = zip(*gradient_points(line, "weights"), strict=True)
         ax.axhline(0, color=FAINT, linewidth=0.9, zorder=0)
-        ax.errorbar(
-            [point.n_qubits for point in points],
-            [point.mean for point in points],
-            [point.std for point in points],
-            color=class_colour(0),
-            marker=class_marker(0),
-            markersize=3.8,
-            linewidth=1.0,
-            elinewidth=1.1,
-            capsize=2.2,
-        )
+        look: dict[str, Any] = {"color": class_colour(0), "marker": class_marker(0), "markersize": 3.8}
+        ax.errorbar(sizes, means, stds, linewidth=1.0, elinewidth=1.1, capsize=2.2, **look)
         _qubit_axis(ax, list(line.by_qubits))
         _finish(ax, title=capital(line.label), ylabel="weight gradient" if ax is axes[0] else "")
     return figure
@@ -156,17 +135,9 @@ def plot_decays(found: Sequence[Decay]) -> Figure:
 def _draw_decay(ax: Axes, decay: Decay, *, place: int) -> None:
     """On the scale of logarithms, for derivatives of fidelities may be smaller than a float can be."""
     means, colour = decay.means, class_colour(place)
-    ax.errorbar(
-        means.sizes,
-        means.logs / LN10,
-        np.sqrt(means.variances) / LN10,
-        color=colour,
-        linestyle="none",
-        marker=class_marker(place),
-        markersize=3.8,
-        elinewidth=1.0,
-        label=decay.line.label,
-    )
+    look: dict[str, Any] = {"color": colour, "linestyle": "none", "marker": class_marker(place), "markersize": 3.8}
+    errors = np.sqrt(means.variances) / LN10
+    ax.errorbar(means.sizes, means.logs / LN10, errors, elinewidth=1.0, label=decay.line.label, **look)
     if decay.scaling is not None:
         sizes = np.geomspace(means.sizes.min(), means.sizes.max(), 80)
         dashes: dict[Law, str] = {"exponential": "--", "power": ":"}
@@ -200,30 +171,29 @@ def plot_losses(observations: Sequence[Observation]) -> Figure:
         xlabel = "step" if any(each.step_losses for each in kept) else "epoch"
         _finish(ax, title=capital(line.label), xlabel=xlabel, ylabel="loss" if ax is axes[0] else "")
     handles, labels = max((ax.get_legend_handles_labels() for ax in axes), key=lambda both: len(both[1]))
-    legend = figure.legend(
-        handles, labels, loc="outside right center", frameon=False, fontsize=SMALL, labelcolor=INK, title="qubits"
-    )
+    legend = legend_of(figure, handles=handles, labels=labels, loc="outside right center", title="qubits")
     legend.get_title().set(color=MUTED, size=SMALL)
     return figure
 
 
 @dataclass(frozen=True, kw_only=True)
 class Measure:
-    """A number of an observation that is drawn against its size.
-
-    ``is_log`` says that it is a decimal logarithm: those of a thousand qubits are smaller than a float can be.
-    ``by_chance`` is what it is for Haar-random states of n qubits.
-    """
+    """A number of an observation that is drawn against its size."""
 
     title: str
     of: Callable[[Observation], float | None]
     unit: str = ""
-    is_log: bool = False
-    by_chance: Callable[[int], float] | None = None
+    is_log: bool = False  # a decimal logarithm: numbers of a thousand qubits are smaller than a float can be
+    by_chance: Callable[[int], float] | None = None  # what it is for Haar-random states of n qubits
 
 
-def _log10_moment(name: str) -> Callable[[Observation], float | None]:
-    return lambda seen: None if (log := seen.kernel.get(f"log_{name}")) is None else log / LN10
+def _moment(title: str, name: str, place: int) -> Measure:
+    return Measure(
+        title=title,
+        of=lambda seen: None if (log := seen.kernel.get(f"log_{name}")) is None else log / LN10,
+        is_log=True,
+        by_chance=lambda n: haar_log_moments(n)[place] / LN10,
+    )
 
 
 def _shots(name: str) -> Callable[[Observation], float | None]:
@@ -231,15 +201,8 @@ def _shots(name: str) -> Callable[[Observation], float | None]:
 
 
 KERNEL = (
-    Measure(
-        title="Mean fidelity", of=_log10_moment("mean"), is_log=True, by_chance=lambda n: haar_log_moments(n)[0] / LN10
-    ),
-    Measure(
-        title="Variance of fidelities",
-        of=_log10_moment("variance"),
-        is_log=True,
-        by_chance=lambda n: haar_log_moments(n)[1] / LN10,
-    ),
+    _moment("Mean fidelity", "mean", 0),
+    _moment("Variance of fidelities", "variance", 1),
     Measure(title="Entangling power", of=lambda seen: seen.kernel.get("entanglement"), by_chance=haar_entanglement),
     Measure(title="Distance from all states", of=lambda seen: seen.kernel.get("expressibility")),
 )
@@ -306,14 +269,13 @@ def _draw_beside(ax: Axes, measure: Measure, places: Sequence[Any]) -> None:
         ax.set_ylim(min(low, 0.0), high)
 
 
-def plot_importances(anova: Anova, forest: ForestImportances | None = None, *, target: str = "final loss") -> Figure:
+def plot_importances(anova: Anova, forest: Mapping[str, float] | None = None, *, target: str = "final loss") -> Figure:
     """Main effects by exact ANOVA with intervals and, if there is a forest, by fANOVA in both conventions."""
     names = sorted(anova.names, key=anova.share, reverse=True)
-    figure = Figure(figsize=(6.4, 1.4 + 0.62 * len(names)), layout="constrained", facecolor=PAPER)
-    ax = figure.subplots()
+    ax = new_axes(6.4, 1.4 + 0.62 * len(names))
     kinds: dict[str, Mapping[str, float]] = {"exact ANOVA": anova.main}
     if forest is not None:
-        kinds |= {"fANOVA, of all variance": forest.unnormalised, "fANOVA, normalised to 1": forest.normalised}
+        kinds |= {"fANOVA, of all variance": forest, "fANOVA, normalised to 1": normalised(forest)}
     heights = np.arange(len(names)) - 0.13 * (len(kinds) - 1)
     for height, name in zip(heights, names, strict=True):
         if (interval := anova.effect(name).interval) is not None:
@@ -331,15 +293,14 @@ def plot_importances(anova: Anova, forest: ForestImportances | None = None, *, t
     ax.set_ylim(len(names) - 0.5, -0.5)
     ax.set_xlim(0, 1.08)
     ax.set_xlabel("share of variance")
-    ax.legend(loc="lower right", frameon=False, fontsize=SMALL, labelcolor=INK)
+    legend_of(ax, loc="lower right")
     write_title(ax, f"Importance for {target}")
-    return figure
+    return figure_of(ax)
 
 
 def plot_landscape(landscape: Landscape) -> Figure:
     """The losses of a slice as contours, with the lowest of them and the way that training took."""
-    figure = Figure(figsize=(4.6, 3.6), layout="constrained", facecolor=PAPER)
-    ax = figure.subplots()
+    ax = new_axes(4.6, 3.6)
     grid = landscape.losses.first, landscape.losses.second, landscape.losses.losses
     filled = ax.contourf(*grid, levels=14, cmap=SHARES.reversed())
     ax.contour(*grid, levels=filled.levels, colors=PAPER, linewidths=0.35)
@@ -353,22 +314,17 @@ def plot_landscape(landscape: Landscape) -> Figure:
     ax.set_xlabel("first direction")
     ax.set_ylabel("second direction")
     ax.legend(loc="upper right", fontsize=SMALL - 1, framealpha=0.85, edgecolor="none", labelcolor=MUTED)
-    bar = figure.colorbar(filled, ax=ax, shrink=0.9)
-    bar.outline.set_visible(False)
-    bar.ax.tick_params(labelsize=SMALL - 1, colors=MUTED, length=0)
+    colour_bar(ax, filled, shrink=0.9).tick_params(labelsize=SMALL - 1)
+    figure = figure_of(ax)
     figure.suptitle(capital(landscape.title), x=0.01, ha="left", size=FONT_SIZE + 1, color=INK, parse_math=False)
     return figure
-
-
-# What the axes of all figures have in common.
 
 
 def _panels(n: int, *, sharey: bool = False, legend_lines: int = 0) -> tuple[Figure, list[Axes]]:
     """A figure with so many panels, at most three in a row, and room for a legend below them."""
     n_columns = n if n <= 3 else 2 if n == 4 else 3
     n_rows = math.ceil(n / n_columns)
-    size = (0.3 + 3.5 * n_columns, 0.3 + 2.6 * n_rows + 0.22 * legend_lines)
-    figure = Figure(figsize=size, layout="constrained", facecolor=PAPER)
+    figure = new_figure(0.3 + 3.5 * n_columns, 0.3 + 2.6 * n_rows + 0.22 * legend_lines)
     axes = list(figure.subplots(n_rows, n_columns, squeeze=False, sharey=sharey).flat)
     for ax in axes[n:]:
         ax.remove()
@@ -376,10 +332,8 @@ def _panels(n: int, *, sharey: bool = False, legend_lines: int = 0) -> tuple[Fig
 
 
 def _finish(ax: Axes, *, title: str, ylabel: str = "", xlabel: str = "qubits") -> None:
-    """Frame, grid and names."""
     quiet(ax)
-    ax.grid(axis="y", color=GRID, linewidth=0.8)
-    ax.set_axisbelow(True)
+    grid_lines(ax)
     ax.set_xlabel(xlabel)
     ax.set_ylabel(ylabel)
     write_title(ax, title)
@@ -402,7 +356,6 @@ def _qubit_axis(ax: Axes, sizes: Sequence[int]) -> None:
 
 
 def _log10_axis(ax: Axes) -> None:
-    """For values that are decimal logarithms."""
     low, high = ax.get_ylim()
     if high - low < 2.2:  # powers of ten alone would leave the axis nearly without numbers
         decades = range(math.floor(low), math.ceil(high) + 1)
@@ -423,8 +376,7 @@ def _log_text(logarithm: float) -> str:
 
 
 def _legend_below(figure: Figure, ax: Axes, *, note: str = "") -> None:
-    """The names of all lines of ``ax``, and in grey what else there is to know."""
     handles, _ = ax.get_legend_handles_labels()
-    legend = style.legend_below(figure, handles, n_columns=2, title=note or None)
+    legend = legend_below(figure, handles, n_columns=2, title=note or None)
     for text in legend.get_texts():
         text.set_parse_math(False)  # whatever a setting is called, it is no formula

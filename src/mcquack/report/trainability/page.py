@@ -10,21 +10,18 @@ from markupsafe import Markup
 
 from mcquack.bench.store import Store
 from mcquack.errors import InvalidInputError
-from mcquack.report.benchmark.page import MOST_FAILURES, enclosed, environment, failure_groups, joined, source_hash
 from mcquack.report.benchmark.page import PACKAGE as BENCHMARK
+from mcquack.report.benchmark.page import STYLES, environment, joined, rendered
 from mcquack.report.benchmark.tables import Table, csv_text, latex
 from mcquack.report.style import PAGE, inline_svg, replace_files, svg_bytes
 from mcquack.report.trainability.sections import Picture, Section, all_sections, file_name, run_table
 from mcquack.report.trainability.study import Landscape, Study, number_text, observed_landscapes, read_study
 
 PACKAGE = "mcquack.report.trainability"
-STYLES = ("tokens", "base", "layout", "tables", "charts", "task", "print")
 SHARED_SCRIPTS = ("theme", "sections")
-MOST_ROWS = 60
-"""Rows of a table on the page; its file has all."""
+MOST_ROWS = 60  # of a table on the page; its file has all
 
-Links = dict[str, tuple[tuple[str, str], ...]]
-"""Forms and paths of the files beside the page, by what they show."""
+Links = dict[str, tuple[tuple[str, str], ...]]  # forms and paths of the files beside the page, by what they show
 
 
 def write_trainability_report(
@@ -98,23 +95,14 @@ def _files(study: Study, sections: Sequence[Section]) -> dict[str, bytes]:
 
 def page(study: Study, sections: Sequence[Section], *, links: Links) -> str:
     """The text of index.html, with styles, scripts and figures inside; the same study gives the same text."""
-    script = enclosed(joined(BENCHMARK, "scripts", SHARED_SCRIPTS) + "\n" + joined(PACKAGE, "scripts", ("study",)))
-    return (
-        _environment()
-        .get_template("study.html.j2")
-        .render(
-            contents=study,
-            sections=sections,
-            environments=study.environments,
-            prints=study.prints,
-            failures=failure_groups(study.failures),
-            most_failures=MOST_FAILURES,
-            most_rows=MOST_ROWS,
-            links=links,
-            style=Markup(joined(BENCHMARK, "styles", STYLES) + "\n" + joined(PACKAGE, "styles", ("study",))),
-            script=Markup(script),
-            script_hash=source_hash(script),
-        )
+    return rendered(
+        _environment().get_template("study.html.j2"),
+        study,
+        styles=joined(BENCHMARK, "styles", STYLES) + "\n" + joined(PACKAGE, "styles", ("study",)),
+        scripts=joined(BENCHMARK, "scripts", SHARED_SCRIPTS) + "\n" + joined(PACKAGE, "scripts", ("study",)),
+        sections=sections,
+        most_rows=MOST_ROWS,
+        links=links,
     )
 
 

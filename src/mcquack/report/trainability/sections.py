@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 from mcquack.bench.ranking import Interval
 from mcquack.errors import InvalidInputError, MissingDependencyError
-from mcquack.report.benchmark.tables import Column, Table
+from mcquack.report.benchmark.tables import Table, table
 from mcquack.report.style import counted
 from mcquack.report.trainability.figures import (
     KERNEL,
@@ -47,26 +47,21 @@ from mcquack.report.trainability.study import (
     value_place,
     varied_settings,
 )
-from mcquack.studies.trainability import GROUPS, Observation
-from mcquack.studies.trainability.analysis import (
-    Anova,
-    ForestImportances,
-    GroupMean,
-    exact_anova,
-    forest_importances,
-    haar_log_moments,
-    means_by,
-)
+from mcquack.studies.trainability import Observation
+from mcquack.studies.trainability.analysis import exact_anova, forest_importances, means_by
 from mcquack.studies.trainability.analysis.decay import GradientOf
+from mcquack.studies.trainability.analysis.importance import Anova, GroupMean, normalised
+from mcquack.studies.trainability.analysis.states import haar_log_moments
 from mcquack.studies.trainability.design import VARIATIONAL
+from mcquack.studies.trainability.observation import GROUPS
 
 Series = Mapping[str, Sequence[Observation]]
 Row = tuple[Mapping[str, Any], float]
 
 TRAINING: Mapping[str, Callable[[Observation], float | None]] = {
-    "rising steps": lambda seen: None if (found := curve_oscillation(seen)) is None else found.rises,
-    "way uphill": lambda seen: None if (found := curve_oscillation(seen)) is None else found.uphill,
-    "amplitude": lambda seen: None if (found := curve_oscillation(seen)) is None else found.amplitude,
+    "rising steps": lambda seen: getattr(curve_oscillation(seen), "rises", None),
+    "way uphill": lambda seen: getattr(curve_oscillation(seen), "uphill", None),
+    "amplitude": lambda seen: getattr(curve_oscillation(seen), "amplitude", None),
     "final loss": lambda seen: seen.scores.get("final_loss"),
     "training accuracy": lambda seen: seen.scores.get("train_accuracy"),
     "test accuracy": lambda seen: seen.scores.get("test_accuracy"),
@@ -74,7 +69,7 @@ TRAINING: Mapping[str, Callable[[Observation], float | None]] = {
 """What is told of a training, by name."""
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Picture:
     """A figure with its name, which is that of its file, and what has to be said below it."""
 
@@ -163,15 +158,12 @@ def scaling_section(series: Series) -> Section:
             if name == main and decay.group == "weights" and decay.scaling is not None:
                 where = f"{capital(series_title(name))}, {decay.line.label}"
                 lead.append(f"{where}, mean square of the weight {what}: {within(decay.scaling.sentence)}")
-        drawn.append(
-            Picture(
-                name=file_name("scaling", name, "" if of == "gradients" else "entry"),
-                title=f"{capital(what)}, {series_title(name)}",
-                caption=f"Mean squares of the {what}{slice_text(found)} with both fits; {about(found)}.",
-                figure=plot_decays(shown),
-                folded=name != main,
-            )
+        file, title = (
+            file_name("scaling", name, "" if of == "gradients" else "entry"),
+            f"{capital(what)}, {series_title(name)}",
         )
+        caption = f"Mean squares of the {what}{slice_text(found)} with both fits; {about(found)}."
+        drawn.append(Picture(file, title, caption, plot_decays(shown), folded=name != main))
     heads = ("series", "of", "start", "group", "sizes", "qubits from", "to", "verdict", "best law")
     numbers = ("halvings per qubit", "low", "high", "power", "power low", "power high", "AICc power − exponential")
     title = "Decay of the mean square of first gradients with the number of qubits"
@@ -192,9 +184,9 @@ def _verdict(decay: Decay) -> tuple[Any, ...]:
     row: tuple[Any, ...] = (decay.line.label, decay.group, len(sizes), int(sizes[0]), int(sizes[-1]))
     if law is None:
         return *row, "too few sizes", *(None,) * 9
-    exponential, power = law.fits["exponential"], law.fits["power"]
-    halvings, powers = exponential.halvings_interval, power.rate_interval
-    row += (law.kind, law.best, exponential.halvings_per_qubit, halvings.low, halvings.high)
+    power, (halvings, ends) = law.fits["power"], law.halvings
+    powers = power.rate_interval
+    row += (law.kind, law.best, halvings, ends.low, ends.high)
     return *row, power.rate, powers.low, powers.high, law.advantage, law.fits[law.best].misfit
 
 
@@ -247,7 +239,7 @@ class Importance:
     series: str
     target: str
     anova: Anova
-    forest: ForestImportances | None
+    forest: Mapping[str, float] | None
     rows: tuple[Row, ...]
 
     def levels(self, name: str) -> str:
@@ -305,27 +297,17 @@ def importance_section(found: Sequence[Importance], faults: Sequence[str]) -> Se
     for each in found:
         if each.series == found[0].series:
             name = max(each.anova.main, key=each.anova.share)
-            forest = f" (fANOVA, normalised: {each.forest.normalised[name]:.2f})" if each.forest is not None else ""
+            forest = f" (fANOVA, normalised: {normalised(each.forest)[name]:.2f})" if each.forest is not None else ""
             lead.append(
                 f"{capital(each.target)}, {series_title(each.series)}: {name} explains {each.anova.share(name):.2f} of "
                 f"the variance{forest}, seeds {each.anova.noise:.2f}; {each.levels(name)}."
             )
-        drawn.append(
-            Picture(
-                name=file_name("importance", each.series, each.target),
-                title=f"Importance for {each.target}, {series_title(each.series)}",
-                caption=f"Shares of the variance of the {each.target} over {counted(len(each.rows), 'run')}.",
-                figure=plot_importances(each.anova, each.forest, target=each.target),
-                folded=bool(drawn),
-            )
-        )
-    return Section(
-        id="importance",
-        lead=tuple(lead),
-        pictures=tuple(drawn),
-        tables=tuple(map(_importance_table, found)),
-        faults=tuple(faults),
-    )
+        title = f"Importance for {each.target}, {series_title(each.series)}"
+        caption = f"Shares of the variance of the {each.target} over {counted(len(each.rows), 'run')}."
+        figure = plot_importances(each.anova, each.forest, target=each.target)
+        drawn.append(Picture(file_name("importance", each.series, each.target), title, caption, figure, bool(drawn)))
+    tables = tuple(map(_importance_table, found))
+    return Section(id="importance", lead=tuple(lead), pictures=tuple(drawn), tables=tables, faults=tuple(faults))
 
 
 def _importance_table(each: Importance) -> Table:
@@ -335,7 +317,7 @@ def _importance_table(each: Importance) -> Table:
         ends = (None, None) if effect.interval is None else (effect.interval.low, effect.interval.high)
         forest: tuple[float | None, float | None] = (None, None)
         if each.forest is not None and not second:
-            forest = (each.forest.unnormalised.get(first), each.forest.normalised.get(first))
+            forest = (each.forest.get(first), normalised(each.forest).get(first))
         rows.append((first, second, effect.share, effect.unbiased, *ends, effect.p, *forest))
     rows += [("higher orders", "", each.anova.higher, *(None,) * 6), ("seeds", "", each.anova.noise, *(None,) * 6)]
     heads = ("setting", "with", "exact share", "without scatter", "low", "high", "p", "fANOVA", "fANOVA normalised")
@@ -412,12 +394,12 @@ def landscape_section(found: Sequence[Landscape]) -> Section:
     for index, each in enumerate(found):
         first, second, lowest = each.losses.minimum
         at = f"({number_text(first, digits=2)}, {number_text(second, digits=2)})"
+        title, name = capital(each.title), file_name("landscape", str(index + 1))
         caption = (
-            f"{capital(each.title)}: the loss is {number_text(each.losses.centre)} in the centre, at least "
-            f"{number_text(lowest)} at {at} and at most {number_text(float(each.losses.losses.max()))} on the plane."
+            f"{title}: the loss is {number_text(each.losses.centre)} in the centre, at least {number_text(lowest)} at "
+            f"{at} and at most {number_text(float(each.losses.losses.max()))} on the plane."
         )
-        name, figure = file_name("landscape", str(index + 1)), plot_landscape(each)
-        drawn.append(Picture(name=name, title=capital(each.title), caption=caption, figure=figure, folded=index > 1))
+        drawn.append(Picture(name, title, caption, plot_landscape(each), folded=index > 1))
     return Section(id="landscape", pictures=tuple(drawn))
 
 
@@ -444,28 +426,15 @@ def run_table(study: Study) -> Table:
     return table("Observations", "Every run: settings, first gradients, states and scores", heads, rows)
 
 
-# Pieces of pictures, tables and sentences.
-
-
 def pictures(
     title: str, series: Series, draw: Callable[[Sequence[Observation]], Figure], caption: str
 ) -> tuple[Picture, ...]:
     """What the paper would show of each series; all but the first are seen on request."""
-    return tuple(
-        Picture(
-            name=file_name(title, name),
-            title=f"{title}, {series_title(name)}",
-            caption=f"{caption}{slice_text(found)}; {about(found)}.",
-            figure=draw(paper_slice(found)),
-            folded=index > 0,
-        )
-        for index, (name, found) in enumerate(series.items())
-    )
-
-
-def table(kind: str, title: str, heads: Iterable[str], rows: Iterable[tuple[Any, ...]]) -> Table:
-    """A table with plain heads."""
-    return Table(kind=kind, title=title, columns=tuple(Column(title=head) for head in heads), rows=tuple(rows))
+    drawn: list[Picture] = []
+    for name, found in series.items():
+        told, figure = f"{caption}{slice_text(found)}; {about(found)}.", draw(paper_slice(found))
+        drawn.append(Picture(file_name(title, name), f"{title}, {series_title(name)}", told, figure, bool(drawn)))
+    return tuple(drawn)
 
 
 def file_name(*parts: str) -> str:

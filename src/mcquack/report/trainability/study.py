@@ -13,9 +13,12 @@ import numpy as np
 from mcquack.bench.outcome import Environment, Outcome
 from mcquack.bench.store import RunRecord, Store
 from mcquack.errors import InvalidInputError
-from mcquack.studies.trainability import PROBE, Group, Observation
+from mcquack.studies.trainability import Observation
 from mcquack.studies.trainability import observations as stored_observations
-from mcquack.studies.trainability.analysis import LossSlice, Oscillation, oscillation
+from mcquack.studies.trainability.analysis import oscillation
+from mcquack.studies.trainability.analysis.losses import LossSlice, Oscillation
+from mcquack.studies.trainability.design import PROBE
+from mcquack.studies.trainability.observation import Group
 
 MAIN = "paper"
 """The series that is told first, if there is one of this name."""
@@ -27,20 +30,8 @@ GROUP_TITLES: Mapping[Group, str] = {"weights": "Weights", "bias": "Biases", "ce
 
 # What a line runs along, what follows from that, what only repeats a run, and what is spent on a measurement, of which
 # a larger size may have less, and is still the same model.
-_NO_FACTORS = frozenset(
-    [
-        "n_qubits",
-        "n_layers",
-        "n_features",
-        "engine",
-        "series",
-        "data_seed",
-        "epochs",
-        "batch_size",
-        "n_train",
-        "n_entries",
-    ]
-)
+_SIZES = frozenset({"n_qubits", "n_layers", "n_features", "engine"})
+_NO_FACTORS = _SIZES | {"series", "data_seed", "epochs", "batch_size", "n_train", "n_entries"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,16 +68,14 @@ class Study:
 
     @cached_property
     def trained(self) -> Mapping[str, tuple[Observation, ...]]:
-        """The series with loss curves, without what was not trained."""
-        found = {
-            name: tuple(each for each in group if len(each.trace.get("loss", ())) > 1)
-            for name, group in self.series.items()
-        }
-        return {name: group for name, group in found.items() if group}
+
+        def curves(group: Iterable[Observation]) -> tuple[Observation, ...]:
+            return tuple(each for each in group if len(each.trace.get("loss", ())) > 1)
+
+        return {name: kept for name, group in self.series.items() if (kept := curves(group))}
 
     @property
     def sizes(self) -> list[int]:
-        """All numbers of qubits."""
         return sizes_of(self.observations)
 
 
@@ -127,7 +116,6 @@ class Line:
 
     @property
     def label(self) -> str:
-        """The settings as a legend has them."""
         return ", ".join(setting_text(name, value) for name, value in self.settings) or self.model
 
     @cached_property
@@ -200,11 +188,6 @@ def slice_text(observations: Iterable[Observation]) -> str:
     counts = {name: len(with_settings(kept, **{name: value})) for name, value in PAPER_SLICE.items()}
     told = ", ".join(setting_text(name, PAPER_SLICE[name]) for name, count in counts.items() if 0 < count < len(kept))
     return f" ({told})" if told else ""
-
-
-def setting_values(observations: Iterable[Observation], name: str) -> tuple[Any, ...]:
-    """The values of a setting without repetition; True, which is the usual start, comes before False."""
-    return tuple(sorted({each.settings[name] for each in observations if name in each.settings}, key=value_place))
 
 
 def value_place(value: Any) -> tuple[int, float, str]:

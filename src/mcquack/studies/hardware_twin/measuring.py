@@ -31,7 +31,6 @@ class Arrays:
 
     @cached_property
     def digest(self) -> bytes:
-        """Of shapes, types and numbers."""
         found = hashlib.sha256()
         for array in self.values:
             found.update(f"{array.dtype.str} {array.shape}".encode())
@@ -52,16 +51,11 @@ class Circuit:
     feature_map: FeatureMap
     parameters: Arrays
 
-    def log_fidelities(self, X: NDArray[Any], *, n_threads: int | None) -> NDArray[np.floating]:
-        """log |⟨c_m|x_i⟩|², shape (N, M)."""
+    def run(self, X: NDArray[Any], *, n_threads: int | None) -> tuple[RingEngine, Any, Any]:
+        """An engine with the rows and the centroids, encoded."""
         weights, bias, centroids = self.parameters.values
         engine = RingEngine(self.feature_map, n_threads=n_threads)
-        return engine.log_fidelities(engine.encode(X, weights, bias), engine.encode(centroids, weights, bias))
-
-    @property
-    def centroids(self) -> NDArray[Any]:
-        """One for each class."""
-        return self.parameters.values[2]
+        return engine, engine.encode(X, weights, bias), engine.encode(centroids, weights, bias)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,34 +73,23 @@ class Reading:
             return _exact_hamming(Arrays((X,)), circuit, n_threads)
         return _counts(Arrays((X,)), circuit, self, n_threads)
 
-    @property
-    def stream_seed(self) -> int:
-        """Other shots for every purpose."""
-        return int(stream(self.seed, "hardware twin", self.purpose).integers(2**31))
-
 
 # The rules for b read the same numbers of ones, so each process keeps those it has: they cost all the time there is.
 
 
 @lru_cache(maxsize=_KEPT)
 def _exact_hamming(rows: Arrays, circuit: Circuit, n_threads: int | None) -> NDArray[np.floating]:
-    engine = RingEngine(circuit.feature_map, n_threads=n_threads)
-    return engine.hamming_distributions(*_encoded(engine, rows, circuit))
+    engine, *encoded = circuit.run(rows.values[0], n_threads=n_threads)
+    return engine.hamming_distributions(*encoded)
 
 
 @lru_cache(maxsize=_KEPT)
 def _counts(rows: Arrays, circuit: Circuit, reading: Reading, n_threads: int | None) -> NDArray[np.int64]:
-    shots, seed = reading.shots, reading.stream_seed
+    shots, seed = reading.shots, int(stream(reading.seed, "hardware twin", reading.purpose).integers(2**31))
     if reading.view == "shots":
         return sampled_hamming(_exact_hamming(rows, circuit, n_threads), shots=shots, seed=seed)
-    engine = RingEngine(circuit.feature_map, n_threads=n_threads)
-    device = DEVICES[reading.view]
-    return noisy_hamming_counts(engine, *_encoded(engine, rows, circuit), calibration=device, shots=shots, seed=seed)
-
-
-def _encoded(engine: RingEngine, rows: Arrays, circuit: Circuit) -> tuple[Any, Any]:
-    weights, bias, centroids = circuit.parameters.values
-    return engine.encode(rows.values[0], weights, bias), engine.encode(centroids, weights, bias)
+    run = circuit.run(rows.values[0], n_threads=n_threads)
+    return noisy_hamming_counts(*run, calibration=DEVICES[reading.view], shots=shots, seed=seed)
 
 
 # The experiment's dataset, several times over: "twin_0" … with its 50 test samples, "twin_0_large" … with 2,000.
@@ -124,16 +107,11 @@ def manifold_name(seed: int, *, large: bool = False) -> str:
 def _built(_: Request, *, seed: int, large: bool) -> Dataset:
     """Either size has the same training part, and the samples of the small test part are the first of the large one."""
     drawn = load(_SOURCE, seed=seed, sizes=(_LARGE["train"], _LARGE["test"]))
-    if drawn.test is None:
-        raise LookupError(f"{_SOURCE} has a test part")
-    X, y = drawn.test
-    few = _first_of_each(y, describe(_SOURCE).sizes["test"] // 2)
+    X, y = drawn.test  # type: ignore[misc]  # of these sizes, it has a test part
+    n_few = describe(_SOURCE).sizes["test"] // 2
+    few = np.sort(np.concatenate([np.flatnonzero(y == label)[:n_few] for label in np.unique(y)]))
     rows = few if not large else np.concatenate([few, np.setdiff1d(np.arange(len(y)), few)])
     return replace(drawn, test=Part(X[rows], y[rows]))
-
-
-def _first_of_each(y: NDArray[np.int64], n_samples: int) -> NDArray[np.intp]:
-    return np.sort(np.concatenate([np.flatnonzero(y == label)[:n_samples] for label in np.unique(y)]))
 
 
 def _register(seed: int, *, large: bool) -> None:

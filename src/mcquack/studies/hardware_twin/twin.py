@@ -1,9 +1,9 @@
 """The experiment's model as a scikit-learn classifier."""
 
 from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from functools import lru_cache
 from itertools import product
-from types import MappingProxyType
 from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
@@ -21,34 +21,9 @@ from mcquack.studies.hardware_twin.measuring import Arrays, Circuit, Reading, Vi
 from mcquack.studies.scored import ScoredClassifier
 from mcquack.training.state import class_means
 
-# Where the twin's circuit comes from: nothing trained, as on the devices, or trained exactly.
-
 Learning = Literal["none", "fidelity", "tolerance"]
 HistoryRow = dict[str, float | int | None]
 EPOCHS: Mapping[Learning, int] = {"fidelity": 100, "tolerance": 10}  # about 20 and 50 seconds on one core
-
-
-def untrained_circuit(X: NDArray[Any], labels: NDArray[np.int64], *, n_qubits: int) -> Circuit:
-    """All weights and biases one, and the class means as centroids."""
-    feature_map = FeatureMap.with_repetitions(n_qubits=n_qubits, n_features=X.shape[1], final_entangler=False)
-    ones = np.ones(feature_map.parameter_shape)
-    centroids = class_means(X, labels, int(labels.max()) + 1, np.ones(len(X)))
-    return Circuit(feature_map=feature_map, parameters=Arrays((ones, ones, centroids)))
-
-
-def trained_circuit(
-    X: NDArray[Any],
-    labels: NDArray[np.int64],
-    *,
-    learning: Learning,
-    n_qubits: int,
-    epochs: int | None,
-    n_threads: int | None,
-) -> tuple[Circuit, list[HistoryRow]]:
-    """Aligned exactly, by fidelities or by k^b with b = n/4; the same whenever the samples are. With its history."""
-    model = _fitted(Arrays((X, labels)), learning, n_qubits, epochs or EPOCHS[learning], n_threads)
-    parameters = Arrays((model.weights_, model.bias_, model.centroids_))
-    return Circuit(feature_map=model.feature_map_, parameters=parameters), list(model.history_)
 
 
 @lru_cache(maxsize=4)  # for each way to read it the model is the same
@@ -73,6 +48,7 @@ Rule = Literal["fidelity", "paper", "argmax", "accuracy", "mean"]
 _NEVER_A_STEP = 1e9  # exact kernels differ by more than one in so many
 
 
+@dataclass(eq=False, repr=False)
 class TwinClassifier(ScoredClassifier):
     """McQuack on 124 qubits, as one of several views sees it; subclasses say which.
 
@@ -96,20 +72,12 @@ class TwinClassifier(ScoredClassifier):
     view: ClassVar[View] = "exact"
     rule: ClassVar[Rule] = "fidelity"
 
-    def __init__(
-        self,
-        n_qubits: int = 124,
-        *,
-        shots: int = 100,
-        epochs: int | None = None,
-        n_threads: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_qubits = n_qubits
-        self.shots = shots
-        self.epochs = epochs
-        self.n_threads = n_threads
-        self.random_state = random_state
+    n_qubits: int = 124
+    _: KW_ONLY
+    shots: int = 100
+    epochs: int | None = None
+    n_threads: int | None = None
+    random_state: int | np.random.RandomState | None = None
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learns the centroids, the parameters if it is to be trained, and how to read the weights."""
@@ -121,7 +89,9 @@ class TwinClassifier(ScoredClassifier):
         self.calibration_: Calibration | None = None
         self.tolerance_: int | None = None
         if self.rule in ("paper", "argmax"):
-            self.calibration_ = calibrate(self._hamming(self.circuit_.centroids, "calibration"), seed=self._seed)
+            self.calibration_ = calibrate(
+                self._hamming(self.circuit_.parameters.values[2], "calibration"), seed=self._seed
+            )
             self.tolerance_ = self.calibration_.tolerance
         elif self.rule == "accuracy":
             self.tolerance_ = training_tolerance(self._hamming(rows, "training"), labels)
@@ -130,16 +100,18 @@ class TwinClassifier(ScoredClassifier):
         return self
 
     def _learned(self, X: NDArray[Any], labels: NDArray[np.int64]) -> tuple[Circuit, list[HistoryRow]]:
+        """All weights and biases one with class means as centroids, or aligned exactly; with the history."""
         if self.learning == "none":
-            return untrained_circuit(X, labels, n_qubits=self.n_qubits), [{"epoch": 0}]
-        return trained_circuit(
-            X,
-            labels,
-            learning=self.learning,
-            n_qubits=self.n_qubits,
-            epochs=self.epochs,
-            n_threads=self.n_threads,
-        )
+            feature_map = FeatureMap.with_repetitions(
+                n_qubits=self.n_qubits, n_features=X.shape[1], final_entangler=False
+            )
+            ones = np.ones(feature_map.parameter_shape)
+            centroids = class_means(X, labels, int(labels.max()) + 1, np.ones(len(X)))
+            return Circuit(feature_map=feature_map, parameters=Arrays((ones, ones, centroids))), [{"epoch": 0}]
+        epochs = self.epochs or EPOCHS[self.learning]
+        model = _fitted(Arrays((X, labels)), self.learning, self.n_qubits, epochs, self.n_threads)
+        parameters = Arrays((model.weights_, model.bias_, model.centroids_))
+        return Circuit(feature_map=model.feature_map_, parameters=parameters), list(model.history_)
 
     def _hamming(self, X: NDArray[Any], purpose: str) -> NDArray[Any]:
         reading = Reading(view=self.view, shots=int(self.shots), seed=self._seed, purpose=purpose)
@@ -150,7 +122,8 @@ class TwinClassifier(ScoredClassifier):
         check_is_fitted(self, "circuit_")
         rows = validate_data(self, X, dtype=np.float64, reset=False)
         if self.rule == "fidelity":
-            return self.circuit_.log_fidelities(rows, n_threads=self.n_threads)
+            engine, *encoded = self.circuit_.run(rows, n_threads=self.n_threads)
+            return engine.log_fidelities(*encoded)
         ones = self._hamming(rows, "use")
         if self.tolerance_ is None:
             return -mean_hamming(ones)
@@ -163,7 +136,6 @@ class TwinClassifier(ScoredClassifier):
 
     @property
     def n_parameters_(self) -> int:
-        """Weights, biases and centroid features, trained or not."""
         return sum(array.size for array in self.circuit_.parameters.values)
 
 
@@ -185,14 +157,10 @@ def _made(learning: Learning, view: View, rule: Rule) -> type[TwinClassifier]:
     return type(contender(learning, view, rule), (TwinClassifier,), {**fixed, "__doc__": told, "__module__": home})
 
 
-def _contenders() -> Mapping[str, type[TwinClassifier]]:
-    ways = product(get_args(Learning), get_args(View), get_args(Rule))
-    return MappingProxyType({contender(*way): _made(*way) for way in ways if _differs(*way[1:])})
-
-
 def _differs(view: View, rule: Rule) -> bool:
     """Whether there is no other way to the same: the fidelity is exact, and exact values are never equal."""
     return {"fidelity": view == "exact", "argmax": view != "exact"}.get(rule, True)
 
 
-CONTENDERS = _contenders()
+_WAYS = product(get_args(Learning), get_args(View), get_args(Rule))
+CONTENDERS: Mapping[str, type[TwinClassifier]] = {contender(*way): _made(*way) for way in _WAYS if _differs(*way[1:])}

@@ -1,13 +1,11 @@
 """What a study runs: the settings of a run, complete grids of them, and designs, which TOML files hold."""
 
-import math
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from importlib.resources import files
 from itertools import product
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
@@ -15,7 +13,7 @@ import numpy as np
 from mcquack.bench.samples import describe
 from mcquack.bench.suite import KeyLines
 from mcquack.bench.task import Task
-from mcquack.checks import did_you_mean, is_number, is_whole_number, require, required_count
+from mcquack.checks import did_you_mean, is_number, is_whole_number, require, require_positive, required_count
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError
 from mcquack.simulators import Engine, EngineName, engine_of
@@ -23,18 +21,17 @@ from mcquack.simulators.ring import MAX_LAYERS
 from mcquack.training.state import InitStrategy
 
 ModelName = Literal["mcquack", "quack", "vc", "shared_vc"]
-FEATURES_PER_GATE: Mapping[ModelName, Literal[1, 3]] = MappingProxyType(
-    {"mcquack": 1, "quack": 3, "vc": 1, "shared_vc": 1}
-)
+FEATURES_PER_GATE: Mapping[ModelName, Literal[1, 3]] = {"mcquack": 1, "quack": 3, "vc": 1, "shared_vc": 1}
 VARIATIONAL: tuple[ModelName, ...] = ("vc", "shared_vc")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass
 class ProbeSettings:
     """The settings of one run, checked when made; :class:`TrainabilityProbe` tells what each means."""
 
     model: ModelName = "mcquack"
     n_qubits: int = 6
+    _: KW_ONLY
     n_layers: int | None = None
     n_repetitions: int = 1
     n_features: int | None = None
@@ -57,10 +54,15 @@ class ProbeSettings:
     def __post_init__(self) -> None:
         require(self.model in get_args(ModelName), "model", _either(get_args(ModelName)), self.model)
         for name in ("n_qubits", "n_repetitions", "batch_size"):
-            require(_is_count(getattr(self, name)), name, "a whole number of at least 1", getattr(self, name))
+            required_count(name, getattr(self, name))
         for name in ("n_layers", "n_features", "n_train"):
             value = getattr(self, name)
-            require(value is None or _is_count(value), name, "None or a whole number of at least 1", value)
+            require(
+                value is None or (is_whole_number(value) and value >= 1),
+                name,
+                "None or a whole number of at least 1",
+                value,
+            )
         for name in ("epochs", "n_entries", "landscape"):
             value = getattr(self, name)
             require(is_whole_number(value) and value >= 0, name, "a whole number of at least 0", value)
@@ -69,8 +71,7 @@ class ProbeSettings:
         choices = get_args(InitStrategy)
         require(self.init_strategy in choices, "init_strategy", _either(choices), self.init_strategy)
         for name in ("lr", "decay_rate", "reg_param"):
-            value = getattr(self, name)
-            require(is_number(value) and math.isfinite(value) and value > 0, name, "a positive number", value)
+            require_positive(name, getattr(self, name))
         bounds = self.feature_range
         pair = isinstance(bounds, tuple | list) and len(bounds) == 2 and all(map(is_number, bounds))
         require(pair and bounds[0] < bounds[1], "feature_range", "an increasing pair of numbers", bounds)
@@ -81,18 +82,16 @@ class ProbeSettings:
                 f"{self.model} needs whole statevectors, at most 20 qubits, and was asked for {self.n_qubits} on the "
                 f"{self.engine} engine; leave out these sizes, or the model."
             )
-        wide_enough = self.n_qubits >= 2 or not self.is_variational
-        require(wide_enough, "n_qubits", f"at least 2 for {self.model}", self.n_qubits)
-        no_slice = not (self.is_variational and self.landscape)
-        require(no_slice, "landscape", f"0 for {self.model}, whose parameters are of another kind", self.landscape)
-        shallow = self.n_layers is None or self.n_layers <= MAX_LAYERS
-        require(
-            not self.runs_on.few_layers or shallow, "n_layers", f"at most {MAX_LAYERS} on a ring engine", self.n_layers
-        )
+        if self.is_variational:
+            require(self.n_qubits >= 2, "n_qubits", f"at least 2 for {self.model}", self.n_qubits)
+            expected = f"0 for {self.model}, whose parameters are of another kind"
+            require(not self.landscape, "landscape", expected, self.landscape)
+        if self.runs_on.few_layers:
+            shallow = (self.n_layers or 0) <= MAX_LAYERS
+            require(shallow, "n_layers", f"at most {MAX_LAYERS} on a ring engine", self.n_layers)
 
     @property
     def is_variational(self) -> bool:
-        """Whether circuits measure class scores, where others have kernels."""
         return self.model in VARIATIONAL
 
     @property
@@ -105,27 +104,18 @@ class ProbeSettings:
 
     @property
     def penalty(self) -> float:
-        """The regularisation parameter λ of weights and biases."""
         return self.reg_param if self.regularised else 0.0
 
     def feature_map(self, n_features: int) -> FeatureMap:
         """The circuit for data of so many features; those that none of its gates would encode are left out."""
         given = n_features if self.n_features is None else min(self.n_features, n_features)
         per_gate = FEATURES_PER_GATE[self.model]
+        shared: dict[str, Any] = {"n_qubits": self.n_qubits, "features_per_gate": per_gate}
+        shared["final_entangler"] = self.final_entangler
         if self.n_layers is None:
-            circuit = FeatureMap.with_repetitions(
-                n_qubits=self.n_qubits, n_features=given, n_repetitions=self.n_repetitions, features_per_gate=per_gate
-            )
-        else:
-            encoded = min(given, self.n_layers * self.n_qubits * per_gate)
-            circuit = FeatureMap(
-                n_qubits=self.n_qubits, n_features=encoded, n_layers=self.n_layers, features_per_gate=per_gate
-            )
-        return replace(circuit, final_entangler=self.final_entangler)
-
-
-def _is_count(value: Any) -> bool:
-    return is_whole_number(value) and bool(value >= 1)
+            return FeatureMap.with_repetitions(n_features=given, n_repetitions=self.n_repetitions, **shared)
+        encoded = min(given, self.n_layers * self.n_qubits * per_gate)
+        return FeatureMap(n_features=encoded, n_layers=self.n_layers, **shared)
 
 
 def _either(choices: tuple[str, ...]) -> str:
@@ -239,11 +229,7 @@ class Design:
         return tuple({task.id: task for grid in self.grids for task in grid.tasks()}.values())
 
     def with_(
-        self,
-        *,
-        models: tuple[str, ...] | None = None,
-        qubits: "Sizes | None" = None,
-        seeds: int | None = None,
+        self, *, models: tuple[str, ...] | None = None, qubits: "Sizes | None" = None, seeds: int | None = None
     ) -> Self:
         """The design with other models or seeds in every grid, or with only some of its sizes."""
         grids = list(self.grids) if qubits is None else _with_sizes(self.grids, qubits)
@@ -312,8 +298,8 @@ def _frozen(value: Any) -> Any:
 BUILT_IN = ("paper", "wide", "quick")
 DEFAULT = ("paper", "wide")
 Key = tuple[str, ...]
-Place = Callable[[Key], str]
-"""Where a key stands, as a message tells it."""
+Refusal = Callable[[Key, str], InvalidInputError]
+"""What is wrong with the value of a key, and where it stands."""
 _KEYS: Mapping[str, type] = {"name": str, "title": str, "grids": dict}
 _GRID_KEYS: Mapping[str, type] = {"dataset": str, "seeds": int, "new_data": bool, "vary": dict, "settings": dict}
 _TITLES = {str: "a text", int: "a whole number", dict: "a table", bool: "true or false"}
@@ -341,48 +327,35 @@ def design_from_text(text: str, *, called: str) -> Design:
         given = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InvalidInputError(f"{called} is no valid TOML: {error}.") from error
-    key_lines = KeyLines(text)
-    return _design(given, lambda key: f"{called}:{key_lines.of(key)}")
+    lines = KeyLines(text)
 
+    def refusal(key: Key, message: str) -> InvalidInputError:
+        return InvalidInputError(f"{called}:{lines.of(key)}: {message}{'' if message.endswith(('.', '?')) else '.'}")
 
-def design_from_json(given: Mapping[str, Any]) -> Design:
-    """The design whose ``to_json`` this is, as a store keeps it."""
-    return _design(given, lambda _: "the stored design")
-
-
-def _design(given: Mapping[str, Any], place: Place) -> Design:
-    _check_keys(given, _KEYS, (), place, required=("name", "grids"))
-    for name, grid in given["grids"].items():
-        if not isinstance(grid, dict):
-            raise _refusal(place(("grids", name)), f"grids.{name} must be a table, got {grid!r}")
-    grids = tuple(_grid(name, grid, place) for name, grid in given["grids"].items())
+    _check_keys(given, _KEYS, (), refusal, required=("name", "grids"))
+    grids = tuple(_grid(name, grid, refusal) for name, grid in given["grids"].items())
     try:
         return Design(name=given["name"], title=given.get("title", ""), grids=grids)
     except InvalidInputError as error:
-        raise _refusal(place(("grids",)), str(error)) from error
+        raise refusal(("grids",), str(error)) from error
 
 
-def _grid(name: str, given: Mapping[str, Any], place: Place) -> Grid:
+def _grid(name: str, given: Any, refusal: Refusal) -> Grid:
     within = ("grids", name)
-    _check_keys(given, _GRID_KEYS, within, place, required=("dataset", "seeds", "vary"))
+    if not isinstance(given, dict):
+        raise refusal(within, f"grids.{name} must be a table, got {given!r}")
+    _check_keys(given, _GRID_KEYS, within, refusal, required=("dataset", "seeds", "vary"))
     for setting, values in given["vary"].items():
         if not isinstance(values, list):
-            message = f"{setting} must be a list of values, got {values!r}"
-            raise _refusal(place((*within, "vary", setting)), message)
+            raise refusal((*within, "vary", setting), f"{setting} must be a list of values, got {values!r}")
+    settings = {setting: _frozen(value) for setting, value in given.get("settings", {}).items()}
     try:
-        return Grid(
-            name=name,
-            dataset=given["dataset"],
-            seeds=given["seeds"],
-            new_data=given.get("new_data", False),
-            vary={setting: tuple(values) for setting, values in given["vary"].items()},
-            settings={setting: _frozen(value) for setting, value in given.get("settings", {}).items()},
-        )
+        return Grid(**{**given, "name": name, "settings": settings})
     except InvalidInputError as error:
-        raise _refusal(place((*within, *_key_in(str(error), given))), str(error)) from error
+        raise refusal((*within, *_key_in(str(error), given)), str(error)) from error
 
 
-def _key_in(message: str, given: Mapping[str, Any]) -> tuple[str, ...]:
+def _key_in(message: str, given: Mapping[str, Any]) -> Key:
     """The key of a grid that a message is about: the first word, or what it quotes."""
     for table in ("vary", "settings"):
         for setting in given.get(table, {}):
@@ -393,19 +366,15 @@ def _key_in(message: str, given: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _check_keys(
-    given: Mapping[str, Any], types: Mapping[str, type], within: Key, place: Place, *, required: tuple[str, ...]
+    given: Mapping[str, Any], types: Mapping[str, type], within: Key, refusal: Refusal, *, required: Key
 ) -> None:
     for name, value in given.items():
         if name not in types:
             hint = did_you_mean(name, types, otherwise=f"there are {', '.join(types)}.")
-            raise _refusal(place((*within, name)), f"no key is called {'.'.join((*within, name))!r}; {hint}")
+            raise refusal((*within, name), f"no key is called {'.'.join((*within, name))!r}; {hint}")
         kind = types[name]
         if not (is_whole_number(value) if kind is int else isinstance(value, kind)):
-            raise _refusal(place((*within, name)), f"{name} must be {_TITLES[kind]}, got {value!r}")
+            raise refusal((*within, name), f"{name} must be {_TITLES[kind]}, got {value!r}")
     for name in required:
         if name not in given:
-            raise _refusal(place(within), f"the key {'.'.join((*within, name))!r} is missing")
-
-
-def _refusal(place: str, message: str) -> InvalidInputError:
-    return InvalidInputError(f"{place}: {message}{'' if message.endswith(('.', '?')) else '.'}")
+            raise refusal(within, f"the key {'.'.join((*within, name))!r} is missing")

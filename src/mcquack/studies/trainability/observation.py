@@ -21,16 +21,8 @@ Gradients = Mapping[Group, FloatArray]
 
 @dataclass(frozen=True, kw_only=True)
 class GradientStatistics:
-    """Statistics of the derivatives of a number by all parameters of one group.
+    """Statistics of the derivatives of a number by all ``n`` parameters of one group; ``norm`` is their length.
 
-    Parameters
-    ----------
-    mean, std, mean_abs : over the parameters of the group.
-    norm : Euclidean length of the gradient.
-    n : number of parameters.
-
-    Examples
-    --------
     >>> GradientStatistics(mean=0.0, std=2.0, mean_abs=1.5, norm=4.0, n=4).mean_square
     4.0
     """
@@ -104,9 +96,6 @@ def gradient_statistics(gradients: Iterable[FloatArray]) -> GradientStatistics:
 
     Mean, deviation and mean size are over all entries of all gradients; the norm is the root of the mean squared norm,
     so that its square divided by ``n`` is the mean square of an entry in either case.
-
-    >>> gradient_statistics([np.array([3.0, -4.0])]).norm
-    5.0
     """
     rows = np.stack([np.asarray(gradient, dtype=np.float64).reshape(-1) for gradient in gradients])
     if not np.isfinite(rows).all():
@@ -149,29 +138,8 @@ def loss_gradients(
 ) -> tuple[float, Gradients]:
     """The loss of KAO and the gradients that the first steps of training meet, without taking any step.
 
-    Parameters
-    ----------
-    engine : runs the circuits, in double precision if derivatives are to be exact.
-    batch : the samples of the step.
-    parameters : weights, biases and centroids at which is measured.
-    settings : penalties and the feature range.
-
-    Returns
-    -------
-    1 - A(K, K*) + λ_w‖w‖² + λ_b‖b‖², and its derivatives by weights and biases beside those of CO's loss by the
+    It is 1 - A(K, K*) + λ_w‖w‖² + λ_b‖b‖², with its derivatives by weights and biases beside those of CO's loss by the
     centroids, which is 1 - A(K, K*) and what it costs to leave the feature range.
-
-    Examples
-    --------
-    >>> from mcquack.circuits.feature_map import FeatureMap
-    >>> from mcquack.simulators.statevector import StatevectorEngine
-    >>> circuit = FeatureMap(n_qubits=2, n_features=1, n_layers=1)
-    >>> ones = np.ones(circuit.parameter_shape)
-    >>> batch = TrainingData(np.array([[0.1], [0.9]]), np.array([0, 1]), np.ones(2), 2)
-    >>> start, engine = Parameters(ones, ones, batch.X), StatevectorEngine(circuit, dtype=np.float64)
-    >>> loss, gradients = loss_gradients(engine, batch, start, settings=TrainingSettings())
-    >>> gradients["weights"].shape, len(list(fidelity_gradients(engine, batch, start, n_entries=2)))
-    ((1, 2, 3), 2)
     """
     weights, bias = parameters.weights, parameters.bias
     samples, centroids = (engine.encode(rows, weights, bias) for rows in (batch.X, parameters.centroids))
@@ -182,11 +150,8 @@ def loss_gradients(
             "take fewer qubits or layers, or init_small."
         )
     alignment, slopes = alignment_and_slopes(kernel, batch)
-    by_embedding = engine.pullback(samples, centroids, -slopes, wrt="embedding")
-    by_centroids = engine.pullback(samples, centroids, -slopes, wrt="centroids").centroids
-    assert by_embedding.weights is not None
-    assert by_embedding.bias is not None
-    assert by_centroids is not None
+    by_embedding: Any = engine.pullback(samples, centroids, -slopes, wrt="embedding")
+    by_centroids: Any = engine.pullback(samples, centroids, -slopes, wrt="centroids").centroids
     low, high = settings.feature_range
     outside = (parameters.centroids > high).astype(float) - (parameters.centroids < low)
     return 1 - alignment + embedding_penalty(parameters, settings), {
@@ -212,12 +177,9 @@ def fidelity_gradients(
         rows = batch.X[first : min(first + len(centroids), n_used)]
         samples = engine.encode(rows, weights, bias)
         chosen = np.eye(len(rows), len(centroids))
-        by_centroids = engine.pullback(samples, centroids, chosen, wrt="centroids").centroids
-        assert by_centroids is not None
+        by_centroids: Any = engine.pullback(samples, centroids, chosen, wrt="centroids").centroids
         for entry in range(len(rows)):
             alone = np.zeros_like(chosen)
             alone[entry, entry] = 1
-            found = engine.pullback(samples, centroids, alone, wrt="embedding")
-            assert found.weights is not None
-            assert found.bias is not None
+            found: Any = engine.pullback(samples, centroids, alone, wrt="embedding")
             yield {"weights": found.weights, "bias": found.bias, "centroids": by_centroids[entry : entry + 1]}

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
 import numpy as np
@@ -15,15 +15,23 @@ from mcquack.arrays import FloatArray
 from mcquack.datasets.dataset import held_out
 from mcquack.errors import InvalidInputError
 from mcquack.models.preparation import fitted_scaler, merged_repeats, scaled
-from mcquack.simulators import EngineName
 from mcquack.studies.scored import ScoredClassifier
-from mcquack.studies.trainability.design import ModelName, ProbeSettings
+from mcquack.studies.trainability.design import ProbeSettings
 from mcquack.studies.trainability.observation import Observation
-from mcquack.studies.trainability.subjects import TRAINING_TYPE, Problem, Row, Subject, new_subject, state_facts
-from mcquack.training.state import InitStrategy, TrainingData
+from mcquack.studies.trainability.subjects import (
+    TRAINING_TYPE,
+    KernelSubject,
+    Problem,
+    Row,
+    Subject,
+    VariationalSubject,
+    state_facts,
+)
+from mcquack.training.state import TrainingData
 
 
-class TrainabilityProbe(ScoredClassifier):
+@dataclass(eq=False, repr=False, kw_only=True)
+class TrainabilityProbe(ScoredClassifier, ProbeSettings):
     """A model that is watched: its gradients before the first step, its states, and its training epoch by epoch.
 
     Training is that of the model itself, with the same seed step for step, but never stops early. Gradients are
@@ -63,60 +71,17 @@ class TrainabilityProbe(ScoredClassifier):
     (['bias', 'centroids', 'weights'], 2)
     """
 
-    def __init__(
-        self,
-        model: ModelName = "mcquack",
-        n_qubits: int = 6,
-        *,
-        n_layers: int | None = None,
-        n_repetitions: int = 1,
-        n_features: int | None = None,
-        init_small: bool = True,
-        init_strategy: InitStrategy = "default",
-        regularised: bool = False,
-        reg_param: float = 1e-3,
-        epochs: int = 0,
-        lr: float = 1e-3,
-        decay_rate: float = 0.99,
-        batch_size: int = 100,
-        n_train: int | None = None,
-        n_entries: int = 8,
-        feature_range: tuple[float, float] = (-1.0, 1.0),
-        final_entangler: bool = True,
-        engine: EngineName = "auto",
-        landscape: int = 0,
-        series: str = "",
-        n_threads: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.model = model
-        self.n_qubits = n_qubits
-        self.n_layers = n_layers
-        self.n_repetitions = n_repetitions
-        self.n_features = n_features
-        self.init_small = init_small
-        self.init_strategy = init_strategy
-        self.regularised = regularised
-        self.reg_param = reg_param
-        self.epochs = epochs
-        self.lr = lr
-        self.decay_rate = decay_rate
-        self.batch_size = batch_size
-        self.n_train = n_train
-        self.n_entries = n_entries
-        self.feature_range = feature_range
-        self.final_entangler = final_entangler
-        self.engine = engine
-        self.landscape = landscape
-        self.series = series
-        self.n_threads = n_threads
-        self.random_state = random_state
+    n_threads: int | None = None
+    random_state: int | np.random.RandomState | None = None
+
+    def __post_init__(self) -> None:
+        """Checks nothing: estimators do so when they are fitted."""
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Measures the gradients and states of the start, then trains for ``epochs``."""
         settings = ProbeSettings(**{field.name: getattr(self, field.name) for field in fields(ProbeSettings)})
         problem = self._problem(X, y, settings)
-        self._subject: Subject = new_subject(problem)
+        self._subject: Subject = VariationalSubject(problem) if settings.is_variational else KernelSubject(problem)
         self._n_columns = problem.feature_map.n_features
         self._scored: tuple[NDArray[Any], FloatArray] | None = None
         self.observation_: Observation = observed(self._subject, problem)
@@ -124,7 +89,6 @@ class TrainabilityProbe(ScoredClassifier):
         return self
 
     def _problem(self, X: ArrayLike, y: ArrayLike, settings: ProbeSettings) -> Problem:
-        """Samples drawn, cut and scaled as the circuit takes them."""
         rows, targets = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(targets)
         self.classes_, labels = np.unique(targets, return_inverse=True)
@@ -160,7 +124,6 @@ class TrainabilityProbe(ScoredClassifier):
 
     @property
     def n_parameters_(self) -> int:
-        """Number of all parameters that are or would be trained."""
         check_is_fitted(self, "observation_")
         return self._subject.n_parameters
 
@@ -202,7 +165,6 @@ def _observed_settings(problem: Problem) -> dict[str, Any]:
 
 
 def _watched(subject: Subject, n_epochs: int) -> Iterator[Row]:
-    """The rows of all epochs, or of those until training diverged."""
     for number, row in enumerate(subject.epochs() if n_epochs else (), start=1):
         yield row
         if number == n_epochs or row["loss"] is None:

@@ -20,10 +20,9 @@ from mcquack.studies.trainability.observation import Observation
 def run_design(
     design: Design, store: Store, executor: Executor, *, command: str = "", retry_failed: bool = False
 ) -> Generator[Event, None, None]:
-    """Runs the tasks of a design that the store lacks, and notes in it that the run began and how it ended.
+    """Runs the tasks of a design that the store lacks, the longest first, and notes how the run ended.
 
-    Run it again after any break, and no task is done twice. It stops as :func:`mcquack.bench.runner.run` does. Tasks
-    that take longest come first, so that no worker is left alone with one at the end.
+    Run it again after any break, and no task is done twice.
 
     Parameters
     ----------
@@ -95,17 +94,9 @@ def _observation(outcome: Outcome) -> Observation:
     # Rows of earlier versions have the old name, and no feature range.
     stored = {"first_batch_loss" if name == "initial_loss" else name: score for name, score in seen.scores.items()}
     asked = dict(task.settings).get("feature_range", ProbeSettings.feature_range)
-    scores = {
-        **stored,
-        **({"train_accuracy": accuracies[-1]} if accuracies else {}),
-        **{f"test_{metric}": score for metric, score in outcome.scores.get("test", {}).items()},
-    }
-    settings = {
-        **seen.settings,
-        "feature_range": seen.settings.get("feature_range", asked),
-        "dataset": task.dataset,
-        "data_seed": task.data_seed,
-    }
+    scores = stored | ({"train_accuracy": accuracies[-1]} if accuracies else {})
+    scores |= {f"test_{metric}": score for metric, score in outcome.scores.get("test", {}).items()}
+    settings = {"feature_range": asked, **seen.settings, "dataset": task.dataset, "data_seed": task.data_seed}
     return replace(seen, seed=task.seed, settings=settings, scores=scores)
 
 
@@ -114,8 +105,6 @@ def _place(seen: Observation) -> tuple[Any, ...]:
     rest = sorted((name, repr(value)) for name, value in settings.items())
     return settings["series"], seen.model, settings["n_qubits"], rest, seen.seed
 
-
-# How much there is to do for a task, before it is done.
 
 # Passes of a sample through the circuit that a step costs: there, and about three times as long back.
 _STEP = 4

@@ -16,13 +16,7 @@ from mcquack.circuits.feature_map import FeatureMap
 from mcquack.kernels.fidelity import centroid_kernel
 from mcquack.randomness import stream
 from mcquack.simulators.statevector import StatevectorEngine
-from mcquack.studies.trainability.analysis.losses import (
-    Directions,
-    alignment_loss,
-    loss_slice,
-    path_directions,
-    random_directions,
-)
+from mcquack.studies.trainability.analysis.losses import alignment_loss, loss_slice, path_directions, random_directions
 from mcquack.studies.trainability.analysis.shot_noise import (
     alignment_gradient_shots,
     entry_gradient_shots,
@@ -33,6 +27,7 @@ from mcquack.studies.trainability.analysis.states import (
     expressibility,
     haar_entanglement,
     kernel_concentration,
+    log_fidelities,
     pair_log_fidelities,
     random_circuit_fidelities,
 )
@@ -75,14 +70,18 @@ class Problem:
     seed: int
     n_threads: int | None = None
 
-    def engine(self, *, exact: bool) -> Any:
-        """A new engine in double precision, or in that of training."""
-        dtype = "float64" if exact else TRAINING_TYPE
-        kind = type(self.settings.runs_on)
-        return kind(self.feature_map, dtype=dtype, n_threads=self.n_threads)  # type: ignore[call-arg]
+    def engine(self, dtype: str = TRAINING_TYPE) -> Any:
+        """A new engine, in the precision of training unless another is asked for."""
+        kind: Any = type(self.settings.runs_on)
+        return kind(self.feature_map, dtype=dtype, n_threads=self.n_threads)
+
+    @property
+    def training(self) -> dict[str, Any]:
+        asked = self.settings
+        penalties = dict.fromkeys(("reg_param_weights", "reg_param_bias"), asked.penalty)
+        return {"decay_rate": asked.decay_rate, "batch_size": asked.batch_size, "seed": self.seed, **penalties}
 
     def start(self, first_batch: TrainingData, *, seed: int) -> tuple[FloatArray, FloatArray]:
-        """Weights and biases before the first step."""
         return initial_embedding(
             self.feature_map,
             first_batch.X,
@@ -102,14 +101,7 @@ class KernelSubject:
         asked = problem.settings
         low, high = asked.feature_range
         self.settings = TrainingSettings(
-            lr_ka=asked.lr,
-            lr_co=asked.lr,
-            decay_rate=asked.decay_rate,
-            reg_param_weights=asked.penalty,
-            reg_param_bias=asked.penalty,
-            batch_size=asked.batch_size,
-            feature_range=(float(low), float(high)),
-            seed=problem.seed,
+            lr_ka=asked.lr, lr_co=asked.lr, feature_range=(float(low), float(high)), **problem.training
         )
         kao_orders, _ = epoch_orders(len(problem.data.X), 0, self.settings)
         self.first_batch = _part(problem.data, kao_orders[0][: asked.batch_size])
@@ -121,7 +113,6 @@ class KernelSubject:
 
     @property
     def n_parameters(self) -> int:
-        """Weights, biases and centroid features."""
         return self.problem.feature_map.n_parameters(len(self.parameters.centroids))
 
     def loss_gradients(self) -> tuple[float, Statistics]:
@@ -130,11 +121,9 @@ class KernelSubject:
         return loss, grouped_statistics([by_group])
 
     def entry_gradients(self) -> Statistics:
-        """Derivatives of single entries of the kernel."""
         return grouped_statistics(fidelity_gradients(*self._exact(), n_entries=self.problem.settings.n_entries))
 
     def embedding(self) -> Embedding:
-        """The first batch behind the feature map."""
         engine, batch, parameters = self._exact()
         return engine, batch.X, parameters.weights, parameters.bias
 
@@ -145,7 +134,7 @@ class KernelSubject:
     def epochs(self) -> Iterator[Row]:
         """KAO and CO in turn; the parameters are those after the last epoch that was taken."""
         start = TrainingState.start(self.parameters)
-        for epoch in train(self.problem.engine(exact=False), self.problem.data, start, settings=self.settings):
+        for epoch in train(self.problem.engine(), self.problem.data, start, settings=self.settings):
             self.parameters = epoch.state.parameters
             if self.problem.settings.landscape:
                 self._path.append(self.parameters.copy())
@@ -159,10 +148,8 @@ class KernelSubject:
         n_points, centre = self.problem.settings.landscape, self._path[-1]
         if not n_points:
             return {}
-        loss = alignment_loss(self.problem.engine(exact=False), self.first_batch, self.settings)
-        planes: dict[str, tuple[Directions, float]] = {
-            "random": (random_directions(centre, seed=self.problem.seed), 1.0)
-        }
+        loss = alignment_loss(self.problem.engine(), self.first_batch, self.settings)
+        planes = {"random": (random_directions(centre, seed=self.problem.seed), 1.0)}
         if len(self._path) >= 3:
             along = path_directions(self._path)
             planes["path"] = along, 1.2 * float(np.abs(along.coordinates(self._path, centre)).max())
@@ -176,19 +163,17 @@ class KernelSubject:
 
     def class_scores(self, X: FloatArray) -> FloatArray:
         """(N, M), larger for likelier classes: fidelities, or on a ring, where these may vanish, their logarithms."""
-        engine, parameters = self.problem.engine(exact=False), self.parameters
-        weights, bias = parameters.weights, parameters.bias
+        engine, found = self.problem.engine(), self.parameters
         if self.problem.settings.runs_on.few_layers:
-            encoded = (engine.encode(rows, weights, bias) for rows in (X, parameters.centroids))
-            scores: FloatArray = engine.log_fidelities(*encoded)
-            return scores
-        return centroid_kernel(engine, X, parameters.centroids, weights=weights, bias=bias)
+            return log_fidelities(
+                engine, *(engine.encode(rows, found.weights, found.bias) for rows in (X, found.centroids))
+            )
+        return centroid_kernel(engine, X, found.centroids, weights=found.weights, bias=found.bias)
 
     def _exact(self) -> tuple[Any, TrainingData, Parameters]:
-        """Engine, first batch and parameters in double precision."""
         old = self.parameters
         exact = Parameters(*(array.astype(np.float64) for array in (old.weights, old.bias, old.centroids)))
-        return self.problem.engine(exact=True), _in_double(self.first_batch), exact
+        return self.problem.engine("float64"), _in_double(self.first_batch), exact
 
 
 class VariationalSubject:
@@ -201,26 +186,18 @@ class VariationalSubject:
             shared=asked.model == "shared_vc",
             lr_weights=asked.lr,
             lr_bias=asked.lr,
-            decay_rate=asked.decay_rate,
-            reg_param_weights=asked.penalty,
-            reg_param_bias=asked.penalty,
-            batch_size=asked.batch_size,
-            seed=problem.seed,
+            **problem.training,
         )
         orders = self.settings.orders(len(problem.data.X), 0)
         self.first_batch = _part(problem.data, np.concatenate(orders)[0][: asked.batch_size])
         # As the estimators draw them, so that what is observed is what they do.
-        seeds = (
-            int(stream(problem.seed, "classifier", str(number)).integers(2**31))
-            for number in range(problem.data.n_classes)
-        )
-        drawn = [problem.start(self.first_batch, seed=seed) for seed in seeds]
+        streams = (stream(problem.seed, "classifier", str(number)) for number in range(problem.data.n_classes))
+        drawn = [problem.start(self.first_batch, seed=int(each.integers(2**31))) for each in streams]
         weights, bias = (np.stack(arrays) for arrays in zip(*drawn, strict=True))
         self.parameters = VariationalParameters(weights[:1] if self.settings.shared else weights, bias)
 
     @property
     def n_parameters(self) -> int:
-        """Weights and biases of all circuits."""
         return int(self.parameters.weights.size + self.parameters.bias.size)
 
     def loss_gradients(self) -> tuple[float, Statistics]:
@@ -231,7 +208,7 @@ class VariationalSubject:
         engine, batch, parameters = self._exact()
         logits = ClassLogits(engine, batch.X, n_classes=batch.n_classes)(parameters)
         by_class = [
-            _pulled(engine, batch, parameters, number, _slopes(batch, logits[:, number], number))
+            _pulled(engine, batch.X, parameters, number, _slopes(batch, logits[:, number], number))
             for number in range(batch.n_classes)
         ]
         by_weights, by_bias = (np.stack([each[group] for each in by_class]) for group in ("weights", "bias"))
@@ -247,17 +224,14 @@ class VariationalSubject:
         return float(loss), grouped_statistics([by_group])
 
     def entry_gradients(self) -> Statistics:
-        """Derivatives of ⟨Z₀⟩ of single samples behind the circuit of a class, by the parameters of that circuit."""
         engine, batch, parameters = self._exact()
         one = np.array([[1.0, 0.0]])
-        n_entries = min(self.problem.settings.n_entries, len(batch.X))
         return grouped_statistics(
-            _pulled(engine, _part(batch, slice(entry, entry + 1)), parameters, entry % batch.n_classes, one)
-            for entry in range(n_entries)
+            _pulled(engine, batch.X[entry : entry + 1], parameters, entry % batch.n_classes, one)
+            for entry in range(min(self.problem.settings.n_entries, len(batch.X)))
         )
 
     def embedding(self) -> Embedding:
-        """The first batch behind the circuit of the first class."""
         engine, batch, parameters = self._exact()
         return engine, batch.X, *parameters.of_class(0)
 
@@ -267,7 +241,7 @@ class VariationalSubject:
 
     def epochs(self) -> Iterator[Row]:
         """All classifiers together; the parameters are those after the last epoch that was taken."""
-        training = VariationalTraining(self.problem.engine(exact=False), self.problem.data, settings=self.settings)
+        training = VariationalTraining(self.problem.engine(), self.problem.data, settings=self.settings)
         state = VariationalState.start(self.parameters)
         while True:
             epoch = training(state)
@@ -280,34 +254,25 @@ class VariationalSubject:
 
     def class_scores(self, X: FloatArray) -> FloatArray:
         """(N, M), larger for likelier classes: ⟨Z₀⟩ of every classifier."""
-        logits = ClassLogits(self.problem.engine(exact=False), X, n_classes=self.problem.data.n_classes)
+        logits = ClassLogits(self.problem.engine(), X, n_classes=self.problem.data.n_classes)
         return np.asarray(logits(self.parameters)[..., 0])
 
     def _exact(self) -> tuple[StatevectorEngine, TrainingData, VariationalParameters]:
-        """Engine, first batch and parameters in double precision."""
         old = self.parameters
         exact = VariationalParameters(old.weights.astype(np.float64), old.bias.astype(np.float64))
-        return self.problem.engine(exact=True), _in_double(self.first_batch), exact
+        return self.problem.engine("float64"), _in_double(self.first_batch), exact
 
 
 Subject: TypeAlias = KernelSubject | VariationalSubject
 
 
-def new_subject(problem: Problem) -> Subject:
-    """The model of the problem, before its first step."""
-    return VariationalSubject(problem) if problem.settings.is_variational else KernelSubject(problem)
-
-
 def state_facts(engine: Any, X: FloatArray, weights: FloatArray, bias: FloatArray, *, seed: int) -> dict[str, float]:
-    """How concentrated fidelities of different samples are, and for few qubits how entangled their states.
-
-    For fewer still, also how far the circuit is from reaching all states alike, whatever its parameters.
-    """
+    """How concentrated samples' fidelities are, and for few qubits how entangled and how expressive the states."""
     rows = X[:50]  # 1,225 pairs; on a ring each is a contraction of its own
     n_qubits = engine.feature_map.n_qubits
     if len(rows) < 2:
         return {}
-    facts = kernel_concentration(pair_log_fidelities(engine, rows, weights, bias)).as_row()
+    facts = kernel_concentration(pair_log_fidelities(engine, rows, weights, bias))
     # Beyond 14 qubits, whole states of so many samples take gigabytes.
     has_states = hasattr(engine, "statevectors")
     if has_states and 2 <= n_qubits <= 14:
@@ -315,7 +280,7 @@ def state_facts(engine: Any, X: FloatArray, weights: FloatArray, bias: FloatArra
         facts["entanglement_haar"] = haar_entanglement(n_qubits)
     if has_states and n_qubits <= 10:
         pairs = random_circuit_fidelities(engine.feature_map, n_pairs=400, seed=seed)
-        facts["expressibility"] = expressibility(pairs, n_qubits).excess
+        facts["expressibility"] = expressibility(pairs, n_qubits)
     return {name: float(value) for name, value in facts.items() if np.isfinite(value)}
 
 
@@ -333,7 +298,7 @@ def shots_of_start(engine: Any, batch: TrainingData, parameters: Parameters, *, 
         "alignment": alignment_gradient_shots(engine, few, parameters, n_components=6, seed=seed),
         "entry": entry_gradient_shots(engine, few.X, parameters, n_components=6, seed=seed),
     }
-    found = {f"log10_shots_{name}": float(each.log10_per_circuit) for name, each in shots.items()}
+    found = {f"log10_shots_{name}": each for name, each in shots.items()}
     return {name: value for name, value in found.items() if np.isfinite(value)}
 
 
@@ -353,16 +318,10 @@ def _rounded(value: Any) -> Any:
 
 
 def _pulled(
-    engine: StatevectorEngine,
-    batch: TrainingData,
-    parameters: VariationalParameters,
-    number: int,
-    cotangent: FloatArray,
+    engine: StatevectorEngine, X: FloatArray, parameters: VariationalParameters, number: int, cotangent: FloatArray
 ) -> Gradients:
-    encoded = engine.encode(batch.X, *parameters.of_class(number))
-    found = engine.pull_expectations(encoded, cotangent, MEASURED_QUBITS)
-    assert found.weights is not None
-    assert found.bias is not None
+    encoded = engine.encode(X, *parameters.of_class(number))
+    found: Any = engine.pull_expectations(encoded, cotangent, MEASURED_QUBITS)
     return {"weights": found.weights, "bias": found.bias}
 
 

@@ -7,7 +7,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mcquack.errors import InvalidInputError
-from mcquack.studies.trainability.analysis import fit_decay, gradient_means, scaling, size_means
+from mcquack.studies.trainability.analysis import gradient_means, scaling
+from mcquack.studies.trainability.analysis.decay import fit_decay, size_means
 from mcquack.studies.trainability.observation import GradientStatistics, Observation
 
 
@@ -147,14 +148,12 @@ def test_the_constant_law_has_no_rate_and_its_mean_as_value():
     fit = fit_decay(noisy_means(lambda n: 0 * n, n_seeds=30), law="constant")
     assert fit.rate == 0
     assert fit.log_band([5])[0][0] < 0.3**2 / 2 < fit.log_band([500])[1][0]
-    with pytest.raises(InvalidInputError, match="exponential"):
-        _ = fit.halvings_per_qubit
 
 
 def test_halvings_are_the_rate_in_bits():
-    fit = fit_decay(noisy_means(lambda n: -2 * math.log(2) * n, seeds_scatter=0.05), law="exponential")
-    assert fit.halvings_per_qubit == pytest.approx(2, abs=0.05)
-    assert fit.halvings_interval.low < fit.halvings_per_qubit < fit.halvings_interval.high
+    halvings, ends = scaling(noisy_means(lambda n: -2 * math.log(2) * n, seeds_scatter=0.05)).halvings
+    assert halvings == pytest.approx(2, abs=0.05)
+    assert ends.low < halvings < ends.high
 
 
 def test_the_same_means_give_the_same_fit():
@@ -180,8 +179,8 @@ def test_an_exponential_decay_is_called_so_with_its_rate():
     found = verdict(lambda n: -0.9 * math.log(2) * n)
     assert found.kind == found.best == found.favoured == "exponential"
     assert found.advantage > 6
-    assert found.fits["exponential"].halvings_per_qubit == pytest.approx(0.9, abs=0.02)
-    told = -found.fits["exponential"].halvings_per_qubit
+    assert found.halvings[0] == pytest.approx(0.9, abs=0.02)
+    told = -found.halvings[0]
     assert f"decays exponentially, by a factor of 2^({told:.2f}) per qubit" in found.sentence
     assert "favoured over the power law by ΔAICc" in found.sentence
 

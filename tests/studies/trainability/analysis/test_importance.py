@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose
 from mcquack.errors import InvalidInputError, MissingDependencyError
 from mcquack.studies.trainability.analysis import exact_anova, forest_importances, means_by
 from mcquack.studies.trainability.analysis import importance as fanova
+from mcquack.studies.trainability.analysis.importance import normalised
 
 
 def test_means_are_those_of_the_runs_that_share_the_named_settings():
@@ -54,7 +55,7 @@ def test_shares_of_all_orders_and_noise_sum_to_one(shape, n_seeds, seed):
     levels = {f"s{axis}": list(range(size)) for axis, size in enumerate(shape)}
     rows = grid_rows(lambda *at: table[at], n_seeds=n_seeds, noise=0.3, seed=seed, **levels)
     found = exact_anova(rows, names=list(levels), n_resamples=100)
-    total = sum(found.main.values()) + sum(found.pairs.values()) + found.higher + found.noise
+    total = sum(effect.share for effect in found.effects) + found.higher + found.noise
     assert total == pytest.approx(1)
     assert all(-1e-12 <= effect.share <= 1 + 1e-12 for effect in found.effects)
     if len(shape) <= 2:
@@ -163,11 +164,11 @@ def test_the_forest_agrees_with_the_exact_decomposition_in_both_conventions():
     pytest.importorskip("optuna")
     exact, forest = exact_anova(rows()), forest_importances(rows(), n_trees=32)
     for name in exact.names:
-        assert forest.unnormalised[name] == pytest.approx(exact.share(name) / (1 - exact.noise), abs=0.05)
-        assert forest.normalised[name] == pytest.approx(exact.share(name) / sum(exact.main.values()), abs=0.05)
-    assert sum(forest.normalised.values()) == pytest.approx(1)
-    assert sum(forest.unnormalised.values()) < 1
-    assert next(iter(forest.normalised)) == "init_small"
+        assert forest[name] == pytest.approx(exact.share(name) / (1 - exact.noise), abs=0.05)
+        assert normalised(forest)[name] == pytest.approx(exact.share(name) / sum(exact.main.values()), abs=0.05)
+    assert sum(normalised(forest).values()) == pytest.approx(1)
+    assert sum(forest.values()) < 1
+    assert next(iter(normalised(forest))) == "init_small"
 
 
 @pytest.mark.filterwarnings("ignore:Argument ``normalize`` is an experimental")
@@ -182,7 +183,7 @@ def test_both_conventions_are_those_of_optuna():
         study.add_trial(optuna.trial.create_trial(params=params, distributions={**n_qubits, **small}, value=value))
     evaluator = optuna.importance.FanovaImportanceEvaluator(n_trees=8, seed=0)
     found = forest_importances(rows(), names=list(levels), n_trees=8)
-    for normalize, ours in ((True, found.normalised), (False, found.unnormalised)):
+    for normalize, ours in ((True, normalised(found)), (False, found)):
         theirs = optuna.importance.get_param_importances(study, evaluator=evaluator, normalize=normalize)
         assert ours == pytest.approx(theirs)
 

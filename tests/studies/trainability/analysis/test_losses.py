@@ -13,12 +13,12 @@ from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError
 from mcquack.simulators.ring import RingEngine
 from mcquack.simulators.statevector import StatevectorEngine
-from mcquack.studies.trainability.analysis import (
+from mcquack.studies.trainability.analysis import oscillation
+from mcquack.studies.trainability.analysis.losses import (
     Directions,
     LossSlice,
     alignment_loss,
     loss_slice,
-    oscillation,
     path_directions,
     random_directions,
 )

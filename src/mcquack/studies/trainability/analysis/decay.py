@@ -24,36 +24,24 @@ _ROUNDING = 1e-6
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SizeMeans:
-    """A positive quantity at several system sizes, as logarithms of its means over seeds.
+    """A positive quantity at several system sizes, in rising order, as natural logarithms of its means over seeds.
 
-    Parameters
-    ----------
-    sizes : in rising order.
-    logs : natural logarithm of the mean at each size.
-    variances : those of ``logs`` that the seeds explain: their relative variance, pooled over all sizes (each has too
-        few for one of its own), divided by how many a size has.
-    n_vanished : how many values were zero and are left out.
+    ``variances`` are those of ``logs`` that the seeds explain: their relative variance, pooled over all sizes (each has
+    too few for one of its own), divided by how many a size has.
     """
 
     sizes: FloatArray
     logs: FloatArray
     variances: FloatArray
-    n_vanished: int = 0
+    n_vanished: int = 0  # how many values were zero and are left out
 
     def __len__(self) -> int:
         return len(self.sizes)
 
 
 def size_means(sizes: ArrayLike, values: ArrayLike, *, logarithmic: bool = False) -> SizeMeans:
-    """Means of the values of each size; zeros are left out and counted.
+    """Means of the values of each size; zeros are left out and counted. ``logarithmic`` values are natural logarithms.
 
-    Parameters
-    ----------
-    sizes, values : one of either for each run.
-    logarithmic : whether the values are natural logarithms, as those of numbers below 1e-300 have to be.
-
-    Examples
-    --------
     >>> np.exp(size_means([4, 2, 4], [1.0, 3.0, 2.0]).logs).round(6).tolist()
     [3.0, 1.5]
     """
@@ -78,21 +66,18 @@ def size_means(sizes: ArrayLike, values: ArrayLike, *, logarithmic: bool = False
     return SizeMeans(sizes=distinct, logs=means, variances=variances, n_vanished=int(np.count_nonzero(~there)))
 
 
-def gradient_means(
-    observations: Iterable[Observation],
-    group: Group,
-    *,
-    of: GradientOf = "gradients",
-    size: str = "n_qubits",
-) -> SizeMeans:
-    """Mean squares of the first gradients against the size: their variance over starts, where their mean vanishes.
+def gradient_means(observations: Iterable[Observation], group: Group, *, of: GradientOf = "gradients") -> SizeMeans:
+    """Mean squares of the first gradients at each number of qubits: their variance over starts, if their mean is zero.
 
     Parameters
     ----------
     observations : those of one model and start; any without gradients of this group are passed over.
     group : "weights", "bias" or "centroids".
     of : whether the loss or a single entry of the kernel is differentiated.
-    size : the setting that is the size.
+
+    Returns
+    -------
+    The means, for :func:`scaling`.
 
     Examples
     --------
@@ -107,7 +92,7 @@ def gradient_means(
         statistics = getattr(observation, of).get(group)
         if statistics is None:
             continue
-        sizes.append(float(observation.settings[size]))
+        sizes.append(float(observation.settings["n_qubits"]))
         # Not of the square, which would be zero for a norm of 1e-170.
         logs.append(2 * math.log(statistics.norm) - math.log(statistics.n) if statistics.norm > 0 else -math.inf)
     return size_means(sizes, logs, logarithmic=True)
@@ -121,43 +106,20 @@ FEWEST_SIZES = 5
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class DecayFit:
-    """One law with its constants: a·exp(-k n), a·n^(-k) or a.
-
-    Parameters
-    ----------
-    law : which of the three.
-    log_amplitude, rate : log a and k; a negative rate is growth.
-    rate_interval : where the rate lies.
-    aicc : Akaike's criterion for small samples.
-    misfit : the factor by which means typically miss the law.
-    excess : the part of its logarithm that seeds do not explain (a standard deviation, zero where they do).
-    """
+    """One law with its constants a and k, the rate: a·exp(-k n), a·n^(-k) or a."""
 
     law: Law
     log_amplitude: float
-    rate: float
+    rate: float  # growth if negative
     rate_interval: Interval
-    aicc: float
-    misfit: float
-    excess: float
+    aicc: float  # Akaike's criterion for small samples
+    misfit: float  # the factor by which means typically miss the law
+    excess: float  # the part of its logarithm that seeds do not explain, a standard deviation
     draws: FloatArray  # (R, 3): amplitude, slope and scale of every resample, relative to the fit
     spread: FloatArray  # (2, 2): covariance of amplitude and slope, for means of scale 1
     scale: float
 
-    @property
-    def halvings_per_qubit(self) -> float:
-        """Halvings for each qubit under the exponential law; 1 for fidelities of Haar-random states."""
-        return self._rate_of("exponential") / math.log(2)
-
-    @property
-    def halvings_interval(self) -> Interval:
-        """Where the halvings per qubit lie."""
-        self._rate_of("exponential")
-        ends = self.rate_interval
-        return Interval(low=ends.low / math.log(2), high=ends.high / math.log(2), level=ends.level)
-
     def log_predicted(self, sizes: ArrayLike) -> FloatArray:
-        """Logarithms of what the law gives at these sizes."""
         predicted: FloatArray = self.log_amplitude - self.rate * _abscissae(self.law, sizes)
         return predicted
 
@@ -171,11 +133,6 @@ class DecayFit:
         center = self.log_predicted(at)
         return center - high * self.scale * errors, center - low * self.scale * errors
 
-    def _rate_of(self, law: Law) -> float:
-        if self.law != law:
-            raise InvalidInputError(f"this is the rate of a law that is {self.law}; take the fit that is {law}.")
-        return self.rate
-
 
 def _abscissae(law: Law, sizes: ArrayLike) -> FloatArray:
     """What the logarithm of the quantity is linear in: n, log n, or nothing."""
@@ -188,15 +145,6 @@ def fit_decay(means: SizeMeans, *, law: Law, level: float = 0.95, n_resamples: i
 
     Intervals are by the studentised bootstrap of residuals between sizes, so they cover that a law fits only roughly.
 
-    Parameters
-    ----------
-    means : at five sizes or more.
-    law : "exponential", "power" or "constant".
-    level : probability of the interval.
-    n_resamples, seed : those of the bootstrap.
-
-    Examples
-    --------
     >>> sizes = np.arange(2.0, 14.0)
     >>> round(fit_decay(size_means(sizes, 3 * sizes**-2), law="power").rate, 3)
     2.0
@@ -248,8 +196,14 @@ class Scaling:
 
     @property
     def best(self) -> Law:
-        """The law with the lowest AICc."""
         return min(self.fits, key=lambda law: self.fits[law].aicc)
+
+    @property
+    def halvings(self) -> tuple[float, Interval]:
+        """Halvings for each qubit under the exponential law and where they lie; 1 for Haar-random fidelities."""
+        rate, ends = self.fits["exponential"].rate, self.fits["exponential"].rate_interval
+        bit = math.log(2)
+        return rate / bit, Interval(low=ends.low / bit, high=ends.high / bit, level=ends.level)
 
     @property
     def advantage(self) -> float:
@@ -280,9 +234,8 @@ class Scaling:
         return f"From {low:g} to {high:g} qubits it {self._change()}{self._comparison()}{self._roughness()}."
 
     def _change(self) -> str:
-        exponential, power = self.fits["exponential"], self.fits["power"]
-        percent = f"{100 * exponential.rate_interval.level:g} % interval of the exponent"
-        halvings, ends = exponential.halvings_per_qubit, exponential.halvings_interval
+        power, (halvings, ends) = self.fits["power"], self.halvings
+        percent = f"{100 * ends.level:g} % interval of the exponent"
         per_qubit = f"2^({-halvings:.2f}) per qubit ({percent} {-ends.high:.2f} to {-ends.low:.2f})"
         ends = power.rate_interval
         by_power = f"n^({-power.rate:.2f}) ({percent} {-ends.high:.2f} to {-ends.low:.2f})"
@@ -308,15 +261,26 @@ class Scaling:
         return "" if misfit < 2 else f"; no law is close: means miss even the best by a factor of {misfit:.1f}"
 
 
-def scaling(means: SizeMeans, *, level: float = 0.95, n_resamples: int = 2000, seed: int = 0) -> Scaling:
-    """Fits an exponential law, a power law and a constant to the means; see :func:`fit_decay` for the parameters.
+def scaling(means: SizeMeans, *, n_resamples: int = 2000, seed: int = 0) -> Scaling:
+    """Fits an exponential law, a power law and a constant, and tells which of them the means favour.
 
+    Parameters
+    ----------
+    means : at five sizes or more.
+    n_resamples, seed : those of the bootstrap behind the intervals.
+
+    Returns
+    -------
+    The fits, with the verdict as ``kind`` and, in words, as ``sentence``.
+
+    Examples
+    --------
     >>> sizes = np.arange(2.0, 14.0)
     >>> found = scaling(size_means(sizes, 2.0**-sizes))
-    >>> found.kind, round(found.fits["exponential"].halvings_per_qubit, 3)
+    >>> found.kind, round(found.halvings[0], 3)
     ('exponential', 1.0)
     """
-    fits = {law: fit_decay(means, law=law, level=level, n_resamples=n_resamples, seed=seed) for law in LAWS}
+    fits = {law: fit_decay(means, law=law, n_resamples=n_resamples, seed=seed) for law in LAWS}
     return Scaling(means=means, fits=fits)
 
 

@@ -24,16 +24,13 @@ Names = tuple[str, ...]
 
 @dataclass(frozen=True, kw_only=True)
 class GroupMean:
-    """Mean over the ``n`` runs that share these settings, with Student's interval where there are two or more.
-
-    ``n_left_out`` runs of the group had no value, because they diverged or because it is not defined for them.
-    """
+    """Mean over the ``n`` runs that share these settings, with Student's interval where there are two or more."""
 
     settings: Mapping[str, Any]
     mean: float
     interval: Interval | None
     n: int
-    n_left_out: int = 0
+    n_left_out: int = 0  # runs without a value, as they diverged or it is not defined for them
 
 
 def means_by(
@@ -82,20 +79,14 @@ def means_by(
 class Effect:
     """The share of the variance that one setting explains, or two of them beyond what each does alone.
 
-    Parameters
-    ----------
-    names : the setting, or both.
-    share : of the whole variance.
-    unbiased : the share without what scatter adds, which looks like a small effect, too.
-    interval : that of ``unbiased``, bootstrapped over replicates; None unless cells have replicates.
-    p : probability of the F-test; None unless cells have replicates.
+    Interval and probability are None unless cells have replicates.
     """
 
     names: Names
-    share: float
-    unbiased: float
-    interval: Interval | None = None
-    p: float | None = None
+    share: float  # of the whole variance
+    unbiased: float  # the share without what scatter adds, which looks like a small effect, too
+    interval: Interval | None = None  # that of ``unbiased``, bootstrapped over replicates
+    p: float | None = None  # probability of the F-test
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +94,7 @@ class Anova:
     """The functional ANOVA decomposition of a complete grid, all of whose cells count alike.
 
     Shares of ``effects`` (largest first), of ``higher`` orders and of ``noise``, the variance of replicates within
-    cells, sum to 1. ``variance`` is the whole one, ``names`` are the settings.
+    cells, sum to 1. ``variance`` is the whole one.
     """
 
     names: Names
@@ -120,18 +111,11 @@ class Anova:
         raise InvalidInputError(f"there is no effect of {' and '.join(names)}; settings are {', '.join(self.names)}.")
 
     def share(self, *names: str) -> float:
-        """The share of an effect in the whole variance."""
         return self.effect(*names).share
 
     @property
     def main(self) -> dict[str, float]:
-        """Shares of the single settings."""
         return {each.names[0]: each.share for each in self.effects if len(each.names) == 1}
-
-    @property
-    def pairs(self) -> dict[tuple[str, str], float]:
-        """Shares of the interactions of two."""
-        return {(each.names[0], each.names[1]): each.share for each in self.effects if len(each.names) == 2}
 
 
 def exact_anova(
@@ -191,21 +175,15 @@ def exact_anova(
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class ForestImportances:
-    """Main effects of the settings by fANOVA, largest first.
-
-    ``unnormalised`` are shares of the forest's variance, and what they lack to 1 are interactions; ``normalised`` are
-    the same divided by their sum, which is what Optuna gives and draws unless it is asked otherwise.
-    """
-
-    normalised: Mapping[str, float]
-    unnormalised: Mapping[str, float]
+def normalised(shares: Mapping[str, float]) -> dict[str, float]:
+    """Shares divided by their sum, which is what Optuna gives and draws unless it is asked otherwise."""
+    total = sum(shares.values())
+    return {name: share / total if total > 0 else 0.0 for name, share in shares.items()}
 
 
 def forest_importances(
     rows: Rows, *, names: Sequence[str] | None = None, n_trees: int = 64, seed: int = 0
-) -> ForestImportances:
+) -> dict[str, float]:
     """Optuna's fANOVA: importances by a random forest that is fitted to the rows, so that no complete grid is needed.
 
     Every level of a setting counts alike, as in the exact ANOVA.
@@ -215,10 +193,14 @@ def forest_importances(
     rows, names : as in :func:`exact_anova`.
     n_trees, seed : those of the forest.
 
+    Returns
+    -------
+    Main effects, largest first, as shares of the forest's variance; what they lack to 1 are interactions.
+
     Examples
     --------
     >>> rows = [({"a": a, "b": b}, 2.0 * a + b) for a in (0, 1) for b in (0, 1)] * 5
-    >>> list(forest_importances(rows, n_trees=8).normalised)  # doctest: +SKIP
+    >>> list(forest_importances(rows, n_trees=8))  # doctest: +SKIP
     ['a', 'b']
     """
     required_count("n_trees", n_trees)
@@ -246,12 +228,7 @@ def forest_importances(
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
         evaluator = optuna.importance.FanovaImportanceEvaluator(n_trees=n_trees, seed=seed)
         found = {name: float(share) for name, share in evaluator.evaluate(study).items()}
-    ordered = dict(sorted(found.items(), key=lambda item: -item[1]))
-    total = sum(ordered.values())
-    return ForestImportances(
-        normalised={name: share / total if total > 0 else 0.0 for name, share in ordered.items()},
-        unnormalised=ordered,
-    )
+    return dict(sorted(found.items(), key=lambda item: -item[1]))
 
 
 def are_numbers(levels: Iterable[Any]) -> bool:
@@ -319,7 +296,6 @@ class _Parts(NamedTuple):
 
 
 def _parts(levels: Levels, means: FloatArray, variances: FloatArray) -> _Parts:
-    """The parts from means and variances of the cells (…, G)."""
     n_before, names = means.ndim - 1, tuple(levels)
     shape = tuple(len(values) for values in levels.values())
     table = (means - means.mean(axis=-1, keepdims=True)).reshape(*means.shape[:-1], *shape)
@@ -340,7 +316,6 @@ def _parts(levels: Levels, means: FloatArray, variances: FloatArray) -> _Parts:
 
 
 def _resampled_parts(levels: Levels, cells: Sequence[FloatArray], n_resamples: int, *, seed: int) -> _Parts:
-    """The parts for replicates drawn anew within each cell."""
     rng = stream(seed, "bootstrap of importance")
     drawn = []
     for cell in cells:

@@ -22,24 +22,15 @@ Loss = Callable[[Parameters], float]
 
 @dataclass(frozen=True, kw_only=True)
 class Oscillation:
-    """How much a loss ℓ_0 … ℓ_T goes up and down; all are 0 for a curve that never rises, whatever its scale.
+    """How much a loss goes up and down; all are 0 for a curve that never rises, whatever its scale."""
 
-    Mini-batches differ, so a curve of single steps also oscillates with them; one value for each epoch does not.
-
-    Parameters
-    ----------
-    rises : share of the steps that go up.
-    uphill : share of the whole way that leads up, R / (R + D) for rises R and descents D in total: 1/2 going nowhere.
-    amplitude : root mean square distance from the closest curve that never rises, divided by the range max ℓ - min ℓ.
-    """
-
-    rises: float
-    uphill: float
-    amplitude: float
+    rises: float  # share of the steps that go up
+    uphill: float  # share of the whole way that leads up: 1/2 going nowhere
+    amplitude: float  # root mean square distance from the closest curve that never rises, divided by its range
 
 
 def oscillation(losses: Sequence[float | None]) -> Oscillation:
-    """Oscillation of a curve, one loss for each epoch (or step), the first one included.
+    """Oscillation of a curve: one loss for each epoch, as mini-batches differ from step to step.
 
     >>> oscillation([1.0, 0.5, 0.75, 0.25]).uphill
     0.2
@@ -70,15 +61,8 @@ class Directions:
     second: Parameters
 
     def moved(self, parameters: Parameters, along_first: float, along_second: float) -> Parameters:
-        """The parameters so far along both directions."""
-        return Parameters(
-            *(
-                getattr(parameters, group)
-                + along_first * getattr(self.first, group)
-                + along_second * getattr(self.second, group)
-                for group in GROUPS
-            )
-        )
+        triples = (tuple(getattr(each, group) for each in (parameters, self.first, self.second)) for group in GROUPS)
+        return Parameters(*(at + along_first * first + along_second * second for at, first, second in triples))
 
     def coordinates(self, path: Sequence[Parameters], centre: Parameters) -> FloatArray:
         """Where the points of a path lie in the plane through ``centre``, projected, shape (T, 2)."""
@@ -128,7 +112,6 @@ def path_directions(path: Sequence[Parameters]) -> Directions:
 
 
 def _flat(points: Sequence[Parameters]) -> FloatArray:
-    """Every point as a row."""
     return np.array([np.concatenate([np.ravel(getattr(each, group)) for group in GROUPS]) for each in points], float)
 
 
@@ -147,7 +130,6 @@ class LossSlice:
 
     @property
     def centre(self) -> float:
-        """The loss at the point itself."""
         return float(self.losses[len(self.second) // 2, len(self.first) // 2])
 
     @property
@@ -157,12 +139,10 @@ class LossSlice:
         return float(self.first[column]), float(self.second[row]), float(self.losses[row, column])
 
     def to_json(self) -> dict[str, Any]:
-        """All fields as plain values."""
         return {name: getattr(self, name).tolist() for name in ("first", "second", "losses")}
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> Self:
-        """The slice that ``to_json`` wrote."""
         return cls(**{name: np.asarray(fields[name], np.float64) for name in ("first", "second", "losses")})
 
 
@@ -180,18 +160,8 @@ def alignment_loss(engine: Engine[Any], data: TrainingData, settings: TrainingSe
 def loss_slice(
     loss: Loss, parameters: Parameters, directions: Directions, *, reach: float = 1.0, n_points: int = 25
 ) -> LossSlice:
-    """The loss on a square grid around a point.
+    """The loss on a square grid around a point, ``reach`` times each direction to each side.
 
-    Parameters
-    ----------
-    loss : a function of the parameters, as ``alignment_loss(engine, data)`` for McQuack on any engine.
-    parameters : the centre.
-    directions : those of the plane, as :func:`random_directions` or :func:`path_directions` make them.
-    reach : how far to each side, in units of each direction.
-    n_points : points in a row, an odd number, so that the centre is one of them.
-
-    Examples
-    --------
     >>> centre = Parameters(np.ones((1, 1, 3)), np.ones((1, 1, 3)), np.ones((2, 1)))
     >>> found = loss_slice(lambda at: float(np.sum(at.bias**2)), centre, random_directions(centre), n_points=3)
     >>> found.losses.shape, found.centre
