@@ -60,7 +60,7 @@ def test_a_tolerance_is_a_possible_number_of_flips(tolerance):
 
 @pytest.mark.parametrize("weights", [[1, -1], [np.nan, 1], [np.inf, 1], [True, False], ["a", "b"], [0, 0], [], 3])
 def test_what_counts_no_ones_is_refused(weights):
-    with pytest.raises(InvalidInputError, match="hamming must|at least one outcome"):
+    with pytest.raises(InvalidInputError, match=r"hamming must|at least one outcome"):
         tolerant_kernels(weights)
 
 
