@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from mcquack.models.archive import plain_settings
 from mcquack.models.catalog import Entry
 from mcquack.models.tables import encoder_of
 
@@ -20,6 +19,8 @@ def model_facts(model: Any, *, path: object = "the model") -> Facts:
     >>> model_facts(NystroemSVM().fit([[0.0], [1.0]], ["a", "b"]))["classes"]
     ['a', 'b']
     """
+    from mcquack.models.archive import plain_settings  # not above: the catalogue needs neither scikit-learn nor Numba
+
     circuit, history = getattr(model, "feature_map_", None), getattr(model, "history_", [])
     best: Any = getattr(model, "best_epochs_", getattr(model, "best_epoch_", None))
     return {
