@@ -6,14 +6,14 @@ import time
 import warnings
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import typer
 from rich.console import Console
 from rich.table import Table as RichTable
 
-from mcquack.cli.console import shown, tell, write_whole
+from mcquack.cli.console import described, shown, tell, write_whole
 from mcquack.datasets import Part, load_csv
 from mcquack.datasets.dataset import pixel_names
 from mcquack.datasets.table import read_table
@@ -28,10 +28,11 @@ _TEST_SHARE = 0.25
 _EMBEDDED_SAMPLES = 300  # more would only cover each other
 
 
+@described("mcquack")
 def demo(
-    out: Annotated[Path, typer.Option(help="The folder for figures, tables and the model.")] = Path("mcquack-demo"),
-    epochs: Annotated[int | None, typer.Option(min=1, help="At most this many epochs.", show_default="ours")] = None,
-    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Same seed, same result.")] = 0,
+    out: Path = Path("mcquack-demo"),
+    epochs: int | None = None,
+    seed: int = 0,
 ) -> None:
     """Train on handwritten digits, compare with classical classifiers and draw what was learned.
 

@@ -1,13 +1,9 @@
 """What the verbs of ``mcquack hardware`` share: the device with its options, its costs and jobs, and the rows."""
 
-import inspect
 import sys
-import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import wraps
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,7 +15,7 @@ import mcquack  # whose subpackages are imported when they are first used: Qiski
 from mcquack.circuits.overlap import Sampler
 from mcquack.cli import console as exit_codes
 from mcquack.cli.console import tell, tell_problems
-from mcquack.cli.datasets import DataDir, loaded
+from mcquack.cli.datasets import loaded
 from mcquack.cli.fit import is_name
 from mcquack.datasets.table import EncodedTable, Table, read_table
 from mcquack.datasets.table.encoder import target_labels
@@ -33,7 +29,6 @@ if TYPE_CHECKING:
     from mcquack.models import McQuackClassifier
     from mcquack.models.labelling import Labelling
 
-_OPTIONS = tomllib.loads(files("mcquack.cli").joinpath("hardware.toml").read_text(encoding="utf-8"))
 # Event kinds that are told by other words than their own.
 _TOLD = {
     "resent": "sent again",
@@ -128,45 +123,6 @@ class OpenDevice:
         found = label(classifier, X, backend=sampler, shots=self.shots, tolerance=tolerance, seed=self.seed)
         self.confirm(found.estimate())
         return found
-
-
-def described(**defaults: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Makes a verb of typer of a plain function: what ``hardware.toml`` says of its arguments is their help.
-
-    In the place of an argument ``device`` come the options of ``OpenDevice``, with these defaults.
-    """
-    of_device = inspect.signature(OpenDevice).parameters
-
-    def decorated(verb: Callable[..., None]) -> Callable[..., None]:
-        own = inspect.signature(verb).parameters
-        parameters = []
-        for name, parameter in own.items():
-            for each in of_device.values() if name == "device" else (parameter,):
-                default = defaults.get(each.name, each.default)
-                if each.annotation is not DataDir:
-                    default = _option(verb.__name__, each, ... if default is each.empty else default)
-                parameters.append(each.replace(kind=each.KEYWORD_ONLY, default=default))
-
-        @wraps(verb)
-        def with_options(**arguments: Any) -> None:
-            if "device" in own:
-                arguments["device"] = OpenDevice(**{name: arguments.pop(name) for name in of_device})
-            verb(**arguments)
-
-        # What typer reads.
-        with_options.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-        with_options.__annotations__ = {each.name: each.annotation for each in parameters}
-        return with_options
-
-    return decorated
-
-
-def _option(verb: str, parameter: inspect.Parameter, default: Any) -> Any:
-    told = dict({**_OPTIONS["all"], **_OPTIONS.get(verb, {})}[parameter.name])
-    # A flag is there or not, without a second name for its absence.
-    flags = [f"--{parameter.name.replace('_', '-')}"] if parameter.annotation is bool else []
-    kind = typer.Argument if told.pop("is_argument", False) else typer.Option
-    return kind(default, *told.pop("names", flags), **told)
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Generator
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -44,6 +44,7 @@ _WORST_LOSS = 2.0  # of an untrained model: one minus the worst alignment
 _KEPT_ROWS = 10_000  # of the history; a stream's could outgrow the header
 
 
+@dataclass(eq=False, repr=False)
 class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CircuitClassifier):
     """Multiclass quantum kernel classifier with one trainable centroid per class, or several.
 
@@ -142,58 +143,31 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     _report = EpochReport
     _learning_rates = "lr_ka and lr_co"
 
-    def __init__(
-        self,
-        n_qubits: int = 6,
-        n_repetitions: int | None = None,
-        *,
-        epochs: int = 200,
-        epochs_ka: int = 1,
-        epochs_co: int = 1,
-        lr_ka: float = 3e-2,
-        lr_co: float = 3e-2,
-        decay_rate: float = 0.99,
-        reg_param_weights: float = 0.0,
-        reg_param_bias: float = 0.0,
-        reg_param_co: float = 1e-3,
-        batch_size: int = 100,
-        patience: int | None = 20,
-        init_strategy: InitStrategy = "default",
-        init_small: bool = True,
-        n_centroids_per_class: int = 1,
-        loss: LossChoice = "alignment",
-        optimizer: Optimizer = "adam",
-        scale: Scale = True,
-        class_weight: ClassWeight = None,
-        validation_fraction: float | None = None,
-        feature_map: FeatureMapChoice = "paper",
-        engine: EngineChoice = "auto",
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_qubits = n_qubits
-        self.n_repetitions = n_repetitions
-        self.epochs = epochs
-        self.epochs_ka = epochs_ka
-        self.epochs_co = epochs_co
-        self.lr_ka = lr_ka
-        self.lr_co = lr_co
-        self.decay_rate = decay_rate
-        self.reg_param_weights = reg_param_weights
-        self.reg_param_bias = reg_param_bias
-        self.reg_param_co = reg_param_co
-        self.batch_size = batch_size
-        self.patience = patience
-        self.init_strategy = init_strategy
-        self.init_small = init_small
-        self.n_centroids_per_class = n_centroids_per_class
-        self.loss = loss
-        self.optimizer = optimizer
-        self.scale = scale
-        self.class_weight = class_weight
-        self.validation_fraction = validation_fraction
-        self.feature_map = feature_map
-        self.engine = engine
-        self.random_state = random_state
+    n_qubits: int = 6
+    n_repetitions: int | None = None
+    _: KW_ONLY
+    epochs: int = 200
+    epochs_ka: int = 1
+    epochs_co: int = 1
+    lr_ka: float = 3e-2
+    lr_co: float = 3e-2
+    decay_rate: float = 0.99
+    reg_param_weights: float = 0.0
+    reg_param_bias: float = 0.0
+    reg_param_co: float = 1e-3
+    batch_size: int = 100
+    patience: int | None = 20
+    init_strategy: InitStrategy = "default"
+    init_small: bool = True
+    n_centroids_per_class: int = 1
+    loss: LossChoice = "alignment"
+    optimizer: Optimizer = "adam"
+    scale: Scale = True
+    class_weight: ClassWeight = None
+    validation_fraction: float | None = None
+    feature_map: FeatureMapChoice = "paper"
+    engine: EngineChoice = "auto"
+    random_state: int | np.random.RandomState | None = None
 
     @classmethod
     def from_preset(cls, name: str, **settings: Any) -> Self:

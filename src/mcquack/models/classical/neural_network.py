@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from itertools import count, takewhile
 from typing import Any, Literal
 
@@ -139,6 +140,7 @@ class _Perceptron(ClassicalClassifier):
         require_that(fit, "its layers do not lead from its features to its classes.")
 
 
+@dataclass(eq=False, repr=False)
 class MatchedNeuralNetwork(_Perceptron):
     """Two hidden layers, as wide as gives the network McQuack's number of parameters, or as few more as can be.
 
@@ -166,28 +168,16 @@ class MatchedNeuralNetwork(_Perceptron):
     classes_, n_features_in_, feature_names_in_, scaler_ : as in :class:`~mcquack.models.mcquack.McQuackClassifier`.
     """
 
-    def __init__(
-        self,
-        activation: Activation = "tanh",
-        *,
-        epochs: int = 400,
-        learning_rate: float = 1e-3,
-        batch_size: int = 100,
-        n_parameters: int | None = None,
-        n_qubits: int = 6,
-        n_repetitions: int = 1,
-        scale: bool = True,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.activation = activation
-        self.epochs = epochs
-        self.learning_rate = learning_rate
-        self.batch_size = batch_size
-        self.n_parameters = n_parameters
-        self.n_qubits = n_qubits
-        self.n_repetitions = n_repetitions
-        self.scale = scale
-        self.random_state = random_state
+    activation: Activation = "tanh"
+    _: KW_ONLY
+    epochs: int = 400
+    learning_rate: float = 1e-3
+    batch_size: int = 100
+    n_parameters: int | None = None
+    n_qubits: int = 6
+    n_repetitions: int = 1
+    scale: bool = True
+    random_state: int | np.random.RandomState | None = None
 
     def _check_settings(self) -> None:
         super()._check_settings()
@@ -214,6 +204,7 @@ class MatchedNeuralNetwork(_Perceptron):
         return circuit.n_parameters(len(self.classes_))
 
 
+@dataclass(eq=False, repr=False)
 class MultilayerPerceptron(_Perceptron):
     """The neural network of the QML benchmark suite, which takes features as they come.
 
@@ -231,26 +222,15 @@ class MultilayerPerceptron(_Perceptron):
     Attributes are those of :class:`MatchedNeuralNetwork`.
     """
 
-    def __init__(
-        self,
-        hidden_layer_sizes: tuple[int, ...] = (100,),
-        alpha: float = 1e-4,
-        *,
-        learning_rate: float = 1e-3,
-        max_iter: int = 3000,
-        batch_size: int = 32,
-        activation: Activation = "relu",
-        scale: bool = False,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.hidden_layer_sizes = hidden_layer_sizes
-        self.alpha = alpha
-        self.learning_rate = learning_rate
-        self.max_iter = max_iter
-        self.batch_size = batch_size
-        self.activation = activation
-        self.scale = scale
-        self.random_state = random_state
+    hidden_layer_sizes: tuple[int, ...] = (100,)
+    alpha: float = 1e-4
+    _: KW_ONLY
+    learning_rate: float = 1e-3
+    max_iter: int = 3000
+    batch_size: int = 32
+    activation: Activation = "relu"
+    scale: bool = False
+    random_state: int | np.random.RandomState | None = None
 
     def _check_settings(self) -> None:
         super()._check_settings()
