@@ -67,7 +67,6 @@ class Workers:
                 loaded(description.name, data_dir=self.data_dir)
 
     def executor(self) -> "laboratory.Executor":
-        """New workers, to be closed by whoever asks for them."""
         from loky import cpu_count
 
         jobs, data_dir = self.jobs or cpu_count(), None if self.data_dir is None else str(self.data_dir)
@@ -286,7 +285,6 @@ def _fields(cell: Facts) -> Iterator[object]:
 
 
 def _print_scores(cells: Sequence[Facts]) -> None:
-    """Datasets down, models across."""
     texts = {(cell["dataset"], cell["model"]): _score_text(cell) for cell in cells}
     datasets, models = (dict.fromkeys(names) for names in zip(*texts, strict=True)) if texts else ((), ())
     show_rows(

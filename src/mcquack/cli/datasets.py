@@ -112,7 +112,6 @@ def listing(
 
 
 def _brief_facts(description: Description, available: Places) -> dict[str, Any]:
-    """What it takes to choose a dataset."""
     facts = description.facts()
     return {**{key: facts[key] for key in _BRIEF}, "where": available.status(description.sources)}
 

@@ -119,7 +119,6 @@ def _n_parameters(rival: Any) -> int:
 
 
 def _scores(model: Any, test: Part) -> list[str]:
-    """Accuracy, balanced accuracy and AUC as text."""
     from sklearn.metrics import accuracy_score, balanced_accuracy_score, euclidean_distances, roc_auc_score
     from sklearn.neighbors import NearestCentroid
 

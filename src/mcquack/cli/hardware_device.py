@@ -68,7 +68,6 @@ class OpenDevice:
 
     @property
     def how_to_go_on(self) -> str:
-        """What to tell whoever interrupts."""
         if self.keeps_jobs:
             return f"the same command, or mcquack hardware resume {self.store}, goes on"
         return f"{self.backend} keeps nothing, and the same command begins anew"
@@ -223,7 +222,6 @@ def rows_of(
 
 
 def _first(table: Table, n_rows: int | None) -> Table:
-    """So many rows, readable or not."""
     if n_rows is None:
         return table
     numbers = np.sort([*table.rows, *(problem.row for problem in table.bad_rows)])[:n_rows]

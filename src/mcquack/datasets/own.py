@@ -48,18 +48,12 @@ def load_csv(path: str | Path, *, target: str, **options: Unpack[TableOptions]) 
 
     Parameters
     ----------
-    path : path
-        The file; it is gzipped if its name ends in .gz.
-    target : str
-        The column with the labels.
-    validation, test : float
-        Shares of the rows for these parts, drawn from each class.
-    seed : int
-        Which rows are drawn.
-    name : str, optional
-        What the dataset is called, by default as the file.
-    missing, missing_target, numeric, categorical, ignore
-        What is made of the cells; see ``ColumnOptions``.
+    path : The file; it is gzipped if its name ends in .gz.
+    target : The column with the labels.
+    validation, test : Shares of the rows for these parts, drawn from each class.
+    seed : Which rows are drawn.
+    name : What the dataset is called, by default as the file.
+    missing, missing_target, numeric, categorical, ignore : What is made of the cells; see ``ColumnOptions``.
 
     Returns
     -------
@@ -84,8 +78,6 @@ def load_csv(path: str | Path, *, target: str, **options: Unpack[TableOptions]) 
 def load_parquet(path: str | Path, *, target: str, **options: Unpack[TableOptions]) -> Dataset:
     """A Parquet file as a dataset; parameters and result are those of ``load_csv``.
 
-    Examples
-    --------
     >>> import tempfile
     >>> import pyarrow as pa
     >>> import pyarrow.parquet as pq
@@ -104,8 +96,6 @@ def from_frame(frame: object, *, target: Hashable, **options: Unpack[TableOption
     The other parameters and the result are those of ``load_csv``. Where a message names a row, it is the position in
     the frame, counted from 0. An index is no feature.
 
-    Examples
-    --------
     >>> import pyarrow as pa
     >>> from mcquack import datasets
     >>> frame = pa.table({"legs": [4, 2, 4, 2], "kind": ["dog", "bird", "cat", "bird"]})
@@ -213,21 +203,14 @@ def from_arrays(
 
     Parameters
     ----------
-    X : array, nested list or DataFrame of numbers
-        A row for each sample, or pictures as (samples, height, width).
-    y : array or list
-        A label for each sample: whole numbers or text.
-    validation, test : float
-        Shares of the samples for these parts, drawn from each class. A part for which there are too few samples is
-        None: every class keeps one sample to train on.
-    seed : int
-        Which samples are drawn.
-    name : str
-        What the dataset is called, "arrays" by default.
-    feature_names, class_names : sequence of str, optional
-        What the columns and, in sorted order, the labels are called.
-    image_shape : (height, width), optional
-        Where each row of X is a picture.
+    X : array, nested list or DataFrame of numbers. A row for each sample, or pictures as (samples, height, width).
+    y : array or list. A label for each sample: whole numbers or text.
+    validation, test : Shares of the samples for these parts, drawn from each class. A part for which there are too few
+        samples is None: every class keeps one sample to train on.
+    seed : Which samples are drawn.
+    name : What the dataset is called, "arrays" by default.
+    feature_names, class_names : What the columns and, in sorted order, the labels are called.
+    image_shape : (height, width), optional. Where each row of X is a picture.
 
     Returns
     -------
@@ -262,15 +245,9 @@ def from_parts(
 
     Parameters
     ----------
-    train, validation, test : (X, y)
-        Pairs of samples and labels, as ``from_arrays`` takes them; their arrays are copied.
-    name, feature_names, class_names, image_shape
-        As in ``from_arrays``.
-
-    Returns
-    -------
-    Dataset
-        With the parts that were given.
+    train, validation, test : (X, y). Pairs of samples and labels, as ``from_arrays`` takes them; their arrays are
+        copied.
+    name, feature_names, class_names, image_shape : As in ``from_arrays``.
 
     Examples
     --------

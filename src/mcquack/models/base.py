@@ -223,7 +223,6 @@ class CircuitClassifier(ClassifierMixin, Archived):
         return engine_of(self.engine, self.feature_map_.n_qubits).on(self.feature_map_, seed=self._seed)
 
     def _keep_prepared(self, prepared: Prepared) -> None:
-        """What was settled becomes part of the fitted estimator."""
         self.n_features_in_ = prepared.n_features
         if prepared.feature_names is not None:
             self.feature_names_in_ = prepared.feature_names

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from mcquack.models.archive import plain_settings
 from mcquack.models.catalog import Entry
 from mcquack.models.tables import encoder_of
 
@@ -14,12 +13,12 @@ def model_facts(model: Any, *, path: object = "the model") -> Facts:
 
     What a kind of model does not have is None; ``path`` is what the facts and error messages call it.
 
-    Examples
-    --------
     >>> from mcquack.models import NystroemSVM
     >>> model_facts(NystroemSVM().fit([[0.0], [1.0]], ["a", "b"]))["classes"]
     ['a', 'b']
     """
+    from mcquack.models.archive import plain_settings  # not above: scikit-learn would delay every --help
+
     circuit, history = getattr(model, "feature_map_", None), getattr(model, "history_", [])
     best: Any = getattr(model, "best_epochs_", getattr(model, "best_epoch_", None))
     return {
@@ -41,8 +40,6 @@ def model_facts(model: Any, *, path: object = "the model") -> Facts:
 def entry_facts(entry: Entry, *, with_settings: bool = True) -> Facts:
     """What the catalogue knows about a model; settings and search spaces take an import of its class.
 
-    Examples
-    --------
     >>> from mcquack.models import catalog
     >>> entry_facts(catalog.entry("svc"))["n_settings"]
     {'real-world': 16, 'qml': 16}

@@ -181,7 +181,6 @@ class VariationalClassifier(CircuitClassifier):
 
     @property
     def n_parameters_(self) -> int:
-        """Weights and biases of all circuits."""
         check_is_fitted(self, "weights_")
         return int(self.weights_.size + self.bias_.size)
 

@@ -57,7 +57,6 @@ class DataFile:
 
     @property
     def path(self) -> str:
-        """Folder and name in one."""
         return str(PurePosixPath(self.folder) / self.name)
 
     @property
@@ -108,7 +107,6 @@ class Source:
         return f"from {file.url}" + ("" if lacking is None else f", once you {lacking.how_to_install}")
 
     def file_facts(self) -> list[dict[str, Any]]:
-        """What is known of each file, as JSON takes it."""
         facts = ("name", "folder", "checksum", "n_bytes", "url")
         return [{**{fact: getattr(file, fact) for fact in facts}, "way": self.way_to(file)} for file in self.files]
 

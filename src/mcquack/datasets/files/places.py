@@ -28,7 +28,6 @@ class Found:
     place: Place
 
     def read(self) -> Any:
-        """What the source's reader makes of the files."""
         try:
             return self.source.read(*self.paths)
         except DataFileError as error:

@@ -53,7 +53,6 @@ class Column:
     fill: float | None = None
 
     def cells(self, table: Table) -> Cells:
-        """The numbers of this column in a table."""
         return column_cells(table, self.name, kind=self.kind, categories=self.categories)
 
     def reasons(self, table: Table, *, cells: Cells, unusable: NDArray[np.bool_]) -> Iterator[tuple[int, str]]:

@@ -56,7 +56,6 @@ class CentroidKernelClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
     @property
     def n_parameters_(self) -> int:
-        """Features of the centroids, M·d."""
         return self.centroids_.size
 
     def _check_settings(self) -> None:

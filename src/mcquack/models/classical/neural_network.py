@@ -40,7 +40,6 @@ def matched_layers(n_features: int, n_outputs: int, target: int) -> tuple[int, i
         narrowest = 1
 
     def least(first: int) -> tuple[int, int]:
-        """The narrowest second layer that reaches the target with this first one."""
         return first, max(narrowest, -((o + (d + 1) * first - target) // (first + 1 + o)))
 
     pairs = map(least, range(narrowest, max(narrowest, -(-target // (d + 1))) + 1))
@@ -79,12 +78,10 @@ class _Perceptron(ClassicalClassifier):
 
     @property
     def hidden_layer_sizes_(self) -> tuple[int, ...]:
-        """Width of each hidden layer."""
         return tuple(len(bias) for bias in self.biases_[:-1])
 
     @property
     def n_iter_(self) -> int:
-        """How many epochs were run."""
         return len(self.history_)
 
     def _check_settings(self) -> None:

@@ -48,7 +48,6 @@ class SupportVectorClassifier(ClassicalClassifier):
 
     @property
     def n_parameters_(self) -> int:
-        """Number of dual coefficients."""
         return self.dual_coef_.size
 
     def _check_settings(self) -> None:
@@ -85,7 +84,6 @@ class SupportVectorClassifier(ClassicalClassifier):
         return sums
 
     def _votes(self, later_wins: NDArray[np.bool_]) -> FloatArray:
-        """How many pairs each class wins (N, M)."""
         return (self._summed(np.where(later_wins, 1.0, -1.0)) + len(self.classes_) - 1) / 2
 
     def _scores(self, X: FloatArray) -> FloatArray:
