@@ -50,10 +50,7 @@ class Workers:
             raise typer.BadParameter("a cluster at an address has its own number of workers.", param_hint="--jobs")
 
     def fetch_missing(self, cells: "Iterable[Cell]") -> None:
-        """Downloads once what all workers on this machine would ask for at the same time, and refuses what nobody has.
-
-        Else every task on such a dataset would fail by itself.
-        """
+        """Downloads once what all workers here would ask for at the same time, and refuses what nobody has."""
         from mcquack.bench.samples import describe
 
         if self.dask not in (None, "local"):
@@ -170,7 +167,6 @@ def _run_to_the_end(
     suite: Mapping[str, Any],
     retry_failed: bool = False,
 ) -> None:
-    """Runs what the store lacks and shows it; leaves by the exit code that tells how it ended."""
     progress = Progress.before(cells)
     n_datasets, n_models = (len(set(names)) for names in zip(*progress.cells, strict=True))
     tell(
@@ -324,15 +320,8 @@ def suites(as_json: Json = False) -> None:
 
 
 def _suite_facts(suite: "laboratory.Suite") -> Facts:
-    return {
-        "name": suite.name,
-        "title": suite.title,
-        "datasets": list(suite.datasets),
-        "models": list(suite.models),
-        "search": suite.search,
-        "seeds": suite.seeds,
-        "most_tasks": Progress.before(suite.cells()).n_most,
-    }
+    told = ("name", "title", "datasets", "models", "search", "seeds")
+    return {**{name: getattr(suite, name) for name in told}, "most_tasks": Progress.before(suite.cells()).n_most}
 
 
 def _print_suites(found: Sequence[Facts]) -> None:

@@ -324,7 +324,6 @@ def _failed(wanted: Sequence[Description], available: Places) -> list[str]:
 
 
 def _fetched(description: Description, available: Places) -> str:
-    """Where the files are now, and how they came there."""
     before = available.status(description.sources)
     if before == "built in":
         return "built in, needs no files"

@@ -77,7 +77,6 @@ def demo(
 
 
 def _write_digits(out: Path, *, seed: int) -> None:
-    """Writes the digits of scikit-learn as two tables, the second to test on."""
     from sklearn.datasets import load_digits
     from sklearn.model_selection import train_test_split
 
@@ -92,7 +91,6 @@ def _write_digits(out: Path, *, seed: int) -> None:
 
 
 def _add_rivals(table: RichTable, train: Part, test: Part, *, seed: int) -> None:
-    """Adds a row for each of scikit-learn's classifiers that are as simple to use."""
     from sklearn.neighbors import NearestCentroid
     from sklearn.neural_network import MLPClassifier
     from sklearn.preprocessing import MinMaxScaler
@@ -113,7 +111,6 @@ def _add_rivals(table: RichTable, train: Part, test: Part, *, seed: int) -> None
 
 
 def _n_parameters(rival: Any) -> int:
-    """How many numbers the fitted rival keeps."""
     learned = ("centroids_", "support_vectors_", "dual_coef_", "intercept_", "coefs_", "intercepts_")
     return sum(sum(map(np.size, getattr(rival, name))) for name in learned if hasattr(rival, name))
 

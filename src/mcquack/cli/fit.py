@@ -142,7 +142,6 @@ def _named_dataset(name: str, *, validation: float, seed: int, data_dir: Path | 
 
 
 def _resumable_model(path: Path, dataset: Dataset, *, epochs: int | None) -> "McQuackClassifier":
-    """The model whose training was interrupted, if this is the table that it was trained on."""
     from mcquack.models import McQuackClassifier
 
     model = McQuackClassifier.load(path)
@@ -178,7 +177,6 @@ def _trained_until_interrupted(model: "McQuackClassifier", dataset: Dataset, *, 
 
 
 def _show_scores(model: "McQuackClassifier", dataset: Dataset) -> None:
-    """Prints accuracy, balanced accuracy and the recall of each class, on each part of the dataset."""
     from sklearn.metrics import accuracy_score, recall_score
 
     table = RichTable(caption=f"{model.n_parameters_:,} parameters, {model.n_iter_} epochs")

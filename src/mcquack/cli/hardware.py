@@ -18,7 +18,6 @@ from mcquack.cli.console import check_can_write, check_picture, described, shown
 from mcquack.cli.datasets import DataDir
 from mcquack.cli.fit import description, training_data
 from mcquack.cli.hardware_device import OpenDevice, goes_on_later, kernel_model, rows_of, tell_all
-from mcquack.datasets.own import ColumnOptions
 from mcquack.errors import InvalidInputError, MissingDependencyError, StoreBusyError
 from mcquack.models.tables import labels_csv, table_extra, table_reading
 
@@ -330,8 +329,7 @@ def train(
     check_can_write(out, overwrite=force, inputs=[Path(data), *([model] if model else [])], regular=True)
     seed, shots = device.seed, device.shots
     if model is None:
-        columns = ColumnOptions(missing="error", missing_target="drop", numeric=(), categorical=(), ignore=())
-        dataset = training_data(data, target=target, validation=0, seed=seed, data_dir=data_dir, columns=columns)
+        dataset = training_data(data, target=target, validation=0, seed=seed, data_dir=data_dir)
         tell(description(dataset))
         tell_problems(table_reading(dataset).left_out, consequence="could not be used")
         (X, y), extra = dataset.train, table_extra(dataset)

@@ -187,7 +187,6 @@ def rows_of(
     model: Path,
     data_dir: Path | None,
     part: Literal["train", "test"] = "test",
-    target: str | None = None,
     n_rows: int | None = None,
 ) -> tuple[EncodedTable, Any]:
     """The rows of a table or of this part of a dataset that the model can take, or the first so many, and their labels.
@@ -204,8 +203,6 @@ def rows_of(
             raise InvalidInputError(f"{model} takes {expected} features, and the samples of {data} have {n_features}.")
         return table, labels
     encoder, read = encoder_of(classifier, path=model), _first(read_table(data), n_rows)
-    if target not in (None, encoder.target):
-        raise typer.BadParameter(f"the labels of {model} are in {encoder.target!r}.", param_hint="--target")
     if part == "train":
         labelled = encoder.labelled(read)
         tell_problems(labelled.problems, consequence="could not be used")

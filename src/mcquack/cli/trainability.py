@@ -152,7 +152,6 @@ class StudyProgress(Progress):
 
 
 def _tell_size(design: "Design", path: Path, *, jobs: int | None) -> None:
-    """Prints how many tasks there are, how many of them are done, and how long they should take."""
     from joblib import cpu_count
 
     from mcquack.bench.store import Store

@@ -144,13 +144,11 @@ def table_dataset(
         samples = encoder.labelled(table)
     dropped = set(samples.incomplete_rows) if missing == "drop" else set()
     left_out = tuple(problem for problem in samples.problems if problem.row not in dropped)
-    parts = {part: Part(samples.X[mask], samples.y[mask]) for part, mask in masks.items() if mask.any()}
+    parts: dict[str, Any] = {name: Part(samples.X[mask], samples.y[mask]) for name, mask in masks.items() if mask.any()}
     labels = np.unique(samples.y).tolist()
     return Dataset(
         name=table.source if name is None else name,
-        train=parts["train"],
-        validation=parts.get("validation"),
-        test=parts.get("test"),
+        **parts,
         labels=tuple(labels),
         class_names=tuple(map(str, labels)),
         feature_names=encoder.feature_names,
@@ -432,12 +430,10 @@ def _dataset(
     usual = [f"x{index}" for index in range(n_features)] if shape is None else pixel_names(shape)
     # Pixels that are bytes in one part and floats in another are floats in all.
     dtype = np.result_type(*(samples.X for samples in parts.values()))
-    arrays = {part: Part(samples.X.astype(dtype, copy=False), samples.y) for part, samples in parts.items()}
+    arrays: dict[str, Any] = {part: Part(each.X.astype(dtype, copy=False), each.y) for part, each in parts.items()}
     return Dataset(
         name=name,
-        train=arrays["train"],
-        validation=arrays.get("validation"),
-        test=arrays.get("test"),
+        **arrays,
         labels=tuple(labels),
         class_names=_names("class_names", class_names, otherwise=[str(label) for label in labels]),
         feature_names=_names("feature_names", feature_names, otherwise=train.feature_names or usual),

@@ -82,10 +82,7 @@ def open_sampler(
 
 
 class NamedSampler:
-    """A sampler that is opened by its name when it is first asked, as only then the size of the circuits is known.
-
-    All arguments but the name are those of :func:`open_sampler`.
-    """
+    """A sampler that ``open_sampler`` opens by its name when first asked, as only then the circuits are known."""
 
     def __init__(self, name: str, **arguments: Any) -> None:
         require(isinstance(name, str), "name", "the name of a simulator or a device", name)

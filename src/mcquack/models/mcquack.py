@@ -398,10 +398,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         return self._measured(X).kernel
 
     def decision_function(self, X: ArrayLike) -> FloatArray:
-        """The class scores S (N, M), fidelities if k = 1; for two classes, as scikit-learn wants it, one number.
-
-        This number is (S₁ - S₀) / (S₁ + S₀).
-        """
+        """The class scores S (N, M), fidelities if k = 1; for two classes the number (S₁ - S₀) / (S₁ + S₀)."""
         measured = self._measured(X)
         if len(self.classes_) > 2:
             return class_scores(measured.kernel, len(self.classes_), class_score=self._class_score)
@@ -463,10 +460,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     def save(
         self, path: str | os.PathLike[str], *, resumable: bool = False, extra: dict[str, Any] | None = None
     ) -> None:
-        """Writes the model to a file that can be loaded without running code.
-
-        ``resumable`` adds what training needs to go on; ``extra`` is any JSON object, to be found in ``extra_``.
-        """
+        """Saves as all models do; ``resumable`` adds what training needs to go on, ``extra`` is any JSON object."""
         check_is_fitted(self, "centroids_")
         if resumable and not hasattr(self, "training_state_"):
             raise InvalidInputError(

@@ -69,10 +69,7 @@ class Column:
             yield position, f"column {self.name!r}: {texts[position].as_py()!r} {wanted}"
 
     def with_categories(self, table: Table, *, training: Table | None = None) -> "Column":
-        """The column with the sorted categories that the table has, if it is one of categories.
-
-        Those of the rows to train on come first: a row that is held out must not change the numbers of the others.
-        """
+        """The column with its sorted categories, those to train on first: held-out rows change no numbers of others."""
         if self.kind != "category":
             return self
         texts = self._distinct_texts(table)

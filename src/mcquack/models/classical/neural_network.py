@@ -26,11 +26,7 @@ def perceptron_parameters(n_features: int, n_outputs: int, hidden: tuple[int, in
 
 
 def matched_layers(n_features: int, n_outputs: int, target: int) -> tuple[int, int]:
-    """Widths with which the number of parameters is least, but not below the target.
-
-    No layer is narrower than the outputs (or than two) if the network with both layers that narrow keeps within the
-    target. Of pairs with the same count the most balanced is taken, and then the one with the wider first layer.
-    """
+    """The widths that :class:`MatchedNeuralNetwork` describes; of equally balanced pairs the one with a wider first."""
     d, o, target = (
         required_count(name, value)
         for name, value in (("n_features", n_features), ("n_outputs", n_outputs), ("target", target))
@@ -248,5 +244,4 @@ class MultilayerPerceptron(_Perceptron):
 
 
 def _n_outputs(n_classes: int) -> int:
-    """A logistic function needs one output for two classes."""
-    return 1 if n_classes == 2 else n_classes
+    return 1 if n_classes == 2 else n_classes  # a logistic function needs one output for two
