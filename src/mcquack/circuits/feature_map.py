@@ -27,19 +27,14 @@ class FeatureMap:
 
     Parameters
     ----------
-    n_qubits
-        The number n of qubits.
-    n_features
-        The number d of features of a sample.
-    n_layers
-        The number L of layers; ``with_repetitions`` chooses it such that every feature is encoded.
-    final_entangler
-        Whether there is a ring after the last rotations. Devices do without it, as it changes no fidelity.
-    features_per_gate
-        1 is McQuack: gate (l, q) encodes feature (l·n + q) mod d in all three angles. 3 is its predecessor Quack, where
-        the three angles take successive features.
-    entangler
-        "ring" is the one of the paper, CNOT q → q+1 mod n in ascending order. A single qubit has none.
+    n_qubits : The number n of qubits.
+    n_features : The number d of features of a sample.
+    n_layers : The number L of layers; ``with_repetitions`` chooses it such that every feature is encoded.
+    final_entangler : Whether there is a ring after the last rotations. Devices do without it, as it changes no
+        fidelity.
+    features_per_gate : 1 is McQuack: gate (l, q) encodes feature (l·n + q) mod d in all three angles. 3 is its
+        predecessor Quack, where the three angles take successive features.
+    entangler : "ring" is the one of the paper, CNOT q → q+1 mod n in ascending order. A single qubit has none.
 
     Examples
     --------

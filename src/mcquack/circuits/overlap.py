@@ -22,10 +22,8 @@ class OverlapCircuits:
 
     Parameters
     ----------
-    samples
-        Angles (N, L, n, 3), as ``FeatureMap.angles`` gives them.
-    centroids
-        Angles (M, L, n, 3) of the same circuit.
+    samples : Angles (N, L, n, 3), as ``FeatureMap.angles`` gives them.
+    centroids : Angles (M, L, n, 3) of the same circuit.
 
     Examples
     --------
@@ -68,7 +66,6 @@ class OverlapCircuits:
 
     @property
     def n_qubits(self) -> int:
-        """The number of qubits of each circuit."""
         return int(self.samples.shape[2])
 
     @property
@@ -90,7 +87,6 @@ class OverlapCircuits:
         return found.hexdigest()[:16]
 
     def __getitem__(self, rows: Any) -> Self:
-        """The circuits of some of the samples with all centroids."""
         return replace(self, samples=self.samples[rows])
 
 

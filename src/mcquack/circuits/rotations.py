@@ -26,7 +26,6 @@ def angle_slopes(angles: FloatArray, by_entries: ComplexArray) -> FloatArray:
 
 
 def _with_phases(angles: FloatArray, cosine: FloatArray, sine: FloatArray) -> ComplexArray:
-    """The phases of Rot around the entries of RY."""
     phi, omega = angles[..., 0], angles[..., 2]
     outer, inner = np.exp(0.5j * (phi + omega)), np.exp(0.5j * (phi - omega))
     # Row by row whatever the layout of the angles: compiled code would be made anew, and slower, for any other.

@@ -17,7 +17,7 @@ from mcquack import bench as laboratory  # what runs a benchmark loads on first 
 from mcquack.bench.progress import Facts, Progress, store_facts
 from mcquack.cli import console as exit_codes
 from mcquack.cli.bench_progress import counted, metric_name, shown
-from mcquack.cli.console import Json, check_can_write, plain_console, show_rows, tab_separated, tell
+from mcquack.cli.console import Json, check_can_write, described, plain_console, show_rows, tab_separated, tell
 from mcquack.cli.datasets import DataDir, loaded
 from mcquack.datasets.files import places
 
@@ -25,32 +25,6 @@ if TYPE_CHECKING:
     from mcquack.bench.plan import Cell
 
 StoreFile = Annotated[Path, typer.Argument(help="A store that mcquack bench run has written.", metavar="STORE")]
-Models = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="Only these, by name and separated by commas (may be repeated). Also module:Class of any classifier.",
-        show_default="those of the suite",
-    ),
-]
-Datasets = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="Only these, by names or patterns as 'mnist*', separated by commas (may be repeated).",
-        show_default="those of the suite",
-    ),
-]
-Jobs = Annotated[
-    int | None,
-    typer.Option(min=1, help="Tasks that run at once, each on one core.", show_default="one for each core"),
-]
-Dask = Annotated[
-    str | None,
-    typer.Option(
-        help="Run on a Dask cluster: the address of its scheduler, or local to start one here.",
-        metavar="ADDRESS|local",
-        show_default=False,
-    ),
-]
 
 _SHOWN_FAILURES = 10
 _COLUMNS = ("dataset", "model", "n_done", "n_failed", "n_seeds_done", "n_seeds")
@@ -76,10 +50,7 @@ class Workers:
             raise typer.BadParameter("a cluster at an address has its own number of workers.", param_hint="--jobs")
 
     def fetch_missing(self, cells: "Iterable[Cell]") -> None:
-        """Downloads once what all workers on this machine would ask for at the same time, and refuses what nobody has.
-
-        Else every task on such a dataset would fail by itself.
-        """
+        """Downloads once what all workers here would ask for at the same time, and refuses what nobody has."""
         from mcquack.bench.samples import describe
 
         if self.dask not in (None, "local"):
@@ -93,7 +64,6 @@ class Workers:
                 loaded(description.name, data_dir=self.data_dir)
 
     def executor(self) -> "laboratory.Executor":
-        """New workers, to be closed by whoever asks for them."""
         from loky import cpu_count
 
         jobs, data_dir = self.jobs or cpu_count(), None if self.data_dir is None else str(self.data_dir)
@@ -102,32 +72,19 @@ class Workers:
         return laboratory.DaskExecutor(self.dask, jobs=jobs, data_dir=data_dir)
 
 
+@described("bench")
 def run(
     context: typer.Context,
-    suite: Annotated[
-        str, typer.Argument(help="qml, real-world, hardware-twin, or a TOML file of yours.", metavar="SUITE")
-    ],
-    models: Models = None,
-    datasets: Datasets = None,
-    search: Annotated[
-        str | None,
-        typer.Option(
-            help="How settings are chosen: among all, among K at random, by K trials of Optuna, or not at all.",
-            metavar="grid|random:K|optuna:K|none",
-            show_default="as the suite says",
-        ),
-    ] = None,
-    seeds: Annotated[
-        int | None,
-        typer.Option(min=1, help="How often the chosen settings are scored.", show_default="as the suite says"),
-    ] = None,
-    jobs: Jobs = None,
-    dask: Dask = None,
-    store: Annotated[
-        Path | None, typer.Option(help="The file for the results.", show_default="SUITE.sqlite in this folder")
-    ] = None,
+    suite: str,
+    models: list[str] | None = None,
+    datasets: list[str] | None = None,
+    search: str | None = None,
+    seeds: int | None = None,
+    jobs: int | None = None,
+    dask: str | None = None,
+    store: Path | None = None,
     data_dir: DataDir = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell how much there is to do.")] = False,
+    dry_run: bool = False,
 ) -> None:
     """Choose the settings of each model on each dataset, then score them on the test part, once for each seed.
 
@@ -163,16 +120,15 @@ def _tell_size(suite: "laboratory.Suite", path: Path) -> None:
         typer.echo(f"{path} has {counted(counts.done, 'task')} done, {counts.failed:,} failed.")
 
 
+@described("bench")
 def retry(
     context: typer.Context,
     store: StoreFile,
-    failed: Annotated[
-        bool, typer.Option("--failed", help="The tasks that failed; nothing else can be retried.")
-    ] = False,
-    models: Models = None,
-    datasets: Datasets = None,
-    jobs: Jobs = None,
-    dask: Dask = None,
+    failed: bool = False,
+    models: list[str] | None = None,
+    datasets: list[str] | None = None,
+    jobs: int | None = None,
+    dask: str | None = None,
     data_dir: DataDir = None,
 ) -> None:
     """Run the tasks that failed once more, and then what follows from them, as the last run that had them asked for.
@@ -211,7 +167,6 @@ def _run_to_the_end(
     suite: Mapping[str, Any],
     retry_failed: bool = False,
 ) -> None:
-    """Runs what the store lacks and shows it; leaves by the exit code that tells how it ended."""
     progress = Progress.before(cells)
     n_datasets, n_models = (len(set(names)) for names in zip(*progress.cells, strict=True))
     tell(
@@ -252,11 +207,12 @@ def _tell_result(progress: Progress, path: Path) -> None:
         raise typer.Exit(exit_codes.SOME_TASKS_FAILED)
 
 
+@described("bench")
 def export(
     store: StoreFile,
-    parquet: Annotated[Path | None, typer.Option(help="The Parquet file to write.", show_default=False)] = None,
-    csv: Annotated[Path | None, typer.Option(help="The CSV to write.", show_default=False)] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
+    parquet: Path | None = None,
+    csv: Path | None = None,
+    force: bool = False,
 ) -> None:
     """Write one line for each task: dataset, model, settings, seed, all scores, seconds, versions, or its error.
 
@@ -325,7 +281,6 @@ def _fields(cell: Facts) -> Iterator[object]:
 
 
 def _print_scores(cells: Sequence[Facts]) -> None:
-    """Datasets down, models across."""
     texts = {(cell["dataset"], cell["model"]): _score_text(cell) for cell in cells}
     datasets, models = (dict.fromkeys(names) for names in zip(*texts, strict=True)) if texts else ((), ())
     show_rows(
@@ -365,15 +320,8 @@ def suites(as_json: Json = False) -> None:
 
 
 def _suite_facts(suite: "laboratory.Suite") -> Facts:
-    return {
-        "name": suite.name,
-        "title": suite.title,
-        "datasets": list(suite.datasets),
-        "models": list(suite.models),
-        "search": suite.search,
-        "seeds": suite.seeds,
-        "most_tasks": Progress.before(suite.cells()).n_most,
-    }
+    told = ("name", "title", "datasets", "models", "search", "seeds")
+    return {**{name: getattr(suite, name) for name in told}, "most_tasks": Progress.before(suite.cells()).n_most}
 
 
 def _print_suites(found: Sequence[Facts]) -> None:

@@ -1,10 +1,15 @@
-"""What all verbs share: exit codes, notes on stderr, progress, tables for people and programs, and safe files."""
+"""What all verbs share: options, exit codes, notes on stderr, progress, tables for people and programs, safe files."""
 
 import errno
+import inspect
 import io
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import is_dataclass
+from functools import wraps
+from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -28,10 +33,50 @@ INTERRUPTED = 130  # as a shell reports SIGINT
 Epochs = Iterable[Mapping[str, Any]]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 
+_OPTIONS = tomllib.loads(files("mcquack.cli").joinpath("options.toml").read_text(encoding="utf-8"))
 _SHOWN_PROBLEMS = 10
 _PLAIN_LINES = 10
 _PICTURE_FORMATS = (".png", ".pdf", ".svg")
 _DOTS_PER_INCH = 160
+
+
+def described(group: str, **defaults: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Makes a verb of typer of a plain function: what ``options.toml`` says of its arguments is their help.
+
+    In the place of an argument that is a dataclass come options for its fields, with these defaults.
+    """
+
+    def decorated(verb: Callable[..., None]) -> Callable[..., None]:
+        own = inspect.signature(verb).parameters
+        whole: dict[str, Any] = {name: each.annotation for name, each in own.items() if is_dataclass(each.annotation)}
+        fields = {name: inspect.signature(kind).parameters for name, kind in whole.items()}
+        told = {**_OPTIONS[group].get("all", {}), **_OPTIONS[group].get(verb.__name__, {})}
+        parameters = []
+        for name, parameter in own.items():
+            for each in fields.get(name, {name: parameter}).values():
+                default = defaults.get(each.name, each.default)
+                if each.name in told:
+                    default = _option(each, ... if default is each.empty else default, **told[each.name])
+                parameters.append(each.replace(kind=each.KEYWORD_ONLY, default=default))
+
+        @wraps(verb)
+        def with_options(**arguments: Any) -> None:
+            for name, kind in whole.items():
+                arguments[name] = kind(**{field: arguments.pop(field) for field in fields[name]})
+            verb(**arguments)
+
+        # What typer reads.
+        with_options.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        with_options.__annotations__ = {each.name: each.annotation for each in parameters}
+        return with_options
+
+    return decorated
+
+
+def _option(parameter: inspect.Parameter, default: Any, *, is_argument: bool = False, **told: Any) -> Any:
+    # A flag is there or not, without a second name for its absence.
+    flags = [f"--{parameter.name.replace('_', '-')}"] if parameter.annotation is bool else []
+    return (typer.Argument if is_argument else typer.Option)(default, *told.pop("names", flags), **told)
 
 
 # Notes go to stderr, so that stdout stays for results.

@@ -22,6 +22,7 @@ from mcquack.cli.console import (
     bare_table,
     check_can_write,
     check_picture,
+    described,
     plain_console,
     tab_separated,
     tell,
@@ -86,13 +87,10 @@ _LARGE_FAMILY = 5  # members that need a line each; more would bury the rest of 
 
 
 @app.command("list")
+@described("datasets")
 def listing(
-    suite: Annotated[
-        str | None, typer.Option(help="Only this suite: qml, real-world or extra.", show_default="all")
-    ] = None,
-    family: Annotated[
-        str | None, typer.Option(help="Only this family, such as mnist or two_curves.", show_default="all")
-    ] = None,
+    suite: str | None = None,
+    family: str | None = None,
     data_dir: DataDir = None,
     as_json: Json = False,
 ) -> None:
@@ -114,7 +112,6 @@ def listing(
 
 
 def _brief_facts(description: Description, available: Places) -> dict[str, Any]:
-    """What it takes to choose a dataset."""
     facts = description.facts()
     return {**{key: facts[key] for key in _BRIEF}, "where": available.status(description.sources)}
 
@@ -276,15 +273,14 @@ def _source_lines(sources: Sequence[Facts]) -> Iterator[str]:
 
 
 @app.command()
+@described("datasets")
 def fetch(
     names: Annotated[
         list[str] | None,
         typer.Argument(help="The datasets, by name.", autocompletion=completions, show_default=False),
     ] = None,
-    suite: Annotated[
-        str | None, typer.Option(help="All of this suite: qml, real-world or extra.", show_default=False)
-    ] = None,
-    every: Annotated[bool, typer.Option("--all", help="All datasets that there are.")] = False,
+    suite: str | None = None,
+    every: bool = False,
     data_dir: DataDir = None,
 ) -> None:
     """Fetch the files of datasets, so that they can be used without internet from then on.
@@ -328,7 +324,6 @@ def _failed(wanted: Sequence[Description], available: Places) -> list[str]:
 
 
 def _fetched(description: Description, available: Places) -> str:
-    """Where the files are now, and how they came there."""
     before = available.status(description.sources)
     if before == "built in":
         return "built in, needs no files"
@@ -343,23 +338,16 @@ def _fetched(description: Description, available: Places) -> str:
 
 
 @app.command()
+@described("datasets")
 def export(
     name: Name,
-    out: Annotated[Path, typer.Option(help="The folder to write to; it is made if it does not exist.")],
-    format: Annotated[
-        Format, typer.Option(help="A table for each part (csv, parquet), or all arrays in one file (npz).")
-    ] = "csv",
+    out: Path,
+    format: Format = "csv",
     seed: Seed = 0,
-    sizes: Annotated[
-        str | None,
-        typer.Option(help="Samples in each part, such as 1000,400,400.", show_default="as mcquack datasets show tells"),
-    ] = None,
-    scale: Annotated[
-        Literal["none", "min-max", "standard"],
-        typer.Option(help="Scale every feature as in the training part: to [0, 1], or to mean 0 and variance 1."),
-    ] = "none",
+    sizes: str | None = None,
+    scale: Literal["none", "min-max", "standard"] = "none",
     data_dir: DataDir = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the files of an earlier export.")] = False,
+    force: bool = False,
 ) -> None:
     """Write a dataset to a folder: one table for each part, and about.json with its seed, classes, source and licence.
 
@@ -400,12 +388,13 @@ def _check_folder(out: Path, files: Sequence[str], *, overwrite: bool) -> None:
 
 
 @app.command()
+@described("datasets")
 def plot(
     name: Name,
-    out: Annotated[Path, typer.Option(help="The picture to write: .png, .pdf or .svg.")],
+    out: Path,
     seed: Seed = 0,
     data_dir: DataDir = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the picture if it exists.")] = False,
+    force: bool = False,
 ) -> None:
     """Draw a dataset: the balance of its classes, its two principal components and, of pictures, some of each class.
 

@@ -6,14 +6,14 @@ import time
 import warnings
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import typer
 from rich.console import Console
 from rich.table import Table as RichTable
 
-from mcquack.cli.console import shown, tell, write_whole
+from mcquack.cli.console import described, shown, tell, write_whole
 from mcquack.datasets import Part, load_csv
 from mcquack.datasets.dataset import pixel_names
 from mcquack.datasets.table import read_table
@@ -28,10 +28,11 @@ _TEST_SHARE = 0.25
 _EMBEDDED_SAMPLES = 300  # more would only cover each other
 
 
+@described("mcquack")
 def demo(
-    out: Annotated[Path, typer.Option(help="The folder for figures, tables and the model.")] = Path("mcquack-demo"),
-    epochs: Annotated[int | None, typer.Option(min=1, help="At most this many epochs.", show_default="ours")] = None,
-    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Same seed, same result.")] = 0,
+    out: Path = Path("mcquack-demo"),
+    epochs: int | None = None,
+    seed: int = 0,
 ) -> None:
     """Train on handwritten digits, compare with classical classifiers and draw what was learned.
 
@@ -76,7 +77,6 @@ def demo(
 
 
 def _write_digits(out: Path, *, seed: int) -> None:
-    """Writes the digits of scikit-learn as two tables, the second to test on."""
     from sklearn.datasets import load_digits
     from sklearn.model_selection import train_test_split
 
@@ -91,7 +91,6 @@ def _write_digits(out: Path, *, seed: int) -> None:
 
 
 def _add_rivals(table: RichTable, train: Part, test: Part, *, seed: int) -> None:
-    """Adds a row for each of scikit-learn's classifiers that are as simple to use."""
     from sklearn.neighbors import NearestCentroid
     from sklearn.neural_network import MLPClassifier
     from sklearn.preprocessing import MinMaxScaler
@@ -112,13 +111,11 @@ def _add_rivals(table: RichTable, train: Part, test: Part, *, seed: int) -> None
 
 
 def _n_parameters(rival: Any) -> int:
-    """How many numbers the fitted rival keeps."""
     learned = ("centroids_", "support_vectors_", "dual_coef_", "intercept_", "coefs_", "intercepts_")
     return sum(sum(map(np.size, getattr(rival, name))) for name in learned if hasattr(rival, name))
 
 
 def _scores(model: Any, test: Part) -> list[str]:
-    """Accuracy, balanced accuracy and AUC as text."""
     from sklearn.metrics import accuracy_score, balanced_accuracy_score, euclidean_distances, roc_auc_score
     from sklearn.neighbors import NearestCentroid
 

@@ -3,14 +3,14 @@
 import time
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import typer
 from rich.table import Table as RichTable
 
 from mcquack.cli import console as exit_codes
-from mcquack.cli.console import check_can_write, plain_console, shown, tell, tell_problems
+from mcquack.cli.console import check_can_write, described, plain_console, shown, tell, tell_problems
 from mcquack.cli.datasets import DataDir, loaded
 from mcquack.datasets import ColumnOptions, Dataset, describe
 from mcquack.datasets.dataset import with_drawn_validation
@@ -28,65 +28,27 @@ _SHOWN_CLASSES = 30
 _SECONDS_BETWEEN_SAVES = 30.0
 
 
+@described("mcquack")
 def fit(
-    data: Annotated[
-        str,
-        typer.Argument(
-            help="The table to learn from: CSV (also .gz) with a header, or Parquet. Or the name of a dataset."
-        ),
-    ],
-    out: Annotated[Path, typer.Option(help="The model file to write.")],
-    target: Annotated[
-        str | None, typer.Option(help="The column with the labels; a table needs it.", show_default=False)
-    ] = None,
-    validation: Annotated[
-        float,
-        typer.Option(
-            min=0,
-            max=0.9,
-            help="Share of the rows kept back to stop in time and to score, unless the dataset comes with such a part.",
-        ),
-    ] = 0.2,
+    data: str,
+    out: Path,
+    target: str | None = None,
+    validation: float = 0.2,
     data_dir: DataDir = None,
-    preset: Annotated[
-        Literal["default", "paper", "qml", "device"],
-        typer.Option(
-            help="Hyperparameters: ours, those of the paper, of the QML benchmark suite, or of the paper's untrained "
-            "model for 124 qubits of a device."
-        ),
-    ] = "default",
-    epochs: Annotated[
-        int | None, typer.Option(min=0, help="At most this many epochs; 0 trains nothing.", show_default="preset")
-    ] = None,
-    qubits: Annotated[int | None, typer.Option(min=1, help="Number of qubits.", show_default="preset")] = None,
-    repetitions: Annotated[
-        int | None, typer.Option(min=1, help="How often the circuit encodes each feature.", show_default="preset")
-    ] = None,
-    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Same seed and data, same model.")] = 0,
-    missing: Annotated[
-        Literal["error", "mean", "median", "most_frequent", "drop"],
-        typer.Option(help="Missing values and infinities: refuse them, fill them, or drop their rows."),
-    ] = "error",
-    missing_target: Annotated[
-        Literal["drop", "error"], typer.Option(help="Rows without a label: leave them out, or refuse the table.")
-    ] = "drop",
-    numeric: Annotated[
-        list[str] | None, typer.Option(help="A column to take as numbers (may be repeated).", show_default=False)
-    ] = None,
-    categorical: Annotated[
-        list[str] | None, typer.Option(help="A column to take as categories (may be repeated).", show_default=False)
-    ] = None,
-    ignore: Annotated[
-        list[str] | None, typer.Option(help="A column to leave out, as an id (may be repeated).", show_default=False)
-    ] = None,
-    class_weight: Annotated[
-        Literal["none", "balanced"], typer.Option(help="Give every row, or every class, the same weight.")
-    ] = "none",
-    scale: Annotated[bool, typer.Option(help="Scale every feature to [0, 1] inside the model.")] = True,
-    force: Annotated[bool, typer.Option("--force", help="Replace the model file if it exists.")] = False,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the interrupted training in the model file, on the same table.")
-    ] = False,
+    preset: Literal["default", "paper", "qml", "device"] = "default",
+    epochs: int | None = None,
+    qubits: int | None = None,
+    repetitions: int | None = None,
+    seed: int = 0,
+    missing: Literal["error", "mean", "median", "most_frequent", "drop"] = "error",
+    missing_target: Literal["drop", "error"] = "drop",
+    numeric: list[str] | None = None,
+    categorical: list[str] | None = None,
+    ignore: list[str] | None = None,
+    class_weight: Literal["none", "balanced"] = "none",
+    scale: bool = True,
+    force: bool = False,
+    resume: bool = False,
 ) -> None:
     """Train a classifier on a table, or on a dataset by name, and save it with all that is needed to predict.
 
@@ -180,7 +142,6 @@ def _named_dataset(name: str, *, validation: float, seed: int, data_dir: Path | 
 
 
 def _resumable_model(path: Path, dataset: Dataset, *, epochs: int | None) -> "McQuackClassifier":
-    """The model whose training was interrupted, if this is the table that it was trained on."""
     from mcquack.models import McQuackClassifier
 
     model = McQuackClassifier.load(path)
@@ -216,7 +177,6 @@ def _trained_until_interrupted(model: "McQuackClassifier", dataset: Dataset, *, 
 
 
 def _show_scores(model: "McQuackClassifier", dataset: Dataset) -> None:
-    """Prints accuracy, balanced accuracy and the recall of each class, on each part of the dataset."""
     from sklearn.metrics import accuracy_score, recall_score
 
     table = RichTable(caption=f"{model.n_parameters_:,} parameters, {model.n_iter_} epochs")

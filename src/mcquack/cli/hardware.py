@@ -14,11 +14,10 @@ import mcquack
 from mcquack.circuits.overlap import Sampler
 from mcquack.cli import console
 from mcquack.cli import hardware_device as option
-from mcquack.cli.console import check_can_write, check_picture, shown, tell, tell_problems, write_whole
+from mcquack.cli.console import check_can_write, check_picture, described, shown, tell, tell_problems, write_whole
 from mcquack.cli.datasets import DataDir
 from mcquack.cli.fit import description, training_data
-from mcquack.cli.hardware_device import OpenDevice, described, goes_on_later, kernel_model, rows_of, tell_all
-from mcquack.datasets.own import ColumnOptions
+from mcquack.cli.hardware_device import OpenDevice, goes_on_later, kernel_model, rows_of, tell_all
 from mcquack.errors import InvalidInputError, MissingDependencyError, StoreBusyError
 from mcquack.models.tables import labels_csv, table_extra, table_reading
 
@@ -42,7 +41,7 @@ def _show(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     console.show_rows({name: "right" if name in _NUMBERS else "left" for name in columns}, rows)
 
 
-@described()
+@described("hardware")
 def devices(
     account: bool = False,
 ) -> None:
@@ -67,7 +66,7 @@ def _device_fields(device: "Device") -> tuple[object, ...]:
     return tuple("" if field is None else field for field in fields)
 
 
-@described()
+@described("hardware")
 def layout(
     backend: str,
     qubits: int = 124,
@@ -97,7 +96,7 @@ def layout(
         console.write_picture(plot_device_ring(coupling, ring, max_error=max_error), out)
 
 
-@described()
+@described("hardware")
 def calibrate(
     model: Path,
     device: OpenDevice,
@@ -161,7 +160,7 @@ def calibrate(
     typer.echo(b)
 
 
-@described()
+@described("hardware")
 def run(
     model: Path,
     data: str,
@@ -207,7 +206,7 @@ def run(
         raise typer.Exit(console.SOME_ROWS_LEFT_OUT)
 
 
-@described()
+@described("hardware")
 def submit(
     model: Path,
     data: str,
@@ -238,7 +237,7 @@ def submit(
         tell(f"Simulations end with this process; mcquack hardware resume {device.store} runs what is noted there.")
 
 
-@described()
+@described("hardware")
 def status(
     store: Path,
     ask: bool = True,
@@ -270,7 +269,7 @@ def _job_fields(summary: "MeasurementSummary") -> tuple[object, ...]:
     return summary.id, summary.label, summary.service.get("backend", ""), *counts, states
 
 
-@described()
+@described("hardware")
 def resume(store: Path, only: str | None = None, yes: bool = False) -> None:
     """Wait for the jobs of a store; what was never sent, or lost, cancelled or failed, is sent again.
 
@@ -285,14 +284,14 @@ def resume(store: Path, only: str | None = None, yes: bool = False) -> None:
     tell(f"All that was asked for is in {store}; the command that asked gives its results now.")
 
 
-@described()
+@described("hardware")
 def cancel(store: Path, only: str | None = None) -> None:
     """End the jobs that are on their way; what is done by then is kept."""
     tell_all(mcquack.hardware.StoredJobs(store, only=only).cancel())
     tell(f"What was measured is in {store}; mcquack hardware resume {store} sends the rest again.")
 
 
-@described(mode="batch")
+@described("hardware", mode="batch")
 def train(
     data: str,
     out: Path,
@@ -330,8 +329,7 @@ def train(
     check_can_write(out, overwrite=force, inputs=[Path(data), *([model] if model else [])], regular=True)
     seed, shots = device.seed, device.shots
     if model is None:
-        columns = ColumnOptions(missing="error", missing_target="drop", numeric=(), categorical=(), ignore=())
-        dataset = training_data(data, target=target, validation=0, seed=seed, data_dir=data_dir, columns=columns)
+        dataset = training_data(data, target=target, validation=0, seed=seed, data_dir=data_dir)
         tell(description(dataset))
         tell_problems(table_reading(dataset).left_out, consequence="could not be used")
         (X, y), extra = dataset.train, table_extra(dataset)
@@ -395,7 +393,7 @@ def _learnable_tolerance(classifier: "McQuackClassifier", sampler: Sampler, *, s
     return found.tolerance
 
 
-@described()
+@described("hardware")
 def export(
     model: Path,
     out: Path,

@@ -1,13 +1,9 @@
 """What the verbs of ``mcquack hardware`` share: the device with its options, its costs and jobs, and the rows."""
 
-import inspect
 import sys
-import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import wraps
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,7 +15,7 @@ import mcquack  # whose subpackages are imported when they are first used: Qiski
 from mcquack.circuits.overlap import Sampler
 from mcquack.cli import console as exit_codes
 from mcquack.cli.console import tell, tell_problems
-from mcquack.cli.datasets import DataDir, loaded
+from mcquack.cli.datasets import loaded
 from mcquack.cli.fit import is_name
 from mcquack.datasets.table import EncodedTable, Table, read_table
 from mcquack.datasets.table.encoder import target_labels
@@ -33,7 +29,6 @@ if TYPE_CHECKING:
     from mcquack.models import McQuackClassifier
     from mcquack.models.labelling import Labelling
 
-_OPTIONS = tomllib.loads(files("mcquack.cli").joinpath("hardware.toml").read_text(encoding="utf-8"))
 # Event kinds that are told by other words than their own.
 _TOLD = {
     "resent": "sent again",
@@ -73,7 +68,6 @@ class OpenDevice:
 
     @property
     def how_to_go_on(self) -> str:
-        """What to tell whoever interrupts."""
         if self.keeps_jobs:
             return f"the same command, or mcquack hardware resume {self.store}, goes on"
         return f"{self.backend} keeps nothing, and the same command begins anew"
@@ -128,45 +122,6 @@ class OpenDevice:
         found = label(classifier, X, backend=sampler, shots=self.shots, tolerance=tolerance, seed=self.seed)
         self.confirm(found.estimate())
         return found
-
-
-def described(**defaults: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Makes a verb of typer of a plain function: what ``hardware.toml`` says of its arguments is their help.
-
-    In the place of an argument ``device`` come the options of ``OpenDevice``, with these defaults.
-    """
-    of_device = inspect.signature(OpenDevice).parameters
-
-    def decorated(verb: Callable[..., None]) -> Callable[..., None]:
-        own = inspect.signature(verb).parameters
-        parameters = []
-        for name, parameter in own.items():
-            for each in of_device.values() if name == "device" else (parameter,):
-                default = defaults.get(each.name, each.default)
-                if each.annotation is not DataDir:
-                    default = _option(verb.__name__, each, ... if default is each.empty else default)
-                parameters.append(each.replace(kind=each.KEYWORD_ONLY, default=default))
-
-        @wraps(verb)
-        def with_options(**arguments: Any) -> None:
-            if "device" in own:
-                arguments["device"] = OpenDevice(**{name: arguments.pop(name) for name in of_device})
-            verb(**arguments)
-
-        # What typer reads.
-        with_options.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-        with_options.__annotations__ = {each.name: each.annotation for each in parameters}
-        return with_options
-
-    return decorated
-
-
-def _option(verb: str, parameter: inspect.Parameter, default: Any) -> Any:
-    told = dict({**_OPTIONS["all"], **_OPTIONS.get(verb, {})}[parameter.name])
-    # A flag is there or not, without a second name for its absence.
-    flags = [f"--{parameter.name.replace('_', '-')}"] if parameter.annotation is bool else []
-    kind = typer.Argument if told.pop("is_argument", False) else typer.Option
-    return kind(default, *told.pop("names", flags), **told)
 
 
 @contextmanager
@@ -232,7 +187,6 @@ def rows_of(
     model: Path,
     data_dir: Path | None,
     part: Literal["train", "test"] = "test",
-    target: str | None = None,
     n_rows: int | None = None,
 ) -> tuple[EncodedTable, Any]:
     """The rows of a table or of this part of a dataset that the model can take, or the first so many, and their labels.
@@ -249,8 +203,6 @@ def rows_of(
             raise InvalidInputError(f"{model} takes {expected} features, and the samples of {data} have {n_features}.")
         return table, labels
     encoder, read = encoder_of(classifier, path=model), _first(read_table(data), n_rows)
-    if target not in (None, encoder.target):
-        raise typer.BadParameter(f"the labels of {model} are in {encoder.target!r}.", param_hint="--target")
     if part == "train":
         labelled = encoder.labelled(read)
         tell_problems(labelled.problems, consequence="could not be used")
@@ -267,7 +219,6 @@ def rows_of(
 
 
 def _first(table: Table, n_rows: int | None) -> Table:
-    """So many rows, readable or not."""
     if n_rows is None:
         return table
     numbers = np.sort([*table.rows, *(problem.row for problem in table.bad_rows)])[:n_rows]

@@ -9,7 +9,7 @@ import numpy as np
 import typer
 
 from mcquack.cli import console as exit_codes
-from mcquack.cli.console import Json, check_can_write, epoch_text, tell, tell_problems, write_whole
+from mcquack.cli.console import Json, check_can_write, described, epoch_text, tell, tell_problems, write_whole
 from mcquack.datasets.table.column import IMPUTING
 from mcquack.datasets.table.value import listed
 from mcquack.errors import InvalidInputError
@@ -19,15 +19,13 @@ from mcquack.models.tables import labels_csv, usable_rows
 _SHOWN_COLUMNS = 20
 
 
+@described("mcquack")
 def predict(
-    model: Annotated[Path, typer.Argument(help="A model file written by mcquack fit.")],
-    data: Annotated[Path, typer.Argument(help="The table to label: CSV (also .gz) with a header, or Parquet.")],
-    out: Annotated[Path | None, typer.Option(help="The CSV to write.", show_default="stdout")] = None,
-    proba: Annotated[bool, typer.Option("--proba", help="Also write the probability of each class.")] = False,
-    unknown: Annotated[
-        Literal["report", "most_frequent", "error"],
-        typer.Option(help="Categories not seen in training: report their rows, take the most frequent, or refuse."),
-    ] = "report",
+    model: Path,
+    data: Path,
+    out: Path | None = None,
+    proba: bool = False,
+    unknown: Literal["report", "most_frequent", "error"] = "report",
 ) -> None:
     """Label the rows of a table: one line per row, in the same order.
 

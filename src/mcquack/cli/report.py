@@ -1,30 +1,21 @@
 """``mcquack report``: from a store to a page to read."""
 
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from mcquack.cli.bench import StoreFile, listed
-from mcquack.cli.console import tell
+from mcquack.cli.console import described, tell
 from mcquack.cli.datasets import DataDir
 from mcquack.errors import InvalidInputError
 
 _QML = "qml"
 
 
+@described("mcquack")
 def report(
     store: StoreFile,
-    out: Annotated[Path, typer.Option(help="The folder to write to; it is made if it does not exist.")],
-    published: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Rank published scores beside ours: qml for those of the QML suite, or a CSV (may be repeated).",
-            metavar="qml|FILE.csv",
-            show_default=False,
-        ),
-    ] = None,
-    title: Annotated[str | None, typer.Option(help="Above the page.", show_default="that of the suite")] = None,
+    out: Path,
+    published: list[str] | None = None,
+    title: str | None = None,
     data_dir: DataDir = None,
 ) -> None:
     """Write a page about a benchmark: leaderboard, rankings, scores of each dataset, every task, and all tables.

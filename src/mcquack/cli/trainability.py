@@ -8,16 +8,16 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import add
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Self
+from typing import TYPE_CHECKING, Self
 
 import typer
 
 from mcquack.bench.outcome import Outcome
 from mcquack.bench.progress import CellProgress, Progress
 from mcquack.cli import console as exit_codes
-from mcquack.cli.bench import Dask, Jobs, Workers, listed
+from mcquack.cli.bench import Workers, listed
 from mcquack.cli.bench_progress import counted, duration, shown
-from mcquack.cli.console import tell
+from mcquack.cli.console import described, tell
 from mcquack.cli.datasets import DataDir
 from mcquack.errors import InvalidInputError
 
@@ -38,35 +38,19 @@ def trainability() -> None:
 
 
 @app.command()
+@described("trainability")
 def run(
     context: typer.Context,
-    designs: Annotated[
-        list[str] | None,
-        typer.Argument(
-            help="paper, wide, quick, or TOML files of yours.", metavar="[DESIGN]", show_default="paper wide"
-        ),
-    ] = None,
-    qubits: Annotated[
-        str | None,
-        typer.Option(help="Only these of its sizes, as 2-13 or 4,8,124.", metavar="SIZES", show_default="all"),
-    ] = None,
-    seeds: Annotated[
-        int | None,
-        typer.Option(min=1, help="How often each point is run.", show_default="as the design says"),
-    ] = None,
-    models: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="These in place of its own: mcquack, quack, vc, shared_vc, separated by commas (may be repeated).",
-            show_default="as the design says",
-        ),
-    ] = None,
-    jobs: Jobs = None,
-    dask: Dask = None,
-    store: Annotated[Path, typer.Option(help="The file for the results.")] = Path("trainability.sqlite"),
+    designs: list[str] | None = None,
+    qubits: str | None = None,
+    seeds: int | None = None,
+    models: list[str] | None = None,
+    jobs: int | None = None,
+    dask: str | None = None,
+    store: Path = Path("trainability.sqlite"),
     data_dir: DataDir = None,
-    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Run once more what failed before.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell how much there is to do.")] = False,
+    retry_failed: bool = False,
+    dry_run: bool = False,
 ) -> None:
     """Measure gradients, states and training of a model over sizes, starts and seeds.
 
@@ -120,18 +104,12 @@ def run(
 
 
 @app.command()
+@described("trainability")
 def report(
-    store: Annotated[Path, typer.Argument(help="A store that mcquack trainability run has written.", metavar="STORE")],
-    out: Annotated[Path, typer.Option(help="The folder to write to; it is made if it does not exist.")],
-    landscape: Annotated[
-        list[Path] | None,
-        typer.Option(
-            help="Show a slice of a loss as well, from a JSON file of LossSlice.to_json (may be repeated).",
-            metavar="FILE.json",
-            show_default=False,
-        ),
-    ] = None,
-    title: Annotated[str | None, typer.Option(help="Above the page.", show_default="that of the design")] = None,
+    store: Path,
+    out: Path,
+    landscape: list[Path] | None = None,
+    title: str | None = None,
 ) -> None:
     """Write a page about a study: gradients and how they scale, training, what decides it, kernels, and shots.
 
@@ -174,7 +152,6 @@ class StudyProgress(Progress):
 
 
 def _tell_size(design: "Design", path: Path, *, jobs: int | None) -> None:
-    """Prints how many tasks there are, how many of them are done, and how long they should take."""
     from joblib import cpu_count
 
     from mcquack.bench.store import Store

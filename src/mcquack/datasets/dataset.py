@@ -32,10 +32,8 @@ class Part(NamedTuple):
 
     Parameters
     ----------
-    X : array of shape (samples, features)
-        One row of numbers for each sample.
-    y : array of shape (samples,)
-        The label of each sample.
+    X : array of shape (samples, features). One row of numbers for each sample.
+    y : array of shape (samples,). The label of each sample.
 
     Examples
     --------
@@ -55,22 +53,16 @@ class Dataset:
 
     Parameters
     ----------
-    name : str
-        What it is called.
-    train, validation, test : Part
-        The samples to train on, to choose settings by and to be judged on; the latter two may be None.
-    labels : tuple
-        The values of y in sorted order.
-    class_names, feature_names : tuple of str
-        What each label and each column of X means.
-    image_shape : (height, width), optional
-        Where the samples are pictures, row by row.
-    origin : str
-        Where the numbers came from, for result rows and doubts.
-    described_as : str
-        The registered dataset whose licence and notes hold for the samples, where that is not the one that was loaded.
-    table : TableReading, optional
-        The encoder and the rows left out, for datasets that were read from a table of yours.
+    name : What it is called.
+    train, validation, test : The samples to train on, to choose settings by and to be judged on; the latter two may be
+        None.
+    labels : The values of y in sorted order.
+    class_names, feature_names : What each label and each column of X means.
+    image_shape : (height, width), optional. Where the samples are pictures, row by row.
+    origin : Where the numbers came from, for result rows and doubts.
+    described_as : The registered dataset whose licence and notes hold for the samples, where that is not the one that
+        was loaded.
+    table : The encoder and the rows left out, for datasets that were read from a table of yours.
 
     Examples
     --------
@@ -118,12 +110,10 @@ class Dataset:
 
     @property
     def n_features(self) -> int:
-        """How many numbers describe a sample."""
         return len(self.feature_names)
 
     @property
     def n_classes(self) -> int:
-        """How many classes there are to tell apart."""
         return len(self.labels)
 
     @property
@@ -157,17 +147,10 @@ class Dataset:
 
         Parameters
         ----------
-        method : "min-max" or "standard"
-            Maps each feature onto the range ``to``, or gives it the mean 0 and the variance 1.
-        to : (float, float)
-            The range for "min-max".
-        clip : bool
-            Whether values of other parts that lie beyond the range are moved to its ends.
-
-        Returns
-        -------
-        Dataset
-            The same samples, scaled.
+        method : "min-max" or "standard". Maps each feature onto the range ``to``, or gives it the mean 0 and the
+            variance 1.
+        to : (float, float). The range for "min-max".
+        clip : Whether values of other parts that lie beyond the range are moved to its ends.
         """
         with one_at_a_time:
             from sklearn.preprocessing import MinMaxScaler, StandardScaler

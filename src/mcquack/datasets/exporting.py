@@ -36,16 +36,12 @@ def export(
 
     Parameters
     ----------
-    dataset : Dataset
-        What is written. A table has the features under their names and then the column ``label``.
-    folder : path
-        Where to.
-    format : "csv", "parquet" or "npz"
-        A table for each part, or all arrays in one file: X_train, y_train, …, labels, class_names and feature_names.
-    seed, scale
-        What about.json says of how the samples were drawn and scaled.
-    overwrite : bool
-        Whether the files of an earlier export may be replaced.
+    dataset : What is written. A table has the features under their names and then the column ``label``.
+    folder : Where to.
+    format : "csv", "parquet" or "npz". A table for each part, or all arrays in one file: X_train, y_train, …, labels,
+        class_names and feature_names.
+    seed, scale : What about.json says of how the samples were drawn and scaled.
+    overwrite : Whether the files of an earlier export may be replaced.
 
     Returns
     -------

@@ -48,18 +48,12 @@ def load_csv(path: str | Path, *, target: str, **options: Unpack[TableOptions]) 
 
     Parameters
     ----------
-    path : path
-        The file; it is gzipped if its name ends in .gz.
-    target : str
-        The column with the labels.
-    validation, test : float
-        Shares of the rows for these parts, drawn from each class.
-    seed : int
-        Which rows are drawn.
-    name : str, optional
-        What the dataset is called, by default as the file.
-    missing, missing_target, numeric, categorical, ignore
-        What is made of the cells; see ``ColumnOptions``.
+    path : The file; it is gzipped if its name ends in .gz.
+    target : The column with the labels.
+    validation, test : Shares of the rows for these parts, drawn from each class.
+    seed : Which rows are drawn.
+    name : What the dataset is called, by default as the file.
+    missing, missing_target, numeric, categorical, ignore : What is made of the cells; see ``ColumnOptions``.
 
     Returns
     -------
@@ -84,8 +78,6 @@ def load_csv(path: str | Path, *, target: str, **options: Unpack[TableOptions]) 
 def load_parquet(path: str | Path, *, target: str, **options: Unpack[TableOptions]) -> Dataset:
     """A Parquet file as a dataset; parameters and result are those of ``load_csv``.
 
-    Examples
-    --------
     >>> import tempfile
     >>> import pyarrow as pa
     >>> import pyarrow.parquet as pq
@@ -104,8 +96,6 @@ def from_frame(frame: object, *, target: Hashable, **options: Unpack[TableOption
     The other parameters and the result are those of ``load_csv``. Where a message names a row, it is the position in
     the frame, counted from 0. An index is no feature.
 
-    Examples
-    --------
     >>> import pyarrow as pa
     >>> from mcquack import datasets
     >>> frame = pa.table({"legs": [4, 2, 4, 2], "kind": ["dog", "bird", "cat", "bird"]})
@@ -154,13 +144,11 @@ def table_dataset(
         samples = encoder.labelled(table)
     dropped = set(samples.incomplete_rows) if missing == "drop" else set()
     left_out = tuple(problem for problem in samples.problems if problem.row not in dropped)
-    parts = {part: Part(samples.X[mask], samples.y[mask]) for part, mask in masks.items() if mask.any()}
+    parts: dict[str, Any] = {name: Part(samples.X[mask], samples.y[mask]) for name, mask in masks.items() if mask.any()}
     labels = np.unique(samples.y).tolist()
     return Dataset(
         name=table.source if name is None else name,
-        train=parts["train"],
-        validation=parts.get("validation"),
-        test=parts.get("test"),
+        **parts,
         labels=tuple(labels),
         class_names=tuple(map(str, labels)),
         feature_names=encoder.feature_names,
@@ -213,21 +201,14 @@ def from_arrays(
 
     Parameters
     ----------
-    X : array, nested list or DataFrame of numbers
-        A row for each sample, or pictures as (samples, height, width).
-    y : array or list
-        A label for each sample: whole numbers or text.
-    validation, test : float
-        Shares of the samples for these parts, drawn from each class. A part for which there are too few samples is
-        None: every class keeps one sample to train on.
-    seed : int
-        Which samples are drawn.
-    name : str
-        What the dataset is called, "arrays" by default.
-    feature_names, class_names : sequence of str, optional
-        What the columns and, in sorted order, the labels are called.
-    image_shape : (height, width), optional
-        Where each row of X is a picture.
+    X : array, nested list or DataFrame of numbers. A row for each sample, or pictures as (samples, height, width).
+    y : array or list. A label for each sample: whole numbers or text.
+    validation, test : Shares of the samples for these parts, drawn from each class. A part for which there are too few
+        samples is None: every class keeps one sample to train on.
+    seed : Which samples are drawn.
+    name : What the dataset is called, "arrays" by default.
+    feature_names, class_names : What the columns and, in sorted order, the labels are called.
+    image_shape : (height, width), optional. Where each row of X is a picture.
 
     Returns
     -------
@@ -262,15 +243,9 @@ def from_parts(
 
     Parameters
     ----------
-    train, validation, test : (X, y)
-        Pairs of samples and labels, as ``from_arrays`` takes them; their arrays are copied.
-    name, feature_names, class_names, image_shape
-        As in ``from_arrays``.
-
-    Returns
-    -------
-    Dataset
-        With the parts that were given.
+    train, validation, test : (X, y). Pairs of samples and labels, as ``from_arrays`` takes them; their arrays are
+        copied.
+    name, feature_names, class_names, image_shape : As in ``from_arrays``.
 
     Examples
     --------
@@ -455,12 +430,10 @@ def _dataset(
     usual = [f"x{index}" for index in range(n_features)] if shape is None else pixel_names(shape)
     # Pixels that are bytes in one part and floats in another are floats in all.
     dtype = np.result_type(*(samples.X for samples in parts.values()))
-    arrays = {part: Part(samples.X.astype(dtype, copy=False), samples.y) for part, samples in parts.items()}
+    arrays: dict[str, Any] = {part: Part(each.X.astype(dtype, copy=False), each.y) for part, each in parts.items()}
     return Dataset(
         name=name,
-        train=arrays["train"],
-        validation=arrays.get("validation"),
-        test=arrays.get("test"),
+        **arrays,
         labels=tuple(labels),
         class_names=_names("class_names", class_names, otherwise=[str(label) for label in labels]),
         feature_names=_names("feature_names", feature_names, otherwise=train.feature_names or usual),

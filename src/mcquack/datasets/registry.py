@@ -29,28 +29,17 @@ class Description:
 
     Parameters
     ----------
-    name, title, task : str
-        What ``load`` calls it, what people call it, and what is to be told apart.
-    suite, family : str
-        The collection that it belongs to, and the datasets that differ from it in little.
-    class_names : tuple of str
-        What the classes are called, in the order of the labels.
-    n_features, paper_n_features : int
-        The number of features here, and in the paper where it has the dataset.
-    sizes, class_counts : mapping
-        The samples of each part, and of each class in it where these are known beforehand.
-    image_shape : (height, width), optional
-        Where the samples are pictures.
-    is_seeded : bool
-        Whether ``load`` takes a seed and sizes; otherwise the dataset is always the same.
-    validation_is_test : bool
-        Whether both parts are the same samples: then choose settings by cross-validation.
-    citation, licence, homepage : str
-        Whose it is and under which terms.
-    sources : tuple of Source
-        Alternatives in order of preference; none for what is generated.
-    notes : tuple of str
-        Where and why it differs from the paper's dataset.
+    name, title, task : What ``load`` calls it, what people call it, and what is to be told apart.
+    suite, family : The collection that it belongs to, and the datasets that differ from it in little.
+    class_names : What the classes are called, in the order of the labels.
+    n_features, paper_n_features : The number of features here, and in the paper where it has the dataset.
+    sizes, class_counts : The samples of each part, and of each class in it where these are known beforehand.
+    image_shape : (height, width), optional. Where the samples are pictures.
+    is_seeded : Whether ``load`` takes a seed and sizes; otherwise the dataset is always the same.
+    validation_is_test : Whether both parts are the same samples: then choose settings by cross-validation.
+    citation, licence, homepage : Whose it is and under which terms.
+    sources : Alternatives in order of preference; none for what is generated.
+    notes : Where and why it differs from the paper's dataset.
 
     Examples
     --------
@@ -105,12 +94,10 @@ class Description:
 
     @property
     def n_classes(self) -> int:
-        """How many classes there are to tell apart."""
         return len(self.class_names)
 
     @property
     def is_built_in(self) -> bool:
-        """Whether it takes no file at all."""
         return not self.sources
 
     def facts(self) -> dict[str, Any]:
@@ -188,22 +175,13 @@ def load(
 
     Parameters
     ----------
-    name : str
-        The name of a dataset.
-    seed : int
-        Which samples, where a dataset is a draw from a larger one, or generated.
-    sizes : sequence of int or mapping of parts to int, optional
-        Other numbers of samples (train, validation, test) in the same proportions of classes.
-    data_dir : path, optional
-        A folder with the files of datasets, by default the one that the variable MCQUACK_DATA names. What is not there
-        is looked for in the cache and then downloaded.
-    download : bool, optional
-        Whether downloads are allowed, by default unless the variable MCQUACK_OFFLINE forbids them.
-
-    Returns
-    -------
-    Dataset
-        As its description says, or an error tells what differs.
+    name : The name of a dataset.
+    seed : Which samples, where a dataset is a draw from a larger one, or generated.
+    sizes : sequence of int or mapping of parts to int, optional. Other numbers of samples (train, validation, test) in
+        the same proportions of classes.
+    data_dir : A folder with the files of datasets, by default the one that the variable MCQUACK_DATA names. What is not
+        there is looked for in the cache and then downloaded.
+    download : Whether downloads are allowed, by default unless the variable MCQUACK_OFFLINE forbids them.
 
     Examples
     --------
@@ -249,9 +227,8 @@ def register(description: Description) -> Callable[[Builder], Builder]:
 
     Parameters
     ----------
-    description : Description
-        What the function makes; what comes is compared with it. A dataset of yours takes the place of an earlier one
-        of the same name, but those of mcquack stay what they are.
+    description : What the function makes; what comes is compared with it. A dataset of yours takes the place of an
+        earlier one of the same name, but those of mcquack stay what they are.
 
     Returns
     -------
@@ -283,8 +260,6 @@ def register(description: Description) -> Callable[[Builder], Builder]:
 def describe(name: str) -> Description:
     """All that is known of a dataset without loading it.
 
-    Examples
-    --------
     >>> from mcquack import datasets
     >>> datasets.describe("mnist10").n_features
     784
@@ -293,19 +268,12 @@ def describe(name: str) -> Description:
 
 
 def descriptions(suite: str | None = None, family: str | None = None) -> tuple[Description, ...]:
-    """The descriptions of all datasets, or of those of a suite or a family.
+    """The descriptions of all datasets, or of those of a suite or a family, as ``mcquack datasets list`` orders them.
 
     Parameters
     ----------
-    suite : str, optional
-        "qml", "real-world", "extra", or "own" for those that you have registered.
-    family : str, optional
-        Datasets that differ in little, such as "mnist" or "two_curves".
-
-    Returns
-    -------
-    tuple of Description
-        In the order of ``mcquack datasets list``.
+    suite : "qml", "real-world", "extra", or "own" for those that you have registered.
+    family : Datasets that differ in little, such as "mnist" or "two_curves".
 
     Examples
     --------
@@ -331,8 +299,6 @@ def descriptions(suite: str | None = None, family: str | None = None) -> tuple[D
 def names(suite: str | None = None) -> tuple[str, ...]:
     """The names that ``load`` takes: all, or those of a suite as in ``descriptions``.
 
-    Examples
-    --------
     >>> from mcquack import datasets
     >>> datasets.names("real-world")[:3]
     ('census', 'covert', 'doh')

@@ -34,14 +34,10 @@ def linearly_separable(
 
     Parameters
     ----------
-    n_features, n_samples : int
-        The dimension of the cube, and the number of points in all parts.
-    margin : float
-        Half the width of the gap, at least 0 and below 1.
-    test : float
-        The share of the points that is set apart for testing.
-    seed : int
-        The same seed gives the same points.
+    n_features, n_samples : The dimension of the cube, and the number of points in all parts.
+    margin : Half the width of the gap, at least 0 and below 1.
+    test : The share of the points that is set apart for testing.
+    seed : The same seed gives the same points.
 
     Returns
     -------
@@ -83,15 +79,8 @@ def hidden_manifold(
 
     Parameters
     ----------
-    n_features, manifold_dimension : int
-        The dimensions of the space that the points are seen in, and of the manifold.
-    n_samples, test, seed
-        As in ``linearly_separable``.
-
-    Returns
-    -------
-    Dataset
-        With the labels -1 and 1.
+    n_features, manifold_dimension : The dimensions of the space that the points are seen in, and of the manifold.
+    n_samples, test, seed : As in ``linearly_separable``.
 
     Examples
     --------
@@ -132,19 +121,10 @@ def two_curves(
 
     Parameters
     ----------
-    n_features, degree : int
-        The dimension of the space, and the highest frequency of the curve.
-    offset : float
-        How far the copy is moved on every axis.
-    noise : float
-        The standard deviation of the points from their curve.
-    n_samples, test, seed
-        As in ``linearly_separable``.
-
-    Returns
-    -------
-    Dataset
-        With the labels -1 and 1.
+    n_features, degree : The dimension of the space, and the highest frequency of the curve.
+    offset : How far the copy is moved on every axis.
+    noise : The standard deviation of the points from their curve.
+    n_samples, test, seed : As in ``linearly_separable``.
 
     Examples
     --------
@@ -193,17 +173,9 @@ def hyperplanes(
 
     Parameters
     ----------
-    n_hyperplanes, dimension : int
-        The number of hyperplanes, and the dimension of the space that they divide.
-    n_features : int
-        The dimension of the space that the points are seen in.
-    n_samples, test, seed
-        As in ``linearly_separable``.
-
-    Returns
-    -------
-    Dataset
-        With the labels -1 and 1.
+    n_hyperplanes, dimension : The number of hyperplanes, and the dimension of the space that they divide.
+    n_features : The dimension of the space that the points are seen in.
+    n_samples, test, seed : As in ``linearly_separable``.
 
     Examples
     --------
@@ -315,12 +287,9 @@ def plus_minus(
 
     Parameters
     ----------
-    n_classes : int
-        How many of the four signs - + ⊢ ⊣ there are, from 2 to 4.
-    n_train, n_validation, n_test : int
-        The number of pictures of each sign in each part; the parts share no picture.
-    seed : int
-        The same seed gives the same pictures.
+    n_classes : How many of the four signs - + ⊢ ⊣ there are, from 2 to 4.
+    n_train, n_validation, n_test : The number of pictures of each sign in each part; the parts share no picture.
+    seed : The same seed gives the same pictures.
 
     Returns
     -------

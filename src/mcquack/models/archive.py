@@ -59,10 +59,7 @@ class Archived(BaseEstimator):
     versions_: dict[str, str]
 
     def save(self, path: str | os.PathLike[str], *, extra: dict[str, Any] | None = None) -> None:
-        """Writes the model to a file that can be loaded without running code.
-
-        ``extra`` is any JSON object, to be found in ``extra_``.
-        """
+        """Writes a file that can be loaded without running code; ``extra``, any JSON object, is then in ``extra_``."""
         check_is_fitted(self)
         save(self, path, fields=self._saved_fields(), tensors=self._saved_tensors(), extra=extra)
 

@@ -180,7 +180,6 @@ class CircuitClassifier(ClassifierMixin, Archived):
         n_features: int,
         names: NDArray[Any] | None,
     ) -> tuple[FloatArray, NDArray[np.int64], FloatArray]:
-        """The user's own validation part, weighted as the training part is."""
         if not isinstance(validation_data, tuple | list) or len(validation_data) != 2:
             raise InvalidInputError("validation_data must be a pair (X, y).")
         noted = copy.copy(self)
@@ -219,11 +218,9 @@ class CircuitClassifier(ClassifierMixin, Archived):
 
     @property
     def _fitted_engine(self) -> Engine[Any]:
-        """The engine for what was trained, with the seed of the training."""
         return engine_of(self.engine, self.feature_map_.n_qubits).on(self.feature_map_, seed=self._seed)
 
     def _keep_prepared(self, prepared: Prepared) -> None:
-        """What was settled becomes part of the fitted estimator."""
         self.n_features_in_ = prepared.n_features
         if prepared.feature_names is not None:
             self.feature_names_in_ = prepared.feature_names

@@ -43,12 +43,10 @@ class SearchSpace:
 
     @property
     def searched(self) -> dict[str, tuple[Any, ...]]:
-        """The settings that have several values."""
         return {name: values for name, values in self.choices if len(values) > 1}
 
     @property
     def fixed(self) -> Settings:
-        """The settings that have one value only."""
         return {name: values[0] for name, values in self.choices if len(values) == 1}
 
     def at(self, positions: Mapping[str, int]) -> Settings:
@@ -111,7 +109,6 @@ class Entry:
 
     @property
     def class_name(self) -> str:
-        """As model files have it."""
         return self.home.partition(":")[2]
 
     def estimator_class(self) -> type["Archived"]:

@@ -48,23 +48,16 @@ def open_sampler(
 
     Parameters
     ----------
-    name : str
-        "simulator" draws shots from exact distributions. "twin:pittsburgh" and "twin:aachen" have the noise of the
+    name : "simulator" draws shots from exact distributions. "twin:pittsburgh" and "twin:aachen" have the noise of the
         paper's devices, "twin:fake_…" that of a snapshot, qubit by qubit, in our own simulator. All else is run by
         Qiskit: "aer", a snapshot as "fake_pittsburgh", a device as "ibm_pittsburgh", or "least_busy".
-    feature_map : FeatureMap
-        Its numbers of qubits and layers decide where on the device its ring lies.
-    options : Options, optional
-        How a service runs jobs.
-    ring : sequence of int, optional
-        The qubits to take, in order; by default those that err least.
-    seed : int
-        Of simulations: same seed, same counts.
-    ledger, run, on_event
-        The file that keeps jobs and raw bits of what Qiskit runs, by default memory; another name of the run measures
-        anew; a callable that is told what becomes of jobs.
-    n_threads : int, optional
-        Threads of our own simulators.
+    feature_map : Its numbers of qubits and layers decide where on the device its ring lies.
+    options : How a service runs jobs.
+    ring : The qubits to take, in order; by default those that err least.
+    seed : Of simulations: same seed, same counts.
+    ledger, run, on_event : The file that keeps jobs and raw bits of what Qiskit runs, by default memory; another name
+        of the run measures anew; a callable that is told what becomes of jobs.
+    n_threads : Threads of our own simulators.
 
     Examples
     --------
@@ -89,10 +82,7 @@ def open_sampler(
 
 
 class NamedSampler:
-    """A sampler that is opened by its name when it is first asked, as only then the size of the circuits is known.
-
-    All arguments but the name are those of :func:`open_sampler`.
-    """
+    """A sampler that ``open_sampler`` opens by its name when first asked, as only then the circuits are known."""
 
     def __init__(self, name: str, **arguments: Any) -> None:
         require(isinstance(name, str), "name", "the name of a simulator or a device", name)
@@ -133,14 +123,10 @@ def open_device(
 
     Parameters
     ----------
-    name : str
-        As in :func:`open_sampler`: "ibm_…", "least_busy", "fake_…", "aer", "simulator" or "twin:…".
-    shots : int
-        Measurements for each entry of the kernel.
-    tolerance, training_tolerance, gradient, budget
-        As in :class:`mcquack.kernels.SampledEngine`.
-    **arguments
-        All others of :func:`open_sampler`, such as ``ledger``, ``options`` and ``seed``.
+    name : As in :func:`open_sampler`: "ibm_…", "least_busy", "fake_…", "aer", "simulator" or "twin:…".
+    shots : Measurements for each entry of the kernel.
+    tolerance, training_tolerance, gradient, budget : As in :class:`mcquack.kernels.SampledEngine`.
+    **arguments : All others of :func:`open_sampler`, such as ``ledger``, ``options`` and ``seed``.
 
     Examples
     --------

@@ -13,8 +13,6 @@ def model_facts(model: Any, *, path: object = "the model") -> Facts:
 
     What a kind of model does not have is None; ``path`` is what the facts and error messages call it.
 
-    Examples
-    --------
     >>> from mcquack.models import NystroemSVM
     >>> model_facts(NystroemSVM().fit([[0.0], [1.0]], ["a", "b"]))["classes"]
     ['a', 'b']
@@ -42,8 +40,6 @@ def model_facts(model: Any, *, path: object = "the model") -> Facts:
 def entry_facts(entry: Entry, *, with_settings: bool = True) -> Facts:
     """What the catalogue knows about a model; settings and search spaces take an import of its class.
 
-    Examples
-    --------
     >>> from mcquack.models import catalog
     >>> entry_facts(catalog.entry("svc"))["n_settings"]
     {'real-world': 16, 'qml': 16}

@@ -51,19 +51,14 @@ def label(
 
     Parameters
     ----------
-    model : McQuackClassifier
-        A fitted model.
-    X : array (N, d)
-        The samples to label.
-    backend : str or Sampler
-        Where to run, as in :func:`mcquack.models.devices.open_sampler`, or what is open already.
-    shots : int
-        Measurements of every circuit.
-    tolerance : int, optional
-        Outcomes with at most so many ones count as zeros; by default that of the model's engine, else the one that a
-        calibration on the device finds, by the kernel between the centroids.
-    seed, **arguments
-        Of simulations and of the calibration's bootstrap; all others of ``open_sampler``, such as ``ledger``.
+    model : A fitted model.
+    X : array (N, d). The samples to label.
+    backend : Where to run, as in :func:`mcquack.models.devices.open_sampler`, or what is open already.
+    shots : Measurements of every circuit.
+    tolerance : Outcomes with at most so many ones count as zeros; by default that of the model's engine, else the one
+        that a calibration on the device finds, by the kernel between the centroids.
+    seed, **arguments : Of simulations and of the calibration's bootstrap; all others of ``open_sampler``, such as
+        ``ledger``.
 
     Examples
     --------

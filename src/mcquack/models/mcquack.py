@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Generator
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -44,6 +44,7 @@ _WORST_LOSS = 2.0  # of an untrained model: one minus the worst alignment
 _KEPT_ROWS = 10_000  # of the history; a stream's could outgrow the header
 
 
+@dataclass(eq=False, repr=False)
 class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CircuitClassifier):
     """Multiclass quantum kernel classifier with one trainable centroid per class, or several.
 
@@ -53,80 +54,55 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
 
     Parameters
     ----------
-    n_qubits : int
-        Width of the circuit: 1 to 20, or any number for circuits of few layers.
-    n_repetitions : int, optional
-        How often every feature is encoded; the circuit has ``n_repetitions * ceil(d / n_qubits)`` layers. None takes as
-        many as make at least 20 layers: few features need the depth, many bring it along. On engines whose cost or
-        noise grows with the layers, such as the ring and devices, None is 1.
-    epochs : int
-        Epochs at most; each has ``epochs_ka`` passes of KAO and ``epochs_co`` passes of CO. 0 leaves the model
+    n_qubits : Width of the circuit: 1 to 20, or any number for circuits of few layers.
+    n_repetitions : How often every feature is encoded; the circuit has ``n_repetitions * ceil(d / n_qubits)`` layers.
+        None takes as many as make at least 20 layers: few features need the depth, many bring it along. On engines
+        whose cost or noise grows with the layers, such as the ring and devices, None is 1.
+    epochs : Epochs at most; each has ``epochs_ka`` passes of KAO and ``epochs_co`` passes of CO. 0 leaves the model
         untrained, with its initial parameters and the class means as centroids, or as it was before a warm start.
-    epochs_ka, epochs_co : int
-        Passes of KAO and of CO over the samples in an epoch.
-    lr_ka, lr_co : float
-        Learning rates of KAO and of CO.
-    decay_rate : float
-        What both learning rates are multiplied by after each epoch.
-    reg_param_weights, reg_param_bias : float
-        λ of the penalties λ‖w‖² and λ‖b‖² of KAO.
-    reg_param_co : float
-        λ of the penalty of CO on centroids outside the range of the features.
-    batch_size : int
-        Samples in a mini-batch. On a device small ones, such as 10, make much more of the same shots.
-    patience : int, optional
-        Epochs without a better loss (on the validation part if there is one, else on the training part) after which
-        training ends; None never ends early. The best parameters are kept in any case.
-    init_strategy : "default" or "wx+b=0"
-        The latter starts with biases that make the first batch's angles vanish on average.
-    init_small : bool
-        Starts with normal parameters of variance 1/(3nL); False sets them all to one.
-    n_centroids_per_class : int
-        k; the paper's method is k = 1. With more they start at the clusters of k-means within the class; a class of k
-        distinct samples or fewer starts at these and, for the rest, close to its mean.
-    loss : "alignment", "cross_entropy" or Loss
-        What training makes small. ``Alignment(class_score="sum")`` also says how several centroids of a class make one
-        score; any object with the same call is a loss.
-    optimizer : "adam" or "sgd"
-        The latter with momentum 0.9.
-    scale : bool or pair of float
-        The range that features are scaled to, fitted on the training part; True is (0, 1), and False takes features as
-        they are.
-    class_weight : None, "balanced" or dict
-        As in scikit-learn.
-    validation_fraction : float, optional
-        Share of the samples held out for ``patience``; None holds out none.
-    feature_map : "paper", "device" or FeatureMap
-        The circuit. "device" leaves out the last ring of CNOTs, as the paper does on a device. A FeatureMap is taken as
-        it is, whatever ``n_repetitions`` says.
-    engine : "auto", "statevector", "ring" or Engine
-        What runs the circuits. "statevector" takes up to 20 qubits, "ring" up to 4 layers on any number of qubits,
-        "auto" the first as long as the qubits allow it. ``StatevectorEngine(dtype="float64")`` and the like say more;
-        ``Shots(100, tolerance=20)`` measures the kernel when the model is used, and a device, opened by
-        ``open_device``, measures it always. A model file has "auto" in the place of a device.
-    random_state : int, RandomState or None
-        Where random numbers come from; the same number gives the same model.
+    epochs_ka : Passes of KAO over the samples in an epoch.
+    epochs_co : Passes of CO over the samples in an epoch.
+    lr_ka : Learning rate of KAO.
+    lr_co : Learning rate of CO.
+    decay_rate : What both learning rates are multiplied by after each epoch.
+    reg_param_weights : λ of the penalty λ‖w‖² of KAO.
+    reg_param_bias : λ of the penalty λ‖b‖² of KAO.
+    reg_param_co : λ of the penalty of CO on centroids outside the range of the features.
+    batch_size : Samples in a mini-batch. On a device small ones, such as 10, make much more of the same shots.
+    patience : Epochs without a better loss (on the validation part if there is one, else on the training part) after
+        which training ends; None never ends early. The best parameters are kept in any case.
+    init_strategy : "default" or "wx+b=0". The latter starts with biases that make the first batch's angles vanish on
+        average.
+    init_small : Starts with normal parameters of variance 1/(3nL); False sets them all to one.
+    n_centroids_per_class : k; the paper's method is k = 1. With more they start at the clusters of k-means within the
+        class; a class of k distinct samples or fewer starts at these and, for the rest, close to its mean.
+    loss : "alignment", "cross_entropy" or Loss. What training makes small. ``Alignment(class_score="sum")`` also says
+        how several centroids of a class make one score; any object with the same call is a loss.
+    optimizer : "adam" or "sgd". The latter with momentum 0.9.
+    scale : bool or pair of float. The range that features are scaled to, fitted on the training part; True is (0, 1),
+        and False takes features as they are.
+    class_weight : None, "balanced" or dict. As in scikit-learn.
+    validation_fraction : Share of the samples held out for ``patience``; None holds out none.
+    feature_map : "paper", "device" or FeatureMap. The circuit. "device" leaves out the last ring of CNOTs, as the paper
+        does on a device. A FeatureMap is taken as it is, whatever ``n_repetitions`` says.
+    engine : "auto", "statevector", "ring" or Engine. What runs the circuits. "statevector" takes up to 20 qubits,
+        "ring" up to 4 layers on any number of qubits, "auto" the first as long as the qubits allow it.
+        ``StatevectorEngine(dtype="float64")`` and the like say more; ``Shots(100, tolerance=20)`` measures the kernel
+        when the model is used, and a device, opened by ``open_device``, measures it always. A model file has "auto" in
+        the place of a device.
+    random_state : Where random numbers come from; the same number gives the same model.
 
     Attributes
     ----------
-    weights_, bias_ : arrays (L, n, 3)
-        Parameters of the feature map.
-    centroids_ : array (M·k, d)
-        In scaled features; those of class m are the rows from m·k on.
-    classes_, n_features_in_, feature_names_in_
-        As in scikit-learn.
-    feature_map_ : FeatureMap
-        The circuit.
-    n_parameters_ : int
-        Count of trainable parameters.
-    scaler_ : MinMaxScaler or None
-        What scales features.
-    history_ : list of dict
-        One row of numbers for each epoch.
-    n_iter_, best_epoch_ : int
-        How many epochs were run, and which one was kept.
-    shots_ : int
-        How many shots training took from a device.
+    weights_, bias_ : arrays (L, n, 3). Parameters of the feature map.
+    centroids_ : array (M·k, d). In scaled features; those of class m are the rows from m·k on.
+    classes_, n_features_in_, feature_names_in_ : As in scikit-learn.
+    feature_map_ : The circuit.
+    n_parameters_ : Count of trainable parameters.
+    scaler_ : The MinMaxScaler of the features, or None.
+    history_ : One row of numbers for each epoch.
+    n_iter_, best_epoch_ : How many epochs were run, and which one was kept.
+    shots_ : How many shots training took from a device.
 
     Examples
     --------
@@ -142,58 +118,31 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     _report = EpochReport
     _learning_rates = "lr_ka and lr_co"
 
-    def __init__(
-        self,
-        n_qubits: int = 6,
-        n_repetitions: int | None = None,
-        *,
-        epochs: int = 200,
-        epochs_ka: int = 1,
-        epochs_co: int = 1,
-        lr_ka: float = 3e-2,
-        lr_co: float = 3e-2,
-        decay_rate: float = 0.99,
-        reg_param_weights: float = 0.0,
-        reg_param_bias: float = 0.0,
-        reg_param_co: float = 1e-3,
-        batch_size: int = 100,
-        patience: int | None = 20,
-        init_strategy: InitStrategy = "default",
-        init_small: bool = True,
-        n_centroids_per_class: int = 1,
-        loss: LossChoice = "alignment",
-        optimizer: Optimizer = "adam",
-        scale: Scale = True,
-        class_weight: ClassWeight = None,
-        validation_fraction: float | None = None,
-        feature_map: FeatureMapChoice = "paper",
-        engine: EngineChoice = "auto",
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_qubits = n_qubits
-        self.n_repetitions = n_repetitions
-        self.epochs = epochs
-        self.epochs_ka = epochs_ka
-        self.epochs_co = epochs_co
-        self.lr_ka = lr_ka
-        self.lr_co = lr_co
-        self.decay_rate = decay_rate
-        self.reg_param_weights = reg_param_weights
-        self.reg_param_bias = reg_param_bias
-        self.reg_param_co = reg_param_co
-        self.batch_size = batch_size
-        self.patience = patience
-        self.init_strategy = init_strategy
-        self.init_small = init_small
-        self.n_centroids_per_class = n_centroids_per_class
-        self.loss = loss
-        self.optimizer = optimizer
-        self.scale = scale
-        self.class_weight = class_weight
-        self.validation_fraction = validation_fraction
-        self.feature_map = feature_map
-        self.engine = engine
-        self.random_state = random_state
+    n_qubits: int = 6
+    n_repetitions: int | None = None
+    _: KW_ONLY
+    epochs: int = 200
+    epochs_ka: int = 1
+    epochs_co: int = 1
+    lr_ka: float = 3e-2
+    lr_co: float = 3e-2
+    decay_rate: float = 0.99
+    reg_param_weights: float = 0.0
+    reg_param_bias: float = 0.0
+    reg_param_co: float = 1e-3
+    batch_size: int = 100
+    patience: int | None = 20
+    init_strategy: InitStrategy = "default"
+    init_small: bool = True
+    n_centroids_per_class: int = 1
+    loss: LossChoice = "alignment"
+    optimizer: Optimizer = "adam"
+    scale: Scale = True
+    class_weight: ClassWeight = None
+    validation_fraction: float | None = None
+    feature_map: FeatureMapChoice = "paper"
+    engine: EngineChoice = "auto"
+    random_state: int | np.random.RandomState | None = None
 
     @classmethod
     def from_preset(cls, name: str, **settings: Any) -> Self:
@@ -229,14 +178,10 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
 
         Parameters
         ----------
-        X, y, sample_weight : arrays
-            Samples (N, d), labels of any type, and how much each sample counts.
-        validation_data : pair (X, y), optional
-            What ``patience`` watches, in the place of a share of the samples.
-        warm_start : bool
-            Go on from the last fit in place of starting anew.
-        resume : bool
-            Go on after the last epoch of a model that was saved with ``resumable=True``: given the same data, the
+        X, y, sample_weight : Samples (N, d), labels of any type, and how much each sample counts.
+        validation_data : pair (X, y), optional. What ``patience`` watches, in the place of a share of the samples.
+        warm_start : Go on from the last fit in place of starting anew.
+        resume : Go on after the last epoch of a model that was saved with ``resumable=True``: given the same data, the
             outcome is the same as without the break, to the last bit. A device is then set again as the engine, and
             asked for the same circuits as it would have been.
         """
@@ -453,10 +398,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         return self._measured(X).kernel
 
     def decision_function(self, X: ArrayLike) -> FloatArray:
-        """The class scores S (N, M), fidelities if k = 1; for two classes, as scikit-learn wants it, one number.
-
-        This number is (S₁ - S₀) / (S₁ + S₀).
-        """
+        """The class scores S (N, M), fidelities if k = 1; for two classes the number (S₁ - S₀) / (S₁ + S₀)."""
         measured = self._measured(X)
         if len(self.classes_) > 2:
             return class_scores(measured.kernel, len(self.classes_), class_score=self._class_score)
@@ -502,7 +444,6 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
 
     @property
     def n_parameters_(self) -> int:
-        """Weights, biases and centroid features."""
         check_is_fitted(self, "centroids_")
         return self.feature_map_.n_parameters(len(self.centroids_))
 
@@ -519,10 +460,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     def save(
         self, path: str | os.PathLike[str], *, resumable: bool = False, extra: dict[str, Any] | None = None
     ) -> None:
-        """Writes the model to a file that can be loaded without running code.
-
-        ``resumable`` adds what training needs to go on; ``extra`` is any JSON object, to be found in ``extra_``.
-        """
+        """Saves as all models do; ``resumable`` adds what training needs to go on, ``extra`` is any JSON object."""
         check_is_fitted(self, "centroids_")
         if resumable and not hasattr(self, "training_state_"):
             raise InvalidInputError(

@@ -50,12 +50,7 @@ class ModelFile(NamedTuple):
 
 
 def write_model(path: str | os.PathLike[str], *, header: Mapping[str, JSON], tensors: Mapping[str, Tensor]) -> None:
-    """Writes all or nothing: a reader finds the old file or the new one, whatever happens meanwhile.
-
-    Args:
-        header: strict JSON; numpy scalars become their Python values, ``format`` and ``format_version`` are added.
-        tensors: finite C-contiguous arrays of float32, float64 or int64.
-    """
+    """Writes strict JSON and finite arrays of float32, float64 or int64 that are C-contiguous, all or nothing."""
     try:
         content = _content(header, tensors)
     except ModelFileError as error:
@@ -183,17 +178,12 @@ def _tensor(name: str, entry: Mapping[str, Any]) -> Tensor:
         tensor: Tensor = np.ndarray(shape, _DTYPES[dtype], buffer=entry["data"])
     except ValueError as error:  # a length of zero beside one that numpy cannot count
         raise ModelFileError(f"its array {reprlib.repr(name)} cannot be read ({error}); {_DAMAGED}") from None
-    _check_finite(name, tensor)
+    if not np.isfinite(tensor).all():
+        raise ModelFileError(f"the array {reprlib.repr(name)} has values that are not finite; train and save it again.")
     return tensor
 
 
-def _check_finite(name: str, tensor: Tensor) -> None:
-    if not np.isfinite(tensor).all():
-        raise ModelFileError(f"the array {reprlib.repr(name)} has values that are not finite; train and save it again.")
-
-
 def _header(table: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
-    """The header, and the checksum that came with it."""
     metadata = table.get(_METADATA)
     document = metadata.get(_METADATA_KEY) if isinstance(metadata, dict) else None
     if not isinstance(document, str):

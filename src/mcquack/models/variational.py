@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Generator
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
@@ -181,7 +181,6 @@ class VariationalClassifier(CircuitClassifier):
 
     @property
     def n_parameters_(self) -> int:
-        """Weights and biases of all circuits."""
         check_is_fitted(self, "weights_")
         return int(self.weights_.size + self.bias_.size)
 
@@ -220,6 +219,7 @@ class _Best(NamedTuple):
         return _Best(parameters, epochs, np.where(better, watched, self.losses))
 
 
+@dataclass(eq=False, repr=False)
 class VariationalEnsembleClassifier(VariationalClassifier):
     """M independently trained variational classifiers on McQuack's feature map, the paper's VC.
 
@@ -246,52 +246,32 @@ class VariationalEnsembleClassifier(VariationalClassifier):
     _learning_rates = "lr"
     _trains_together = False
 
-    def __init__(
-        self,
-        n_qubits: int = 6,
-        n_repetitions: int | None = None,
-        *,
-        epochs: int = 200,
-        lr: float = 3e-2,
-        decay_rate: float = 0.99,
-        reg_param_weights: float = 0.0,
-        reg_param_bias: float = 0.0,
-        batch_size: int = 100,
-        patience: int | None = 20,
-        init_strategy: InitStrategy = "default",
-        init_small: bool = True,
-        optimizer: Optimizer = "adam",
-        scale: Scale = True,
-        class_weight: ClassWeight = None,
-        validation_fraction: float | None = None,
-        feature_map: FeatureMapChoice = "paper",
-        engine: EngineChoice = "statevector",
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_qubits = n_qubits
-        self.n_repetitions = n_repetitions
-        self.epochs = epochs
-        self.lr = lr
-        self.decay_rate = decay_rate
-        self.reg_param_weights = reg_param_weights
-        self.reg_param_bias = reg_param_bias
-        self.batch_size = batch_size
-        self.patience = patience
-        self.init_strategy = init_strategy
-        self.init_small = init_small
-        self.optimizer = optimizer
-        self.scale = scale
-        self.class_weight = class_weight
-        self.validation_fraction = validation_fraction
-        self.feature_map = feature_map
-        self.engine = engine
-        self.random_state = random_state
+    n_qubits: int = 6
+    n_repetitions: int | None = None
+    _: KW_ONLY
+    epochs: int = 200
+    lr: float = 3e-2
+    decay_rate: float = 0.99
+    reg_param_weights: float = 0.0
+    reg_param_bias: float = 0.0
+    batch_size: int = 100
+    patience: int | None = 20
+    init_strategy: InitStrategy = "default"
+    init_small: bool = True
+    optimizer: Optimizer = "adam"
+    scale: Scale = True
+    class_weight: ClassWeight = None
+    validation_fraction: float | None = None
+    feature_map: FeatureMapChoice = "paper"
+    engine: EngineChoice = "statevector"
+    random_state: int | np.random.RandomState | None = None
 
     def _paces(self) -> dict[str, Any]:
         require_positive("lr", self.lr)
         return {"lr_weights": self.lr, "lr_bias": self.lr}
 
 
+@dataclass(eq=False, repr=False)
 class SharedVariationalClassifier(VariationalClassifier):
     """Variational classifiers that share their weights and have biases of their own, optimised in turn.
 
@@ -314,52 +294,28 @@ class SharedVariationalClassifier(VariationalClassifier):
     _learning_rates = "lr_shared and lr_class"
     _trains_together = True
 
-    def __init__(
-        self,
-        n_qubits: int = 6,
-        n_repetitions: int | None = None,
-        *,
-        epochs: int = 200,
-        epochs_shared: int = 1,
-        epochs_class: int = 1,
-        lr_shared: float = 3e-2,
-        lr_class: float = 3e-2,
-        decay_rate: float = 0.99,
-        reg_param_weights: float = 0.0,
-        reg_param_bias: float = 0.0,
-        batch_size: int = 100,
-        patience: int | None = 20,
-        init_strategy: InitStrategy = "default",
-        init_small: bool = True,
-        optimizer: Optimizer = "adam",
-        scale: Scale = True,
-        class_weight: ClassWeight = None,
-        validation_fraction: float | None = None,
-        feature_map: FeatureMapChoice = "paper",
-        engine: EngineChoice = "statevector",
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_qubits = n_qubits
-        self.n_repetitions = n_repetitions
-        self.epochs = epochs
-        self.epochs_shared = epochs_shared
-        self.epochs_class = epochs_class
-        self.lr_shared = lr_shared
-        self.lr_class = lr_class
-        self.decay_rate = decay_rate
-        self.reg_param_weights = reg_param_weights
-        self.reg_param_bias = reg_param_bias
-        self.batch_size = batch_size
-        self.patience = patience
-        self.init_strategy = init_strategy
-        self.init_small = init_small
-        self.optimizer = optimizer
-        self.scale = scale
-        self.class_weight = class_weight
-        self.validation_fraction = validation_fraction
-        self.feature_map = feature_map
-        self.engine = engine
-        self.random_state = random_state
+    n_qubits: int = 6
+    n_repetitions: int | None = None
+    _: KW_ONLY
+    epochs: int = 200
+    epochs_shared: int = 1
+    epochs_class: int = 1
+    lr_shared: float = 3e-2
+    lr_class: float = 3e-2
+    decay_rate: float = 0.99
+    reg_param_weights: float = 0.0
+    reg_param_bias: float = 0.0
+    batch_size: int = 100
+    patience: int | None = 20
+    init_strategy: InitStrategy = "default"
+    init_small: bool = True
+    optimizer: Optimizer = "adam"
+    scale: Scale = True
+    class_weight: ClassWeight = None
+    validation_fraction: float | None = None
+    feature_map: FeatureMapChoice = "paper"
+    engine: EngineChoice = "statevector"
+    random_state: int | np.random.RandomState | None = None
 
     def _paces(self) -> dict[str, Any]:
         require_positive("lr_shared", self.lr_shared)

@@ -57,7 +57,6 @@ class DataFile:
 
     @property
     def path(self) -> str:
-        """Folder and name in one."""
         return str(PurePosixPath(self.folder) / self.name)
 
     @property
@@ -69,10 +68,7 @@ class DataFile:
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """Files that together give a dataset, and the function that reads them, called with their paths in order.
-
-    ``extra`` is what has to be installed to read them, beyond what mcquack always brings.
-    """
+    """Files that together give a dataset, what reads their paths in order, and what to install for it (``extra``)."""
 
     title: str
     files: tuple[DataFile, ...]
@@ -108,7 +104,6 @@ class Source:
         return f"from {file.url}" + ("" if lacking is None else f", once you {lacking.how_to_install}")
 
     def file_facts(self) -> list[dict[str, Any]]:
-        """What is known of each file, as JSON takes it."""
         facts = ("name", "folder", "checksum", "n_bytes", "url")
         return [{**{fact: getattr(file, fact) for fact in facts}, "way": self.way_to(file)} for file in self.files]
 
@@ -130,10 +125,7 @@ def flaw(path: Path, file: DataFile) -> str | None:
 
 
 def flaw_unless_known(path: Path, file: DataFile, *, notes: Path) -> str | None:
-    """As ``flaw``, but a large file that has not changed since it was found right is not read again.
-
-    ``notes`` is the folder in which that is written down.
-    """
+    """As ``flaw``, but a large file that was found right, and noted in ``notes``, is not read again."""
     if file.checksum is None or not path.is_file() or path.stat().st_size < LARGE:
         return flaw(path, file)
     note = notes / hashlib.sha256(str(path).encode()).hexdigest()[:16]

@@ -108,12 +108,10 @@ class Partial:
 
     @property
     def note(self) -> Path:
-        """Where the address and its version are written down."""
         return self.path.with_name(f"{self.path.name}.json")
 
     @property
     def n_bytes(self) -> int:
-        """How much has arrived."""
         return self.path.stat().st_size if self.path.is_file() else 0
 
     def version(self, url: str) -> str | None:
@@ -131,12 +129,10 @@ class Partial:
         return {"Range": f"bytes={self.n_bytes}-", "If-Range": version} if version and self.n_bytes else {}
 
     def begin(self, url: str, *, version: str | None) -> None:
-        """Starts anew, as this version of this address."""
         self.discard()
         self.note.write_text(json.dumps({"url": url, "version": version}), encoding="utf-8")
 
     def discard(self) -> None:
-        """Leaves nothing behind."""
         # The bytes go first: a note without bytes is harmless, bytes with a later note are not.
         self.path.unlink(missing_ok=True)
         self.note.unlink(missing_ok=True)

@@ -28,7 +28,6 @@ class Found:
     place: Place
 
     def read(self) -> Any:
-        """What the source's reader makes of the files."""
         try:
             return self.source.read(*self.paths)
         except DataFileError as error:
@@ -70,10 +69,7 @@ class Places:
         raise self._missing(sources, wanted_for=wanted_for, failures=failures)
 
     def read(self, sources: Sequence[Source], *, wanted_for: str) -> tuple[Found, Any]:
-        """What ``find`` gives, and what the reader makes of it.
-
-        A file in the cache that no checksum proves, and that turns out to be broken, is fetched once more.
-        """
+        """What ``find`` gives, read; what is broken in the cache, and proven by no checksum, is fetched once more."""
         found = self.find(sources, wanted_for=wanted_for)
         try:
             return found, found.read()
@@ -90,10 +86,7 @@ class Places:
         return found, found.read()
 
     def status(self, sources: Sequence[Source]) -> Status:
-        """Where ``find`` would take the files from; an allowance to download is not asked.
-
-        Files are opened only where no folder of their own tells whose they are.
-        """
+        """Where ``find`` would take the files from; an allowance to download is not asked."""
         if not sources:
             return "built in"
         if _first_whole(sources, self._local_path, place="local"):

@@ -46,7 +46,6 @@ class Pool:
             raise DataFileError("the source has values that are missing or infinite; use the original files.")
 
     def identity(self, row: int) -> bytes:
-        """Bytes that are equal for samples that are the same."""
         features = self.X[row].ravel()[: self.n_identifying]
         return bytes((features + features.dtype.type(0)).tobytes())  # -0.0 and 0.0 are one number
 

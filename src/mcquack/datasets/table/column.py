@@ -53,7 +53,6 @@ class Column:
     fill: float | None = None
 
     def cells(self, table: Table) -> Cells:
-        """The numbers of this column in a table."""
         return column_cells(table, self.name, kind=self.kind, categories=self.categories)
 
     def reasons(self, table: Table, *, cells: Cells, unusable: NDArray[np.bool_]) -> Iterator[tuple[int, str]]:
@@ -70,10 +69,7 @@ class Column:
             yield position, f"column {self.name!r}: {texts[position].as_py()!r} {wanted}"
 
     def with_categories(self, table: Table, *, training: Table | None = None) -> "Column":
-        """The column with the sorted categories that the table has, if it is one of categories.
-
-        Those of the rows to train on come first: a row that is held out must not change the numbers of the others.
-        """
+        """The column with its sorted categories, those to train on first: held-out rows change no numbers of others."""
         if self.kind != "category":
             return self
         texts = self._distinct_texts(table)

@@ -108,7 +108,6 @@ class TableEncoder:
 
     @property
     def feature_names(self) -> tuple[str, ...]:
-        """The names of the columns of X, in order."""
         return tuple(column.name for column in self.columns)
 
     def transform(self, table: Table, *, unknown: Unknown = "report") -> EncodedTable:

@@ -47,11 +47,9 @@ class Table:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The column names, in the order of the file."""
         return tuple(self.columns)
 
     def column(self, name: str) -> pa.Array:
-        """One column by its name."""
         try:
             return self.columns[name]
         except KeyError:

@@ -77,7 +77,6 @@ class ClassicalClassifier(ClassifierMixin, Archived):
         return np.clip(scaled, -_FAR, _FAR)
 
     def _in_blocks(self, X: ArrayLike, function: Callable[[FloatArray], FloatArray]) -> FloatArray:
-        """What the function makes of the scaled rows, some of them at a time."""
         check_is_fitted(self, "classes_")
         rows = validate_data(self, X, dtype=np.float64, reset=False)
         return np.concatenate([function(self._scaled(rows[part])) for part in gen_batches(len(rows), _BLOCK)])

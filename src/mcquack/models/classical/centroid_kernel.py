@@ -1,5 +1,6 @@
 """The paper's SimpleKernel: McQuack's rule with a classical kernel, and nothing trained."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Self
 
 import numpy as np
@@ -19,6 +20,7 @@ from mcquack.models.classical.base import (
 from mcquack.training.state import class_means
 
 
+@dataclass(eq=False, repr=False)
 class CentroidKernelClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassicalClassifier):
     """Radial basis function between samples and the mean of each class; the largest value decides.
 
@@ -34,18 +36,10 @@ class CentroidKernelClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin
     classes_, n_features_in_, feature_names_in_, scaler_ : as in :class:`~mcquack.models.mcquack.McQuackClassifier`.
     """
 
-    centroids_: FloatArray
-
-    def __init__(
-        self,
-        width: float = 10.0,
-        *,
-        scale: bool = True,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.width = width
-        self.scale = scale
-        self.random_state = random_state
+    width: float = 10.0
+    _: KW_ONLY
+    scale: bool = True
+    random_state: int | np.random.RandomState | None = None
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learns the (weighted) mean of each class."""
@@ -62,7 +56,6 @@ class CentroidKernelClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
     @property
     def n_parameters_(self) -> int:
-        """Features of the centroids, M·d."""
         return self.centroids_.size
 
     def _check_settings(self) -> None:
@@ -70,7 +63,7 @@ class CentroidKernelClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         check_width(self.width)
 
     def _learn(self, X: FloatArray, labels: Labels, weights: FloatArray) -> None:
-        self.centroids_ = class_means(X, labels, len(self.classes_), weights)
+        self.centroids_: FloatArray = class_means(X, labels, len(self.classes_), weights)
 
     def _log_kernel(self, X: FloatArray) -> FloatArray:
         # Logarithms keep their order where far samples have kernel values that are too small for a float.

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from itertools import count, takewhile
 from typing import Any, Literal
 
@@ -25,11 +26,7 @@ def perceptron_parameters(n_features: int, n_outputs: int, hidden: tuple[int, in
 
 
 def matched_layers(n_features: int, n_outputs: int, target: int) -> tuple[int, int]:
-    """Widths with which the number of parameters is least, but not below the target.
-
-    No layer is narrower than the outputs (or than two) if the network with both layers that narrow keeps within the
-    target. Of pairs with the same count the most balanced is taken, and then the one with the wider first layer.
-    """
+    """The widths that :class:`MatchedNeuralNetwork` describes; of equally balanced pairs the one with a wider first."""
     d, o, target = (
         required_count(name, value)
         for name, value in (("n_features", n_features), ("n_outputs", n_outputs), ("target", target))
@@ -39,7 +36,6 @@ def matched_layers(n_features: int, n_outputs: int, target: int) -> tuple[int, i
         narrowest = 1
 
     def least(first: int) -> tuple[int, int]:
-        """The narrowest second layer that reaches the target with this first one."""
         return first, max(narrowest, -((o + (d + 1) * first - target) // (first + 1 + o)))
 
     pairs = map(least, range(narrowest, max(narrowest, -(-target // (d + 1))) + 1))
@@ -78,12 +74,10 @@ class _Perceptron(ClassicalClassifier):
 
     @property
     def hidden_layer_sizes_(self) -> tuple[int, ...]:
-        """Width of each hidden layer."""
         return tuple(len(bias) for bias in self.biases_[:-1])
 
     @property
     def n_iter_(self) -> int:
-        """How many epochs were run."""
         return len(self.history_)
 
     def _check_settings(self) -> None:
@@ -139,6 +133,7 @@ class _Perceptron(ClassicalClassifier):
         require_that(fit, "its layers do not lead from its features to its classes.")
 
 
+@dataclass(eq=False, repr=False)
 class MatchedNeuralNetwork(_Perceptron):
     """Two hidden layers, as wide as gives the network McQuack's number of parameters, or as few more as can be.
 
@@ -166,28 +161,16 @@ class MatchedNeuralNetwork(_Perceptron):
     classes_, n_features_in_, feature_names_in_, scaler_ : as in :class:`~mcquack.models.mcquack.McQuackClassifier`.
     """
 
-    def __init__(
-        self,
-        activation: Activation = "tanh",
-        *,
-        epochs: int = 400,
-        learning_rate: float = 1e-3,
-        batch_size: int = 100,
-        n_parameters: int | None = None,
-        n_qubits: int = 6,
-        n_repetitions: int = 1,
-        scale: bool = True,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.activation = activation
-        self.epochs = epochs
-        self.learning_rate = learning_rate
-        self.batch_size = batch_size
-        self.n_parameters = n_parameters
-        self.n_qubits = n_qubits
-        self.n_repetitions = n_repetitions
-        self.scale = scale
-        self.random_state = random_state
+    activation: Activation = "tanh"
+    _: KW_ONLY
+    epochs: int = 400
+    learning_rate: float = 1e-3
+    batch_size: int = 100
+    n_parameters: int | None = None
+    n_qubits: int = 6
+    n_repetitions: int = 1
+    scale: bool = True
+    random_state: int | np.random.RandomState | None = None
 
     def _check_settings(self) -> None:
         super()._check_settings()
@@ -214,6 +197,7 @@ class MatchedNeuralNetwork(_Perceptron):
         return circuit.n_parameters(len(self.classes_))
 
 
+@dataclass(eq=False, repr=False)
 class MultilayerPerceptron(_Perceptron):
     """The neural network of the QML benchmark suite, which takes features as they come.
 
@@ -231,26 +215,15 @@ class MultilayerPerceptron(_Perceptron):
     Attributes are those of :class:`MatchedNeuralNetwork`.
     """
 
-    def __init__(
-        self,
-        hidden_layer_sizes: tuple[int, ...] = (100,),
-        alpha: float = 1e-4,
-        *,
-        learning_rate: float = 1e-3,
-        max_iter: int = 3000,
-        batch_size: int = 32,
-        activation: Activation = "relu",
-        scale: bool = False,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.hidden_layer_sizes = hidden_layer_sizes
-        self.alpha = alpha
-        self.learning_rate = learning_rate
-        self.max_iter = max_iter
-        self.batch_size = batch_size
-        self.activation = activation
-        self.scale = scale
-        self.random_state = random_state
+    hidden_layer_sizes: tuple[int, ...] = (100,)
+    alpha: float = 1e-4
+    _: KW_ONLY
+    learning_rate: float = 1e-3
+    max_iter: int = 3000
+    batch_size: int = 32
+    activation: Activation = "relu"
+    scale: bool = False
+    random_state: int | np.random.RandomState | None = None
 
     def _check_settings(self) -> None:
         super()._check_settings()
@@ -271,5 +244,4 @@ class MultilayerPerceptron(_Perceptron):
 
 
 def _n_outputs(n_classes: int) -> int:
-    """A logistic function needs one output for two classes."""
-    return 1 if n_classes == 2 else n_classes
+    return 1 if n_classes == 2 else n_classes  # a logistic function needs one output for two

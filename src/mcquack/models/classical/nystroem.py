@@ -1,5 +1,7 @@
 """A linear machine on the kernel with a few random landmarks."""
 
+from dataclasses import KW_ONLY, dataclass
+
 import numpy as np
 from sklearn.kernel_approximation import Nystroem
 from sklearn.svm import LinearSVC
@@ -11,6 +13,7 @@ from mcquack.models.classical.base import ClassicalClassifier, Labels, check_wid
 from mcquack.models.model_file import ModelFile, require_that
 
 
+@dataclass(eq=False, repr=False)
 class NystroemSVM(ClassicalClassifier):
     """Linear support vector machine, one class against the rest, on the Nyström features of a radial basis function.
 
@@ -30,24 +33,12 @@ class NystroemSVM(ClassicalClassifier):
     classes_, n_features_in_, feature_names_in_, scaler_ : as in :class:`~mcquack.models.mcquack.McQuackClassifier`.
     """
 
-    landmarks_: FloatArray
-    coef_: FloatArray
-    intercept_: FloatArray
-
-    def __init__(
-        self,
-        width: float = 1.0,
-        n_landmarks: int | None = None,
-        *,
-        C: float = 1.0,
-        scale: bool = True,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.width = width
-        self.n_landmarks = n_landmarks
-        self.C = C
-        self.scale = scale
-        self.random_state = random_state
+    width: float = 1.0
+    n_landmarks: int | None = None
+    _: KW_ONLY
+    C: float = 1.0
+    scale: bool = True
+    random_state: int | np.random.RandomState | None = None
 
     @property
     def n_parameters_(self) -> int:
@@ -68,10 +59,10 @@ class NystroemSVM(ClassicalClassifier):
         )
         machine = LinearSVC(C=self.C, dual="auto", max_iter=10_000, random_state=self.random_state)
         machine.fit(features.fit_transform(X), labels)
-        self.landmarks_ = features.components_
+        self.landmarks_: FloatArray = features.components_
         # Features are the kernel times a matrix; as the machine is linear too, one matrix does for both.
-        self.coef_ = machine.coef_ @ features.normalization_
-        self.intercept_ = machine.intercept_
+        self.coef_: FloatArray = machine.coef_ @ features.normalization_
+        self.intercept_: FloatArray = machine.intercept_
 
     def _scores(self, X: FloatArray) -> FloatArray:
         scores: FloatArray = rbf_kernel(X, self.landmarks_, gamma_of_width(self.width)) @ self.coef_.T + self.intercept_

@@ -1,5 +1,6 @@
 """The support vector classifier, with a classifier for every pair of classes."""
 
+from dataclasses import KW_ONLY, dataclass
 from itertools import combinations
 from typing import Any, Literal
 
@@ -14,6 +15,7 @@ from mcquack.models.classical.base import ClassicalClassifier, Labels, rbf_kerne
 from mcquack.models.model_file import ModelFile, require_field, require_tensor, require_that
 
 
+@dataclass(eq=False, repr=False)
 class SupportVectorClassifier(ClassicalClassifier):
     """Support vector machine with the kernel exp(-γ ‖x - v‖²); every pair of classes votes.
 
@@ -32,24 +34,11 @@ class SupportVectorClassifier(ClassicalClassifier):
     classes_, n_features_in_, feature_names_in_, scaler_ : as in :class:`~mcquack.models.mcquack.McQuackClassifier`.
     """
 
-    support_vectors_: FloatArray
-    n_support_: NDArray[np.int64]
-    dual_coef_: FloatArray
-    intercept_: FloatArray
-    gamma_: float
-
-    def __init__(
-        self,
-        C: float = 1.0,
-        gamma: float | Literal["scale"] = "scale",
-        *,
-        scale: bool = True,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.C = C
-        self.gamma = gamma
-        self.scale = scale
-        self.random_state = random_state
+    C: float = 1.0
+    gamma: float | Literal["scale"] = "scale"
+    _: KW_ONLY
+    scale: bool = True
+    random_state: int | np.random.RandomState | None = None
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Class with most votes of the pairs; the first of several."""
@@ -59,7 +48,6 @@ class SupportVectorClassifier(ClassicalClassifier):
 
     @property
     def n_parameters_(self) -> int:
-        """Number of dual coefficients."""
         return self.dual_coef_.size
 
     def _check_settings(self) -> None:
@@ -69,12 +57,12 @@ class SupportVectorClassifier(ClassicalClassifier):
         require(by_name or _is_gamma(self.gamma), "gamma", '"scale" or a positive number (up to 1e100)', self.gamma)
 
     def _learn(self, X: FloatArray, labels: Labels, weights: FloatArray) -> None:
-        self.gamma_ = _scale_gamma(X) if isinstance(self.gamma, str) else float(self.gamma)
+        self.gamma_: float = _scale_gamma(X) if isinstance(self.gamma, str) else float(self.gamma)
         machine = SVC(C=self.C, gamma=self.gamma_).fit(X, labels)
-        self.support_vectors_ = machine.support_vectors_
-        self.n_support_ = machine.n_support_.astype(np.int64)
-        self.dual_coef_ = machine.dual_coef_
-        self.intercept_ = machine.intercept_
+        self.support_vectors_: FloatArray = machine.support_vectors_
+        self.n_support_: NDArray[np.int64] = machine.n_support_.astype(np.int64)
+        self.dual_coef_: FloatArray = machine.dual_coef_
+        self.intercept_: FloatArray = machine.intercept_
 
     def _margins(self, X: FloatArray) -> FloatArray:
         """For each pair of classes i < j a column, positive where j wins."""
@@ -96,7 +84,6 @@ class SupportVectorClassifier(ClassicalClassifier):
         return sums
 
     def _votes(self, later_wins: NDArray[np.bool_]) -> FloatArray:
-        """How many pairs each class wins (N, M)."""
         return (self._summed(np.where(later_wins, 1.0, -1.0)) + len(self.classes_) - 1) / 2
 
     def _scores(self, X: FloatArray) -> FloatArray:
