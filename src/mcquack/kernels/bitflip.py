@@ -172,7 +172,6 @@ def _others(n_means: int, labels: ArrayLike | None) -> Pairs:
 
 
 def _curves(counts: NDArray[np.number], off: Pairs) -> tuple[FloatArray, FloatArray]:
-    """Mean k^b on the diagonal and off it, for every b."""
     kernels, on = tolerant_kernels(counts), np.eye(len(off), dtype=bool)
     return kernels[on].mean(axis=0), kernels[off].mean(axis=0)
 

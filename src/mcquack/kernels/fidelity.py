@@ -76,7 +76,6 @@ def centroid_slopes(K: ArrayLike, slopes: ArrayLike, *, class_score: ClassScore 
 
 
 def _by_class(kernel: NDArray[Any], n_classes: int, class_score: str) -> NDArray[Any]:
-    """The kernel as (N, M, k)."""
     if kernel.ndim != 2 or n_classes < 1 or not kernel.shape[1] or kernel.shape[1] % n_classes:
         raise InvalidInputError(
             f"a kernel of shape {kernel.shape} has not the same number of columns for each of {n_classes} classes."

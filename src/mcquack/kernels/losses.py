@@ -154,7 +154,6 @@ class Alignment:
     def __call__(
         self, scores: FloatArray, labels: NDArray[np.int64], row_weights: FloatArray
     ) -> tuple[float, FloatArray]:
-        """1 - A and its derivative by the scores."""
         value = 1 - target_alignment(scores, labels, row_weights=row_weights)
         return value, -alignment_gradient(scores, labels, row_weights=row_weights)
 
@@ -190,7 +189,6 @@ class CrossEntropy:
     def __call__(
         self, scores: FloatArray, labels: NDArray[np.int64], row_weights: FloatArray
     ) -> tuple[float, FloatArray]:
-        """The mean cross entropy and its derivative by the scores."""
         logits, classes, weights = _checked(scores, labels, row_weights)
         logits = self.beta * logits
         logits = logits - logits.max(axis=1, keepdims=True)

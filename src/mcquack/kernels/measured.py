@@ -44,32 +44,26 @@ class TolerantEngine(Engine[E]):
 
     @property
     def rows_at_once(self) -> int | None:
-        """What the engine behind this one takes."""
         return self.engine.rows_at_once
 
     def on(self, feature_map: FeatureMap, *, seed: int = 0) -> Self:
-        """The same tolerance for another circuit."""
         return type(self)(self.engine.on(feature_map, seed=seed), tolerance=self.tolerance)
 
     def settings(self) -> dict[str, Any]:
-        """What tells this engine from others."""
         return {"engine": self.engine.name, "tolerance": self.tolerance}
 
     def _likeness(self) -> Any:
         return self.engine, self.tolerance
 
     def encode(self, X: ArrayLike, weights: ArrayLike, bias: ArrayLike) -> E:
-        """What the engine behind this one encodes."""
         return self.engine.encode(X, weights, bias)
 
     def fidelities(self, samples: E, centroids: E) -> FloatArray:
-        """k^b(x_i, c_m), shape (N, M)."""
         if self.tolerance == 0:
             return self.engine.fidelities(samples, centroids)
         return tolerant_kernel(self.engine.hamming_distributions(samples, centroids), self.tolerance)
 
     def pullback(self, samples: E, centroids: E, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
-        """Derivatives of Σ cotangent∘k^b by the embedding or by the centroids' features."""
         slopes = checked_cotangent(cotangent, samples, centroids)
         if self.tolerance == 0:
             return self.engine.pullback(samples, centroids, slopes, wrt=wrt)
@@ -151,7 +145,6 @@ class Shots(Engine[Any]):
         return self._feature_map, self.settings(), self.seed
 
     def for_qubits(self, n_qubits: int) -> Self:
-        """This engine with the one inside that circuits of this width run on."""
         if isinstance(self.engine, Engine):
             return self
         found = copy.copy(self)
@@ -160,11 +153,9 @@ class Shots(Engine[Any]):
 
     @property
     def few_layers(self) -> bool:  # type: ignore[override]
-        """What the engine inside says."""
         return isinstance(self.engine, Engine) and self.engine.few_layers
 
     def check(self, feature_map: FeatureMap) -> None:
-        """Raises InvalidInputError on circuits that the engine inside does not take, or with fewer qubits than b."""
         inner = engine_of(self.engine, feature_map.n_qubits)
         inner.check(feature_map)
         for name in ("tolerance", "training_tolerance"):
@@ -178,7 +169,6 @@ class Shots(Engine[Any]):
             )
 
     def on(self, feature_map: FeatureMap, *, seed: int = 0) -> Self:
-        """This engine for a circuit, with the seed that shots are drawn from."""
         self.check(feature_map)
         found = copy.copy(self)
         found.engine = engine_of(self.engine, feature_map.n_qubits).on(feature_map, seed=seed)
@@ -187,7 +177,6 @@ class Shots(Engine[Any]):
 
     @property
     def exact(self) -> Engine[Any]:
-        """The engine inside, on its circuit."""
         return engine_of(self.engine, self.feature_map.n_qubits)
 
     def for_training(self, *, spent: int = 0) -> Engine[Any]:
@@ -197,15 +186,12 @@ class Shots(Engine[Any]):
         return TolerantEngine(self.exact, tolerance=self.training_tolerance)
 
     def encode(self, X: ArrayLike, weights: ArrayLike, bias: ArrayLike) -> Any:
-        """What the engine inside encodes."""
         return self.exact.encode(X, weights, bias)
 
     def fidelities(self, samples: Any, centroids: Any) -> FloatArray:
-        """The kernel as measured, shape (N, M)."""
         return self._read(lambda: self.exact.fidelities(samples, centroids), lambda: [(samples, centroids)]).kernel
 
     def pullback(self, samples: Any, centroids: Any, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
-        """Exact derivatives, by the engine inside."""
         return self.for_training().pullback(samples, centroids, cotangent, wrt=wrt)
 
     def measured(self, X: FloatArray, centroids: FloatArray, *, weights: FloatArray, bias: FloatArray) -> Measured:
@@ -328,11 +314,9 @@ class SampledEngine(Engine[AngleRows]):
         return self._written(repr(self.sampler))
 
     def on(self, feature_map: FeatureMap, *, seed: int = 0) -> Self:
-        """This engine for a circuit; the sampler stays the same."""
         return type(self)(self.sampler, feature_map, **self.settings())
 
     def check(self, feature_map: FeatureMap) -> None:
-        """Raises InvalidInputError where more bit flips are tolerated than there are qubits."""
         for value in (self.tolerance, self.training_tolerance):
             if value is not None:
                 checked_tolerance(value, feature_map.n_qubits)
@@ -347,11 +331,9 @@ class SampledEngine(Engine[AngleRows]):
 
     @property
     def spent(self) -> int:
-        """How many shots were counted so far."""
         return self._spent
 
     def encode(self, X: ArrayLike, weights: ArrayLike, bias: ArrayLike) -> AngleRows:
-        """The angles of every row."""
         features, w, b = np.asarray(X), np.asarray(weights), np.asarray(bias)
         shape = self.feature_map.parameter_shape
         for name, array in (("weights", w), ("bias", b)):
@@ -388,7 +370,6 @@ class SampledEngine(Engine[AngleRows]):
         return np.concatenate(found) if len(centroids) else np.empty((len(samples), *found[0].shape[1:]), np.int64)
 
     def _require_budget(self, circuits: OverlapCircuits) -> None:
-        """Raises ShotBudgetError, before anything is sent, where training would take more than it may."""
         needed = circuits.shape[0] * circuits.shape[1] * self.shots
         if self._metered and self.budget is not None and self._spent + needed > self.budget:
             raise ShotBudgetError(
@@ -404,13 +385,11 @@ class SampledEngine(Engine[AngleRows]):
         return tolerant_kernel(self.hamming_counts(samples, centroids), self.tolerance or 0)
 
     def measured(self, X: FloatArray, centroids: FloatArray, *, weights: FloatArray, bias: FloatArray) -> Measured:
-        """The kernel, and for equal shares of shots what decides between them: fewer ones on average."""
         rows, others = (self.encode(some, weights, bias) for some in (X, centroids))
         counts = self.hamming_counts(rows, others)
         return Measured(tolerant_kernel(counts, self.tolerance or 0), -mean_hamming(counts))
 
     def pullback(self, samples: AngleRows, centroids: AngleRows, cotangent: ArrayLike, *, wrt: Wrt) -> NoReturn:
-        """Refused: counts have no derivatives."""
         checked_cotangent(cotangent, samples, centroids)
         raise InvalidInputError(
             f"a sampler gives counts and no derivatives by the {wrt}; wrap this engine into a SpsaEngine, a "

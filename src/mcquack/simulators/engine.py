@@ -116,7 +116,6 @@ class Engine(ABC, Generic[E]):
 
     @property
     def feature_map(self) -> FeatureMap:
-        """The circuit that this engine runs."""
         if self._feature_map is None:
             raise InvalidInputError(f"this {type(self).__name__} has no circuit yet; take engine.on(feature_map).")
         return self._feature_map
@@ -141,7 +140,6 @@ class Engine(ABC, Generic[E]):
             )
 
     def supports(self, feature_map: FeatureMap) -> bool:
-        """Whether this engine takes the circuit."""
         try:
             self.check(feature_map)
         except InvalidInputError:

@@ -71,7 +71,6 @@ class SimulatedSampler:
         require(self.engine in get_args(SamplerEngine), "engine", '"auto", "ring" or "statevector"', self.engine)
 
     def hamming_counts(self, circuits: OverlapCircuits, *, shots: int) -> IntArray:
-        """How many shots of each circuit found k ones, shape (N, M, n + 1)."""
         n_shots = required_count("shots", shots)
         return sampled_hamming(self._distributions(circuits), shots=n_shots, seed=_seed_of(self.seed, circuits, shots))
 
@@ -108,7 +107,6 @@ class NoisySampler:
         _check_seed(self.seed)
 
     def hamming_counts(self, circuits: OverlapCircuits, *, shots: int) -> IntArray:
-        """How many shots of each circuit read k ones, shape (N, M, n + 1)."""
         n_shots = required_count("shots", shots)
         engine = RingEngine(_raw_map(circuits), n_threads=self.n_threads)
         return noisy_hamming_counts(

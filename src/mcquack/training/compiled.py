@@ -53,7 +53,6 @@ class CompiledEpochs:
         return math.ceil(len(self.data.X) / self.batch_size)
 
     def _check_shapes(self, parameters: Parameters) -> None:
-        """Compiled code trusts shapes; here they are checked."""
         shape = self.engine.feature_map.parameter_shape
         wanted = {"weights": shape, "bias": shape, "centroids": (self.n_centroids, self.problem.X.shape[1])}
         for name, expected in wanted.items():

@@ -46,32 +46,26 @@ class FromValues(Engine[E]):
         self.budget = engine.budget
 
     def settings(self) -> dict[str, Any]:
-        """What tells this engine from others."""
         return {"engine": self.engine.name}
 
     def _likeness(self) -> Any:
         return id(self)  # what random numbers are drawn from is not among the settings
 
     def on(self, feature_map: FeatureMap, *, seed: int = 0) -> Self:
-        """The same for another circuit."""
         return type(self)(self.engine.on(feature_map, seed=seed))
 
     @property
     def rows_at_once(self) -> int | None:
-        """What the engine behind this one takes."""
         return self.engine.rows_at_once
 
     @property
     def spent(self) -> int:
-        """What the engine behind this one has counted."""
         return self.engine.spent
 
     def encode(self, X: ArrayLike, weights: ArrayLike, bias: ArrayLike) -> E:
-        """What the engine behind this one encodes."""
         return self.engine.encode(X, weights, bias)
 
     def fidelities(self, samples: E, centroids: E) -> FloatArray:
-        """What the engine behind this one measures."""
         return self.engine.fidelities(samples, centroids)
 
     @abstractmethod
@@ -166,7 +160,6 @@ class ParameterShiftEngine(FromValues[E]):
     """An engine whose pullback is exact, if values are: two shifts of each angle of every sample and centroid."""
 
     def pullback(self, samples: E, centroids: E, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
-        """Derivatives of Σ cotangent∘K: by the embedding's weights and biases, or by the centroids' features."""
         checked_wrt(wrt)
         weighting = checked_cotangent(cotangent, samples, centroids)
         of_centroids = self._slopes(centroids, samples, weighting, side="centroids")
@@ -223,7 +216,6 @@ class StochasticShiftEngine(FromValues[E]):
             )
 
     def pullback(self, samples: E, centroids: E, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
-        """An unbiased estimate of the derivatives of Σ cotangent∘K."""
         checked_wrt(wrt)
         weighting = checked_cotangent(cotangent, samples, centroids)
         draw = drawn_for(self.seed, f"stochastic shift by {wrt}", samples, centroids)
@@ -236,7 +228,6 @@ class StochasticShiftEngine(FromValues[E]):
         )
 
     def kernels_per_pullback(self, wrt: Wrt) -> int:
-        """Two for each angle that is drawn, and as many again where samples are shifted too."""
         return (4 if wrt == "embedding" else 2) * self.n_angles
 
     def _slopes(

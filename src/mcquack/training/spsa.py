@@ -31,7 +31,6 @@ class SpsaEngine(FromValues[E]):
         self.seed = int(seed)
 
     def pullback(self, samples: E, centroids: E, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
-        """An estimate of the derivatives of Σ cotangent∘K."""
         checked_wrt(wrt)
         weighting = checked_cotangent(cotangent, samples, centroids)
         draw = drawn_for(self.seed, f"spsa by {wrt}", samples, centroids)
@@ -41,7 +40,6 @@ class SpsaEngine(FromValues[E]):
         return Gradient(weights=weights, bias=bias)
 
     def kernels_per_pullback(self, wrt: Wrt) -> int:
-        """Two for each direction, whatever moves."""
         checked_wrt(wrt)
         return 2 * self.n_directions
 

@@ -103,7 +103,6 @@ class TrainingState:
 
     @classmethod
     def start(cls, parameters: Parameters) -> "TrainingState":
-        """Before the first epoch."""
         return cls(
             epoch=0,
             parameters=parameters,
@@ -124,7 +123,6 @@ class TrainingState:
 
     @classmethod
     def from_tensors(cls, tensors: dict[str, NDArray[Any]]) -> "TrainingState":
-        """The inverse of :meth:`to_tensors`."""
         moments = {
             f"{name}_moments": Moments(tensors[f"{name}_mean"], tensors[f"{name}_square"])
             for name in ("weights", "bias", "centroids")
@@ -165,7 +163,6 @@ class EpochReport:
     seconds: float
 
     def as_row(self) -> dict[str, float | int | None]:
-        """Plain numbers by name; None for what is not finite."""
         return finite_row(asdict(self))
 
 

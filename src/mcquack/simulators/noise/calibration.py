@@ -67,7 +67,6 @@ class DeviceCalibration:
         return replace(self, **errors, **times)
 
     def per_qubit(self, name: str, n_qubits: int) -> FloatArray:
-        """The field as an array (n,)."""
         if self.n_qubits not in (None, n_qubits):
             raise InvalidInputError(
                 f"the calibration is for {self.n_qubits} qubits, but the circuit has {n_qubits}; give each field one "
@@ -115,7 +114,6 @@ def _each(value: PerQubit, change: Any) -> PerQubit:
 
 
 def _numbered(value: PerQubit) -> list[tuple[float, str]]:
-    """The numbers with what stands behind the field's name to tell them apart."""
     if isinstance(value, tuple):
         return [(number, f"[{position}]") for position, number in enumerate(value)]
     return [(value, "")]

@@ -81,7 +81,6 @@ def flip_chances(calibration: DeviceCalibration, n_qubits: int) -> FloatArray:
 
 
 def _rotation_fidelities(calibration: DeviceCalibration, n_qubits: int) -> FloatArray:
-    """Of each of the five rotations, shape (5, n)."""
     pulse = depolarising_fidelity(calibration.per_qubit("sx_error", n_qubits))
     fidelities: FloatArray = pulse ** np.array(SX_PULSES)[:, None]
     return fidelities
@@ -134,7 +133,6 @@ def noisy_hamming_counts(
 
 
 def _counter(feature_map: FeatureMap, calibration: DeviceCalibration, shots: int) -> _Counter:
-    """What counts the shots of one pair, for rotations (L, n, 2, 2)."""
     n_layers, n_qubits = feature_map.n_layers, feature_map.n_qubits
     if n_qubits == 1 or n_layers == 1:
         return partial(_product_counts, flip_chances(calibration, n_qubits), shots)
@@ -149,7 +147,6 @@ def _counter(feature_map: FeatureMap, calibration: DeviceCalibration, shots: int
 def _ring_counts(
     noise: RingNoise, shots: int, sample: ComplexArray, centroid: ComplexArray, generator: np.random.Generator
 ) -> IntArray:
-    """Two layers with a ring of CNOTs in between."""
     counts = np.zeros(sample.shape[1] + 1, dtype=np.int64)
     count_weights(generator, factors_of(sample, centroid), noise, shots, counts)
     return counts

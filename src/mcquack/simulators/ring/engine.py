@@ -126,7 +126,6 @@ class RingEngine(Engine[RotationRows]):
         self.n_threads = available_threads(n_threads)
 
     def settings(self) -> dict[str, Any]:
-        """The keyword arguments that make this engine again."""
         return {**super().settings(), "n_threads": self._asked_threads}
 
     @property
@@ -135,7 +134,6 @@ class RingEngine(Engine[RotationRows]):
         return max(16, (1 << 20) // (self.feature_map.n_qubits * self.feature_map.n_layers))
 
     def check(self, feature_map: FeatureMap) -> None:
-        """Raises InvalidInputError on circuits with too many layers or qubits."""
         super().check(feature_map)
         if feature_map.n_qubits > 1 and feature_map.n_layers > MAX_LAYERS:
             states = 4 ** (feature_map.n_layers - 1)
@@ -146,7 +144,6 @@ class RingEngine(Engine[RotationRows]):
             )
 
     def encode(self, X: ArrayLike, weights: ArrayLike, bias: ArrayLike) -> RotationRows:
-        """The rotations of every row."""
         shape = self.feature_map.parameter_shape
         w, b = np.asarray(weights), np.asarray(bias)
         for name, array in (("weights", w), ("bias", b)):
@@ -164,11 +161,9 @@ class RingEngine(Engine[RotationRows]):
         return np.minimum(found, 0.0)
 
     def fidelities(self, samples: RotationRows, centroids: RotationRows) -> FloatArray:
-        """K[i, m] = |⟨c_m|x_i⟩|², shape (N, M)."""
         return np.exp(self.log_fidelities(samples, centroids))
 
     def pullback(self, samples: RotationRows, centroids: RotationRows, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
-        """Derivatives of Σ cotangent∘K: by the embedding's weights and biases, or by the centroids' features."""
         checked_wrt(wrt)
         slopes = np.require(checked_cotangent(cotangent, samples, centroids), np.float64, ["C", "W"])
         of_samples, of_centroids = self._angle_slopes(samples, centroids, slopes)
@@ -177,7 +172,6 @@ class RingEngine(Engine[RotationRows]):
         )
 
     def hamming_distributions(self, samples: RotationRows, centroids: RotationRows) -> FloatArray:
-        """P[i, m, k] = probability of k ones in U†(c_m) U(x_i)|0…0⟩, shape (N, M, n + 1), for at most two layers."""
         if self.feature_map.n_qubits == 1:
             fidelities = self.fidelities(samples, centroids)
             return np.stack([fidelities, 1 - fidelities], axis=-1)
@@ -187,7 +181,6 @@ class RingEngine(Engine[RotationRows]):
     def pull_hamming(
         self, samples: RotationRows, centroids: RotationRows, cotangent: ArrayLike, *, wrt: Wrt
     ) -> Gradient:
-        """Derivatives of Σ cotangent∘P by the embedding's weights and biases, or by the centroids' features."""
         wrt = checked_wrt(wrt)
         slopes = np.require(cotangent, np.float64, ["C", "W"])
         shape = len(samples), len(centroids), self.feature_map.n_qubits + 1
@@ -215,7 +208,6 @@ class RingEngine(Engine[RotationRows]):
     def _angle_slopes(
         self, samples: RotationRows, centroids: RotationRows, cotangent: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Derivatives of Σ cotangent∘K by the angles of every sample and of every centroid."""
         left, right = self._chained(samples), self._chained(centroids)
         by_samples = np.zeros_like(left)
         by_centroids = np.zeros((n_blocks(len(samples)), *right.shape), dtype=np.complex128)

@@ -89,7 +89,6 @@ def _set_rotations(circuit: Any, features: Any, layer: int, rotations: Any) -> N
 
 @njit(nogil=True)
 def _set_phases(circuit: Any, features: Any, layer: int, phases: Any) -> None:
-    """From ω of this layer and, if there is one, φ of the next."""
     followed = layer + 1 < circuit.weights.shape[0]
     for qubit in range(phases.shape[0]):
         cosine, sine = cosine_sine(_half_angle(circuit, features, layer, qubit, 2))

@@ -189,11 +189,9 @@ class StatevectorEngine(Engine[StateBlocks]):
         self.n_threads = available_threads(n_threads)
 
     def settings(self) -> dict[str, Any]:
-        """The keyword arguments that make this engine again."""
         return {**super().settings(), "n_threads": self._asked_threads}
 
     def check(self, feature_map: FeatureMap) -> None:
-        """Raises InvalidInputError on circuits that are too wide."""
         if feature_map.n_qubits > self.most_qubits:
             raise InvalidInputError(
                 f"the statevector engine takes 1 to {self.most_qubits} qubits, got {feature_map.n_qubits}; use fewer "
@@ -211,7 +209,6 @@ class StatevectorEngine(Engine[StateBlocks]):
         return linear_table(self.masks[-1 if self.feature_map.final_entangler else -2])
 
     def circuit(self, weights: ArrayLike, bias: ArrayLike) -> Circuit:
-        """The feature map with these parameters as compiled code takes it."""
         parameters = []
         for name, values in (("weights", weights), ("bias", bias)):
             array = _writable(values, self.dtype)
@@ -223,7 +220,6 @@ class StatevectorEngine(Engine[StateBlocks]):
         return Circuit(parameters[0], parameters[1], self.feature_map.feature_index, self.masks)
 
     def rows(self, X: ArrayLike) -> FloatArray:
-        """X as the engine's float type, checked for its number of features."""
         array = _writable(X, self.dtype)
         if array.ndim != 2 or array.shape[1] != self.feature_map.n_features:
             raise InvalidInputError(
@@ -236,11 +232,9 @@ class StatevectorEngine(Engine[StateBlocks]):
         return -(-n_rows // lane_count(self.dtype))
 
     def state_bytes(self, n_rows: int) -> int:
-        """Memory that the states of this many rows take."""
         return self.n_blocks(n_rows) * lane_count(self.dtype) * 2 * self.feature_map.dimension * self.dtype.itemsize
 
     def empty_states(self, n_rows: int) -> NDArray[Any]:
-        """Room for the states of this many rows."""
         return aligned_zeros((self.n_blocks(n_rows), self.feature_map.dimension, 2, lane_count(self.dtype)), self.dtype)
 
     def flops(self, n_rows: int, *, with_gradient: bool) -> float:
@@ -249,24 +243,19 @@ class StatevectorEngine(Engine[StateBlocks]):
         return float((60 if with_gradient else 16) * self.feature_map.dimension * gates * n_rows)
 
     def threads_for(self, flops: float, n_blocks: int) -> int:
-        """As many threads as there is work for."""
         return max(1, min(self.n_threads, n_blocks, int(flops / FLOPS_WORTH_A_THREAD)))
 
     def team(self, n_threads: int, flops: float) -> Team:
-        """Threads for work of this size."""
         return Team(n_threads, patient=flops < FLOPS_WORTH_LISTENING)
 
     def scratch(self, n_threads: int, *, backward: bool) -> list[Scratch]:
-        """Scratch memory for each thread."""
         shape = self.feature_map.n_qubits, self.feature_map.n_features
         return [scratch(*shape, self.dtype, backward=backward) for _ in range(n_threads)]
 
     def scratch_bytes(self, *, backward: bool) -> int:
-        """Memory that one thread works on."""
         return scratch_bytes(self.feature_map.n_qubits, self.feature_map.n_features, backward=backward)
 
     def encode(self, X: ArrayLike, weights: ArrayLike, bias: ArrayLike) -> StateBlocks:
-        """U(x; w, b)|0…0⟩ for every row of X."""
         rows, circuit = self.rows(X), self.circuit(weights, bias)
         flops = self.flops(len(rows), with_gradient=False)
         n_threads = self.threads_for(flops, self.n_blocks(len(rows)))
@@ -285,7 +274,6 @@ class StatevectorEngine(Engine[StateBlocks]):
         return columns
 
     def fidelities(self, samples: StateBlocks, centroids: StateBlocks) -> FloatArray:
-        """K[i, m] = |⟨c_m|x_i⟩|²."""
         n_blocks, width = len(samples.states), lane_count(self.dtype)
         flops = 8.0 * len(samples) * len(centroids) * self.feature_map.dimension
         n_threads = self.threads_for(flops, n_blocks)
@@ -297,7 +285,6 @@ class StatevectorEngine(Engine[StateBlocks]):
         return np.minimum(kernel[: len(samples)], 1)
 
     def pullback(self, samples: StateBlocks, centroids: StateBlocks, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
-        """Derivatives of Σ cotangent∘K by the embedding or by the centroids' features."""
         of_centroids = checked_wrt(wrt) == "centroids"
         n_blocks, width = len(samples.states), lane_count(self.dtype)
         n_centroid_blocks = len(centroids.states)
@@ -337,7 +324,6 @@ class StatevectorEngine(Engine[StateBlocks]):
         return Gradient(weights=by_w.sum(axis=0), bias=by_b.sum(axis=0))
 
     def hamming_distributions(self, samples: StateBlocks, centroids: StateBlocks) -> FloatArray:
-        """P[i, m, k] = probability of k ones in U†(c_m) U(x_i)|0…0⟩, shape (N, M, n + 1) and double precision."""
         points = (centroids.features, centroids.weights, centroids.bias)
         angles = self.feature_map.angles(*(array.astype(np.float64) for array in points))
         return hamming_distributions(

@@ -44,7 +44,6 @@ def _by_hamming(n_qubits: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 
 def _undone(states: ComplexArray, rotations: ComplexArray, ring: NDArray[Any], final_entangler: bool) -> ComplexArray:
-    """U†(c) on states (N, 2**n), for the rotations (L, n, 2, 2) of one centroid."""
     n_layers = len(rotations)
     for layer in range(n_layers - 1, -1, -1):
         if layer + 1 < n_layers or final_entangler:

@@ -66,7 +66,6 @@ class VariationalSettings:
         return of_weights, of_bias
 
     def learning_rates(self, epoch: int) -> tuple[float, float]:
-        """Of weights and biases in this epoch, counted from 0: decayed once per epoch."""
         factor = self.decay_rate**epoch
         return self.lr_weights * factor, self.lr_bias * factor
 
@@ -83,15 +82,12 @@ class VariationalParameters:
 
     @property
     def n_classes(self) -> int:
-        """How many classifiers there are."""
         return len(self.bias)
 
     def of_class(self, number: int) -> tuple[FloatArray, FloatArray]:
-        """Weights and biases (L, n, 3) of one classifier."""
         return self.weights[number % len(self.weights)], self.bias[number]
 
     def with_rows(self, other: Self, chosen: NDArray[np.bool_]) -> Self:
-        """These parameters, but those of the other for the chosen classifiers."""
         pick = chosen[:, None, None, None]
         return replace(
             self, weights=np.where(pick, other.weights, self.weights), bias=np.where(pick, other.bias, self.bias)
@@ -112,7 +108,6 @@ class VariationalState:
 
     @classmethod
     def start(cls, parameters: VariationalParameters) -> Self:
-        """Before the first epoch."""
         return cls(
             epoch=0,
             parameters=parameters,

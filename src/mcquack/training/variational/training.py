@@ -120,7 +120,6 @@ class VariationalEpochs:
         )
 
     def __call__(self, state: VariationalState) -> VariationalSums:
-        """One epoch further; ``state`` itself stays as it is."""
         self._check_shapes(state.parameters)
         trained = _working_copy(state, self.engine.dtype)
         n_classes = self.data.n_classes
@@ -134,7 +133,6 @@ class VariationalEpochs:
         return self._sums(state, trained, totals)
 
     def _check_shapes(self, parameters: VariationalParameters) -> None:
-        """Compiled code trusts shapes; here they are checked."""
         shape, n_classes = self.engine.feature_map.parameter_shape, self.data.n_classes
         n_weights = 1 if self.settings.shared else n_classes
         for name, expected in (("weights", (n_weights, *shape)), ("bias", (n_classes, *shape))):
@@ -200,7 +198,6 @@ class VariationalReport:
     seconds: float
 
     def as_row(self) -> dict[str, float | int | None]:
-        """Plain numbers by name; None for what is not finite."""
         return finite_row(asdict(self))
 
 
@@ -228,7 +225,6 @@ class VariationalTraining:
         self._validation = None if validation is None else _Judge(engine, validation)
 
     def __call__(self, state: VariationalState) -> VariationalEpoch:
-        """One epoch further; ``state`` itself stays as it is."""
         started = time.perf_counter()
         sums = self._run(state)
         watched, accuracy = self._training.scores(sums.state.parameters)
