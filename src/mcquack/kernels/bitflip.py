@@ -31,8 +31,7 @@ def tolerant_kernel(hamming: ArrayLike, tolerance: int) -> FloatArray:
     0.9
     """
     shares = tolerant_kernels(hamming)
-    kernel: FloatArray = shares[..., checked_tolerance(tolerance, shares.shape[-1] - 1)]
-    return kernel
+    return shares[..., checked_tolerance(tolerance, shares.shape[-1] - 1)]
 
 
 def tolerant_kernels(hamming: ArrayLike) -> FloatArray:
@@ -116,10 +115,6 @@ def calibrate(
         The classes where some have several means: pairs within a class need not differ, and do not count.
     n_resamples, confidence, seed
         Of the bootstrap.
-
-    Returns
-    -------
-    Calibration
 
     Examples
     --------

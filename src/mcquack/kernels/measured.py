@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, NoReturn, Self, get_args
 
 import numpy as np
@@ -17,7 +16,17 @@ from mcquack.circuits.overlap import OverlapCircuits, Sampler
 from mcquack.errors import DeviceError, InvalidInputError, ShotBudgetError
 from mcquack.kernels.bitflip import checked_tolerance, mean_hamming, tolerant_kernel
 from mcquack.simulators.choice import EngineChoice, engine_of
-from mcquack.simulators.engine import E, Engine, Gradient, GradientRule, Measured, Wrt, checked_cotangent
+from mcquack.simulators.engine import (
+    AngleRows,
+    E,
+    Engine,
+    Gradient,
+    GradientRule,
+    Measured,
+    Wrt,
+    angle_rows,
+    checked_cotangent,
+)
 from mcquack.simulators.samplers import sampled_fidelities, sampled_hamming
 
 _ANGLES_AT_ONCE = 1 << 23  # 64 MiB for the circuits of one call, however many samples there are
@@ -218,19 +227,6 @@ class Shots(Engine[Any]):
         return Measured(tolerant_kernel(counts, self.tolerance or 0), -mean_hamming(counts))
 
 
-@dataclass(frozen=True, eq=False)
-class AngleRows:
-    """Data points as the angles of their circuits: nothing is run before two of them meet."""
-
-    features: FloatArray
-    weights: FloatArray
-    bias: FloatArray
-    angles: FloatArray
-
-    def __len__(self) -> int:
-        return len(self.features)
-
-
 class SampledEngine(Engine[AngleRows]):
     """An engine whose fidelities are shares of shots with at most ``tolerance`` ones: the k^b that a device measures.
 
@@ -334,13 +330,7 @@ class SampledEngine(Engine[AngleRows]):
         return self._spent
 
     def encode(self, X: ArrayLike, weights: ArrayLike, bias: ArrayLike) -> AngleRows:
-        features, w, b = np.asarray(X), np.asarray(weights), np.asarray(bias)
-        shape = self.feature_map.parameter_shape
-        for name, array in (("weights", w), ("bias", b)):
-            if array.shape != shape:
-                raise InvalidInputError(f"{name} must have the shape {shape} of the feature map, got {array.shape}.")
-        angles = self.feature_map.angles(features.astype(np.float64), w.astype(np.float64), b.astype(np.float64))
-        return AngleRows(features, w, b, angles)
+        return angle_rows(self.feature_map, X, weights, bias)
 
     def stacked(self, parts: Sequence[AngleRows]) -> AngleRows:
         """Rows of different parameters as if encoded together, for one call; their parameters are the first ones'."""

@@ -18,8 +18,6 @@ from mcquack.simulators.ring import RingEngine
 from mcquack.simulators.ring.hamming import MAX_LAYERS
 from mcquack.simulators.statevector import StatevectorEngine
 
-# What a device would have counted: exact kernels and distributions seen through a number of shots.
-
 _ROUNDING = 1e-4  # by which single precision may leave the range of probabilities
 
 
@@ -38,8 +36,7 @@ def sampled_hamming(distributions: ArrayLike, *, shots: int, seed: int) -> NDArr
         raise InvalidInputError("distributions must sum to 1 over their last axis; pass hamming_distributions.")
     positive = np.clip(exact, 0, 1)
     shares = positive / positive.sum(axis=-1, keepdims=True)
-    counts: NDArray[np.int64] = stream(seed, "shots", "weights").multinomial(required_count("shots", shots), shares)
-    return counts
+    return stream(seed, "shots", "weights").multinomial(required_count("shots", shots), shares)
 
 
 def _checked_probabilities(array: NDArray[Any], name: str) -> NDArray[Any]:

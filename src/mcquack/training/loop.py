@@ -47,11 +47,6 @@ def train(
     validation : TrainingData, optional
         What ``loss`` is told for in every epoch; by default the training data.
 
-    Yields
-    ------
-    Epoch
-        The state to go on from, and the row of the history.
-
     Examples
     --------
     >>> import numpy as np

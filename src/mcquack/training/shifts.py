@@ -29,8 +29,6 @@ from mcquack.simulators.engine import (
     gradient_by_angles,
 )
 
-# What all engines share that take derivatives from values alone, as a device must.
-
 Side = Literal["samples", "centroids"]
 _ANGLES_AT_ONCE = 1 << 22  # 32 MiB for circuits that are measured in one call
 
@@ -153,17 +151,18 @@ def _shifted(engine: Engine[E], encoded: E, shifts: Sequence[Shift]) -> Iterator
             yield engine.encode(encoded.features[shift.rows], encoded.weights, bias)
 
 
-# Derivatives as a device would take them: from shifted circuits alone, through the same seam.
-
-
 class ParameterShiftEngine(FromValues[E]):
     """An engine whose pullback is exact, if values are: two shifts of each angle of every sample and centroid."""
+
+    seed = 0
 
     def pullback(self, samples: E, centroids: E, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
         checked_wrt(wrt)
         weighting = checked_cotangent(cotangent, samples, centroids)
-        of_centroids = self._slopes(centroids, samples, weighting, side="centroids")
-        of_samples = self._slopes(samples, centroids, weighting, side="samples") if wrt == "embedding" else of_centroids
+        draw = drawn_for(self.seed, f"stochastic shift by {wrt}", samples, centroids)
+        of_samples = of_centroids = self._slopes(centroids, samples, weighting, draw, side="centroids")
+        if wrt == "embedding":
+            of_samples = self._slopes(samples, centroids, weighting, draw, side="samples")
         return gradient_by_angles(
             self.feature_map, samples, centroids, of_samples=of_samples, of_centroids=of_centroids, wrt=wrt
         )
@@ -172,7 +171,9 @@ class ParameterShiftEngine(FromValues[E]):
         """Two for each angle, and as many again where samples are shifted too."""
         return (4 if wrt == "embedding" else 2) * len(live_angles(self.feature_map))
 
-    def _slopes(self, moved: E, others: E, weighting: FloatArray, *, side: Side) -> FloatArray:
+    def _slopes(
+        self, moved: E, others: E, weighting: FloatArray, draw: np.random.Generator, *, side: Side
+    ) -> FloatArray:
         everywhere = np.arange(len(moved))
         shifts = [Shift(angle, everywhere) for angle in live_angles(self.feature_map)]
         return angle_slopes(self.engine, moved, others, weighting, shifts, side=side)
@@ -193,10 +194,7 @@ def total_shots(
     return 2 * n_epochs * n_train * n_classes * n_shots * per_kernel_entry
 
 
-# The parameter shift for a few angles drawn by lot: the same gradient on average, at a fraction of the shots.
-
-
-class StochasticShiftEngine(FromValues[E]):
+class StochasticShiftEngine(ParameterShiftEngine[E]):
     """An engine whose pullback shifts ``n_angles`` angles of each sample and centroid, drawn anew for every call.
 
     The mean over draws is the full parameter shift, which ``n_angles=None`` is in every draw. Each data point has
@@ -214,18 +212,6 @@ class StochasticShiftEngine(FromValues[E]):
             raise InvalidInputError(
                 f"n_angles must be at most {len(self._angles)}, all angles of the circuit that matter, got {n_angles}."
             )
-
-    def pullback(self, samples: E, centroids: E, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
-        checked_wrt(wrt)
-        weighting = checked_cotangent(cotangent, samples, centroids)
-        draw = drawn_for(self.seed, f"stochastic shift by {wrt}", samples, centroids)
-        of_centroids = self._slopes(centroids, samples, weighting, draw, side="centroids")
-        of_samples = of_centroids
-        if wrt == "embedding":
-            of_samples = self._slopes(samples, centroids, weighting, draw, side="samples")
-        return gradient_by_angles(
-            self.feature_map, samples, centroids, of_samples=of_samples, of_centroids=of_centroids, wrt=wrt
-        )
 
     def kernels_per_pullback(self, wrt: Wrt) -> int:
         return (4 if wrt == "embedding" else 2) * self.n_angles

@@ -77,10 +77,8 @@ class SpsaEngine(FromValues[E]):
         for signs in directions:
             up, down = next(kernels), next(kernels)
             found += signs * np.sum(weighting * (up - down), axis=0)[:, None]
-        by_features: FloatArray = found / (2 * step * self.n_directions)
-        return by_features
+        return found / (2 * step * self.n_directions)
 
 
 def _signs(draw: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
-    signs: FloatArray = 2.0 * draw.integers(2, size=shape) - 1.0
-    return signs
+    return 2.0 * draw.integers(2, size=shape) - 1.0

@@ -1,7 +1,6 @@
 """The values that the training loop consumes and produces."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -16,8 +15,6 @@ from mcquack.errors import InvalidInputError
 from mcquack.randomness import stream
 from mcquack.training.optimizer import Moments, no_moments
 from mcquack.training.settings import TrainingSettings
-
-# What is trained, and the values it starts from.
 
 InitStrategy = Literal["default", "wx+b=0"]
 
@@ -135,13 +132,18 @@ class TrainingState:
         )
 
 
-def finite_row(row: Mapping[str, float | int | None]) -> dict[str, float | int | None]:
-    """The numbers of a history's row, with None for what is not finite."""
-    return {name: value if value is None or math.isfinite(value) else None for name, value in row.items()}
+@dataclass(frozen=True)
+class HistoryRow:
+    """What there is to say about an epoch, in plain numbers."""
+
+    def as_row(self) -> dict[str, float | int | None]:
+        """By name; None for what is not finite."""
+        row = asdict(self).items()
+        return {name: value if value is None or math.isfinite(value) else None for name, value in row}
 
 
 @dataclass(frozen=True, kw_only=True)
-class EpochReport:
+class EpochReport(HistoryRow):
     """One row of a training history.
 
     ``loss`` is what patience watches: without penalties, on the validation part where there is one, else on the
@@ -162,9 +164,6 @@ class EpochReport:
     grad_norm_centroids: float | None
     seconds: float
 
-    def as_row(self) -> dict[str, float | int | None]:
-        return finite_row(asdict(self))
-
 
 @dataclass(frozen=True, eq=False)
 class EpochSums:
@@ -176,8 +175,6 @@ class EpochSums:
     grad_norms: tuple[float | None, float | None, float | None]
     kernel: FloatArray
 
-
-# Where centroids start.
 
 # Of the feature range. With equal centroids of a class, every step of the sum would move them alike, for ever.
 _STEP_ASIDE = 0.01

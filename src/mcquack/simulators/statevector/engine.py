@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from mcquack.arrays import FloatArray
 from mcquack.circuits.entangler import linear_table, stored_rows
@@ -15,8 +15,8 @@ from mcquack.errors import InvalidInputError
 from mcquack.simulators.compiled.entry import entry
 from mcquack.simulators.compiled.lanes import lane_count
 from mcquack.simulators.compiled.memory import aligned, aligned_zeros, copy_block, gather_block, require_bytes
-from mcquack.simulators.compiled.team import Team, available_threads, barrier, stop_asked
-from mcquack.simulators.engine import Engine, Gradient, Wrt, checked_cotangent, checked_threads, checked_wrt
+from mcquack.simulators.compiled.team import Team, barrier, stop_asked
+from mcquack.simulators.engine import EncodedRows, Gradient, ThreadedEngine, Wrt, checked_cotangent, checked_wrt
 from mcquack.simulators.statevector.circuit import Circuit, Scratch, backward, forward, scratch, scratch_bytes
 from mcquack.simulators.statevector.hamming import hamming_distributions
 from mcquack.simulators.statevector.overlaps import (
@@ -40,16 +40,10 @@ FLOPS_WORTH_LISTENING = 4e10
 
 
 @dataclass(frozen=True, eq=False)
-class StateBlocks:
+class StateBlocks(EncodedRows):
     """Encoded samples: W of them side by side in each block, in the row order of the engine."""
 
-    features: FloatArray
-    weights: FloatArray
-    bias: FloatArray
     states: NDArray[Any]
-
-    def __len__(self) -> int:
-        return len(self.features)
 
 
 @entry
@@ -154,7 +148,7 @@ def _writable(values: ArrayLike, dtype: np.dtype[Any]) -> FloatArray:
     return np.require(values, dtype, ["C", "W"])
 
 
-class StatevectorEngine(Engine[StateBlocks]):
+class StatevectorEngine(ThreadedEngine[StateBlocks]):
     """Exact simulation of 1 to 20 qubits on the CPU, any number of layers deep; a common phase of a state is not kept.
 
     Parameters
@@ -180,16 +174,6 @@ class StatevectorEngine(Engine[StateBlocks]):
     name = "statevector"
     most_qubits = 20
     compiled_epoch = True
-
-    def __init__(
-        self, feature_map: FeatureMap | None = None, *, dtype: DTypeLike = "float32", n_threads: int | None = None
-    ) -> None:
-        self._asked_threads = checked_threads(n_threads)
-        super().__init__(feature_map, dtype=dtype)
-        self.n_threads = available_threads(n_threads)
-
-    def settings(self) -> dict[str, Any]:
-        return {**super().settings(), "n_threads": self._asked_threads}
 
     def check(self, feature_map: FeatureMap) -> None:
         if feature_map.n_qubits > self.most_qubits:
@@ -279,7 +263,7 @@ class StatevectorEngine(Engine[StateBlocks]):
         n_threads = self.threads_for(flops, n_blocks)
         overlaps = aligned_zeros((n_threads, len(centroids), 2, width), self.dtype)
         kernel = np.empty((n_blocks * width, len(centroids)), dtype=self.dtype)
-        works: list[None] = [None] * n_threads
+        works = [None] * n_threads
         columns = self._columns(centroids)
         self.team(n_threads, flops).run(_fidelities, works, aligned(samples.states), columns, overlaps, kernel)
         return np.minimum(kernel[: len(samples)], 1)
@@ -347,7 +331,7 @@ class StatevectorEngine(Engine[StateBlocks]):
         flops = 6.0 * len(encoded) * len(qubits) * self.feature_map.dimension
         n_threads = self.threads_for(flops, len(encoded.states))
         found = aligned_zeros((len(encoded.states), len(qubits), width), self.dtype)
-        works: list[None] = [None] * n_threads
+        works = [None] * n_threads
         self.team(n_threads, flops).run(_expectations, works, aligned(encoded.states), self.z_signs(qubits), found)
         return np.asarray(np.clip(found.transpose(0, 2, 1).reshape(-1, len(qubits))[: len(encoded)], -1, 1))
 

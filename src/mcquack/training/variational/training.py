@@ -2,7 +2,7 @@
 
 import math
 import time
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ from mcquack.simulators.compiled.lanes import lane_count
 from mcquack.simulators.compiled.memory import aligned_zeros, require_bytes
 from mcquack.simulators.statevector import StatevectorEngine
 from mcquack.training.optimizer import OPTIMIZER_CODES, shaped_moments
-from mcquack.training.state import TrainingData, finite_row
+from mcquack.training.state import HistoryRow, TrainingData
 from mcquack.training.variational.settings import VariationalParameters, VariationalSettings, VariationalState
 from mcquack.training.variational.steps import (
     Pace,
@@ -26,8 +26,6 @@ from mcquack.training.variational.steps import (
     run_own_epoch,
     run_shared_epoch,
 )
-
-# What the circuits of all classes measure.
 
 MEASURED_QUBITS = (0, 1)
 
@@ -61,9 +59,6 @@ class ClassLogits:
         arrays = (np.require(array, self.engine.dtype, ["C", "W"]) for array in (parameters.weights, parameters.bias))
         self.team.run(measure_classes, self.works, self.problem, *arrays, self.measured, logits)
         return np.clip(logits, -1, 1, out=logits)
-
-
-# Epochs of variational classifiers: memory laid out once, then one compiled call for each epoch.
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,13 +157,8 @@ class VariationalEpochs:
             bias_steps=trained.bias_steps,
         )
         n_steps = max(int(totals.n_steps.sum()), 1)
-        taken = [
-            int(np.sum(new - old))
-            for new, old in (
-                (trained.weights_steps, before.weights_steps),
-                (trained.bias_steps, before.bias_steps),
-            )
-        ]
+        of_weights, of_bias = trained.weights_steps - before.weights_steps, trained.bias_steps - before.bias_steps
+        taken = int(of_weights.sum()), int(of_bias.sum())
         norms = [
             math.sqrt(float(total) / count) if count else None
             for total, count in zip(totals.squared_norms.sum(axis=0), taken, strict=True)
@@ -184,7 +174,7 @@ def _working_copy(state: VariationalState, dtype: np.dtype[Any]) -> Trained:
 
 
 @dataclass(frozen=True, kw_only=True)
-class VariationalReport:
+class VariationalReport(HistoryRow):
     """One row of a training history: means over the epoch's steps, and losses and accuracies at its end."""
 
     epoch: int
@@ -196,9 +186,6 @@ class VariationalReport:
     grad_norm_weights: float | None
     grad_norm_bias: float | None
     seconds: float
-
-    def as_row(self) -> dict[str, float | int | None]:
-        return finite_row(asdict(self))
 
 
 class VariationalEpoch(NamedTuple):
@@ -221,16 +208,16 @@ class VariationalTraining:
         validation: TrainingData | None = None,
     ) -> None:
         self._run = VariationalEpochs(engine, data, settings)
-        self._training = _Judge(engine, data)
-        self._validation = None if validation is None else _Judge(engine, validation)
+        parts = [data] if validation is None else [data, validation]
+        self._parts = [(part, ClassLogits(engine, part.X, n_classes=part.n_classes)) for part in parts]
 
     def __call__(self, state: VariationalState) -> VariationalEpoch:
         started = time.perf_counter()
         sums = self._run(state)
-        watched, accuracy = self._training.scores(sums.state.parameters)
+        (watched, accuracy), *held_out = [_scores(part, logits(sums.state.parameters)) for part, logits in self._parts]
         validation_loss, validation_accuracy = None, None
-        if self._validation is not None:
-            watched, validation_accuracy = self._validation.scores(sums.state.parameters)
+        if held_out:
+            watched, validation_accuracy = held_out[0]
             validation_loss = float(watched.mean())
         report = VariationalReport(
             epoch=sums.state.epoch,
@@ -254,16 +241,8 @@ def cross_entropies(logits: FloatArray, labels: NDArray[np.int64], row_weights: 
     return np.asarray(np.average(losses, axis=0, weights=row_weights))
 
 
-class _Judge:
-    """What parameters achieve on one part of the data; holds the memory that it takes."""
-
-    def __init__(self, engine: StatevectorEngine, data: TrainingData) -> None:
-        self.data = data
-        self.logits = ClassLogits(engine, data.X, n_classes=data.n_classes)
-
-    def scores(self, parameters: VariationalParameters) -> tuple[NDArray[np.float64], float]:
-        """The loss of each classifier, and the share of (weighted) samples whose class has the largest ⟨Z₀⟩."""
-        logits = self.logits(parameters)
-        hits = logits[..., 0].argmax(axis=1) == self.data.labels
-        accuracy = float(np.average(hits, weights=self.data.row_weights))
-        return cross_entropies(logits, self.data.labels, self.data.row_weights), accuracy
+def _scores(data: TrainingData, logits: FloatArray) -> tuple[NDArray[np.float64], float]:
+    """The loss of each classifier, and the share of (weighted) samples whose class has the largest ⟨Z₀⟩."""
+    hits = logits[..., 0].argmax(axis=1) == data.labels
+    accuracy = float(np.average(hits, weights=data.row_weights))
+    return cross_entropies(logits, data.labels, data.row_weights), accuracy
