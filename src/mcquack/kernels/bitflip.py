@@ -122,7 +122,12 @@ def calibrate(
     >>> calibrate(counts).tolerance
     0
     """
-    counts = _checked_square(hamming)
+    counts = checked_hamming(hamming, n_axes=3)
+    if counts.shape[0] != counts.shape[1] or len(counts) < 2:
+        raise InvalidInputError(
+            "calibration needs the numbers of ones between at least two class means and themselves, shape "
+            f"(M, M, n + 1), got {counts.shape}."
+        )
     off = _others(len(counts), labels)
     require(is_number(confidence) and 0 < confidence < 1, "confidence", "a number between 0 and 1", confidence)
     diagonal, off_diagonal = _curves(counts, off)
@@ -143,16 +148,6 @@ def best_nearest(criterion: FloatArray, target: float) -> int:
     """Where the criterion is largest; of several such places the one nearest to the target."""
     best = np.flatnonzero(criterion >= criterion.max() - _EQUAL)
     return int(best[np.argmin(np.abs(best - target))])
-
-
-def _checked_square(hamming: ArrayLike) -> NDArray[np.number]:
-    counts = checked_hamming(hamming, n_axes=3)
-    if counts.shape[0] != counts.shape[1] or len(counts) < 2:
-        raise InvalidInputError(
-            "calibration needs the numbers of ones between at least two class means and themselves, shape "
-            f"(M, M, n + 1), got {counts.shape}."
-        )
-    return counts
 
 
 def _others(n_means: int, labels: ArrayLike | None) -> Pairs:

@@ -354,19 +354,16 @@ class SampledEngine(Engine[AngleRows]):
         """How many shots of each circuit found k ones, shape (N, M, n + 1)."""
         found = [np.empty((0, len(centroids), self.feature_map.n_qubits + 1), dtype=np.int64)]
         for some in self.calls(samples, centroids):
-            self._require_budget(some)
+            needed = some.shape[0] * some.shape[1] * self.shots
+            if self._metered and self.budget is not None and self._spent + needed > self.budget:
+                raise ShotBudgetError(
+                    f"{some.shape[0]} × {some.shape[1]} circuits with {self.shots} shots are {needed:,} shots, and of "
+                    f"the budget of {self.budget:,} only {max(0, self.budget - self._spent):,} are left; nothing was "
+                    "sent. Raise the budget, or ask for fewer circuits or shots."
+                )
             found.append(self._checked(self.sampler.hamming_counts(some, shots=self.shots), some))
-            self._spent += some.shape[0] * some.shape[1] * self.shots
+            self._spent += needed
         return np.concatenate(found) if len(centroids) else np.empty((len(samples), *found[0].shape[1:]), np.int64)
-
-    def _require_budget(self, circuits: OverlapCircuits) -> None:
-        needed = circuits.shape[0] * circuits.shape[1] * self.shots
-        if self._metered and self.budget is not None and self._spent + needed > self.budget:
-            raise ShotBudgetError(
-                f"{circuits.shape[0]} × {circuits.shape[1]} circuits with {self.shots} shots are {needed:,} shots, and "
-                f"of the budget of {self.budget:,} only {max(0, self.budget - self._spent):,} are left; nothing was "
-                "sent. Raise the budget, or ask for fewer circuits or shots."
-            )
 
     def fidelities(self, samples: AngleRows, centroids: AngleRows) -> FloatArray:
         """k^b(x_i, c_m) as measured, shape (N, M); with no tolerance an estimate of the fidelity."""

@@ -69,9 +69,6 @@ class SimulatedSampler:
 
     def hamming_counts(self, circuits: OverlapCircuits, *, shots: int) -> IntArray:
         n_shots = required_count("shots", shots)
-        return sampled_hamming(self._distributions(circuits), shots=n_shots, seed=_seed_of(self.seed, circuits, shots))
-
-    def _distributions(self, circuits: OverlapCircuits) -> FloatArray:
         engine = self._engine_for(circuits)
         centroids = _encoded(engine, circuits.centroids)
         size = engine.rows_at_once or max(1, len(circuits.samples))
@@ -79,7 +76,8 @@ class SimulatedSampler:
             engine.hamming_distributions(_encoded(engine, circuits.samples[first : first + size]), centroids)
             for first in range(0, len(circuits.samples), size)
         ]
-        return np.concatenate([np.empty((0, circuits.shape[1], circuits.n_qubits + 1)), *parts])
+        found = np.concatenate([np.empty((0, circuits.shape[1], circuits.n_qubits + 1)), *parts])
+        return sampled_hamming(found, shots=n_shots, seed=_seed_of(self.seed, circuits, shots))
 
     def _engine_for(self, circuits: OverlapCircuits) -> RingEngine | StatevectorEngine:
         shallow = circuits.n_qubits == 1 or circuits.n_layers <= MAX_LAYERS

@@ -44,7 +44,11 @@ class CompiledEpochs:
         co_rows = settings.epochs_co * self.n_batches * self.n_centroids
         work = engine.flops(kao_rows + co_rows + len(data.X), with_gradient=True)
         self.team = engine.team(self.n_threads, work)
-        self._require_memory()
+        states = engine.state_bytes(2 * self.batch_size) + 2 * engine.state_bytes(self.n_centroids)
+        require_bytes(
+            states + self.n_threads * engine.scratch_bytes(backward=True),
+            f"training {engine.feature_map.n_qubits} qubits on batches of {self.batch_size}",
+        )
         self.works = engine.scratch(self.n_threads, backward=True)
         self.room = self._buffers()
 
@@ -59,14 +63,6 @@ class CompiledEpochs:
             found = getattr(parameters, name).shape
             if found != expected:
                 raise InvalidInputError(f"{name} must have the shape {expected}, got {found}.")
-
-    def _require_memory(self) -> None:
-        engine = self.engine
-        states = engine.state_bytes(2 * self.batch_size) + 2 * engine.state_bytes(self.n_centroids)
-        require_bytes(
-            states + self.n_threads * engine.scratch_bytes(backward=True),
-            f"training {engine.feature_map.n_qubits} qubits on batches of {self.batch_size}",
-        )
 
     def _kept_batches(self) -> int:
         """How many mini-batches' states are kept through CO: all, or one at a time."""

@@ -134,7 +134,8 @@ def angle_slopes(
     ``side`` says whether these are the samples or the centroids.
     """
     found = np.zeros((len(moved), *engine.feature_map.parameter_shape))
-    kernels = kernels_of(engine, _shifted(engine, moved, shifts), others, side=side)
+    parts = (_shifted(engine, moved, shift, turn) for shift in shifts for turn in (math.pi / 2, -math.pi / 2))
+    kernels = kernels_of(engine, parts, others, side=side)
     by_moved = cotangent if side == "samples" else cotangent.T
     for shift in shifts:
         up, down = next(kernels), next(kernels)
@@ -143,12 +144,10 @@ def angle_slopes(
     return found
 
 
-def _shifted(engine: Engine[E], encoded: E, shifts: Sequence[Shift]) -> Iterator[E]:
-    for shift in shifts:
-        for turn in (math.pi / 2, -math.pi / 2):
-            bias = encoded.bias.copy()
-            bias[shift.angle] += turn
-            yield engine.encode(encoded.features[shift.rows], encoded.weights, bias)
+def _shifted(engine: Engine[E], encoded: E, shift: Shift, turn: float) -> E:
+    bias = encoded.bias.copy()
+    bias[shift.angle] += turn
+    return engine.encode(encoded.features[shift.rows], encoded.weights, bias)
 
 
 class ParameterShiftEngine(FromValues[E]):

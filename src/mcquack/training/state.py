@@ -195,24 +195,15 @@ def _of_class(data: TrainingData, settings: TrainingSettings, number: int, mean:
     n_centroids = settings.n_centroids_per_class
     rng = stream(settings.seed, "centroids", str(number))
     own = (data.labels == number) & (data.row_weights > 0)
-    rows, mass = _distinct(data.X[own].astype(np.float64), data.row_weights[own])
+    # Each row once with the mass of its repeats, in an order that does not depend on theirs.
+    rows, inverse = np.unique(data.X[own].astype(np.float64), axis=0, return_inverse=True)
     if len(rows) > n_centroids:
-        return _k_means(rows, mass, n_centroids, seed=int(rng.integers(2**31)))
+        mass = np.bincount(inverse.reshape(-1), weights=data.row_weights[own], minlength=len(rows)).astype(np.float64)
+        model = KMeans(n_centroids, n_init=1, random_state=int(rng.integers(2**31)))
+        # Several threads would add up in an order of their own, and the same seed would not give the same bits.
+        with threadpool_limits(1):
+            found: FloatArray = model.fit(rows, sample_weight=mass / mass.max()).cluster_centers_
+        return found
     low, high = settings.feature_range
     aside = rng.normal(scale=_STEP_ASIDE * (high - low), size=(n_centroids - len(rows), len(mean)))
     return np.concatenate([rows, mean + aside])
-
-
-def _distinct(rows: FloatArray, mass: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Each row once with the mass of its repeats, in an order that does not depend on theirs."""
-    kept, inverse = np.unique(rows, axis=0, return_inverse=True)
-    summed: FloatArray = np.bincount(inverse.reshape(-1), weights=mass, minlength=len(kept)).astype(np.float64)
-    return kept, summed
-
-
-def _k_means(rows: FloatArray, mass: FloatArray, n_centroids: int, *, seed: int) -> FloatArray:
-    model = KMeans(n_centroids, n_init=1, random_state=seed)
-    # Several threads would add up in an order of their own, and the same seed would not give the same bits.
-    with threadpool_limits(1):
-        found: FloatArray = model.fit(rows, sample_weight=mass / mass.max()).cluster_centers_
-    return found

@@ -47,8 +47,18 @@ class DeviceCalibration:
             self._require_range(name, math.ulp(0.0), math.inf, "above 0 (microseconds; infinity for none)")
         for name in _DURATIONS:
             self._require_range(name, 0.0, math.nextafter(math.inf, 0.0), "finite and at least 0 (microseconds)")
-        self._require_equal_lengths()
-        self._require_physical_t2()
+        lengths = {name: len(value) for name, value in self._values().items() if isinstance(value, tuple)}
+        if len(set(lengths.values())) > 1:
+            told = ", ".join(f"{name} for {length}" for name, length in lengths.items())
+            raise InvalidInputError(f"all fields must be for the same qubits, got {told}; use one ring for all.")
+        t1, t2 = np.broadcast_arrays(np.array(self.t1_us), np.array(self.t2_us))
+        above = np.flatnonzero(t2 > 2 * t1)
+        if len(above):
+            where = "" if t2.ndim == 0 else f"[{above[0]}]"
+            raise InvalidInputError(
+                f"t2_us{where} must be at most twice t1_us, as in every qubit, got {t2.flat[above[0]]} with a t1_us of "
+                f"{t1.flat[above[0]]}."
+            )
 
     @property
     def n_qubits(self) -> int | None:
@@ -79,24 +89,9 @@ class DeviceCalibration:
 
     def _require_range(self, name: str, low: float, high: float, expected: str) -> None:
         value = self._values()[name]
-        for number, where in _numbered(value):
+        for position, number in enumerate(value if isinstance(value, tuple) else (value,)):
+            where = f"[{position}]" if isinstance(value, tuple) else ""
             require(low <= number <= high, f"{name}{where}", expected, number)
-
-    def _require_equal_lengths(self) -> None:
-        lengths = {name: len(value) for name, value in self._values().items() if isinstance(value, tuple)}
-        if len(set(lengths.values())) > 1:
-            told = ", ".join(f"{name} for {length}" for name, length in lengths.items())
-            raise InvalidInputError(f"all fields must be for the same qubits, got {told}; use one ring for all.")
-
-    def _require_physical_t2(self) -> None:
-        t1, t2 = np.broadcast_arrays(np.array(self.t1_us), np.array(self.t2_us))
-        above = np.flatnonzero(t2 > 2 * t1)
-        if len(above):
-            where = "" if t2.ndim == 0 else f"[{above[0]}]"
-            raise InvalidInputError(
-                f"t2_us{where} must be at most twice t1_us, as in every qubit, got {t2.flat[above[0]]} with a t1_us of "
-                f"{t1.flat[above[0]]}."
-            )
 
 
 def _plain(name: str, value: Any) -> PerQubit:
@@ -111,12 +106,6 @@ def _plain(name: str, value: Any) -> PerQubit:
 
 def _each(value: PerQubit, change: Any) -> PerQubit:
     return tuple(map(change, value)) if isinstance(value, tuple) else float(change(value))
-
-
-def _numbered(value: PerQubit) -> list[tuple[float, str]]:
-    if isinstance(value, tuple):
-        return [(number, f"[{position}]") for position, number in enumerate(value)]
-    return [(value, "")]
 
 
 NOISELESS = DeviceCalibration(sx_error=0, two_qubit_error=0, readout_error=0, t1_us=math.inf, t2_us=math.inf)
@@ -163,16 +152,12 @@ def ring_schedule(calibration: DeviceCalibration, n_qubits: int) -> RingSchedule
     rotation = np.full(n_qubits, len(pulses) - 1)
     busy = pulses[-1] * sx
     idle = np.zeros((len(pulses), n_qubits))
-    for coupler in _couplers_from_the_end(n_qubits):
+    # The second ring undoes the first, so that its last CZ is the first one's first; a single qubit has none.
+    ring = range(n_qubits if n_qubits > 1 else 0)
+    for coupler in (*ring, *reversed(ring)):
         pair = np.array([coupler, (coupler + 1) % n_qubits])
         start = busy[pair].max()
         idle[rotation[pair], pair] = start - busy[pair]
         rotation[pair] -= 1
         busy[pair] = start + two_qubit[coupler] + pulses[rotation[pair]] * sx[pair]
     return RingSchedule(idle, float(busy.max() + calibration.per_qubit("readout_us", n_qubits).max()))
-
-
-def _couplers_from_the_end(n_qubits: int) -> list[int]:
-    """The second ring undoes the first, so that its last CZ is the first one's first; a single qubit has none."""
-    ring = list(range(n_qubits)) if n_qubits > 1 else []
-    return [*ring, *reversed(ring)]

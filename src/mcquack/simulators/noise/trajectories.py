@@ -141,30 +141,24 @@ def _counter(feature_map: FeatureMap, calibration: DeviceCalibration, shots: int
             f"noise is simulated for at most {MAX_LAYERS} layers, and this feature map has {n_layers}: each layer more "
             "would take 256 times as long. Use more qubits or fewer repetitions, so that two layers hold all features."
         )
-    return partial(_ring_counts, ring_noise(calibration, n_qubits), shots)
+    noise = ring_noise(calibration, n_qubits)
 
+    def ring_counts(sample: ComplexArray, centroid: ComplexArray, generator: np.random.Generator) -> IntArray:
+        counts = np.zeros(n_qubits + 1, dtype=np.int64)
+        count_weights(generator, factors_of(sample, centroid), noise, shots, counts)
+        return counts
 
-def _ring_counts(
-    noise: RingNoise, shots: int, sample: ComplexArray, centroid: ComplexArray, generator: np.random.Generator
-) -> IntArray:
-    counts = np.zeros(sample.shape[1] + 1, dtype=np.int64)
-    count_weights(generator, factors_of(sample, centroid), noise, shots, counts)
-    return counts
+    return ring_counts
 
 
 def _product_counts(
     flips: FloatArray, shots: int, sample: ComplexArray, centroid: ComplexArray, generator: np.random.Generator
 ) -> IntArray:
     """Without a ring every qubit is by itself, and all of its rotations are one."""
-    ones = _chances_of_one(sample, centroid)
-    bits = generator.random((shots, len(ones))) < ones * (1 - flips) + (1 - ones) * flips
-    return np.bincount(bits.sum(axis=1), minlength=len(ones) + 1)
-
-
-def _chances_of_one(sample: ComplexArray, centroid: ComplexArray) -> FloatArray:
-    """Of each qubit, after the rotations (L, n, 2, 2) of the sample and then the inverse of the centroid's."""
     states = np.zeros((sample.shape[1], 2), dtype=np.complex128)
     states[:, 0] = 1.0
     for rotations in (*sample, *np.swapaxes(centroid, -1, -2).conj()[::-1]):
         states = np.einsum("qij,qj->qi", rotations, states)
-    return np.abs(states[:, 1]) ** 2
+    ones = np.abs(states[:, 1]) ** 2
+    bits = generator.random((shots, len(ones))) < ones * (1 - flips) + (1 - ones) * flips
+    return np.bincount(bits.sum(axis=1), minlength=len(ones) + 1)

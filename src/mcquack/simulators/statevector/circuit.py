@@ -13,13 +13,7 @@ from numba import njit
 from mcquack.simulators.compiled.lanes import ROW_BYTES, fma, lane_count, lane_sum, load, splat, store
 from mcquack.simulators.compiled.memory import aligned_zeros
 from mcquack.simulators.compiled.rotations import cosine_sine, rotate, unrotate
-from mcquack.simulators.statevector.phases import (
-    fill_tables,
-    high_bits,
-    phase_slopes,
-    shift_phases,
-    unshift_phases,
-)
+from mcquack.simulators.statevector.phases import fill_tables, high_bits, phase_slopes, shift_phases, unshift_phases
 
 
 class Scratch(NamedTuple):
