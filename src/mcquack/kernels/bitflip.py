@@ -151,7 +151,6 @@ def best_nearest(criterion: FloatArray, target: float) -> int:
 
 
 def _others(n_means: int, labels: ArrayLike | None) -> Pairs:
-    """Which pairs are off the diagonal: those of different classes."""
     classes = np.arange(n_means) if labels is None else np.asarray(labels)
     if classes.shape != (n_means,):
         raise InvalidInputError(f"labels must name the class of each of {n_means} means, got shape {classes.shape}.")
@@ -174,7 +173,6 @@ def _best(counts: NDArray[np.number], off: Pairs, difference: FloatArray) -> int
 def _bootstrap(
     counts: NDArray[np.number], off: Pairs, n_resamples: int, confidence: float, seed: int
 ) -> tuple[tuple[int, int], FloatArray]:
-    """Intervals of b* and of the difference, from shots drawn again out of those that were counted."""
     rng = stream(seed, "bitflip", "bootstrap")
     shots = counts.sum(axis=-1)
     shares = counts / shots[..., None]

@@ -66,7 +66,6 @@ ALIGNMENT, CROSS_ENTROPY = 0, 1
 
 @njit(nogil=True)
 def _log_sum(scores: Any, beta: float) -> float:
-    """log Σ exp(β·score), of one row."""
     top = float(scores[0])
     for score in scores:
         top = max(top, float(score))

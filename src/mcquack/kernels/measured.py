@@ -366,7 +366,6 @@ class SampledEngine(Engine[AngleRows]):
         return np.concatenate(found) if len(centroids) else np.empty((len(samples), *found[0].shape[1:]), np.int64)
 
     def fidelities(self, samples: AngleRows, centroids: AngleRows) -> FloatArray:
-        """k^b(x_i, c_m) as measured, shape (N, M); with no tolerance an estimate of the fidelity."""
         if len(samples) == 0:
             return np.empty((0, len(centroids)))
         return tolerant_kernel(self.hamming_counts(samples, centroids), self.tolerance or 0)

@@ -115,7 +115,6 @@ class NoisySampler:
 
 
 def _raw_map(circuits: OverlapCircuits) -> FeatureMap:
-    """A feature map whose features are the angles themselves."""
     n_layers, n_qubits = circuits.n_layers, circuits.n_qubits
     return FeatureMap(
         n_qubits=n_qubits,

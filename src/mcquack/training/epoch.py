@@ -38,10 +38,7 @@ class Problem(NamedTuple):
 
 
 class Trained(NamedTuple):
-    """What training changes, in place: parameters, the optimizer's memory, steps taken by KAO and CO.
-
-    Names with ``flat`` are the same memory in one dimension; so is the optimizer's.
-    """
+    """What training changes, in place; names with ``flat`` are the same memory in one dimension."""
 
     weights: Any
     bias: Any

@@ -77,10 +77,7 @@ def check_settings(settings: Any, *, passes: Sequence[str], rates: Sequence[str]
 
 
 def epoch_orders(n_samples: int, epoch: int, settings: TrainingSettings) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """A permutation for each KAO pass (epochs_ka, N) and one for all CO passes (N,), drawn from seed and epoch alone.
-
-    Samples that all fit into one batch keep their order: there it decides nothing but rounding.
-    """
+    """A permutation for each KAO pass (epochs_ka, N) and one for all CO passes (N,), from seed and epoch alone."""
     kao = np.empty((settings.epochs_ka, n_samples), dtype=np.int64)
     for inner in range(settings.epochs_ka):
         kao[inner] = sample_order(n_samples, settings, purpose=f"kao {epoch} {inner}")
@@ -88,7 +85,7 @@ def epoch_orders(n_samples: int, epoch: int, settings: TrainingSettings) -> tupl
 
 
 def sample_order(n_samples: int, settings: Any, *, purpose: str) -> NDArray[np.int64]:
-    """A permutation for one pass over the samples, unless they all fit into one batch."""
+    """A permutation for one pass over the samples; in a single batch it would decide nothing but rounding."""
     if n_samples <= settings.batch_size:
         return np.arange(n_samples, dtype=np.int64)
     return stream(settings.seed, purpose).permutation(n_samples)

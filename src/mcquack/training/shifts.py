@@ -72,10 +72,7 @@ class FromValues(Engine[E]):
 
 
 def kernels_of(engine: Engine[E], parts: Iterable[E], others: E, *, side: Side) -> Iterator[FloatArray]:
-    """The kernel of each part with ``others``, in order; the parts are samples or centroids.
-
-    They are measured in as few calls as memory allows where the engine takes rows of different parameters together.
-    """
+    """The kernel of each part with ``others``, in order, measured in as few calls as the engine and memory allow."""
     join: Any = getattr(engine, "stacked", None)
     for some in _gathered(parts, engine.feature_map) if join else ([part] for part in parts):
         rows = join(some) if join else some[0]
@@ -129,10 +126,7 @@ def live_angles(feature_map: FeatureMap) -> list[tuple[int, int, int]]:
 def angle_slopes(
     engine: Engine[E], moved: E, others: E, cotangent: FloatArray, shifts: Sequence[Shift], *, side: Side
 ) -> FloatArray:
-    """Derivatives of Σ cotangent∘K by the angles of the ``moved`` data points, (N, L, n, 3); 0 where none is asked for.
-
-    ``side`` says whether these are the samples or the centroids.
-    """
+    """Derivatives of Σ cotangent∘K by the angles of the ``moved`` side, (N, L, n, 3); 0 where none is asked for."""
     found = np.zeros((len(moved), *engine.feature_map.parameter_shape))
     parts = (_shifted(engine, moved, shift, turn) for shift in shifts for turn in (math.pi / 2, -math.pi / 2))
     kernels = kernels_of(engine, parts, others, side=side)
@@ -167,7 +161,6 @@ class ParameterShiftEngine(FromValues[E]):
         )
 
     def kernels_per_pullback(self, wrt: Wrt) -> int:
-        """Two for each angle, and as many again where samples are shifted too."""
         return (4 if wrt == "embedding" else 2) * len(live_angles(self.feature_map))
 
     def _slopes(

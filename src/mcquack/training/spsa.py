@@ -36,16 +36,6 @@ class SpsaEngine(FromValues[E]):
         draw = drawn_for(self.seed, f"spsa by {wrt}", samples, centroids)
         if wrt == "centroids":
             return Gradient(centroids=self._by_centroids(samples, centroids, weighting, draw))
-        weights, bias = self._by_embedding(samples, centroids, weighting, draw)
-        return Gradient(weights=weights, bias=bias)
-
-    def kernels_per_pullback(self, wrt: Wrt) -> int:
-        checked_wrt(wrt)
-        return 2 * self.n_directions
-
-    def _by_embedding(
-        self, samples: E, centroids: E, weighting: FloatArray, draw: np.random.Generator
-    ) -> tuple[FloatArray, FloatArray]:
         shape = self.feature_map.parameter_shape
         found = np.zeros((2, *shape))
         for signs in _signs(draw, (self.n_directions, 2, *shape)):
@@ -54,10 +44,13 @@ class SpsaEngine(FromValues[E]):
             )
             found += signs * np.sum(weighting * (up - down))
         weights, bias = found / (2 * self.step * self.n_directions)
-        return weights, bias
+        return Gradient(weights=weights, bias=bias)
+
+    def kernels_per_pullback(self, wrt: Wrt) -> int:
+        checked_wrt(wrt)
+        return 2 * self.n_directions
 
     def _moved_kernel(self, samples: E, centroids: E, move: FloatArray) -> FloatArray:
-        """With all weights and all biases moved; samples and centroids pass the same circuit."""
         weights, bias = samples.weights + move[0], samples.bias + move[1]
         rows, columns = (self.encode(points.features, weights, bias) for points in (samples, centroids))
         return self.fidelities(rows, columns)

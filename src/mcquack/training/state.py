@@ -31,6 +31,14 @@ class Parameters:
         return Parameters(self.weights.copy(), self.bias.copy(), self.centroids.copy())
 
 
+def check_shapes(parameters: Any, **expected: tuple[int, ...]) -> None:
+    """Refuses parameters of other shapes than compiled code would trust them to have."""
+    for name, shape in expected.items():
+        found = getattr(parameters, name).shape
+        if found != shape:
+            raise InvalidInputError(f"{name} must have the shape {shape}, got {found}.")
+
+
 def initial_embedding(
     feature_map: FeatureMap,
     first_batch: FloatArray,

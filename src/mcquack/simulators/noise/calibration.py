@@ -47,7 +47,7 @@ class DeviceCalibration:
             self._require_range(name, math.ulp(0.0), math.inf, "above 0 (microseconds; infinity for none)")
         for name in _DURATIONS:
             self._require_range(name, 0.0, math.nextafter(math.inf, 0.0), "finite and at least 0 (microseconds)")
-        lengths = {name: len(value) for name, value in self._values().items() if isinstance(value, tuple)}
+        lengths = {name: len(value) for name, value in vars(self).items() if isinstance(value, tuple)}
         if len(set(lengths.values())) > 1:
             told = ", ".join(f"{name} for {length}" for name, length in lengths.items())
             raise InvalidInputError(f"all fields must be for the same qubits, got {told}; use one ring for all.")
@@ -63,13 +63,13 @@ class DeviceCalibration:
     @property
     def n_qubits(self) -> int | None:
         """How many qubits it is for; None if one number serves all, so that it fits any ring."""
-        lengths = [len(value) for value in self._values().values() if isinstance(value, tuple)]
+        lengths = [len(value) for value in vars(self).values() if isinstance(value, tuple)]
         return lengths[0] if lengths else None
 
     def scaled(self, factor: float) -> Self:
         """Errors times the factor and coherence times divided by it, durations as they are; 0 takes all noise away."""
         require(is_number(factor) and 0 <= factor < math.inf, "factor", "a finite number of at least 0", factor)
-        values = self._values()
+        values = vars(self)
         errors = {name: _each(values[name], lambda value: value * factor) for name in _HIGHEST_ERRORS}
         times = {
             name: _each(values[name], lambda value: value / factor if factor else math.inf) for name in _COHERENCE_TIMES
@@ -82,20 +82,16 @@ class DeviceCalibration:
                 f"the calibration is for {self.n_qubits} qubits, but the circuit has {n_qubits}; give each field one "
                 "number for all qubits, or one for each of the circuit's."
             )
-        return np.broadcast_to(np.array(self._values()[name]), (n_qubits,))
-
-    def _values(self) -> dict[str, PerQubit]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return np.broadcast_to(np.array(getattr(self, name)), (n_qubits,))
 
     def _require_range(self, name: str, low: float, high: float, expected: str) -> None:
-        value = self._values()[name]
+        value: PerQubit = getattr(self, name)
         for position, number in enumerate(value if isinstance(value, tuple) else (value,)):
             where = f"[{position}]" if isinstance(value, tuple) else ""
             require(low <= number <= high, f"{name}{where}", expected, number)
 
 
 def _plain(name: str, value: Any) -> PerQubit:
-    """A float, or a tuple of them; not-a-number passes no later check of a range."""
     if is_number(value):
         return float(value)
     values = value.tolist() if isinstance(value, np.ndarray) else value

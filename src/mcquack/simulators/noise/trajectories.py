@@ -87,7 +87,6 @@ def _rotation_fidelities(calibration: DeviceCalibration, n_qubits: int) -> Float
 
 
 def _idle_fidelities_around_cnots(calibration: DeviceCalibration, n_qubits: int) -> FloatArray:
-    """Of the waiting time before each of the five rotations, shape (5, n, 3)."""
     t1, t2 = (calibration.per_qubit(name, n_qubits) for name in ("t1_us", "t2_us"))
     fidelities = idle_fidelities(ring_schedule(calibration, n_qubits).idle_us, t1, t2)
     # A qubit that was the target of the last CNOT waits before the Hadamard which belongs to that.

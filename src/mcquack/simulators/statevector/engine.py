@@ -184,7 +184,6 @@ class StatevectorEngine(ThreadedEngine[StateBlocks]):
 
     @cached_property
     def masks(self) -> NDArray[np.int64]:
-        """Where each layer finds its amplitudes, see :func:`stored_rows`."""
         return stored_rows(self.feature_map.n_qubits, self.feature_map.n_layers)
 
     @cached_property
@@ -212,7 +211,6 @@ class StatevectorEngine(ThreadedEngine[StateBlocks]):
         return array
 
     def n_blocks(self, n_rows: int) -> int:
-        """Blocks of W lanes that hold this many rows."""
         return -(-n_rows // lane_count(self.dtype))
 
     def state_bytes(self, n_rows: int) -> int:

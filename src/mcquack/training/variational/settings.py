@@ -44,10 +44,7 @@ class VariationalSettings:
             raise InvalidInputError("the passes over weights and biases are both 0, which trains nothing; set one.")
 
     def orders(self, n_samples: int, epoch: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """In which order each pass of an epoch visits the samples: (passes, N) over weights and over biases.
-
-        Classifiers of their own have a single pass, the first.
-        """
+        """The order of samples in each pass (passes, N) over weights and biases; own classifiers have one pass."""
         passes = {"weights": self.passes_weights if self.shared else 1, "bias": self.passes_bias if self.shared else 0}
         of_weights, of_bias = (
             np.array(
