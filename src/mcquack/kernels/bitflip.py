@@ -31,8 +31,7 @@ def tolerant_kernel(hamming: ArrayLike, tolerance: int) -> FloatArray:
     0.9
     """
     shares = tolerant_kernels(hamming)
-    kernel: FloatArray = shares[..., checked_tolerance(tolerance, shares.shape[-1] - 1)]
-    return kernel
+    return shares[..., checked_tolerance(tolerance, shares.shape[-1] - 1)]
 
 
 def tolerant_kernels(hamming: ArrayLike) -> FloatArray:
@@ -117,17 +116,18 @@ def calibrate(
     n_resamples, confidence, seed
         Of the bootstrap.
 
-    Returns
-    -------
-    Calibration
-
     Examples
     --------
     >>> counts = [[[90, 10, 0], [0, 20, 80]], [[0, 30, 70], [80, 20, 0]]]
     >>> calibrate(counts).tolerance
     0
     """
-    counts = _checked_square(hamming)
+    counts = checked_hamming(hamming, n_axes=3)
+    if counts.shape[0] != counts.shape[1] or len(counts) < 2:
+        raise InvalidInputError(
+            "calibration needs the numbers of ones between at least two class means and themselves, shape "
+            f"(M, M, n + 1), got {counts.shape}."
+        )
     off = _others(len(counts), labels)
     require(is_number(confidence) and 0 < confidence < 1, "confidence", "a number between 0 and 1", confidence)
     diagonal, off_diagonal = _curves(counts, off)
@@ -150,18 +150,7 @@ def best_nearest(criterion: FloatArray, target: float) -> int:
     return int(best[np.argmin(np.abs(best - target))])
 
 
-def _checked_square(hamming: ArrayLike) -> NDArray[np.number]:
-    counts = checked_hamming(hamming, n_axes=3)
-    if counts.shape[0] != counts.shape[1] or len(counts) < 2:
-        raise InvalidInputError(
-            "calibration needs the numbers of ones between at least two class means and themselves, shape "
-            f"(M, M, n + 1), got {counts.shape}."
-        )
-    return counts
-
-
 def _others(n_means: int, labels: ArrayLike | None) -> Pairs:
-    """Which pairs are off the diagonal: those of different classes."""
     classes = np.arange(n_means) if labels is None else np.asarray(labels)
     if classes.shape != (n_means,):
         raise InvalidInputError(f"labels must name the class of each of {n_means} means, got shape {classes.shape}.")
@@ -172,7 +161,6 @@ def _others(n_means: int, labels: ArrayLike | None) -> Pairs:
 
 
 def _curves(counts: NDArray[np.number], off: Pairs) -> tuple[FloatArray, FloatArray]:
-    """Mean k^b on the diagonal and off it, for every b."""
     kernels, on = tolerant_kernels(counts), np.eye(len(off), dtype=bool)
     return kernels[on].mean(axis=0), kernels[off].mean(axis=0)
 
@@ -185,7 +173,6 @@ def _best(counts: NDArray[np.number], off: Pairs, difference: FloatArray) -> int
 def _bootstrap(
     counts: NDArray[np.number], off: Pairs, n_resamples: int, confidence: float, seed: int
 ) -> tuple[tuple[int, int], FloatArray]:
-    """Intervals of b* and of the difference, from shots drawn again out of those that were counted."""
     rng = stream(seed, "bitflip", "bootstrap")
     shots = counts.sum(axis=-1)
     shares = counts / shots[..., None]

@@ -25,10 +25,6 @@ def centroid_kernel(
     weights, bias : arrays of the feature map's parameter shape
         Parameters of the embedding.
 
-    Returns
-    -------
-    array (N, M)
-
     Examples
     --------
     >>> import numpy as np
@@ -71,12 +67,10 @@ def centroid_slopes(K: ArrayLike, slopes: ArrayLike, *, class_score: ClassScore 
     if class_score == "sum":
         return np.repeat(by_score, by_class.shape[2], axis=1)
     highest = by_class.argmax(axis=2)[:, :, None] == np.arange(by_class.shape[2])
-    pulled: FloatArray = np.where(highest, by_score[:, :, None], 0).reshape(kernel.shape)
-    return pulled
+    return np.where(highest, by_score[:, :, None], 0).reshape(kernel.shape)
 
 
 def _by_class(kernel: NDArray[Any], n_classes: int, class_score: str) -> NDArray[Any]:
-    """The kernel as (N, M, k)."""
     if kernel.ndim != 2 or n_classes < 1 or not kernel.shape[1] or kernel.shape[1] % n_classes:
         raise InvalidInputError(
             f"a kernel of shape {kernel.shape} has not the same number of columns for each of {n_classes} classes."

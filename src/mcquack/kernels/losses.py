@@ -66,7 +66,6 @@ ALIGNMENT, CROSS_ENTROPY = 0, 1
 
 @njit(nogil=True)
 def _log_sum(scores: Any, beta: float) -> float:
-    """log Σ exp(β·score), of one row."""
     top = float(scores[0])
     for score in scores:
         top = max(top, float(score))
@@ -154,7 +153,6 @@ class Alignment:
     def __call__(
         self, scores: FloatArray, labels: NDArray[np.int64], row_weights: FloatArray
     ) -> tuple[float, FloatArray]:
-        """1 - A and its derivative by the scores."""
         value = 1 - target_alignment(scores, labels, row_weights=row_weights)
         return value, -alignment_gradient(scores, labels, row_weights=row_weights)
 
@@ -190,7 +188,6 @@ class CrossEntropy:
     def __call__(
         self, scores: FloatArray, labels: NDArray[np.int64], row_weights: FloatArray
     ) -> tuple[float, FloatArray]:
-        """The mean cross entropy and its derivative by the scores."""
         logits, classes, weights = _checked(scores, labels, row_weights)
         logits = self.beta * logits
         logits = logits - logits.max(axis=1, keepdims=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, NoReturn, Self, get_args
 
 import numpy as np
@@ -17,7 +16,17 @@ from mcquack.circuits.overlap import OverlapCircuits, Sampler
 from mcquack.errors import DeviceError, InvalidInputError, ShotBudgetError
 from mcquack.kernels.bitflip import checked_tolerance, mean_hamming, tolerant_kernel
 from mcquack.simulators.choice import EngineChoice, engine_of
-from mcquack.simulators.engine import E, Engine, Gradient, GradientRule, Measured, Wrt, checked_cotangent
+from mcquack.simulators.engine import (
+    AngleRows,
+    E,
+    Engine,
+    Gradient,
+    GradientRule,
+    Measured,
+    Wrt,
+    angle_rows,
+    checked_cotangent,
+)
 from mcquack.simulators.samplers import sampled_fidelities, sampled_hamming
 
 _ANGLES_AT_ONCE = 1 << 23  # 64 MiB for the circuits of one call, however many samples there are
@@ -44,32 +53,26 @@ class TolerantEngine(Engine[E]):
 
     @property
     def rows_at_once(self) -> int | None:
-        """What the engine behind this one takes."""
         return self.engine.rows_at_once
 
     def on(self, feature_map: FeatureMap, *, seed: int = 0) -> Self:
-        """The same tolerance for another circuit."""
         return type(self)(self.engine.on(feature_map, seed=seed), tolerance=self.tolerance)
 
     def settings(self) -> dict[str, Any]:
-        """What tells this engine from others."""
         return {"engine": self.engine.name, "tolerance": self.tolerance}
 
     def _likeness(self) -> Any:
         return self.engine, self.tolerance
 
     def encode(self, X: ArrayLike, weights: ArrayLike, bias: ArrayLike) -> E:
-        """What the engine behind this one encodes."""
         return self.engine.encode(X, weights, bias)
 
     def fidelities(self, samples: E, centroids: E) -> FloatArray:
-        """k^b(x_i, c_m), shape (N, M)."""
         if self.tolerance == 0:
             return self.engine.fidelities(samples, centroids)
         return tolerant_kernel(self.engine.hamming_distributions(samples, centroids), self.tolerance)
 
     def pullback(self, samples: E, centroids: E, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
-        """Derivatives of Σ cotangent∘k^b by the embedding or by the centroids' features."""
         slopes = checked_cotangent(cotangent, samples, centroids)
         if self.tolerance == 0:
             return self.engine.pullback(samples, centroids, slopes, wrt=wrt)
@@ -151,7 +154,6 @@ class Shots(Engine[Any]):
         return self._feature_map, self.settings(), self.seed
 
     def for_qubits(self, n_qubits: int) -> Self:
-        """This engine with the one inside that circuits of this width run on."""
         if isinstance(self.engine, Engine):
             return self
         found = copy.copy(self)
@@ -160,11 +162,9 @@ class Shots(Engine[Any]):
 
     @property
     def few_layers(self) -> bool:  # type: ignore[override]
-        """What the engine inside says."""
         return isinstance(self.engine, Engine) and self.engine.few_layers
 
     def check(self, feature_map: FeatureMap) -> None:
-        """Raises InvalidInputError on circuits that the engine inside does not take, or with fewer qubits than b."""
         inner = engine_of(self.engine, feature_map.n_qubits)
         inner.check(feature_map)
         for name in ("tolerance", "training_tolerance"):
@@ -178,7 +178,6 @@ class Shots(Engine[Any]):
             )
 
     def on(self, feature_map: FeatureMap, *, seed: int = 0) -> Self:
-        """This engine for a circuit, with the seed that shots are drawn from."""
         self.check(feature_map)
         found = copy.copy(self)
         found.engine = engine_of(self.engine, feature_map.n_qubits).on(feature_map, seed=seed)
@@ -187,7 +186,6 @@ class Shots(Engine[Any]):
 
     @property
     def exact(self) -> Engine[Any]:
-        """The engine inside, on its circuit."""
         return engine_of(self.engine, self.feature_map.n_qubits)
 
     def for_training(self, *, spent: int = 0) -> Engine[Any]:
@@ -197,15 +195,12 @@ class Shots(Engine[Any]):
         return TolerantEngine(self.exact, tolerance=self.training_tolerance)
 
     def encode(self, X: ArrayLike, weights: ArrayLike, bias: ArrayLike) -> Any:
-        """What the engine inside encodes."""
         return self.exact.encode(X, weights, bias)
 
     def fidelities(self, samples: Any, centroids: Any) -> FloatArray:
-        """The kernel as measured, shape (N, M)."""
         return self._read(lambda: self.exact.fidelities(samples, centroids), lambda: [(samples, centroids)]).kernel
 
     def pullback(self, samples: Any, centroids: Any, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
-        """Exact derivatives, by the engine inside."""
         return self.for_training().pullback(samples, centroids, cotangent, wrt=wrt)
 
     def measured(self, X: FloatArray, centroids: FloatArray, *, weights: FloatArray, bias: FloatArray) -> Measured:
@@ -230,19 +225,6 @@ class Shots(Engine[Any]):
             return Measured(tolerant_kernel(found, self.tolerance or 0))
         counts = sampled_hamming(found, shots=self.shots, seed=self.seed)
         return Measured(tolerant_kernel(counts, self.tolerance or 0), -mean_hamming(counts))
-
-
-@dataclass(frozen=True, eq=False)
-class AngleRows:
-    """Data points as the angles of their circuits: nothing is run before two of them meet."""
-
-    features: FloatArray
-    weights: FloatArray
-    bias: FloatArray
-    angles: FloatArray
-
-    def __len__(self) -> int:
-        return len(self.features)
 
 
 class SampledEngine(Engine[AngleRows]):
@@ -328,11 +310,9 @@ class SampledEngine(Engine[AngleRows]):
         return self._written(repr(self.sampler))
 
     def on(self, feature_map: FeatureMap, *, seed: int = 0) -> Self:
-        """This engine for a circuit; the sampler stays the same."""
         return type(self)(self.sampler, feature_map, **self.settings())
 
     def check(self, feature_map: FeatureMap) -> None:
-        """Raises InvalidInputError where more bit flips are tolerated than there are qubits."""
         for value in (self.tolerance, self.training_tolerance):
             if value is not None:
                 checked_tolerance(value, feature_map.n_qubits)
@@ -347,18 +327,10 @@ class SampledEngine(Engine[AngleRows]):
 
     @property
     def spent(self) -> int:
-        """How many shots were counted so far."""
         return self._spent
 
     def encode(self, X: ArrayLike, weights: ArrayLike, bias: ArrayLike) -> AngleRows:
-        """The angles of every row."""
-        features, w, b = np.asarray(X), np.asarray(weights), np.asarray(bias)
-        shape = self.feature_map.parameter_shape
-        for name, array in (("weights", w), ("bias", b)):
-            if array.shape != shape:
-                raise InvalidInputError(f"{name} must have the shape {shape} of the feature map, got {array.shape}.")
-        angles = self.feature_map.angles(features.astype(np.float64), w.astype(np.float64), b.astype(np.float64))
-        return AngleRows(features, w, b, angles)
+        return angle_rows(self.feature_map, X, weights, bias)
 
     def stacked(self, parts: Sequence[AngleRows]) -> AngleRows:
         """Rows of different parameters as if encoded together, for one call; their parameters are the first ones'."""
@@ -382,35 +354,28 @@ class SampledEngine(Engine[AngleRows]):
         """How many shots of each circuit found k ones, shape (N, M, n + 1)."""
         found = [np.empty((0, len(centroids), self.feature_map.n_qubits + 1), dtype=np.int64)]
         for some in self.calls(samples, centroids):
-            self._require_budget(some)
+            needed = some.shape[0] * some.shape[1] * self.shots
+            if self._metered and self.budget is not None and self._spent + needed > self.budget:
+                raise ShotBudgetError(
+                    f"{some.shape[0]} × {some.shape[1]} circuits with {self.shots} shots are {needed:,} shots, and of "
+                    f"the budget of {self.budget:,} only {max(0, self.budget - self._spent):,} are left; nothing was "
+                    "sent. Raise the budget, or ask for fewer circuits or shots."
+                )
             found.append(self._checked(self.sampler.hamming_counts(some, shots=self.shots), some))
-            self._spent += some.shape[0] * some.shape[1] * self.shots
+            self._spent += needed
         return np.concatenate(found) if len(centroids) else np.empty((len(samples), *found[0].shape[1:]), np.int64)
 
-    def _require_budget(self, circuits: OverlapCircuits) -> None:
-        """Raises ShotBudgetError, before anything is sent, where training would take more than it may."""
-        needed = circuits.shape[0] * circuits.shape[1] * self.shots
-        if self._metered and self.budget is not None and self._spent + needed > self.budget:
-            raise ShotBudgetError(
-                f"{circuits.shape[0]} × {circuits.shape[1]} circuits with {self.shots} shots are {needed:,} shots, and "
-                f"of the budget of {self.budget:,} only {max(0, self.budget - self._spent):,} are left; nothing was "
-                "sent. Raise the budget, or ask for fewer circuits or shots."
-            )
-
     def fidelities(self, samples: AngleRows, centroids: AngleRows) -> FloatArray:
-        """k^b(x_i, c_m) as measured, shape (N, M); with no tolerance an estimate of the fidelity."""
         if len(samples) == 0:
             return np.empty((0, len(centroids)))
         return tolerant_kernel(self.hamming_counts(samples, centroids), self.tolerance or 0)
 
     def measured(self, X: FloatArray, centroids: FloatArray, *, weights: FloatArray, bias: FloatArray) -> Measured:
-        """The kernel, and for equal shares of shots what decides between them: fewer ones on average."""
         rows, others = (self.encode(some, weights, bias) for some in (X, centroids))
         counts = self.hamming_counts(rows, others)
         return Measured(tolerant_kernel(counts, self.tolerance or 0), -mean_hamming(counts))
 
     def pullback(self, samples: AngleRows, centroids: AngleRows, cotangent: ArrayLike, *, wrt: Wrt) -> NoReturn:
-        """Refused: counts have no derivatives."""
         checked_cotangent(cotangent, samples, centroids)
         raise InvalidInputError(
             f"a sampler gives counts and no derivatives by the {wrt}; wrap this engine into a SpsaEngine, a "

@@ -23,11 +23,6 @@ def engine_of(choice: EngineChoice, n_qubits: int) -> Engine[Any]:
     n_qubits : int
         Width of the circuits to run.
 
-    Returns
-    -------
-    Engine
-        Without a circuit yet, unless the one given has one.
-
     Examples
     --------
     >>> engine_of("auto", 6).name, engine_of("auto", 124).name

@@ -8,6 +8,7 @@ and what a kernel costs.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
@@ -17,6 +18,7 @@ from mcquack.arrays import FloatArray
 from mcquack.checks import is_whole_number, require
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError
+from mcquack.simulators.compiled.team import available_threads
 
 Wrt = Literal["embedding", "centroids"]
 GradientRule = Literal["exact", "parameter_shift", "stochastic_shift", "spsa"]
@@ -33,6 +35,25 @@ class Encoded(Protocol):
     @property
     def bias(self) -> FloatArray: ...
     def __len__(self) -> int: ...
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedRows:
+    """What the engines here keep of all data points; each adds what it computes with."""
+
+    features: FloatArray
+    weights: FloatArray
+    bias: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.features)
+
+
+@dataclass(frozen=True, eq=False)
+class AngleRows(EncodedRows):
+    """Data points as the angles of their circuits: nothing is run before two of them meet."""
+
+    angles: FloatArray  # (N, L, n, 3)
 
 
 class Gradient(NamedTuple):
@@ -112,11 +133,8 @@ class Engine(ABC, Generic[E]):
         if feature_map is not None:
             self.check(feature_map)
 
-    # What is run
-
     @property
     def feature_map(self) -> FeatureMap:
-        """The circuit that this engine runs."""
         if self._feature_map is None:
             raise InvalidInputError(f"this {type(self).__name__} has no circuit yet; take engine.on(feature_map).")
         return self._feature_map
@@ -140,16 +158,6 @@ class Engine(ABC, Generic[E]):
                 f"the {self.name} engine takes 1 to {self.most_qubits:,} qubits, got {feature_map.n_qubits}; use fewer."
             )
 
-    def supports(self, feature_map: FeatureMap) -> bool:
-        """Whether this engine takes the circuit."""
-        try:
-            self.check(feature_map)
-        except InvalidInputError:
-            return False
-        return True
-
-    # The three that every engine has
-
     @abstractmethod
     def encode(self, X: ArrayLike, weights: ArrayLike, bias: ArrayLike) -> E:
         """Prepares U(x; w, b)|0…0⟩ for every row; a caller may keep it while the parameters rest."""
@@ -162,8 +170,6 @@ class Engine(ABC, Generic[E]):
     def pullback(self, samples: E, centroids: E, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
         """Derivatives of Σ cotangent∘K: by the embedding's weights and biases, or by the centroids' features."""
 
-    # What some engines have
-
     def hamming_distributions(self, samples: E, centroids: E) -> FloatArray:
         """P[i, m, k] = probability of k ones in U†(c_m) U(x_i)|0…0⟩, shape (N, M, n + 1), exact."""
         raise InvalidInputError(f"{type(self).__name__} has no distributions of numbers of ones; take a RingEngine.")
@@ -174,8 +180,6 @@ class Engine(ABC, Generic[E]):
             f"{type(self).__name__} has no derivatives of distributions of numbers of ones; take a RingEngine for at "
             "most two layers, or ParameterShiftEngine(TolerantEngine(…)) for few qubits and more layers."
         )
-
-    # Training and use
 
     def for_training(self, *, spent: int = 0) -> Engine[Any]:
         """The engine whose kernel training aligns; of its ``budget`` so many shots are spent already."""
@@ -228,6 +232,22 @@ class Engine(ABC, Generic[E]):
         return f"{type(self).__name__}({', '.join([*first, *circuit, *settings])})"
 
 
+class ThreadedEngine(Engine[E]):
+    """An engine that shares its work among threads; results do not depend on how many there are."""
+
+    def __init__(
+        self, feature_map: FeatureMap | None = None, *, dtype: DTypeLike = "float32", n_threads: int | None = None
+    ) -> None:
+        possible = n_threads is None or (is_whole_number(n_threads) and n_threads >= 1)
+        require(possible, "n_threads", "None or a whole number of at least 1", n_threads)
+        self._asked_threads = n_threads
+        super().__init__(feature_map, dtype=dtype)
+        self.n_threads = available_threads(n_threads)
+
+    def settings(self) -> dict[str, Any]:
+        return {**super().settings(), "n_threads": self._asked_threads}
+
+
 def checked_cotangent(cotangent: ArrayLike, samples: Encoded, centroids: Encoded) -> FloatArray:
     """The derivative by the kernel as an array, refused where it has not the kernel's shape."""
     array = np.asarray(cotangent)
@@ -238,11 +258,15 @@ def checked_cotangent(cotangent: ArrayLike, samples: Encoded, centroids: Encoded
     return array
 
 
-def checked_threads(n_threads: int | None) -> int | None:
-    """The number of threads, refused unless it is None or a count."""
-    possible = n_threads is None or (is_whole_number(n_threads) and n_threads >= 1)
-    require(possible, "n_threads", "None or a whole number of at least 1", n_threads)
-    return n_threads
+def angle_rows(feature_map: FeatureMap, X: ArrayLike, weights: ArrayLike, bias: ArrayLike) -> AngleRows:
+    """The angles of every row, in double precision."""
+    features, w, b = np.asarray(X), np.asarray(weights), np.asarray(bias)
+    shape = feature_map.parameter_shape
+    for name, array in (("weights", w), ("bias", b)):
+        if array.shape != shape:
+            raise InvalidInputError(f"{name} must have the shape {shape} of the feature map, got {array.shape}.")
+    angles = feature_map.angles(features.astype(np.float64), w.astype(np.float64), b.astype(np.float64))
+    return AngleRows(features, w, b, angles)
 
 
 def checked_wrt(wrt: Wrt) -> Wrt:

@@ -18,8 +18,6 @@ from mcquack.simulators.ring import RingEngine
 from mcquack.simulators.ring.hamming import MAX_LAYERS
 from mcquack.simulators.statevector import StatevectorEngine
 
-# What a device would have counted: exact kernels and distributions seen through a number of shots.
-
 _ROUNDING = 1e-4  # by which single precision may leave the range of probabilities
 
 
@@ -38,8 +36,7 @@ def sampled_hamming(distributions: ArrayLike, *, shots: int, seed: int) -> NDArr
         raise InvalidInputError("distributions must sum to 1 over their last axis; pass hamming_distributions.")
     positive = np.clip(exact, 0, 1)
     shares = positive / positive.sum(axis=-1, keepdims=True)
-    counts: NDArray[np.int64] = stream(seed, "shots", "weights").multinomial(required_count("shots", shots), shares)
-    return counts
+    return stream(seed, "shots", "weights").multinomial(required_count("shots", shots), shares)
 
 
 def _checked_probabilities(array: NDArray[Any], name: str) -> NDArray[Any]:
@@ -71,11 +68,7 @@ class SimulatedSampler:
         require(self.engine in get_args(SamplerEngine), "engine", '"auto", "ring" or "statevector"', self.engine)
 
     def hamming_counts(self, circuits: OverlapCircuits, *, shots: int) -> IntArray:
-        """How many shots of each circuit found k ones, shape (N, M, n + 1)."""
         n_shots = required_count("shots", shots)
-        return sampled_hamming(self._distributions(circuits), shots=n_shots, seed=_seed_of(self.seed, circuits, shots))
-
-    def _distributions(self, circuits: OverlapCircuits) -> FloatArray:
         engine = self._engine_for(circuits)
         centroids = _encoded(engine, circuits.centroids)
         size = engine.rows_at_once or max(1, len(circuits.samples))
@@ -83,7 +76,8 @@ class SimulatedSampler:
             engine.hamming_distributions(_encoded(engine, circuits.samples[first : first + size]), centroids)
             for first in range(0, len(circuits.samples), size)
         ]
-        return np.concatenate([np.empty((0, circuits.shape[1], circuits.n_qubits + 1)), *parts])
+        found = np.concatenate([np.empty((0, circuits.shape[1], circuits.n_qubits + 1)), *parts])
+        return sampled_hamming(found, shots=n_shots, seed=_seed_of(self.seed, circuits, shots))
 
     def _engine_for(self, circuits: OverlapCircuits) -> RingEngine | StatevectorEngine:
         shallow = circuits.n_qubits == 1 or circuits.n_layers <= MAX_LAYERS
@@ -108,7 +102,6 @@ class NoisySampler:
         _check_seed(self.seed)
 
     def hamming_counts(self, circuits: OverlapCircuits, *, shots: int) -> IntArray:
-        """How many shots of each circuit read k ones, shape (N, M, n + 1)."""
         n_shots = required_count("shots", shots)
         engine = RingEngine(_raw_map(circuits), n_threads=self.n_threads)
         return noisy_hamming_counts(
@@ -122,7 +115,6 @@ class NoisySampler:
 
 
 def _raw_map(circuits: OverlapCircuits) -> FeatureMap:
-    """A feature map whose features are the angles themselves."""
     n_layers, n_qubits = circuits.n_layers, circuits.n_qubits
     return FeatureMap(
         n_qubits=n_qubits,

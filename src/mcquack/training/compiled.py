@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from mcquack.errors import InvalidInputError
 from mcquack.kernels.fidelity import CLASS_SCORE_CODES
 from mcquack.simulators.compiled.lanes import lane_count
 from mcquack.simulators.compiled.memory import aligned_zeros, available_bytes, require_bytes
@@ -15,7 +14,7 @@ from mcquack.simulators.statevector.engine import N_PARTIAL_SUMS
 from mcquack.training.epoch import Buffers, Pace, Problem, Totals, Trained, run_epoch
 from mcquack.training.optimizer import OPTIMIZER_CODES, shaped_moments
 from mcquack.training.settings import TrainingSettings, epoch_orders
-from mcquack.training.state import EpochSums, Parameters, TrainingData, TrainingState
+from mcquack.training.state import EpochSums, Parameters, TrainingData, TrainingState, check_shapes
 
 # States of all samples are kept through CO if they take no more than this, and no more than a quarter of what is free.
 KEPT_STATES_LIMIT = 2 * 2**30
@@ -44,7 +43,11 @@ class CompiledEpochs:
         co_rows = settings.epochs_co * self.n_batches * self.n_centroids
         work = engine.flops(kao_rows + co_rows + len(data.X), with_gradient=True)
         self.team = engine.team(self.n_threads, work)
-        self._require_memory()
+        states = engine.state_bytes(2 * self.batch_size) + 2 * engine.state_bytes(self.n_centroids)
+        require_bytes(
+            states + self.n_threads * engine.scratch_bytes(backward=True),
+            f"training {engine.feature_map.n_qubits} qubits on batches of {self.batch_size}",
+        )
         self.works = engine.scratch(self.n_threads, backward=True)
         self.room = self._buffers()
 
@@ -52,25 +55,7 @@ class CompiledEpochs:
     def n_batches(self) -> int:
         return math.ceil(len(self.data.X) / self.batch_size)
 
-    def _check_shapes(self, parameters: Parameters) -> None:
-        """Compiled code trusts shapes; here they are checked."""
-        shape = self.engine.feature_map.parameter_shape
-        wanted = {"weights": shape, "bias": shape, "centroids": (self.n_centroids, self.problem.X.shape[1])}
-        for name, expected in wanted.items():
-            found = getattr(parameters, name).shape
-            if found != expected:
-                raise InvalidInputError(f"{name} must have the shape {expected}, got {found}.")
-
-    def _require_memory(self) -> None:
-        engine = self.engine
-        states = engine.state_bytes(2 * self.batch_size) + 2 * engine.state_bytes(self.n_centroids)
-        require_bytes(
-            states + self.n_threads * engine.scratch_bytes(backward=True),
-            f"training {engine.feature_map.n_qubits} qubits on batches of {self.batch_size}",
-        )
-
     def _kept_batches(self) -> int:
-        """How many mini-batches' states are kept through CO: all, or one at a time."""
         needed = self.n_batches * self.engine.state_bytes(self.batch_size)
         free = available_bytes()
         limit = KEPT_STATES_LIMIT if free is None else min(KEPT_STATES_LIMIT, free // 4)
@@ -113,7 +98,8 @@ class CompiledEpochs:
 
     def __call__(self, state: TrainingState, *, with_kernel: bool = True) -> EpochSums:
         """One epoch further; ``state`` itself stays as it is. Without the kernel it costs the steps alone."""
-        self._check_shapes(state.parameters)
+        shape, n_features = self.engine.feature_map.parameter_shape, self.problem.X.shape[1]
+        check_shapes(state.parameters, weights=shape, bias=shape, centroids=(self.n_centroids, n_features))
         trained = _working_copy(state, self.engine.dtype)
         totals = Totals(
             losses=np.zeros(2),

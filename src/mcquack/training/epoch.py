@@ -38,10 +38,7 @@ class Problem(NamedTuple):
 
 
 class Trained(NamedTuple):
-    """What training changes, in place: parameters, the optimizer's memory, steps taken by KAO and CO.
-
-    Names with ``flat`` are the same memory in one dimension; so is the optimizer's.
-    """
+    """What training changes, in place; names with ``flat`` are the same memory in one dimension."""
 
     weights: Any
     bias: Any
@@ -274,7 +271,6 @@ def _kao_step(
 
 @njit(nogil=True)
 def _sum_parts(parts: Any, parameter: Any, regulariser: float, slopes: Any, low: int, high: int) -> None:
-    """Gradient with the derivative of the penalty, for the flat entries ``low`` to ``high``."""
     scalar = slopes.dtype.type
     for place in range(low, high):
         total = scalar(2 * regulariser) * parameter[place]
@@ -335,7 +331,6 @@ def _co_step(
 
 @njit(nogil=True)
 def _centroid_slopes(by_centroids: Any, centroids: Any, pace: Any, slopes: Any) -> None:
-    """Gradient out of the lanes, with the derivative of the range penalty."""
     scalar = slopes.dtype.type
     width = by_centroids.shape[2]
     n_features = centroids.shape[1]

@@ -47,11 +47,6 @@ def train(
     validation : TrainingData, optional
         What ``loss`` is told for in every epoch; by default the training data.
 
-    Yields
-    ------
-    Epoch
-        The state to go on from, and the row of the history.
-
     Examples
     --------
     >>> import numpy as np
@@ -101,10 +96,7 @@ def train(
 def _scores(
     kernel: FloatArray, data: TrainingData, settings: TrainingSettings, *, counted: bool
 ) -> tuple[float, float, float]:
-    """Loss, alignment, and the share of (weighted) samples whose highest score is that of their class.
-
-    Counted scores are often equal: then it is the share that drawing lots among them would give on average.
-    """
+    """Loss, alignment and weighted accuracy; among equal counted scores it is that of drawing lots, on average."""
     scores = class_scores(kernel, data.n_classes, class_score=settings.loss.class_score)
     if counted:
         highest = scores == scores.max(axis=1, keepdims=True)

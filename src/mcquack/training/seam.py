@@ -25,7 +25,6 @@ class SeamEpochs(Generic[E]):
         self.settings = settings
 
     def __call__(self, state: TrainingState) -> EpochSums:
-        """One epoch further; ``state`` itself stays as it is."""
         kao_orders, co_order = epoch_orders(len(self.data.X), state.epoch, self.settings)
         lr_ka, lr_co = self.settings.learning_rates(state.epoch)
         state = replace(state, steps=state.steps.copy())
@@ -61,7 +60,6 @@ class SeamEpochs(Generic[E]):
         return self.engine.encode(self.data.X[batch], state.parameters.weights, state.parameters.bias)
 
     def _loss(self, batch: NDArray[np.int64], samples: E, centroids: E) -> tuple[float, FloatArray]:
-        """The loss of a batch and its derivative by the kernel."""
         K = self.engine.fidelities(samples, centroids)
         loss = self.settings.loss
         scores = class_scores(K, self.data.n_classes, class_score=loss.class_score)

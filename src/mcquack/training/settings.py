@@ -1,13 +1,14 @@
 """How to train: the paper's hyperparameters under the paper's names."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mcquack.checks import is_number, is_whole_number, require
+from mcquack.checks import is_number, is_whole_number, require, require_positive, required_count
 from mcquack.errors import InvalidInputError
 from mcquack.kernels.losses import Alignment, Loss, loss_of
 from mcquack.randomness import stream
@@ -40,26 +41,16 @@ class TrainingSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("epochs_ka", "epochs_co", "batch_size", "n_centroids_per_class", "seed"):
-            value = getattr(self, name)
-            require(is_whole_number(value) and value >= 0, name, "a whole number of at least 0", value)
-        for name in ("lr_ka", "lr_co", "decay_rate", "reg_param_weights", "reg_param_bias", "reg_param_co"):
-            value = getattr(self, name)
-            require(is_number(value), name, "a number", value)
-        for name in ("epochs_ka", "epochs_co"):
-            passes = getattr(self, name)
-            require(0 <= passes <= MAX_PASSES, name, f"a number from 0 to {MAX_PASSES}", passes)
+        check_settings(
+            self,
+            passes=("epochs_ka", "epochs_co"),
+            rates=("lr_ka", "lr_co", "decay_rate"),
+            penalties=("reg_param_weights", "reg_param_bias", "reg_param_co"),
+        )
         if self.epochs_ka + self.epochs_co == 0:
             raise InvalidInputError("epochs_ka and epochs_co are both 0, which trains nothing; set one of them.")
-        for name in ("lr_ka", "lr_co", "decay_rate"):
-            value = getattr(self, name)
-            require(math.isfinite(value) and value > 0, name, "a positive number", value)
-        for name in ("reg_param_weights", "reg_param_bias", "reg_param_co"):
-            value = getattr(self, name)
-            require(math.isfinite(value) and value >= 0, name, "a number of at least 0", value)
-        require(self.batch_size >= 1, "batch_size", "at least 1", self.batch_size)
-        require(self.n_centroids_per_class >= 1, "n_centroids_per_class", "at least 1", self.n_centroids_per_class)
-        require(self.optimizer in ("adam", "sgd"), "optimizer", '"adam" or "sgd"', self.optimizer)
+        required_count("n_centroids_per_class", self.n_centroids_per_class)
+        require(is_whole_number(self.seed) and self.seed >= 0, "seed", "a whole number of at least 0", self.seed)
         low, high = self.feature_range
         require(low < high, "feature_range", "an increasing pair", self.feature_range)
         object.__setattr__(self, "loss", loss_of(self.loss))
@@ -70,31 +61,31 @@ class TrainingSettings:
         return self.lr_ka * factor, self.lr_co * factor
 
 
-# In which order the samples are visited.
+def check_settings(settings: Any, *, passes: Sequence[str], rates: Sequence[str], penalties: Sequence[str]) -> None:
+    """Refuses what no training takes, whatever the names of its settings are."""
+    for name in passes:
+        value = getattr(settings, name)
+        whole = is_whole_number(value) and 0 <= value <= MAX_PASSES
+        require(whole, name, f"a whole number from 0 to {MAX_PASSES}", value)
+    for name in rates:
+        require_positive(name, getattr(settings, name))
+    for name in penalties:
+        value = getattr(settings, name)
+        require(is_number(value) and math.isfinite(value) and value >= 0, name, "a number of at least 0", value)
+    required_count("batch_size", settings.batch_size)
+    require(settings.optimizer in ("adam", "sgd"), "optimizer", '"adam" or "sgd"', settings.optimizer)
 
 
 def epoch_orders(n_samples: int, epoch: int, settings: TrainingSettings) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """A permutation for each KAO pass (epochs_ka, N) and one for all CO passes (N,), drawn from seed and epoch alone.
-
-    Samples that all fit into one batch keep their order: there it decides nothing but rounding.
-    """
+    """A permutation for each KAO pass (epochs_ka, N) and one for all CO passes (N,), from seed and epoch alone."""
     kao = np.empty((settings.epochs_ka, n_samples), dtype=np.int64)
     for inner in range(settings.epochs_ka):
         kao[inner] = sample_order(n_samples, settings, purpose=f"kao {epoch} {inner}")
     return kao, sample_order(n_samples, settings, purpose=f"co {epoch}")
 
 
-class Shuffled(Protocol):
-    """Settings of a training that visits its samples in mini-batches, in an order drawn from a seed."""
-
-    @property
-    def batch_size(self) -> int: ...
-    @property
-    def seed(self) -> int: ...
-
-
-def sample_order(n_samples: int, settings: Shuffled, *, purpose: str) -> NDArray[np.int64]:
-    """A permutation for one pass over the samples, unless they all fit into one batch."""
+def sample_order(n_samples: int, settings: Any, *, purpose: str) -> NDArray[np.int64]:
+    """A permutation for one pass over the samples; in a single batch it would decide nothing but rounding."""
     if n_samples <= settings.batch_size:
         return np.arange(n_samples, dtype=np.int64)
     return stream(settings.seed, purpose).permutation(n_samples)

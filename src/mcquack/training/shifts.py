@@ -29,8 +29,6 @@ from mcquack.simulators.engine import (
     gradient_by_angles,
 )
 
-# What all engines share that take derivatives from values alone, as a device must.
-
 Side = Literal["samples", "centroids"]
 _ANGLES_AT_ONCE = 1 << 22  # 32 MiB for circuits that are measured in one call
 
@@ -46,32 +44,26 @@ class FromValues(Engine[E]):
         self.budget = engine.budget
 
     def settings(self) -> dict[str, Any]:
-        """What tells this engine from others."""
         return {"engine": self.engine.name}
 
     def _likeness(self) -> Any:
         return id(self)  # what random numbers are drawn from is not among the settings
 
     def on(self, feature_map: FeatureMap, *, seed: int = 0) -> Self:
-        """The same for another circuit."""
         return type(self)(self.engine.on(feature_map, seed=seed))
 
     @property
     def rows_at_once(self) -> int | None:
-        """What the engine behind this one takes."""
         return self.engine.rows_at_once
 
     @property
     def spent(self) -> int:
-        """What the engine behind this one has counted."""
         return self.engine.spent
 
     def encode(self, X: ArrayLike, weights: ArrayLike, bias: ArrayLike) -> E:
-        """What the engine behind this one encodes."""
         return self.engine.encode(X, weights, bias)
 
     def fidelities(self, samples: E, centroids: E) -> FloatArray:
-        """What the engine behind this one measures."""
         return self.engine.fidelities(samples, centroids)
 
     @abstractmethod
@@ -80,10 +72,7 @@ class FromValues(Engine[E]):
 
 
 def kernels_of(engine: Engine[E], parts: Iterable[E], others: E, *, side: Side) -> Iterator[FloatArray]:
-    """The kernel of each part with ``others``, in order; the parts are samples or centroids.
-
-    They are measured in as few calls as memory allows where the engine takes rows of different parameters together.
-    """
+    """The kernel of each part with ``others``, in order, measured in as few calls as the engine and memory allow."""
     join: Any = getattr(engine, "stacked", None)
     for some in _gathered(parts, engine.feature_map) if join else ([part] for part in parts):
         rows = join(some) if join else some[0]
@@ -137,12 +126,10 @@ def live_angles(feature_map: FeatureMap) -> list[tuple[int, int, int]]:
 def angle_slopes(
     engine: Engine[E], moved: E, others: E, cotangent: FloatArray, shifts: Sequence[Shift], *, side: Side
 ) -> FloatArray:
-    """Derivatives of Σ cotangent∘K by the angles of the ``moved`` data points, (N, L, n, 3); 0 where none is asked for.
-
-    ``side`` says whether these are the samples or the centroids.
-    """
+    """Derivatives of Σ cotangent∘K by the angles of the ``moved`` side, (N, L, n, 3); 0 where none is asked for."""
     found = np.zeros((len(moved), *engine.feature_map.parameter_shape))
-    kernels = kernels_of(engine, _shifted(engine, moved, shifts), others, side=side)
+    parts = (_shifted(engine, moved, shift, turn) for shift in shifts for turn in (math.pi / 2, -math.pi / 2))
+    kernels = kernels_of(engine, parts, others, side=side)
     by_moved = cotangent if side == "samples" else cotangent.T
     for shift in shifts:
         up, down = next(kernels), next(kernels)
@@ -151,35 +138,34 @@ def angle_slopes(
     return found
 
 
-def _shifted(engine: Engine[E], encoded: E, shifts: Sequence[Shift]) -> Iterator[E]:
-    for shift in shifts:
-        for turn in (math.pi / 2, -math.pi / 2):
-            bias = encoded.bias.copy()
-            bias[shift.angle] += turn
-            yield engine.encode(encoded.features[shift.rows], encoded.weights, bias)
-
-
-# Derivatives as a device would take them: from shifted circuits alone, through the same seam.
+def _shifted(engine: Engine[E], encoded: E, shift: Shift, turn: float) -> E:
+    bias = encoded.bias.copy()
+    bias[shift.angle] += turn
+    return engine.encode(encoded.features[shift.rows], encoded.weights, bias)
 
 
 class ParameterShiftEngine(FromValues[E]):
     """An engine whose pullback is exact, if values are: two shifts of each angle of every sample and centroid."""
 
+    seed = 0
+
     def pullback(self, samples: E, centroids: E, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
-        """Derivatives of Σ cotangent∘K: by the embedding's weights and biases, or by the centroids' features."""
         checked_wrt(wrt)
         weighting = checked_cotangent(cotangent, samples, centroids)
-        of_centroids = self._slopes(centroids, samples, weighting, side="centroids")
-        of_samples = self._slopes(samples, centroids, weighting, side="samples") if wrt == "embedding" else of_centroids
+        draw = drawn_for(self.seed, f"stochastic shift by {wrt}", samples, centroids)
+        of_samples = of_centroids = self._slopes(centroids, samples, weighting, draw, side="centroids")
+        if wrt == "embedding":
+            of_samples = self._slopes(samples, centroids, weighting, draw, side="samples")
         return gradient_by_angles(
             self.feature_map, samples, centroids, of_samples=of_samples, of_centroids=of_centroids, wrt=wrt
         )
 
     def kernels_per_pullback(self, wrt: Wrt) -> int:
-        """Two for each angle, and as many again where samples are shifted too."""
         return (4 if wrt == "embedding" else 2) * len(live_angles(self.feature_map))
 
-    def _slopes(self, moved: E, others: E, weighting: FloatArray, *, side: Side) -> FloatArray:
+    def _slopes(
+        self, moved: E, others: E, weighting: FloatArray, draw: np.random.Generator, *, side: Side
+    ) -> FloatArray:
         everywhere = np.arange(len(moved))
         shifts = [Shift(angle, everywhere) for angle in live_angles(self.feature_map)]
         return angle_slopes(self.engine, moved, others, weighting, shifts, side=side)
@@ -200,10 +186,7 @@ def total_shots(
     return 2 * n_epochs * n_train * n_classes * n_shots * per_kernel_entry
 
 
-# The parameter shift for a few angles drawn by lot: the same gradient on average, at a fraction of the shots.
-
-
-class StochasticShiftEngine(FromValues[E]):
+class StochasticShiftEngine(ParameterShiftEngine[E]):
     """An engine whose pullback shifts ``n_angles`` angles of each sample and centroid, drawn anew for every call.
 
     The mean over draws is the full parameter shift, which ``n_angles=None`` is in every draw. Each data point has
@@ -222,21 +205,7 @@ class StochasticShiftEngine(FromValues[E]):
                 f"n_angles must be at most {len(self._angles)}, all angles of the circuit that matter, got {n_angles}."
             )
 
-    def pullback(self, samples: E, centroids: E, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
-        """An unbiased estimate of the derivatives of Σ cotangent∘K."""
-        checked_wrt(wrt)
-        weighting = checked_cotangent(cotangent, samples, centroids)
-        draw = drawn_for(self.seed, f"stochastic shift by {wrt}", samples, centroids)
-        of_centroids = self._slopes(centroids, samples, weighting, draw, side="centroids")
-        of_samples = of_centroids
-        if wrt == "embedding":
-            of_samples = self._slopes(samples, centroids, weighting, draw, side="samples")
-        return gradient_by_angles(
-            self.feature_map, samples, centroids, of_samples=of_samples, of_centroids=of_centroids, wrt=wrt
-        )
-
     def kernels_per_pullback(self, wrt: Wrt) -> int:
-        """Two for each angle that is drawn, and as many again where samples are shifted too."""
         return (4 if wrt == "embedding" else 2) * self.n_angles
 
     def _slopes(

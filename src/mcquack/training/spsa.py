@@ -31,23 +31,11 @@ class SpsaEngine(FromValues[E]):
         self.seed = int(seed)
 
     def pullback(self, samples: E, centroids: E, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
-        """An estimate of the derivatives of Σ cotangent∘K."""
         checked_wrt(wrt)
         weighting = checked_cotangent(cotangent, samples, centroids)
         draw = drawn_for(self.seed, f"spsa by {wrt}", samples, centroids)
         if wrt == "centroids":
             return Gradient(centroids=self._by_centroids(samples, centroids, weighting, draw))
-        weights, bias = self._by_embedding(samples, centroids, weighting, draw)
-        return Gradient(weights=weights, bias=bias)
-
-    def kernels_per_pullback(self, wrt: Wrt) -> int:
-        """Two for each direction, whatever moves."""
-        checked_wrt(wrt)
-        return 2 * self.n_directions
-
-    def _by_embedding(
-        self, samples: E, centroids: E, weighting: FloatArray, draw: np.random.Generator
-    ) -> tuple[FloatArray, FloatArray]:
         shape = self.feature_map.parameter_shape
         found = np.zeros((2, *shape))
         for signs in _signs(draw, (self.n_directions, 2, *shape)):
@@ -56,10 +44,13 @@ class SpsaEngine(FromValues[E]):
             )
             found += signs * np.sum(weighting * (up - down))
         weights, bias = found / (2 * self.step * self.n_directions)
-        return weights, bias
+        return Gradient(weights=weights, bias=bias)
+
+    def kernels_per_pullback(self, wrt: Wrt) -> int:
+        checked_wrt(wrt)
+        return 2 * self.n_directions
 
     def _moved_kernel(self, samples: E, centroids: E, move: FloatArray) -> FloatArray:
-        """With all weights and all biases moved; samples and centroids pass the same circuit."""
         weights, bias = samples.weights + move[0], samples.bias + move[1]
         rows, columns = (self.encode(points.features, weights, bias) for points in (samples, centroids))
         return self.fidelities(rows, columns)
@@ -79,10 +70,8 @@ class SpsaEngine(FromValues[E]):
         for signs in directions:
             up, down = next(kernels), next(kernels)
             found += signs * np.sum(weighting * (up - down), axis=0)[:, None]
-        by_features: FloatArray = found / (2 * step * self.n_directions)
-        return by_features
+        return found / (2 * step * self.n_directions)
 
 
 def _signs(draw: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
-    signs: FloatArray = 2.0 * draw.integers(2, size=shape) - 1.0
-    return signs
+    return 2.0 * draw.integers(2, size=shape) - 1.0

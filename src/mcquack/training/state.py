@@ -1,7 +1,6 @@
 """The values that the training loop consumes and produces."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -17,8 +16,6 @@ from mcquack.randomness import stream
 from mcquack.training.optimizer import Moments, no_moments
 from mcquack.training.settings import TrainingSettings
 
-# What is trained, and the values it starts from.
-
 InitStrategy = Literal["default", "wx+b=0"]
 
 
@@ -32,6 +29,14 @@ class Parameters:
 
     def copy(self) -> "Parameters":
         return Parameters(self.weights.copy(), self.bias.copy(), self.centroids.copy())
+
+
+def check_shapes(parameters: Any, **expected: tuple[int, ...]) -> None:
+    """Refuses parameters of other shapes than compiled code would trust them to have."""
+    for name, shape in expected.items():
+        found = getattr(parameters, name).shape
+        if found != shape:
+            raise InvalidInputError(f"{name} must have the shape {shape}, got {found}.")
 
 
 def initial_embedding(
@@ -103,7 +108,6 @@ class TrainingState:
 
     @classmethod
     def start(cls, parameters: Parameters) -> "TrainingState":
-        """Before the first epoch."""
         return cls(
             epoch=0,
             parameters=parameters,
@@ -124,7 +128,6 @@ class TrainingState:
 
     @classmethod
     def from_tensors(cls, tensors: dict[str, NDArray[Any]]) -> "TrainingState":
-        """The inverse of :meth:`to_tensors`."""
         moments = {
             f"{name}_moments": Moments(tensors[f"{name}_mean"], tensors[f"{name}_square"])
             for name in ("weights", "bias", "centroids")
@@ -137,13 +140,18 @@ class TrainingState:
         )
 
 
-def finite_row(row: Mapping[str, float | int | None]) -> dict[str, float | int | None]:
-    """The numbers of a history's row, with None for what is not finite."""
-    return {name: value if value is None or math.isfinite(value) else None for name, value in row.items()}
+@dataclass(frozen=True)
+class HistoryRow:
+    """What there is to say about an epoch, in plain numbers."""
+
+    def as_row(self) -> dict[str, float | int | None]:
+        """By name; None for what is not finite."""
+        row = asdict(self).items()
+        return {name: value if value is None or math.isfinite(value) else None for name, value in row}
 
 
 @dataclass(frozen=True, kw_only=True)
-class EpochReport:
+class EpochReport(HistoryRow):
     """One row of a training history.
 
     ``loss`` is what patience watches: without penalties, on the validation part where there is one, else on the
@@ -164,10 +172,6 @@ class EpochReport:
     grad_norm_centroids: float | None
     seconds: float
 
-    def as_row(self) -> dict[str, float | int | None]:
-        """Plain numbers by name; None for what is not finite."""
-        return finite_row(asdict(self))
-
 
 @dataclass(frozen=True, eq=False)
 class EpochSums:
@@ -179,8 +183,6 @@ class EpochSums:
     grad_norms: tuple[float | None, float | None, float | None]
     kernel: FloatArray
 
-
-# Where centroids start.
 
 # Of the feature range. With equal centroids of a class, every step of the sum would move them alike, for ever.
 _STEP_ASIDE = 0.01
@@ -201,24 +203,15 @@ def _of_class(data: TrainingData, settings: TrainingSettings, number: int, mean:
     n_centroids = settings.n_centroids_per_class
     rng = stream(settings.seed, "centroids", str(number))
     own = (data.labels == number) & (data.row_weights > 0)
-    rows, mass = _distinct(data.X[own].astype(np.float64), data.row_weights[own])
+    # Each row once with the mass of its repeats, in an order that does not depend on theirs.
+    rows, inverse = np.unique(data.X[own].astype(np.float64), axis=0, return_inverse=True)
     if len(rows) > n_centroids:
-        return _k_means(rows, mass, n_centroids, seed=int(rng.integers(2**31)))
+        mass = np.bincount(inverse.reshape(-1), weights=data.row_weights[own], minlength=len(rows)).astype(np.float64)
+        model = KMeans(n_centroids, n_init=1, random_state=int(rng.integers(2**31)))
+        # Several threads would add up in an order of their own, and the same seed would not give the same bits.
+        with threadpool_limits(1):
+            found: FloatArray = model.fit(rows, sample_weight=mass / mass.max()).cluster_centers_
+        return found
     low, high = settings.feature_range
     aside = rng.normal(scale=_STEP_ASIDE * (high - low), size=(n_centroids - len(rows), len(mean)))
     return np.concatenate([rows, mean + aside])
-
-
-def _distinct(rows: FloatArray, mass: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Each row once with the mass of its repeats, in an order that does not depend on theirs."""
-    kept, inverse = np.unique(rows, axis=0, return_inverse=True)
-    summed: FloatArray = np.bincount(inverse.reshape(-1), weights=mass, minlength=len(kept)).astype(np.float64)
-    return kept, summed
-
-
-def _k_means(rows: FloatArray, mass: FloatArray, n_centroids: int, *, seed: int) -> FloatArray:
-    model = KMeans(n_centroids, n_init=1, random_state=seed)
-    # Several threads would add up in an order of their own, and the same seed would not give the same bits.
-    with threadpool_limits(1):
-        found: FloatArray = model.fit(rows, sample_weight=mass / mass.max()).cluster_centers_
-    return found

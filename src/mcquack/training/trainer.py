@@ -1,21 +1,11 @@
 """What an engine trains with: where its derivatives come from, and what they cost in shots."""
 
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
 from typing import Any
 
 from mcquack.errors import ShotBudgetError
 from mcquack.simulators.engine import Engine, Wrt
-from mcquack.training.shifts import FromValues, ParameterShiftEngine, StochasticShiftEngine
+from mcquack.training.shifts import ParameterShiftEngine, StochasticShiftEngine
 from mcquack.training.spsa import SpsaEngine
-
-_FROM_VALUES: Mapping[str, Callable[[Engine[Any], int], FromValues[Any]]] = MappingProxyType(
-    {
-        "parameter_shift": lambda engine, _: ParameterShiftEngine(engine),
-        "stochastic_shift": lambda engine, seed: StochasticShiftEngine(engine, seed=seed),
-        "spsa": lambda engine, seed: SpsaEngine(engine, seed=seed),
-    }
-)
 
 
 def trainer(engine: Engine[Any], *, seed: int = 0, spent: int = 0) -> Engine[Any]:
@@ -42,7 +32,11 @@ def trainer(engine: Engine[Any], *, seed: int = 0, spent: int = 0) -> Engine[Any
     'SpsaEngine'
     """
     aligned = engine.for_training(spent=spent)
-    return aligned if engine.gradient == "exact" else _FROM_VALUES[engine.gradient](aligned, seed)
+    if engine.gradient == "exact":
+        return aligned
+    if engine.gradient == "parameter_shift":
+        return ParameterShiftEngine(aligned)
+    return (SpsaEngine if engine.gradient == "spsa" else StochasticShiftEngine)(aligned, seed=seed)
 
 
 def step_shots(engine: Engine[Any], *, n_samples: int, n_centroids: int, wrt: Wrt) -> int:

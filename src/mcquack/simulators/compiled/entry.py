@@ -19,14 +19,12 @@ _PACKAGE = __name__.partition(".")[0]
 
 @cache
 def _source(name: str) -> bytes:
-    """The text of a module of this package, or nothing where it has no file."""
     path = getattr(sys.modules.get(name), "__file__", None)
     return Path(path).read_bytes() if path else b""
 
 
 @cache
 def _imports(name: str) -> tuple[str, ...]:
-    """Modules of this package that a module imports names from."""
     found = (node for node in ast.walk(ast.parse(_source(name))) if isinstance(node, ast.ImportFrom) and node.module)
     modules = {str(node.module) for node in found}
     return tuple(sorted(module for module in modules if module.partition(".")[0] == _PACKAGE))
@@ -63,7 +61,6 @@ class _Shelf:
         return self.folder / f"{self.module}.{self.name}-{digest.hexdigest()[:24]}.nbc"
 
     def load(self, key: Any) -> Any:
-        """The code for this key, or None."""
         try:
             return pickle.loads(self._path(key).read_bytes())
         except OSError:

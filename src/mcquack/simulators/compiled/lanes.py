@@ -69,7 +69,6 @@ class Staged:
         return Staged(self.builder, self.builder.fneg(self.value, flags=_FLAGS))
 
     def fma(self, other: "Staged", addend: "Staged") -> "Staged":
-        """self * other + addend, rounded once."""
         return Staged(self.builder, _fused(self.builder, self.value, other.value, addend.value))
 
 

@@ -32,7 +32,6 @@ def aligned(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def _free_in_group(group: Path) -> int | None:
-    """What the container leaves to its processes, if it sets a limit."""
     try:
         limit = (group / "memory.max").read_text().strip()
         used = int((group / "memory.current").read_text())

@@ -233,10 +233,7 @@ def _unrotate_qubits(
 def unrotate(
     state: Any, adjoint: Any, rows: Any, masks: Any, rotations: Any, slopes: Any, zero: Any, undo: Any
 ) -> None:
-    """Takes RY back on both arrays and writes Im⟨adjoint|Y_q|state⟩ to row q of ``slopes``.
-
-    ``zero`` is a register of zeros. With ``undo`` False only the slopes are computed.
-    """
+    """Writes Im⟨adjoint|Y_q|state⟩ to row q of ``slopes`` and, with ``undo``, takes RY back on both arrays."""
     n = len(masks)
     for q in range(n):
         store(slopes, q, zero)

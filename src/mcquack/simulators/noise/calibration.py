@@ -47,49 +47,10 @@ class DeviceCalibration:
             self._require_range(name, math.ulp(0.0), math.inf, "above 0 (microseconds; infinity for none)")
         for name in _DURATIONS:
             self._require_range(name, 0.0, math.nextafter(math.inf, 0.0), "finite and at least 0 (microseconds)")
-        self._require_equal_lengths()
-        self._require_physical_t2()
-
-    @property
-    def n_qubits(self) -> int | None:
-        """How many qubits it is for; None if one number serves all, so that it fits any ring."""
-        lengths = [len(value) for value in self._values().values() if isinstance(value, tuple)]
-        return lengths[0] if lengths else None
-
-    def scaled(self, factor: float) -> Self:
-        """Errors times the factor and coherence times divided by it, durations as they are; 0 takes all noise away."""
-        require(is_number(factor) and 0 <= factor < math.inf, "factor", "a finite number of at least 0", factor)
-        values = self._values()
-        errors = {name: _each(values[name], lambda value: value * factor) for name in _HIGHEST_ERRORS}
-        times = {
-            name: _each(values[name], lambda value: value / factor if factor else math.inf) for name in _COHERENCE_TIMES
-        }
-        return replace(self, **errors, **times)
-
-    def per_qubit(self, name: str, n_qubits: int) -> FloatArray:
-        """The field as an array (n,)."""
-        if self.n_qubits not in (None, n_qubits):
-            raise InvalidInputError(
-                f"the calibration is for {self.n_qubits} qubits, but the circuit has {n_qubits}; give each field one "
-                "number for all qubits, or one for each of the circuit's."
-            )
-        return np.broadcast_to(np.array(self._values()[name]), (n_qubits,))
-
-    def _values(self) -> dict[str, PerQubit]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}
-
-    def _require_range(self, name: str, low: float, high: float, expected: str) -> None:
-        value = self._values()[name]
-        for number, where in _numbered(value):
-            require(low <= number <= high, f"{name}{where}", expected, number)
-
-    def _require_equal_lengths(self) -> None:
-        lengths = {name: len(value) for name, value in self._values().items() if isinstance(value, tuple)}
+        lengths = {name: len(value) for name, value in vars(self).items() if isinstance(value, tuple)}
         if len(set(lengths.values())) > 1:
             told = ", ".join(f"{name} for {length}" for name, length in lengths.items())
             raise InvalidInputError(f"all fields must be for the same qubits, got {told}; use one ring for all.")
-
-    def _require_physical_t2(self) -> None:
         t1, t2 = np.broadcast_arrays(np.array(self.t1_us), np.array(self.t2_us))
         above = np.flatnonzero(t2 > 2 * t1)
         if len(above):
@@ -99,9 +60,38 @@ class DeviceCalibration:
                 f"{t1.flat[above[0]]}."
             )
 
+    @property
+    def n_qubits(self) -> int | None:
+        """How many qubits it is for; None if one number serves all, so that it fits any ring."""
+        lengths = [len(value) for value in vars(self).values() if isinstance(value, tuple)]
+        return lengths[0] if lengths else None
+
+    def scaled(self, factor: float) -> Self:
+        """Errors times the factor and coherence times divided by it, durations as they are; 0 takes all noise away."""
+        require(is_number(factor) and 0 <= factor < math.inf, "factor", "a finite number of at least 0", factor)
+        values = vars(self)
+        errors = {name: _each(values[name], lambda value: value * factor) for name in _HIGHEST_ERRORS}
+        times = {
+            name: _each(values[name], lambda value: value / factor if factor else math.inf) for name in _COHERENCE_TIMES
+        }
+        return replace(self, **errors, **times)
+
+    def per_qubit(self, name: str, n_qubits: int) -> FloatArray:
+        if self.n_qubits not in (None, n_qubits):
+            raise InvalidInputError(
+                f"the calibration is for {self.n_qubits} qubits, but the circuit has {n_qubits}; give each field one "
+                "number for all qubits, or one for each of the circuit's."
+            )
+        return np.broadcast_to(np.array(getattr(self, name)), (n_qubits,))
+
+    def _require_range(self, name: str, low: float, high: float, expected: str) -> None:
+        value: PerQubit = getattr(self, name)
+        for position, number in enumerate(value if isinstance(value, tuple) else (value,)):
+            where = f"[{position}]" if isinstance(value, tuple) else ""
+            require(low <= number <= high, f"{name}{where}", expected, number)
+
 
 def _plain(name: str, value: Any) -> PerQubit:
-    """A float, or a tuple of them; not-a-number passes no later check of a range."""
     if is_number(value):
         return float(value)
     values = value.tolist() if isinstance(value, np.ndarray) else value
@@ -112,13 +102,6 @@ def _plain(name: str, value: Any) -> PerQubit:
 
 def _each(value: PerQubit, change: Any) -> PerQubit:
     return tuple(map(change, value)) if isinstance(value, tuple) else float(change(value))
-
-
-def _numbered(value: PerQubit) -> list[tuple[float, str]]:
-    """The numbers with what stands behind the field's name to tell them apart."""
-    if isinstance(value, tuple):
-        return [(number, f"[{position}]") for position, number in enumerate(value)]
-    return [(value, "")]
 
 
 NOISELESS = DeviceCalibration(sx_error=0, two_qubit_error=0, readout_error=0, t1_us=math.inf, t2_us=math.inf)
@@ -165,16 +148,12 @@ def ring_schedule(calibration: DeviceCalibration, n_qubits: int) -> RingSchedule
     rotation = np.full(n_qubits, len(pulses) - 1)
     busy = pulses[-1] * sx
     idle = np.zeros((len(pulses), n_qubits))
-    for coupler in _couplers_from_the_end(n_qubits):
+    # The second ring undoes the first, so that its last CZ is the first one's first; a single qubit has none.
+    ring = range(n_qubits if n_qubits > 1 else 0)
+    for coupler in (*ring, *reversed(ring)):
         pair = np.array([coupler, (coupler + 1) % n_qubits])
         start = busy[pair].max()
         idle[rotation[pair], pair] = start - busy[pair]
         rotation[pair] -= 1
         busy[pair] = start + two_qubit[coupler] + pulses[rotation[pair]] * sx[pair]
     return RingSchedule(idle, float(busy.max() + calibration.per_qubit("readout_us", n_qubits).max()))
-
-
-def _couplers_from_the_end(n_qubits: int) -> list[int]:
-    """The second ring undoes the first, so that its last CZ is the first one's first; a single qubit has none."""
-    ring = list(range(n_qubits)) if n_qubits > 1 else []
-    return [*ring, *reversed(ring)]

@@ -99,7 +99,6 @@ def factors_of(sample: NDArray[np.complex128], centroid: NDArray[np.complex128])
 
 @njit(nogil=True)
 def _mix(v: Any, out: Any, bit: int, same: Any, other: Any) -> None:
-    """out[i] = same · v[i] + other · v[i with one bit turned]."""
     for i in range(16):
         j = i ^ 1 << bit
         for lane in range(LANES):
@@ -110,7 +109,6 @@ def _mix(v: Any, out: Any, bit: int, same: Any, other: Any) -> None:
 
 @njit(nogil=True)
 def _times(v: Any, factors: Any, out: Any) -> None:
-    """out[i] = factors[i mod 4] · v[i]."""
     for i in range(16):
         for lane in range(LANES):
             a, b = v[0, i, lane], v[1, i, lane]
@@ -206,7 +204,6 @@ def _add_weight(v: Any, environment: Any, turned: int, weight: Any) -> None:
 
 @njit(nogil=True)
 def _weigh(branches: Any, equal: Any, unequal: Any, weights: Any) -> None:
-    """How likely each branch is, with all that may follow."""
     for bit in range(2):
         weights[bit] = 0.0
         _add_weight(branches[bit], equal, 0, weights[bit])
@@ -252,7 +249,6 @@ def _pick(generator: Any, weights: Any, branches: Any, v: Any, bits: Any) -> Non
 
 @njit(nogil=True)
 def _draw_bits(generator: Any, factors: Any, frames: Any, equal: Any, unequal: Any, bits: Any) -> None:
-    """One bit string (n, lanes) for each lane."""
     starts, backs, joints = factors.starts, factors.backs, factors.joints
     last = starts.shape[0] - 1
     gate, closing = np.empty((2, 4, LANES)), np.empty((2, 4, LANES))
@@ -281,7 +277,6 @@ def _draw_bits(generator: Any, factors: Any, frames: Any, equal: Any, unequal: A
 
 @njit(nogil=True)
 def _n_ones_read(generator: Any, bits: Any, flip_chances: Any) -> int:
-    """Of one lane, after errors of the readout."""
     n_ones = 0
     for qubit in range(bits.shape[0]):
         n_ones += bits[qubit] ^ (generator.random() < flip_chances[qubit])

@@ -81,14 +81,12 @@ def flip_chances(calibration: DeviceCalibration, n_qubits: int) -> FloatArray:
 
 
 def _rotation_fidelities(calibration: DeviceCalibration, n_qubits: int) -> FloatArray:
-    """Of each of the five rotations, shape (5, n)."""
     pulse = depolarising_fidelity(calibration.per_qubit("sx_error", n_qubits))
     fidelities: FloatArray = pulse ** np.array(SX_PULSES)[:, None]
     return fidelities
 
 
 def _idle_fidelities_around_cnots(calibration: DeviceCalibration, n_qubits: int) -> FloatArray:
-    """Of the waiting time before each of the five rotations, shape (5, n, 3)."""
     t1, t2 = (calibration.per_qubit(name, n_qubits) for name in ("t1_us", "t2_us"))
     fidelities = idle_fidelities(ring_schedule(calibration, n_qubits).idle_us, t1, t2)
     # A qubit that was the target of the last CNOT waits before the Hadamard which belongs to that.
@@ -134,7 +132,6 @@ def noisy_hamming_counts(
 
 
 def _counter(feature_map: FeatureMap, calibration: DeviceCalibration, shots: int) -> _Counter:
-    """What counts the shots of one pair, for rotations (L, n, 2, 2)."""
     n_layers, n_qubits = feature_map.n_layers, feature_map.n_qubits
     if n_qubits == 1 or n_layers == 1:
         return partial(_product_counts, flip_chances(calibration, n_qubits), shots)
@@ -143,31 +140,24 @@ def _counter(feature_map: FeatureMap, calibration: DeviceCalibration, shots: int
             f"noise is simulated for at most {MAX_LAYERS} layers, and this feature map has {n_layers}: each layer more "
             "would take 256 times as long. Use more qubits or fewer repetitions, so that two layers hold all features."
         )
-    return partial(_ring_counts, ring_noise(calibration, n_qubits), shots)
+    noise = ring_noise(calibration, n_qubits)
 
+    def ring_counts(sample: ComplexArray, centroid: ComplexArray, generator: np.random.Generator) -> IntArray:
+        counts = np.zeros(n_qubits + 1, dtype=np.int64)
+        count_weights(generator, factors_of(sample, centroid), noise, shots, counts)
+        return counts
 
-def _ring_counts(
-    noise: RingNoise, shots: int, sample: ComplexArray, centroid: ComplexArray, generator: np.random.Generator
-) -> IntArray:
-    """Two layers with a ring of CNOTs in between."""
-    counts = np.zeros(sample.shape[1] + 1, dtype=np.int64)
-    count_weights(generator, factors_of(sample, centroid), noise, shots, counts)
-    return counts
+    return ring_counts
 
 
 def _product_counts(
     flips: FloatArray, shots: int, sample: ComplexArray, centroid: ComplexArray, generator: np.random.Generator
 ) -> IntArray:
     """Without a ring every qubit is by itself, and all of its rotations are one."""
-    ones = _chances_of_one(sample, centroid)
-    bits = generator.random((shots, len(ones))) < ones * (1 - flips) + (1 - ones) * flips
-    return np.bincount(bits.sum(axis=1), minlength=len(ones) + 1)
-
-
-def _chances_of_one(sample: ComplexArray, centroid: ComplexArray) -> FloatArray:
-    """Of each qubit, after the rotations (L, n, 2, 2) of the sample and then the inverse of the centroid's."""
     states = np.zeros((sample.shape[1], 2), dtype=np.complex128)
     states[:, 0] = 1.0
     for rotations in (*sample, *np.swapaxes(centroid, -1, -2).conj()[::-1]):
         states = np.einsum("qij,qj->qi", rotations, states)
-    return np.abs(states[:, 1]) ** 2
+    ones = np.abs(states[:, 1]) ** 2
+    bits = generator.random((shots, len(ones))) < ones * (1 - flips) + (1 - ones) * flips
+    return np.bincount(bits.sum(axis=1), minlength=len(ones) + 1)

@@ -96,7 +96,6 @@ def _unmix(u: Any, v: Any, rotation: Any, by_rotation: Any, bit: int, layer: int
 
 @njit(nogil=True)
 def _pass(before: Any, steps: Any, sample: Any, centroid: Any, qubit: int, n_rings: int) -> None:
-    """All mixings of one qubit, one after the other in ``steps``."""
     steps[0] = before
     for step in range(2 * n_rings):
         layer = step % n_rings
@@ -133,7 +132,6 @@ def _first_entry(rotations: Any, layer: int, w: int, tau: int, bit: int) -> Any:
 
 @njit(nogil=True)
 def _first_product(sample: Any, centroid: Any, w: int, tau: int, n_rings: int, left_out: int) -> Any:
-    """Of all entries of the first qubit's rotations but one."""
     value = 1.0 + 0.0j
     for layer in range(n_rings):
         if layer != left_out:
@@ -145,7 +143,6 @@ def _first_product(sample: Any, centroid: Any, w: int, tau: int, n_rings: int, l
 
 @njit(nogil=True)
 def _begin(v: Any, sample: Any, centroid: Any, joint: Any, n_rings: int) -> None:
-    """The chain after the first qubit."""
     for w in range(v.shape[0]):
         for tau in range(v.shape[1]):
             v[w, tau] = _joint_entry(joint, w ^ tau, n_rings) * _first_product(sample, centroid, w, tau, n_rings, -1)
@@ -155,7 +152,6 @@ def _begin(v: Any, sample: Any, centroid: Any, joint: Any, n_rings: int) -> None
 def _unbegin(
     u: Any, sample: Any, centroid: Any, joint: Any, by_sample: Any, by_centroid: Any, by_joint: Any, weight: Any
 ) -> None:
-    """Adds the derivative by each entry: the product of all others."""
     n_rings = sample.shape[0] - 1
     for w in range(u.shape[0]):
         for tau in range(u.shape[1]):

@@ -1,25 +1,25 @@
 """The engine for a hundred qubits and more: exact fidelities of shallow circuits, with derivatives by reverse sweep."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike
+from numpy.typing import ArrayLike
 
 from mcquack.arrays import FloatArray
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.circuits.rotations import ComplexArray, angle_slopes, rotation_matrices
 from mcquack.errors import InvalidInputError
 from mcquack.simulators.compiled.entry import entry
-from mcquack.simulators.compiled.team import available_threads
 from mcquack.simulators.engine import (
-    Engine,
+    AngleRows,
     Gradient,
+    ThreadedEngine,
     Wrt,
+    angle_rows,
     checked_cotangent,
-    checked_threads,
     checked_wrt,
     gradient_by_angles,
 )
@@ -32,17 +32,10 @@ _SAMPLES_PER_BLOCK = 8
 
 
 @dataclass(frozen=True, eq=False)
-class RotationRows:
+class RotationRows(AngleRows):
     """Data points as the rotations of their circuits: nothing else distinguishes them."""
 
-    features: FloatArray
-    weights: FloatArray
-    bias: FloatArray
-    angles: FloatArray  # (N, L, n, 3)
     rotations: ComplexArray  # (N, L, n, 2, 2)
-
-    def __len__(self) -> int:
-        return len(self.features)
 
 
 @entry
@@ -87,7 +80,7 @@ def _pull(
             pull_last_rotations(sample, centroid, by_joints, by_samples[row], by_centroids[column])
 
 
-class RingEngine(Engine[RotationRows]):
+class RingEngine(ThreadedEngine[RotationRows]):
     """Exact simulation of feature maps with few layers, for any number of qubits.
 
     Fidelities are computed as logarithms, so that 1e-200 is as exact as 1; numbers are double throughout. With L layers
@@ -118,24 +111,12 @@ class RingEngine(Engine[RotationRows]):
     most_qubits = 100_000  # beyond which a single sample would take gigabytes
     few_layers = True
 
-    def __init__(
-        self, feature_map: FeatureMap | None = None, *, dtype: DTypeLike = "float32", n_threads: int | None = None
-    ) -> None:
-        self._asked_threads = checked_threads(n_threads)
-        super().__init__(feature_map, dtype=dtype)
-        self.n_threads = available_threads(n_threads)
-
-    def settings(self) -> dict[str, Any]:
-        """The keyword arguments that make this engine again."""
-        return {**super().settings(), "n_threads": self._asked_threads}
-
     @property
     def rows_at_once(self) -> int:
         """As many rows as have rotations of 64 MiB."""
         return max(16, (1 << 20) // (self.feature_map.n_qubits * self.feature_map.n_layers))
 
     def check(self, feature_map: FeatureMap) -> None:
-        """Raises InvalidInputError on circuits with too many layers or qubits."""
         super().check(feature_map)
         if feature_map.n_qubits > 1 and feature_map.n_layers > MAX_LAYERS:
             states = 4 ** (feature_map.n_layers - 1)
@@ -146,15 +127,8 @@ class RingEngine(Engine[RotationRows]):
             )
 
     def encode(self, X: ArrayLike, weights: ArrayLike, bias: ArrayLike) -> RotationRows:
-        """The rotations of every row."""
-        shape = self.feature_map.parameter_shape
-        w, b = np.asarray(weights), np.asarray(bias)
-        for name, array in (("weights", w), ("bias", b)):
-            if array.shape != shape:
-                raise InvalidInputError(f"{name} must have the shape {shape} of the feature map, got {array.shape}.")
-        features = np.asarray(X)
-        angles = self.feature_map.angles(features.astype(np.float64), w.astype(np.float64), b.astype(np.float64))
-        return RotationRows(features, w, b, angles, rotation_matrices(angles))
+        rows = angle_rows(self.feature_map, X, weights, bias)
+        return RotationRows(rows.features, rows.weights, rows.bias, rows.angles, rotation_matrices(rows.angles))
 
     def log_fidelities(self, samples: RotationRows, centroids: RotationRows) -> FloatArray:
         """log |⟨c_m|x_i⟩|², shape (N, M); minus infinity for orthogonal states."""
@@ -164,20 +138,23 @@ class RingEngine(Engine[RotationRows]):
         return np.minimum(found, 0.0)
 
     def fidelities(self, samples: RotationRows, centroids: RotationRows) -> FloatArray:
-        """K[i, m] = |⟨c_m|x_i⟩|², shape (N, M)."""
         return np.exp(self.log_fidelities(samples, centroids))
 
     def pullback(self, samples: RotationRows, centroids: RotationRows, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
-        """Derivatives of Σ cotangent∘K: by the embedding's weights and biases, or by the centroids' features."""
         checked_wrt(wrt)
         slopes = np.require(checked_cotangent(cotangent, samples, centroids), np.float64, ["C", "W"])
-        of_samples, of_centroids = self._angle_slopes(samples, centroids, slopes)
-        return gradient_by_angles(
-            self.feature_map, samples, centroids, of_samples=of_samples, of_centroids=of_centroids, wrt=wrt
+        left, right = self._chained(samples), self._chained(centroids)
+        by_samples = np.zeros_like(left)
+        by_centroids = np.zeros((n_blocks(len(samples)), *right.shape), dtype=np.complex128)
+        self.in_blocks(
+            len(samples),
+            lambda first, last, block: _pull(left, right, slopes, first, last, by_samples, by_centroids[block]),
         )
+        of_samples = self._unchained(samples, by_samples)
+        of_centroids = self._unchained(centroids, by_centroids.sum(axis=0).conj())
+        return self._gradient(samples, centroids, of_samples, of_centroids, wrt)
 
     def hamming_distributions(self, samples: RotationRows, centroids: RotationRows) -> FloatArray:
-        """P[i, m, k] = probability of k ones in U†(c_m) U(x_i)|0…0⟩, shape (N, M, n + 1), for at most two layers."""
         if self.feature_map.n_qubits == 1:
             fidelities = self.fidelities(samples, centroids)
             return np.stack([fidelities, 1 - fidelities], axis=-1)
@@ -187,7 +164,6 @@ class RingEngine(Engine[RotationRows]):
     def pull_hamming(
         self, samples: RotationRows, centroids: RotationRows, cotangent: ArrayLike, *, wrt: Wrt
     ) -> Gradient:
-        """Derivatives of Σ cotangent∘P by the embedding's weights and biases, or by the centroids' features."""
         wrt = checked_wrt(wrt)
         slopes = np.require(cotangent, np.float64, ["C", "W"])
         shape = len(samples), len(centroids), self.feature_map.n_qubits + 1
@@ -196,13 +172,20 @@ class RingEngine(Engine[RotationRows]):
         if self.feature_map.n_qubits == 1:
             return self.pullback(samples, centroids, slopes[..., 0] - slopes[..., 1], wrt=wrt)
         check_layers(self.feature_map)
-        of_samples, of_centroids = pull_hamming(
-            samples.rotations,
-            centroids.rotations,
-            slopes,
-            n_blocks=n_blocks(len(samples)),
-            in_blocks=self.in_blocks,
+        blocks = n_blocks(len(samples))
+        by_rotations = pull_hamming(
+            samples.rotations, centroids.rotations, slopes, n_blocks=blocks, in_blocks=self.in_blocks
         )
+        return self._gradient(samples, centroids, *by_rotations, wrt)
+
+    def _gradient(
+        self,
+        samples: RotationRows,
+        centroids: RotationRows,
+        of_samples: ComplexArray,
+        of_centroids: ComplexArray,
+        wrt: Wrt,
+    ) -> Gradient:
         return gradient_by_angles(
             self.feature_map,
             samples,
@@ -211,21 +194,6 @@ class RingEngine(Engine[RotationRows]):
             of_centroids=angle_slopes(centroids.angles, of_centroids),
             wrt=wrt,
         )
-
-    def _angle_slopes(
-        self, samples: RotationRows, centroids: RotationRows, cotangent: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
-        """Derivatives of Σ cotangent∘K by the angles of every sample and of every centroid."""
-        left, right = self._chained(samples), self._chained(centroids)
-        by_samples = np.zeros_like(left)
-        by_centroids = np.zeros((n_blocks(len(samples)), *right.shape), dtype=np.complex128)
-        self.in_blocks(
-            len(samples),
-            lambda first, last, block: _pull(left, right, cotangent, first, last, by_samples, by_centroids[block]),
-        )
-        of_samples = self._unchained(samples, by_samples)
-        of_centroids = self._unchained(centroids, by_centroids.sum(axis=0).conj())
-        return angle_slopes(samples.angles, of_samples), angle_slopes(centroids.angles, of_centroids)
 
     def _chained(self, rows: RotationRows) -> ComplexArray:
         """The rotations as the chain takes them: a single qubit has no ring, so that all of its rotations are one."""
@@ -254,7 +222,8 @@ class RingEngine(Engine[RotationRows]):
 
     def in_blocks(self, n_samples: int, work: Callable[[int, int, int], None]) -> None:
         """Calls ``work(first, last, block)`` for every block of samples, on several threads where it pays."""
-        blocks = list(_blocks(n_samples))
+        starts = range(0, n_samples, _SAMPLES_PER_BLOCK)
+        blocks = [(first, min(first + _SAMPLES_PER_BLOCK, n_samples), block) for block, first in enumerate(starts)]
         n_threads = min(self.n_threads, len(blocks))
         if n_threads <= 1:
             for block in blocks:
@@ -268,9 +237,3 @@ class RingEngine(Engine[RotationRows]):
 def n_blocks(n_samples: int) -> int:
     """Into how many pieces the work on so many samples is divided."""
     return -(-n_samples // _SAMPLES_PER_BLOCK)
-
-
-def _blocks(n_samples: int) -> Iterator[tuple[int, int, int]]:
-    for block in range(n_blocks(n_samples)):
-        first = block * _SAMPLES_PER_BLOCK
-        yield first, min(first + _SAMPLES_PER_BLOCK, n_samples), block

@@ -41,14 +41,7 @@ def _distributions(samples: Any, centroids: Any, first: int, last: int, work: An
 
 @entry
 def _pull(
-    samples: Any,
-    centroids: Any,
-    slopes: Any,
-    first: int,
-    last: int,
-    work: Any,
-    by_samples: Any,
-    by_centroids: Any,
+    samples: Any, centroids: Any, slopes: Any, first: int, last: int, work: Any, by_samples: Any, by_centroids: Any
 ) -> None:
     n_qubits = samples.shape[2]
     joints = np.empty((n_qubits, 2, 2), dtype=np.complex128)

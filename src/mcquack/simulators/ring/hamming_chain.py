@@ -188,7 +188,6 @@ def _add_slopes(u: Any, tile: int, v: Any, source: int, sums: Any, kind: int) ->
 
 @njit(nogil=True)
 def _move_sums(sums: Any, by_tables: Any) -> None:
-    """Adds what the lanes of one qubit have summed up, and clears it."""
     for kind in range(3):
         for part in range(2):
             for bra in range(4):
@@ -224,7 +223,6 @@ def _step(before: Any, qubit: int, tables: Any, after: Any, between: Any, kept: 
 
 @njit(nogil=True)
 def _begin(group: int, tables: Any, unit: Any, first: Any) -> None:
-    """The chains of eight roots after the first qubit."""
     unit[:] = 0.0
     for lane in range(LANES):
         unit[1, LANES * group + lane, lane] = 1.0
@@ -237,13 +235,11 @@ def _begin(group: int, tables: Any, unit: Any, first: Any) -> None:
 
 @njit(nogil=True)
 def _after(qubit: int, spacing: int, work: Any) -> Any:
-    """Where the chain after this qubit is kept."""
     return work.marks[qubit // spacing] if qubit % spacing == 0 else work.turns[qubit % 2]
 
 
 @njit(nogil=True)
 def _walk(group: int, tables: Any, spacing: int, work: Any) -> Any:
-    """The chains of eight roots after the last qubit."""
     here = _after(0, spacing, work)
     _begin(group, tables[0], work.unit, here)
     for qubit in range(1, tables.shape[0]):
@@ -267,7 +263,6 @@ def add_distribution(tables: Any, work: Any, found: Any) -> None:
 
 @njit(nogil=True)
 def _close_back(group: int, slopes: Any, tables: Any, last: Any, work: Any) -> None:
-    """The adjoint of the closing."""
     u = work.adjoint
     for tile in range(1, slopes.shape[0] + 1):
         u[tile] = 0.0
@@ -280,7 +275,6 @@ def _close_back(group: int, slopes: Any, tables: Any, last: Any, work: Any) -> N
 
 @njit(nogil=True)
 def _step_back(qubit: int, tables: Any, before: Any, between: Any, work: Any) -> None:
-    """Moves the adjoint before this qubit."""
     u = work.adjoint
     for tile in range(1, qubit + 3):
         _hadamard(u, tile)

@@ -13,13 +13,7 @@ from numba import njit
 from mcquack.simulators.compiled.lanes import ROW_BYTES, fma, lane_count, lane_sum, load, splat, store
 from mcquack.simulators.compiled.memory import aligned_zeros
 from mcquack.simulators.compiled.rotations import cosine_sine, rotate, unrotate
-from mcquack.simulators.statevector.phases import (
-    fill_tables,
-    high_bits,
-    phase_slopes,
-    shift_phases,
-    unshift_phases,
-)
+from mcquack.simulators.statevector.phases import fill_tables, high_bits, phase_slopes, shift_phases, unshift_phases
 
 
 class Scratch(NamedTuple):
@@ -89,7 +83,6 @@ def _set_rotations(circuit: Any, features: Any, layer: int, rotations: Any) -> N
 
 @njit(nogil=True)
 def _set_phases(circuit: Any, features: Any, layer: int, phases: Any) -> None:
-    """From ω of this layer and, if there is one, φ of the next."""
     followed = layer + 1 < circuit.weights.shape[0]
     for qubit in range(phases.shape[0]):
         cosine, sine = cosine_sine(_half_angle(circuit, features, layer, qubit, 2))

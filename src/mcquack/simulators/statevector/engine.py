@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from mcquack.arrays import FloatArray
 from mcquack.circuits.entangler import linear_table, stored_rows
@@ -15,8 +15,8 @@ from mcquack.errors import InvalidInputError
 from mcquack.simulators.compiled.entry import entry
 from mcquack.simulators.compiled.lanes import lane_count
 from mcquack.simulators.compiled.memory import aligned, aligned_zeros, copy_block, gather_block, require_bytes
-from mcquack.simulators.compiled.team import Team, available_threads, barrier, stop_asked
-from mcquack.simulators.engine import Engine, Gradient, Wrt, checked_cotangent, checked_threads, checked_wrt
+from mcquack.simulators.compiled.team import Team, barrier, stop_asked
+from mcquack.simulators.engine import EncodedRows, Gradient, ThreadedEngine, Wrt, checked_cotangent, checked_wrt
 from mcquack.simulators.statevector.circuit import Circuit, Scratch, backward, forward, scratch, scratch_bytes
 from mcquack.simulators.statevector.hamming import hamming_distributions
 from mcquack.simulators.statevector.overlaps import (
@@ -40,16 +40,10 @@ FLOPS_WORTH_LISTENING = 4e10
 
 
 @dataclass(frozen=True, eq=False)
-class StateBlocks:
+class StateBlocks(EncodedRows):
     """Encoded samples: W of them side by side in each block, in the row order of the engine."""
 
-    features: FloatArray
-    weights: FloatArray
-    bias: FloatArray
     states: NDArray[Any]
-
-    def __len__(self) -> int:
-        return len(self.features)
 
 
 @entry
@@ -154,7 +148,7 @@ def _writable(values: ArrayLike, dtype: np.dtype[Any]) -> FloatArray:
     return np.require(values, dtype, ["C", "W"])
 
 
-class StatevectorEngine(Engine[StateBlocks]):
+class StatevectorEngine(ThreadedEngine[StateBlocks]):
     """Exact simulation of 1 to 20 qubits on the CPU, any number of layers deep; a common phase of a state is not kept.
 
     Parameters
@@ -181,19 +175,7 @@ class StatevectorEngine(Engine[StateBlocks]):
     most_qubits = 20
     compiled_epoch = True
 
-    def __init__(
-        self, feature_map: FeatureMap | None = None, *, dtype: DTypeLike = "float32", n_threads: int | None = None
-    ) -> None:
-        self._asked_threads = checked_threads(n_threads)
-        super().__init__(feature_map, dtype=dtype)
-        self.n_threads = available_threads(n_threads)
-
-    def settings(self) -> dict[str, Any]:
-        """The keyword arguments that make this engine again."""
-        return {**super().settings(), "n_threads": self._asked_threads}
-
     def check(self, feature_map: FeatureMap) -> None:
-        """Raises InvalidInputError on circuits that are too wide."""
         if feature_map.n_qubits > self.most_qubits:
             raise InvalidInputError(
                 f"the statevector engine takes 1 to {self.most_qubits} qubits, got {feature_map.n_qubits}; use fewer "
@@ -202,7 +184,6 @@ class StatevectorEngine(Engine[StateBlocks]):
 
     @cached_property
     def masks(self) -> NDArray[np.int64]:
-        """Where each layer finds its amplitudes, see :func:`stored_rows`."""
         return stored_rows(self.feature_map.n_qubits, self.feature_map.n_layers)
 
     @cached_property
@@ -211,7 +192,6 @@ class StatevectorEngine(Engine[StateBlocks]):
         return linear_table(self.masks[-1 if self.feature_map.final_entangler else -2])
 
     def circuit(self, weights: ArrayLike, bias: ArrayLike) -> Circuit:
-        """The feature map with these parameters as compiled code takes it."""
         parameters = []
         for name, values in (("weights", weights), ("bias", bias)):
             array = _writable(values, self.dtype)
@@ -223,7 +203,6 @@ class StatevectorEngine(Engine[StateBlocks]):
         return Circuit(parameters[0], parameters[1], self.feature_map.feature_index, self.masks)
 
     def rows(self, X: ArrayLike) -> FloatArray:
-        """X as the engine's float type, checked for its number of features."""
         array = _writable(X, self.dtype)
         if array.ndim != 2 or array.shape[1] != self.feature_map.n_features:
             raise InvalidInputError(
@@ -232,15 +211,12 @@ class StatevectorEngine(Engine[StateBlocks]):
         return array
 
     def n_blocks(self, n_rows: int) -> int:
-        """Blocks of W lanes that hold this many rows."""
         return -(-n_rows // lane_count(self.dtype))
 
     def state_bytes(self, n_rows: int) -> int:
-        """Memory that the states of this many rows take."""
         return self.n_blocks(n_rows) * lane_count(self.dtype) * 2 * self.feature_map.dimension * self.dtype.itemsize
 
     def empty_states(self, n_rows: int) -> NDArray[Any]:
-        """Room for the states of this many rows."""
         return aligned_zeros((self.n_blocks(n_rows), self.feature_map.dimension, 2, lane_count(self.dtype)), self.dtype)
 
     def flops(self, n_rows: int, *, with_gradient: bool) -> float:
@@ -249,24 +225,19 @@ class StatevectorEngine(Engine[StateBlocks]):
         return float((60 if with_gradient else 16) * self.feature_map.dimension * gates * n_rows)
 
     def threads_for(self, flops: float, n_blocks: int) -> int:
-        """As many threads as there is work for."""
         return max(1, min(self.n_threads, n_blocks, int(flops / FLOPS_WORTH_A_THREAD)))
 
     def team(self, n_threads: int, flops: float) -> Team:
-        """Threads for work of this size."""
         return Team(n_threads, patient=flops < FLOPS_WORTH_LISTENING)
 
     def scratch(self, n_threads: int, *, backward: bool) -> list[Scratch]:
-        """Scratch memory for each thread."""
         shape = self.feature_map.n_qubits, self.feature_map.n_features
         return [scratch(*shape, self.dtype, backward=backward) for _ in range(n_threads)]
 
     def scratch_bytes(self, *, backward: bool) -> int:
-        """Memory that one thread works on."""
         return scratch_bytes(self.feature_map.n_qubits, self.feature_map.n_features, backward=backward)
 
     def encode(self, X: ArrayLike, weights: ArrayLike, bias: ArrayLike) -> StateBlocks:
-        """U(x; w, b)|0…0⟩ for every row of X."""
         rows, circuit = self.rows(X), self.circuit(weights, bias)
         flops = self.flops(len(rows), with_gradient=False)
         n_threads = self.threads_for(flops, self.n_blocks(len(rows)))
@@ -285,19 +256,17 @@ class StatevectorEngine(Engine[StateBlocks]):
         return columns
 
     def fidelities(self, samples: StateBlocks, centroids: StateBlocks) -> FloatArray:
-        """K[i, m] = |⟨c_m|x_i⟩|²."""
         n_blocks, width = len(samples.states), lane_count(self.dtype)
         flops = 8.0 * len(samples) * len(centroids) * self.feature_map.dimension
         n_threads = self.threads_for(flops, n_blocks)
         overlaps = aligned_zeros((n_threads, len(centroids), 2, width), self.dtype)
         kernel = np.empty((n_blocks * width, len(centroids)), dtype=self.dtype)
-        works: list[None] = [None] * n_threads
+        works = [None] * n_threads
         columns = self._columns(centroids)
         self.team(n_threads, flops).run(_fidelities, works, aligned(samples.states), columns, overlaps, kernel)
         return np.minimum(kernel[: len(samples)], 1)
 
     def pullback(self, samples: StateBlocks, centroids: StateBlocks, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
-        """Derivatives of Σ cotangent∘K by the embedding or by the centroids' features."""
         of_centroids = checked_wrt(wrt) == "centroids"
         n_blocks, width = len(samples.states), lane_count(self.dtype)
         n_centroid_blocks = len(centroids.states)
@@ -337,7 +306,6 @@ class StatevectorEngine(Engine[StateBlocks]):
         return Gradient(weights=by_w.sum(axis=0), bias=by_b.sum(axis=0))
 
     def hamming_distributions(self, samples: StateBlocks, centroids: StateBlocks) -> FloatArray:
-        """P[i, m, k] = probability of k ones in U†(c_m) U(x_i)|0…0⟩, shape (N, M, n + 1) and double precision."""
         points = (centroids.features, centroids.weights, centroids.bias)
         angles = self.feature_map.angles(*(array.astype(np.float64) for array in points))
         return hamming_distributions(
@@ -361,7 +329,7 @@ class StatevectorEngine(Engine[StateBlocks]):
         flops = 6.0 * len(encoded) * len(qubits) * self.feature_map.dimension
         n_threads = self.threads_for(flops, len(encoded.states))
         found = aligned_zeros((len(encoded.states), len(qubits), width), self.dtype)
-        works: list[None] = [None] * n_threads
+        works = [None] * n_threads
         self.team(n_threads, flops).run(_expectations, works, aligned(encoded.states), self.z_signs(qubits), found)
         return np.asarray(np.clip(found.transpose(0, 2, 1).reshape(-1, len(qubits))[: len(encoded)], -1, 1))
 

@@ -1,6 +1,5 @@
 """How often k ones are found when U†(c) U(x)|0…0⟩ is measured, from whole statevectors: for any number of layers."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -19,10 +18,15 @@ def hamming_distributions(states: NDArray[Any], angles: FloatArray, *, final_ent
     ``states`` (N, 2**n) are those of the samples, ``angles`` (M, L, n, 3) those of the centroids' circuits.
     """
     n_qubits = angles.shape[2]
-    order, starts = _by_hamming(n_qubits)
+    # Basis states ordered by their number of ones, and where each number begins.
+    ones = np.bitwise_count(np.arange(1 << n_qubits))
+    order = np.argsort(ones, kind="stable")
+    starts = np.searchsorted(ones[order], np.arange(n_qubits + 1))
     ring = ring_permutation(n_qubits)
     found = np.empty((len(states), len(angles), n_qubits + 1))
-    for rows in _chunks(len(states), 1 << n_qubits):
+    size = max(1, _AMPLITUDES_AT_ONCE >> n_qubits)
+    for first in range(0, len(states), size):
+        rows = slice(first, first + size)
         for column, rotations in enumerate(rotation_matrices(angles)):
             undone = _undone(states[rows].astype(np.complex128), rotations, ring, final_entangler)
             found[rows, column] = np.add.reduceat(np.abs(undone[:, order]) ** 2, starts, axis=1)
@@ -31,20 +35,7 @@ def hamming_distributions(states: NDArray[Any], angles: FloatArray, *, final_ent
     return normalised
 
 
-def _chunks(n_rows: int, dimension: int) -> Iterator[slice]:
-    size = max(1, _AMPLITUDES_AT_ONCE // dimension)
-    return (slice(first, first + size) for first in range(0, n_rows, size))
-
-
-def _by_hamming(n_qubits: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Basis states ordered by their number of ones, and where each number begins."""
-    ones = np.bitwise_count(np.arange(1 << n_qubits))
-    order = np.argsort(ones, kind="stable")
-    return order, np.searchsorted(ones[order], np.arange(n_qubits + 1))
-
-
 def _undone(states: ComplexArray, rotations: ComplexArray, ring: NDArray[Any], final_entangler: bool) -> ComplexArray:
-    """U†(c) on states (N, 2**n), for the rotations (L, n, 2, 2) of one centroid."""
     n_layers = len(rotations)
     for layer in range(n_layers - 1, -1, -1):
         if layer + 1 < n_layers or final_entangler:

@@ -43,7 +43,6 @@ def _factor(phases: Any, qubit: int, bit: int, image: int) -> Any:
 
 @njit(nogil=True)
 def _times(left: Any, right: Any) -> Any:
-    """Complex product of (real, imaginary) pairs."""
     return fma(left[0], right[0], -(left[1] * right[1])), fma(left[0], right[1], left[1] * right[0])
 
 

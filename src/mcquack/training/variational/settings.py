@@ -1,6 +1,5 @@
 """How to train variational classifiers."""
 
-import math
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -8,10 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mcquack.arrays import FloatArray
-from mcquack.checks import is_number, is_whole_number, require, require_positive
 from mcquack.errors import InvalidInputError
 from mcquack.training.optimizer import Moments, no_moments
-from mcquack.training.settings import MAX_PASSES, Optimizer, sample_order
+from mcquack.training.settings import Optimizer, check_settings, sample_order
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,26 +34,17 @@ class VariationalSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("passes_weights", "passes_bias"):
-            value = getattr(self, name)
-            whole = is_whole_number(value) and 0 <= value <= MAX_PASSES
-            require(whole, name, f"a whole number from 0 to {MAX_PASSES}", value)
-        for name in ("lr_weights", "lr_bias", "decay_rate"):
-            require_positive(name, getattr(self, name))
-        for name in ("reg_param_weights", "reg_param_bias"):
-            value = getattr(self, name)
-            require(is_number(value) and math.isfinite(value) and value >= 0, name, "a number of at least 0", value)
-        whole = is_whole_number(self.batch_size) and self.batch_size >= 1
-        require(whole, "batch_size", "a whole number of at least 1", self.batch_size)
-        require(self.optimizer in ("adam", "sgd"), "optimizer", '"adam" or "sgd"', self.optimizer)
+        check_settings(
+            self,
+            passes=("passes_weights", "passes_bias"),
+            rates=("lr_weights", "lr_bias", "decay_rate"),
+            penalties=("reg_param_weights", "reg_param_bias"),
+        )
         if self.passes_weights + self.passes_bias == 0:
             raise InvalidInputError("the passes over weights and biases are both 0, which trains nothing; set one.")
 
     def orders(self, n_samples: int, epoch: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """In which order each pass of an epoch visits the samples: (passes, N) over weights and over biases.
-
-        Classifiers of their own have a single pass, the first.
-        """
+        """The order of samples in each pass (passes, N) over weights and biases; own classifiers have one pass."""
         passes = {"weights": self.passes_weights if self.shared else 1, "bias": self.passes_bias if self.shared else 0}
         of_weights, of_bias = (
             np.array(
@@ -66,12 +55,8 @@ class VariationalSettings:
         return of_weights, of_bias
 
     def learning_rates(self, epoch: int) -> tuple[float, float]:
-        """Of weights and biases in this epoch, counted from 0: decayed once per epoch."""
         factor = self.decay_rate**epoch
         return self.lr_weights * factor, self.lr_bias * factor
-
-
-# The values that the training of variational classifiers consumes and produces.
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,15 +68,12 @@ class VariationalParameters:
 
     @property
     def n_classes(self) -> int:
-        """How many classifiers there are."""
         return len(self.bias)
 
     def of_class(self, number: int) -> tuple[FloatArray, FloatArray]:
-        """Weights and biases (L, n, 3) of one classifier."""
         return self.weights[number % len(self.weights)], self.bias[number]
 
     def with_rows(self, other: Self, chosen: NDArray[np.bool_]) -> Self:
-        """These parameters, but those of the other for the chosen classifiers."""
         pick = chosen[:, None, None, None]
         return replace(
             self, weights=np.where(pick, other.weights, self.weights), bias=np.where(pick, other.bias, self.bias)
@@ -112,7 +94,6 @@ class VariationalState:
 
     @classmethod
     def start(cls, parameters: VariationalParameters) -> Self:
-        """Before the first epoch."""
         return cls(
             epoch=0,
             parameters=parameters,

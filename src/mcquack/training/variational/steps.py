@@ -208,7 +208,6 @@ def run_own_epoch(
 
 @njit(nogil=True)
 def _mean_slope(room: Any) -> None:
-    """Derivative of the mean loss of all classifiers by the weights they share."""
     scalar = room.slope.dtype.type
     n_classes = room.flat_by_w.shape[0]
     for place in range(room.slope.size):

@@ -2,19 +2,18 @@
 
 import math
 import time
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mcquack.arrays import FloatArray
-from mcquack.errors import InvalidInputError
 from mcquack.simulators.compiled.lanes import lane_count
 from mcquack.simulators.compiled.memory import aligned_zeros, require_bytes
 from mcquack.simulators.statevector import StatevectorEngine
 from mcquack.training.optimizer import OPTIMIZER_CODES, shaped_moments
-from mcquack.training.state import TrainingData, finite_row
+from mcquack.training.state import HistoryRow, TrainingData, check_shapes
 from mcquack.training.variational.settings import VariationalParameters, VariationalSettings, VariationalState
 from mcquack.training.variational.steps import (
     Pace,
@@ -26,8 +25,6 @@ from mcquack.training.variational.steps import (
     run_own_epoch,
     run_shared_epoch,
 )
-
-# What the circuits of all classes measure.
 
 MEASURED_QUBITS = (0, 1)
 
@@ -63,19 +60,6 @@ class ClassLogits:
         return np.clip(logits, -1, 1, out=logits)
 
 
-# Epochs of variational classifiers: memory laid out once, then one compiled call for each epoch.
-
-
-@dataclass(frozen=True, eq=False)
-class VariationalSums:
-    """What an epoch leaves behind: the state after it, and means over its steps."""
-
-    state: VariationalState
-    loss: float
-    grad_norm_weights: float | None
-    grad_norm_bias: float | None
-
-
 class VariationalEpochs:
     """Runs epochs of one problem; holds the memory that they reuse."""
 
@@ -103,13 +87,9 @@ class VariationalEpochs:
             f"training {engine.feature_map.n_qubits} qubits on {self.n_threads} threads",
         )
         self.works = engine.scratch(self.n_threads, backward=True)
-        self.room = self._room()
-
-    def _room(self) -> Room:
-        dtype, width = self.engine.dtype, lane_count(self.engine.dtype)
-        shape = self.engine.feature_map.parameter_shape
-        by_w, by_b = (np.zeros((self.data.n_classes, *shape), dtype) for _ in range(2))
-        return Room(
+        dtype, width, shape = engine.dtype, lane_count(engine.dtype), engine.feature_map.parameter_shape
+        by_w, by_b = (np.zeros((data.n_classes, *shape), dtype) for _ in range(2))
+        self.room = Room(
             expectations=aligned_zeros((self.n_threads, len(MEASURED_QUBITS), width), dtype),
             cotangent=aligned_zeros((self.n_threads, len(MEASURED_QUBITS), width), dtype),
             by_w=by_w,
@@ -119,32 +99,15 @@ class VariationalEpochs:
             slope=np.zeros(math.prod(shape), dtype),
         )
 
-    def __call__(self, state: VariationalState) -> VariationalSums:
-        """One epoch further; ``state`` itself stays as it is."""
-        self._check_shapes(state.parameters)
-        trained = _working_copy(state, self.engine.dtype)
-        n_classes = self.data.n_classes
-        totals = Totals(np.zeros(n_classes), np.zeros(n_classes, np.int64), np.zeros((n_classes, 2)))
-        common = self.works, self.problem, trained, self._pace(state.epoch), self.room
-        if self.settings.shared:
-            self.team.run(run_shared_epoch, *common, *self.settings.orders(len(self.data.X), state.epoch), totals)
-        else:
-            order = self.settings.orders(len(self.data.X), state.epoch)[0][0]
-            self.team.run(run_own_epoch, *common, order, state.active, totals)
-        return self._sums(state, trained, totals)
-
-    def _check_shapes(self, parameters: VariationalParameters) -> None:
-        """Compiled code trusts shapes; here they are checked."""
+    def __call__(self, state: VariationalState) -> tuple[VariationalState, float, list[float | None]]:
+        """The state after one epoch more, and over its steps the mean loss and the norms of both gradients."""
         shape, n_classes = self.engine.feature_map.parameter_shape, self.data.n_classes
         n_weights = 1 if self.settings.shared else n_classes
-        for name, expected in (("weights", (n_weights, *shape)), ("bias", (n_classes, *shape))):
-            found = getattr(parameters, name).shape
-            if found != expected:
-                raise InvalidInputError(f"{name} must have the shape {expected}, got {found}.")
-
-    def _pace(self, epoch: int) -> Pace:
-        lr_weights, lr_bias = self.settings.learning_rates(epoch)
-        return Pace(
+        check_shapes(state.parameters, weights=(n_weights, *shape), bias=(n_classes, *shape))
+        trained = _working_copy(state, self.engine.dtype)
+        totals = Totals(np.zeros(n_classes), np.zeros(n_classes, np.int64), np.zeros((n_classes, 2)))
+        lr_weights, lr_bias = self.settings.learning_rates(state.epoch)
+        pace = Pace(
             batch_size=self.batch_size,
             optimizer=OPTIMIZER_CODES[self.settings.optimizer],
             lr_weights=lr_weights,
@@ -152,11 +115,15 @@ class VariationalEpochs:
             reg_weights=float(self.settings.reg_param_weights),
             reg_bias=float(self.settings.reg_param_bias),
         )
-
-    def _sums(self, before: VariationalState, trained: Trained, totals: Totals) -> VariationalSums:
+        common = self.works, self.problem, trained, pace, self.room
+        if self.settings.shared:
+            self.team.run(run_shared_epoch, *common, *self.settings.orders(len(self.data.X), state.epoch), totals)
+        else:
+            order = self.settings.orders(len(self.data.X), state.epoch)[0][0]
+            self.team.run(run_own_epoch, *common, order, state.active, totals)
         after = replace(
-            before,
-            epoch=before.epoch + 1,
+            state,
+            epoch=state.epoch + 1,
             parameters=VariationalParameters(trained.weights, trained.bias),
             weights_moments=shaped_moments(trained.weights_mean, trained.weights_square, trained.weights),
             bias_moments=shaped_moments(trained.bias_mean, trained.bias_square, trained.bias),
@@ -164,18 +131,13 @@ class VariationalEpochs:
             bias_steps=trained.bias_steps,
         )
         n_steps = max(int(totals.n_steps.sum()), 1)
-        taken = [
-            int(np.sum(new - old))
-            for new, old in (
-                (trained.weights_steps, before.weights_steps),
-                (trained.bias_steps, before.bias_steps),
-            )
-        ]
+        of_weights, of_bias = trained.weights_steps - state.weights_steps, trained.bias_steps - state.bias_steps
+        taken = int(of_weights.sum()), int(of_bias.sum())
         norms = [
             math.sqrt(float(total) / count) if count else None
             for total, count in zip(totals.squared_norms.sum(axis=0), taken, strict=True)
         ]
-        return VariationalSums(after, float(totals.losses.sum()) / n_steps, norms[0], norms[1])
+        return after, float(totals.losses.sum()) / n_steps, norms
 
 
 def _working_copy(state: VariationalState, dtype: np.dtype[Any]) -> Trained:
@@ -186,7 +148,7 @@ def _working_copy(state: VariationalState, dtype: np.dtype[Any]) -> Trained:
 
 
 @dataclass(frozen=True, kw_only=True)
-class VariationalReport:
+class VariationalReport(HistoryRow):
     """One row of a training history: means over the epoch's steps, and losses and accuracies at its end."""
 
     epoch: int
@@ -198,10 +160,6 @@ class VariationalReport:
     grad_norm_weights: float | None
     grad_norm_bias: float | None
     seconds: float
-
-    def as_row(self) -> dict[str, float | int | None]:
-        """Plain numbers by name; None for what is not finite."""
-        return finite_row(asdict(self))
 
 
 class VariationalEpoch(NamedTuple):
@@ -224,30 +182,29 @@ class VariationalTraining:
         validation: TrainingData | None = None,
     ) -> None:
         self._run = VariationalEpochs(engine, data, settings)
-        self._training = _Judge(engine, data)
-        self._validation = None if validation is None else _Judge(engine, validation)
+        parts = [data] if validation is None else [data, validation]
+        self._parts = [(part, ClassLogits(engine, part.X, n_classes=part.n_classes)) for part in parts]
 
     def __call__(self, state: VariationalState) -> VariationalEpoch:
-        """One epoch further; ``state`` itself stays as it is."""
         started = time.perf_counter()
-        sums = self._run(state)
-        watched, accuracy = self._training.scores(sums.state.parameters)
+        after, step_loss, norms = self._run(state)
+        (watched, accuracy), *held_out = [_scores(part, logits(after.parameters)) for part, logits in self._parts]
         validation_loss, validation_accuracy = None, None
-        if self._validation is not None:
-            watched, validation_accuracy = self._validation.scores(sums.state.parameters)
+        if held_out:
+            watched, validation_accuracy = held_out[0]
             validation_loss = float(watched.mean())
         report = VariationalReport(
-            epoch=sums.state.epoch,
+            epoch=after.epoch,
             loss=float(watched.mean()),
-            step_loss=sums.loss,
+            step_loss=step_loss,
             accuracy=accuracy,
             validation_loss=validation_loss,
             validation_accuracy=validation_accuracy,
-            grad_norm_weights=sums.grad_norm_weights,
-            grad_norm_bias=sums.grad_norm_bias,
+            grad_norm_weights=norms[0],
+            grad_norm_bias=norms[1],
             seconds=time.perf_counter() - started,
         )
-        return VariationalEpoch(sums.state, report, watched)
+        return VariationalEpoch(after, report, watched)
 
 
 def cross_entropies(logits: FloatArray, labels: NDArray[np.int64], row_weights: FloatArray) -> NDArray[np.float64]:
@@ -258,16 +215,8 @@ def cross_entropies(logits: FloatArray, labels: NDArray[np.int64], row_weights: 
     return np.asarray(np.average(losses, axis=0, weights=row_weights))
 
 
-class _Judge:
-    """What parameters achieve on one part of the data; holds the memory that it takes."""
-
-    def __init__(self, engine: StatevectorEngine, data: TrainingData) -> None:
-        self.data = data
-        self.logits = ClassLogits(engine, data.X, n_classes=data.n_classes)
-
-    def scores(self, parameters: VariationalParameters) -> tuple[NDArray[np.float64], float]:
-        """The loss of each classifier, and the share of (weighted) samples whose class has the largest ⟨Z₀⟩."""
-        logits = self.logits(parameters)
-        hits = logits[..., 0].argmax(axis=1) == self.data.labels
-        accuracy = float(np.average(hits, weights=self.data.row_weights))
-        return cross_entropies(logits, self.data.labels, self.data.row_weights), accuracy
+def _scores(data: TrainingData, logits: FloatArray) -> tuple[NDArray[np.float64], float]:
+    """The loss of each classifier, and the share of (weighted) samples whose class has the largest ⟨Z₀⟩."""
+    hits = logits[..., 0].argmax(axis=1) == data.labels
+    accuracy = float(np.average(hits, weights=data.row_weights))
+    return cross_entropies(logits, data.labels, data.row_weights), accuracy
