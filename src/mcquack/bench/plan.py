@@ -62,13 +62,10 @@ class Cell:
 
     Parameters
     ----------
-    dataset, model, data_seed, table
-        As those of a ``Task``.
-    space, method, splits, metric
-        Which settings there are, how a search goes through them, on which splits it tries each, and the metric whose
-        mean over the splits chooses the best.
-    n_seeds
-        The chosen settings are scored on the test part with each seed below it.
+    dataset, model, data_seed, table : as those of a ``Task``.
+    space, method, splits, metric : which settings there are, how a search goes through them, on which splits it tries
+        each, and the metric whose mean over the splits chooses the best.
+    n_seeds : the chosen settings are scored on the test part with each seed below it.
 
     Examples
     --------

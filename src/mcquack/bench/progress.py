@@ -70,8 +70,6 @@ class Progress:
     ``in_flight`` has the tasks that the workers were given, the oldest first; they are more than run at once.
     Of the tasks that had ended before this run, ``n_known_done`` have scores and ``n_known_failed`` an error.
 
-    Examples
-    --------
     >>> from mcquack.bench import read_suite
     >>> suite = read_suite("real-world").with_(datasets=["iris3"], models=["svc"], search="none", seeds=5)
     >>> progress = Progress.before(suite.cells())
@@ -87,7 +85,6 @@ class Progress:
 
     @classmethod
     def before(cls, cells: Iterable["Cell"]) -> Self:
-        """The progress of a run of which nothing is done yet."""
         begun = {(each.dataset, each.model): CellProgress(n_most=each.most_tasks, metric=each.metric) for each in cells}
         return cls(cells=begun)
 
@@ -143,7 +140,6 @@ class Progress:
 
     @property
     def n_most(self) -> int:
-        """The tasks there are, at most; it shrinks where a search stops early."""
         return self.n_ended + sum(cell.n_left for cell in self.cells.values())
 
     @property
@@ -231,7 +227,6 @@ def _cell_facts(store: "Store", suite: Mapping[str, Any]) -> Iterator[Facts]:
 
 
 def _score_facts(choice: "Choice | None", final: Mapping[str, Outcome]) -> Facts:
-    """What the search chose, and how that scored; None where it is not known yet."""
     if choice is None:
         unknown = ("search", "settings", "metric", "validation", "n_seeds", "n_seeds_done", "test", "spread")
         return {**dict.fromkeys(unknown), "n_seeds_done": 0}

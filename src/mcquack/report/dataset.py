@@ -151,7 +151,6 @@ def _plane_title(dataset: Dataset, X: NDArray[np.floating]) -> str:
 
 
 def _drawn_samples(dataset: Dataset) -> tuple[NDArray[np.float64], NDArray[Any]]:
-    """Training samples and labels; tables are in standard deviations from the mean, pictures as they are."""
     X, y = dataset.train
     if len(y) > MOST_SAMPLES:
         X, y = resample(X, y, replace=False, n_samples=MOST_SAMPLES, stratify=y, random_state=0)
@@ -174,7 +173,6 @@ def _draw_pictures(ax: Axes, dataset: Dataset, names: Sequence[str]) -> None:
 
 
 def _block(dataset: Dataset, label: Any, *, n_rows: int) -> NDArray[np.float64]:
-    """The first pictures of a class side by side, with gaps; what there is no picture for stays empty."""
     height, width = dataset.image_shape or (1, 1)
     pictures = dataset.train.X[dataset.train.y == label][: n_rows * PICTURE_COLUMNS].reshape(-1, height, width)
     block = np.full((n_rows, PICTURE_COLUMNS, height + 2, width + 2), np.nan)

@@ -66,10 +66,6 @@ def plot_device_ring(
     max_error : qubits and couplers with at least this error are crossed out.
     ax : axes to draw into, instead of a new figure.
 
-    Returns
-    -------
-    The figure of the axes.
-
     Examples
     --------
     >>> from mcquack.hardware.layout import Coupling
@@ -107,7 +103,6 @@ def plot_device_ring(
 
 
 def _colours(errors: Known, max_error: float) -> ScalarMappable | None:
-    """A scale over the errors that are no faults; None if none is known."""
     known = [error for error in errors if error is not None and 0 < error < max_error]
     if not known:
         return None
@@ -164,7 +159,6 @@ def _cross_out(ax: Axes, positions: FloatArray, coupling: Coupling, max_error: f
 
 
 def _draw_start(ax: Axes, positions: FloatArray, qubits: Sequence[int]) -> None:
-    """A border around the first qubit of the ring, and an arrow to the second."""
     if not qubits:
         return
     first = positions[qubits[0]]
@@ -210,10 +204,6 @@ def plot_bitflip_calibration(calibration: Calibration, *, ax: Axes | None = None
     calibration : as ``mcquack.kernels.bitflip.calibrate`` returns it. One of counts also has a band around the
         difference and a span of b*, both as wide as the shots leave open.
     ax : axes to draw into, instead of a new figure.
-
-    Returns
-    -------
-    The figure of the axes.
 
     Examples
     --------

@@ -60,7 +60,7 @@ def plot_history(model: Any) -> Figure:
 
     Parameters
     ----------
-    model : A fitted model with ``classes_`` and ``history_``. If it also has ``best_epoch_``, the epoch whose
+    model : a fitted model with ``classes_`` and ``history_``. If it also has ``best_epoch_``, the epoch whose
         parameters it has kept is marked.
 
     Returns
@@ -122,13 +122,9 @@ def plot_kernel(model: Any, X: Any, y: ArrayLike, *, ax: Axes | None = None) -> 
 
     Parameters
     ----------
-    model : A fitted model with ``classes_`` and ``transform``, which gives the kernel (N, M·k).
+    model : a fitted model with ``classes_`` and ``transform``, which gives the kernel (N, M·k).
     X, y : samples and their labels.
     ax : axes to draw into, instead of a new figure.
-
-    Returns
-    -------
-    The figure of the axes.
 
     Examples
     --------
@@ -161,7 +157,6 @@ def plot_kernel(model: Any, X: Any, y: ArrayLike, *, ax: Axes | None = None) -> 
 
 
 def _mark_classes(ax: Axes, counts: NDArray[np.intp], names: Sequence[str], *, n_columns: int) -> None:
-    """Draws lines between the classes, and writes their names beside their rows and below their columns."""
     ends = np.cumsum(counts)
     right = n_columns * np.arange(1, len(names) + 1) - 0.5  # edge of each class's columns
     boundaries = np.unique(ends[(ends > 0) & (ends < ends[-1])])
@@ -184,13 +179,9 @@ def plot_embedding(model: Any, X: Any, y: ArrayLike, *, ax: Axes | None = None) 
 
     Parameters
     ----------
-    model : A fitted model with ``classes_``, ``transform`` and ``statevectors``.
+    model : a fitted model with ``classes_``, ``transform`` and ``statevectors``.
     X, y : at least three samples, and their labels.
     ax : axes to draw into, instead of a new figure.
-
-    Returns
-    -------
-    The figure of the axes.
 
     Examples
     --------
@@ -245,7 +236,6 @@ def fidelity_plane(
 
 
 def _class_indices(y: ArrayLike, classes: NDArray[Any]) -> NDArray[np.intp]:
-    """The position of each label in ``classes``, which are sorted as in scikit-learn."""
     labels = np.asarray(y)
     if labels.ndim != 1:
         raise InvalidInputError(f"y must be one label per sample, got an array of shape {labels.shape}.")

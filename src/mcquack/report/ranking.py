@@ -83,7 +83,6 @@ def _points(text: str) -> float:
 
 
 def _note(*lines: str, n_letters: int = 84) -> str:
-    """Small print of the lines that are not empty, long ones broken."""
     # A dagger stays with its name.
     broken = [fill(line.replace(" †", "\u00a0†"), n_letters).replace("\u00a0", " ") for line in lines if line]
     return _plain("\n".join(broken))
@@ -118,10 +117,6 @@ def plot_ranking(
     title : what stands above the figure.
     ax : axes to draw into, instead of a new figure.
 
-    Returns
-    -------
-    The figure of the axes.
-
     Examples
     --------
     >>> from mcquack.bench.ranking import CellScores, score_table, standings
@@ -154,7 +149,6 @@ def plot_ranking(
 
 
 def _draw_segments(ax: Axes, counts: NDArray[np.intp]) -> None:
-    """Draws bars with the first ranks at the left; ``counts`` has a model in each row and a rank in each column."""
     models, ranks = np.nonzero(counts)
     shown = counts[models, ranks]
     starts = (np.cumsum(counts, axis=1) - counts)[models, ranks]
@@ -172,7 +166,6 @@ def _rank_colour(rank: int, n_ranks: int) -> str:
 
 
 def _write_averages(ax: Axes, standings: Sequence[Standing]) -> None:
-    """Writes two columns right of the bars: the average and, if any is known, its interval."""
     columns = [(46, ["average", *(f"{line.average_rank:.2f}" for line in standings)], INK)]
     intervals = [line.interval for line in standings]
     if known := next(filter(None, intervals), None):
@@ -211,10 +204,6 @@ def plot_critical_difference(comparison: Comparison, *, title: str = "Average ra
         Davenport's test that all models are alike.
     title : what stands above the figure.
     ax : axes to draw into, instead of a new figure.
-
-    Returns
-    -------
-    The figure of the axes.
 
     Examples
     --------
@@ -257,7 +246,6 @@ def plot_critical_difference(comparison: Comparison, *, title: str = "Average ra
 
 
 def _draw_rank_axis(ax: Axes, comparison: Comparison) -> None:
-    """Draws the line of ranks, and above it a ruler of the least difference that is significant, from rank 1."""
     n_models, difference = len(comparison.contenders), comparison.critical_difference
     ax.plot([1, n_models], [_SCALE, _SCALE], color=INK, linewidth=1.0, clip_on=False)
     for rank in range(1, n_models + 1):
@@ -270,7 +258,6 @@ def _draw_rank_axis(ax: Axes, comparison: Comparison) -> None:
 
 
 def _draw_name(ax: Axes, contender: Contender, rank: float, *, is_left: bool, y: float, n_models: int) -> None:
-    """Draws a line down from the rank and out to the nearer side, where the name is."""
     edge = 1 - 0.02 * (n_models - 1) if is_left else n_models + 0.02 * (n_models - 1)
     ax.plot([rank, rank, edge], [_SCALE, y, y], color=MUTED, linewidth=0.9, clip_on=False)
     name, number = _plain(contender.label), f"{rank:.2f}"
@@ -306,10 +293,6 @@ def plot_wins(matrix: WinMatrix, *, title: str = "Wins – ties – losses", ax:
         column does, and empty where the two share no dataset.
     title : what stands above the figure.
     ax : axes to draw into, instead of a new figure.
-
-    Returns
-    -------
-    The figure of the axes.
 
     Examples
     --------

@@ -104,11 +104,9 @@ class ScoreTable:
 
     @property
     def n_datasets(self) -> tuple[int, ...]:
-        """On how many datasets each contender has a score."""
         return tuple(self.is_there.sum(axis=0).tolist())
 
     def of_family(self, family: str) -> "ScoreTable":
-        """The datasets of a family alone, with the contenders that have a score there."""
         return self._cut(np.array([each == family for each in self.families], dtype=bool))
 
     def complete(self, *, least_share: float = 0.0) -> "ScoreTable":
@@ -138,15 +136,8 @@ def score_table(cells: Iterable[CellScores], *, part: Part = "test", metric: Met
 
     Parameters
     ----------
-    cells
-        Scores of any models on any datasets; those without this part and metric are left out.
-    part, metric
-        Which of the scores to take.
-
-    Returns
-    -------
-    ScoreTable
-        Datasets down and contenders across, in the order in which the cells came.
+    cells : scores of any models on any datasets; those without this part and metric are left out.
+    part, metric : which of the scores to take.
 
     Examples
     --------
@@ -234,7 +225,6 @@ def scores_of(
 
 
 def _scores(outcomes: Sequence[Outcome], *, choice: Choice | None, title: str) -> CellScores:
-    """The scores of one cell, of whose outcomes at least one did not fail."""
     task = outcomes[0].task
     done = sorted((outcome for outcome in outcomes if not outcome.failed), key=lambda outcome: outcome.task.seed)
     counts = [outcome.n_parameters for outcome in done if outcome.n_parameters is not None]

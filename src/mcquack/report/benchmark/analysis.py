@@ -70,7 +70,6 @@ class View:
 
     @property
     def reading(self) -> str:
-        """What the tests say, in a few sentences."""
         comparison = self.comparison
         if comparison is None:
             return "There are too few models with scores on the same datasets for a test: it takes two of each."
@@ -136,7 +135,6 @@ Seconds = Mapping[tuple[str, Contender], Sequence[float]]  # how long each final
 
 
 def _views(cells: Sequence[CellScores], metric: Metric, seconds: Seconds) -> dict[str, View]:
-    """The views of a metric by family, if there are several; ``ALL`` is first."""
     table = score_table(cells, metric=metric)
     tables = {ALL: table}
     families = tuple(dict.fromkeys(table.families))

@@ -198,7 +198,6 @@ def view_figures(view: View) -> dict[str, Figure]:
 
 
 def _view_parts(view: View, analysis: Analysis, panels: Mapping[Metric, Mapping[str, Markup]]) -> dict[str, str]:
-    """What the page shows of a view, as HTML by the name of its place."""
     write: Any = _environment().get_template("view.html.j2").module
     drawn, numbers = view_figures(view), {table.kind: table for table in view_tables(view)}
     shown = [panel for family, panel in panels[view.metric].items() if view.family in (ALL, family)]
@@ -275,7 +274,6 @@ _LEVEL = 3  # higher levels shrink a page by a tenth, and take more than twice a
 
 
 def _page_data(contents: Contents, analysis: Analysis, views: Sequence[View]) -> Json:
-    """What is read when the page opens."""
     models = {contender: index for index, contender in enumerate(analysis.contenders)}
     datasets = {dataset.name: index for index, dataset in enumerate(contents.datasets)}
     shown: dict[str, dict[str, Json]] = {}
@@ -315,7 +313,6 @@ def _page_data(contents: Contents, analysis: Analysis, views: Sequence[View]) ->
 
 
 def _cell_data(contents: Contents, cell: Cell) -> Json:
-    """What is read when somebody looks at a cell or at one of its tasks."""
     choice = cell.choice
     metric = contents.metric if choice is None else choice.metric
     return {

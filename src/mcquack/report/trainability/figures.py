@@ -250,7 +250,6 @@ def plot_measures(given: Sequence[Line], measures: Sequence[Measure]) -> Figure:
 
 
 def _draw_beside(ax: Axes, measure: Measure, places: Sequence[Any]) -> None:
-    """What values are read against: states by chance, a million shots, or zero."""
     low, high = ax.get_ylim()
     if measure.by_chance is not None:
         known = np.unique(np.geomspace(min(places), max(places), 60).round().astype(int)).tolist()
@@ -321,7 +320,6 @@ def plot_landscape(landscape: Landscape) -> Figure:
 
 
 def _panels(n: int, *, sharey: bool = False, legend_lines: int = 0) -> tuple[Figure, list[Axes]]:
-    """A figure with so many panels, at most three in a row, and room for a legend below them."""
     n_columns = n if n <= 3 else 2 if n == 4 else 3
     n_rows = math.ceil(n / n_columns)
     figure = new_figure(0.3 + 3.5 * n_columns, 0.3 + 2.6 * n_rows + 0.22 * legend_lines)

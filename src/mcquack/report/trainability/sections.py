@@ -364,7 +364,6 @@ def shot_section(series: Series) -> Section:
 
 
 def _ends(series: Series, measures: Sequence[Measure], told: Callable[[float], str]) -> Iterator[str]:
-    """For each start of the first series, the medians of its smallest and its largest circuits."""
     name, main = next(iter(series.items()))
     for line in lines(paper_slice(main)):
         parts = []

@@ -128,7 +128,6 @@ class KernelSubject:
         return engine, batch.X, parameters.weights, parameters.bias
 
     def device_facts(self) -> Mapping[str, float]:
-        """Shots for a prediction, and for derivatives of the alignment and of an entry."""
         return shots_of_start(*self._exact(), seed=self.problem.seed)
 
     def epochs(self) -> Iterator[Row]:
@@ -236,7 +235,6 @@ class VariationalSubject:
         return engine, batch.X, *parameters.of_class(0)
 
     def device_facts(self) -> Mapping[str, float]:
-        """Nothing: what is known of shots is about fidelities."""
         return {}
 
     def epochs(self) -> Iterator[Row]:
@@ -249,7 +247,6 @@ class VariationalSubject:
             yield epoch.report.as_row()
 
     def landscapes(self) -> Mapping[str, Any]:
-        """None: planes are those of weights, biases and centroids."""
         return {}
 
     def class_scores(self, X: FloatArray) -> FloatArray:
@@ -326,7 +323,6 @@ def _pulled(
 
 
 def _slopes(batch: TrainingData, logits: FloatArray, number: int) -> FloatArray:
-    """Derivatives of the mean cross entropy of one classifier by its logits (N, 2)."""
     own = batch.labels == number
     ahead = np.where(own, 1, -1) * (logits[:, 0] - logits[:, 1])
     size = batch.row_weights / batch.row_weights.sum() / (1 + np.exp(ahead))

@@ -104,7 +104,6 @@ class Anova:
     noise: float
 
     def effect(self, *names: str) -> Effect:
-        """The effect of one setting, or the interaction of two, in any order."""
         for each in self.effects:
             if set(each.names) == set(names):
                 return each
@@ -237,7 +236,6 @@ def are_numbers(levels: Iterable[Any]) -> bool:
 
 
 def _varying_levels(rows: Sequence[tuple[Mapping[str, Any], float]], names: Sequence[str] | None) -> Levels:
-    """Levels of the named settings, or of all that vary; numbers in rising order, others as they first occur."""
     if not rows:
         raise InvalidInputError("there is nothing to compare; pass rows of settings and values.")
     for settings, value in rows:
@@ -262,7 +260,6 @@ def _varying_levels(rows: Sequence[tuple[Mapping[str, Any], float]], names: Sequ
 def _complete_grid(
     rows: Sequence[tuple[Mapping[str, Any], float]], names: Sequence[str] | None
 ) -> tuple[Levels, list[FloatArray]]:
-    """The levels of all settings, and the values of every cell of the grid in the order of its levels."""
     levels = _varying_levels(rows, names)
     found: dict[tuple[Any, ...], list[float]] = {}
     for settings, value in rows:
