@@ -151,14 +151,11 @@ class Trial:
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """Tasks that can be done now, in any order; ``choice`` comes with the final ones.
-
-    ``why_no_choice`` comes with no tasks, in place of a choice.
-    """
+    """Tasks that can be done now, in any order; ``choice`` comes with the final ones."""
 
     tasks: tuple[Task, ...]
     choice: Choice | None = None
-    why_no_choice: str = ""
+    why_no_choice: str = ""  # comes with no tasks, in place of a choice
 
 
 Plan = Generator[Step, Outcomes, None]

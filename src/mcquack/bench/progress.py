@@ -20,21 +20,17 @@ CellKey = tuple[str, str]  # dataset and model
 
 @dataclass(frozen=True, kw_only=True)
 class CellProgress:
-    """How far one model on one dataset is.
+    """How far one model on one dataset is."""
 
-    ``n_most`` bounds its tasks from above: a search may stop early. ``validation`` is the score that its settings were
-    chosen by, ``test`` has a score for each seed that was done, ``why_no_choice`` tells why a search ended without one.
-    """
-
-    n_most: int
+    n_most: int  # tasks, at most: a search may stop early
     metric: Metric
     n_done: int = 0
     n_failed: int = 0
     n_timed: int = 0
     seconds: float = 0.0
-    validation: float | None = None
-    test: tuple[float, ...] = ()
-    why_no_choice: str = ""
+    validation: float | None = None  # the score that its settings were chosen by
+    test: tuple[float, ...] = ()  # a score for each seed that was done
+    why_no_choice: str = ""  # why a search ended without one
     is_over: bool = False
 
     @property

@@ -85,16 +85,13 @@ def describe(name: str) -> Description:
 
 @dataclass(frozen=True, kw_only=True)
 class Samples:
-    """What a model is trained on, what may stop its training, and what it is scored on.
-
-    ``dataset`` is the one they are from, without its test part; ``fingerprint`` is of all that the task may see.
-    """
+    """What a model is trained on, what may stop its training, and what it is scored on."""
 
     train: Part
     stopping: Part | None
     scored: Mapping[PartName, Part]
-    dataset: Dataset
-    fingerprint: str
+    dataset: Dataset  # the one they are from, without its test part
+    fingerprint: str  # of all that the task may see
 
 
 def samples(task: Task, *, data_dir: str | None = None) -> Samples:

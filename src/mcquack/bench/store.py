@@ -56,17 +56,14 @@ _SELECTED = {
 
 @dataclass(frozen=True, kw_only=True)
 class RunRecord:
-    """One call of a runner: what was asked for, with what, and how it ended.
+    """One call of a runner: what was asked for, with what, and how it ended."""
 
-    ``number`` is given by the store. ``ended`` and ``how`` are None while it runs, and stay so if it is killed.
-    """
-
-    number: int = 0
+    number: int = 0  # given by the store
     command: str
     suite: Mapping[str, Any]
     environment: Environment = field(default_factory=current_environment)
     started: str = field(default_factory=now)
-    ended: str | None = None
+    ended: str | None = None  # as ``how`` None while it runs, and still so if it was killed
     how: HowEnded | None = None
 
 

@@ -101,10 +101,7 @@ def _is_wide(balances: Mapping[str, Sequence[int]]) -> bool:
 
 
 def principal_plane(X: NDArray[np.floating]) -> tuple[NDArray[np.floating], tuple[float, float]]:
-    """Samples (N, 2) on the two axes along which they differ most, and the share of their variance on each.
-
-    Of a single feature the second is 0.
-    """
+    """Samples (N, 2) on the two axes along which they differ most, and each share of variance; 0 without a second."""
     centred = X - X.mean(axis=0)
     _, spread, axes = np.linalg.svd(centred, full_matrices=False)
     # A direction's sign is arbitrary: its largest entry is made positive, for the same picture on every machine.

@@ -104,18 +104,14 @@ def bootstrap_intervals(
 
 @dataclass(frozen=True, kw_only=True)
 class Standing:
-    """A line of a leaderboard.
-
-    ``interval`` is of the average rank, None where datasets are too few. ``rank_counts`` tells on how many datasets it
-    has rank 1, 2, …; equal scores have the smallest of their ranks.
-    """
+    """A line of a leaderboard."""
 
     contender: Contender
     average_rank: float
-    interval: Interval | None
+    interval: Interval | None  # of the average rank; None where datasets are too few
     n_datasets: int
     mean_score: float
-    rank_counts: tuple[int, ...]
+    rank_counts: tuple[int, ...]  # on how many datasets it has rank 1, 2, …; equal scores have the smallest of theirs
 
     @property
     def n_first(self) -> int:

@@ -24,20 +24,16 @@ Key = tuple[Part, Metric]
 
 @dataclass(frozen=True, kw_only=True)
 class CellScores:
-    """Scores over the seeds of one cell of a benchmark.
-
-    ``size`` is the number that distinguishes the datasets of a family, where there is one. ``source`` is empty for what
-    was run here, and else names the publication: whatever shows it must say so. ``values`` has one score for each seed;
-    ``reported`` has (mean, standard deviation) where a publication tells no more.
-    """
+    """Scores over the seeds of one cell of a benchmark."""
 
     dataset: str
     family: str
-    size: int | None = None
+    size: int | None = None  # the number that distinguishes the datasets of a family, where there is one
     model: str
     title: str  # of the model, for people
-    source: str = ""
-    values: Mapping[Key, tuple[float, ...]] = field(default_factory=dict)
+    source: str = ""  # empty for what was run here, else the publication: whatever shows it must say so
+    values: Mapping[Key, tuple[float, ...]] = field(default_factory=dict)  # one score for each seed
+    # Mean and standard deviation, where a publication tells no more.
     reported: Mapping[Key, tuple[float, float]] = field(default_factory=dict)
     n_parameters: int | None = None
     note: str = ""  # as "test scores corrected: the published ones are of the training part"

@@ -187,11 +187,9 @@ def idle_steps(length: int, *, n_layers: int) -> FloatArray:
 
 
 class RingProperties(NamedTuple):
-    """One number for each qubit of a ring by the names that ``DeviceCalibration`` takes, and what was replaced.
+    """One number for each qubit of a ring by the names that ``DeviceCalibration`` takes, and what was replaced."""
 
-    Number q of ``two_qubit_error`` and ``two_qubit_us`` is of the coupler between the qubits q and q+1 of the ring.
-    """
-
+    # Number q of "two_qubit_error" and "two_qubit_us" is of the coupler between the qubits q and q+1 of the ring.
     values: dict[str, tuple[float, ...]]
     notes: tuple[str, ...]
 

@@ -18,14 +18,11 @@ _COST_OF_A_FAULT = 1e6
 
 @dataclass(frozen=True, kw_only=True)
 class Ring:
-    """Qubits of a device in the order of the circuit's, each coupled to the next and the last to the first.
-
-    ``notes`` say what else is to be known of the ring, such as faulty couplers in it.
-    """
+    """Qubits of a device in the order of the circuit's, each coupled to the next and the last to the first."""
 
     qubits: tuple[int, ...]
     log_success: float
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what else is to be known of it, such as faulty couplers in it
 
     def __len__(self) -> int:
         return len(self.qubits)

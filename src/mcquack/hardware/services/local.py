@@ -171,14 +171,11 @@ class LocalService(SetupService):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RingDevice:
-    """The qubits of a ring under the numbers 0 to n - 1, what is known of them, and the gates between them.
-
-    ``pairs`` are the directions in which the two-qubit gate is offered.
-    """
+    """The qubits of a ring under the numbers 0 to n - 1, what is known of them, and the gates between them."""
 
     properties: RingProperties
     two_qubit_gate: str = "cz"
-    pairs: tuple[tuple[int, int], ...]
+    pairs: tuple[tuple[int, int], ...]  # the directions in which the two-qubit gate is offered
     dt: float = _USUAL_DT
 
     @property

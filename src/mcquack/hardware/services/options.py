@@ -112,18 +112,15 @@ def _installed() -> tuple[tuple[str, str], ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Setup:
-    """Which circuit runs on which device, where on it and how.
-
-    ``ring`` has the device's qubits in the order of the circuit's. Only simulations have a seed. ``versions`` are those
-    of the packages that it was first opened with: results of jobs that were sent outlive an update.
-    """
+    """Which circuit runs on which device, where on it and how."""
 
     backend: str
     n_qubits: int
     n_layers: int
-    ring: tuple[int, ...]
+    ring: tuple[int, ...]  # the device's qubits in the order of the circuit's
     options: Options = field(default_factory=Options)
-    seed: int | None = None
+    seed: int | None = None  # of simulations only
+    # Of the packages that it was first opened with: results of jobs that were sent outlive an update.
     versions: tuple[tuple[str, str], ...] = field(default_factory=_installed)
 
     def __post_init__(self) -> None:

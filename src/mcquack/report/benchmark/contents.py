@@ -55,14 +55,11 @@ class Cell:
 
 @dataclass(frozen=True, kw_only=True)
 class Contents:
-    """A benchmark, in an order that does not depend on which task ended first.
-
-    ``scores`` are of this store, then of publications, on the datasets of this store only.
-    """
+    """A benchmark, in an order that does not depend on which task ended first."""
 
     title: str
     runs: tuple[RunRecord, ...]
-    scores: tuple[CellScores, ...]
+    scores: tuple[CellScores, ...]  # of this store, then of publications, on the datasets of this store only
     cells: tuple[Cell, ...]
     datasets: tuple[ListedDataset, ...]
     failures: tuple[Outcome, ...]

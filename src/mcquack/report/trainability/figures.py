@@ -208,10 +208,7 @@ def measured(line: Line, measure: Measure) -> dict[int, list[float]]:
 
 
 def plot_measures(given: Sequence[Line], measures: Sequence[Measure]) -> Figure:
-    """A panel for each measure that there are values of: medians over seeds, shaded from the smallest to the largest.
-
-    ``measures`` are some of ``KERNEL`` or of ``SHOTS``.
-    """
+    """A panel for each of ``KERNEL`` or ``SHOTS`` that has values: medians over seeds, shaded from least to most."""
     values = {each.title: [measured(line, each) for line in given] for each in measures}
     taken = [each for each in measures if any(values[each.title])]
     if not taken:

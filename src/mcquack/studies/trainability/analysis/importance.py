@@ -77,16 +77,13 @@ def means_by(
 
 @dataclass(frozen=True, kw_only=True)
 class Effect:
-    """The share of the variance that one setting explains, or two of them beyond what each does alone.
-
-    Interval and probability are None unless cells have replicates.
-    """
+    """The share of the variance that one setting explains, or two of them beyond what each does alone."""
 
     names: Names
     share: float  # of the whole variance
     unbiased: float  # the share without what scatter adds, which looks like a small effect, too
-    interval: Interval | None = None  # that of ``unbiased``, bootstrapped over replicates
-    p: float | None = None  # probability of the F-test
+    interval: Interval | None = None  # that of ``unbiased``, bootstrapped over replicates; None without any
+    p: float | None = None  # probability of the F-test; None without replicates
 
 
 @dataclass(frozen=True, kw_only=True)
