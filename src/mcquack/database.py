@@ -106,7 +106,6 @@ class Database:
 
     @classmethod
     def _opened(cls, path: str | PathLike[str], *, write: bool, create: bool) -> Self:
-        """To read or to write; ``create`` is to write, and to make the file if there is none."""
         place = Path(path)
         with explained(cls._kind, place):
             if not create and not place.is_file():
@@ -157,7 +156,6 @@ class Database:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        """All of it or nothing, and as safe when it ends as the kind promises."""
         if self._lock is None and self.path is not None:
             how = f"{type(self).__name__}.open(…, write=True)"
             raise StoreError(f"the {self._kind.noun} {self} is not open to be written: use {how}.")
@@ -192,7 +190,6 @@ def _version(connection: sqlite3.Connection) -> int:
 
 
 def _migrate(kind: FileKind, connection: sqlite3.Connection) -> None:
-    """Brings the tables to the newest version, all steps or none; the caller holds a transaction."""
     if _version(connection) == kind.newest_version:
         return
     for step in kind.migrations[_version(connection) :]:
@@ -202,7 +199,6 @@ def _migrate(kind: FileKind, connection: sqlite3.Connection) -> None:
 
 
 def _writing_connection(kind: FileKind, path: Path, *, create: bool) -> sqlite3.Connection:
-    """A connection to a file that is migrated to the newest version, or made if it is missing and to be made."""
     connection = _connect(path, mode="rwc" if create else "rw")
     with _closed_on_error(connection):
         connection.execute("BEGIN IMMEDIATE")
@@ -294,7 +290,6 @@ def _copy_in_memory(connection: sqlite3.Connection) -> sqlite3.Connection:
 
 
 def _acquired_lock(kind: FileKind, path: Path) -> "BaseFileLock":
-    """The lock of the file at ``path``, in another one beside it; it ends with the process, however that ends."""
     from filelock import FileLock, Timeout
 
     # One file, one lock, whichever link leads to it. Whoever closes the file may be another thread.

@@ -31,16 +31,11 @@ class DaskExecutor(Executor):
 
     Parameters
     ----------
-    address
-        That of the scheduler, as "tcp://host:8786", or "local" to start a cluster on this machine.
-    jobs
-        How many workers a local cluster has.
-    data_dir
-        Where the files of published datasets are on the machines of the workers.
-    evaluate
-        What they do with a task, by default training and scoring its model; they must be able to import it.
-    patience
-        For how many seconds a scheduler that does not answer or has no workers is waited for.
+    address : that of the scheduler, as "tcp://host:8786", or "local" to start a cluster on this machine.
+    jobs : how many workers a local cluster has.
+    data_dir : where the files of published datasets are on the machines of the workers.
+    evaluate : what they do with a task, by default training and scoring its model; they must be able to import it.
+    patience : for how many seconds a scheduler that does not answer or has no workers is waited for.
 
     Examples
     --------
@@ -169,7 +164,6 @@ class DaskExecutor(Executor):
 
 
 def _distributed() -> Any:
-    """The package that speaks to clusters, imported only where there is one."""
     return DASK.imported(what="a run on a Dask cluster")
 
 
@@ -242,5 +236,4 @@ def _installed_version() -> str:
 
 
 def _begin_nothing_more(run: str) -> None:
-    """Lets the worker begin no more tasks of one run; the one at work goes on."""
     _stopped.add(run)

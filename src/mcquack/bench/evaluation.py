@@ -170,7 +170,6 @@ def _details(model: Any, given: Samples, counts: Confusion) -> dict[str, Any]:
 
 
 def _history_columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[float | None]]:
-    """The numbers of each epoch by name; of a long training some epochs, the first and the last among them."""
     if not rows:
         return {}
     kept = [rows[index] for index in _spread(len(rows), _MOST_EPOCHS)]
@@ -189,12 +188,10 @@ def _kernel_sample(model: Any, X: NDArray[Any], truth: NDArray[np.intp]) -> dict
 
 
 def _spread(length: int, most: int) -> NDArray[np.intp]:
-    """At most so many positions, evenly from the first to the last."""
     return np.unique(np.linspace(0, length - 1, min(length, most)).round().astype(np.intp))
 
 
 def _rounded(value: Any) -> float | None:
-    """The value with the digits that a picture shows; None for what is no finite number."""
     if is_whole_number(value):
         return int(value)
     return float(f"{value:.{_DIGITS}g}") if is_number(value) and np.isfinite(value) else None

@@ -97,12 +97,9 @@ class LocalExecutor(Executor):
 
     Parameters
     ----------
-    jobs
-        How many processes.
-    data_dir
-        Where the files of published datasets are, by default where ``mcquack.datasets.load`` looks.
-    evaluate
-        What they do with a task, by default training and scoring its model; it must be importable.
+    jobs : how many processes.
+    data_dir : where the files of published datasets are, by default where ``mcquack.datasets.load`` looks.
+    evaluate : what they do with a task, by default training and scoring its model; it must be importable.
 
     Examples
     --------
@@ -175,7 +172,6 @@ class LocalExecutor(Executor):
             self._pool = None
 
     def _translate(self, translation: Future[Outcome], done: Future[Outcome | None]) -> None:
-        """Ends one future as the other has ended, in the words of ``Executor``."""
         error = done.exception()
         if isinstance(error, BrokenProcessPool) and not self._client.closed:
             # In fewer words, with the exit codes that end the original message.

@@ -56,23 +56,15 @@ class Outcome:
 
     Parameters
     ----------
-    task, environment
-        What was done, and with which versions on which machine.
-    scores
-        By part, then by metric; a metric that is not defined, or is no finite number, is left out.
-    seconds
-        How long each stage took, also one that failed.
-    n_parameters
-        How many numbers the model has learned, if it tells.
-    fingerprint
-        Tells on which numbers the scores were measured.
-    details
-        What a report shows of a single task, as plain JSON values: "history" (columns by name), "confusion" (rows are
-        true classes), "kernel", "class_names", "warnings", and "study", which is the ``details_`` of the model.
-    error
-        The traceback of a failure; its last line says what went wrong.
-    finished_at
-        The time of its end, as ``now`` tells it.
+    task, environment : what was done, and with which versions on which machine.
+    scores : by part, then by metric; a metric that is not defined, or is no finite number, is left out.
+    seconds : how long each stage took, also one that failed.
+    n_parameters : how many numbers the model has learned, if it tells.
+    fingerprint : tells on which numbers the scores were measured.
+    details : what a report shows of a single task, as plain JSON values: "history" (columns by name), "confusion" (rows
+        are true classes), "kernel", "class_names", "warnings", and "study", which is the ``details_`` of the model.
+    error : the traceback of a failure; its last line says what went wrong.
+    finished_at : the time of its end, as ``now`` tells it.
 
     Examples
     --------
@@ -114,7 +106,6 @@ class Outcome:
         return next((line for line in lines[last_frame:] if not line.startswith((" ", "Traceback"))), "")
 
     def score(self, part: Part, metric: Metric) -> float | None:
-        """One score; None where the task failed or the metric is not defined."""
         return self.scores.get(part, {}).get(metric)
 
 
@@ -136,7 +127,6 @@ def current_environment() -> Environment:
 
 
 def _processor() -> str:
-    """What the system calls the processor, which Linux tells in a file and not through ``platform``."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -155,7 +145,6 @@ def _commit() -> str:
 
 
 def _git(home: Path, *arguments: str) -> str | None:
-    """What git says; None if it fails or takes too long."""
     command = ["git", "-C", str(home), *arguments]
     try:
         return subprocess.check_output(command, stderr=subprocess.DEVNULL, text=True, timeout=_SECONDS_FOR_GIT).strip()

@@ -62,13 +62,10 @@ class Cell:
 
     Parameters
     ----------
-    dataset, model, data_seed, table
-        As those of a ``Task``.
-    space, method, splits, metric
-        Which settings there are, how a search goes through them, on which splits it tries each, and the metric whose
-        mean over the splits chooses the best.
-    n_seeds
-        The chosen settings are scored on the test part with each seed below it.
+    dataset, model, data_seed, table : as those of a ``Task``.
+    space, method, splits, metric : which settings there are, how a search goes through them, on which splits it tries
+        each, and the metric whose mean over the splits chooses the best.
+    n_seeds : the chosen settings are scored on the test part with each seed below it.
 
     Examples
     --------
@@ -154,14 +151,11 @@ class Trial:
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """Tasks that can be done now, in any order; ``choice`` comes with the final ones.
-
-    ``why_no_choice`` comes with no tasks, in place of a choice.
-    """
+    """Tasks that can be done now, in any order; ``choice`` comes with the final ones."""
 
     tasks: tuple[Task, ...]
     choice: Choice | None = None
-    why_no_choice: str = ""
+    why_no_choice: str = ""  # comes with no tasks, in place of a choice
 
 
 Plan = Generator[Step, Outcomes, None]

@@ -20,21 +20,17 @@ CellKey = tuple[str, str]  # dataset and model
 
 @dataclass(frozen=True, kw_only=True)
 class CellProgress:
-    """How far one model on one dataset is.
+    """How far one model on one dataset is."""
 
-    ``n_most`` bounds its tasks from above: a search may stop early. ``validation`` is the score that its settings were
-    chosen by, ``test`` has a score for each seed that was done, ``why_no_choice`` tells why a search ended without one.
-    """
-
-    n_most: int
+    n_most: int  # tasks, at most: a search may stop early
     metric: Metric
     n_done: int = 0
     n_failed: int = 0
     n_timed: int = 0
     seconds: float = 0.0
-    validation: float | None = None
-    test: tuple[float, ...] = ()
-    why_no_choice: str = ""
+    validation: float | None = None  # the score that its settings were chosen by
+    test: tuple[float, ...] = ()  # a score for each seed that was done
+    why_no_choice: str = ""  # why a search ended without one
     is_over: bool = False
 
     @property
@@ -70,8 +66,6 @@ class Progress:
     ``in_flight`` has the tasks that the workers were given, the oldest first; they are more than run at once.
     Of the tasks that had ended before this run, ``n_known_done`` have scores and ``n_known_failed`` an error.
 
-    Examples
-    --------
     >>> from mcquack.bench import read_suite
     >>> suite = read_suite("real-world").with_(datasets=["iris3"], models=["svc"], search="none", seeds=5)
     >>> progress = Progress.before(suite.cells())
@@ -87,7 +81,6 @@ class Progress:
 
     @classmethod
     def before(cls, cells: Iterable["Cell"]) -> Self:
-        """The progress of a run of which nothing is done yet."""
         begun = {(each.dataset, each.model): CellProgress(n_most=each.most_tasks, metric=each.metric) for each in cells}
         return cls(cells=begun)
 
@@ -143,7 +136,6 @@ class Progress:
 
     @property
     def n_most(self) -> int:
-        """The tasks there are, at most; it shrinks where a search stops early."""
         return self.n_ended + sum(cell.n_left for cell in self.cells.values())
 
     @property
@@ -231,7 +223,6 @@ def _cell_facts(store: "Store", suite: Mapping[str, Any]) -> Iterator[Facts]:
 
 
 def _score_facts(choice: "Choice | None", final: Mapping[str, Outcome]) -> Facts:
-    """What the search chose, and how that scored; None where it is not known yet."""
     if choice is None:
         unknown = ("search", "settings", "metric", "validation", "n_seeds", "n_seeds_done", "test", "spread")
         return {**dict.fromkeys(unknown), "n_seeds_done": 0}

@@ -63,14 +63,10 @@ def run(
 
     Parameters
     ----------
-    cells
-        What is wanted, the most urgent first; they are opened only as their tasks are needed.
-    store, executor
-        Where outcomes are kept, and who does the tasks. The caller closes both.
-    retry_failed
-        Whether failures of an earlier run are tried again; else they stand.
-    plan_of
-        What is to be done for a cell, by default a search and then the final scores.
+    cells : what is wanted, the most urgent first; they are opened only as their tasks are needed.
+    store, executor : where outcomes are kept, and who does the tasks. The caller closes both.
+    retry_failed : whether failures of an earlier run are tried again; else they stand.
+    plan_of : what is to be done for a cell, by default a search and then the final scores.
 
     Yields
     ------
@@ -169,7 +165,6 @@ class _Flight:
         future.add_done_callback(self._landed.put)
 
     def wake(self) -> None:
-        """Ends the wait for a task; safe to call from a signal handler."""
         self._landed.put(None)
 
     def stop(self) -> None:
@@ -221,7 +216,6 @@ class _Agenda:
         self._waiting: dict[str, list[_OpenCell]] = {}  # who waits for the outcome of a task, by its id
 
     def opened(self, n_tasks: int) -> Iterator[Event]:
-        """Opens cells until ``n_tasks`` are ready, or no cell is left."""
         while len(self._ready) < n_tasks:
             cell = next(self._unopened, None)
             if cell is None:
@@ -232,11 +226,9 @@ class _Agenda:
         return heapq.heappop(self._ready)[-1] if self._ready else None
 
     def cell_of(self, task: Task) -> Cell:
-        """The first cell that waits for a task."""
         return self._waiting[task.id][0].cell
 
     def settled(self, outcome: Outcome) -> Iterator[Event]:
-        """Tells all cells that wait for an outcome, which by now is in the store."""
         self._known.add(outcome.task.id)
         for position, opened in enumerate(self._waiting.pop(outcome.task.id)):
             opened.take(outcome)
@@ -246,7 +238,6 @@ class _Agenda:
                 yield from self._advanced(opened)
 
     def _advanced(self, opened: "_OpenCell") -> Iterator[Event]:
-        """Takes step after step until one has tasks that are still to be done."""
         while (step := opened.next_step()) is not None:
             if step.choice is not None:
                 self._store.choose(step.choice)
@@ -284,7 +275,6 @@ class _OpenCell:
         self._outcomes[outcome.task.id] = outcome
 
     def next_step(self) -> Step | None:
-        """What the plan makes of the outcomes of its last step; None at its end."""
         try:
             if self._step is None:
                 self._step = next(self._plan)

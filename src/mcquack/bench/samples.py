@@ -85,16 +85,13 @@ def describe(name: str) -> Description:
 
 @dataclass(frozen=True, kw_only=True)
 class Samples:
-    """What a model is trained on, what may stop its training, and what it is scored on.
-
-    ``dataset`` is the one they are from, without its test part; ``fingerprint`` is of all that the task may see.
-    """
+    """What a model is trained on, what may stop its training, and what it is scored on."""
 
     train: Part
     stopping: Part | None
     scored: Mapping[PartName, Part]
-    dataset: Dataset
-    fingerprint: str
+    dataset: Dataset  # the one they are from, without its test part
+    fingerprint: str  # of all that the task may see
 
 
 def samples(task: Task, *, data_dir: str | None = None) -> Samples:
@@ -130,7 +127,6 @@ def _development(name: str, seed: int, table: TableSource | None, data_dir: str 
 
 @lru_cache(maxsize=_KEPT_DATASETS)
 def _test(name: str, seed: int, table: TableSource | None, data_dir: str | None) -> tuple[Part, str]:
-    """The test part, with the fingerprint of the whole dataset."""
     dataset = _loaded(name, seed, table, data_dir)
     if dataset.test is None:
         raise InvalidInputError(f"{name} has no test part to be judged on; give it one, as test = 0.2 for a table.")
@@ -160,7 +156,6 @@ def _fold(dataset: Dataset, split: Split, *, seed: int) -> tuple[Part, Part]:
 
 
 def _cut(rows: NDArray[np.intp], size: int | None, draws: np.random.Generator) -> NDArray[np.intp]:
-    """At most so many of the rows, drawn by chance, in their order."""
     if size is None or size >= len(rows):
         return rows
     return np.sort(draws.choice(rows, size=size, replace=False))

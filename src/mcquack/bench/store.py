@@ -56,17 +56,14 @@ _SELECTED = {
 
 @dataclass(frozen=True, kw_only=True)
 class RunRecord:
-    """One call of a runner: what was asked for, with what, and how it ended.
+    """One call of a runner: what was asked for, with what, and how it ended."""
 
-    ``number`` is given by the store. ``ended`` and ``how`` are None while it runs, and stay so if it is killed.
-    """
-
-    number: int = 0
+    number: int = 0  # given by the store
     command: str
     suite: Mapping[str, Any]
     environment: Environment = field(default_factory=current_environment)
     started: str = field(default_factory=now)
-    ended: str | None = None
+    ended: str | None = None  # as ``how`` None while it runs, and still so if it was killed
     how: HowEnded | None = None
 
 
@@ -84,8 +81,6 @@ class Tally(NamedTuple):
 class Store(Database):
     """Outcomes by the ids of their tasks, what was chosen, and which runs all came from; safe as any ``Database``.
 
-    Examples
-    --------
     >>> from tempfile import TemporaryDirectory
     >>> from mcquack.bench import Environment, Outcome, Store, Task
     >>> given = Outcome(task=Task(dataset="iris3", model="svc"), environment=Environment({}))
@@ -100,7 +95,6 @@ class Store(Database):
 
     @cached_property
     def _environments(self) -> dict[str, Environment]:
-        """Those that were read, by id."""
         return {}
 
     @classmethod
@@ -198,7 +192,6 @@ class Store(Database):
             _insert(connection, "choices", columns, verb="REPLACE")
 
     def choices(self) -> dict[tuple[str, str], Choice]:
-        """The current one for each dataset and model, in their order."""
         found: dict[tuple[str, str], Choice] = {}
         for row in self._rows("SELECT content FROM choices ORDER BY dataset, model"):
             with self._readable_content():
@@ -224,7 +217,6 @@ class Store(Database):
             return int(_insert(connection, "runs", columns).lastrowid or 0)
 
     def end_run(self, number: int, how: HowEnded) -> None:
-        """Adds to the record of a run that it ended now."""
         query = "UPDATE runs SET ended = ?, how = ? WHERE number = ?"
         with self._transaction() as connection:
             n_changed = connection.execute(query, [now(), how, number]).rowcount
@@ -246,7 +238,6 @@ class Store(Database):
         self.end_run(number, "done")
 
     def runs(self) -> tuple[RunRecord, ...]:
-        """All, from the first to the last."""
         found = self._rows("SELECT * FROM runs ORDER BY number")
         with self._readable_content():
             return tuple(
@@ -258,7 +249,6 @@ class Store(Database):
         return {row["id"] for row in self._rows("SELECT id FROM outcomes WHERE failed = ?", [failed])}
 
     def _superseded_ids(self) -> set[str]:
-        """The ids of rows whose task has another row of a newer numerics version."""
         versions = sorted(self.numerics())
         if len(versions) < 2:
             return set()
@@ -272,7 +262,6 @@ class Store(Database):
         return found
 
     def _outcome_of(self, row: sqlite3.Row) -> Outcome:
-        """The outcome of a row; without details where they were not read."""
         with self._readable_content():
             return Outcome(
                 task=Task.from_json(json.loads(row["task"])),
@@ -287,7 +276,6 @@ class Store(Database):
             )
 
     def _environment(self, row: Mapping[str, Any] | sqlite3.Row) -> Environment:
-        """The environment of a row; one object for all that share it."""
         key = row["environment"]
         if key not in self._environments:
             (found,) = self._rows("SELECT facts FROM environments WHERE id = ?", [key])
@@ -321,7 +309,6 @@ def _json(value: Any, *, of: str) -> str:
 
 
 def _compressed(details: Mapping[str, Any]) -> bytes | None:
-    """What only a look at a single task needs; None if there is nothing."""
     text = _json(_without_infinities(details), of="details")
     return zlib.compress(text.encode(), _LEVEL) if details else None
 

@@ -42,26 +42,19 @@ class Suite:
 
     Parameters
     ----------
-    name, title
-        What programs and people call it.
-    datasets
-        Names, "suite/*" or other patterns, "module:name" for what a module of the user's registers, or keys of
+    name, title : what programs and people call it.
+    datasets : names, "suite/*" or other patterns, "module:name" for what a module of the user's registers, or keys of
         ``tables``.
-    models
-        Names of the catalogue, or "module:Class" of any classifier.
-    search, search_on, n_folds, choose_by
-        How settings are found, as "grid" or "random:30", on which splits, and by which metric. "validation" takes
-        folds for datasets that have no validation part of their own.
-    seeds, data_seed
-        How often the best settings are scored, and which samples are drawn where a dataset is a draw.
-    spaces, spaces_like, settings
-        A model's search space is that in ``spaces``, else the catalogue's for the suite ``spaces_like``, else one it
-        has for another suite, else its defaults alone. ``settings`` hold for every search of a model.
-    cut
-        By family of datasets, to how many samples each side of a fold is cut ("n_train" and "n_validation"), to make a
-        search on a large dataset affordable.
-    tables
-        Tables of the user's by name.
+    models : names of the catalogue, or "module:Class" of any classifier.
+    search, search_on, n_folds, choose_by : how settings are found, as "grid" or "random:30", on which splits, and by
+        which metric. "validation" takes folds for datasets that have no validation part of their own.
+    seeds, data_seed : how often the best settings are scored, and which samples are drawn where a dataset is a draw.
+    spaces, spaces_like, settings : a model's search space is that in ``spaces``, else the catalogue's for the suite
+        ``spaces_like``, else one it has for another suite, else its defaults alone. ``settings`` hold for every search
+        of a model.
+    cut : by family of datasets, to how many samples each side of a fold is cut ("n_train" and "n_validation"), to make
+        a search on a large dataset affordable.
+    tables : tables of the user's by name.
 
     Examples
     --------
@@ -135,7 +128,6 @@ class Suite:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """All that it says, as plain values, in the form that a TOML file has."""
         nested = {name: getattr(self, name) for name in ("cut", "spaces", "settings")}
         tables = {
             name: {**{key: getattr(table, key) for key in _TABLE_TYPES}, "path": str(table.path)}
@@ -209,8 +201,7 @@ def read_suite(name_or_path: str | Path) -> Suite:
 
     Parameters
     ----------
-    name_or_path
-        One of ``BUILT_IN``, or the path of a file that ends in .toml.
+    name_or_path : one of ``BUILT_IN``, or the path of a file that ends in .toml.
 
     Returns
     -------
@@ -372,7 +363,6 @@ class _Reader:
 
     @contextmanager
     def _placed(self, key: Key) -> Iterator[None]:
-        """Adds the line of the key to whatever is refused meanwhile."""
         try:
             yield
         except InvalidInputError as error:

@@ -22,14 +22,11 @@ class Split:
 
     Parameters
     ----------
-    kind
-        "test" trains on the training part and scores on the test part, "validation" scores on the validation part
-        instead, and "fold" trains on all folds of the training part but one, on which it scores. Only "test" ever
-        loads the test part.
-    fold, n_folds
-        Which fold is scored, counted from 0, and how many there are; for "fold" alone.
-    n_train, n_validation
-        To how many samples either side of a fold is cut, None to keep all.
+    kind : "test" trains on the training part and scores on the test part, "validation" scores on the validation part
+        instead, and "fold" trains on all folds of the training part but one, on which it scores. Only "test" ever loads
+        the test part.
+    fold, n_folds : which fold is scored, counted from 0, and how many there are; for "fold" alone.
+    n_train, n_validation : to how many samples either side of a fold is cut, None to keep all.
 
     Examples
     --------
@@ -89,7 +86,6 @@ class TableSource:
 
     @classmethod
     def of(cls, path: Path, *, target: str, validation: float = 0.0, test: float = 0.2) -> Self:
-        """The table at ``path``, which is read once for its digest."""
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         return cls(path=path, digest=digest, target=target, validation=validation, test=test)
@@ -101,21 +97,15 @@ class Task:
 
     Parameters
     ----------
-    dataset, data_seed
-        A name of the registry, "module:name" or the name of ``table``, and which of its samples are drawn.
-    table
-        The table of the user's that the dataset is, if it is one.
-    model
-        A name of the catalogue, or "module:Class" of any scikit-learn classifier.
-    settings
-        Names and values for the model, in any order; those that are not named have their defaults.
-    split
-        What the model is trained and scored on.
-    seed
-        The model's random_state.
-    numerics
-        The version of mcquack's arithmetic that makes the result, by default the present one. It is None for models
-        whose arithmetic is another library's.
+    dataset, data_seed : a name of the registry, "module:name" or the name of ``table``, and which of its samples are
+        drawn.
+    table : the table of the user's that the dataset is, if it is one.
+    model : a name of the catalogue, or "module:Class" of any scikit-learn classifier.
+    settings : names and values for the model, in any order; those that are not named have their defaults.
+    split : what the model is trained and scored on.
+    seed : the model's random_state.
+    numerics : the version of mcquack's arithmetic that makes the result, by default the present one. It is None for
+        models whose arithmetic is another library's.
 
     Examples
     --------
@@ -144,7 +134,6 @@ class Task:
 
     @classmethod
     def of(cls, dataset: str, model: str, settings: Mapping[str, Any], **fields: Any) -> Self:
-        """The task with settings given as a mapping, as searches have them."""
         return cls(dataset=dataset, model=model, settings=tuple(settings.items()), **fields)
 
     @property

@@ -18,16 +18,12 @@ class Estimate:
 
     Parameters
     ----------
-    n_circuits, executions, n_jobs
-        What is to be run: circuits, circuits times shots, and the jobs that hold them.
-    by_repetition
-        IBM's rule.
-    by_clops
-        The speed of IBM's benchmark, whose layers are dense, for one CNOT each; None if the device does not tell it.
-    by_paper
-        The pace of the paper's experiment.
-    basis
-        In words, what each of the numbers rests on.
+    n_circuits, executions, n_jobs : what is to be run: circuits, circuits times shots, and the jobs that hold them.
+    by_repetition : IBM's rule.
+    by_clops : the speed of IBM's benchmark, whose layers are dense, for one CNOT each; None if the device does not tell
+        it.
+    by_paper : the pace of the paper's experiment.
+    basis : in words, what each of the numbers rests on.
     """
 
     n_circuits: int
@@ -40,7 +36,6 @@ class Estimate:
 
     @property
     def low(self) -> float:
-        """The least of the three."""
         return min(seconds for seconds in (self.by_repetition, self.by_clops, self.by_paper) if seconds is not None)
 
     @property
@@ -62,12 +57,10 @@ def estimate(
 
     Parameters
     ----------
-    n_circuits, shots, n_jobs
-        How many circuits there are, how often each is run, and how many jobs hold them; no circuits take no time.
-    n_qubits, n_layers
-        The size of the circuits.
-    speed
-        That of the device; None for that of the paper's.
+    n_circuits, shots, n_jobs : how many circuits there are, how often each is run, and how many jobs hold them; no
+        circuits take no time.
+    n_qubits, n_layers : the size of the circuits.
+    speed : that of the device; None for that of the paper's.
 
     Examples
     --------

@@ -122,7 +122,6 @@ def _dressed(angles: NDArray[np.floating]) -> ComplexArray:
 
 
 def _product(second: ComplexArray, first: ComplexArray) -> ComplexArray:
-    """The matrices second · first."""
     (a, b), (c, d) = np.moveaxis(second, -1, 0), np.moveaxis(first, -1, 0)
     return np.stack([a * c - b.conj() * d, b * c + a.conj() * d], axis=-1)
 

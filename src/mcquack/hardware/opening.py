@@ -39,15 +39,11 @@ def device_sampler(
 
     Parameters
     ----------
-    name
-        "aer" is a simulator without errors, "fake_pittsburgh" a snapshot of a device with its errors, "ibm_…" a device,
-        and "least_busy" the one of them that is large enough and has the shortest queue.
-    n_qubits, n_layers, options
-        The size of the circuits, and how they are run.
-    ring, seed
-        The device's qubits in the order of the circuit's, None for the best; and the seed of simulations.
-    ledger, run, on_event
-        See ``DeviceSampler``.
+    name : "aer" is a simulator without errors, "fake_pittsburgh" a snapshot of a device with its errors, "ibm_…" a
+        device, and "least_busy" the one of them that is large enough and has the shortest queue.
+    n_qubits, n_layers, options : the size of the circuits, and how they are run.
+    ring, seed : the device's qubits in the order of the circuit's, None for the best; and the seed of simulations.
+    ledger, run, on_event : see ``DeviceSampler``.
 
     Examples
     --------
@@ -78,8 +74,6 @@ def snapshot_properties(
 def device_coupling(name: str) -> Coupling:
     """The couplers of a device with its last calibration.
 
-    Examples
-    --------
     >>> device_coupling("fake_rome").edges
     ((0, 1), (1, 2), (2, 3), (3, 4))
     """
@@ -95,10 +89,8 @@ class StoredJobs:
 
     Parameters
     ----------
-    ledger
-        The file that a sampler has written.
-    only
-        The start of the id of one measurement; None for all.
+    ledger : the file that a sampler has written.
+    only : the start of the id of one measurement; None for all.
 
     Examples
     --------
@@ -148,11 +140,9 @@ class StoredJobs:
         return self._each(follow, lambda each: not each.is_complete)
 
     def refresh(self) -> Iterator[JobEvent]:
-        """Asks once how far the jobs are, and keeps what is done."""
         return self._each(refresh, _is_on_its_way)
 
     def cancel(self) -> Iterator[JobEvent]:
-        """Ends the jobs that are on their way; what is done by then is kept."""
         return self._each(cancel, _is_on_its_way)
 
     def _each(

@@ -32,15 +32,11 @@ def to_qasm3(
 
     Parameters
     ----------
-    circuits
-        The circuits that it is one of.
-    sample, centroid
-        Which one, counted from 0.
-    form
-        "native" in RZ, SX and CZ with merged rotations as it is sent to IBM devices, "textbook" in RZ, RY and CNOT as
-        the paper draws it.
-    dialect
-        "braket" without an include and with the names that gates have on Amazon Braket.
+    circuits : the circuits that it is one of.
+    sample, centroid : which one, counted from 0.
+    form : "native" in RZ, SX and CZ with merged rotations as it is sent to IBM devices, "textbook" in RZ, RY and CNOT
+        as the paper draws it.
+    dialect : "braket" without an include and with the names that gates have on Amazon Braket.
 
     Examples
     --------
@@ -65,8 +61,6 @@ def to_qasm2(circuits: OverlapCircuits, *, sample: int = 0, centroid: int = 0, f
 def template_qasm3(n_qubits: int, n_layers: int, *, dialect: Dialect = "standard") -> str:
     """The measured circuit for all pairs in OpenQASM 3; its inputs are the angles in the order of ``angle_sets``.
 
-    Examples
-    --------
     >>> template_qasm3(124, 2).count("input float")
     1116
     """
@@ -84,7 +78,6 @@ def angle_names(n_qubits: int, n_layers: int) -> list[str]:
 
 
 def _pair(circuits: OverlapCircuits, *, sample: int, centroid: int, form: Form) -> tuple[str, Iterable[Gate[float]]]:
-    """What the circuit is of, and its gates."""
     require(form in get_args(Form), "form", '"native" or "textbook"', form)
     for name, number, count in zip(("sample", "centroid"), (sample, centroid), circuits.shape, strict=True):
         is_there = is_whole_number(number) and 0 <= number < count
@@ -118,7 +111,6 @@ def _text(head: list[str], what: str, *body: Iterable[str]) -> str:
 
 
 def _written(gates: Iterable[AnyGate], names: dict[str, str]) -> Iterator[str]:
-    """One line for each gate, some of them by another name."""
     for gate in gates:
         angle = "" if gate.angle is None else f"({_number(gate.angle)})"
         operands = ", ".join(f"q[{qubit}]" for qubit in gate.qubits)

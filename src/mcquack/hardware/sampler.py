@@ -27,13 +27,11 @@ class DeviceSampler:
 
     Parameters
     ----------
-    service
-        What runs the circuits; ``device_sampler`` opens one by name.
-    ledger, run
-        The file that keeps circuits, jobs and bits, made if there is none, or None for memory; and a name of the run:
-        another one measures anew what the ledger has already.
-    on_event, waiting
-        What is told whatever happens to a job, and how long the device is waited for and how often it is asked.
+    service : what runs the circuits; ``device_sampler`` opens one by name.
+    ledger, run : the file that keeps circuits, jobs and bits, made if there is none, or None for memory; and a name of
+        the run: another one measures anew what the ledger has already.
+    on_event, waiting : what is told whatever happens to a job, and how long the device is waited for and how often it
+        is asked.
 
     Examples
     --------
@@ -82,7 +80,6 @@ class DeviceSampler:
                 return stored_counts(ledger, measurement.id)
 
     def measurement(self, circuits: OverlapCircuits, *, shots: int) -> Measurement:
-        """What the ledger calls these circuits, measured or not."""
         return Measurement(circuits=circuits, shots=shots, service=self.service.description, label=self.run)
 
     def submit(self, asked: Sequence[OverlapCircuits], *, shots: int) -> tuple[Measurement, ...]:
@@ -122,7 +119,6 @@ class DeviceSampler:
                 self.on_event(event)
 
     def _readable(self) -> AbstractContextManager[Ledger | None]:
-        """The ledger to read; None if there is none yet."""
         if self.ledger is None or not self.ledger.is_file():
             return nullcontext(self._memory)
         return Ledger.open(self.ledger)

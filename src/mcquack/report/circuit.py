@@ -35,10 +35,6 @@ def plot_circuit(feature_map: FeatureMap, *, max_layers: int = 3, ax: Axes | Non
     max_layers : the most layers that are drawn.
     ax : axes to draw into, instead of a new figure.
 
-    Returns
-    -------
-    The figure of the axes.
-
     Examples
     --------
     >>> from mcquack.circuits.feature_map import FeatureMap

@@ -13,19 +13,8 @@ from sklearn.utils import resample
 
 from mcquack.datasets import Dataset, Part
 from mcquack.errors import InvalidInputError
-from mcquack.report.style import (
-    FONT_SIZE,
-    INK,
-    MOST_SAMPLES,
-    MUTED,
-    SMALL,
-    class_colour,
-    draw_class_legend,
-    draw_samples,
-    new_figure,
-    quiet,
-    write_title,
-)
+from mcquack.report import style
+from mcquack.report.style import FONT_SIZE, INK, MOST_SAMPLES, MUTED, SMALL
 
 HEIGHT = 4.0  # inches of a panel, unless many classes need more
 CLASS_HEIGHT = 0.26  # inches for the name of a class
@@ -63,7 +52,7 @@ def plot_dataset(dataset: Dataset) -> Figure:
     dataset = _tamed(dataset)
     balances = _balances(dataset)
     widths = [1.4 + 0.8 * len(balances) if _is_wide(balances) else 2.8, 5.2, *([3.6] if dataset.image_shape else [])]
-    figure = new_figure(sum(widths), 0.5 + max(HEIGHT, 0.9 + CLASS_HEIGHT * dataset.n_classes))
+    figure = style.new_figure(sum(widths), 0.5 + max(HEIGHT, 0.9 + CLASS_HEIGHT * dataset.n_classes))
     figure.suptitle(str(dataset), x=0.01, ha="left", size=FONT_SIZE + 2, color=INK)
     left, middle, *right = figure.subfigures(1, len(widths), squeeze=False, width_ratios=widths)[0]
     names = [name.replace("$", r"\$") for name in dataset.class_names]  # a price is no formula
@@ -92,7 +81,7 @@ def _balances(dataset: Dataset) -> dict[str, tuple[int, ...]]:
 
 def _draw_balances(panel: SubFigure, balances: Mapping[str, Sequence[int]], names: Sequence[str]) -> None:
     shape = (1, len(balances)) if _is_wide(balances) else (len(balances), 1)
-    colours = [class_colour(index) for index in range(len(names))]
+    colours = [style.class_colour(index) for index in range(len(names))]
     for ax, (title, counts) in zip(panel.subplots(*shape, squeeze=False).flat, balances.items(), strict=True):
         bars = ax.barh(range(len(names)), counts, height=0.7, color=colours)
         ax.bar_label(bars, [f"{count:,}" for count in counts], padding=3, size=SMALL, color=MUTED)
@@ -104,7 +93,7 @@ def _draw_balances(panel: SubFigure, balances: Mapping[str, Sequence[int]], name
         ax.tick_params(length=0, labelsize=SMALL, labelcolor=INK)
         if _is_wide(balances):
             ax.label_outer()
-        write_title(ax, title)
+        style.write_title(ax, title)
 
 
 def _is_wide(balances: Mapping[str, Sequence[int]]) -> bool:
@@ -112,10 +101,7 @@ def _is_wide(balances: Mapping[str, Sequence[int]]) -> bool:
 
 
 def principal_plane(X: NDArray[np.floating]) -> tuple[NDArray[np.floating], tuple[float, float]]:
-    """Samples (N, 2) on the two axes along which they differ most, and the share of their variance on each.
-
-    Of a single feature the second is 0.
-    """
+    """Samples (N, 2) on the two axes along which they differ most, and each share of variance; 0 without a second."""
     centred = X - X.mean(axis=0)
     _, spread, axes = np.linalg.svd(centred, full_matrices=False)
     # A direction's sign is arbitrary: its largest entry is made positive, for the same picture on every machine.
@@ -132,13 +118,13 @@ def _draw_plane(ax: Axes, dataset: Dataset, names: Sequence[str]) -> None:
     )
     # Small classes last, so that no large one hides them.
     for index in np.argsort(np.negative(dataset.class_counts("train")), kind="stable").tolist():
-        draw_samples(ax, points[y == dataset.labels[index]], index)
-    quiet(ax)
+        style.draw_samples(ax, points[y == dataset.labels[index]], index)
+    style.quiet(ax)
     ax.set_xlabel(f"principal component 1 ({first:.0%} of the variance)")
     ax.set_ylabel(f"principal component 2 ({second:.0%})")
     ax.set_aspect("equal", adjustable="datalim")  # so that distances compare in all directions
-    draw_class_legend(ax, names)
-    write_title(ax, _plane_title(dataset, X))
+    style.draw_class_legend(ax, names)
+    style.write_title(ax, _plane_title(dataset, X))
 
 
 def _plane_title(dataset: Dataset, X: NDArray[np.floating]) -> str:
@@ -151,7 +137,6 @@ def _plane_title(dataset: Dataset, X: NDArray[np.floating]) -> str:
 
 
 def _drawn_samples(dataset: Dataset) -> tuple[NDArray[np.float64], NDArray[Any]]:
-    """Training samples and labels; tables are in standard deviations from the mean, pictures as they are."""
     X, y = dataset.train
     if len(y) > MOST_SAMPLES:
         X, y = resample(X, y, replace=False, n_samples=MOST_SAMPLES, stratify=y, random_state=0)
@@ -170,11 +155,10 @@ def _draw_pictures(ax: Axes, dataset: Dataset, names: Sequence[str]) -> None:
     ax.set_xticks([])
     ax.tick_params(length=0, labelsize=SMALL, labelcolor=INK)
     ax.spines[:].set_visible(False)
-    write_title(ax, "Pictures")
+    style.write_title(ax, "Pictures")
 
 
 def _block(dataset: Dataset, label: Any, *, n_rows: int) -> NDArray[np.float64]:
-    """The first pictures of a class side by side, with gaps; what there is no picture for stays empty."""
     height, width = dataset.image_shape or (1, 1)
     pictures = dataset.train.X[dataset.train.y == label][: n_rows * PICTURE_COLUMNS].reshape(-1, height, width)
     block = np.full((n_rows, PICTURE_COLUMNS, height + 2, width + 2), np.nan)

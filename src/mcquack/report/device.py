@@ -19,22 +19,8 @@ from mcquack.hardware.layout import FAULTY, Coupling, Ring
 from mcquack.hardware.layout.coordinates import qubit_positions
 from mcquack.hardware.layout.coupling import Known
 from mcquack.kernels.bitflip import Calibration
-from mcquack.report.style import (
-    CLASS_COLOURS,
-    FAINT,
-    FIDELITIES,
-    INK,
-    MUTED,
-    PAPER,
-    colour_bar,
-    figure_of,
-    grid_lines,
-    legend_of,
-    new_axes,
-    quiet,
-    text_colour,
-    write_title,
-)
+from mcquack.report import style
+from mcquack.report.style import CLASS_COLOURS, FAINT, FIDELITIES, INK, MUTED, PAPER
 
 BLUE, GREEN, RED = CLASS_COLOURS[0], CLASS_COLOURS[2], CLASS_COLOURS[5]
 ERRORS = LinearSegmentedColormap.from_list("errors", FIDELITIES(np.linspace(0.12, 1, 64)))
@@ -66,10 +52,6 @@ def plot_device_ring(
     max_error : qubits and couplers with at least this error are crossed out.
     ax : axes to draw into, instead of a new figure.
 
-    Returns
-    -------
-    The figure of the axes.
-
     Examples
     --------
     >>> from mcquack.hardware.layout import Coupling
@@ -86,7 +68,7 @@ def plot_device_ring(
     if ax is None:
         width, height = INCHES * (np.ptp(positions, axis=0) + 2 * MARGIN)
         n_scales = sum(scale is not None for scale in scales.values())
-        ax = new_axes(max(LEAST_WIDTH, width) + SCALE_WIDTH * n_scales, height + 0.75)
+        ax = style.new_axes(max(LEAST_WIDTH, width) + SCALE_WIDTH * n_scales, height + 0.75)
     left, top = positions.min(axis=0) - MARGIN
     right, bottom = positions.max(axis=0) + MARGIN
     ax.set_xlim(left, right)
@@ -102,12 +84,11 @@ def plot_device_ring(
         if colours is not None:
             _draw_scale(ax, label, colours)
     part = f"{len(qubits)} of " if qubits else ""
-    write_title(ax, f"{coupling.name}, {part}{coupling.n_qubits} qubits")
-    return figure_of(ax)
+    style.write_title(ax, f"{coupling.name}, {part}{coupling.n_qubits} qubits")
+    return style.figure_of(ax)
 
 
 def _colours(errors: Known, max_error: float) -> ScalarMappable | None:
-    """A scale over the errors that are no faults; None if none is known."""
     known = [error for error in errors if error is not None and 0 < error < max_error]
     if not known:
         return None
@@ -150,7 +131,7 @@ def _draw_qubits(
         face = _colour(coupling.readout_error[qubit], colours, INK if in_ring and colours is None else PAPER)
         edge, width = (INK, 1.8) if in_ring else (FAINT, 1.0)
         ax.add_patch(Circle(place, RADIUS, facecolor=face, edgecolor=edge, linewidth=width, zorder=4))
-        ink = PAPER if text_colour(face) == PAPER else (INK if in_ring or colours else MUTED)
+        ink = PAPER if style.text_colour(face) == PAPER else (INK if in_ring or colours else MUTED)
         ax.text(place[0], place[1], str(qubit), ha="center", va="center_baseline", color=ink, size=size, zorder=5)
 
 
@@ -164,7 +145,6 @@ def _cross_out(ax: Axes, positions: FloatArray, coupling: Coupling, max_error: f
 
 
 def _draw_start(ax: Axes, positions: FloatArray, qubits: Sequence[int]) -> None:
-    """A border around the first qubit of the ring, and an arrow to the second."""
     if not qubits:
         return
     first = positions[qubits[0]]
@@ -188,7 +168,7 @@ def _draw_legend(ax: Axes, coupling: Coupling, qubits: Sequence[int], max_error:
         handles.append(_ringed(RED, "faulty qubit"))
     if handles:
         place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0, 0), "ncols": len(handles)}
-        legend_of(ax, handles=handles, borderaxespad=0, columnspacing=1.4, handletextpad=0.5, **place)
+        style.legend_of(ax, handles=handles, borderaxespad=0, columnspacing=1.4, handletextpad=0.5, **place)
 
 
 def _ringed(colour: str, label: str) -> Line2D:
@@ -196,7 +176,7 @@ def _ringed(colour: str, label: str) -> Line2D:
 
 
 def _draw_scale(ax: Axes, label: str, colours: ScalarMappable) -> None:
-    scale = colour_bar(ax, colours, shrink=0.6, aspect=22, pad=0.02, label=label).yaxis
+    scale = style.colour_bar(ax, colours, shrink=0.6, aspect=22, pad=0.02, label=label).yaxis
     scale.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     scale.set_minor_locator(NullLocator())
     scale.set_major_formatter(lambda value, _: f"{100 * value:.2g}%")
@@ -211,10 +191,6 @@ def plot_bitflip_calibration(calibration: Calibration, *, ax: Axes | None = None
         difference and a span of b*, both as wide as the shots leave open.
     ax : axes to draw into, instead of a new figure.
 
-    Returns
-    -------
-    The figure of the axes.
-
     Examples
     --------
     >>> from mcquack.kernels.bitflip import calibrate
@@ -222,7 +198,7 @@ def plot_bitflip_calibration(calibration: Calibration, *, ax: Axes | None = None
     >>> [line.get_label() for line in plot_bitflip_calibration(calibration).axes[0].lines]
     ['diagonal', 'off-diagonal', 'difference', 'b* = 0']
     """
-    ax = ax or new_axes(4.8, 3.2)
+    ax = ax or style.new_axes(4.8, 3.2)
     tolerances = np.arange(len(calibration.diagonal))
     best = f"b* = {calibration.tolerance}"
     if calibration.band is not None:
@@ -239,9 +215,9 @@ def plot_bitflip_calibration(calibration: Calibration, *, ax: Axes | None = None
     ):
         ax.plot(tolerances, values, color=colour, linestyle=dashes, linewidth=1.6, label=label)
     ax.axvline(calibration.tolerance, color=INK, linewidth=0.9, linestyle=":", label=best)
-    quiet(ax)
+    style.quiet(ax)
     ax.set(xlabel="tolerance b", ylabel="mean kernel", xlim=(0, tolerances[-1]), ylim=(min(0, *ax.get_ylim()), 1.02))
-    grid_lines(ax)
-    write_title(ax, "Bit-flip tolerance")
-    legend_of(ax, handlelength=2.2)
-    return figure_of(ax)
+    style.grid_lines(ax)
+    style.write_title(ax, "Bit-flip tolerance")
+    style.legend_of(ax, handlelength=2.2)
+    return style.figure_of(ax)

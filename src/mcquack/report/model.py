@@ -17,28 +17,8 @@ from sklearn.utils import resample
 
 from mcquack.arrays import FloatArray
 from mcquack.errors import InvalidInputError
-from mcquack.report.style import (
-    CLASS_COLOURS,
-    FAINT,
-    FIDELITIES,
-    FONT_SIZE,
-    INK,
-    MOST_SAMPLES,
-    MUTED,
-    PAPER,
-    SMALL,
-    class_colour,
-    colour_bar,
-    draw_class_legend,
-    draw_samples,
-    figure_of,
-    grid_lines,
-    legend_of,
-    new_axes,
-    new_figure,
-    quiet,
-    write_title,
-)
+from mcquack.report import style
+from mcquack.report.style import CLASS_COLOURS, FAINT, FIDELITIES, FONT_SIZE, INK, MOST_SAMPLES, MUTED, PAPER, SMALL
 
 _BLUE, _ORANGE = CLASS_COLOURS[:2]
 
@@ -60,7 +40,7 @@ def plot_history(model: Any) -> Figure:
 
     Parameters
     ----------
-    model : A fitted model with ``classes_`` and ``history_``. If it also has ``best_epoch_``, the epoch whose
+    model : a fitted model with ``classes_`` and ``history_``. If it also has ``best_epoch_``, the epoch whose
         parameters it has kept is marked.
 
     Returns
@@ -78,7 +58,7 @@ def plot_history(model: Any) -> Figure:
     history = [{**row, "validation_loss": _loss(row.get("validation_alignment"))} for row in model.history_]
     if not history:
         raise InvalidInputError("the model has no training history; plot it after fit.")
-    figure = new_figure(9.6, 2.9)
+    figure = style.new_figure(9.6, 2.9)
     for ax, (title, curves) in zip(figure.subplots(1, len(_PANELS)), _PANELS.items(), strict=True):
         _draw_curves(ax, history, curves)
         if title == "Alignment":
@@ -88,8 +68,8 @@ def plot_history(model: Any) -> Figure:
             ax.axhline(ceiling, color=MUTED, linewidth=0.9, linestyle=":", label=label)
         if (epoch := getattr(model, "best_epoch_", None)) is not None:
             ax.axvline(epoch, color=FAINT, linewidth=1.4, zorder=0, label=f"kept: epoch {epoch}")
-        write_title(ax, title)
-        legend_of(ax, handlelength=2.2)
+        style.write_title(ax, title)
+        style.legend_of(ax, handlelength=2.2)
     return figure
 
 
@@ -104,8 +84,8 @@ def _draw_curves(ax: Axes, history: Sequence[Mapping[str, Any]], curves: Sequenc
         values = np.array([row.get(column) for row in history], dtype=float)
         if not np.isnan(values).all():
             ax.plot(epochs, values, color=colour, linestyle=dashes, linewidth=1.6, marker=marker, label=label)
-    quiet(ax)
-    grid_lines(ax)
+    style.quiet(ax)
+    style.grid_lines(ax)
     ax.set_xlabel("epoch")
     ax.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=6, min_n_ticks=1))
 
@@ -122,13 +102,9 @@ def plot_kernel(model: Any, X: Any, y: ArrayLike, *, ax: Axes | None = None) -> 
 
     Parameters
     ----------
-    model : A fitted model with ``classes_`` and ``transform``, which gives the kernel (N, M·k).
+    model : a fitted model with ``classes_`` and ``transform``, which gives the kernel (N, M·k).
     X, y : samples and their labels.
     ax : axes to draw into, instead of a new figure.
-
-    Returns
-    -------
-    The figure of the axes.
 
     Examples
     --------
@@ -141,7 +117,7 @@ def plot_kernel(model: Any, X: Any, y: ArrayLike, *, ax: Axes | None = None) -> 
     labels = _class_indices(y, model.classes_)
     kernel = np.asarray(model.transform(X))
     _check_rows(len(kernel), len(labels))
-    ax = ax or new_axes(max(3.6, 2.4 + 0.32 * kernel.shape[1]), 4.6)
+    ax = ax or style.new_axes(max(3.6, 2.4 + 0.32 * kernel.shape[1]), 4.6)
     image = ax.imshow(
         kernel[np.argsort(labels, kind="stable")],
         aspect="auto",
@@ -155,13 +131,12 @@ def plot_kernel(model: Any, X: Any, y: ArrayLike, *, ax: Axes | None = None) -> 
     _mark_classes(ax, np.bincount(labels, minlength=len(names)), names, n_columns=per_class)
     ax.set_xlabel("centroid of class" if per_class == 1 else "centroids of class", color=MUTED, size=FONT_SIZE)
     ax.set_ylabel(f"{len(labels):,} samples by class", color=MUTED, size=FONT_SIZE)
-    write_title(ax, "Kernel")
-    colour_bar(ax, image, shrink=0.5, aspect=18, anchor=(0, 1), label="fidelity")
-    return figure_of(ax)
+    style.write_title(ax, "Kernel")
+    style.colour_bar(ax, image, shrink=0.5, aspect=18, anchor=(0, 1), label="fidelity")
+    return style.figure_of(ax)
 
 
 def _mark_classes(ax: Axes, counts: NDArray[np.intp], names: Sequence[str], *, n_columns: int) -> None:
-    """Draws lines between the classes, and writes their names beside their rows and below their columns."""
     ends = np.cumsum(counts)
     right = n_columns * np.arange(1, len(names) + 1) - 0.5  # edge of each class's columns
     boundaries = np.unique(ends[(ends > 0) & (ends < ends[-1])])
@@ -184,13 +159,9 @@ def plot_embedding(model: Any, X: Any, y: ArrayLike, *, ax: Axes | None = None) 
 
     Parameters
     ----------
-    model : A fitted model with ``classes_``, ``transform`` and ``statevectors``.
+    model : a fitted model with ``classes_``, ``transform`` and ``statevectors``.
     X, y : at least three samples, and their labels.
     ax : axes to draw into, instead of a new figure.
-
-    Returns
-    -------
-    The figure of the axes.
 
     Examples
     --------
@@ -205,19 +176,19 @@ def plot_embedding(model: Any, X: Any, y: ArrayLike, *, ax: Axes | None = None) 
     if len(labels) > MOST_SAMPLES:
         X, labels = resample(X, labels, replace=False, n_samples=MOST_SAMPLES, stratify=labels, random_state=0)
     points, stars, (first, second) = fidelity_plane(np.asarray(model.statevectors(X)), np.asarray(model.transform(X)))
-    ax = ax or new_axes(5.6, 4.4)
+    ax = ax or style.new_axes(5.6, 4.4)
     for index, centroids in enumerate(np.split(stars, len(model.classes_))):
-        draw_samples(ax, points[labels == index], index)
+        style.draw_samples(ax, points[labels == index], index)
         x, y = centroids.T
-        ax.scatter(x, y, s=260, color=class_colour(index), marker="*", edgecolor=INK, linewidth=1.0, zorder=3)
+        ax.scatter(x, y, s=260, color=style.class_colour(index), marker="*", edgecolor=INK, linewidth=1.0, zorder=3)
     star = Line2D([], [], linestyle="", marker="*", color=MUTED, markeredgecolor=INK, markersize=11, label="centroid")
-    draw_class_legend(ax, [str(name) for name in model.classes_], others=[star])
-    quiet(ax)
+    style.draw_class_legend(ax, [str(name) for name in model.classes_], others=[star])
+    style.quiet(ax)
     ax.set_xlabel(f"principal axis 1 ({first:.0%} of the spread)")
     ax.set_ylabel(f"principal axis 2 ({second:.0%})")
     ax.set_aspect("equal", adjustable="datalim")  # so that distances compare in all directions
-    write_title(ax, "Samples and centroids in Hilbert space")
-    return figure_of(ax)
+    style.write_title(ax, "Samples and centroids in Hilbert space")
+    return style.figure_of(ax)
 
 
 def fidelity_plane(
@@ -245,7 +216,6 @@ def fidelity_plane(
 
 
 def _class_indices(y: ArrayLike, classes: NDArray[Any]) -> NDArray[np.intp]:
-    """The position of each label in ``classes``, which are sorted as in scikit-learn."""
     labels = np.asarray(y)
     if labels.ndim != 1:
         raise InvalidInputError(f"y must be one label per sample, got an array of shape {labels.shape}.")

@@ -23,26 +23,8 @@ from numpy.typing import NDArray
 from mcquack.bench.outcome import Metric
 from mcquack.bench.ranking import Comparison, Contender, SizeCurve, Standing, WinMatrix
 from mcquack.errors import InvalidInputError
-from mcquack.report.style import (
-    FONT_SIZE,
-    INK,
-    MUTED,
-    PAPER,
-    SMALL,
-    chance,
-    class_colour,
-    class_marker,
-    figure_of,
-    grid_lines,
-    legend_below,
-    legend_of,
-    new_axes,
-    new_figure,
-    quiet,
-    shade,
-    text_colour,
-    write_title,
-)
+from mcquack.report import style
+from mcquack.report.style import FONT_SIZE, INK, MUTED, PAPER, SMALL
 
 METRIC_TITLES: Mapping[Metric, str] = {
     "auc": "AUC",
@@ -64,7 +46,7 @@ def overall_test(comparison: Comparison) -> str:
     """What the test of all models together says; it is Iman and Davenport's wherever it is told."""
     f_statistic, p_value = comparison.friedman.f_statistic, comparison.friedman.f_p_value
     value = f"{f_statistic:.1f}" if math.isfinite(f_statistic) else "∞"
-    return f"F\u00a0=\u00a0{value}, {chance(p_value)}"
+    return f"F\u00a0=\u00a0{value}, {style.chance(p_value)}"
 
 
 def _plain(text: str) -> str:
@@ -83,7 +65,6 @@ def _points(text: str) -> float:
 
 
 def _note(*lines: str, n_letters: int = 84) -> str:
-    """Small print of the lines that are not empty, long ones broken."""
     # A dagger stays with its name.
     broken = [fill(line.replace(" †", "\u00a0†"), n_letters).replace("\u00a0", " ") for line in lines if line]
     return _plain("\n".join(broken))
@@ -118,10 +99,6 @@ def plot_ranking(
     title : what stands above the figure.
     ax : axes to draw into, instead of a new figure.
 
-    Returns
-    -------
-    The figure of the axes.
-
     Examples
     --------
     >>> from mcquack.bench.ranking import CellScores, score_table, standings
@@ -136,12 +113,12 @@ def plot_ranking(
     if not standings:
         raise InvalidInputError("there is nothing to rank; pass the standings of at least one model.")
     contenders = [line.contender for line in standings]
-    ax = ax or new_axes(6.0 + _width_of(contenders), 1.5 + 0.3 * len(standings))
+    ax = ax or style.new_axes(6.0 + _width_of(contenders), 1.5 + 0.3 * len(standings))
     counts = np.array([line.rank_counts for line in standings])
     _draw_segments(ax, counts)
     _write_averages(ax, standings)
     _draw_rank_legend(ax, counts.shape[1])
-    quiet(ax)
+    style.quiet(ax)
     ax.spines["left"].set_visible(False)
     ax.set_yticks(range(len(standings)), [_plain(contender.label) for contender in contenders])
     ax.tick_params(axis="y", length=0, labelcolor=INK, labelsize=FONT_SIZE)
@@ -149,12 +126,11 @@ def plot_ranking(
     ax.set_xlim(0, counts.sum(axis=1).max())
     ax.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=8, min_n_ticks=1))
     ax.set_xlabel(_note("number of datasets", _sources_note(contenders)))
-    write_title(ax, _plain(title) + "\n")  # a line for the legend
-    return figure_of(ax)
+    style.write_title(ax, _plain(title) + "\n")  # a line for the legend
+    return style.figure_of(ax)
 
 
 def _draw_segments(ax: Axes, counts: NDArray[np.intp]) -> None:
-    """Draws bars with the first ranks at the left; ``counts`` has a model in each row and a rank in each column."""
     models, ranks = np.nonzero(counts)
     shown = counts[models, ranks]
     starts = (np.cumsum(counts, axis=1) - counts)[models, ranks]
@@ -164,15 +140,16 @@ def _draw_segments(ax: Axes, counts: NDArray[np.intp]) -> None:
     for index in np.flatnonzero(roomy).tolist():
         place = starts[index] + shown[index] / 2, models[index]
         number = ax.text(*place, str(shown[index]), ha="center", va="center", size=SMALL - 1)
-        number.set(color=text_colour(colours[index]), in_layout=False)  # within its bar, which spares measuring it
+        number.set(
+            color=style.text_colour(colours[index]), in_layout=False
+        )  # within its bar, which spares measuring it
 
 
 def _rank_colour(rank: int, n_ranks: int) -> str:
-    return shade(rank / max(n_ranks - 1, 1))
+    return style.shade(rank / max(n_ranks - 1, 1))
 
 
 def _write_averages(ax: Axes, standings: Sequence[Standing]) -> None:
-    """Writes two columns right of the bars: the average and, if any is known, its interval."""
     columns = [(46, ["average", *(f"{line.average_rank:.2f}" for line in standings)], INK)]
     intervals = [line.interval for line in standings]
     if known := next(filter(None, intervals), None):
@@ -190,7 +167,7 @@ def _draw_rank_legend(ax: Axes, n_ranks: int) -> None:
     handles[0].set_label("rank 1")
     place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "ncols": len(handles)}
     gaps = {"handlelength": 1.0, "handletextpad": 0.3, "columnspacing": 0.8, "borderpad": 0, "borderaxespad": 0.4}
-    legend_of(ax, handles=handles, labelcolor=MUTED, **place, **gaps)
+    style.legend_of(ax, handles=handles, labelcolor=MUTED, **place, **gaps)
 
 
 # The critical-difference diagram of Demšar (2006)
@@ -211,10 +188,6 @@ def plot_critical_difference(comparison: Comparison, *, title: str = "Average ra
         Davenport's test that all models are alike.
     title : what stands above the figure.
     ax : axes to draw into, instead of a new figure.
-
-    Returns
-    -------
-    The figure of the axes.
 
     Examples
     --------
@@ -237,7 +210,7 @@ def plot_critical_difference(comparison: Comparison, *, title: str = "Average ra
     if ax is None:
         names = _width_of(contenders[:n_left]) + _width_of(contenders[n_left:])
         height = 0.4 + _ROW_HEIGHT * (bottom - _TOP) + 0.17 * (1 + explained.count("\n"))
-        ax = new_axes(1.3 + max(3.2, 0.36 * n_models) + names, height)
+        ax = style.new_axes(1.3 + max(3.2, 0.36 * n_models) + names, height)
     ax.set_xlim(1, n_models)
     ax.set_ylim(bottom, _TOP)
     ax.set_axis_off()
@@ -252,12 +225,11 @@ def plot_critical_difference(comparison: Comparison, *, title: str = "Average ra
         row = min(index, n_models - 1 - index)  # names of the better half at the left, of the worse half at the right
         _draw_name(ax, contender, rank, is_left=index < n_left, y=first_name + row, n_models=n_models)
     ax.text(0.5, 0, explained, transform=ax.transAxes, ha="center", va="top", size=SMALL, color=MUTED)
-    write_title(ax, _plain(title))
-    return figure_of(ax)
+    style.write_title(ax, _plain(title))
+    return style.figure_of(ax)
 
 
 def _draw_rank_axis(ax: Axes, comparison: Comparison) -> None:
-    """Draws the line of ranks, and above it a ruler of the least difference that is significant, from rank 1."""
     n_models, difference = len(comparison.contenders), comparison.critical_difference
     ax.plot([1, n_models], [_SCALE, _SCALE], color=INK, linewidth=1.0, clip_on=False)
     for rank in range(1, n_models + 1):
@@ -270,7 +242,6 @@ def _draw_rank_axis(ax: Axes, comparison: Comparison) -> None:
 
 
 def _draw_name(ax: Axes, contender: Contender, rank: float, *, is_left: bool, y: float, n_models: int) -> None:
-    """Draws a line down from the rank and out to the nearer side, where the name is."""
     edge = 1 - 0.02 * (n_models - 1) if is_left else n_models + 0.02 * (n_models - 1)
     ax.plot([rank, rank, edge], [_SCALE, y, y], color=MUTED, linewidth=0.9, clip_on=False)
     name, number = _plain(contender.label), f"{rank:.2f}"
@@ -307,10 +278,6 @@ def plot_wins(matrix: WinMatrix, *, title: str = "Wins – ties – losses", ax:
     title : what stands above the figure.
     ax : axes to draw into, instead of a new figure.
 
-    Returns
-    -------
-    The figure of the axes.
-
     Examples
     --------
     >>> from mcquack.bench.ranking import Contender, WinMatrix
@@ -325,15 +292,15 @@ def plot_wins(matrix: WinMatrix, *, title: str = "Wins – ties – losses", ax:
         raise InvalidInputError(f"{n_models} models make no pair; compare at least 2.")
     longest = _width_of(contenders)  # left of the rows, and slanted below the columns
     height = 1.3 + longest * math.sin(math.radians(_SLANT)) + _FIELD[1] * n_models
-    ax = ax or new_axes(0.6 + longest + _FIELD[0] * n_models, height)
+    ax = ax or style.new_axes(0.6 + longest + _FIELD[0] * n_models, height)
     losses = loss_shares(matrix)
     rows, columns = np.nonzero(~np.isnan(losses))
-    colours = [shade(share) for share in losses[rows, columns].tolist()]
+    colours = [style.shade(share) for share in losses[rows, columns].tolist()]
     fields = _fields(columns - 0.5, np.ones(len(columns)), rows - 0.5, 1.0)
     ax.add_collection(PolyCollection(fields, facecolors=colours, edgecolors=PAPER, linewidths=1.5))
     for row, column, colour in zip(rows.tolist(), columns.tolist(), colours, strict=True):
         text = "–".join(map(str, matrix.record(row, column)))
-        record = ax.text(column, row, text, ha="center", va="center", size=SMALL, color=text_colour(colour))
+        record = ax.text(column, row, text, ha="center", va="center", size=SMALL, color=style.text_colour(colour))
         record.set_in_layout(False)  # within its field, which spares measuring it
     names = [_plain(contender.label) for contender in contenders]
     ax.set_xlim(-0.5, n_models - 0.5)
@@ -344,8 +311,8 @@ def plot_wins(matrix: WinMatrix, *, title: str = "Wins – ties – losses", ax:
     ax.spines[:].set_visible(False)
     explained = _note("datasets, the row against the column", _sources_note(contenders))
     ax.set_xlabel(explained, size=SMALL, color=MUTED)
-    write_title(ax, _plain(title))
-    return figure_of(ax)
+    style.write_title(ax, _plain(title))
+    return style.figure_of(ax)
 
 
 def loss_shares(matrix: WinMatrix) -> NDArray[np.float64]:
@@ -407,7 +374,7 @@ def plot_scores_by_size(
     n_rows = -(-len(families) // n_columns)
     width = max(6.2 if legend else 0, 0.5 + _PANEL[0] * n_columns)
     n_names = max(1, int(width / (0.6 + _width_of(drawn))))  # in a line of the legend
-    figure = new_figure(width, 0.4 + _PANEL[1] * n_rows + (0.2 * -(-len(drawn) // n_names) if legend else 0))
+    figure = style.new_figure(width, 0.4 + _PANEL[1] * n_rows + (0.2 * -(-len(drawn) // n_names) if legend else 0))
     panels = list(figure.subplots(n_rows, n_columns, squeeze=False, sharey=True).flat)
     for ax in panels[::n_columns]:
         ax.set_ylabel(metric_phrase(curves[0].metric))
@@ -415,26 +382,35 @@ def plot_scores_by_size(
         for curve in curves:
             if curve.family == family:
                 _draw_curve(ax, curve, looks[curve.contender], panel=number)
-        quiet(ax)
-        grid_lines(ax)
+        style.quiet(ax)
+        style.grid_lines(ax)
         ax.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=6, min_n_ticks=1))
         ax.set_xlabel("n")
-        write_title(ax, _plain(family.replace("_", " ")))
+        style.write_title(ax, _plain(family.replace("_", " ")))
     for ax in panels[len(families) :]:
         ax.remove()
     if legend:
         handles = [
-            Line2D([], [], color=class_colour(look), marker=class_marker(look), markersize=4, label=_plain(each.label))
+            Line2D(
+                [],
+                [],
+                color=style.class_colour(look),
+                marker=style.class_marker(look),
+                markersize=4,
+                label=_plain(each.label),
+            )
             for each, look in looks.items()
             if each in drawn
         ]
-        legend_below(figure, handles, n_columns=n_names, title=_note(_curves_note(curves), n_letters=int(12 * width)))
+        style.legend_below(
+            figure, handles, n_columns=n_names, title=_note(_curves_note(curves), n_letters=int(12 * width))
+        )
     return figure
 
 
 def _draw_curve(ax: Axes, curve: SizeCurve, look: int, *, panel: int) -> None:
     line, band = (f"panel-{panel}-{kind}-{look}-{curve.part}" for kind in ("curve", "band"))
-    colour, is_test, is_own = class_colour(look), curve.part == "test", not curve.contender.is_published
+    colour, is_test, is_own = style.class_colour(look), curve.part == "test", not curve.contender.is_published
     ax.plot(
         [point.size for point in curve.points],
         [point.mean for point in curve.points],
@@ -442,7 +418,7 @@ def _draw_curve(ax: Axes, curve: SizeCurve, look: int, *, panel: int) -> None:
         linestyle=_LINES[curve.part],
         linewidth=(1.3 if is_test else 0.9) * (1.5 if is_own else 1),
         zorder=3 if is_own else 2,  # what was run here is seen first
-        marker=class_marker(look) if is_test else None,
+        marker=style.class_marker(look) if is_test else None,
         markersize=3.5,
         markeredgewidth=0,
         label=curve.contender.label,

@@ -48,19 +48,11 @@ def published_scores(
 
     Parameters
     ----------
-    data_dir
-        Where the files are looked for, by default in the folder that MCQUACK_DATA names, as in
+    data_dir : where the files are looked for, by default in the folder that MCQUACK_DATA names, as in
         ``mcquack.datasets.load``.
-    corrected
-        Whether scores of a rerun take the place of test scores that are of the training part; where there was no
-        rerun, these are left out.
-    models
-        Those to return, None for all 20.
-
-    Returns
-    -------
-    tuple of CellScores
-        One for each dataset and model, with the publication as its source.
+    corrected : whether scores of a rerun take the place of test scores that are of the training part; where there was
+        no rerun, these are left out.
+    models : those to return, None for all 20.
     """
     source = Source(title="tidied scores of the QML benchmark suite", files=_FILES, read=_by_cell)
     _, (rows, reruns) = places(data_dir).read((source,), wanted_for="a ranking beside the published models")
@@ -120,15 +112,9 @@ def read_published(path: str | Path) -> tuple[CellScores, ...]:
 
     Parameters
     ----------
-    path
-        A file with the columns of ``COLUMNS``, in any order and beside others. ``mean`` is from 0 to 1, ``std`` the
+    path : a file with the columns of ``COLUMNS``, in any order and beside others. ``mean`` is from 0 to 1, ``std`` the
         standard deviation over the seeds, ``n_parameters`` may be empty, and ``source`` names the publication. What is
         known here, dataset or model, is best called by its name here.
-
-    Returns
-    -------
-    tuple of CellScores
-        One for each dataset, model and source.
     """
     cells: dict[tuple[str, str, str], dict[Key, _Score]] = {}
     for number, (dataset, model, source), key, score in _lines(Path(path)):
@@ -160,7 +146,6 @@ def read_published(path: str | Path) -> tuple[CellScores, ...]:
 
 
 def _lines(path: Path) -> Iterator[tuple[int, tuple[str, str, str], Key, _Score]]:
-    """Every line with its number in the file: whose it is, what it scores, and the score."""
     try:
         # A byte order mark, as spreadsheets write it, is no part of the first name.
         text = path.read_text(encoding="utf-8-sig")
@@ -199,7 +184,6 @@ def _one_of(known: Sequence[Any], texts: Mapping[str, str], column: str) -> Any:
 
 
 def _share(texts: Mapping[str, str], column: str) -> float:
-    """All metrics lie from 0 to 1, and so do their standard deviations."""
     try:
         number = float(texts[column])
     except ValueError:

@@ -104,18 +104,14 @@ def bootstrap_intervals(
 
 @dataclass(frozen=True, kw_only=True)
 class Standing:
-    """A line of a leaderboard.
-
-    ``interval`` is of the average rank, None where datasets are too few. ``rank_counts`` tells on how many datasets it
-    has rank 1, 2, …; equal scores have the smallest of their ranks.
-    """
+    """A line of a leaderboard."""
 
     contender: Contender
     average_rank: float
-    interval: Interval | None
+    interval: Interval | None  # of the average rank; None where datasets are too few
     n_datasets: int
     mean_score: float
-    rank_counts: tuple[int, ...]
+    rank_counts: tuple[int, ...]  # on how many datasets it has rank 1, 2, …; equal scores have the smallest of theirs
 
     @property
     def n_first(self) -> int:
@@ -135,17 +131,10 @@ def standings(
 
     Parameters
     ----------
-    table
-        The scores.
-    ties, scale
-        How equal scores share ranks, and how ranks are normalised.
-    level, n_resamples, seed
-        The probability that an interval holds, how many bootstrap resamples it rests on, and which.
-
-    Returns
-    -------
-    tuple of Standing
-        One line for each contender.
+    table : the scores.
+    ties, scale : how equal scores share ranks, and how ranks are normalised.
+    level, n_resamples, seed : the probability that an interval holds, how many bootstrap resamples it rests on, and
+        which.
 
     Examples
     --------
@@ -189,7 +178,6 @@ class WinMatrix:
     ties: tuple[tuple[int, ...], ...]
 
     def record(self, row: int, column: int) -> tuple[int, int, int]:
-        """Wins, ties and losses of the contender in this row against that in this column."""
         return self.wins[row][column], self.ties[row][column], self.wins[column][row]
 
 
@@ -245,17 +233,9 @@ def compare(table: ScoreTable, *, alpha: float = 0.05, least_share: float = 0.0)
 
     Parameters
     ----------
-    table
-        The scores; at least two contenders must share two datasets.
-    alpha
-        How likely a difference may be by chance alone, to count as significant.
-    least_share
-        Contenders with scores on less than this share of the datasets take no part.
-
-    Returns
-    -------
-    Comparison
-        Average ranks, both tests, and the contenders that are not told apart.
+    table : the scores; at least two contenders must share two datasets.
+    alpha : how likely a difference may be by chance alone, to count as significant.
+    least_share : contenders with scores on less than this share of the datasets take no part.
     """
     require(0 < alpha < 1, "alpha", "between 0 and 1", alpha)
     complete = table.complete(least_share=least_share)
@@ -313,7 +293,6 @@ def _critical_value(n_contenders: int, alpha: float) -> float:
 
 
 def _pairwise_p_values(in_errors: FloatArray) -> FloatArray:
-    """Chance of a difference as large as that of each pair, for average ranks in standard errors."""
     n_contenders = len(in_errors)
     rows, columns = np.triu_indices(n_contenders, k=1)  # each pair once: a value is an integral
     differences = math.sqrt(2) * np.abs(in_errors[rows] - in_errors[columns])
@@ -391,5 +370,4 @@ def t_interval(values: Sequence[float], *, level: float = 0.95) -> Interval | No
 
 @cache
 def _t_quantile(level: float, n_free: int) -> float:
-    """How many standard errors either end of the interval is from the mean."""
     return float(t.isf((1 - level) / 2, n_free))

@@ -24,20 +24,16 @@ Key = tuple[Part, Metric]
 
 @dataclass(frozen=True, kw_only=True)
 class CellScores:
-    """Scores over the seeds of one cell of a benchmark.
-
-    ``size`` is the number that distinguishes the datasets of a family, where there is one. ``source`` is empty for what
-    was run here, and else names the publication: whatever shows it must say so. ``values`` has one score for each seed;
-    ``reported`` has (mean, standard deviation) where a publication tells no more.
-    """
+    """Scores over the seeds of one cell of a benchmark."""
 
     dataset: str
     family: str
-    size: int | None = None
+    size: int | None = None  # the number that distinguishes the datasets of a family, where there is one
     model: str
     title: str  # of the model, for people
-    source: str = ""
-    values: Mapping[Key, tuple[float, ...]] = field(default_factory=dict)
+    source: str = ""  # empty for what was run here, else the publication: whatever shows it must say so
+    values: Mapping[Key, tuple[float, ...]] = field(default_factory=dict)  # one score for each seed
+    # Mean and standard deviation, where a publication tells no more.
     reported: Mapping[Key, tuple[float, float]] = field(default_factory=dict)
     n_parameters: int | None = None
     note: str = ""  # as "test scores corrected: the published ones are of the training part"
@@ -104,11 +100,9 @@ class ScoreTable:
 
     @property
     def n_datasets(self) -> tuple[int, ...]:
-        """On how many datasets each contender has a score."""
         return tuple(self.is_there.sum(axis=0).tolist())
 
     def of_family(self, family: str) -> "ScoreTable":
-        """The datasets of a family alone, with the contenders that have a score there."""
         return self._cut(np.array([each == family for each in self.families], dtype=bool))
 
     def complete(self, *, least_share: float = 0.0) -> "ScoreTable":
@@ -138,15 +132,8 @@ def score_table(cells: Iterable[CellScores], *, part: Part = "test", metric: Met
 
     Parameters
     ----------
-    cells
-        Scores of any models on any datasets; those without this part and metric are left out.
-    part, metric
-        Which of the scores to take.
-
-    Returns
-    -------
-    ScoreTable
-        Datasets down and contenders across, in the order in which the cells came.
+    cells : scores of any models on any datasets; those without this part and metric are left out.
+    part, metric : which of the scores to take.
 
     Examples
     --------
@@ -234,7 +221,6 @@ def scores_of(
 
 
 def _scores(outcomes: Sequence[Outcome], *, choice: Choice | None, title: str) -> CellScores:
-    """The scores of one cell, of whose outcomes at least one did not fail."""
     task = outcomes[0].task
     done = sorted((outcome for outcome in outcomes if not outcome.failed), key=lambda outcome: outcome.task.seed)
     counts = [outcome.n_parameters for outcome in done if outcome.n_parameters is not None]

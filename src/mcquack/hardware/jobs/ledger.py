@@ -72,14 +72,10 @@ class Measurement:
 
     Parameters
     ----------
-    circuits, shots
-        The overlap circuits of N samples with M centroids, and how often each is run.
-    service
-        How the service that runs them describes itself: device, ring and options.
-    label
-        The name of a run; the same circuits under another one are measured anew.
-    created_at
-        When it was first asked for, ISO 8601.
+    circuits, shots : the overlap circuits of N samples with M centroids, and how often each is run.
+    service : how the service that runs them describes itself: device, ring and options.
+    label : the name of a run; the same circuits under another one are measured anew.
+    created_at : when it was first asked for, ISO 8601.
     """
 
     circuits: OverlapCircuits
@@ -119,7 +115,6 @@ class Job:
 
     @property
     def has_ended(self) -> bool:
-        """Whether nothing more will come of it."""
         return self.state in _ENDED
 
 
@@ -138,7 +133,6 @@ class JobPart:
 
     @property
     def is_on_its_way(self) -> bool:
-        """Whether the service has, or may have, a job of it that has not ended."""
         return not self.is_measured and self.job is not None and not self.job.has_ended
 
 
@@ -180,8 +174,6 @@ class Ledger(Database):
     Whatever a call has written is there when it returns, even if the process is killed. One process writes at a time,
     and any number read meanwhile. A ledger in a file is used by the thread that opened it.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> angles = np.zeros((1, 1, 2, 3))
     >>> circuits = OverlapCircuits(samples=angles, centroids=angles)
@@ -196,7 +188,6 @@ class Ledger(Database):
 
     @classmethod
     def open(cls, path: str | PathLike[str], *, write: bool = False) -> Self:
-        """The ledger at ``path`` to read, or to write; then it is made if there is none."""
         return cls._opened(path, write=write, create=write)
 
     @classmethod
@@ -230,14 +221,12 @@ class Ledger(Database):
                 )
 
     def ids(self) -> tuple[str, ...]:
-        """The ids of all measurements, from the oldest to the newest."""
         return tuple(row["id"] for row in self._rows("SELECT id FROM measurements ORDER BY rowid"))
 
     def __contains__(self, measurement_id: str) -> bool:
         return bool(self._rows("SELECT 1 FROM measurements WHERE id = ?", [measurement_id]))
 
     def measurement(self, measurement_id: str) -> Measurement:
-        """The measurement with its circuits, so that it can go on without whoever asked for it."""
         row = self._row(measurement_id, columns="*")
         with self._readable_content():
             samples, centroids = (
@@ -267,7 +256,6 @@ class Ledger(Database):
             )
 
     def parts(self, measurement_id: str) -> tuple[JobPart, ...]:
-        """The parts of a measurement in the order of their circuits, each with its latest job."""
         found = []
         for row in self._rows(_PARTS, [measurement_id]):
             job, is_measured = None if row["tag"] is None else _job_of(row), bool(row["is_measured"])
@@ -280,7 +268,6 @@ class Ledger(Database):
         return tuple(map(_job_of, self._rows(query, [measurement_id])))
 
     def note_attempt(self, measurement_id: str, part: JobPart) -> Job:
-        """Keeps that a job is about to be sent for the part, under a tag that no other has."""
         attempt = 1 if part.job is None else part.job.attempt + 1
         job = Job(tag=f"mcquack-{measurement_id}-{part.first}-{attempt}", attempt=attempt)
         columns = [job.tag, measurement_id, part.first, attempt, job.state, _now()]

@@ -58,14 +58,12 @@ class Waiting:
 
     Parameters
     ----------
-    poll_seconds
-        Pause between two questions for the states of jobs; shorter ones follow whenever something has happened.
-    wait_seconds, offline_seconds
-        How long to wait for all jobs together (None: as long as it takes), and to try again an unreachable service.
-    attempts
-        The jobs that one call sends for a part before it gives the part up.
-    sleep, clock
-        What waits, and what tells the time.
+    poll_seconds : pause between two questions for the states of jobs; shorter ones follow whenever something has
+        happened.
+    wait_seconds, offline_seconds : how long to wait for all jobs together (None: as long as it takes), and to try again
+        an unreachable service.
+    attempts : the jobs that one call sends for a part before it gives the part up.
+    sleep, clock : what waits, and what tells the time.
     """
 
     poll_seconds: float = 5.0
@@ -188,7 +186,6 @@ class _Run:
         angles = _part_angles(self.measurement, part)
 
         def find_or_submit() -> tuple[str, bool] | DeviceError:
-            """The id of the job and whether it was there already, or why the service does not take it."""
             nonlocal may_be_there
             if may_be_there and (found := self.service.find(job.tag)) is not None:
                 return found, True
@@ -215,7 +212,6 @@ class _Run:
         return True
 
     def ask(self, part: JobPart) -> Told[None]:
-        """Keeps how far the job of the part is, and its bits if it is done."""
         job = part.job
         if job is None or job.job_id is None:
             return
@@ -322,7 +318,6 @@ def _run(ledger: Ledger, service: Service, measurement: Measurement, waiting: Wa
 
 
 def _round(run: _Run, *, n_sent: Counter[int], given_up: set[int]) -> Iterator[JobEvent]:
-    """Sends what can be sent, then asks for all that was."""
     for part in run.missing():
         if not _is_unsent(part) or part.first in given_up:
             continue
@@ -336,12 +331,10 @@ def _round(run: _Run, *, n_sent: Counter[int], given_up: set[int]) -> Iterator[J
 
 
 def _is_unsent(part: JobPart) -> bool:
-    """Whether there is no job of it, or one that ended, or one that was about to be sent."""
     return part.job is None or part.job.has_ended or part.job.job_id is None
 
 
 def _part_angles(measurement: Measurement, part: JobPart) -> Angles:
-    """The angles of the circuits of a part, (K, P); only its samples are looked at."""
     n_centroids = measurement.circuits.shape[1]
     row = part.first // n_centroids
     angles = angle_sets(measurement.circuits[row : -(-part.last // n_centroids)])

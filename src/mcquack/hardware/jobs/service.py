@@ -42,12 +42,9 @@ class Speed:
 
     Parameters
     ----------
-    clops
-        Layers of IBM's benchmark circuit that it runs in a second, None if nobody says.
-    rep_delay_us
-        Microseconds between two executions, in which the qubits are reset.
-    two_qubit_us, sx_us, readout_us
-        Microseconds of a two-qubit gate, of an SX gate and of the readout.
+    clops : layers of IBM's benchmark circuit that it runs in a second, None if nobody says.
+    rep_delay_us : microseconds between two executions, in which the qubits are reset.
+    two_qubit_us, sx_us, readout_us : microseconds of a two-qubit gate, of an SX gate and of the readout.
 
     Examples
     --------

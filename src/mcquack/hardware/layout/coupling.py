@@ -42,16 +42,12 @@ class Coupling:
 
     Parameters
     ----------
-    name
-        What the device is called.
-    n_qubits
-        How many qubits it has.
-    edges
-        The pairs of qubits with a coupler between them.
-    two_qubit_error, sx_error, readout_error
-        Average gate infidelities, and chances of reading the wrong bit; a fault is often reported as an error of 1.
-    t1_us, t2_us, two_qubit_us, sx_us, readout_us
-        Coherence times and durations in microseconds.
+    name : what the device is called.
+    n_qubits : how many qubits it has.
+    edges : the pairs of qubits with a coupler between them.
+    two_qubit_error, sx_error, readout_error : average gate infidelities, and chances of reading the wrong bit; a fault
+        is often reported as an error of 1.
+    t1_us, t2_us, two_qubit_us, sx_us, readout_us : coherence times and durations in microseconds.
 
     Numbers of couplers are in the order of ``edges``, those of qubits in that of the qubits; None is what nobody
     measured, and an empty field is None for all.
@@ -90,16 +86,13 @@ class Coupling:
         return {edge: place for place, edge in enumerate(self.edges)}
 
     def coupler(self, first: int, second: int) -> int | None:
-        """The place of the coupler between two qubits in ``edges``, or None if there is none."""
         return self._places.get((min(first, second), max(first, second)))
 
     def faulty_couplers(self, max_error: float) -> tuple[tuple[int, int], ...]:
-        """The couplers whose error is known to be at least ``max_error``."""
         errors = zip(self.edges, self.two_qubit_error, strict=True)
         return tuple(edge for edge, error in errors if error is not None and error >= max_error)
 
     def faulty_qubits(self, max_error: float) -> tuple[int, ...]:
-        """The qubits whose SX or readout is known to err at least as often as ``max_error``."""
         errors = enumerate(zip(self.sx_error, self.readout_error, strict=True))
         return tuple(qubit for qubit, both in errors if any(e is not None and e >= max_error for e in both))
 
@@ -194,11 +187,9 @@ def idle_steps(length: int, *, n_layers: int) -> FloatArray:
 
 
 class RingProperties(NamedTuple):
-    """One number for each qubit of a ring by the names that ``DeviceCalibration`` takes, and what was replaced.
+    """One number for each qubit of a ring by the names that ``DeviceCalibration`` takes, and what was replaced."""
 
-    Number q of ``two_qubit_error`` and ``two_qubit_us`` is of the coupler between the qubits q and q+1 of the ring.
-    """
-
+    # Number q of "two_qubit_error" and "two_qubit_us" is of the coupler between the qubits q and q+1 of the ring.
     values: dict[str, tuple[float, ...]]
     notes: tuple[str, ...]
 
@@ -250,7 +241,6 @@ def _median(values: Sequence[float | None], *, otherwise: float) -> float:
 
 
 def _filled(values: Known, *, otherwise: float) -> FloatArray:
-    """Known values as they are, the median in place of the others."""
     usual = _median(values, otherwise=otherwise)
     return np.array([usual if value is None else value for value in values], dtype=np.float64)
 

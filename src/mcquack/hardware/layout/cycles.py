@@ -120,7 +120,6 @@ class _Layer(NamedTuple):
 
 
 def _sweep(graph: Graph) -> Iterator[_Step]:
-    """The steps through all vertices, in an order that keeps few edges open."""
     order = sweep_order(graph)
     if max(open_edges(graph, order), default=0) > _MOST_OPEN_EDGES:
         raise TooManyStatesError
@@ -151,7 +150,6 @@ def open_edges(graph: Graph, order: Sequence[int]) -> list[int]:
 
 
 def _greedy_order(graph: Graph, start: int) -> list[int]:
-    """Next is always the vertex that opens the fewest edges; among equals the one that has waited longest."""
     order: list[int] = []
     n_passed_neighbours = {start: 0}  # of those that wait, in the order in which they came
     rest = dict.fromkeys(sorted(graph))
@@ -168,7 +166,6 @@ def _greedy_order(graph: Graph, start: int) -> list[int]:
 
 
 def _moves(back: tuple[int, ...], n_forward: int, state: State) -> tuple[_Move, ...]:
-    """All that can be done with a vertex, which has two taken edges or none."""
     paths = [state[index] for index in back if state[index]]
     rest = [path for index, path in enumerate(state) if index not in back]
     if not paths:
@@ -186,7 +183,6 @@ def _moves(back: tuple[int, ...], n_forward: int, state: State) -> tuple[_Move, 
 
 
 def _after(rest: list[int], n_forward: int, taken: dict[int, int]) -> _Move:
-    """The state behind a vertex of which these new edges are taken, by these paths."""
     numbers = {0: 0}
     paths = [*rest, *(taken.get(edge, 0) for edge in range(n_forward))]
     return _Move(tuple(numbers.setdefault(path, len(numbers)) for path in paths), True, tuple(taken))
@@ -224,7 +220,6 @@ def _taken_edges(layers: Sequence[_Layer], state: int, length: int) -> list[tupl
 
 
 def _joined(edges: Sequence[tuple[int, int]]) -> list[int]:
-    """The vertices of a cycle in its order, from its edges in any."""
     neighbours: dict[int, list[int]] = {}
     for first, second in edges:
         neighbours.setdefault(first, []).append(second)
@@ -292,7 +287,6 @@ def _shared_weights(graph: Graph, vertex_weights: Mapping[int, float]) -> tuple[
 
 
 def _short_cycles(weights: FloatArray) -> Iterator[list[int]]:
-    """A shortest cycle through each of the heaviest edges."""
     edges = np.argwhere(np.triu(np.isfinite(weights), k=1))
     heaviest = np.argsort(-weights[edges[:, 0], edges[:, 1]], kind="stable")[:_MOST_STARTS]
     for first, last in edges[heaviest].tolist():

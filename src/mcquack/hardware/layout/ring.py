@@ -18,21 +18,17 @@ _COST_OF_A_FAULT = 1e6
 
 @dataclass(frozen=True, kw_only=True)
 class Ring:
-    """Qubits of a device in the order of the circuit's, each coupled to the next and the last to the first.
-
-    ``notes`` say what else is to be known of the ring, such as faulty couplers in it.
-    """
+    """Qubits of a device in the order of the circuit's, each coupled to the next and the last to the first."""
 
     qubits: tuple[int, ...]
     log_success: float
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what else is to be known of it, such as faulty couplers in it
 
     def __len__(self) -> int:
         return len(self.qubits)
 
     @property
     def success(self) -> float:
-        """The estimated chance of a run without any error."""
         return math.exp(self.log_success)
 
 
@@ -47,14 +43,10 @@ def best_ring(
 
     Parameters
     ----------
-    coupling
-        The device.
-    length, n_layers
-        How many qubits the ring has, and how many layers the feature map.
-    max_error
-        No qubit or coupler with such an error or a larger one is in the ring.
-    allow_faulty
-        Whether to take a ring with as few faults as can be if there is none without.
+    coupling : the device.
+    length, n_layers : how many qubits the ring has, and how many layers the feature map.
+    max_error : no qubit or coupler with such an error or a larger one is in the ring.
+    allow_faulty : whether to take a ring with as few faults as can be if there is none without.
 
     Raises
     ------
@@ -94,8 +86,6 @@ def ring_lengths(
     A circuit of one layer has no CNOTs, so that any qubits do. On a device with very many couplers, where no exact
     search is possible, these are the lengths that a search step by step finds.
 
-    Examples
-    --------
     >>> ring_lengths(Coupling(name="square", n_qubits=5, edges=((0, 1), (1, 2), (2, 3), (3, 0), (3, 4))))
     (1, 2, 4)
     """

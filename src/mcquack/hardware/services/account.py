@@ -94,7 +94,6 @@ def without_secrets(text: object) -> str:
 
 
 def _secrets() -> set[str]:
-    """Tokens of the environment and the vendor's file, read anew each time so that none is kept."""
     found: set[Any] = {os.environ.get(TOKEN_VARIABLE)}
     # An unreadable file has none to give away; it is reported where the account is opened.
     with suppress(Exception):
@@ -117,7 +116,6 @@ class Device:
 
     @property
     def speed(self) -> Speed:
-        """How fast it says that it is; what it does not say is as usual."""
         delay = {} if self.rep_delay_us is None else {"rep_delay_us": self.rep_delay_us}
         return Speed(clops=self.clops, **delay)
 
@@ -219,7 +217,6 @@ def coupling_of(backend: BackendV2) -> Coupling:
 
 
 def _two_qubit_gates(target: Target) -> dict[tuple[int, int], list[Any]]:
-    """The properties of each coupler's gate, in all directions in which it is offered."""
     found: dict[tuple[int, int], tuple[str, list[Any]]] = {}
     others = sorted(set(target.operation_names) - set(TWO_QUBIT_GATES))
     for name in (*(gate for gate in TWO_QUBIT_GATES if gate in target.operation_names), *others):

@@ -94,14 +94,12 @@ class LocalService(SetupService):
 
     @property
     def limits(self) -> Limits:
-        """Jobs take a minute or so."""
         by_method = _CIRCUITS_OF_A_JOB if self._setup.options.noise == "none" else _NOISY_CIRCUITS_OF_A_JOB
         of_a_circuit = n_angles(self._setup.n_qubits, self._setup.n_layers)
         return Limits(parameters=by_method[self._method] * of_a_circuit)
 
     @property
     def speed(self) -> Speed:
-        """That of the real device."""
         return Speed() if self._backend is None else device_of(self._backend).speed
 
     def submit(self, angles: Angles, *, shots: int, tag: str) -> str:
@@ -114,7 +112,6 @@ class LocalService(SetupService):
         return job_id
 
     def find(self, tag: str) -> str | None:
-        """The latest, if there are several."""
         jobs = list(self._jobs.items())  # another thread may add one meanwhile
         return next((job_id for job_id, job in reversed(jobs) if job.tag == tag), None)
 
@@ -174,14 +171,11 @@ class LocalService(SetupService):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RingDevice:
-    """The qubits of a ring under the numbers 0 to n - 1, what is known of them, and the gates between them.
-
-    ``pairs`` are the directions in which the two-qubit gate is offered.
-    """
+    """The qubits of a ring under the numbers 0 to n - 1, what is known of them, and the gates between them."""
 
     properties: RingProperties
     two_qubit_gate: str = "cz"
-    pairs: tuple[tuple[int, int], ...]
+    pairs: tuple[tuple[int, int], ...]  # the directions in which the two-qubit gate is offered
     dt: float = _USUAL_DT
 
     @property
@@ -190,7 +184,6 @@ class RingDevice:
 
     @property
     def target(self) -> Target:
-        """The ring as Qiskit wants it; times are rounded to the device's clock."""
         values = self.properties.values
         coherence = zip(values["t1_us"], values["t2_us"], strict=True)
         target = Target(

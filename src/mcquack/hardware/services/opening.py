@@ -39,8 +39,6 @@ def open_service(
 
     The parameters are those of ``device_sampler``, which also finds the ring that a ledger has kept to.
 
-    Examples
-    --------
     >>> open_service("fake_rome", n_qubits=2, n_layers=2, ring=(3, 4)).description["ring"]
     [3, 4]
     """
@@ -81,8 +79,6 @@ def open_backend(name: str) -> BackendV2:
 def list_backends(*, with_account: bool = False) -> tuple[Device, ...]:
     """The devices on this computer by name, and if wanted those of the account before them, least busy first.
 
-    Examples
-    --------
     >>> [device.n_qubits for device in list_backends() if device.name == "fake_pittsburgh"]
     [156]
     """
@@ -98,7 +94,6 @@ def list_backends(*, with_account: bool = False) -> tuple[Device, ...]:
 
 
 def _found(name: str, n_qubits: int) -> tuple[Any, BackendV2 | None]:
-    """The account and the device of that name: no account for what runs here, and no device for the plain simulator."""
     if not is_remote(name):
         return None, None if name == NOISELESS else snapshot(name)
     account = ibm_service()

@@ -50,19 +50,14 @@ class Options:
 
     Parameters
     ----------
-    decoupling
-        The sequence of pulses on qubits that wait, or None.
-    measure_twirling, randomizations
-        Whether random bits are flipped before they are read, and back afterwards, and in how many ways at most.
-    api
-        The sampler of the vendor: "executor" is the successor of "v2", and "auto" takes it where it is installed.
-    mode
-        Whether jobs are sent alone, or grouped in a batch or session.
-    max_error, allow_faulty
-        Which qubits and couplers a ring may pass; see ``best_ring``.
-    noise
-        That of devices that are simulated here: "full" is Aer's own model, "pauli" the same errors as Pauli channels,
-        which 124 qubits can afford.
+    decoupling : the sequence of pulses on qubits that wait, or None.
+    measure_twirling, randomizations : whether random bits are flipped before they are read, and back afterwards, and in
+        how many ways at most.
+    api : the sampler of the vendor: "executor" is the successor of "v2", and "auto" takes it where it is installed.
+    mode : whether jobs are sent alone, or grouped in a batch or session.
+    max_error, allow_faulty : which qubits and couplers a ring may pass; see ``best_ring``.
+    noise : that of devices that are simulated here: "full" is Aer's own model, "pauli" the same errors as Pauli
+        channels, which 124 qubits can afford.
 
     Examples
     --------
@@ -117,18 +112,15 @@ def _installed() -> tuple[tuple[str, str], ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Setup:
-    """Which circuit runs on which device, where on it and how.
-
-    ``ring`` has the device's qubits in the order of the circuit's. Only simulations have a seed. ``versions`` are those
-    of the packages that it was first opened with: results of jobs that were sent outlive an update.
-    """
+    """Which circuit runs on which device, where on it and how."""
 
     backend: str
     n_qubits: int
     n_layers: int
-    ring: tuple[int, ...]
+    ring: tuple[int, ...]  # the device's qubits in the order of the circuit's
     options: Options = field(default_factory=Options)
-    seed: int | None = None
+    seed: int | None = None  # of simulations only
+    # Of the packages that it was first opened with: results of jobs that were sent outlive an update.
     versions: tuple[tuple[str, str], ...] = field(default_factory=_installed)
 
     def __post_init__(self) -> None:
@@ -152,7 +144,6 @@ class Setup:
         return found
 
     def description(self, **details: str | int | float | bool | None) -> Description:
-        """All that decides what is measured, as plain JSON, with what a service has to add."""
         told = asdict(self.options)
         # How jobs are grouped changes nothing in them, and what led to a ring nothing on it. Only simulations have a
         # seed, and only their noise can be chosen.

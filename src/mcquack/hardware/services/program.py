@@ -63,7 +63,6 @@ def placed(template: QuantumCircuit, ring: Sequence[int], device: BackendV2 | Ta
 
 
 def _require_fit(template: QuantumCircuit, ring: list[int], target: Target) -> None:
-    """Says what is wrong with a ring that the device does not have, before a compiler would bring in SWAPs."""
     n_qubits = template.num_qubits
     if len(ring) != n_qubits:
         raise LayoutError(f"the circuit needs {n_qubits} different qubits, got {len(ring)}: {ring}.")

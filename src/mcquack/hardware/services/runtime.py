@@ -49,7 +49,6 @@ class RuntimeService(SetupService):
 
     @property
     def limits(self) -> Limits:
-        """What the vendor's documentation says."""
         return Limits()
 
     @property
@@ -73,7 +72,6 @@ class RuntimeService(SetupService):
         return job_id
 
     def find(self, tag: str) -> str | None:
-        """The latest, if there are several."""
         if tag in self._tags:
             return self._tags[tag]
         if not hasattr(self._account, "jobs"):  # the vendor's service for local mode keeps none
@@ -123,7 +121,6 @@ class RuntimeService(SetupService):
         return Program.on(self._backend, self._setup.ring, n_layers=self._setup.n_layers)
 
     def _mode(self) -> Any:
-        """What samplers run in: the device itself, or a batch or session on it that takes jobs."""
         if self._setup.options.mode == "job":
             return self._backend
         if self._group is not None and self._group.status() in _CLOSED:

@@ -50,19 +50,15 @@ class Score:
 
 @dataclass(frozen=True, kw_only=True)
 class View:
-    """What can be looked at together: one metric on all datasets, or on those of one family.
-
-    ``comparison`` is None where there is too little to test. ``n_parameters`` and ``fit_seconds`` are medians of the
-    contenders that tell them: over datasets, and over all seeds of all datasets with the settings that were chosen.
-    """
+    """What can be looked at together: one metric on all datasets, or on those of one family."""
 
     family: str
     table: ScoreTable
     standings: tuple[Standing, ...]
     wins: WinMatrix
-    comparison: Comparison | None
-    n_parameters: Mapping[Contender, int]
-    fit_seconds: Mapping[Contender, float]
+    comparison: Comparison | None  # None where there is too little to test
+    n_parameters: Mapping[Contender, int]  # medians over datasets, of those that tell
+    fit_seconds: Mapping[Contender, float]  # medians over all seeds of all datasets with the settings that were chosen
 
     @property
     def metric(self) -> Metric:
@@ -70,7 +66,6 @@ class View:
 
     @property
     def reading(self) -> str:
-        """What the tests say, in a few sentences."""
         comparison = self.comparison
         if comparison is None:
             return "There are too few models with scores on the same datasets for a test: it takes two of each."
@@ -136,7 +131,6 @@ Seconds = Mapping[tuple[str, Contender], Sequence[float]]  # how long each final
 
 
 def _views(cells: Sequence[CellScores], metric: Metric, seconds: Seconds) -> dict[str, View]:
-    """The views of a metric by family, if there are several; ``ALL`` is first."""
     table = score_table(cells, metric=metric)
     tables = {ALL: table}
     families = tuple(dict.fromkeys(table.families))

@@ -39,7 +39,6 @@ class Cell:
 
     @cached_property
     def outcomes(self) -> tuple[Outcome, ...]:
-        """The outcomes of all its tasks, the final ones first."""
         return (*self.finals, *(outcome for trial in self.trials for outcome in trial.outcomes))
 
     @property
@@ -56,14 +55,11 @@ class Cell:
 
 @dataclass(frozen=True, kw_only=True)
 class Contents:
-    """A benchmark, in an order that does not depend on which task ended first.
-
-    ``scores`` are of this store, then of publications, on the datasets of this store only.
-    """
+    """A benchmark, in an order that does not depend on which task ended first."""
 
     title: str
     runs: tuple[RunRecord, ...]
-    scores: tuple[CellScores, ...]
+    scores: tuple[CellScores, ...]  # of this store, then of publications, on the datasets of this store only
     cells: tuple[Cell, ...]
     datasets: tuple[ListedDataset, ...]
     failures: tuple[Outcome, ...]
@@ -72,12 +68,10 @@ class Contents:
 
     @cached_property
     def families(self) -> Mapping[str, int]:
-        """The number of datasets in each family, in the order of the datasets."""
         return Counter(dataset.family for dataset in self.datasets)
 
     @cached_property
     def metrics(self) -> tuple[Metric, ...]:
-        """The metrics that some test part was scored with."""
         known = {metric for cell in self.scores for (part, metric) in (*cell.values, *cell.reported) if part == "test"}
         return tuple(metric for metric in METRICS if metric in known)
 
@@ -92,7 +86,6 @@ class Contents:
 
     @cached_property
     def environments(self) -> tuple[Environment, ...]:
-        """The different versions and machines that tasks ran with."""
         return tuple(dict.fromkeys(outcome.environment for cell in self.cells for outcome in cell.outcomes))
 
     @cached_property
@@ -117,7 +110,6 @@ class Contents:
 
     @property
     def n_seeds(self) -> int:
-        """The most seeds with which a model was scored on a dataset."""
         return max((len(cell.finals) for cell in self.cells), default=0)
 
 
@@ -186,7 +178,6 @@ def _cells(outcomes: Mapping[str, Outcome], *, choices: Mapping[Pair, Choice], o
 
 
 def _trials(outcomes: Iterable[Outcome]) -> tuple[Trial, ...]:
-    """The outcomes of a search by their settings, in the order in which these were tried."""
     by_settings: dict[tuple[tuple[str, Any], ...], list[Outcome]] = {}
     for outcome in outcomes:
         by_settings.setdefault(outcome.task.settings, []).append(outcome)
@@ -198,7 +189,6 @@ def _trials(outcomes: Iterable[Outcome]) -> tuple[Trial, ...]:
 
 
 def _ordered_datasets(cells: Sequence[Cell], *, suite: Mapping[str, Any]) -> tuple[ListedDataset, ...]:
-    """The datasets family by family, in the order of the suite, then by size and name."""
     named = {name: index for index, name in enumerate(suite.get("datasets", ()))}
     tables = {cell.dataset for cell in cells if any(outcome.task.table for outcome in cell.outcomes)}
     found = []

@@ -22,17 +22,11 @@ from matplotlib.figure import Figure
 from mcquack.bench.outcome import Metric, Outcome
 from mcquack.bench.plan import Trial
 from mcquack.bench.ranking import Contender, SizeCurve
+from mcquack.report import ranking
 from mcquack.report.benchmark.analysis import ALL, PARTS, Analysis, View
 from mcquack.report.benchmark.contents import Cell, Contents
 from mcquack.report.benchmark.tables import Column, Entry, WinRecord, view_tables
-from mcquack.report.ranking import (
-    METRIC_TITLES,
-    metric_phrase,
-    plot_critical_difference,
-    plot_ranking,
-    plot_scores_by_size,
-    plot_wins,
-)
+from mcquack.report.ranking import METRIC_TITLES
 from mcquack.report.style import counted, duration, inline_svg, moment
 
 PACKAGE = "mcquack.report.benchmark"
@@ -95,7 +89,7 @@ def environment(*packages: str) -> Environment:
 @cache
 def _environment() -> Environment:
     made = environment(PACKAGE)
-    made.filters |= {"metric_phrase": metric_phrase, "metric_title": METRIC_TITLES.__getitem__}
+    made.filters |= {"metric_phrase": ranking.metric_phrase, "metric_title": METRIC_TITLES.__getitem__}
     made.filters |= {"breakable": _breakable, "told": _told}
     return made
 
@@ -188,17 +182,16 @@ def publications(contents: Contents) -> tuple[Publication, ...]:
 def view_figures(view: View) -> dict[str, Figure]:
     """The figures of a view by their kind, for the page and for files alike."""
     title = METRIC_TITLES[view.metric] + (f" on {view.family.replace('_', ' ')}" if view.family else "")
-    found = {"Ranking figure": plot_ranking(view.standings, title=f"{title}: average normalised rank")}
+    found = {"Ranking figure": ranking.plot_ranking(view.standings, title=f"{title}: average normalised rank")}
     if view.comparison is not None:
         name = "Critical difference figure"
-        found[name] = plot_critical_difference(view.comparison, title=f"{title}: average rank")
+        found[name] = ranking.plot_critical_difference(view.comparison, title=f"{title}: average rank")
     if len(view.standings) > 1:
-        found["Wins figure"] = plot_wins(view.wins, title=f"{title}: wins – ties – losses")
+        found["Wins figure"] = ranking.plot_wins(view.wins, title=f"{title}: wins – ties – losses")
     return found
 
 
 def _view_parts(view: View, analysis: Analysis, panels: Mapping[Metric, Mapping[str, Markup]]) -> dict[str, str]:
-    """What the page shows of a view, as HTML by the name of its place."""
     write: Any = _environment().get_template("view.html.j2").module
     drawn, numbers = view_figures(view), {table.kind: table for table in view_tables(view)}
     shown = [panel for family, panel in panels[view.metric].items() if view.family in (ALL, family)]
@@ -228,9 +221,9 @@ def _size_panels(analysis: Analysis) -> dict[Metric, dict[str, Markup]]:
             curves.setdefault(curve.family, []).append(curve)
         found[metric] = {
             family: inline_svg(
-                plot_scores_by_size(of_family, contenders=analysis.contenders, legend=False),
+                ranking.plot_scores_by_size(of_family, contenders=analysis.contenders, legend=False),
                 name=f"sizes-{number}",
-                label=f"{metric_phrase(metric)} against size in {family.replace('_', ' ')}",
+                label=f"{ranking.metric_phrase(metric)} against size in {family.replace('_', ' ')}",
             )
             for number, (family, of_family) in enumerate(curves.items())
         }
@@ -275,7 +268,6 @@ _LEVEL = 3  # higher levels shrink a page by a tenth, and take more than twice a
 
 
 def _page_data(contents: Contents, analysis: Analysis, views: Sequence[View]) -> Json:
-    """What is read when the page opens."""
     models = {contender: index for index, contender in enumerate(analysis.contenders)}
     datasets = {dataset.name: index for index, dataset in enumerate(contents.datasets)}
     shown: dict[str, dict[str, Json]] = {}
@@ -300,7 +292,8 @@ def _page_data(contents: Contents, analysis: Analysis, views: Sequence[View]) ->
         "title": contents.title,
         "metric": contents.metric,
         "metrics": [
-            {"name": name, "title": METRIC_TITLES[name], "phrase": metric_phrase(name)} for name in contents.metrics
+            {"name": name, "title": METRIC_TITLES[name], "phrase": ranking.metric_phrase(name)}
+            for name in contents.metrics
         ],
         "models": [{"title": each.title, "source": each.source} for each in models],
         "datasets": [{"name": each.name, "family": each.family} for each in contents.datasets],
@@ -315,7 +308,6 @@ def _page_data(contents: Contents, analysis: Analysis, views: Sequence[View]) ->
 
 
 def _cell_data(contents: Contents, cell: Cell) -> Json:
-    """What is read when somebody looks at a cell or at one of its tasks."""
     choice = cell.choice
     metric = contents.metric if choice is None else choice.metric
     return {

@@ -28,15 +28,12 @@ Entry = str | int | float | Score | WinRecord | None  # what stands in a table; 
 
 @dataclass(frozen=True, kw_only=True)
 class Column:
-    """A head and what stands below it.
-
-    ``digits`` are those behind the point in print. ``parts`` are the names of the numbers in an entry that has several.
-    """
+    """A head and what stands below it."""
 
     title: str
     source: str = ""  # of a published model
-    digits: int = 3
-    parts: tuple[str, ...] = ()
+    digits: int = 3  # behind the point in print
+    parts: tuple[str, ...] = ()  # the names of the numbers in an entry that has several
 
 
 SCORE_PARTS = ("mean", "std")

@@ -55,7 +55,6 @@ def write_report(
 
 
 def _files(contents: Contents) -> dict[str, bytes]:
-    """All files by their path in the folder; the page comes last, as it refers to the others."""
     analysis = analyse(contents)
     found: dict[str, bytes] = {}
     links: dict[str, dict[Metric | None, list[Link]]] = {}
@@ -76,7 +75,6 @@ def _files(contents: Contents) -> dict[str, bytes]:
 
 
 def _figures(analysis: Analysis) -> Iterator[tuple[str, Metric, Figure]]:
-    """The figures of the view that is shown first, and the ranking by AUC, as the paper has it."""
     if (view := analysis.main) is None:
         return
     for kind, figure in view_figures(view).items():

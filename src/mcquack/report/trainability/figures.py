@@ -12,28 +12,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
 
 from mcquack.errors import InvalidInputError
-from mcquack.report.style import (
-    CLASS_COLOURS,
-    FAINT,
-    FONT_SIZE,
-    INK,
-    MUTED,
-    PAPER,
-    RAMP,
-    SHARES,
-    SMALL,
-    class_colour,
-    class_marker,
-    colour_bar,
-    figure_of,
-    grid_lines,
-    legend_below,
-    legend_of,
-    new_axes,
-    new_figure,
-    quiet,
-    write_title,
-)
+from mcquack.report import style
+from mcquack.report.style import CLASS_COLOURS, FAINT, FONT_SIZE, INK, MUTED, PAPER, RAMP, SHARES, SMALL
 from mcquack.report.trainability.study import GROUP_TITLES, Landscape, Line, capital, lines, power_of_ten, sizes_of
 from mcquack.studies.trainability import Observation
 from mcquack.studies.trainability.analysis import gradient_means, scaling
@@ -80,7 +60,7 @@ def plot_gradients(observations: Sequence[Observation]) -> Figure:
     for ax, line in zip(axes, found, strict=True):
         sizes, means, stds, _ = zip(*gradient_points(line, "weights"), strict=True)
         ax.axhline(0, color=FAINT, linewidth=0.9, zorder=0)
-        look: dict[str, Any] = {"color": class_colour(0), "marker": class_marker(0), "markersize": 3.8}
+        look: dict[str, Any] = {"color": style.class_colour(0), "marker": style.class_marker(0), "markersize": 3.8}
         ax.errorbar(sizes, means, stds, linewidth=1.0, elinewidth=1.1, capsize=2.2, **look)
         _qubit_axis(ax, list(line.by_qubits))
         _finish(ax, title=capital(line.label), ylabel="weight gradient" if ax is axes[0] else "")
@@ -134,8 +114,13 @@ def plot_decays(found: Sequence[Decay]) -> Figure:
 
 def _draw_decay(ax: Axes, decay: Decay, *, place: int) -> None:
     """On the scale of logarithms, for derivatives of fidelities may be smaller than a float can be."""
-    means, colour = decay.means, class_colour(place)
-    look: dict[str, Any] = {"color": colour, "linestyle": "none", "marker": class_marker(place), "markersize": 3.8}
+    means, colour = decay.means, style.class_colour(place)
+    look: dict[str, Any] = {
+        "color": colour,
+        "linestyle": "none",
+        "marker": style.class_marker(place),
+        "markersize": 3.8,
+    }
     errors = np.sqrt(means.variances) / LN10
     ax.errorbar(means.sizes, means.logs / LN10, errors, elinewidth=1.0, label=decay.line.label, **look)
     if decay.scaling is not None:
@@ -171,7 +156,7 @@ def plot_losses(observations: Sequence[Observation]) -> Figure:
         xlabel = "step" if any(each.step_losses for each in kept) else "epoch"
         _finish(ax, title=capital(line.label), xlabel=xlabel, ylabel="loss" if ax is axes[0] else "")
     handles, labels = max((ax.get_legend_handles_labels() for ax in axes), key=lambda both: len(both[1]))
-    legend = legend_of(figure, handles=handles, labels=labels, loc="outside right center", title="qubits")
+    legend = style.legend_of(figure, handles=handles, labels=labels, loc="outside right center", title="qubits")
     legend.get_title().set(color=MUTED, size=SMALL)
     return figure
 
@@ -223,10 +208,7 @@ def measured(line: Line, measure: Measure) -> dict[int, list[float]]:
 
 
 def plot_measures(given: Sequence[Line], measures: Sequence[Measure]) -> Figure:
-    """A panel for each measure that there are values of: medians over seeds, shaded from the smallest to the largest.
-
-    ``measures`` are some of ``KERNEL`` or of ``SHOTS``.
-    """
+    """A panel for each of ``KERNEL`` or ``SHOTS`` that has values: medians over seeds, shaded from least to most."""
     values = {each.title: [measured(line, each) for line in given] for each in measures}
     taken = [each for each in measures if any(values[each.title])]
     if not taken:
@@ -234,7 +216,7 @@ def plot_measures(given: Sequence[Line], measures: Sequence[Measure]) -> Figure:
     figure, axes = _panels(len(taken), legend_lines=1 + len(given) // 2)
     for ax, measure in zip(axes, taken, strict=True):
         for place, (line, found) in enumerate(zip(given, values[measure.title], strict=True)):
-            sizes, colour, marker = list(found), class_colour(place), class_marker(place)
+            sizes, colour, marker = list(found), style.class_colour(place), style.class_marker(place)
             medians = [statistics.median(found[n]) for n in sizes]
             ax.plot(sizes, medians, color=colour, linewidth=1.4, marker=marker, markersize=3.8, label=line.label)
             lows, highs = [min(found[n]) for n in sizes], [max(found[n]) for n in sizes]
@@ -250,7 +232,6 @@ def plot_measures(given: Sequence[Line], measures: Sequence[Measure]) -> Figure:
 
 
 def _draw_beside(ax: Axes, measure: Measure, places: Sequence[Any]) -> None:
-    """What values are read against: states by chance, a million shots, or zero."""
     low, high = ax.get_ylim()
     if measure.by_chance is not None:
         known = np.unique(np.geomspace(min(places), max(places), 60).round().astype(int)).tolist()
@@ -272,7 +253,7 @@ def _draw_beside(ax: Axes, measure: Measure, places: Sequence[Any]) -> None:
 def plot_importances(anova: Anova, forest: Mapping[str, float] | None = None, *, target: str = "final loss") -> Figure:
     """Main effects by exact ANOVA with intervals and, if there is a forest, by fANOVA in both conventions."""
     names = sorted(anova.names, key=anova.share, reverse=True)
-    ax = new_axes(6.4, 1.4 + 0.62 * len(names))
+    ax = style.new_axes(6.4, 1.4 + 0.62 * len(names))
     kinds: dict[str, Mapping[str, float]] = {"exact ANOVA": anova.main}
     if forest is not None:
         kinds |= {"fANOVA, of all variance": forest, "fANOVA, normalised to 1": normalised(forest)}
@@ -287,20 +268,20 @@ def plot_importances(anova: Anova, forest: Mapping[str, float] | None = None, *,
             beside: dict[str, Any] = {"textcoords": "offset points", "va": "center", "size": SMALL - 1, "color": MUTED}
             ax.annotate(f"{value:.2f}", (value, y), (3, 0), **beside)
         heights = heights + 0.26
-    quiet(ax)
+    style.quiet(ax)
     ax.set_yticks(range(len(names)), names)
     ax.tick_params(axis="y", length=0, labelcolor=INK, labelsize=FONT_SIZE)
     ax.set_ylim(len(names) - 0.5, -0.5)
     ax.set_xlim(0, 1.08)
     ax.set_xlabel("share of variance")
-    legend_of(ax, loc="lower right")
-    write_title(ax, f"Importance for {target}")
-    return figure_of(ax)
+    style.legend_of(ax, loc="lower right")
+    style.write_title(ax, f"Importance for {target}")
+    return style.figure_of(ax)
 
 
 def plot_landscape(landscape: Landscape) -> Figure:
     """The losses of a slice as contours, with the lowest of them and the way that training took."""
-    ax = new_axes(4.6, 3.6)
+    ax = style.new_axes(4.6, 3.6)
     grid = landscape.losses.first, landscape.losses.second, landscape.losses.losses
     filled = ax.contourf(*grid, levels=14, cmap=SHARES.reversed())
     ax.contour(*grid, levels=filled.levels, colors=PAPER, linewidths=0.35)
@@ -310,21 +291,20 @@ def plot_landscape(landscape: Landscape) -> Figure:
     first, second, _ = landscape.losses.minimum
     marks: dict[str, Any] = {"linestyle": "none", "marker": "x", "color": CLASS_COLOURS[1], "markersize": 6}
     ax.plot([first], [second], label="smallest loss", **marks)
-    quiet(ax)
+    style.quiet(ax)
     ax.set_xlabel("first direction")
     ax.set_ylabel("second direction")
     ax.legend(loc="upper right", fontsize=SMALL - 1, framealpha=0.85, edgecolor="none", labelcolor=MUTED)
-    colour_bar(ax, filled, shrink=0.9).tick_params(labelsize=SMALL - 1)
-    figure = figure_of(ax)
+    style.colour_bar(ax, filled, shrink=0.9).tick_params(labelsize=SMALL - 1)
+    figure = style.figure_of(ax)
     figure.suptitle(capital(landscape.title), x=0.01, ha="left", size=FONT_SIZE + 1, color=INK, parse_math=False)
     return figure
 
 
 def _panels(n: int, *, sharey: bool = False, legend_lines: int = 0) -> tuple[Figure, list[Axes]]:
-    """A figure with so many panels, at most three in a row, and room for a legend below them."""
     n_columns = n if n <= 3 else 2 if n == 4 else 3
     n_rows = math.ceil(n / n_columns)
-    figure = new_figure(0.3 + 3.5 * n_columns, 0.3 + 2.6 * n_rows + 0.22 * legend_lines)
+    figure = style.new_figure(0.3 + 3.5 * n_columns, 0.3 + 2.6 * n_rows + 0.22 * legend_lines)
     axes = list(figure.subplots(n_rows, n_columns, squeeze=False, sharey=sharey).flat)
     for ax in axes[n:]:
         ax.remove()
@@ -332,11 +312,11 @@ def _panels(n: int, *, sharey: bool = False, legend_lines: int = 0) -> tuple[Fig
 
 
 def _finish(ax: Axes, *, title: str, ylabel: str = "", xlabel: str = "qubits") -> None:
-    quiet(ax)
-    grid_lines(ax)
+    style.quiet(ax)
+    style.grid_lines(ax)
     ax.set_xlabel(xlabel)
     ax.set_ylabel(ylabel)
-    write_title(ax, title)
+    style.write_title(ax, title)
 
 
 def _qubit_axis(ax: Axes, sizes: Sequence[int]) -> None:
@@ -377,6 +357,6 @@ def _log_text(logarithm: float) -> str:
 
 def _legend_below(figure: Figure, ax: Axes, *, note: str = "") -> None:
     handles, _ = ax.get_legend_handles_labels()
-    legend = legend_below(figure, handles, n_columns=2, title=note or None)
+    legend = style.legend_below(figure, handles, n_columns=2, title=note or None)
     for text in legend.get_texts():
         text.set_parse_math(False)  # whatever a setting is called, it is no formula

@@ -40,10 +40,6 @@ def write_trainability_report(
     landscapes : slices of losses to show besides those that the study has kept.
     title : above the page; None takes that of the design.
 
-    Returns
-    -------
-    The path of the page.
-
     Examples
     --------
     >>> write_trainability_report("trainability.sqlite", "report")  # doctest: +SKIP
@@ -64,7 +60,6 @@ def write_trainability_report(
 
 
 def _files(study: Study, sections: Sequence[Section]) -> dict[str, bytes]:
-    """All files by their path in the folder; the page comes last, as it refers to the others."""
     found: dict[str, bytes] = {}
     links: Links = {}
 
@@ -126,5 +121,4 @@ def _entry(value: object) -> str:
 
 
 def _is_number(table: Table, column: int) -> bool:
-    """Whether a column is set at the right: all that is there are numbers."""
     return not any(isinstance(row[column], str) for row in table.rows)

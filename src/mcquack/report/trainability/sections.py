@@ -16,21 +16,8 @@ from mcquack.bench.ranking import Interval
 from mcquack.errors import InvalidInputError, MissingDependencyError
 from mcquack.report.benchmark.tables import Table, table
 from mcquack.report.style import counted
-from mcquack.report.trainability.figures import (
-    KERNEL,
-    SHOTS,
-    Decay,
-    Measure,
-    decays,
-    gradient_points,
-    measured,
-    plot_decays,
-    plot_gradients,
-    plot_importances,
-    plot_landscape,
-    plot_losses,
-    plot_measures,
-)
+from mcquack.report.trainability import figures
+from mcquack.report.trainability.figures import KERNEL, SHOTS
 from mcquack.report.trainability.study import (
     Landscape,
     Study,
@@ -116,7 +103,7 @@ def gradient_section(series: Series) -> Section:
     """Mean and standard deviation of the first gradients for every start."""
     main, lead = next(iter(series.values())), []
     for line in lines(paper_slice(main)):
-        points = gradient_points(line, "weights")
+        points = figures.gradient_points(line, "weights")
         ends = [
             f"{number_text(each.mean, digits=2)} ± {number_text(each.std, digits=2)} at {span([each.n_qubits])}"
             for each in dict.fromkeys((*points[:1], *points[-1:]))
@@ -128,14 +115,14 @@ def gradient_section(series: Series) -> Section:
         for name, found in series.items()
         for line in lines(found)
         for group in GROUPS
-        for point in gradient_points(line, group)
+        for point in figures.gradient_points(line, group)
     )
     heads = ("series", "start", "group", "qubits", "mean", "std", "seeds")
     caption = "Mean and standard deviation of the weight gradients"
     return Section(
         id="gradients",
         lead=tuple(lead),
-        pictures=pictures("Gradients", series, plot_gradients, caption),
+        pictures=pictures("Gradients", series, figures.plot_gradients, caption),
         tables=(table("Gradients", "Mean and standard deviation of the first gradients", heads, rows),),
     )
 
@@ -148,7 +135,7 @@ def scaling_section(series: Series) -> Section:
     kinds: tuple[GradientOf, ...] = ("gradients", "fidelity_gradients")
     main = next(iter(series))
     for (name, found), of in product(series.items(), kinds):
-        every, wanted = decays(lines(found), of=of), {id(seen) for seen in paper_slice(found)}
+        every, wanted = figures.decays(lines(found), of=of), {id(seen) for seen in paper_slice(found)}
         shown = [decay for decay in every if id(decay.line.observations[0]) in wanted]
         rows += [(name, _differentiated(of, decay.line.observations), *_verdict(decay)) for decay in every]
         if not shown:
@@ -163,7 +150,7 @@ def scaling_section(series: Series) -> Section:
             f"{capital(what)}, {series_title(name)}",
         )
         caption = f"Mean squares of the {what}{slice_text(found)} with both fits; {about(found)}."
-        drawn.append(Picture(file, title, caption, plot_decays(shown), folded=name != main))
+        drawn.append(Picture(file, title, caption, figures.plot_decays(shown), folded=name != main))
     heads = ("series", "of", "start", "group", "sizes", "qubits from", "to", "verdict", "best law")
     numbers = ("halvings per qubit", "low", "high", "power", "power low", "power high", "AICc power − exponential")
     title = "Decay of the mean square of first gradients with the number of qubits"
@@ -179,7 +166,7 @@ def _differentiated(of: GradientOf, observations: Iterable[Observation]) -> str:
     return f"single {' or '.join(sorted(kinds, reverse=True))}"
 
 
-def _verdict(decay: Decay) -> tuple[Any, ...]:
+def _verdict(decay: figures.Decay) -> tuple[Any, ...]:
     law, sizes = decay.scaling, decay.means.sizes
     row: tuple[Any, ...] = (decay.line.label, decay.group, len(sizes), int(sizes[0]), int(sizes[-1]))
     if law is None:
@@ -207,7 +194,7 @@ def training_section(series: Series) -> Section:
         stepwise = any(each.step_losses for each in found)
         if stepwise or "lr" not in varied_settings(found):
             when = "Mean loss after each step of the whole sample" if stepwise else "Mean loss after each epoch"
-            drawn += pictures("Losses", {name: found}, plot_losses, when)
+            drawn += pictures("Losses", {name: found}, figures.plot_losses, when)
     tables = tuple(_training_table(name, found) for name, found in series.items())
     return Section(id="training", lead=tuple(lead), pictures=drawn, tables=tables)
 
@@ -304,7 +291,7 @@ def importance_section(found: Sequence[Importance], faults: Sequence[str]) -> Se
             )
         title = f"Importance for {each.target}, {series_title(each.series)}"
         caption = f"Shares of the variance of the {each.target} over {counted(len(each.rows), 'run')}."
-        figure = plot_importances(each.anova, each.forest, target=each.target)
+        figure = figures.plot_importances(each.anova, each.forest, target=each.target)
         drawn.append(Picture(file_name("importance", each.series, each.target), title, caption, figure, bool(drawn)))
     tables = tuple(map(_importance_table, found))
     return Section(id="importance", lead=tuple(lead), pictures=tuple(drawn), tables=tables, faults=tuple(faults))
@@ -329,7 +316,7 @@ def kernel_section(series: Series) -> Section:
     """Concentration of fidelities, entangling power and expressibility before training."""
     rows = []
     for name, line in ((name, line) for name, found in series.items() for line in lines(found)):
-        by_measure = [measured(line, measure) for measure in KERNEL]
+        by_measure = [figures.measured(line, measure) for measure in KERNEL]
         for n, group in line.by_qubits.items():
             medians = (statistics.median(values[n]) if n in values else None for values in by_measure)
             rows.append((name, line.label, n, *medians, haar_log_moments(n)[1] / math.log(10), len(group)))
@@ -339,7 +326,7 @@ def kernel_section(series: Series) -> Section:
     return Section(
         id="kernel",
         lead=tuple(_ends(series, KERNEL[:2], lambda log: number_text(10**log, digits=2))),
-        pictures=pictures("Kernel", series, lambda kept: plot_measures(lines(kept), KERNEL), caption),
+        pictures=pictures("Kernel", series, lambda kept: figures.plot_measures(lines(kept), KERNEL), caption),
         tables=(table("Kernels", title, (*heads, "log10 variance of chance", "seeds"), rows),),
     )
 
@@ -351,25 +338,24 @@ def shot_section(series: Series) -> Section:
         for name, found in series.items()
         for line in lines(found)
         for measure in SHOTS
-        for n, x in measured(line, measure).items()
+        for n, x in figures.measured(line, measure).items()
     )
     heads = ("series", "start", "what for", "qubits", "median", "lowest", "highest", "runs")
     caption = "Shots for each circuit after which signal and noise are alike"
     return Section(
         id="shots",
         lead=tuple(_ends(series, SHOTS, shots_text)),
-        pictures=pictures("Shots", series, lambda kept: plot_measures(lines(kept), SHOTS), caption),
+        pictures=pictures("Shots", series, lambda kept: figures.plot_measures(lines(kept), SHOTS), caption),
         tables=(table("Shots", "Decimal logarithms of the shots for each circuit", heads, rows),),
     )
 
 
-def _ends(series: Series, measures: Sequence[Measure], told: Callable[[float], str]) -> Iterator[str]:
-    """For each start of the first series, the medians of its smallest and its largest circuits."""
+def _ends(series: Series, measures: Sequence[figures.Measure], told: Callable[[float], str]) -> Iterator[str]:
     name, main = next(iter(series.items()))
     for line in lines(paper_slice(main)):
         parts = []
         for measure in measures:
-            if values := measured(line, measure):
+            if values := figures.measured(line, measure):
                 sizes = dict.fromkeys((min(values), max(values)))
                 numbers = [f"{told(statistics.median(values[n]))} at {span([n])}" for n in sizes]
                 parts.append(f"{within(measure.title)} {' and '.join(numbers)}")
@@ -377,7 +363,7 @@ def _ends(series: Series, measures: Sequence[Measure], told: Callable[[float], s
             yield f"{capital(series_title(name))}, {line.label}: {'; '.join(parts)}."
 
 
-def _knows(observations: Iterable[Observation], measures: Sequence[Measure]) -> bool:
+def _knows(observations: Iterable[Observation], measures: Sequence[figures.Measure]) -> bool:
     return any(measure.of(each) is not None for each in observations for measure in measures)
 
 
@@ -399,7 +385,7 @@ def landscape_section(found: Sequence[Landscape]) -> Section:
             f"{title}: the loss is {number_text(each.losses.centre)} in the centre, at least {number_text(lowest)} at "
             f"{at} and at most {number_text(float(each.losses.losses.max()))} on the plane."
         )
-        drawn.append(Picture(name, title, caption, plot_landscape(each), folded=index > 1))
+        drawn.append(Picture(name, title, caption, figures.plot_landscape(each), folded=index > 1))
     return Section(id="landscape", pictures=tuple(drawn))
 
 

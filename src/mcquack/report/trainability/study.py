@@ -120,7 +120,6 @@ class Line:
 
     @cached_property
     def by_qubits(self) -> Mapping[int, tuple[Observation, ...]]:
-        """All seeds of each number of qubits, the smallest first."""
         ordered = sorted(self.observations, key=lambda each: each.seed)
         return {
             size: tuple(each for each in ordered if each.settings["n_qubits"] == size) for size in sizes_of(ordered)

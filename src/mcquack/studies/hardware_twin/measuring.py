@@ -52,7 +52,6 @@ class Circuit:
     parameters: Arrays
 
     def run(self, X: NDArray[Any], *, n_threads: int | None) -> tuple[RingEngine, Any, Any]:
-        """An engine with the rows and the centroids, encoded."""
         weights, bias, centroids = self.parameters.values
         engine = RingEngine(self.feature_map, n_threads=n_threads)
         return engine, engine.encode(X, weights, bias), engine.encode(centroids, weights, bias)

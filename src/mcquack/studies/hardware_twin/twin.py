@@ -100,7 +100,6 @@ class TwinClassifier(ScoredClassifier):
         return self
 
     def _learned(self, X: NDArray[Any], labels: NDArray[np.int64]) -> tuple[Circuit, list[HistoryRow]]:
-        """All weights and biases one with class means as centroids, or aligned exactly; with the history."""
         if self.learning == "none":
             feature_map = FeatureMap.with_repetitions(
                 n_qubits=self.n_qubits, n_features=X.shape[1], final_entangler=False

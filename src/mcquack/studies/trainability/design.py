@@ -172,12 +172,10 @@ class Grid:
             ProbeSettings(**point)
 
     def points(self) -> Iterator[dict[str, Any]]:
-        """The settings of each point."""
         for values in product(*self.vary.values()):
             yield {**self.settings, **dict(zip(self.vary, values, strict=True)), "series": self.name}
 
     def tasks(self) -> Iterator[Task]:
-        """Every point with every seed."""
         for point, seed in product(self.points(), range(self.seeds)):
             yield Task.of(self.dataset, PROBE, point, seed=seed, data_seed=seed if self.new_data else 0)
 
@@ -186,12 +184,10 @@ class Grid:
         return self.vary[name] if name in self.vary else (self.settings[name],) if name in self.settings else ()
 
     def with_values(self, name: str, values: tuple[Any, ...]) -> Self:
-        """The grid with these values of a setting in place of its own."""
         settings = {key: value for key, value in self.settings.items() if key != name}
         return replace(self, settings=settings, vary={**self.vary, name: values})
 
     def to_json(self) -> dict[str, Any]:
-        """The grid in the form that a TOML file has."""
         return {
             "dataset": self.dataset,
             "seeds": self.seeds,
@@ -205,8 +201,6 @@ class Grid:
 class Design:
     """Grids that belong together, with names of their own.
 
-    Examples
-    --------
     >>> design = read_design("quick")
     >>> [grid.name for grid in design.grids], len(design.tasks())
     (['paper', 'shallow_2'], 120)
@@ -225,7 +219,6 @@ class Design:
         require(len(set(names)) == len(names), "names of grids", "all different", names)
 
     def tasks(self) -> tuple[Task, ...]:
-        """The tasks of all grids, each once."""
         return tuple({task.id: task for grid in self.grids for task in grid.tasks()}.values())
 
     def with_(
@@ -247,7 +240,6 @@ class Design:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """The design in the form that a TOML file has."""
         return {"name": self.name, "title": self.title, "grids": {grid.name: grid.to_json() for grid in self.grids}}
 
 
@@ -356,7 +348,6 @@ def _grid(name: str, given: Any, refusal: Refusal) -> Grid:
 
 
 def _key_in(message: str, given: Mapping[str, Any]) -> Key:
-    """The key of a grid that a message is about: the first word, or what it quotes."""
     for table in ("vary", "settings"):
         for setting in given.get(table, {}):
             if message.startswith(f"{setting} ") or f"{setting!r}" in message:

@@ -74,12 +74,10 @@ class Observation:
     landscapes: Mapping[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
-        """All fields as plain values."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> Self:
-        """The observation that ``to_json`` wrote."""
         statistics = {
             name: {group: GradientStatistics(**each) for group, each in fields[name].items()}
             for name in ("gradients", "fidelity_gradients")

@@ -153,7 +153,6 @@ def observed(subject: Subject, problem: Problem) -> Observation:
 
 
 def _observed_settings(problem: Problem) -> dict[str, Any]:
-    """The settings that decided what was seen, with the sizes that the data gave them."""
     given = asdict(problem.settings).items()
     return {
         **{name: value for name, value in given if name not in ("model", "n_entries", "landscape")},

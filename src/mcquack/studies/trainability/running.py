@@ -30,10 +30,6 @@ def run_design(
     executor : the workers.
     command : what the user has typed, for the record.
     retry_failed : whether tasks that failed before are run once more.
-
-    Yields
-    ------
-    The events of the runner.
     """
     record = RunRecord(command=command, suite=design.to_json())
     tasks = _by_dataset(design)
@@ -71,8 +67,6 @@ def observations(store: Store) -> list[Observation]:
     "test_accuracy" and so on. "train_accuracy" is that on the samples it was trained on, if it was. "first_batch_loss"
     is the regularised loss of the first batch before any step, "final_loss" that of all samples without the penalty.
 
-    Examples
-    --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with Store.open(f"{folder}/empty.sqlite", create=True) as store:
@@ -143,7 +137,6 @@ def seconds(task: Task) -> float:
 
 
 def _by_dataset(design: Design) -> Mapping[str, tuple[Task, ...]]:
-    """The tasks on each dataset, heaviest first, beginning with the dataset of the heaviest."""
     found: dict[str, list[Task]] = {}
     for task in sorted(design.tasks(), key=work, reverse=True):
         found.setdefault(task.dataset, []).append(task)

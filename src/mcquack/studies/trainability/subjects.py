@@ -16,30 +16,10 @@ from mcquack.circuits.feature_map import FeatureMap
 from mcquack.kernels.fidelity import centroid_kernel
 from mcquack.randomness import stream
 from mcquack.simulators.statevector import StatevectorEngine
+from mcquack.studies.trainability import observation
+from mcquack.studies.trainability.analysis import shot_noise, states
 from mcquack.studies.trainability.analysis.losses import alignment_loss, loss_slice, path_directions, random_directions
-from mcquack.studies.trainability.analysis.shot_noise import (
-    alignment_gradient_shots,
-    entry_gradient_shots,
-    prediction_shots,
-)
-from mcquack.studies.trainability.analysis.states import (
-    entanglement,
-    expressibility,
-    haar_entanglement,
-    kernel_concentration,
-    log_fidelities,
-    pair_log_fidelities,
-    random_circuit_fidelities,
-)
 from mcquack.studies.trainability.design import ProbeSettings
-from mcquack.studies.trainability.observation import (
-    Gradients,
-    GradientStatistics,
-    Group,
-    fidelity_gradients,
-    grouped_statistics,
-    loss_gradients,
-)
 from mcquack.training.loop import train
 from mcquack.training.settings import TrainingSettings, epoch_orders
 from mcquack.training.state import Parameters, TrainingData, TrainingState, initial_centroids, initial_embedding
@@ -55,7 +35,7 @@ from mcquack.training.variational.training import MEASURED_QUBITS, cross_entropi
 # Gradients are measured in double, and models are trained in single precision, as they are by default.
 TRAINING_TYPE = "float32"
 Row = Mapping[str, float | int | None]
-Statistics = Mapping[Group, GradientStatistics]
+Statistics = Mapping[observation.Group, observation.GradientStatistics]
 Embedding = tuple[Any, FloatArray, FloatArray, FloatArray]
 """An engine, and the samples, weights and biases that it encodes."""
 
@@ -117,18 +97,19 @@ class KernelSubject:
 
     def loss_gradients(self) -> tuple[float, Statistics]:
         """The regularised 1 - A on the first batch with its derivatives; by the centroids, those of CO's loss."""
-        loss, by_group = loss_gradients(*self._exact(), settings=self.settings)
-        return loss, grouped_statistics([by_group])
+        loss, by_group = observation.loss_gradients(*self._exact(), settings=self.settings)
+        return loss, observation.grouped_statistics([by_group])
 
     def entry_gradients(self) -> Statistics:
-        return grouped_statistics(fidelity_gradients(*self._exact(), n_entries=self.problem.settings.n_entries))
+        return observation.grouped_statistics(
+            observation.fidelity_gradients(*self._exact(), n_entries=self.problem.settings.n_entries)
+        )
 
     def embedding(self) -> Embedding:
         engine, batch, parameters = self._exact()
         return engine, batch.X, parameters.weights, parameters.bias
 
     def device_facts(self) -> Mapping[str, float]:
-        """Shots for a prediction, and for derivatives of the alignment and of an entry."""
         return shots_of_start(*self._exact(), seed=self.problem.seed)
 
     def epochs(self) -> Iterator[Row]:
@@ -165,7 +146,7 @@ class KernelSubject:
         """(N, M), larger for likelier classes: fidelities, or on a ring, where these may vanish, their logarithms."""
         engine, found = self.problem.engine(), self.parameters
         if self.problem.settings.runs_on.few_layers:
-            return log_fidelities(
+            return states.log_fidelities(
                 engine, *(engine.encode(rows, found.weights, found.bias) for rows in (X, found.centroids))
             )
         return centroid_kernel(engine, X, found.centroids, weights=found.weights, bias=found.bias)
@@ -217,16 +198,16 @@ class VariationalSubject:
         penalty = self.problem.settings.penalty
         sizes = [np.square(array).sum() / len(array) for array in (parameters.weights, parameters.bias)]
         loss = cross_entropies(logits, batch.labels, batch.row_weights).mean() + penalty * sum(sizes)
-        by_group: Gradients = {
+        by_group: observation.Gradients = {
             "weights": by_weights + 2 * penalty * parameters.weights,
             "bias": by_bias + 2 * penalty * parameters.bias,
         }
-        return float(loss), grouped_statistics([by_group])
+        return float(loss), observation.grouped_statistics([by_group])
 
     def entry_gradients(self) -> Statistics:
         engine, batch, parameters = self._exact()
         one = np.array([[1.0, 0.0]])
-        return grouped_statistics(
+        return observation.grouped_statistics(
             _pulled(engine, batch.X[entry : entry + 1], parameters, entry % batch.n_classes, one)
             for entry in range(min(self.problem.settings.n_entries, len(batch.X)))
         )
@@ -236,7 +217,6 @@ class VariationalSubject:
         return engine, batch.X, *parameters.of_class(0)
 
     def device_facts(self) -> Mapping[str, float]:
-        """Nothing: what is known of shots is about fidelities."""
         return {}
 
     def epochs(self) -> Iterator[Row]:
@@ -249,7 +229,6 @@ class VariationalSubject:
             yield epoch.report.as_row()
 
     def landscapes(self) -> Mapping[str, Any]:
-        """None: planes are those of weights, biases and centroids."""
         return {}
 
     def class_scores(self, X: FloatArray) -> FloatArray:
@@ -272,15 +251,15 @@ def state_facts(engine: Any, X: FloatArray, weights: FloatArray, bias: FloatArra
     n_qubits = engine.feature_map.n_qubits
     if len(rows) < 2:
         return {}
-    facts = kernel_concentration(pair_log_fidelities(engine, rows, weights, bias))
+    facts = states.kernel_concentration(states.pair_log_fidelities(engine, rows, weights, bias))
     # Beyond 14 qubits, whole states of so many samples take gigabytes.
     has_states = hasattr(engine, "statevectors")
     if has_states and 2 <= n_qubits <= 14:
-        facts["entanglement"] = float(entanglement(engine, rows, weights, bias).mean())
-        facts["entanglement_haar"] = haar_entanglement(n_qubits)
+        facts["entanglement"] = float(states.entanglement(engine, rows, weights, bias).mean())
+        facts["entanglement_haar"] = states.haar_entanglement(n_qubits)
     if has_states and n_qubits <= 10:
-        pairs = random_circuit_fidelities(engine.feature_map, n_pairs=400, seed=seed)
-        facts["expressibility"] = expressibility(pairs, n_qubits)
+        pairs = states.random_circuit_fidelities(engine.feature_map, n_pairs=400, seed=seed)
+        facts["expressibility"] = states.expressibility(pairs, n_qubits)
     return {name: float(value) for name, value in facts.items() if np.isfinite(value)}
 
 
@@ -294,9 +273,9 @@ def shots_of_start(engine: Any, batch: TrainingData, parameters: Parameters, *, 
         return {}
     few = _part(batch, slice(16))
     shots = {
-        "prediction": prediction_shots(engine, few.X, parameters),
-        "alignment": alignment_gradient_shots(engine, few, parameters, n_components=6, seed=seed),
-        "entry": entry_gradient_shots(engine, few.X, parameters, n_components=6, seed=seed),
+        "prediction": shot_noise.prediction_shots(engine, few.X, parameters),
+        "alignment": shot_noise.alignment_gradient_shots(engine, few, parameters, n_components=6, seed=seed),
+        "entry": shot_noise.entry_gradient_shots(engine, few.X, parameters, n_components=6, seed=seed),
     }
     found = {f"log10_shots_{name}": each for name, each in shots.items()}
     return {name: value for name, value in found.items() if np.isfinite(value)}
@@ -319,14 +298,13 @@ def _rounded(value: Any) -> Any:
 
 def _pulled(
     engine: StatevectorEngine, X: FloatArray, parameters: VariationalParameters, number: int, cotangent: FloatArray
-) -> Gradients:
+) -> observation.Gradients:
     encoded = engine.encode(X, *parameters.of_class(number))
     found: Any = engine.pull_expectations(encoded, cotangent, MEASURED_QUBITS)
     return {"weights": found.weights, "bias": found.bias}
 
 
 def _slopes(batch: TrainingData, logits: FloatArray, number: int) -> FloatArray:
-    """Derivatives of the mean cross entropy of one classifier by its logits (N, 2)."""
     own = batch.labels == number
     ahead = np.where(own, 1, -1) * (logits[:, 0] - logits[:, 1])
     size = batch.row_weights / batch.row_weights.sum() / (1 + np.exp(ahead))

@@ -75,10 +75,6 @@ def gradient_means(observations: Iterable[Observation], group: Group, *, of: Gra
     group : "weights", "bias" or "centroids".
     of : whether the loss or a single entry of the kernel is differentiated.
 
-    Returns
-    -------
-    The means, for :func:`scaling`.
-
     Examples
     --------
     >>> from mcquack.studies.trainability import GradientStatistics
@@ -135,7 +131,6 @@ class DecayFit:
 
 
 def _abscissae(law: Law, sizes: ArrayLike) -> FloatArray:
-    """What the logarithm of the quantity is linear in: n, log n, or nothing."""
     n = np.asarray(sizes, np.float64)
     return {"exponential": n, "power": np.log(n), "constant": np.zeros_like(n)}[law]
 
@@ -229,7 +224,6 @@ class Scaling:
 
     @property
     def sentence(self) -> str:
-        """The verdict in words, with its numbers."""
         low, high = self.means.sizes[0], self.means.sizes[-1]
         return f"From {low:g} to {high:g} qubits it {self._change()}{self._comparison()}{self._roughness()}."
 
@@ -294,7 +288,6 @@ def _weighted_solution(columns: FloatArray, variances: FloatArray) -> tuple[Floa
 
 
 def _log_likelihood(columns: FloatArray, means: SizeMeans, excess: float) -> float:
-    """Likelihood of the best line through the means, if each has its own variance and ``excess``."""
     total = means.variances + excess
     residuals = means.logs - columns @ (_weighted_solution(columns, total)[0] @ means.logs)
     return -0.5 * float(np.sum(np.log(2 * math.pi * total) + residuals**2 / total))

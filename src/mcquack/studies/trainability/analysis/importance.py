@@ -77,16 +77,13 @@ def means_by(
 
 @dataclass(frozen=True, kw_only=True)
 class Effect:
-    """The share of the variance that one setting explains, or two of them beyond what each does alone.
-
-    Interval and probability are None unless cells have replicates.
-    """
+    """The share of the variance that one setting explains, or two of them beyond what each does alone."""
 
     names: Names
     share: float  # of the whole variance
     unbiased: float  # the share without what scatter adds, which looks like a small effect, too
-    interval: Interval | None = None  # that of ``unbiased``, bootstrapped over replicates
-    p: float | None = None  # probability of the F-test
+    interval: Interval | None = None  # that of ``unbiased``, bootstrapped over replicates; None without any
+    p: float | None = None  # probability of the F-test; None without replicates
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +101,6 @@ class Anova:
     noise: float
 
     def effect(self, *names: str) -> Effect:
-        """The effect of one setting, or the interaction of two, in any order."""
         for each in self.effects:
             if set(each.names) == set(names):
                 return each
@@ -237,7 +233,6 @@ def are_numbers(levels: Iterable[Any]) -> bool:
 
 
 def _varying_levels(rows: Sequence[tuple[Mapping[str, Any], float]], names: Sequence[str] | None) -> Levels:
-    """Levels of the named settings, or of all that vary; numbers in rising order, others as they first occur."""
     if not rows:
         raise InvalidInputError("there is nothing to compare; pass rows of settings and values.")
     for settings, value in rows:
@@ -262,7 +257,6 @@ def _varying_levels(rows: Sequence[tuple[Mapping[str, Any], float]], names: Sequ
 def _complete_grid(
     rows: Sequence[tuple[Mapping[str, Any], float]], names: Sequence[str] | None
 ) -> tuple[Levels, list[FloatArray]]:
-    """The levels of all settings, and the values of every cell of the grid in the order of its levels."""
     levels = _varying_levels(rows, names)
     found: dict[tuple[Any, ...], list[float]] = {}
     for settings, value in rows:

@@ -134,7 +134,6 @@ class LossSlice:
 
     @property
     def minimum(self) -> tuple[float, float, float]:
-        """Where on the grid the loss is lowest along both directions, and the loss there."""
         row, column = np.unravel_index(self.losses.argmin(), self.losses.shape)
         return float(self.first[column]), float(self.second[row]), float(self.losses[row, column])
 

@@ -121,10 +121,7 @@ def _log_kernel(engine: Engine[Any], X: ArrayLike, parameters: Parameters) -> Fl
 
 
 def _log10_ratio(noise: ArrayLike, signal: ArrayLike, unit: ArrayLike) -> FloatArray:
-    """Shots, the noise being in units of exp(unit) and the signal, a square, in those of its square.
-
-    Infinite without a signal, and one where there is no noise.
-    """
+    # Noise is in units of exp(unit), the signal in those of its square; no signal gives infinity, and no noise one.
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log10(np.asarray(noise, np.float64)) - np.log10(np.asarray(signal, np.float64))
     logs = np.where(np.asarray(signal) == 0, np.inf, np.where(np.asarray(noise) == 0, 0.0, logs))
