@@ -13,7 +13,7 @@ from typing import Any
 from sklearn.metrics import accuracy_score, balanced_accuracy_score
 
 from mcquack import McQuackClassifier
-from mcquack.models.presets import preset
+from mcquack.models import preset
 from studies.defaults.data import IMAGE_SETS, splits
 
 ROWS = Path(__file__).with_name("rows.csv")

@@ -5,7 +5,7 @@ import json
 from collections import defaultdict
 from statistics import mean
 
-from mcquack.models.presets import PRESETS
+from mcquack.models import PRESETS
 from studies.defaults.data import IMAGE_SETS
 from studies.defaults.measure import ROWS
 

@@ -14,8 +14,8 @@ from mcquack.arrays import IntArray
 from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.errors import InvalidInputError, ModelFileError
 from mcquack.kernels import SampledEngine
+from mcquack.models import PRESETS
 from mcquack.models import mcquack as mcquack_module
-from mcquack.models.presets import DEVICE
 from mcquack.simulators.samplers import SimulatedSampler
 from tests.models.sameness import assert_same_model, assert_same_training
 
@@ -119,12 +119,12 @@ def test_a_file_whose_epochs_contradict_each_other_is_refused(
 
 def test_the_preset_of_the_paper_for_devices() -> None:
     model = McQuackClassifier.from_preset("device", n_qubits=4, random_state=0).fit(X, Y)
-    assert dict(DEVICE)["n_qubits"] == 124
+    assert dict(PRESETS["device"])["n_qubits"] == 124
     assert (model.n_iter_, model.feature_map_.n_layers, model.feature_map_.final_entangler) == (0, 1, False)
     assert_array_equal(model.weights_, 1)
     scaled = model.scaler_.transform(X)
     assert_allclose([scaled.min(), scaled.max()], [-1, 1])
-    json.dumps({**DEVICE})  # plain values, as all presets
+    json.dumps({**PRESETS["device"]})  # plain values, as all presets
 
 
 @pytest.mark.parametrize("kind", [McQuackClassifier, QuackClassifier])

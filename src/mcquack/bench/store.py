@@ -136,12 +136,7 @@ class Store(Database):
         return self._outcome_of(found[0]) if found else None
 
     def outcomes(
-        self,
-        *,
-        phase: Phase | None = None,
-        failed: bool | None = None,
-        details: bool = True,
-        superseded: bool = False,
+        self, *, phase: Phase | None = None, failed: bool | None = None, details: bool = True, superseded: bool = False
     ) -> Iterator[Outcome]:
         """All, or those of a phase, or the failed or the done ones, in the order of their ids.
 

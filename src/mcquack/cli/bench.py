@@ -208,12 +208,7 @@ def _tell_result(progress: Progress, path: Path) -> None:
 
 
 @described("bench")
-def export(
-    store: StoreFile,
-    parquet: Path | None = None,
-    csv: Path | None = None,
-    force: bool = False,
-) -> None:
+def export(store: StoreFile, parquet: Path | None = None, csv: Path | None = None, force: bool = False) -> None:
     """Write one line for each task: dataset, model, settings, seed, all scores, seconds, versions, or its error.
 
     Example: mcquack bench export real-world.sqlite --parquet real-world.parquet

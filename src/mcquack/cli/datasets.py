@@ -89,10 +89,7 @@ _LARGE_FAMILY = 5  # members that need a line each; more would bury the rest of 
 @app.command("list")
 @described("datasets")
 def listing(
-    suite: str | None = None,
-    family: str | None = None,
-    data_dir: DataDir = None,
-    as_json: Json = False,
+    suite: str | None = None, family: str | None = None, data_dir: DataDir = None, as_json: Json = False
 ) -> None:
     """List the datasets: name, features, classes, samples in each part, where the files are, and the task.
 
@@ -276,8 +273,7 @@ def _source_lines(sources: Sequence[Facts]) -> Iterator[str]:
 @described("datasets")
 def fetch(
     names: Annotated[
-        list[str] | None,
-        typer.Argument(help="The datasets, by name.", autocompletion=completions, show_default=False),
+        list[str] | None, typer.Argument(help="The datasets, by name.", autocompletion=completions, show_default=False)
     ] = None,
     suite: str | None = None,
     every: bool = False,
@@ -389,13 +385,7 @@ def _check_folder(out: Path, files: Sequence[str], *, overwrite: bool) -> None:
 
 @app.command()
 @described("datasets")
-def plot(
-    name: Name,
-    out: Path,
-    seed: Seed = 0,
-    data_dir: DataDir = None,
-    force: bool = False,
-) -> None:
+def plot(name: Name, out: Path, seed: Seed = 0, data_dir: DataDir = None, force: bool = False) -> None:
     """Draw a dataset: the balance of its classes, its two principal components and, of pictures, some of each class.
 
     Example: mcquack datasets plot mnist10 --out mnist10.png

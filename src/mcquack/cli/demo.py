@@ -29,11 +29,7 @@ _EMBEDDED_SAMPLES = 300  # more would only cover each other
 
 
 @described("mcquack")
-def demo(
-    out: Path = Path("mcquack-demo"),
-    epochs: int | None = None,
-    seed: int = 0,
-) -> None:
+def demo(out: Path = Path("mcquack-demo"), epochs: int | None = None, seed: int = 0) -> None:
     """Train on handwritten digits, compare with classical classifiers and draw what was learned.
 
     Takes less than a minute and no internet.

@@ -42,9 +42,7 @@ def _show(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
 
 
 @described("hardware")
-def devices(
-    account: bool = False,
-) -> None:
+def devices(account: bool = False) -> None:
     """List where circuits can run: simulators, snapshots of devices, and the devices of your account.
 
     Any snapshot or device also has a noisy twin in our own simulator, as twin:fake_torino. Elsewhere than on a terminal
@@ -238,10 +236,7 @@ def submit(
 
 
 @described("hardware")
-def status(
-    store: Path,
-    ask: bool = True,
-) -> None:
+def status(store: Path, ask: bool = True) -> None:
     """Show what was measured and how far the jobs are; those that are done are fetched and kept.
 
     While another process measures with the store, what is noted there is shown, and nobody is asked.

@@ -31,8 +31,7 @@ def models() -> None:
 
 @app.command("list")
 def listing(
-    kind: Annotated[Kind | None, typer.Option(help="Only this kind.", show_default="all")] = None,
-    as_json: Json = False,
+    kind: Annotated[Kind | None, typer.Option(help="Only this kind.", show_default="all")] = None, as_json: Json = False
 ) -> None:
     """List the models: name, how many settings a search tries on each suite of datasets, and what they are.
 

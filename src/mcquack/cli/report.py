@@ -12,11 +12,7 @@ _QML = "qml"
 
 @described("mcquack")
 def report(
-    store: StoreFile,
-    out: Path,
-    published: list[str] | None = None,
-    title: str | None = None,
-    data_dir: DataDir = None,
+    store: StoreFile, out: Path, published: list[str] | None = None, title: str | None = None, data_dir: DataDir = None
 ) -> None:
     """Write a page about a benchmark: leaderboard, rankings, scores of each dataset, every task, and all tables.
 

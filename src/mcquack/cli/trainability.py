@@ -105,12 +105,7 @@ def run(
 
 @app.command()
 @described("trainability")
-def report(
-    store: Path,
-    out: Path,
-    landscape: list[Path] | None = None,
-    title: str | None = None,
-) -> None:
+def report(store: Path, out: Path, landscape: list[Path] | None = None, title: str | None = None) -> None:
     """Write a page about a study: gradients and how they scale, training, what decides it, kernels, and shots.
 
     OUT/index.html needs no internet and can be sent to others as it is; beside it are all tables as CSV and LaTeX, and

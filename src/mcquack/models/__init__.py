@@ -4,7 +4,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from mcquack.models import catalog
-from mcquack.models.presets import PAPER, PRESETS, QML_SUITE, preset
+from mcquack.models.catalog import PAPER, PRESETS, QML_SUITE, preset
 
 if TYPE_CHECKING:
     from mcquack.models.archive import Archived

@@ -20,14 +20,7 @@ from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError, ModelFileError
 from mcquack.kernels.losses import LOSSES, Alignment, Loss
 from mcquack.kernels.measured import Shots
-from mcquack.models.model_file import (
-    ModelFile,
-    read_model,
-    require_field,
-    require_tensor,
-    require_that,
-    write_model,
-)
+from mcquack.models.model_file import ModelFile, read_model, require_field, require_tensor, require_that, write_model
 from mcquack.models.preparation import MAX_BOUND
 from mcquack.simulators.choice import ENGINES, engine_of
 from mcquack.simulators.engine import Engine

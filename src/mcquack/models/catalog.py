@@ -199,3 +199,21 @@ CLASSES: "Mapping[str, type[Archived]]" = _Classes()
 def _search_spaces() -> Mapping[str, Mapping[str, SearchSpace]]:
     tables = package_tables("search_spaces.toml")
     return {name: {suite: SearchSpace.of(table) for suite, table in tables[name].items()} for name in tables}
+
+
+# Named settings of McQuackClassifier
+
+PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
+    {
+        name: MappingProxyType({setting: frozen(value) for setting, value in settings.items()})
+        for name, settings in package_tables("presets.toml").items()
+    }
+)
+PAPER, QML_SUITE = PRESETS["paper"], PRESETS["qml"]
+
+
+def preset(name: str) -> dict[str, Any]:
+    """Settings of that name: ``McQuackClassifier(**preset("paper"))``."""
+    if name not in PRESETS:
+        raise InvalidInputError(f"there is no preset {name!r}; choose one of {', '.join(PRESETS)}.")
+    return dict(PRESETS[name])

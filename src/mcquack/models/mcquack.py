@@ -22,9 +22,9 @@ from mcquack.kernels.losses import LossChoice, loss_of
 from mcquack.models import archive
 from mcquack.models.archive import STATE, Shape, restored_seen, restored_state
 from mcquack.models.base import CircuitClassifier, FeatureMapChoice, HistoryRow, ValidationData, shares
+from mcquack.models.catalog import preset
 from mcquack.models.model_file import ModelFile, require_field, require_that
 from mcquack.models.preparation import ClassWeight, Prepared, Scale, check_settings
-from mcquack.models.presets import preset
 from mcquack.simulators.choice import EngineChoice, engine_of
 from mcquack.simulators.engine import Engine, Measured
 from mcquack.simulators.statevector import StatevectorEngine
@@ -210,13 +210,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         return self._epochs(prepared, engine, state, list(self.history_) if resume else [], anew=not going_on)
 
     def _epochs(
-        self,
-        prepared: Prepared,
-        engine: Engine[Any],
-        state: TrainingState,
-        rows: list[HistoryRow],
-        *,
-        anew: bool,
+        self, prepared: Prepared, engine: Engine[Any], state: TrainingState, rows: list[HistoryRow], *, anew: bool
     ) -> Generator[HistoryRow, None, None]:
         loop = train(
             engine, prepared.training, state, settings=self._settings(prepared), validation=prepared.validation

@@ -16,15 +16,7 @@ from numpy.typing import ArrayLike
 from mcquack.arrays import FloatArray
 from mcquack.datasets import Dataset
 from mcquack.datasets.own import names_rows
-from mcquack.datasets.table import (
-    EncodedTable,
-    RowProblem,
-    Table,
-    TableEncoder,
-    TableReading,
-    frame_table,
-    read_table,
-)
+from mcquack.datasets.table import EncodedTable, RowProblem, Table, TableEncoder, TableReading, frame_table, read_table
 from mcquack.datasets.table.encoder import Unknown
 from mcquack.errors import ModelFileError
 

@@ -164,10 +164,7 @@ class VariationalSubject:
         self.problem = problem
         asked = problem.settings
         self.settings = VariationalSettings(
-            shared=asked.model == "shared_vc",
-            lr_weights=asked.lr,
-            lr_bias=asked.lr,
-            **problem.training,
+            shared=asked.model == "shared_vc", lr_weights=asked.lr, lr_bias=asked.lr, **problem.training
         )
         orders = self.settings.orders(len(problem.data.X), 0)
         self.first_batch = _part(problem.data, np.concatenate(orders)[0][: asked.batch_size])

@@ -115,12 +115,7 @@ class Anova:
 
 
 def exact_anova(
-    rows: Rows,
-    *,
-    names: Sequence[str] | None = None,
-    level: float = 0.95,
-    n_resamples: int = 1000,
-    seed: int = 0,
+    rows: Rows, *, names: Sequence[str] | None = None, level: float = 0.95, n_resamples: int = 1000, seed: int = 0
 ) -> Anova:
     """Decomposes the variance of the values of a complete grid.
 

@@ -47,9 +47,7 @@ def oscillation(losses: Sequence[float | None]) -> Oscillation:
     # Any smoother trend would call the steep start of a good training an oscillation.
     away = curve - isotonic_regression(curve, increasing=False)
     return Oscillation(
-        rises=float(np.mean(steps > 0)),
-        uphill=up / way,
-        amplitude=float(np.sqrt(np.mean(away**2)) / np.ptp(curve)),
+        rises=float(np.mean(steps > 0)), uphill=up / way, amplitude=float(np.sqrt(np.mean(away**2)) / np.ptp(curve))
     )
 
 

@@ -10,7 +10,7 @@ circuit, as decimal logarithms, since they may exceed any number.
 >>> ones, zeros = np.ones(circuit.parameter_shape), np.zeros(circuit.parameter_shape)
 >>> start = Parameters(ones, zeros, np.array([[0.0, 0.1], [0.9, 1.0]]))
 >>> round(prediction_shots(StatevectorEngine(circuit, dtype=np.float64), [[0.1, 0.2], [0.8, 0.7]], start), 1)
-0.4
+0.8
 """
 
 import math
