@@ -208,8 +208,13 @@ def _plain_engine(engine: Any, model: Any) -> str | dict[str, Any]:
     if type(engine) is Shots:
         return {"name": engine.name, **engine.settings(), "engine": _plain_engine(engine.engine, model)}
     if not stays_in_file(engine):
-        engine = type(engine_of("auto", model.feature_map_.n_qubits))(dtype=model.weights_.dtype)
+        engine = simulator_of(model)
     return {"name": engine.name, **engine.settings()}
+
+
+def simulator_of(model: Any) -> Engine[Any]:
+    """What stands in a file in the place of a device: the simulator that circuits of this width run on."""
+    return type(engine_of("auto", model.feature_map_.n_qubits))(dtype=model.weights_.dtype)
 
 
 def _settings(plain: Mapping[str, Any], kind: type[Archived], version: int) -> dict[str, Any]:

@@ -29,8 +29,9 @@ from mcquack.kernels.bitflip import (
     training_tolerance,
 )
 from mcquack.kernels.measured import SampledEngine, Shots
+from mcquack.models.archive import simulator_of
 from mcquack.models.devices import open_sampler
-from mcquack.simulators.choice import EngineChoice, engine_of
+from mcquack.simulators.choice import EngineChoice
 from mcquack.simulators.engine import Measured
 
 if TYPE_CHECKING:
@@ -136,8 +137,6 @@ class Labelling:
     @property
     def measured(self) -> Measured:
         """The kernel, and what decides between equal shares of shots."""
-        if not len(self._rows):
-            return Measured(np.empty((0, len(self._centroids))))
         counts = self.hamming_counts
         return Measured(tolerant_kernel(counts, self.tolerance), -mean_hamming(counts))
 
@@ -172,7 +171,7 @@ def tolerating(model: McQuackClassifier, tolerance: int | None) -> EngineChoice:
     """
     exact: EngineChoice = model.engine.engine if isinstance(model.engine, Shots) else model.engine
     if isinstance(exact, SampledEngine):
-        exact = type(engine_of("auto", model.feature_map_.n_qubits))(dtype=model.weights_.dtype)
+        exact = simulator_of(model)
     shots = model.engine.shots if isinstance(model.engine, Shots) else None
     return exact if tolerance is None and shots is None else Shots(shots, tolerance=tolerance, engine=exact)
 
