@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 from mcquack.checks import required_count
 
 if TYPE_CHECKING:  # the feature map draws itself, so it imports this module
+    from mcquack.circuits.circuit import Circuit
     from mcquack.circuits.feature_map import FeatureMap
 
 _MOST_WIRES = 16
@@ -62,6 +63,11 @@ def circuit_text(feature_map: FeatureMap, *, max_layers: int = 3) -> str:
     wires = shown_qubits(feature_map.n_qubits)
     gates = circuit_layout(feature_map, max_layers)
     return "\n".join([*_captions(feature_map, gates, wires), *_picture(gates, wires, feature_map.n_qubits)])
+
+
+def gates_text(circuit: Circuit, *, max_gates: int = 60) -> str:
+    """A circuit of any gates in Unicode."""
+    return "\n".join(map(str, circuit.gates[:max_gates]))
 
 
 def shown_layers(n_layers: int, max_layers: int) -> list[int]:

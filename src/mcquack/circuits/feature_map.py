@@ -5,16 +5,20 @@ engines, samplers and drawings take all of that from it.
 """
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
 from functools import lru_cache
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mcquack.arrays import FloatArray
 from mcquack.checks import required_count
+from mcquack.circuits.angles import Angle, AngleTable, Parameter
+from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.drawing import circuit_text
+from mcquack.circuits.gates import Gate, ring
 from mcquack.errors import InvalidInputError
 
 ANGLES_PER_GATE = 3
@@ -22,7 +26,7 @@ ANGLES_PER_GATE = 3
 
 
 @dataclass(frozen=True, kw_only=True)
-class FeatureMap:
+class FeatureMap(Circuit):
     """L layers of a rotation Rot(φ, θ, ω) on each qubit followed by a ring of CNOTs; every angle is w·x + b.
 
     Parameters
@@ -92,10 +96,8 @@ class FeatureMap:
         layers_per_pass = math.ceil(one_layer.n_features / (one_layer.features_per_gate * one_layer.n_qubits))
         return replace(one_layer, n_layers=required_count("n_repetitions", n_repetitions) * layers_per_pass)
 
-    @property
-    def dimension(self) -> int:
-        """The number 2**n of amplitudes of a state."""
-        return 1 << self.n_qubits
+    start = "zeros"
+    padding = 0.0
 
     @property
     def parameter_shape(self) -> tuple[int, int, int]:
@@ -103,13 +105,30 @@ class FeatureMap:
         return self.n_layers, self.n_qubits, ANGLES_PER_GATE
 
     @property
-    def n_embedding_parameters(self) -> int:
-        """The number of weights and biases together, 6nL."""
-        return 2 * math.prod(self.parameter_shape)
+    def weights_shape(self) -> tuple[int, ...]:
+        return self.parameter_shape
 
-    def n_parameters(self, n_classes: int) -> int:
-        """The number of weights, biases and features of one centroid per class: 6nL + M·d, as in the paper's tables."""
-        return self.n_embedding_parameters + n_classes * self.n_features
+    @property
+    def bias_shape(self) -> tuple[int, ...]:
+        return self.parameter_shape
+
+    @property
+    def angles_shape(self) -> tuple[int, ...]:
+        return self.parameter_shape
+
+    @property
+    def gates(self) -> tuple[Gate, ...]:  # type: ignore[override]
+        return _gates(self)
+
+    @property
+    def angle_table(self) -> AngleTable:
+        return _angle_table(self)
+
+    @property
+    def _weights(self) -> tuple[Parameter, ...]:  # type: ignore[override]
+        return (Parameter(),) * math.prod(self.parameter_shape)
+
+    _bias = _weights  # type: ignore[assignment]
 
     @property
     def feature_index(self) -> NDArray[np.int64]:
@@ -124,18 +143,64 @@ class FeatureMap:
         >>> feature_map.angles([[2.0]], w, b).tolist()
         [[[[2.0, 2.5, 3.0]]]]
         """
-        rows = np.asarray(X)
-        if rows.ndim != 2 or rows.shape[1] != self.n_features:
-            raise InvalidInputError(f"expected rows of {self.n_features} features, got an array of shape {rows.shape}.")
+        rows = self.checked_rows(X)
         angles: FloatArray = weights * rows[:, self.feature_index] + bias
         return angles
 
-    def draw(self, *, max_layers: int = 3) -> str:
+    def draw(self, *, max_layers: int = 3) -> str:  # type: ignore[override]
         """The circuit as text; of more than ``max_layers`` layers only the first ones and the last are drawn."""
         return circuit_text(self, max_layers=max_layers)
 
     def __str__(self) -> str:
         return self.draw()
+
+    def to_json(self) -> dict[str, Any]:
+        """Its fields by name, for :meth:`Circuit.from_json`."""
+        return asdict(self)
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
+        """The feature map of such fields; InvalidInputError for anything else."""
+        known = plain.keys() == {field.name for field in fields(cls)}
+        whole = known and not any(isinstance(value, float) for value in plain.values())
+        if not whole or type(plain["final_entangler"]) is not bool:
+            raise InvalidInputError("a feature map must be described by its known fields, whole numbers and flags.")
+        return cls(**plain)
+
+    def __reduce__(self) -> Any:
+        return Circuit.from_json, (self.to_json(),)
+
+
+@lru_cache(maxsize=16)
+def _gates(feature_map: FeatureMap) -> tuple[Gate, ...]:
+    found: list[Gate] = []
+    index = feature_map.feature_index
+    places = np.arange(index.size).reshape(index.shape)
+    for layer in range(feature_map.n_layers):
+        for qubit in range(feature_map.n_qubits):
+            angles = tuple(
+                Angle((("x", feature),), weight=number, bias=number)
+                for feature, number in zip(index[layer, qubit].tolist(), places[layer, qubit].tolist(), strict=True)
+            )
+            found.append(Gate("rot", (qubit,), angles))
+        if layer + 1 < feature_map.n_layers or feature_map.final_entangler:
+            found += [Gate("cnot", pair) for pair in ring(feature_map.n_qubits)]
+    return tuple(found)
+
+
+@lru_cache(maxsize=16)
+def _angle_table(feature_map: FeatureMap) -> AngleTable:
+    index = feature_map.feature_index.reshape(-1)
+    places, ones = np.arange(index.size), np.ones(index.size)
+    return AngleTable(
+        inputs=tuple((("x", feature),) for feature in range(feature_map.n_features)),
+        input=index,
+        weight=places,
+        factor=ones,
+        bias=places,
+        bias_factor=ones,
+        offset=np.zeros(index.size),
+    )
 
 
 @lru_cache(maxsize=64)

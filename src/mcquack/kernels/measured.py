@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from mcquack.arrays import FloatArray, IntArray
 from mcquack.checks import is_whole_number, require, required_count
-from mcquack.circuits.feature_map import FeatureMap
+from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.overlap import OverlapCircuits, Sampler
 from mcquack.errors import DeviceError, InvalidInputError, ShotBudgetError
 from mcquack.kernels.bitflip import checked_tolerance, mean_hamming, tolerant_kernel
@@ -55,7 +55,7 @@ class TolerantEngine(Engine[E]):
     def rows_at_once(self) -> int | None:
         return self.engine.rows_at_once
 
-    def on(self, feature_map: FeatureMap, *, seed: int = 0) -> Self:
+    def on(self, feature_map: Circuit, *, seed: int = 0) -> Self:
         return type(self)(self.engine.on(feature_map, seed=seed), tolerance=self.tolerance)
 
     def settings(self) -> dict[str, Any]:
@@ -153,19 +153,19 @@ class Shots(Engine[Any]):
     def _likeness(self) -> Any:
         return self._feature_map, self.settings(), self.seed
 
-    def for_qubits(self, n_qubits: int) -> Self:
+    def settled(self, circuit: Circuit | int) -> Self:
         if isinstance(self.engine, Engine):
             return self
         found = copy.copy(self)
-        found.engine = engine_of(self.engine, n_qubits)
+        found.engine = engine_of(self.engine, circuit)
         return found
 
     @property
     def few_layers(self) -> bool:  # type: ignore[override]
         return isinstance(self.engine, Engine) and self.engine.few_layers
 
-    def check(self, feature_map: FeatureMap) -> None:
-        inner = engine_of(self.engine, feature_map.n_qubits)
+    def check(self, feature_map: Circuit) -> None:
+        inner = engine_of(self.engine, feature_map)
         inner.check(feature_map)
         for name in ("tolerance", "training_tolerance"):
             value, most = getattr(self, name), feature_map.n_qubits
@@ -177,16 +177,16 @@ class Shots(Engine[Any]):
                 "gradient than the exact one."
             )
 
-    def on(self, feature_map: FeatureMap, *, seed: int = 0) -> Self:
+    def on(self, feature_map: Circuit, *, seed: int = 0) -> Self:
         self.check(feature_map)
         found = copy.copy(self)
-        found.engine = engine_of(self.engine, feature_map.n_qubits).on(feature_map, seed=seed)
+        found.engine = engine_of(self.engine, feature_map).on(feature_map, seed=seed)
         found._feature_map, found.seed = feature_map, seed
         return found
 
     @property
     def exact(self) -> Engine[Any]:
-        return engine_of(self.engine, self.feature_map.n_qubits)
+        return engine_of(self.engine, self.feature_map)
 
     def for_training(self, *, spent: int = 0) -> Engine[Any]:
         """The engine inside, seen through the tolerance of training if there is one; shots are for use alone."""
@@ -236,7 +236,7 @@ class SampledEngine(Engine[AngleRows]):
     ----------
     sampler : Sampler
         Whatever counts: a device, a snapshot of one, or a simulator.
-    feature_map : FeatureMap, optional
+    feature_map : Circuit, optional
         The circuit; a classifier that is given the engine brings its own.
     shots : int
         Measurements for each entry of the kernel, in training too.
@@ -271,7 +271,7 @@ class SampledEngine(Engine[AngleRows]):
     def __init__(
         self,
         sampler: Sampler,
-        feature_map: FeatureMap | None = None,
+        feature_map: Circuit | None = None,
         *,
         shots: int,
         tolerance: int | None = None,
@@ -309,10 +309,10 @@ class SampledEngine(Engine[AngleRows]):
     def __repr__(self) -> str:
         return self._written(repr(self.sampler))
 
-    def on(self, feature_map: FeatureMap, *, seed: int = 0) -> Self:
+    def on(self, feature_map: Circuit, *, seed: int = 0) -> Self:
         return type(self)(self.sampler, feature_map, **self.settings())
 
-    def check(self, feature_map: FeatureMap) -> None:
+    def check(self, feature_map: Circuit) -> None:
         for value in (self.tolerance, self.training_tolerance):
             if value is not None:
                 checked_tolerance(value, feature_map.n_qubits)

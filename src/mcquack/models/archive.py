@@ -178,7 +178,7 @@ def plain_settings(model: Archived) -> dict[str, Any]:
     if not isinstance(settings.get("random_state"), int | np.integer | None):
         plain["random_state"] = None
     if "feature_map" in plain and not isinstance(plain["feature_map"], str):
-        plain["feature_map"] = dict(vars(plain["feature_map"]))
+        plain["feature_map"] = plain["feature_map"].to_json()
     if "loss" in plain:
         plain["loss"] = _plain_loss(settings["loss"])
     if "engine" in plain:
@@ -214,7 +214,7 @@ def _plain_engine(engine: Any, model: Any) -> str | dict[str, Any]:
 
 def simulator_of(model: Any) -> Engine[Any]:
     """What stands in a file in the place of a device: the simulator that circuits of this width run on."""
-    return type(engine_of("auto", model.feature_map_.n_qubits))(dtype=model.weights_.dtype)
+    return type(engine_of("auto", model.feature_map_))(dtype=model.weights_.dtype)
 
 
 def _settings(plain: Mapping[str, Any], kind: type[Archived], version: int) -> dict[str, Any]:

@@ -218,7 +218,7 @@ class CircuitClassifier(ClassifierMixin, Archived):
 
     @property
     def _fitted_engine(self) -> Engine[Any]:
-        return engine_of(self.engine, self.feature_map_.n_qubits).on(self.feature_map_, seed=self._seed)
+        return engine_of(self.engine, self.feature_map_).on(self.feature_map_, seed=self._seed)
 
     def _keep_prepared(self, prepared: Prepared) -> None:
         self.n_features_in_ = prepared.n_features
@@ -236,7 +236,7 @@ class CircuitClassifier(ClassifierMixin, Archived):
 
     def _saved_fields(self) -> dict[str, Any]:
         return {
-            "feature_map": dict(vars(self.feature_map_)),
+            "feature_map": self.feature_map_.to_json(),
             "feature_range": list(self.feature_range_),
             "history": list(self.history_),
             "seed": self._seed,
@@ -259,7 +259,7 @@ class CircuitClassifier(ClassifierMixin, Archived):
     def scaled(self, X: ArrayLike) -> FloatArray:
         """Samples as the circuit takes them: checked, scaled, and in the engine's type."""
         rows = validate_data(self, X, dtype=np.float64, reset=False)
-        return scaled(rows, self.scaler_, engine_of(self.engine, self.feature_map_.n_qubits).dtype)
+        return scaled(rows, self.scaler_, engine_of(self.engine, self.feature_map_).dtype)
 
 
 def shares(scores: FloatArray) -> FloatArray:

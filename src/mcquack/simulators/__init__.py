@@ -1,12 +1,14 @@
 """How circuits are run here: exact statevectors, exact rings of a hundred qubits and more, shots and noise.
 
-``StatevectorEngine`` and ``RingEngine`` are exact; ``SimulatedSampler`` and ``NoisySampler`` count as a device would.
+``StatevectorEngine``, ``GateEngine`` and ``RingEngine`` are exact; ``SimulatedSampler`` and ``NoisySampler`` count as a
+device would.
 Whatever subclasses ``Engine`` runs in their place.
 """
 
 from mcquack.simulators.choice import ENGINES, EngineChoice, EngineName, engine_of
 from mcquack.simulators.compiled.team import limited_threads
 from mcquack.simulators.engine import Encoded, Engine, Gradient, Measured, Wrt
+from mcquack.simulators.gates import GateEngine
 from mcquack.simulators.noise import AACHEN, NOISELESS, PITTSBURGH, DeviceCalibration
 from mcquack.simulators.ring import RingEngine
 from mcquack.simulators.samplers import NoisySampler, SimulatedSampler
@@ -22,6 +24,7 @@ __all__ = [
     "Engine",
     "EngineChoice",
     "EngineName",
+    "GateEngine",
     "Gradient",
     "Measured",
     "NoisySampler",

@@ -3,36 +3,42 @@
 from typing import Any, Literal, TypeAlias
 
 from mcquack.checks import require
+from mcquack.circuits.circuit import Circuit
+from mcquack.circuits.feature_map import FeatureMap
 from mcquack.simulators.engine import Engine
+from mcquack.simulators.gates.engine import GateEngine
 from mcquack.simulators.ring.engine import RingEngine
 from mcquack.simulators.statevector.engine import StatevectorEngine
 
-EngineName = Literal["auto", "statevector", "ring"]
+EngineName = Literal["auto", "statevector", "ring", "gates"]
 EngineChoice: TypeAlias = EngineName | Engine[Any]
-# In the order in which "auto" prefers them.
-ENGINES: dict[str, type[Engine[Any]]] = {"statevector": StatevectorEngine, "ring": RingEngine}
+ENGINES: dict[str, type[Engine[Any]]] = {"statevector": StatevectorEngine, "ring": RingEngine, "gates": GateEngine}
 
 
-def engine_of(choice: EngineChoice, n_qubits: int) -> Engine[Any]:
+def engine_of(choice: EngineChoice, circuit: Circuit | int) -> Engine[Any]:
     """The engine that a name stands for, or the engine itself.
 
     Parameters
     ----------
-    choice : "auto", "statevector", "ring" or Engine
-        "auto" takes statevectors as long as the qubits allow it, else the ring.
-    n_qubits : int
-        Width of the circuits to run.
+    choice : "auto", "statevector", "ring", "gates" or Engine
+        "auto" runs the feature map of the paper on statevectors as long as its qubits allow it, else on the ring, and
+        any other circuit on the gate engine.
+    circuit : Circuit or int
+        The circuit to run; a number stands for the feature map of the paper on so many qubits.
 
     Examples
     --------
-    >>> engine_of("auto", 6).name, engine_of("auto", 124).name
-    ('statevector', 'ring')
+    >>> from mcquack.circuits import Circuit
+    >>> engine_of("auto", 6).name, engine_of("auto", 124).name, engine_of("auto", Circuit(2, 2).h(0)).name
+    ('statevector', 'ring', 'gates')
     """
     if isinstance(choice, Engine):
-        return choice.for_qubits(n_qubits)
+        return choice.settled(circuit)
     expected = f"{' or '.join(map(repr, ('auto', *ENGINES)))}, or an engine"
     require(isinstance(choice, str) and choice in ("auto", *ENGINES), "engine", expected, choice)
     if choice != "auto":
         return ENGINES[choice]()
-    *first, last = ENGINES.values()
-    return next((kind for kind in first if n_qubits <= (kind.most_qubits or n_qubits)), last)()
+    if isinstance(circuit, Circuit) and not isinstance(circuit, FeatureMap):
+        return GateEngine()
+    n_qubits = circuit.n_qubits if isinstance(circuit, Circuit) else circuit
+    return StatevectorEngine() if n_qubits <= StatevectorEngine.most_qubits else RingEngine()

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from mcquack.arrays import FloatArray
 from mcquack.checks import is_whole_number, require
+from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError
 from mcquack.simulators.compiled.team import available_threads
@@ -53,7 +54,7 @@ class EncodedRows:
 class AngleRows(EncodedRows):
     """Data points as the angles of their circuits: nothing is run before two of them meet."""
 
-    angles: FloatArray  # (N, L, n, 3)
+    angles: FloatArray  # (N, *angles_shape of the circuit)
 
 
 class Gradient(NamedTuple):
@@ -85,7 +86,7 @@ class Engine(ABC, Generic[E]):
 
     Parameters
     ----------
-    feature_map : FeatureMap, optional
+    feature_map : Circuit, optional
         The circuit to run.
     dtype : "float32" or "float64"
         Type of the parameters and of the scaled features that training keeps.
@@ -125,7 +126,7 @@ class Engine(ABC, Generic[E]):
     shots_per_entry: int = 0
     budget: int | None = None
 
-    def __init__(self, feature_map: FeatureMap | None = None, *, dtype: DTypeLike = "float32") -> None:
+    def __init__(self, feature_map: Circuit | None = None, *, dtype: DTypeLike = "float32") -> None:
         if np.dtype(dtype) not in (np.dtype(np.float32), np.dtype(np.float64)):
             raise InvalidInputError(f"dtype must be float32 or float64, got {np.dtype(dtype)}.")
         self.dtype: np.dtype[Any] = np.dtype(dtype)
@@ -134,7 +135,7 @@ class Engine(ABC, Generic[E]):
             self.check(feature_map)
 
     @property
-    def feature_map(self) -> FeatureMap:
+    def feature_map(self) -> Circuit:
         if self._feature_map is None:
             raise InvalidInputError(f"this {type(self).__name__} has no circuit yet; take engine.on(feature_map).")
         return self._feature_map
@@ -143,15 +144,15 @@ class Engine(ABC, Generic[E]):
         """The keyword arguments that make this engine again, as JSON has them; a model file keeps them."""
         return {"dtype": self.dtype.name}
 
-    def on(self, feature_map: FeatureMap, *, seed: int = 0) -> Self:
+    def on(self, feature_map: Circuit, *, seed: int = 0) -> Self:
         """This engine for a circuit; engines that draw random numbers take them from the seed."""
         return type(self)(feature_map, **self.settings())
 
-    def for_qubits(self, n_qubits: int) -> Self:
-        """This engine, with whatever it leaves to the width of the circuit settled."""
+    def settled(self, circuit: Circuit | int) -> Self:
+        """This engine, with whatever it leaves to the circuit settled; a number stands for the paper's, so wide."""
         return self
 
-    def check(self, feature_map: FeatureMap) -> None:
+    def check(self, feature_map: Circuit) -> None:
         """Raises InvalidInputError, with what to do, on a circuit that this engine does not take."""
         if self.most_qubits is not None and feature_map.n_qubits > self.most_qubits:
             raise InvalidInputError(
@@ -236,7 +237,7 @@ class ThreadedEngine(Engine[E]):
     """An engine that shares its work among threads; results do not depend on how many there are."""
 
     def __init__(
-        self, feature_map: FeatureMap | None = None, *, dtype: DTypeLike = "float32", n_threads: int | None = None
+        self, feature_map: Circuit | None = None, *, dtype: DTypeLike = "float32", n_threads: int | None = None
     ) -> None:
         possible = n_threads is None or (is_whole_number(n_threads) and n_threads >= 1)
         require(possible, "n_threads", "None or a whole number of at least 1", n_threads)
@@ -246,6 +247,16 @@ class ThreadedEngine(Engine[E]):
 
     def settings(self) -> dict[str, Any]:
         return {**super().settings(), "n_threads": self._asked_threads}
+
+
+def paper_map(engine: Engine[Any], circuit: Circuit) -> FeatureMap:
+    """The circuit, if it is the feature map of the paper; InvalidInputError for an engine that takes no other."""
+    if not isinstance(circuit, FeatureMap):
+        raise InvalidInputError(
+            f'the {engine.name} engine takes the feature map of the paper alone; use engine="gates" for any other '
+            "circuit."
+        )
+    return circuit
 
 
 def checked_cotangent(cotangent: ArrayLike, samples: Encoded, centroids: Encoded) -> FloatArray:
@@ -258,15 +269,21 @@ def checked_cotangent(cotangent: ArrayLike, samples: Encoded, centroids: Encoded
     return array
 
 
-def angle_rows(feature_map: FeatureMap, X: ArrayLike, weights: ArrayLike, bias: ArrayLike) -> AngleRows:
+def angle_rows(feature_map: Circuit, X: ArrayLike, weights: ArrayLike, bias: ArrayLike) -> AngleRows:
     """The angles of every row, in double precision."""
-    features, w, b = np.asarray(X), np.asarray(weights), np.asarray(bias)
-    shape = feature_map.parameter_shape
-    for name, array in (("weights", w), ("bias", b)):
-        if array.shape != shape:
-            raise InvalidInputError(f"{name} must have the shape {shape} of the feature map, got {array.shape}.")
+    features, w, b = np.asarray(X), *checked_parameters(feature_map, weights, bias)
     angles = feature_map.angles(features.astype(np.float64), w.astype(np.float64), b.astype(np.float64))
     return AngleRows(features, w, b, angles)
+
+
+def checked_parameters(feature_map: Circuit, weights: ArrayLike, bias: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """Weights and biases as arrays, refused unless they have the shapes that the circuit says."""
+    found = np.asarray(weights), np.asarray(bias)
+    shapes = feature_map.weights_shape, feature_map.bias_shape
+    for name, array, shape in zip(("weights", "bias"), found, shapes, strict=True):
+        if array.shape != shape:
+            raise InvalidInputError(f"{name} must have the shape {shape} of the feature map, got {array.shape}.")
+    return found
 
 
 def checked_wrt(wrt: Wrt) -> Wrt:
@@ -277,7 +294,7 @@ def checked_wrt(wrt: Wrt) -> Wrt:
 
 
 def gradient_by_angles(
-    feature_map: FeatureMap,
+    feature_map: Circuit,
     samples: Encoded,
     centroids: Encoded,
     *,
@@ -285,13 +302,15 @@ def gradient_by_angles(
     of_centroids: FloatArray,
     wrt: Wrt,
 ) -> Gradient:
-    """The gradient from the derivatives by the angles of all samples (N, L, n, 3) and of all centroids (M, L, n, 3)."""
-    index = feature_map.feature_index
-    if wrt == "embedding":
-        by_weights = np.sum(of_samples * samples.features[:, index], axis=0)
-        by_weights += np.sum(of_centroids * centroids.features[:, index], axis=0)
-        return Gradient(weights=by_weights, bias=of_samples.sum(axis=0) + of_centroids.sum(axis=0))
-    by_features = np.zeros(centroids.features.shape)
-    for row, slopes in zip(by_features, of_centroids, strict=True):
-        np.add.at(row, index, slopes * centroids.weights)
-    return Gradient(centroids=by_features)
+    """The gradient from the derivatives by the angles of all samples (N, …) and of all centroids (M, …)."""
+    table = feature_map.angle_table
+    if wrt == "centroids":
+        by_angles = of_centroids.reshape(len(centroids), feature_map.n_angles)
+        return Gradient(centroids=table.by_features(centroids.features, centroids.weights, by_angles))
+    sizes = feature_map.n_weights, feature_map.n_bias
+    of_both = (
+        table.by_parameters(points.features, slopes.reshape(len(points), feature_map.n_angles), *sizes)
+        for points, slopes in ((samples, of_samples), (centroids, of_centroids))
+    )
+    weights, bias = (left + right for left, right in zip(*of_both, strict=True))
+    return Gradient(weights=weights.reshape(feature_map.weights_shape), bias=bias.reshape(feature_map.bias_shape))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mcquack.arrays import FloatArray
+from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.circuits.rotations import ComplexArray, angle_slopes, rotation_matrices
 from mcquack.errors import InvalidInputError
@@ -22,6 +23,7 @@ from mcquack.simulators.engine import (
     checked_cotangent,
     checked_wrt,
     gradient_by_angles,
+    paper_map,
 )
 from mcquack.simulators.ring.chain import join_last_rotations, log_fidelity, overlap, pull_last_rotations, pull_overlap
 from mcquack.simulators.ring.hamming import check_layers, hamming_distributions, pull_hamming
@@ -116,8 +118,13 @@ class RingEngine(ThreadedEngine[RotationRows]):
         """As many rows as have rotations of 64 MiB."""
         return max(16, (1 << 20) // (self.feature_map.n_qubits * self.feature_map.n_layers))
 
-    def check(self, feature_map: FeatureMap) -> None:
+    @property
+    def feature_map(self) -> FeatureMap:
+        return paper_map(self, super().feature_map)
+
+    def check(self, feature_map: Circuit) -> None:
         super().check(feature_map)
+        feature_map = paper_map(self, feature_map)
         if feature_map.n_qubits > 1 and feature_map.n_layers > MAX_LAYERS:
             states = 4 ** (feature_map.n_layers - 1)
             raise InvalidInputError(

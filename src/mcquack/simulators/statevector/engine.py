@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mcquack.arrays import FloatArray
+from mcquack.circuits.circuit import Circuit as AnyCircuit
 from mcquack.circuits.entangler import linear_table, stored_rows
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError
@@ -16,7 +17,15 @@ from mcquack.simulators.compiled.entry import entry
 from mcquack.simulators.compiled.lanes import lane_count
 from mcquack.simulators.compiled.memory import aligned, aligned_zeros, copy_block, gather_block, require_bytes
 from mcquack.simulators.compiled.team import Team, barrier, stop_asked
-from mcquack.simulators.engine import EncodedRows, Gradient, ThreadedEngine, Wrt, checked_cotangent, checked_wrt
+from mcquack.simulators.engine import (
+    EncodedRows,
+    Gradient,
+    ThreadedEngine,
+    Wrt,
+    checked_cotangent,
+    checked_wrt,
+    paper_map,
+)
 from mcquack.simulators.statevector.circuit import Circuit, Scratch, backward, forward, scratch, scratch_bytes
 from mcquack.simulators.statevector.hamming import hamming_distributions
 from mcquack.simulators.statevector.overlaps import (
@@ -175,7 +184,12 @@ class StatevectorEngine(ThreadedEngine[StateBlocks]):
     most_qubits = 20
     compiled_epoch = True
 
-    def check(self, feature_map: FeatureMap) -> None:
+    @property
+    def feature_map(self) -> FeatureMap:
+        return paper_map(self, super().feature_map)
+
+    def check(self, feature_map: AnyCircuit) -> None:
+        paper_map(self, feature_map)
         if feature_map.n_qubits > self.most_qubits:
             raise InvalidInputError(
                 f"the statevector engine takes 1 to {self.most_qubits} qubits, got {feature_map.n_qubits}; use fewer "

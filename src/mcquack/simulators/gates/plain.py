@@ -1,0 +1,74 @@
+"""Any circuit on whole statevectors in plain NumPy, gate by gate: slow, short, and forwards as well as backwards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from mcquack.arrays import FloatArray
+from mcquack.circuits.circuit import Circuit
+from mcquack.circuits.gates import ComplexArray, Gate, gate_matrices
+
+_AMPLITUDES_AT_ONCE = 1 << 20  # 16 MiB, and as much again for what each gate makes of them
+
+
+def start_states(circuit: Circuit, X: FloatArray) -> ComplexArray:
+    """What every sample begins with, (N, 2**n)."""
+    if circuit.start == "amplitudes":
+        return circuit.amplitudes(X).astype(np.complex128)
+    states = np.zeros((len(X), circuit.dimension), dtype=np.complex128)
+    states[:, 0] = 1
+    return states
+
+
+def states_of(circuit: Circuit, X: FloatArray, weights: FloatArray, bias: FloatArray) -> ComplexArray:
+    """U(x; w, b)|start⟩ of every row, with its phase, in double precision: (N, 2**n)."""
+    states = start_states(circuit, X)
+    for gate, angles in gates_with_angles(circuit, circuit.angles(X, weights, bias)):
+        states = applied(states, gate_matrices(gate, angles), gate.qubits)
+    return states
+
+
+def gates_with_angles(circuit: Circuit, angles: FloatArray) -> Iterator[tuple[Gate, FloatArray]]:
+    """Each gate with its own of the angles (N, …), shape (N, k)."""
+    flat, first = angles.reshape(len(angles), circuit.n_angles), 0
+    for gate in circuit.gates:
+        yield gate, flat[:, first : first + len(gate.angles)]
+        first += len(gate.angles)
+
+
+def applied(states: ComplexArray, matrices: ComplexArray, qubits: tuple[int, ...]) -> ComplexArray:
+    """Matrices (N, D, D) or (D, D) on one or two qubits of states (N, 2**n); no matrix product wakes threads."""
+    n_qubits = states.shape[1].bit_length() - 1
+    axes = [1 + qubit for qubit in qubits]
+    moved = np.moveaxis(states.reshape(len(states), *(2,) * n_qubits), axes, range(1, 1 + len(axes)))
+    parts = moved.reshape(len(states), 1 << len(qubits), -1)
+    mixed = np.einsum("...ij,...jk->...ik", matrices, parts)
+    return np.ascontiguousarray(
+        np.moveaxis(mixed.reshape(moved.shape), range(1, 1 + len(axes)), axes).reshape(states.shape)
+    )
+
+
+def hamming_distributions(circuit: Circuit, states: ComplexArray, angles: FloatArray) -> FloatArray:
+    """P[i, m, k] = probability of k ones in U†(c_m)|x_i⟩, shape (N, M, n + 1) and double precision.
+
+    ``states`` (N, 2**n) are those of the samples, ``angles`` (M, …) those of the centroids' circuits.
+    """
+    # Basis states ordered by their number of ones, and where each number begins.
+    ones = np.bitwise_count(np.arange(circuit.dimension))
+    order = np.argsort(ones, kind="stable")
+    starts = np.searchsorted(ones[order], np.arange(circuit.n_qubits + 1))
+    found = np.empty((len(states), len(angles), circuit.n_qubits + 1))
+    size = max(1, _AMPLITUDES_AT_ONCE >> circuit.n_qubits)
+    for first in range(0, len(states), size):
+        rows = slice(first, first + size)
+        for column in range(len(angles)):
+            undone = states[rows].astype(np.complex128)
+            for gate, own in reversed(list(gates_with_angles(circuit, angles[column : column + 1]))):
+                matrix = gate_matrices(gate, own[0]).conj().T
+                undone = applied(undone, matrix, gate.qubits)
+            found[rows, column] = np.add.reduceat(np.abs(undone[:, order]) ** 2, starts, axis=1)
+    # States in single precision have a norm of almost 1.
+    normalised: FloatArray = found / found.sum(axis=-1, keepdims=True)
+    return normalised
