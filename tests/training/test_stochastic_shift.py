@@ -14,7 +14,7 @@ from mcquack.errors import InvalidInputError
 from mcquack.randomness import stream
 from mcquack.simulators.statevector import StatevectorEngine
 from mcquack.training import ParameterShiftEngine, StochasticShiftEngine
-from mcquack.training.shifts import live_angles
+from mcquack.training.shifts import _dealt, live_angles
 from tests.problems import Problem, problems, random_problem
 from tests.training.measured import given, pulled
 
@@ -53,8 +53,7 @@ def test_the_mean_over_draws_is_the_gradient(wrt: Any, n_angles: int) -> None:
 @settings(max_examples=30)
 @examples(n_rows=st.integers(1, 40), n_angles=st.integers(1, 10), seed=st.integers(0, 99))
 def test_each_row_has_different_angles_and_all_angles_have_as_many_rows(n_rows: int, n_angles: int, seed: int) -> None:
-    engine = StochasticShiftEngine(exact(PROBLEM), n_angles=n_angles)
-    shifts = engine._dealt(n_rows, stream(seed, "deck"))
+    shifts = _dealt(live_angles(PROBLEM.feature_map), n_angles, n_rows, stream(seed, "deck"))
     assert len({shift.angle for shift in shifts}) == len(shifts)
     assert {shift.angle for shift in shifts} <= set(live_angles(PROBLEM.feature_map))
     assert_array_equal(np.bincount(np.concatenate([shift.rows for shift in shifts]), minlength=n_rows), n_angles)

@@ -284,9 +284,13 @@ class AngleTable(NamedTuple):
         """factor · w of every angle (A,): what its t(x) is multiplied by."""
         return np.asarray(self.factor * _taken(weights, self.weight, missing=1.0))
 
+    def constants(self, bias: FloatArray) -> FloatArray:
+        """bias_factor · b + offset of every angle (A,): what does not depend on the sample."""
+        return np.asarray(self.bias_factor * _taken(bias, self.bias, missing=0.0) + self.offset)
+
     def angles(self, X: FloatArray, weights: FloatArray, bias: FloatArray) -> FloatArray:
         """The angles of every row, (N, A)."""
-        constant = self.bias_factor * _taken(bias, self.bias, missing=0.0) + self.offset
+        constant = self.constants(bias)
         slopes = self.slopes_in_inputs(weights)
         found = np.empty((len(X), len(self.input)), np.result_type(X, slopes, constant))
         found[:] = constant

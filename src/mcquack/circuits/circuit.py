@@ -297,6 +297,26 @@ class Circuit:
             found = found + self
         return found
 
+    def freed(self) -> Circuit:
+        """The same gates with a bias for each angle alone, in the order of the angles: what shifts of angles move.
+
+        With the biases ``angle_table.constants(b)`` it has the angles that this circuit has with b.
+
+        >>> from mcquack.circuits import Circuit, b, x
+        >>> print(Circuit(1, 1).rx(0, x[0] + b("one")).ry(0, 2 * b("one") + 1).freed().gates[1])
+        RY(b1) 0
+        """
+        gates, n_angles = [], 0
+        for gate in self.gates:
+            places = range(n_angles, n_angles + len(gate.angles))
+            angles = zip(gate.angles, places, strict=True)
+            own = tuple(angle.changed(bias=place, bias_factor=1.0, offset=0.0) for angle, place in angles)
+            gates.append(replace(gate, angles=own))
+            n_angles += len(own)
+        found = self._with(())
+        found._set(gates=tuple(gates), _bias=(Parameter(),) * n_angles)
+        return found
+
     # What is in it
 
     @property

@@ -128,7 +128,10 @@ class FeatureMap(Circuit):
     def _weights(self) -> tuple[Parameter, ...]:  # type: ignore[override]
         return (Parameter(),) * math.prod(self.parameter_shape)
 
-    _bias = _weights  # type: ignore[assignment]
+    _bias = _weights
+
+    def freed(self) -> Self:
+        return self  # each angle has a bias for itself
 
     @property
     def feature_index(self) -> NDArray[np.int64]:
@@ -169,6 +172,15 @@ class FeatureMap(Circuit):
 
     def __reduce__(self) -> Any:
         return Circuit.from_json, (self.to_json(),)
+
+
+def required_feature_map(circuit: Circuit, who: str) -> FeatureMap:
+    """The circuit, if it is the feature map of the paper; InvalidInputError for somebody who takes no other."""
+    if not isinstance(circuit, FeatureMap):
+        raise InvalidInputError(
+            f'{who} takes the feature map of the paper alone, got {circuit!r}; use feature_map="paper" or "device".'
+        )
+    return circuit
 
 
 @lru_cache(maxsize=16)

@@ -39,6 +39,7 @@ def fit(
     epochs: int | None = None,
     qubits: int | None = None,
     repetitions: int | None = None,
+    feature_map: str | None = None,
     seed: int = 0,
     missing: Literal["error", "mean", "median", "most_frequent", "drop"] = "error",
     missing_target: Literal["drop", "error"] = "drop",
@@ -74,7 +75,8 @@ def fit(
         model = _resumable_model(out, dataset, epochs=epochs)
     else:
         scaling = None if scale else False  # else it is that of the preset
-        chosen = {"epochs": epochs, "n_qubits": qubits, "n_repetitions": repetitions, "scale": scaling}
+        size = {"n_qubits": qubits, "n_repetitions": repetitions, "feature_map": feature_map}
+        chosen = {"epochs": epochs, **size, "scale": scaling}
         given = {name: value for name, value in chosen.items() if value is not None}
         weighting = None if class_weight == "none" else class_weight
         model = McQuackClassifier.from_preset(preset, **given, class_weight=weighting, random_state=seed)

@@ -11,6 +11,7 @@ import numpy as np
 import typer
 
 import mcquack
+from mcquack.circuits.feature_map import required_feature_map
 from mcquack.circuits.overlap import Sampler
 from mcquack.cli import console
 from mcquack.cli import hardware_device as option
@@ -413,7 +414,7 @@ def export(
         if dialect == "qasm2":
             raise typer.BadParameter("OpenQASM 2 has no inputs; take qasm3 or braket.", param_hint="--dialect")
         check_can_write(out, overwrite=True, inputs=[model])
-        size = classifier.feature_map_
+        size = required_feature_map(classifier.feature_map_, "a template")
         write_whole(out, mcquack.hardware.template_qasm3(size.n_qubits, size.n_layers, dialect=kind).encode())
         tell(f"The circuit is in {out}.")
         return

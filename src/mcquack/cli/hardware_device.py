@@ -23,7 +23,7 @@ from mcquack.errors import InvalidInputError, InvalidTableError
 from mcquack.models.tables import encoder_of, numbered, within_reach
 
 if TYPE_CHECKING:
-    from mcquack.circuits.feature_map import FeatureMap
+    from mcquack.circuits import Circuit
     from mcquack.hardware import Estimate, JobEvent
     from mcquack.kernels.bitflip import Calibration
     from mcquack.models import McQuackClassifier
@@ -72,7 +72,7 @@ class OpenDevice:
             return f"the same command, or mcquack hardware resume {self.store}, goes on"
         return f"{self.backend} keeps nothing, and the same command begins anew"
 
-    def sampler(self, feature_map: "FeatureMap") -> Sampler:
+    def sampler(self, feature_map: "Circuit") -> Sampler:
         """Opened, with its ring found and told; nothing is sent yet. Options left open suit a device or a simulator."""
         from mcquack.models.devices import open_sampler
 

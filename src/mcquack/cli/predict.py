@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import typer
@@ -85,7 +85,8 @@ def _lines(facts: Facts) -> Iterator[str]:
     yield from _feature_lines(facts)
     circuit, best, last = (facts[name] for name in ("circuit", "best_epoch", "last_epoch"))
     if circuit:
-        size = f"{circuit['n_qubits']} qubits, {circuit['n_layers']} layers"
+        kind = "layers" if circuit["n_layers"] else "gates"
+        size = f"{circuit['n_qubits']} qubits, {circuit[f'n_{kind}']} {kind}"
         yield f"circuit     {size}; {facts['n_parameters']:,} parameters in all"
     else:
         yield f"parameters  {facts['n_parameters']:,}"
@@ -93,8 +94,12 @@ def _lines(facts: Facts) -> Iterator[str]:
         which = "" if best is None else f", the best was number {listed(best) if isinstance(best, list) else best}"
         yield f"training    {facts['n_epochs']} epochs{which}"
         yield f"            at the last: {epoch_text(last)}"
-    yield f"settings    {', '.join(f'{name}={value!r}' for name, value in facts['settings'].items())}"
+    yield f"settings    {', '.join(f'{name}={_short(value)}' for name, value in facts['settings'].items())}"
     yield f"versions    {', '.join(f'{name} {value}' for name, value in facts['versions'].items())}"
+
+
+def _short(value: Any) -> str:
+    return "a circuit" if isinstance(value, dict) and "gates" in value else repr(value)
 
 
 def _feature_lines(facts: Facts) -> Iterator[str]:

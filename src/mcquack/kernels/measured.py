@@ -310,7 +310,9 @@ class SampledEngine(Engine[AngleRows]):
         return self._written(repr(self.sampler))
 
     def on(self, feature_map: Circuit, *, seed: int = 0) -> Self:
-        return type(self)(self.sampler, feature_map, **self.settings())
+        found = type(self)(self.sampler, feature_map, **self.settings())
+        found._spent, found._metered = self._spent, self._metered
+        return found
 
     def check(self, feature_map: Circuit) -> None:
         for value in (self.tolerance, self.training_tolerance):
@@ -345,8 +347,7 @@ class SampledEngine(Engine[AngleRows]):
         """The circuits of a kernel, divided into the calls in which the sampler is asked for them."""
         if not len(samples) or not len(centroids):
             return []
-        n_angles = int(np.prod(self.feature_map.parameter_shape))
-        size = max(1, _ANGLES_AT_ONCE // (n_angles * len(centroids)))
+        size = max(1, _ANGLES_AT_ONCE // (max(1, self.feature_map.n_angles) * len(centroids)))
         circuits = OverlapCircuits(samples=samples.angles, centroids=centroids.angles)
         return [circuits[first : first + size] for first in range(0, len(samples), size)]
 

@@ -5,7 +5,7 @@ import platform
 import re
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Set
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from importlib.metadata import version
 from types import MappingProxyType
 from typing import Any, Self, TypeVar
@@ -16,11 +16,20 @@ from sklearn.base import BaseEstimator
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.utils.validation import check_is_fitted
 
+from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError, ModelFileError
 from mcquack.kernels.losses import LOSSES, Alignment, Loss
 from mcquack.kernels.measured import Shots
-from mcquack.models.model_file import ModelFile, read_model, require_field, require_tensor, require_that, write_model
+from mcquack.models.model_file import (
+    FORMAT_VERSION,
+    ModelFile,
+    read_model,
+    require_field,
+    require_tensor,
+    require_that,
+    write_model,
+)
 from mcquack.models.preparation import MAX_BOUND
 from mcquack.simulators.choice import ENGINES, engine_of
 from mcquack.simulators.engine import Engine
@@ -36,6 +45,7 @@ _COMMON_FIELDS = {
     "scaled_to",
 }  # fmt: skip
 _SCALER_TENSORS = ("scaler_minimum", "scaler_maximum")
+_FIRST_MAPS = ("paper", "device")
 _SCALAR_KINDS = {"bool": bool, "int": int, "float": float, "str": str}
 
 Shape = tuple[int | None, ...]
@@ -116,7 +126,15 @@ def save(
     arrays = dict(tensors)
     if model.scaler_ is not None:
         arrays |= dict(zip(_SCALER_TENSORS, (model.scaler_.data_min_, model.scaler_.data_max_), strict=True))
-    write_model(path, header=header, tensors={name: np.ascontiguousarray(array) for name, array in arrays.items()})
+    contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    write_model(path, header=header, tensors=contiguous, format_version=_format_version(header))
+
+
+def _format_version(header: Mapping[str, Any]) -> int:
+    """3 for circuits of any gates and for maps by other names, which version 2 had not; all else stays readable."""
+    described = [header["settings"].get("feature_map", "paper"), header.get("feature_map", "paper")]
+    known = all("n_layers" in each if isinstance(each, Mapping) else each in _FIRST_MAPS for each in described)
+    return 2 if known else FORMAT_VERSION
 
 
 def load(kinds: Mapping[str, type[M]], path: str | os.PathLike[str]) -> M:
@@ -177,8 +195,11 @@ def plain_settings(model: Archived) -> dict[str, Any]:
         plain["class_weight"] = [[label, float(weight)] for label, weight in settings["class_weight"].items()]
     if not isinstance(settings.get("random_state"), int | np.integer | None):
         plain["random_state"] = None
-    if "feature_map" in plain and not isinstance(plain["feature_map"], str):
-        plain["feature_map"] = plain["feature_map"].to_json()
+    given = settings.get("feature_map", "")
+    if not isinstance(given, str):
+        # What a function made stands in its place: no file holds code.
+        circuit: Circuit = given if isinstance(given, Circuit) else model.feature_map_
+        plain["feature_map"] = circuit.to_json()
     if "loss" in plain:
         plain["loss"] = _plain_loss(settings["loss"])
     if "engine" in plain:
@@ -235,7 +256,7 @@ def _settings(plain: Mapping[str, Any], kind: type[Archived], version: int) -> d
     if isinstance(weights, list):
         settings["class_weight"] = dict(weights)
     if isinstance(settings.get("feature_map"), dict):
-        settings["feature_map"] = _feature_map(settings["feature_map"])
+        settings["feature_map"] = _circuit(settings["feature_map"])
     if "loss" in settings:
         settings["loss"] = _loss(settings["loss"])
     if "engine" in settings:
@@ -346,21 +367,22 @@ def _increasing(pair: Any, what: str, *, most: float) -> tuple[float, float]:
 STATE = "state."
 
 
-def restored_feature_map(file: ModelFile, *, n_features: int, features_per_gate: int | None, kind: str) -> FeatureMap:
+def restored_feature_map(file: ModelFile, *, n_features: int, features_per_gate: int | None, kind: str) -> Circuit:
     """The circuit that the header describes, if this kind of model has such circuits; None asks for no kind of gate."""
-    feature_map = _feature_map(require_field(file.header, "feature_map", dict))
-    require_that(features_per_gate in (None, feature_map.features_per_gate), f"its circuit is not one of {kind}.")
-    sizes = f"its circuit takes {feature_map.n_features} features, its samples have {n_features}."
-    require_that(feature_map.n_features == n_features, sizes)
-    return feature_map
+    circuit = _circuit(require_field(file.header, "feature_map", dict))
+    if features_per_gate is not None:
+        own = isinstance(circuit, FeatureMap) and circuit.features_per_gate == features_per_gate
+        require_that(own, f"its circuit is not one of {kind}.")
+    sizes = f"its circuit takes {circuit.n_features} features, its samples have {n_features}."
+    require_that(circuit.n_features == n_features, sizes)
+    return circuit
 
 
-def _feature_map(plain: Mapping[str, Any]) -> FeatureMap:
-    known = plain.keys() == {field.name for field in fields(FeatureMap)}
-    require_that(known, "its circuit is not described by the known fields.")
-    whole = not any(isinstance(value, float) for value in plain.values()) and type(plain["final_entangler"]) is bool
-    require_that(whole, "its circuit is described by values of the wrong kind.")
-    return FeatureMap(**plain)
+def _circuit(plain: Mapping[str, Any]) -> Circuit:
+    try:
+        return Circuit.from_json(plain)
+    except InvalidInputError as error:
+        raise ModelFileError(f"its circuit cannot be used: {error}") from error
 
 
 def restored_range(header: Mapping[str, Any]) -> tuple[float, float]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import copy
 import math
+import reprlib
 import warnings
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import fields, replace
 from typing import Any, Literal, Self, TypeAlias
 
@@ -18,8 +19,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from mcquack.arrays import FloatArray
-from mcquack.checks import require
+from mcquack.checks import did_you_mean
+from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.feature_map import FeatureMap
+from mcquack.circuits.library import MAPS, circuit_named
 from mcquack.datasets.dataset import held_out
 from mcquack.errors import InvalidInputError
 from mcquack.models.archive import (
@@ -50,7 +53,8 @@ from mcquack.training.state import TrainingData
 
 HistoryRow = dict[str, float | int | None]
 ValidationData = tuple[ArrayLike, ArrayLike]
-FeatureMapChoice: TypeAlias = Literal["paper", "device"] | FeatureMap
+FeatureMapChoice: TypeAlias = str | Circuit | Callable[[int], Circuit]
+OWN_MAPS = ("paper", "device")  # whose layers may depend on the engine
 LAYERS_AT_LEAST = 20
 
 
@@ -65,7 +69,7 @@ class CircuitClassifier(ClassifierMixin, Archived):
     feature_map: FeatureMapChoice
     engine: EngineChoice
     random_state: int | np.random.RandomState | None
-    feature_map_: FeatureMap
+    feature_map_: Circuit
     feature_range_: tuple[float, float]
     history_: list[HistoryRow]
     n_iter_: int
@@ -141,8 +145,7 @@ class CircuitClassifier(ClassifierMixin, Archived):
             chosen = held_out(labels, fraction=hold_out, seed=seed)
             kept_back = (rows[chosen], labels[chosen], weights[chosen]) if chosen.any() else None
             rows, labels, weights = rows[~chosen], labels[~chosen], weights[~chosen]
-        engine = engine_of(self.engine, self._width)
-        feature_map = self._new_feature_map(rows.shape[1], engine)
+        feature_map, engine = self._circuit_and_engine(rows.shape[1])
         if going_on and feature_map != self.feature_map_:
             raise InvalidInputError(
                 "the settings now ask for another circuit than that of the trained parameters; "
@@ -191,20 +194,43 @@ class CircuitClassifier(ClassifierMixin, Archived):
         return X, labels, weights * factors[labels]
 
     @property
-    def _width(self) -> int:
-        """Qubits of the circuit, known before the samples are."""
-        return self.feature_map.n_qubits if isinstance(self.feature_map, FeatureMap) else int(self.n_qubits)
+    def _known_size(self) -> Circuit | int:
+        """The circuit if it is given, else its qubits: what is known of it before the samples are."""
+        return self.feature_map if isinstance(self.feature_map, Circuit) else int(self.n_qubits)
 
-    def _new_feature_map(self, n_features: int, engine: Engine[Any]) -> FeatureMap:
-        if isinstance(self.feature_map, FeatureMap):
-            if self.feature_map.n_features != n_features:
-                raise InvalidInputError(
-                    f"feature_map takes {self.feature_map.n_features} features, and the samples have {n_features}; "
-                    "make one for as many, or give its name."
-                )
-            return self.feature_map
-        named = isinstance(self.feature_map, str) and self.feature_map in ("paper", "device")
-        require(named, "feature_map", '"paper", "device" or a FeatureMap', self.feature_map)
+    def _circuit_and_engine(self, n_features: int) -> tuple[Circuit, Engine[Any]]:
+        """The circuit for so many features, and the engine that runs it."""
+        if isinstance(self.feature_map, str) and self.feature_map in OWN_MAPS:
+            engine = engine_of(self.engine, self.n_qubits)
+            return self._own_map(n_features, engine), engine
+        circuit = self._given_circuit(n_features)
+        if circuit.n_features != n_features:
+            raise InvalidInputError(
+                f"feature_map takes {circuit.n_features} features, and the samples have {n_features}; make one for as "
+                "many, or give its name."
+            )
+        return circuit, engine_of(self.engine, circuit)
+
+    def _given_circuit(self, n_features: int) -> Circuit:
+        """The circuit that was given, that a builder makes for so many features, or that the library has by name."""
+        given = self.feature_map
+        if isinstance(given, str) and given in MAPS:
+            return circuit_named(given, n_features=n_features, n_qubits=self.n_qubits, n_repetitions=self.n_repetitions)
+        built = given(n_features) if callable(given) else given
+        if isinstance(built, Circuit):
+            return built
+        if callable(given):
+            raise InvalidInputError(
+                f"feature_map must make a Circuit of a number of features, and for {n_features} it made "
+                f"{reprlib.repr(built)}; return a circuit."
+            )
+        hint = did_you_mean(given, MAPS, otherwise="") if isinstance(given, str) else ""
+        raise InvalidInputError(
+            f"feature_map must be one of {', '.join(map(repr, MAPS))}, a Circuit, or a function that makes one of the "
+            f"number of features, got {reprlib.repr(given)}. {hint}".rstrip()
+        )
+
+    def _own_map(self, n_features: int, engine: Engine[Any]) -> FeatureMap:
         once = FeatureMap.with_repetitions(
             n_qubits=self.n_qubits,
             n_features=n_features,
@@ -243,11 +269,11 @@ class CircuitClassifier(ClassifierMixin, Archived):
         }
 
     def _restore(self, file: ModelFile) -> None:
-        given = isinstance(self.feature_map, FeatureMap)  # and may then have gates of any kind
+        own = isinstance(self.feature_map, str) and self.feature_map in OWN_MAPS  # else it may have any gates
         self.feature_map_ = restored_feature_map(
             file,
             n_features=self.n_features_in_,
-            features_per_gate=None if given else self._features_per_gate,
+            features_per_gate=self._features_per_gate if own else None,
             kind=type(self).__name__,
         )
         self.feature_range_ = restored_range(file.header)

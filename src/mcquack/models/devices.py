@@ -12,7 +12,8 @@ from typing import Any, Self
 
 from mcquack.arrays import IntArray
 from mcquack.checks import did_you_mean, require
-from mcquack.circuits.feature_map import FeatureMap
+from mcquack.circuits.circuit import Circuit
+from mcquack.circuits.feature_map import FeatureMap, required_feature_map
 from mcquack.circuits.overlap import OverlapCircuits, Sampler
 from mcquack.errors import InvalidInputError
 from mcquack.hardware.opening import device_sampler, snapshot_properties
@@ -34,7 +35,7 @@ def is_simulated_here(name: str) -> bool:
 
 def open_sampler(
     name: str,
-    feature_map: FeatureMap,
+    feature_map: Circuit,
     *,
     options: Options | None = None,
     ring: Sequence[int] | None = None,
@@ -67,6 +68,7 @@ def open_sampler(
     'NoisySampler'
     """
     require(isinstance(name, str), "name", "the name of a simulator or a device", name)
+    feature_map = required_feature_map(feature_map, "a device")
     if name == SIMULATOR:
         return SimulatedSampler(seed=seed, n_threads=n_threads)
     size: dict[str, Any] = {"n_qubits": feature_map.n_qubits, "n_layers": feature_map.n_layers}

@@ -6,6 +6,7 @@ from mcquack.models.catalog import Entry
 from mcquack.models.tables import encoder_of
 
 Facts = dict[str, Any]
+_OF_A_CIRCUIT = ("n_qubits", "n_layers", "n_features", "n_gates", "depth")
 
 
 def model_facts(model: Any, *, path: object = "the model") -> Facts:
@@ -27,7 +28,7 @@ def model_facts(model: Any, *, path: object = "the model") -> Facts:
         "classes": model.classes_.tolist(),
         "n_features": model.n_features_in_,
         "table": encoder_of(model, path=path).to_header() if "table" in getattr(model, "extra_", {}) else None,
-        "circuit": circuit and {name: getattr(circuit, name) for name in ("n_qubits", "n_layers", "n_features")},
+        "circuit": circuit and {name: getattr(circuit, name, None) for name in _OF_A_CIRCUIT},
         "n_parameters": model.n_parameters_,
         "n_epochs": model.n_iter_ if history else None,
         "best_epoch": best.tolist() if hasattr(best, "tolist") else best,

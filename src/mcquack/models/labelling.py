@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mcquack.arrays import FloatArray, IntArray
 from mcquack.checks import required_count
+from mcquack.circuits.feature_map import required_feature_map
 from mcquack.circuits.overlap import OverlapCircuits, Sampler
 from mcquack.errors import InvalidInputError
 from mcquack.hardware.cost import Estimate, estimate
@@ -183,7 +184,7 @@ def training_cost(
 
     The budget of the model's SampledEngine ends the training; a calibration measures ``n_calibrating`` circuits before.
     """
-    engine, circuit = model.engine, model.feature_map_
+    engine, circuit = model.engine, required_feature_map(model.feature_map_, "a device")
     if not isinstance(engine, SampledEngine):
         raise InvalidInputError(f"training costs shots on a device alone, and the engine is {engine!r}.")
     per_epoch = model.epoch_shots(X, y)

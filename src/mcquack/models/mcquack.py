@@ -15,18 +15,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from mcquack.arrays import FloatArray
 from mcquack.checks import is_whole_number
+from mcquack.circuits.feature_map import FeatureMap, required_feature_map
 from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.errors import InvalidInputError
 from mcquack.kernels.fidelity import ClassScore, class_scores
 from mcquack.kernels.losses import LossChoice, loss_of
 from mcquack.models import archive
 from mcquack.models.archive import STATE, Shape, restored_seen, restored_state
-from mcquack.models.base import CircuitClassifier, FeatureMapChoice, HistoryRow, ValidationData, shares
+from mcquack.models.base import OWN_MAPS, CircuitClassifier, FeatureMapChoice, HistoryRow, ValidationData, shares
 from mcquack.models.catalog import preset
 from mcquack.models.model_file import ModelFile, require_field, require_that
 from mcquack.models.preparation import ClassWeight, Prepared, Scale, check_settings
 from mcquack.simulators.choice import EngineChoice, engine_of
 from mcquack.simulators.engine import Engine, Measured
+from mcquack.simulators.gates import GateEngine
 from mcquack.simulators.statevector import StatevectorEngine
 from mcquack.training.loop import train
 from mcquack.training.settings import Optimizer, TrainingSettings, epoch_orders
@@ -54,10 +56,12 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
 
     Parameters
     ----------
-    n_qubits : Width of the circuit: 1 to 20, or any number for circuits of few layers.
+    n_qubits : Width of the circuit: 1 to 20, or any number for circuits of few layers. A circuit that is given, or made
+        by a function, has its own.
     n_repetitions : How often every feature is encoded; the circuit has ``n_repetitions * ceil(d / n_qubits)`` layers.
         None takes as many as make at least 20 layers: few features need the depth, many bring it along. On engines
-        whose cost or noise grows with the layers, such as the ring and devices, None is 1.
+        whose cost or noise grows with the layers, such as the ring and devices, None is 1. Maps of the library have
+        numbers of their own for None; circuits that are given, or made by a function, know none.
     epochs : Epochs at most; each has ``epochs_ka`` passes of KAO and ``epochs_co`` passes of CO. 0 leaves the model
         untrained, with its initial parameters and the class means as centroids, or as it was before a warm start.
     epochs_ka : Passes of KAO over the samples in an epoch.
@@ -72,8 +76,9 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     patience : Epochs without a better loss (on the validation part if there is one, else on the training part) after
         which training ends; None never ends early. The best parameters are kept in any case.
     init_strategy : "default" or "wx+b=0". The latter starts with biases that make the first batch's angles vanish on
-        average.
-    init_small : Starts with normal parameters of variance 1/(3nL); False sets them all to one.
+        average, where angles have both features and a bias.
+    init_small : Starts with normal parameters around those that the circuit says, 0 for the paper's, of the variance
+        one over the number of trained angles, 3nL for the paper's; False sets them all to one.
     n_centroids_per_class : k; the paper's method is k = 1. With more they start at the clusters of k-means within the
         class; a class of k distinct samples or fewer starts at these and, for the rest, close to its mean.
     loss : "alignment", "cross_entropy" or Loss. What training makes small. ``Alignment(class_score="sum")`` also says
@@ -83,10 +88,13 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         and False takes features as they are.
     class_weight : None, "balanced" or dict. As in scikit-learn.
     validation_fraction : Share of the samples held out for ``patience``; None holds out none.
-    feature_map : "paper", "device" or FeatureMap. The circuit. "device" leaves out the last ring of CNOTs, as the paper
-        does on a device. A FeatureMap is taken as it is, whatever ``n_repetitions`` says.
-    engine : "auto", "statevector", "ring" or Engine. What runs the circuits. "statevector" takes up to 20 qubits,
-        "ring" up to 4 layers on any number of qubits, "auto" the first as long as the qubits allow it.
+    feature_map : str, Circuit or callable. The circuit: "paper", the default; "device", which leaves out the last ring
+        of CNOTs, as the paper does on a device; the name of another map of the library, such as "iqp", "zz",
+        "hardware_efficient" or "reuploading", see :data:`mcquack.circuits.MAPS`; a Circuit, or a function that makes
+        one of the number of features, both taken as they are. A model file has the circuit in the place of a function.
+    engine : "auto", "statevector", "ring", "gates" or Engine. What runs the circuits. "statevector" takes up to 20
+        qubits, "ring" up to 4 layers on any number of qubits, both the circuits of the paper alone; "gates" takes any
+        circuit of up to 20 qubits. "auto" is the first of them that takes the circuit.
         ``StatevectorEngine(dtype="float64")`` and the like say more; ``Shots(100, tolerance=20)`` measures the kernel
         when the model is used, and a device, opened by ``open_device``, measures it always. A model file has "auto" in
         the place of a device.
@@ -94,7 +102,8 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
 
     Attributes
     ----------
-    weights_, bias_ : arrays (L, n, 3). Parameters of the feature map.
+    weights_, bias_ : Parameters of the circuit, as arrays of its ``weights_shape`` and ``bias_shape``: (L, n, 3) for
+        the paper's, one row of numbers for any other, which may be empty.
     centroids_ : array (M·k, d). In scaled features; those of class m are the rows from m·k on.
     classes_, n_features_in_, feature_names_in_ : As in scikit-learn.
     feature_map_ : The circuit.
@@ -290,7 +299,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
 
     def _check_settings(self) -> None:
         check_settings(self.get_params(deep=False), least_epochs=0)
-        engine_of(self.engine, self._width)
+        engine_of(self.engine, self._known_size)
         self._settings()
 
     def epoch_shots(
@@ -427,14 +436,17 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         """The circuits whose zeros a device counts for samples and centroids, or for the centroids among themselves."""
         check_is_fitted(self, "centroids_")
         rows = self.centroids_ if X is None else self.scaled(X)
-        return OverlapCircuits.of(self.feature_map_, rows, self.centroids_, weights=self.weights_, bias=self.bias_)
+        circuit = required_feature_map(self.feature_map_, "a device")
+        return OverlapCircuits.of(circuit, rows, self.centroids_, weights=self.weights_, bias=self.bias_)
 
     def statevectors(self, X: ArrayLike | None = None) -> NDArray[np.complexfloating[Any, Any]]:
         """Amplitudes (N, 2**n) of samples, or of the centroids if none are given, up to a common phase of each."""
         check_is_fitted(self, "centroids_")
         rows = self.centroids_ if X is None else self.scaled(X)
-        engine = StatevectorEngine(self.feature_map_, dtype=self.weights_.dtype)
-        return engine.statevectors(engine.encode(rows, self.weights_, self.bias_))
+        kind: type[Any] = StatevectorEngine if isinstance(self.feature_map_, FeatureMap) else GateEngine
+        engine = kind(self.feature_map_, dtype=self.weights_.dtype)
+        found: NDArray[Any] = engine.statevectors(engine.encode(rows, self.weights_, self.bias_))
+        return found
 
     @property
     def n_parameters_(self) -> int:
@@ -467,10 +479,11 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     def _saved_settings(self) -> dict[str, Any]:
         # As they were when it was trained, whatever they have been set to since.
         settings = {**super()._saved_settings(), "n_centroids_per_class": self._trained_centroids_per_class}
-        named = isinstance(self.feature_map, str)
-        if named and not archive.stays_in_file(self.engine):  # without it None might mean another circuit
-            once = -(-self.n_features_in_ // (self._features_per_gate * self.feature_map_.n_qubits))
-            settings |= {"n_repetitions": self.feature_map_.n_layers // once}
+        circuit, own = self.feature_map_, self.feature_map in OWN_MAPS
+        if own and isinstance(circuit, FeatureMap) and not archive.stays_in_file(self.engine):
+            # Without it None might mean another circuit.
+            once = -(-self.n_features_in_ // (self._features_per_gate * circuit.n_qubits))
+            settings |= {"n_repetitions": circuit.n_layers // once}
         return settings
 
     def _saved_fields(self) -> dict[str, Any]:
@@ -487,9 +500,9 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         }
 
     def _shapes(self) -> dict[str, Shape]:
-        shape = self.feature_map_.parameter_shape
-        n_centroids = len(self.classes_) * self.n_centroids_per_class
-        return {"weights": shape, "bias": shape, "centroids": (n_centroids, self.n_features_in_)}
+        circuit, n_centroids = self.feature_map_, len(self.classes_) * self.n_centroids_per_class
+        shapes = {"weights": circuit.weights_shape, "bias": circuit.bias_shape}
+        return {**shapes, "centroids": (n_centroids, self.n_features_in_)}
 
     def _saved_tensors(self) -> dict[str, NDArray[Any]]:
         state = self.training_state_.to_tensors() if hasattr(self, "training_state_") else {}

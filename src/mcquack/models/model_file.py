@@ -27,7 +27,7 @@ Tensor: TypeAlias = NDArray[Any]
 T = TypeVar("T")
 
 FORMAT = "mcquack-model"
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 DEFAULT_MAX_BYTES = 1 << 30
 MAX_HEADER_BYTES = 1 << 24
 MAX_DEPTH = 32
@@ -49,10 +49,19 @@ class ModelFile(NamedTuple):
     tensors: dict[str, Tensor]
 
 
-def write_model(path: str | os.PathLike[str], *, header: Mapping[str, JSON], tensors: Mapping[str, Tensor]) -> None:
-    """Writes strict JSON and finite arrays of float32, float64 or int64 that are C-contiguous, all or nothing."""
+def write_model(
+    path: str | os.PathLike[str],
+    *,
+    header: Mapping[str, JSON],
+    tensors: Mapping[str, Tensor],
+    format_version: int = FORMAT_VERSION,
+) -> None:
+    """Writes strict JSON and finite arrays of float32, float64 or int64 that are C-contiguous, all or nothing.
+
+    An earlier ``format_version`` lets earlier releases read the file, if it holds nothing that they do not know.
+    """
     try:
-        content = _content(header, tensors)
+        content = _content(header, tensors, format_version)
     except ModelFileError as error:
         raise InvalidInputError(f"{path} was not written: {error}") from None
     _check_replaceable(Path(path))
@@ -111,9 +120,9 @@ def require_tensor(
 # Writing
 
 
-def _content(header: Mapping[str, JSON], tensors: Mapping[str, Tensor]) -> bytes:
+def _content(header: Mapping[str, JSON], tensors: Mapping[str, Tensor], format_version: int) -> bytes:
     """The bytes of the file, read back once: what is written can be read."""
-    stamp = {"format": FORMAT, "format_version": FORMAT_VERSION}
+    stamp = {"format": FORMAT, "format_version": format_version}
     for name in (*stamp, _CHECKSUM):
         if name in header and (name not in stamp or header[name] != stamp[name]):
             raise ModelFileError(f"the header field {name!r} belongs to the format; choose another name.")

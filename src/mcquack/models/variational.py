@@ -125,7 +125,8 @@ class VariationalClassifier(CircuitClassifier):
 
     def _check_settings(self) -> None:
         check_settings(self.get_params(deep=False))
-        require(self._width >= 2, "n_qubits", "at least 2, one for each of the two logits", self._width)
+        known = self._known_size
+        _check_width(known if isinstance(known, int) else known.n_qubits)
         self._settings(seed=0)
 
     def _initial_parameters(self, prepared: Prepared) -> VariationalParameters:
@@ -152,6 +153,7 @@ class VariationalClassifier(CircuitClassifier):
     @staticmethod
     def _statevectors(engine: Engine[Any]) -> StatevectorEngine:
         require(isinstance(engine, StatevectorEngine), "engine", "one of statevectors, which have ⟨Z⟩", engine)
+        _check_width(engine.feature_map.n_qubits)
         return cast(StatevectorEngine, engine)
 
     def _scores(self, X: ArrayLike) -> FloatArray:
@@ -190,8 +192,9 @@ class VariationalClassifier(CircuitClassifier):
         return {**super()._saved_fields(), "best_epochs": self.best_epochs_.tolist()}
 
     def _shapes(self) -> dict[str, Shape]:
-        shape, n_classes = self.feature_map_.parameter_shape, len(self.classes_)
-        return {"weights": (1 if self._trains_together else n_classes, *shape), "bias": (n_classes, *shape)}
+        circuit, n_classes = self.feature_map_, len(self.classes_)
+        n_weights = 1 if self._trains_together else n_classes
+        return {"weights": (n_weights, *circuit.weights_shape), "bias": (n_classes, *circuit.bias_shape)}
 
     def _restore(self, file: ModelFile) -> None:
         super()._restore(file)
@@ -200,6 +203,10 @@ class VariationalClassifier(CircuitClassifier):
         fit = known and len(best) == len(self.classes_)
         require_that(fit, "its best epochs are not one of its epochs for each class.")
         self.best_epochs_ = np.array(best, dtype=np.int64)
+
+
+def _check_width(n_qubits: int) -> None:
+    require(n_qubits >= 2, "n_qubits", "at least 2, one for each of the two logits", n_qubits)
 
 
 class _Best(NamedTuple):
@@ -235,12 +242,14 @@ class VariationalEnsembleClassifier(VariationalClassifier):
         is done; None never ends early. The best parameters of each classifier are kept.
     init_strategy, init_small, optimizer, scale, class_weight, validation_fraction, feature_map, random_state : as in
         :class:`McQuackClassifier`.
-    engine : "statevector", or a StatevectorEngine with a type and threads of its own.
+    engine : "auto", "statevector", "gates", or such an engine with a type and threads of its own. "auto" takes the
+        second for the paper's circuits and the third for any other.
 
     Attributes
     ----------
-    weights_, bias_ : (M, L, n, 3). best_epochs_ : (M,). classes_, feature_map_, scaler_, history_, n_iter_ : as in
-    :class:`McQuackClassifier`. n_parameters_ : M · 6nL.
+    weights_, bias_ : (M, L, n, 3), or for other circuits than the paper's (M, P) with P weights or biases.
+    best_epochs_ : (M,). classes_, feature_map_, scaler_, history_, n_iter_ : as in :class:`McQuackClassifier`.
+    n_parameters_ : M · 6nL for the paper's circuits.
     """
 
     _learning_rates = "lr"
@@ -263,7 +272,7 @@ class VariationalEnsembleClassifier(VariationalClassifier):
     class_weight: ClassWeight = None
     validation_fraction: float | None = None
     feature_map: FeatureMapChoice = "paper"
-    engine: EngineChoice = "statevector"
+    engine: EngineChoice = "auto"
     random_state: int | np.random.RandomState | None = None
 
     def _paces(self) -> dict[str, Any]:
@@ -287,8 +296,8 @@ class SharedVariationalClassifier(VariationalClassifier):
 
     Attributes
     ----------
-    weights_ : (1, L, n, 3). bias_ : (M, L, n, 3). n_parameters_ : 3nL · (1 + M). All others are those of
-    :class:`VariationalEnsembleClassifier`.
+    weights_ : (1, L, n, 3). bias_ : (M, L, n, 3). n_parameters_ : 3nL · (1 + M). These are for the paper's circuits;
+    all others are those of :class:`VariationalEnsembleClassifier`.
     """
 
     _learning_rates = "lr_shared and lr_class"
@@ -314,7 +323,7 @@ class SharedVariationalClassifier(VariationalClassifier):
     class_weight: ClassWeight = None
     validation_fraction: float | None = None
     feature_map: FeatureMapChoice = "paper"
-    engine: EngineChoice = "statevector"
+    engine: EngineChoice = "auto"
     random_state: int | np.random.RandomState | None = None
 
     def _paces(self) -> dict[str, Any]:

@@ -126,7 +126,7 @@ def _raw_map(circuits: OverlapCircuits) -> FeatureMap:
 
 
 def _encoded(engine: Engine[Any], angles: FloatArray) -> Any:
-    shape = engine.feature_map.parameter_shape
+    shape = engine.feature_map.angles_shape
     rows = angles.reshape(len(angles), engine.feature_map.n_features)
     return engine.encode(rows, np.ones(shape), np.zeros(shape))
 

@@ -1,21 +1,22 @@
 """Derivatives from values alone, as a device must take them: shifts of single angles.
 
-An angle of one gate enters a fidelity, and k^b too, as a + b·cos + c·sin, so half the difference of the values at ±π/2
-is the exact derivative. A shift of one angle is a shift of one bias.
+The angle θ of a rotation enters a fidelity, and k^b too, as a + b·cos θ + c·sin θ, so half the difference of the values
+at ±π/2 is the exact derivative. A controlled rotation adds cos θ/2 and sin θ/2, and takes four values in place of two.
+On the freed circuit, in which each angle has a bias for itself, a shift of one angle is a shift of one bias.
 """
 
 import hashlib
 import math
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mcquack.arrays import FloatArray
 from mcquack.checks import is_whole_number, require, required_count
-from mcquack.circuits.feature_map import FeatureMap
+from mcquack.circuits.circuit import Circuit
 from mcquack.errors import InvalidInputError
 from mcquack.randomness import stream
 from mcquack.simulators.engine import (
@@ -25,6 +26,7 @@ from mcquack.simulators.engine import (
     Gradient,
     Wrt,
     checked_cotangent,
+    checked_parameters,
     checked_wrt,
     gradient_by_angles,
 )
@@ -49,7 +51,7 @@ class FromValues(Engine[E]):
     def _likeness(self) -> Any:
         return id(self)  # what random numbers are drawn from is not among the settings
 
-    def on(self, feature_map: FeatureMap, *, seed: int = 0) -> Self:
+    def on(self, feature_map: Circuit, *, seed: int = 0) -> Self:
         return type(self)(self.engine.on(feature_map, seed=seed))
 
     @property
@@ -94,8 +96,8 @@ def drawn_for(seed: int, purpose: str, samples: Encoded, centroids: Encoded) -> 
     return stream(seed, purpose, digest.hexdigest())
 
 
-def _gathered(parts: Iterable[E], feature_map: FeatureMap) -> Iterator[list[E]]:
-    most = max(1, _ANGLES_AT_ONCE // math.prod(feature_map.parameter_shape))
+def _gathered(parts: Iterable[E], circuit: Circuit) -> Iterator[list[E]]:
+    most = max(1, _ANGLES_AT_ONCE // max(1, circuit.n_angles))
     some: list[E] = []
     n_rows = 0
     for part in parts:
@@ -109,70 +111,137 @@ def _gathered(parts: Iterable[E], feature_map: FeatureMap) -> Iterator[list[E]]:
 
 
 IntArray = NDArray[np.intp]
+Terms: TypeAlias = tuple[tuple[float, float], ...]  # each a turn t with the factor of f(θ + t) - f(θ - t)
+
+_ROTATION: Terms = ((math.pi / 2, 0.5),)
+_CONTROLLED: Terms = (
+    (math.pi / 2, (math.sqrt(2) + 1) / math.sqrt(32)),
+    (3 * math.pi / 2, (1 - math.sqrt(2)) / math.sqrt(32)),
+)
+_DIAGONAL = frozenset({"rz", "rzz", "crz", "z", "s", "t", "cz"})
+
+
+class LiveAngle(NamedTuple):
+    """An angle, by its number in the circuit, and the values that its derivative takes."""
+
+    number: int
+    terms: Terms
 
 
 class Shift(NamedTuple):
-    """One angle (layer, qubit, position in the gate), and the data points in whose circuits it is shifted."""
+    """One angle, and the data points in whose circuits it is shifted."""
 
-    angle: tuple[int, int, int]
+    angle: LiveAngle
     rows: IntArray
 
 
-def live_angles(feature_map: FeatureMap) -> list[tuple[int, int, int]]:
-    """All but the φ of the first layer: these turn |0…0⟩ about z, which nobody can see."""
-    return [angle for angle in np.ndindex(feature_map.parameter_shape) if angle[0] or angle[2]]
+def live_angles(circuit: Circuit, wrt: Wrt | None = None) -> list[LiveAngle]:
+    """All angles that depend on parameters, or on features, or for ``None`` on either, and that somebody can see.
+
+    Diagonal gates that come before all others on their qubits turn the phase of |0…0⟩ alone, as the φ of the first
+    rotations do, and in the centroid's circuit they turn nothing but phases right before a measurement.
+    """
+    table = circuit.angle_table
+    trained, fed = (table.weight >= 0) | (table.bias >= 0), table.input >= 0
+    asked = trained | fed if wrt is None else trained if wrt == "embedding" else fed
+    turned = set() if circuit.start == "zeros" else set(range(circuit.n_qubits))
+    found: list[LiveAngle] = []
+    number = 0
+    for gate in circuit.gates:
+        diagonal = gate.name in _DIAGONAL
+        unseen = turned.isdisjoint(gate.qubits)
+        for place in range(len(gate.angles)):
+            if asked[number] and not (unseen and (diagonal or (gate.name == "rot" and place == 0))):
+                found.append(LiveAngle(number, _CONTROLLED if gate.name[0] == "c" else _ROTATION))
+            number += 1
+        if not diagonal:
+            turned.update(gate.qubits)
+    return found
 
 
 def angle_slopes(
     engine: Engine[E], moved: E, others: E, cotangent: FloatArray, shifts: Sequence[Shift], *, side: Side
 ) -> FloatArray:
-    """Derivatives of Σ cotangent∘K by the angles of the ``moved`` side, (N, L, n, 3); 0 where none is asked for."""
-    found = np.zeros((len(moved), *engine.feature_map.parameter_shape))
-    parts = (_shifted(engine, moved, shift, turn) for shift in shifts for turn in (math.pi / 2, -math.pi / 2))
+    """Derivatives of Σ cotangent∘K by the angles (N, A) of the ``moved`` side; 0 where none is asked for.
+
+    The engine runs a circuit whose biases are one for each angle.
+    """
+    found = np.zeros((len(moved), engine.feature_map.n_angles))
+    parts = (
+        _shifted(engine, moved, shift, turn)
+        for shift in shifts
+        for size, _ in shift.angle.terms
+        for turn in (size, -size)
+    )
     kernels = kernels_of(engine, parts, others, side=side)
     by_moved = cotangent if side == "samples" else cotangent.T
     for shift in shifts:
-        up, down = next(kernels), next(kernels)
-        half = (up - down) / 2 if side == "samples" else (up - down).T / 2
-        found[(shift.rows, *shift.angle)] = np.sum(by_moved[shift.rows] * half, axis=1)
+        slope = sum(factor * (next(kernels) - next(kernels)) for _, factor in shift.angle.terms)
+        by_rows = slope if side == "samples" else slope.T  # type: ignore[union-attr]
+        found[shift.rows, shift.angle.number] = np.sum(by_moved[shift.rows] * by_rows, axis=1)
     return found
 
 
 def _shifted(engine: Engine[E], encoded: E, shift: Shift, turn: float) -> E:
     bias = encoded.bias.copy()
-    bias[shift.angle] += turn
+    bias.reshape(-1)[shift.angle.number] += turn
     return engine.encode(encoded.features[shift.rows], encoded.weights, bias)
 
 
 class ParameterShiftEngine(FromValues[E]):
-    """An engine whose pullback is exact, if values are: two shifts of each angle of every sample and centroid."""
+    """An engine whose pullback is exact, if values are: shifts of each angle of every sample and centroid.
+
+    What it encodes are rows of the freed circuit, which the engine behind runs from then on.
+    """
 
     seed = 0
 
+    def __init__(self, engine: Engine[E]) -> None:
+        super().__init__(engine)
+        freed = self.feature_map.freed()
+        if freed is not self.feature_map:
+            self.engine = engine.on(freed)
+        sides: tuple[Wrt, ...] = ("embedding", "centroids")
+        self._live = {wrt: live_angles(self.feature_map, wrt) for wrt in sides}
+
+    def encode(self, X: ArrayLike, weights: ArrayLike, bias: ArrayLike) -> E:
+        if self.engine.feature_map is self.feature_map:
+            return self.engine.encode(X, weights, bias)
+        w, b = checked_parameters(self.feature_map, weights, bias)
+        return self.engine.encode(X, w, self.feature_map.angle_table.constants(b))
+
     def pullback(self, samples: E, centroids: E, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
-        checked_wrt(wrt)
+        self._check_wrt(wrt)
         weighting = checked_cotangent(cotangent, samples, centroids)
         draw = drawn_for(self.seed, f"stochastic shift by {wrt}", samples, centroids)
-        of_samples = of_centroids = self._slopes(centroids, samples, weighting, draw, side="centroids")
+        of_samples = of_centroids = self._slopes(centroids, samples, weighting, draw, wrt=wrt, side="centroids")
         if wrt == "embedding":
-            of_samples = self._slopes(samples, centroids, weighting, draw, side="samples")
+            of_samples = self._slopes(samples, centroids, weighting, draw, wrt=wrt, side="samples")
         return gradient_by_angles(
             self.feature_map, samples, centroids, of_samples=of_samples, of_centroids=of_centroids, wrt=wrt
         )
 
     def kernels_per_pullback(self, wrt: Wrt) -> int:
-        return (4 if wrt == "embedding" else 2) * len(live_angles(self.feature_map))
+        self._check_wrt(wrt)
+        return (4 if wrt == "embedding" else 2) * sum(len(angle.terms) for angle in self._live[wrt])
+
+    def _check_wrt(self, wrt: Wrt) -> None:
+        if checked_wrt(wrt) == "centroids" and self.feature_map.start == "amplitudes":
+            raise InvalidInputError(
+                "features that are amplitudes are no angles and cannot be shifted, so that these derivatives by "
+                'centroids cannot be measured; use gradient="spsa", or epochs_co=0.'
+            )
 
     def _slopes(
-        self, moved: E, others: E, weighting: FloatArray, draw: np.random.Generator, *, side: Side
+        self, moved: E, others: E, weighting: FloatArray, draw: np.random.Generator, *, wrt: Wrt, side: Side
     ) -> FloatArray:
         everywhere = np.arange(len(moved))
-        shifts = [Shift(angle, everywhere) for angle in live_angles(self.feature_map)]
+        shifts = [Shift(angle, everywhere) for angle in self._live[wrt]]
         return angle_slopes(self.engine, moved, others, weighting, shifts, side=side)
 
 
 def total_shots(
-    feature_map: FeatureMap,
+    feature_map: Circuit,
     *,
     n_classes: int,
     n_train: int,
@@ -198,31 +267,37 @@ class StochasticShiftEngine(ParameterShiftEngine[E]):
         super().__init__(engine)
         require(is_whole_number(seed) and seed >= 0, "seed", "a whole number of at least 0", seed)
         self.seed = int(seed)
-        self._angles = live_angles(engine.feature_map)
-        self.n_angles = len(self._angles) if n_angles is None else required_count("n_angles", n_angles)
-        if self.n_angles > len(self._angles):
+        most = max(1, *map(len, self._live.values()))
+        self.n_angles = most if n_angles is None else required_count("n_angles", n_angles)
+        if self.n_angles > most:
             raise InvalidInputError(
-                f"n_angles must be at most {len(self._angles)}, all angles of the circuit that matter, got {n_angles}."
+                f"n_angles must be at most {most}, all angles of the circuit that matter, got {n_angles}."
             )
 
     def kernels_per_pullback(self, wrt: Wrt) -> int:
-        return (4 if wrt == "embedding" else 2) * self.n_angles
+        """How many kernels a pullback takes at most: controlled rotations take twice as many, if they are drawn."""
+        self._check_wrt(wrt)
+        most = max((len(angle.terms) for angle in self._live[wrt]), default=0)
+        return (4 if wrt == "embedding" else 2) * most * min(self.n_angles, len(self._live[wrt]))
 
     def _slopes(
-        self, moved: E, others: E, weighting: FloatArray, draw: np.random.Generator, *, side: Side
+        self, moved: E, others: E, weighting: FloatArray, draw: np.random.Generator, *, wrt: Wrt, side: Side
     ) -> FloatArray:
-        shifts = self._dealt(len(moved), draw)
+        angles = self._live[wrt]
+        n_each = min(self.n_angles, len(angles))
+        shifts = _dealt(angles, n_each, len(moved), draw)
         # Each angle of a data point is drawn with the chance 1 / factor.
-        factor = len(self._angles) / self.n_angles
+        factor = len(angles) / max(1, n_each)
         return factor * angle_slopes(self.engine, moved, others, weighting, shifts, side=side)
 
-    def _dealt(self, n_rows: int, draw: np.random.Generator) -> list[Shift]:
-        """``n_angles`` different ones for each row, as evenly as can be over all of them."""
-        deck = draw.permutation(len(self._angles))
-        hands = deck[np.arange(n_rows * self.n_angles) % len(deck)]
-        order = np.argsort(hands, kind="stable")
-        owners: NDArray[np.intp] = order // self.n_angles
-        dealt, starts = np.unique(hands[order], return_index=True)
-        return [
-            Shift(self._angles[angle], rows) for angle, rows in zip(dealt, np.split(owners, starts[1:]), strict=True)
-        ]
+
+def _dealt(angles: Sequence[LiveAngle], n_each: int, n_rows: int, draw: np.random.Generator) -> list[Shift]:
+    """So many different ones for each row, as evenly as can be over all of them."""
+    if not n_each:
+        return []
+    deck = draw.permutation(len(angles))
+    hands = deck[np.arange(n_rows * n_each) % len(deck)]
+    order = np.argsort(hands, kind="stable")
+    owners: NDArray[np.intp] = order // n_each
+    dealt, starts = np.unique(hands[order], return_index=True)
+    return [Shift(angles[angle], rows) for angle, rows in zip(dealt, np.split(owners, starts[1:]), strict=True)]

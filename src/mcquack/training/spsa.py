@@ -27,7 +27,8 @@ class SpsaEngine(FromValues[E]):
         if step is not None:
             require_positive("step", step)
         self.n_directions = required_count("n_directions", n_directions)
-        self.step = 1 / math.sqrt(len(live_angles(engine.feature_map))) if step is None else float(step)
+        n_angles = len(live_angles(engine.feature_map))
+        self.step = 1 / math.sqrt(max(1, n_angles)) if step is None else float(step)
         self.seed = int(seed)
 
     def pullback(self, samples: E, centroids: E, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
@@ -36,28 +37,36 @@ class SpsaEngine(FromValues[E]):
         draw = drawn_for(self.seed, f"spsa by {wrt}", samples, centroids)
         if wrt == "centroids":
             return Gradient(centroids=self._by_centroids(samples, centroids, weighting, draw))
-        shape = self.feature_map.parameter_shape
-        found = np.zeros((2, *shape))
-        for signs in _signs(draw, (self.n_directions, 2, *shape)):
+        found = np.zeros(self.feature_map.n_embedding_parameters)
+        for signs in _signs(draw, (self.n_directions if len(found) else 0, len(found))):
             up, down = (
                 self._moved_kernel(samples, centroids, move) for move in (self.step * signs, -self.step * signs)
             )
             found += signs * np.sum(weighting * (up - down))
-        weights, bias = found / (2 * self.step * self.n_directions)
+        weights, bias = self._parts(found / (2 * self.step * self.n_directions))
         return Gradient(weights=weights, bias=bias)
 
+    def _parts(self, both: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Weights and biases, of all parameters in one row."""
+        circuit = self.feature_map
+        weights, bias = both[: circuit.n_weights], both[circuit.n_weights :]
+        return weights.reshape(circuit.weights_shape), bias.reshape(circuit.bias_shape)
+
     def kernels_per_pullback(self, wrt: Wrt) -> int:
-        checked_wrt(wrt)
-        return 2 * self.n_directions
+        still = checked_wrt(wrt) == "embedding" and not self.feature_map.n_embedding_parameters
+        return 0 if still else 2 * self.n_directions
 
     def _moved_kernel(self, samples: E, centroids: E, move: FloatArray) -> FloatArray:
-        weights, bias = samples.weights + move[0], samples.bias + move[1]
+        by_weights, by_bias = self._parts(move)
+        weights, bias = samples.weights + by_weights, samples.bias + by_bias
         rows, columns = (self.encode(points.features, weights, bias) for points in (samples, centroids))
         return self.fidelities(rows, columns)
 
     def _by_centroids(self, samples: E, centroids: E, weighting: FloatArray, draw: np.random.Generator) -> FloatArray:
         """A column of the kernel knows one centroid only, so that each has a slope of its own from the same shots."""
-        size = float(np.sqrt(np.mean(np.square(centroids.weights, dtype=np.float64))))
+        table = self.feature_map.angle_table
+        slopes = table.slopes_in_inputs(centroids.weights)[table.input >= 0]
+        size = float(np.sqrt(np.mean(np.square(slopes, dtype=np.float64)))) if len(slopes) else 0.0
         step = self.step / (size or 1.0)
         directions = _signs(draw, (self.n_directions, *centroids.features.shape))
         moved = (

@@ -10,7 +10,7 @@ from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
 from mcquack.arrays import FloatArray
-from mcquack.circuits.feature_map import FeatureMap
+from mcquack.circuits.circuit import Circuit
 from mcquack.errors import InvalidInputError
 from mcquack.randomness import stream
 from mcquack.training.optimizer import Moments, no_moments
@@ -21,7 +21,10 @@ InitStrategy = Literal["default", "wx+b=0"]
 
 @dataclass(frozen=True, eq=False)
 class Parameters:
-    """The embedding's weights and biases (L, n, 3) and the centroids (M, d), or (M·k, d) with k of them per class."""
+    """The embedding's weights and biases and the centroids (M, d), or (M·k, d) with k of them per class.
+
+    Weights and biases have the shapes that the circuit says, which for the paper's is (L, n, 3); either may be empty.
+    """
 
     weights: FloatArray
     bias: FloatArray
@@ -40,7 +43,7 @@ def check_shapes(parameters: Any, **expected: tuple[int, ...]) -> None:
 
 
 def initial_embedding(
-    feature_map: FeatureMap,
+    circuit: Circuit,
     first_batch: FloatArray,
     *,
     row_weights: FloatArray | None = None,
@@ -49,20 +52,32 @@ def initial_embedding(
     seed: int,
     dtype: DTypeLike,
 ) -> tuple[FloatArray, FloatArray]:
-    """Weights and biases of variance 1/(3nL), or all ones.
+    """Weights and biases of variance 1/A around the circuit's starts, for A angles with parameters, or all ones.
 
-    ``"wx+b=0"`` chooses the biases so that the angles of the first batch vanish on average.
+    ``"wx+b=0"`` chooses biases so that the angles of the first batch vanish on average, where they take both features
+    and a bias. One that several such angles share gets the mean of what they ask for.
     """
-    shape = feature_map.parameter_shape
+    table = circuit.angle_table
+    shapes = {"weights": circuit.weights_shape, "bias": circuit.bias_shape}
     if init_small:
-        deviation = np.sqrt(1 / (3 * feature_map.n_qubits * feature_map.n_layers))
-        weights = stream(seed, "weights").normal(scale=deviation, size=shape)
-        bias = stream(seed, "bias").normal(scale=deviation, size=shape)
+        n_angles = int(np.count_nonzero((table.weight >= 0) | (table.bias >= 0)))
+        deviation = np.sqrt(1 / max(1, n_angles))
+        starts = circuit.weight_starts, circuit.bias_starts
+        weights, bias = (
+            start.reshape(shape) + stream(seed, name).normal(scale=deviation, size=shape)
+            for start, (name, shape) in zip(starts, shapes.items(), strict=True)
+        )
     else:
-        weights, bias = np.ones(shape), np.ones(shape)
-    if init_strategy == "wx+b=0":
-        means = np.average(first_batch, axis=0, weights=row_weights)
-        bias = -weights * means[feature_map.feature_index]
+        weights, bias = (np.ones(shape) for shape in shapes.values())
+    affine = (table.input >= 0) & (table.bias >= 0) & (table.bias_factor != 0)
+    if init_strategy == "wx+b=0" and affine.any():
+        means = np.average(table.values(first_batch), axis=0, weights=row_weights)
+        moved = table.slopes_in_inputs(weights)[affine] * means[table.input[affine]] + table.offset[affine]
+        wanted, counts = np.zeros(circuit.n_bias), np.zeros(circuit.n_bias)
+        np.add.at(wanted, table.bias[affine], -moved / table.bias_factor[affine])
+        np.add.at(counts, table.bias[affine], 1)
+        chosen = (wanted / np.maximum(counts, 1)).reshape(bias.shape)
+        bias = np.where(counts.reshape(bias.shape) > 0, chosen, bias)
     return weights.astype(dtype), bias.astype(dtype)
 
 

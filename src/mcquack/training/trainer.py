@@ -69,7 +69,7 @@ def epoch_shots(
     """
     sizes = {"n_samples": n_samples, "n_centroids": n_centroids}
     kao = epochs_ka * step_shots(engine, **sizes, wrt="embedding")
-    co = epochs_co * step_shots(engine, **sizes, wrt="centroids")
+    co = epochs_co * step_shots(engine, **sizes, wrt="centroids") if epochs_co else 0
     return kao + co + (n_samples + n_validation) * n_centroids * engine.shots_per_entry
 
 

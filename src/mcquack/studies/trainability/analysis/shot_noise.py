@@ -81,7 +81,7 @@ def shifted_logs(
     def encoded(rows: ArrayLike, bias: FloatArray) -> Any:
         return engine.encode(np.asarray(rows), parameters.weights, bias)
 
-    shape = engine.feature_map.parameter_shape
+    shape = engine.feature_map.bias_shape
     n_all = math.prod(shape)
     n_chosen = min(required_count("n_components", n_components), n_all)
     samples, centroids = encoded(X, parameters.bias), encoded(parameters.centroids, parameters.bias)
