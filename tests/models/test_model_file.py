@@ -342,7 +342,7 @@ HOSTILE: dict[str, tuple[bytes | Callable[[Path], bytes], str]] = {
     "other format": (forged(header='{"format":"other","format_version":1}'), "its format is not 'mcquack-model'"),
     "no format": (forged(header="{}"), "its format is not"),
     "format a list": (forged(header='{"format":[]}'), "its format is not"),
-    "newer version": (forged(header='{"format":"mcquack-model","format_version":3}'), "upgrade mcquack"),
+    "newer version": (forged(header='{"format":"mcquack-model","format_version":4}'), "upgrade mcquack"),
     "newer version with new arrays": (
         forged({"t": entry([1], 0, 1, "F8")}, b"1", header='{"format":"mcquack-model","format_version":7}'),
         "upgrade mcquack",

@@ -23,6 +23,7 @@ from mcquack.kernels.losses import LOSSES, Alignment, Loss
 from mcquack.kernels.measured import Shots
 from mcquack.models.model_file import (
     FORMAT_VERSION,
+    LATEST_VERSION,
     ModelFile,
     read_model,
     require_field,
@@ -131,10 +132,10 @@ def save(
 
 
 def _format_version(header: Mapping[str, Any]) -> int:
-    """3 for circuits of any gates and for maps by other names, which version 2 had not; all else stays readable."""
+    """That of circuits of any gates for these and for maps by new names; all else is as earlier releases read it."""
     described = [header["settings"].get("feature_map", "paper"), header.get("feature_map", "paper")]
     known = all("n_layers" in each if isinstance(each, Mapping) else each in _FIRST_MAPS for each in described)
-    return 2 if known else FORMAT_VERSION
+    return FORMAT_VERSION if known else LATEST_VERSION
 
 
 def load(kinds: Mapping[str, type[M]], path: str | os.PathLike[str]) -> M:

@@ -27,7 +27,8 @@ Tensor: TypeAlias = NDArray[Any]
 T = TypeVar("T")
 
 FORMAT = "mcquack-model"
-FORMAT_VERSION = 3
+FORMAT_VERSION = 2
+LATEST_VERSION = 3  # for models with circuits of any gates, which earlier releases cannot run
 DEFAULT_MAX_BYTES = 1 << 30
 MAX_HEADER_BYTES = 1 << 24
 MAX_DEPTH = 32
@@ -58,7 +59,7 @@ def write_model(
 ) -> None:
     """Writes strict JSON and finite arrays of float32, float64 or int64 that are C-contiguous, all or nothing.
 
-    An earlier ``format_version`` lets earlier releases read the file, if it holds nothing that they do not know.
+    A higher ``format_version`` makes earlier releases refuse a file in which there is what they do not know.
     """
     try:
         content = _content(header, tensors, format_version)
@@ -209,8 +210,8 @@ def _check_version(header: Mapping[str, Any]) -> None:
     if header.get("format") != FORMAT:
         raise ModelFileError(f"its format is not {FORMAT!r} but {reprlib.repr(header.get('format'))}; {_OURS}")
     version = require_field(header, "format_version", int)
-    if version > FORMAT_VERSION:
-        versions = f"version {reprlib.repr(version)}, this one reads up to {FORMAT_VERSION}"
+    if version > LATEST_VERSION:
+        versions = f"version {reprlib.repr(version)}, this one reads up to {LATEST_VERSION}"
         raise ModelFileError(f"it was written by a newer mcquack ({versions}); upgrade mcquack.")
     require_that(version >= 1, f"there is no format version {reprlib.repr(version)}; {_DAMAGED}")
 
