@@ -128,7 +128,7 @@ class FeatureMap(Circuit):
     def _weights(self) -> tuple[Parameter, ...]:  # type: ignore[override]
         return (Parameter(),) * math.prod(self.parameter_shape)
 
-    _bias = _weights  # type: ignore[assignment]
+    _bias = _weights
 
     @property
     def feature_index(self) -> NDArray[np.int64]:
@@ -162,8 +162,8 @@ class FeatureMap(Circuit):
     def from_plain(cls, plain: Mapping[str, Any]) -> Self:
         """The feature map of such fields; InvalidInputError for anything else."""
         known = plain.keys() == {field.name for field in fields(cls)}
-        whole = known and not any(isinstance(value, float) for value in plain.values())
-        if not whole or type(plain["final_entangler"]) is not bool:
+        whole = known and all(type(plain[name]) is int for name in plain if name.startswith(("n_", "features")))
+        if not whole or type(plain["final_entangler"]) is not bool or not isinstance(plain["entangler"], str):
             raise InvalidInputError("a feature map must be described by its known fields, whole numbers and flags.")
         return cls(**plain)
 
