@@ -44,10 +44,10 @@ def test_layout_has_every_gate_of_the_shown_layers_in_order(feature_map: Feature
         for qubit in range(n)
         for width in [feature_map.features_per_gate]
     ]
-    rotations = [gate for gate in gates if gate.kind == "rot"]
-    assert [gate.label for gate in rotations] == expected_labels
+    rotations = [gate for gate in gates if gate.is_box]
+    assert [gate.marks[0] for gate in rotations] == expected_labels
     assert [gate.qubits for gate in rotations] == [(qubit,) for _ in layers for qubit in range(n)]
-    cnots = [gate.qubits for gate in gates if gate.kind == "cnot"]
+    cnots = [gate.qubits for gate in gates if gate.marks == ("●", "⊕")]
     assert cnots == [(qubit, (qubit + 1) % n) for _ in ring_layers(feature_map, max_layers) for qubit in range(n)]
 
 
@@ -66,7 +66,7 @@ def test_no_two_gates_of_a_column_meet_and_columns_are_numbered_without_gaps(
 def test_an_ellipsis_stands_for_the_layers_that_are_not_shown(feature_map: FeatureMap, max_layers: int) -> None:
     gates = circuit_layout(feature_map, max_layers)
     n_hidden = feature_map.n_layers - len(shown_layers(feature_map.n_layers, max_layers))
-    ellipses = [gate for gate in gates if gate.kind == "ellipsis"]
+    ellipses = [gate for gate in gates if gate.is_ellipsis]
     assert [gate.label.split()[0] for gate in ellipses] == ([str(n_hidden)] if n_hidden else [])
     assert all(gate.qubits == tuple(range(feature_map.n_qubits)) for gate in ellipses)
 
@@ -99,11 +99,7 @@ def test_text_agrees_with_the_layout(feature_map: FeatureMap, max_layers: int) -
     for name, wire in wires.items():
         qubit = int(name[1:])
         symbols = wire.replace("┤ ", "").replace(" ├", "").replace("│", "").replace("─", " ").split()
-        assert symbols == [
-            {"rot": gate.label, "ellipsis": "…", "cnot": "●" if gate.qubits[0] == qubit else "⊕"}[gate.kind]
-            for gate in gates
-            if qubit in gate.qubits
-        ]
+        assert symbols == [gate.marks[gate.qubits.index(qubit)] for gate in gates if qubit in gate.qubits]
     assert len(set(map(len, lines))) == 1
     assert all(line == line.rstrip() for line in text.splitlines())
 

@@ -165,8 +165,8 @@ class FeatureMap(Circuit):
     def from_plain(cls, plain: Mapping[str, Any]) -> Self:
         """The feature map of such fields; InvalidInputError for anything else."""
         known = plain.keys() == {field.name for field in fields(cls)}
-        whole = known and not any(isinstance(value, float) for value in plain.values())
-        if not whole or type(plain["final_entangler"]) is not bool:
+        whole = known and all(type(plain[name]) is int for name in plain if name.startswith(("n_", "features")))
+        if not whole or type(plain["final_entangler"]) is not bool or not isinstance(plain["entangler"], str):
             raise InvalidInputError("a feature map must be described by its known fields, whole numbers and flags.")
         return cls(**plain)
 

@@ -129,10 +129,9 @@ def _scores(model: Any, test: Part) -> list[str]:
 
 def _write_figures(out: Path, model: "McQuackClassifier", test: Part) -> None:
     from mcquack import report
-    from mcquack.circuits.feature_map import required_feature_map
 
     X, y = test.X[:_EMBEDDED_SAMPLES], test.y[:_EMBEDDED_SAMPLES]
     report.plot_kernel(model, X, y).savefig(out / "kernel.png")
     report.plot_history(model).savefig(out / "training.png")
     report.plot_embedding(model, X, y).savefig(out / "embedding.png")
-    report.plot_circuit(required_feature_map(model.feature_map_, "a drawing")).savefig(out / "circuit.png")
+    report.plot_circuit(model.feature_map_).savefig(out / "circuit.png")
