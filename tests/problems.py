@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.randomness import stream
 
@@ -14,9 +15,9 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Problem:
-    """A feature map with parameters, samples (N, d) and centroids (M, d), and a weighting (N, M) of the kernel."""
+    """A circuit with parameters, samples (N, d) and centroids (M, d), and a weighting (N, M) of the kernel."""
 
-    feature_map: FeatureMap
+    feature_map: Circuit
     X: FloatArray
     centroids: FloatArray
     weights: FloatArray
@@ -29,7 +30,7 @@ class Problem:
 
 
 def random_problem(
-    feature_map: FeatureMap, *, n_samples: int = 5, n_classes: int = 3, spread: float = 1.0, seed: int = 0
+    feature_map: Circuit, *, n_samples: int = 5, n_classes: int = 3, spread: float = 1.0, seed: int = 0
 ) -> Problem:
     """Normally distributed numbers throughout; parameters have the deviation ``spread``."""
 
@@ -40,8 +41,8 @@ def random_problem(
         feature_map=feature_map,
         X=normal("X", n_samples, feature_map.n_features),
         centroids=normal("centroids", n_classes, feature_map.n_features),
-        weights=spread * normal("weights", *feature_map.parameter_shape),
-        bias=spread * normal("bias", *feature_map.parameter_shape),
+        weights=spread * normal("weights", *feature_map.weights_shape),
+        bias=spread * normal("bias", *feature_map.bias_shape),
         cotangent=normal("cotangent", n_samples, n_classes),
     )
 

@@ -9,14 +9,18 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
+from mcquack.circuits import Circuit, b, ring, w, x
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError
+from mcquack.kernels.measured import SampledEngine, TolerantEngine
 from mcquack.simulators.engine import Wrt
+from mcquack.simulators.gates import GateEngine
 from mcquack.simulators.statevector import StatevectorEngine
 from mcquack.training import ParameterShiftEngine, SpsaEngine, StochasticShiftEngine, total_shots
 from mcquack.training import shifts as from_values
-from mcquack.training.shifts import drawn_for, kernels_of
+from mcquack.training.shifts import drawn_for, kernels_of, live_angles
 from tests.problems import Problem, problems, random_problem
+from tests.random_circuits import random_circuit, random_point
 from tests.training.measured import Remembering, given, pulled, sampled
 
 PROBLEM = random_problem(FeatureMap(n_qubits=3, n_features=4, n_layers=2), n_samples=5, n_classes=2, spread=0.5)
@@ -176,3 +180,136 @@ def test_shots_are_linear_in_everything_that_is_repeated(
         epochs_co=epochs_co,
     )
     assert shots == 2 * n_epochs * n_train * n_classes * n_shots * (2 * epochs_ka * D + 3 * epochs_co * d)
+
+
+# Any circuit
+
+MIXED = (
+    Circuit(3, 2).h([0, 1, 2]).crx(ring(3), w * x[0] + b("one")).ry([0, 1], 2 * b("one") - 1).rzz((1, 2), x[0] * x[1])
+)
+EMPTY = Circuit(2, 2).rx([0, 1], [x[0], x[1]]).cz(0, 1).ry([0, 1], [x[1], x[0]])
+
+
+class Counting(GateEngine):
+    """Notes how many entries of kernels it was asked for."""
+
+    n_entries = 0
+
+    def fidelities(self, samples: Any, centroids: Any) -> Any:
+        Counting.n_entries += len(samples) * len(centroids)
+        return super().fidelities(samples, centroids)
+
+
+@both_sides
+@pytest.mark.parametrize("seed", range(12))
+def test_parameter_shift_is_the_adjoint_of_any_circuit(seed: int, wrt: Wrt) -> None:
+    """All gates and all kinds of angles, shared parameters among them; derivatives by amplitudes are no shifts."""
+    amplitudes = wrt == "embedding" and seed % 4 == 3
+    circuit = random_circuit(seed, n_qubits=1 + seed % 4, n_features=3, n_gates=30, amplitudes=amplitudes)
+    X, weights, bias = random_point(circuit, seed, n_rows=5)
+    problem = Problem(
+        feature_map=circuit, X=X[:3], centroids=X[3:], weights=weights, bias=bias, cotangent=np.ones((3, 2)) - X[:3, :2]
+    )
+    adjoint = GateEngine(circuit, dtype=np.float64)
+    left, right = (pulled(engine, problem, wrt=wrt) for engine in (ParameterShiftEngine(adjoint), adjoint))
+    for one, other in zip(left, right, strict=True):
+        assert (one is None) == (other is None)
+        if one is not None:
+            assert one.shape == other.shape
+            assert_allclose(one, other, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_freed_circuit_is_the_circuit_with_a_bias_for_each_angle(seed: int) -> None:
+    circuit = random_circuit(seed, n_qubits=2, n_gates=25, amplitudes=seed == 3)
+    X, weights, bias = random_point(circuit, seed, n_rows=4)
+    freed = circuit.freed()
+    assert freed.bias_shape == circuit.angles_shape
+    assert freed.weights_shape == circuit.weights_shape
+    own = circuit.angle_table.constants(bias)
+    assert_allclose(freed.angles(X, weights, own), circuit.angles(X, weights, bias), rtol=0, atol=1e-14)
+    assert Circuit.from_json(freed.to_json()) == freed
+    assert PROBLEM.feature_map.freed() is PROBLEM.feature_map
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_angles_that_are_not_live_change_no_number_of_ones(seed: int) -> None:
+    circuit = random_circuit(seed, n_qubits=3, n_gates=9).rx([0, 1, 2], x[0]).rz([0, 1, 2], b)
+    circuit = Circuit(3, 3).rz(0, x[0] + b).rzz((0, 1), w * x[1]).crz((1, 2), b) + circuit
+    X, weights, bias = random_point(circuit, seed, n_rows=3)
+    own = circuit.angle_table.constants(bias)
+    engine = GateEngine(circuit.freed(), dtype=np.float64)
+    still = engine.encode(X, weights, own)
+    expected = engine.hamming_distributions(still, still)
+    live = {angle.number for angle in live_angles(circuit)}
+    hidden = [
+        number for number in range(circuit.n_angles) if number not in live and circuit.angle_table.input[number] >= 0
+    ]
+    assert {0, 1} <= set(hidden)
+    for number in hidden:
+        own[number] += 0.7
+    moved = engine.encode(X, weights, own)
+    for pair in ((moved, still), (still, moved)):
+        assert_allclose(engine.hamming_distributions(*pair), expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(("circuit", "n_kernels"), [(MIXED, (4 * (3 * 2 + 2), 2 * (3 * 2 + 1))), (EMPTY, (0, 8))])
+def test_shifts_of_a_circuit_cost_what_they_say(circuit: Circuit, n_kernels: tuple[int, int]) -> None:
+    """A controlled rotation takes four values, and angles that do not depend on what is asked for take none."""
+    problem = random_problem(circuit, n_samples=3, n_classes=2)
+    sides: tuple[Wrt, ...] = ("embedding", "centroids")
+    for wrt, expected in zip(sides, n_kernels, strict=True):
+        engine = ParameterShiftEngine(Counting(circuit))
+        Counting.n_entries = 0
+        pulled(engine, problem, wrt=wrt)
+        assert engine.kernels_per_pullback(wrt) == expected
+        assert Counting.n_entries == expected * 3 * 2
+
+
+@both_sides
+def test_a_tolerant_kernel_of_any_circuit_is_shifted_too(wrt: Any) -> None:
+    tolerant = TolerantEngine(GateEngine(MIXED, dtype=np.float64), tolerance=1)
+    problem = random_problem(MIXED, n_samples=2, n_classes=2)
+    found = given(pulled(ParameterShiftEngine(tolerant), problem, wrt=wrt))
+
+    def value(weights: Any, bias: Any, centroids: Any) -> float:
+        kernel = tolerant.kernel(problem.X, centroids, weights=weights, bias=bias)
+        return float(np.sum(problem.cotangent * kernel))
+
+    arrays = [problem.weights, problem.bias, problem.centroids]
+    slopes = []
+    for place in (0, 1) if wrt == "embedding" else (2,):
+        for entry in np.ndindex(arrays[place].shape):
+            both = []
+            for step in (1e-5, -1e-5):
+                moved = [array.copy() for array in arrays]
+                moved[place][entry] += step
+                both.append(value(*moved))
+            slopes.append((both[0] - both[1]) / 2e-5)
+    assert_allclose(found, slopes, rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize("method", [ParameterShiftEngine, StochasticShiftEngine])
+def test_amplitudes_are_no_angles(method: Any) -> None:
+    circuit = Circuit(2, 3, start="amplitudes").ry([0, 1], b).cnot(0, 1).rx(0, w * x[0])
+    problem = random_problem(circuit, n_samples=3, n_classes=2)
+    engine = method(GateEngine(circuit, dtype=np.float64))
+    assert pulled(engine, problem, wrt="embedding").bias.shape == (2,)
+    for refused in (engine.kernels_per_pullback, lambda wrt: pulled(engine, problem, wrt=wrt)):
+        with pytest.raises(InvalidInputError, match=r'amplitudes are no angles .* use gradient="spsa"'):
+            refused("centroids")
+
+
+@every_method
+def test_a_circuit_without_parameters_has_empty_gradients(method: Any) -> None:
+    problem = random_problem(EMPTY, n_samples=3, n_classes=2)
+    engine = method(Counting(EMPTY, dtype=np.float64))
+    Counting.n_entries = 0
+    found = pulled(engine, problem, wrt="embedding")
+    assert found.weights.shape == found.bias.shape == (0,)
+    assert engine.kernels_per_pullback("embedding") == Counting.n_entries == 0
+
+
+def test_a_budget_goes_along_to_the_freed_circuit() -> None:
+    engine = SampledEngine(Remembering(), shots=5, budget=1000).on(PROBLEM.feature_map).for_training(spent=7)
+    assert engine.on(MIXED.freed()).spent == 7

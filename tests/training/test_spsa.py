@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from mcquack.circuits import Circuit, b, w, x
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError
+from mcquack.simulators.gates import GateEngine
 from mcquack.simulators.statevector import StatevectorEngine
 from mcquack.training import SpsaEngine
 from tests.problems import Problem, random_problem
@@ -93,3 +95,28 @@ def test_centroids_without_weights_have_no_slope() -> None:
 def test_settings_are_checked(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidInputError, match=message):
         SpsaEngine(LINEAR, **settings)
+
+
+MIXED = (
+    Circuit(2, 3).h([0, 1]).crz((0, 1), w * x[0] + b("one")).rx([0, 1], [x[1], 2 * b("one")]).cry((1, 0), x[2] * x[1])
+)
+
+
+@both_sides
+@pytest.mark.parametrize("circuit", [MIXED, Circuit(2, 3, start="amplitudes").ry([0, 1], b).cnot(0, 1)])
+def test_any_circuit_has_the_slope_along_the_direction(circuit: Circuit, wrt: Any) -> None:
+    """What one direction gives is Δ (Δ·g), here with g from the parameters or features moved one by one."""
+    problem = random_problem(circuit, n_samples=3, n_classes=1)
+    engine = GateEngine(circuit, dtype=np.float64)
+
+    def value(parameters: Any) -> float:
+        weights, bias, centroids = np.split(parameters, np.cumsum([circuit.n_weights, circuit.n_bias]))
+        kernel = engine.kernel(problem.X, centroids[None], weights=weights, bias=bias)
+        return float(np.sum(problem.cotangent * kernel))
+
+    start = np.concatenate([problem.weights, problem.bias, problem.centroids[0]])
+    steps = 1e-5 * np.eye(len(start))
+    slopes = np.array([(value(start + step) - value(start - step)) / 2e-5 for step in steps])
+    slopes = slopes[: -circuit.n_features] if wrt == "embedding" else slopes[-circuit.n_features :]
+    found = given(pulled(SpsaEngine(engine, step=1e-4), problem, wrt=wrt))
+    assert_allclose(np.abs(found), abs(np.sign(found) @ slopes), rtol=0, atol=1e-6)

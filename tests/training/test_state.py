@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
+from mcquack.circuits import Circuit, b, w, x
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError
 from mcquack.randomness import stream
@@ -242,3 +243,54 @@ def test_no_two_centroids_are_equal(n_distinct: int) -> None:
     data = TrainingData(X, np.zeros(80, np.int64), np.ones(80), 2)
     for found in centroids(data, 4):
         assert len(np.unique(found, axis=0)) == 4
+
+
+# Where parameters of any circuit start
+
+AFFINE = (
+    Circuit(2, 2)
+    .rx(0, 2 * w * x[0] + 4 * b - 1)  # a bias for itself
+    .ry([0, 1], [x[1] + b("both"), w(start=2) * x[0] * x[1] + b("both", start=0)])  # one that two angles share
+    .rz(0, b("alone", start=3))  # no feature
+    .rz(1, w("steep", start=5) * x[0])  # no bias
+)
+
+
+def test_the_papers_circuit_starts_with_the_numbers_it_always_had() -> None:
+    feature_map, X = FeatureMap(n_qubits=3, n_features=4, n_layers=2), clusters().X[:, :4].astype(np.float32)
+    drawn = [stream(5, name).normal(scale=np.sqrt(1 / 18), size=(2, 3, 3)) for name in ("weights", "bias")]
+    for found, expected in zip(embedding(feature_map, X, seed=5), drawn, strict=True):
+        assert_array_equal(found, expected)
+    weights, bias = embedding(feature_map, X, seed=5, init_strategy="wx+b=0")
+    assert_array_equal(weights, drawn[0])
+    assert_array_equal(bias, -drawn[0] * X.mean(axis=0)[feature_map.feature_index])
+
+
+def test_parameters_of_a_circuit_start_around_their_starts() -> None:
+    seeds = [embedding(AFFINE, seed=seed) for seed in range(400)]
+    weights, bias = (np.array(arrays) for arrays in zip(*seeds, strict=True))
+    assert weights.shape[1:] == AFFINE.weights_shape
+    assert_allclose(weights.mean(axis=0), AFFINE.weight_starts, atol=0.1)
+    assert_allclose(bias.mean(axis=0), AFFINE.bias_starts, atol=0.1)
+    assert_allclose(weights.var(axis=0), 1 / 5, rtol=0.3)  # five angles are trained
+    assert_allclose(bias.var(axis=0), 1 / 5, rtol=0.3)
+    for array in embedding(AFFINE, init_small=False):
+        assert_array_equal(array, 1)
+
+
+@pytest.mark.parametrize("init_small", [True, False])
+def test_biases_take_away_the_mean_angle_where_there_is_one(init_small: bool) -> None:
+    X = stream(0, "rows").uniform(size=(20, 2))
+    drawn = embedding(AFFINE, X, init_small=init_small)
+    weights, bias = embedding(AFFINE, X, init_small=init_small, init_strategy="wx+b=0")
+    angles = AFFINE.angles(X, weights, bias).mean(axis=0)
+    assert angles[0] == pytest.approx(0, abs=1e-12)
+    assert angles[1] + angles[2] == pytest.approx(0, abs=1e-12)
+    assert_array_equal(weights, drawn[0])
+    assert_array_equal(bias[2], drawn[1][2])
+
+
+def test_a_circuit_without_parameters_starts_with_none() -> None:
+    for strategy in ("default", "wx+b=0"):
+        weights, bias = embedding(Circuit(1, 1).rx(0, x[0]), init_strategy=strategy)
+        assert weights.shape == bias.shape == (0,)

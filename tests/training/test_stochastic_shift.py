@@ -9,9 +9,11 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
+from mcquack.circuits import Circuit, b, w, x
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError
 from mcquack.randomness import stream
+from mcquack.simulators.gates import GateEngine
 from mcquack.simulators.statevector import StatevectorEngine
 from mcquack.training import ParameterShiftEngine, StochasticShiftEngine
 from mcquack.training.shifts import _dealt, live_angles
@@ -82,3 +84,22 @@ def test_angles_are_counted_up_to_all_there_are(n_angles: Any) -> None:
         StochasticShiftEngine(exact(PROBLEM), n_angles=n_angles)
     with pytest.raises(InvalidInputError, match="seed must be"):
         StochasticShiftEngine(exact(PROBLEM), seed=-1)
+
+
+MIXED = (
+    Circuit(2, 2).h([0, 1]).crz((0, 1), w * x[0] + b("one")).rx([0, 1], [x[1], 2 * b("one")]).cry((1, 0), x[0] * x[1])
+)
+
+
+@both_sides
+def test_the_mean_over_draws_is_the_gradient_of_any_circuit(wrt: Any) -> None:
+    """Controlled rotations, shared biases, and angles that only one of the two sides asks for."""
+    problem = random_problem(MIXED, n_samples=4, n_classes=2)
+    engine = GateEngine(MIXED, dtype=np.float64)
+    expected = given(pulled(engine, problem, wrt=wrt))
+    draws = np.array([given(pulled(StochasticShiftEngine(engine, seed=seed), problem, wrt=wrt)) for seed in range(60)])
+    errors = draws.std(axis=0, ddof=1) / np.sqrt(len(draws))
+    assert np.all(np.abs(draws.mean(axis=0) - expected) <= 4.5 * errors + 1e-12)
+    everything = StochasticShiftEngine(engine, n_angles=None)
+    assert_allclose(given(pulled(everything, problem, wrt=wrt)), expected, rtol=0, atol=1e-12)
+    assert StochasticShiftEngine(engine).kernels_per_pullback(wrt) == (8 if wrt == "embedding" else 4)

@@ -216,10 +216,11 @@ class CircuitClassifier(ClassifierMixin, Archived):
         given = self.feature_map
         if isinstance(given, str) and given in MAPS:
             return circuit_named(given, n_features=n_features, n_qubits=self.n_qubits, n_repetitions=self.n_repetitions)
-        built = given(n_features) if callable(given) else given
+        is_builder = callable(given) and not isinstance(given, type)
+        built = given(n_features) if is_builder else given  # type: ignore[operator]
         if isinstance(built, Circuit):
             return built
-        if callable(given):
+        if is_builder:
             raise InvalidInputError(
                 f"feature_map must make a Circuit of a number of features, and for {n_features} it made "
                 f"{reprlib.repr(built)}; return a circuit."

@@ -90,7 +90,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     validation_fraction : Share of the samples held out for ``patience``; None holds out none.
     feature_map : str, Circuit or callable. The circuit: "paper", the default; "device", which leaves out the last ring
         of CNOTs, as the paper does on a device; the name of another map of the library, such as "iqp", "zz",
-        "hardware_efficient" or "reuploading", see :data:`mcquack.circuits.library.MAPS`; a Circuit, or a function that makes
+        "hardware_efficient" or "reuploading", see :mod:`mcquack.circuits.library`; a Circuit, or a function that makes
         one of the number of features, both taken as they are. A model file has the circuit in the place of a function.
     engine : "auto", "statevector", "ring", "gates" or Engine. What runs the circuits. "statevector" takes up to 20
         qubits, "ring" up to 4 layers on any number of qubits, both the circuits of the paper alone; "gates" takes any
