@@ -89,7 +89,7 @@ def test_the_digest_tells_circuits_apart_that_have_the_same_angles() -> None:
 
 
 def test_angles_are_those_of_the_circuit() -> None:
-    with pytest.raises(InvalidInputError, match=r"samples must be finite angles of the shape \(number, 3\), got \(1, 2\)"):
+    with pytest.raises(InvalidInputError, match=r"angles of the shape \(number, 3\), got \(1, 2\)"):
         OverlapCircuits(samples=np.zeros((1, 2)), centroids=np.zeros((1, 3)), circuit=GENERAL)
 
 

@@ -19,8 +19,8 @@ from mcquack.hardware.services.options import Options
 from mcquack.simulators.gates import plain
 from mcquack.simulators.noise import NOISELESS, PITTSBURGH
 from mcquack.simulators.samplers import NoisySampler, SimulatedSampler
-from tests.random_circuits import random_circuit, random_point
 from tests.problems import Problem, random_problem
+from tests.random_circuits import random_circuit, random_point
 from tests.simulators.hamming_oracle import oracle_weights
 
 FloatArray = NDArray[np.floating]
@@ -175,8 +175,8 @@ def test_counts_of_any_circuit_follow_the_exact_distribution(implementation: Imp
 
 @pytest.mark.parametrize("implementation", GENERAL, ids=lambda implementation: implementation.name)
 def test_a_circuit_that_no_sample_changes_has_no_ones(implementation: Implementation) -> None:
-    circuit = Circuit(2, 1).h([0, 1]).cnot(0, 1)
-    nothing = OverlapCircuits(samples=np.zeros((3, 0)), centroids=np.zeros((1, 0)), circuit=circuit)
+    circuit = Circuit(2, 1).rz(0, x[0]).h([0, 1]).cnot(0, 1)
+    nothing = OverlapCircuits.of(circuit, [[0.1], [0.2], [0.3]], [[0.4]], weights=np.zeros(0), bias=np.zeros(0))
     counts = implementation.make_for(circuit).hamming_counts(nothing, shots=20)  # type: ignore[misc]
     assert_array_equal(counts, [[[20, 0, 0]]] * 3)
 
@@ -185,7 +185,7 @@ def test_a_circuit_that_no_sample_changes_has_no_ones(implementation: Implementa
 def test_who_knows_the_papers_map_alone_says_what_to_use(implementation: Implementation) -> None:
     circuit = Circuit(2, 1).rx(0, x[0])
     circuits = OverlapCircuits(samples=np.zeros((1, 1)), centroids=np.zeros((1, 1)), circuit=circuit)
-    with pytest.raises(InvalidInputError, match="the feature map of the paper alone.*use"):
+    with pytest.raises(InvalidInputError, match=r"the feature map of the paper alone.*use"):
         implementation.make(2, 1).hamming_counts(circuits, shots=10)
 
 

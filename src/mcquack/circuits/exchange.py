@@ -260,8 +260,7 @@ class _Reader:
             features = [numbers[symbol] for symbol in self.features.values()]
             product = math.prod(number_of(name, features[feature]) for name, feature in angle.inputs)
             weight, bias = (
-                1.0 if known is None else numbers[Angle(bias=known)]
-                for known in (angle.weight, angle.bias)
+                1.0 if known is None else numbers[Angle(bias=known)] for known in (angle.weight, angle.bias)
             )
             found = (angle.factor * weight * product if angle.inputs else 0.0) + angle.offset
             found += angle.bias_factor * bias if angle.bias is not None else 0.0
