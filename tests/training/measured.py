@@ -23,9 +23,11 @@ class Remembering:
     """A sampler that notes the shapes of the kernels it was asked for."""
 
     shapes: list[tuple[int, int]] = field(default_factory=list)
+    circuits: list[Any] = field(default_factory=list)
 
     def hamming_counts(self, circuits: OverlapCircuits, *, shots: int) -> IntArray:
         self.shapes.append(circuits.shape)
+        self.circuits.append(circuits.circuit)
         return SimulatedSampler().hamming_counts(circuits, shots=shots)
 
     @property

@@ -310,6 +310,13 @@ def test_a_circuit_without_parameters_has_empty_gradients(method: Any) -> None:
     assert engine.kernels_per_pullback("embedding") == Counting.n_entries == 0
 
 
-def test_a_budget_goes_along_to_the_freed_circuit() -> None:
-    engine = SampledEngine(Remembering(), shots=5, budget=1000).on(PROBLEM.feature_map).for_training(spent=7)
-    assert engine.on(MIXED.freed()).spent == 7
+@pytest.mark.parametrize("method", [ParameterShiftEngine, StochasticShiftEngine])
+def test_samplers_are_asked_for_the_circuit_itself_and_its_budget_goes_along(method: Any) -> None:
+    """Not for the freed one: a device is prepared for the circuit, whose constant angles stay numbers."""
+    problem = random_problem(MIXED, n_samples=3, n_classes=2)
+    sampler = Remembering()
+    sampled_engine = SampledEngine(sampler, MIXED, shots=5, budget=10_000).for_training(spent=7)
+    engine = method(sampled_engine)
+    pulled(engine, problem, wrt="embedding")
+    assert set(sampler.circuits) == {MIXED}
+    assert engine.spent == 7 + 5 * sampler.n_circuits

@@ -9,6 +9,8 @@ from typing import Literal, get_args
 
 from mcquack.checks import is_whole_number, require, required_count
 from mcquack.circuits.overlap import OverlapCircuits
+from mcquack.circuits.qasm import number_text
+from mcquack.errors import InvalidInputError
 from mcquack.hardware.native import QUARTER_TURN, Gate, angle_sets, n_angles, native_gates, textbook_gates
 
 Form = Literal["native", "textbook"]
@@ -82,6 +84,11 @@ def _pair(circuits: OverlapCircuits, *, sample: int, centroid: int, form: Form) 
     for name, number, count in zip(("sample", "centroid"), (sample, centroid), circuits.shape, strict=True):
         is_there = is_whole_number(number) and 0 <= number < count
         require(is_there, name, f"a whole number from 0 to {count - 1}", number)
+    if circuits.circuit is not None:
+        raise InvalidInputError(
+            "overlap circuits are written as OpenQASM for the feature map of the paper alone; take Circuit.to_qasm for "
+            "any other circuit."
+        )
     pair = OverlapCircuits(samples=circuits.samples[[sample]], centroids=circuits.centroids[[centroid]])
     what = f"of sample {sample} and centroid {centroid}"
     if form == "textbook":
@@ -112,14 +119,8 @@ def _text(head: list[str], what: str, *body: Iterable[str]) -> str:
 
 def _written(gates: Iterable[AnyGate], names: dict[str, str]) -> Iterator[str]:
     for gate in gates:
-        angle = "" if gate.angle is None else f"({_number(gate.angle)})"
+        angle = (
+            "" if gate.angle is None else f"({gate.angle if isinstance(gate.angle, str) else number_text(gate.angle)})"
+        )
         operands = ", ".join(f"q[{qubit}]" for qubit in gate.qubits)
         yield f"{names.get(gate.name, gate.name)}{angle} {operands};"
-
-
-def _number(angle: float | str) -> str:
-    """The shortest decimal that is read back as the same double; version 2 wants a point in it even before an e."""
-    if isinstance(angle, str):
-        return angle
-    digits, e, exponent = repr(float(angle)).partition("e")
-    return f"{digits}{'' if '.' in digits else '.0'}{e}{exponent}"

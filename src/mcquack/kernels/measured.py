@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, DTypeLike
 from mcquack.arrays import FloatArray, IntArray
 from mcquack.checks import is_whole_number, require, required_count
 from mcquack.circuits.circuit import Circuit
-from mcquack.circuits.overlap import OverlapCircuits, Sampler
+from mcquack.circuits.overlap import OverlapCircuits, Sampler, require_gates
 from mcquack.errors import DeviceError, InvalidInputError, ShotBudgetError
 from mcquack.kernels.bitflip import checked_tolerance, mean_hamming, tolerant_kernel
 from mcquack.simulators.choice import EngineChoice, engine_of
@@ -296,6 +296,8 @@ class SampledEngine(Engine[AngleRows]):
         self.budget = None if budget is None else required_count("budget", budget)
         self._spent = 0
         self._metered = False
+        # A freed circuit has the angles of another, for which a device is prepared already.
+        self._measured_circuit: Circuit | None = None
         super().__init__(feature_map, dtype=dtype)
 
     def settings(self) -> dict[str, Any]:
@@ -310,11 +312,16 @@ class SampledEngine(Engine[AngleRows]):
         return self._written(repr(self.sampler))
 
     def on(self, feature_map: Circuit, *, seed: int = 0) -> Self:
-        found = type(self)(self.sampler, feature_map, **self.settings())
+        return type(self)(self.sampler, feature_map, **self.settings())
+
+    def freed(self) -> Self:
+        found = super().freed()
         found._spent, found._metered = self._spent, self._metered
+        found._measured_circuit = self._measured_circuit or self.feature_map
         return found
 
     def check(self, feature_map: Circuit) -> None:
+        require_gates(feature_map)
         for value in (self.tolerance, self.training_tolerance):
             if value is not None:
                 checked_tolerance(value, feature_map.n_qubits)
@@ -347,8 +354,9 @@ class SampledEngine(Engine[AngleRows]):
         """The circuits of a kernel, divided into the calls in which the sampler is asked for them."""
         if not len(samples) or not len(centroids):
             return []
-        size = max(1, _ANGLES_AT_ONCE // (max(1, self.feature_map.n_angles) * len(centroids)))
-        circuits = OverlapCircuits(samples=samples.angles, centroids=centroids.angles)
+        circuit = self._measured_circuit or self.feature_map
+        size = max(1, _ANGLES_AT_ONCE // (max(circuit.n_angles, 1) * len(centroids)))
+        circuits = OverlapCircuits(samples=samples.angles, centroids=centroids.angles, circuit=circuit)
         return [circuits[first : first + size] for first in range(0, len(samples), size)]
 
     def hamming_counts(self, samples: AngleRows, centroids: AngleRows) -> IntArray:

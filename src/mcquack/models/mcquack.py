@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mcquack.arrays import FloatArray
 from mcquack.checks import is_whole_number
-from mcquack.circuits.feature_map import FeatureMap, required_feature_map
+from mcquack.circuits.feature_map import FeatureMap
 from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.errors import InvalidInputError
 from mcquack.kernels.fidelity import ClassScore, class_scores
@@ -436,8 +436,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         """The circuits whose zeros a device counts for samples and centroids, or for the centroids among themselves."""
         check_is_fitted(self, "centroids_")
         rows = self.centroids_ if X is None else self.scaled(X)
-        circuit = required_feature_map(self.feature_map_, "a device")
-        return OverlapCircuits.of(circuit, rows, self.centroids_, weights=self.weights_, bias=self.bias_)
+        return OverlapCircuits.of(self.feature_map_, rows, self.centroids_, weights=self.weights_, bias=self.bias_)
 
     def statevectors(self, X: ArrayLike | None = None) -> NDArray[np.complexfloating[Any, Any]]:
         """Amplitudes (N, 2**n) of samples, or of the centroids if none are given, up to a common phase of each."""

@@ -148,6 +148,10 @@ class Engine(ABC, Generic[E]):
         """This engine for a circuit; engines that draw random numbers take them from the seed."""
         return type(self)(feature_map, **self.settings())
 
+    def freed(self) -> Self:
+        """This engine on the freed circuit, in which each angle has a bias for itself; what it has spent goes along."""
+        return self.on(self.feature_map.freed())
+
     def settled(self, circuit: Circuit | int) -> Self:
         """This engine, with whatever it leaves to the circuit settled; a number stands for the paper's, so wide."""
         return self

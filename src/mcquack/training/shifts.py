@@ -198,9 +198,8 @@ class ParameterShiftEngine(FromValues[E]):
 
     def __init__(self, engine: Engine[E]) -> None:
         super().__init__(engine)
-        freed = self.feature_map.freed()
-        if freed is not self.feature_map:
-            self.engine = engine.on(freed)
+        if self.feature_map.freed() is not self.feature_map:
+            self.engine = engine.freed()
         sides: tuple[Wrt, ...] = ("embedding", "centroids")
         self._live = {wrt: live_angles(self.feature_map, wrt) for wrt in sides}
 
