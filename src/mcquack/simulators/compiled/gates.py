@@ -15,7 +15,17 @@ import numpy as np
 from numba import njit, types
 from numba.extending import overload
 
-from mcquack.simulators.compiled.lanes import ROW_BYTES, LanesType, fma, lane_count, lane_sum, load, rounded, splat, store
+from mcquack.simulators.compiled.lanes import (
+    ROW_BYTES,
+    LanesType,
+    fma,
+    lane_count,
+    lane_sum,
+    load,
+    rounded,
+    splat,
+    store,
+)
 from mcquack.simulators.compiled.memory import aligned_zeros
 from mcquack.simulators.compiled.rotations import cosine_sine, fill_rows, rotate, unrotate
 
@@ -424,9 +434,7 @@ def gate_backward(
                 fill_rows(form.masks[frame], work.rows)
             _set_rotations(form, weights, bias, step, work)
             offset = form.skipped[step]
-            unrotate(
-                state, work.adjoint, work.rows, form.masks[frame], work.rotations, work.slopes, zero, True, offset
-            )
+            unrotate(state, work.adjoint, work.rows, form.masks[frame], work.rotations, work.slopes, zero, True, offset)
         else:
             _set_halves(form, weights, bias, step, work)
             _unshift(form, step, n, state, work)
