@@ -434,3 +434,21 @@ def test_options_for_tables_are_wrong_usage_with_a_dataset(fit, options):
 @pytest.mark.parametrize("options", [[], ["--target", "label", "--data-dir", "."]])
 def test_a_table_needs_a_target_and_no_data_dir(fit, table, options):
     assert fit(table(two_classes()), *options).code == 2
+
+
+def test_a_map_by_its_name_is_learned_shown_and_used(fitted, mcquack, table):
+    content = two_classes()
+    model, outcome = fitted(content, "--feature-map", "iqp", "--repetitions", 1)
+    assert outcome.code == 0
+    assert load_model(model).feature_map_.counts["rzz"] > 0
+    assert mcquack("predict", model, table(content)).code == 0
+    shown = mcquack("info", model)
+    assert "gates; " in shown.out
+    assert "feature_map='iqp'" in shown.out
+    assert json.loads(mcquack("info", model, "--json").out)["circuit"]["n_layers"] is None
+
+
+def test_a_map_that_nobody_knows_is_told(fitted):
+    _, outcome = fitted(two_classes(), "--feature-map", "iqq")
+    assert outcome.code != 0
+    assert "did you mean iqp?" in outcome.err

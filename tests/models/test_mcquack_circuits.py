@@ -13,10 +13,10 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
-from mcquack import FeatureMap, McQuackClassifier, load
+from mcquack import FeatureMap, McQuackClassifier, load, open_device
 from mcquack.circuits import Circuit, arccos, b, line, ring, w, x
 from mcquack.circuits.library import MAPS, circuit_named
-from mcquack.errors import InvalidInputError, ModelFileError
+from mcquack.errors import InvalidInputError, ModelFileError, ShotBudgetError
 from mcquack.kernels import Shots
 from mcquack.models import QuackClassifier
 from mcquack.models.facts import model_facts
@@ -344,6 +344,19 @@ def test_derivatives_from_values_train(circuit: Circuit, gradient: Any) -> None:
         exact = fitted(circuit, engine=GateEngine(dtype="float64"), epochs=1)
         for one, other in zip(parameters(model), parameters(exact), strict=True):
             assert_allclose(one, other, rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize("gradient", ["parameter_shift", "stochastic_shift", "spsa"])
+def test_a_sampler_trains_any_circuit_within_its_budget(gradient: Any, tmp_path: Path) -> None:
+    device = open_device("simulator", shots=20, gradient=gradient, budget=10**6)
+    model = fitted(CIRCUITS["iqp"], engine=device, epochs=2, batch_size=5)
+    per_epoch = model.epoch_shots(FEW_X, FEW_Y)
+    assert 0 < model.shots_ <= 2 * per_epoch
+    assert (model.shots_ == 2 * per_epoch) or gradient == "stochastic_shift"
+    model.save(tmp_path / "model.mcq")
+    assert load(tmp_path / "model.mcq").engine == GateEngine()
+    with pytest.raises(ShotBudgetError, match="one epoch takes"):
+        fitted(CIRCUITS["iqp"], engine=open_device("simulator", shots=20, gradient=gradient, budget=10))
 
 
 def test_amplitudes_are_not_shifted() -> None:
