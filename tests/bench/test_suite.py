@@ -187,3 +187,10 @@ def test_only_tables_that_are_wanted_must_be_there(tmp_path):
     assert recorded_cells(runs, {("iris3", "svc")}).keys() == {("iris3", "svc")}
     with pytest.raises(InvalidInputError, match=r"^the stored suite: there is no file .*flowers\.csv"):
         recorded_cells(runs, {("flowers", "svc")})
+
+
+def test_a_search_space_names_maps(folder):
+    text = MINE.replace("[settings.svc]", '[spaces.mcquack]\nfeature_map = ["paper", "iqp"]\n\n[settings.svc]')
+    suite = mine(folder, text.replace('"svc",', '"svc", "mcquack",'))
+    space = suite.cell("iris3", "mcquack").space
+    assert [settings["feature_map"] for settings in space] == ["paper", "iqp"]

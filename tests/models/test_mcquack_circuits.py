@@ -159,6 +159,16 @@ def test_several_centroids_and_other_losses() -> None:
     assert model.weights_.dtype == np.float64
 
 
+@pytest.mark.parametrize("feature_map", ["paper", "device", "quack"])
+def test_the_papers_circuits_train_alike_gate_by_gate(feature_map: str) -> None:
+    layers, gates = (
+        fitted(feature_map, n_qubits=3, n_repetitions=1, engine=engine(dtype="float64"))
+        for engine in (StatevectorEngine, GateEngine)
+    )
+    for one, other in zip(parameters(layers), parameters(gates), strict=True):
+        assert_allclose(one, other, rtol=0, atol=1e-9)
+
+
 # Files
 
 

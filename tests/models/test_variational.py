@@ -8,11 +8,13 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mcquack import FeatureMap, McQuackClassifier, datasets
+from mcquack.circuits import Circuit, b, w, x
 from mcquack.errors import InvalidInputError, ModelFileError
 from mcquack.kernels import Shots
 from mcquack.models import load
 from mcquack.models.model_file import read_model, write_model
 from mcquack.models.variational import SharedVariationalClassifier, VariationalEnsembleClassifier
+from mcquack.simulators import GateEngine
 from mcquack.simulators.ring import RingEngine
 from mcquack.simulators.statevector import StatevectorEngine
 from tests.oracles import after_gate, after_ring, angles, rot
@@ -269,3 +271,56 @@ def test_a_circuit_may_be_given(kind, tmp_path):
         small(kind, feature_map=FeatureMap(n_qubits=1, n_features=4, n_layers=2)).fit(IRIS_X, IRIS_Y)
     with pytest.raises(InvalidInputError, match="feature_map takes 4 features, and the samples have 3"):
         small(kind, feature_map=feature_map).fit(IRIS_X[:, :3], IRIS_Y)
+
+
+# Any circuit
+
+
+def lines(n_features):
+    """A builder: features and trained angles in turn, on three qubits."""
+    found = Circuit(3, n_features).h([0, 1, 2])
+    for feature in range(n_features):
+        found = found.rx(feature % 3, w * x[feature]).cnot([(0, 1), (1, 2)]).ry([0, 1, 2], b).cry((2, 0), b("all"))
+    return found
+
+
+FIXED = Circuit(2, 4).h([0, 1]).rx([0, 1], [x[0], x[1]]).cnot(0, 1).ry([0, 1], [x[2], x[3]])
+
+
+@both
+@pytest.mark.parametrize("feature_map", ["iqp", "amplitude", "reuploading", lines, lines(4), FIXED])
+def test_any_circuit_is_trained_and_kept(kind, feature_map, tmp_path):
+    model = small(kind, feature_map=feature_map, n_repetitions=1).fit(IRIS_X, IRIS_Y)
+    circuit = model.feature_map_
+    assert model.bias_.shape == (3, *circuit.bias_shape)
+    assert model.weights_.shape == (3 if kind is VariationalEnsembleClassifier else 1, *circuit.weights_shape)
+    losses = [row["loss"] for row in model.history_]
+    assert losses[-1] < losses[0] or not circuit.n_embedding_parameters
+    engine = GateEngine(circuit, dtype="float64")
+    of_classes = [
+        engine.expectations(
+            engine.encode(model.scaled(IRIS_X), model.weights_[m % len(model.weights_)], model.bias_[m]), [0]
+        )
+        for m in range(3)
+    ]
+    assert_allclose(model.decision_function(IRIS_X), np.concatenate(of_classes, axis=1), atol=1e-5)
+    model.save(tmp_path / "model.mcq")
+    again = load(tmp_path / "model.mcq")
+    assert_array_equal(again.decision_function(IRIS_X), model.decision_function(IRIS_X))
+    assert again.feature_map_ == circuit
+
+
+@both
+def test_the_papers_circuit_trains_alike_gate_by_gate(kind):
+    layers, gates = (
+        small(kind, engine=engine(dtype="float64")).fit(IRIS_X, IRIS_Y) for engine in (StatevectorEngine, GateEngine)
+    )
+    assert_allclose(gates.weights_, layers.weights_, atol=1e-8)
+    assert_allclose(gates.bias_, layers.bias_, atol=1e-8)
+
+
+@both
+def test_a_builder_needs_two_qubits_for_two_logits(kind):
+    with pytest.raises(InvalidInputError, match="n_qubits must be at least 2"):
+        small(kind, feature_map=lambda n_features: Circuit(1, n_features).rx(0, x[0])).fit(IRIS_X, IRIS_Y)
+    assert small(kind, n_qubits=1, epochs=1, feature_map=lines).fit(IRIS_X, IRIS_Y).feature_map_.n_qubits == 3

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mcquack.arrays import FloatArray
 from mcquack.checks import require, require_positive
+from mcquack.circuits.circuit import Circuit
 from mcquack.models.archive import Shape
 from mcquack.models.base import CircuitClassifier, FeatureMapChoice, HistoryRow, ValidationData, shares
 from mcquack.models.model_file import ModelFile, require_field, require_that
@@ -125,8 +126,9 @@ class VariationalClassifier(CircuitClassifier):
 
     def _check_settings(self) -> None:
         check_settings(self.get_params(deep=False))
-        known = self._known_size
-        _check_width(known if isinstance(known, int) else known.n_qubits)
+        if isinstance(self.feature_map, str | Circuit):  # what a function makes is known later
+            known = self._known_size
+            _check_width(known if isinstance(known, int) else known.n_qubits)
         self._settings(seed=0)
 
     def _initial_parameters(self, prepared: Prepared) -> VariationalParameters:

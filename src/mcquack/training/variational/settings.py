@@ -61,7 +61,10 @@ class VariationalSettings:
 
 @dataclass(frozen=True, eq=False)
 class VariationalParameters:
-    """Biases (M, L, n, 3) of one circuit per class, and their weights: as many, or one (1, L, n, 3) for all."""
+    """Biases of one circuit per class (M, …), and their weights: as many, or one set (1, …) for all.
+
+    Behind the first axis are the shapes that the circuit says, (L, n, 3) for the paper's.
+    """
 
     weights: FloatArray
     bias: FloatArray
@@ -74,10 +77,10 @@ class VariationalParameters:
         return self.weights[number % len(self.weights)], self.bias[number]
 
     def with_rows(self, other: Self, chosen: NDArray[np.bool_]) -> Self:
-        pick = chosen[:, None, None, None]
-        return replace(
-            self, weights=np.where(pick, other.weights, self.weights), bias=np.where(pick, other.bias, self.bias)
-        )
+        def picked(new: FloatArray, old: FloatArray) -> FloatArray:
+            return np.where(chosen.reshape(-1, *(1,) * (new.ndim - 1)), new, old)
+
+        return replace(self, weights=picked(other.weights, self.weights), bias=picked(other.bias, self.bias))
 
 
 @dataclass(frozen=True, eq=False)
