@@ -30,6 +30,7 @@ def snippets(page: str, section: str) -> list[str]:
         ("README.md", "In Python"),
         ("README.md", "A hundred qubits and more"),
         ("docs/models.md", ""),
+        ("docs/models.md", "Any circuit"),
         ("docs/hundred_qubits.md", "Shots and noise"),
     ],
 )
