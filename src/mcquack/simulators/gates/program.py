@@ -287,7 +287,7 @@ def _canonical(xx: float, yy: float, zz: float) -> ComplexArray:
 
 def _common_eigenvectors(square: ComplexArray) -> NDArray[np.float64]:
     """Real orthonormal vectors that diagonalise a symmetric unitary: those of a mixture of its two real parts."""
-    best: NDArray[np.float64] = np.eye(4)
+    best: NDArray[Any] = np.eye(4)
     least = np.inf
     for number in range(64):
         # Where two eigenvalues of a mixture happen to agree, the next mixture tells them apart.
