@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from mcquack.circuits import Circuit, FeatureMap, all_to_all, b, ring, w, x
 from mcquack.errors import InvalidInputError, MemoryLimitError
 from mcquack.kernels import Alignment
-from mcquack.simulators import GateEngine, StatevectorEngine
+from mcquack.simulators import GateEngine, RingEngine, StatevectorEngine
 from mcquack.simulators.gates import plain
 from mcquack.training import Parameters, TrainingData, TrainingSettings, TrainingState
 from mcquack.training.compiled import CompiledEpochs
@@ -45,9 +45,8 @@ def test_the_paper_s_circuit_has_a_faster_engine_with_the_same_results(n_qubits:
     problem = random_problem(feature_map, n_samples=20)
     results = []
     for engine in (GateEngine(feature_map, dtype="float64"), StatevectorEngine(feature_map, dtype="float64")):
-        samples, centroids = (
-            engine.encode(rows, problem.weights, problem.bias) for rows in (problem.X, problem.centroids)
-        )
+        parameters = problem.weights, problem.bias
+        samples, centroids = (engine.encode(rows, *parameters) for rows in (problem.X, problem.centroids))
         by_embedding = engine.pullback(samples, centroids, problem.cotangent, wrt="embedding")
         by_centroids = engine.pullback(samples, centroids, problem.cotangent, wrt="centroids").centroids
         kernel = engine.fidelities(samples, centroids)
@@ -145,10 +144,7 @@ def test_a_batch_that_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -
         GateEngine(Circuit(10, 1).h(0)).encode(np.zeros((100, 1)), [], [])
 
 
-@pytest.mark.parametrize("engine", [StatevectorEngine, "ring"])
+@pytest.mark.parametrize("engine", [StatevectorEngine, RingEngine])
 def test_engines_of_the_paper_s_circuit_refuse_others(engine: Any) -> None:
-    from mcquack.simulators import engine_of
-
-    made = engine() if isinstance(engine, type) else engine_of(engine, 3)
     with pytest.raises(InvalidInputError, match="feature map of the paper"):
-        made.on(Circuit(3, 1).h(0))
+        engine().on(Circuit(3, 1).h(0))

@@ -281,8 +281,7 @@ def interaction(
 
 def _canonical(xx: float, yy: float, zz: float) -> ComplexArray:
     phases = -0.5 * (np.array([xx, yy, zz]) @ _SIGNS)
-    found: ComplexArray = _MAGIC @ np.diag(np.exp(1j * phases)) @ _MAGIC.conj().T
-    return found
+    return np.asarray(_MAGIC @ np.diag(np.exp(1j * phases)) @ _MAGIC.conj().T, dtype=np.complex128)
 
 
 def _common_eigenvectors(square: ComplexArray) -> NDArray[np.float64]:
