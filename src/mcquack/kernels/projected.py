@@ -8,13 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 from sklearn.gaussian_process.kernels import Hyperparameter
-from sklearn.utils import gen_batches
 
 from mcquack.arrays import FloatArray
 from mcquack.checks import is_number, require, require_positive
 from mcquack.circuits.circuit import Circuit
 from mcquack.errors import InvalidInputError
-from mcquack.kernels.quantum import CircuitKernel, ComplexArray, Scaling, new_kernel, tile_size
+from mcquack.kernels.quantum import CircuitKernel, ComplexArray, Scaling, new_kernel, parts, tile_size
 from mcquack.simulators.choice import EngineChoice
 
 
@@ -87,7 +86,7 @@ class ProjectedKernel(CircuitKernel):
     def scaled_to(self, X: ArrayLike) -> ProjectedKernel:
         """The same kernel with γ = 1 / (mean of Σ_q ‖ρ_q(x) - ρ_q(y)‖² over all pairs of these samples)."""
         # The mean of squared distances of all pairs is twice the variance, and the sum is half of the distances'.
-        mean = float(self.bloch_vectors(X).reshape(len(np.asarray(X)), -1).var(axis=0).sum())
+        mean = float(self._coordinates(X).var(axis=0).sum())
         found: ProjectedKernel = self.__sklearn_clone__()
         return found.set_params(gamma=1 / mean if mean > 1e-12 else 1.0)
 
@@ -95,9 +94,13 @@ class ProjectedKernel(CircuitKernel):
         """⟨X⟩, ⟨Y⟩ and ⟨Z⟩ of every qubit of every sample, (N, n, 3)."""
         rows, engine = self.scaled(X), self._engine()
         found = np.empty((len(rows), self.feature_map.n_qubits, 3))
-        for part in gen_batches(len(rows), tile_size(engine)):
+        for part in parts(len(rows), tile_size(engine)):
             found[part] = _bloch_vectors(self._states(engine, rows[part]))
         return found
+
+    def _coordinates(self, X: ArrayLike) -> FloatArray:
+        vectors = self.bloch_vectors(X)
+        return vectors.reshape(len(vectors), 3 * self.feature_map.n_qubits)
 
     def kernel(self, X: ArrayLike, Y: ArrayLike | None = None) -> FloatArray:
         """The entries (N, M), each in [0, 1]; without Y those of X with itself, symmetric with ones on the diagonal."""
@@ -107,8 +110,8 @@ class ProjectedKernel(CircuitKernel):
 
     def _distances(self, X: ArrayLike, Y: ArrayLike | None = None) -> FloatArray:
         """Σ_q ‖ρ_q(x) - ρ_q(y)‖² of all pairs."""
-        left = self.bloch_vectors(X).reshape(-1, 3 * self.feature_map.n_qubits)
-        right = left if Y is None or Y is X else self.bloch_vectors(Y).reshape(-1, left.shape[1])
+        left = self._coordinates(X)
+        right = left if Y is None or Y is X else self._coordinates(Y)
         found = cdist(left, right, "sqeuclidean", out=new_kernel(len(left), len(right), np.dtype(np.float64)))
         found /= 2
         return np.asarray(found)
@@ -132,8 +135,8 @@ def _bloch_vectors(states: ComplexArray) -> FloatArray:
     n_qubits = states.shape[1].bit_length() - 1
     found = np.empty((len(states), n_qubits, 3))
     for qubit in range(n_qubits):
-        parts = states.reshape(len(states), 1 << qubit, 2, -1)
-        zero, one = parts[:, :, 0], parts[:, :, 1]
+        halves = states.reshape(len(states), 1 << qubit, 2, 1 << n_qubits - 1 - qubit)
+        zero, one = halves[:, :, 0], halves[:, :, 1]
         across = 2 * np.einsum("iab,iab->i", zero.conj(), one)
         found[:, qubit, 0], found[:, qubit, 1] = across.real, across.imag
         found[:, qubit, 2] = _norms(zero) - _norms(one)
@@ -142,4 +145,4 @@ def _bloch_vectors(states: ComplexArray) -> FloatArray:
 
 def _norms(amplitudes: ComplexArray) -> FloatArray:
     squares = np.square(amplitudes.real) + np.square(amplitudes.imag)
-    return np.asarray(squares.reshape(len(amplitudes), -1).sum(axis=1))
+    return np.asarray(squares.sum(axis=(1, 2)))

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.gaussian_process.kernels import Kernel
-from sklearn.utils import gen_batches
 
 from mcquack.arrays import FloatArray
 from mcquack.checks import is_whole_number, require
@@ -99,7 +98,7 @@ class CircuitKernel(Kernel):
     def _states(self, engine: Any, rows: FloatArray) -> ComplexArray:
         """Amplitudes (N, 2**n), prepared a few at a time."""
         found = np.empty((len(rows), self.feature_map.dimension), np.result_type(engine.dtype, np.complex64))
-        for part in gen_batches(len(rows), tile_size(engine)):
+        for part in parts(len(rows), tile_size(engine)):
             found[part] = engine.statevectors(engine.encode(rows[part], self.weights, self.bias))
         return found
 
@@ -218,13 +217,13 @@ class QuantumKernel(CircuitKernel):
         """All tiles, or those on and above the diagonal, from states of which each is prepared once if all fit."""
         size = tile_size(engine)
         bytes_of_tile = size * self.feature_map.dimension * 2 * engine.dtype.itemsize
-        for kept in gen_batches(len(columns), size * max(1, _STATE_BYTES // bytes_of_tile)):
+        for kept in parts(len(columns), size * max(1, _STATE_BYTES // bytes_of_tile)):
             states = self._states(engine, columns[kept])
-            for own in gen_batches(kept.stop if square else len(rows), size):
+            for own in parts(kept.stop if square else len(rows), size):
                 at_hand = square and own.start >= kept.start
                 left = states[_moved(own, -kept.start)] if at_hand else self._states(engine, rows[own])
                 left = left.conj()
-                for within in gen_batches(len(states), size):
+                for within in parts(len(states), size):
                     others = _moved(within, kept.start)
                     if not square or own.start <= others.start:
                         overlaps = left @ states[within].T
@@ -237,13 +236,18 @@ class QuantumKernel(CircuitKernel):
             size = max(len(rows), len(columns), 1)
         if engine.shots_per_entry and square:
             size = max(1, -(-len(rows) // _STRIPS))
-        pairs = ((own, others) for own in gen_batches(len(rows), size) for others in gen_batches(len(columns), size))
+        pairs = ((own, others) for own in parts(len(rows), size) for others in parts(len(columns), size))
         for number, (own, others) in enumerate(pairs):
             if not square or own.start <= others.start:
                 measured = self._engine(number).measured(
                     rows[own], columns[others], weights=self.weights, bias=self.bias
                 )
                 yield own, others, np.asarray(measured.kernel)
+
+
+def parts(n: int, size: int) -> Iterator[slice]:
+    """Slices of so many of n, and of the rest."""
+    return (slice(first, min(first + size, n)) for first in range(0, n, size))
 
 
 def tile_size(engine: Engine[Any]) -> int:
