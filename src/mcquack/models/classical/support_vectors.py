@@ -42,8 +42,8 @@ class SupportVectorClassifier(ClassicalClassifier):
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Class with most votes of the pairs; the first of several."""
-        n_classes = len(self.classes_)
-        best = self._in_blocks(X, lambda rows: _votes(self._margins(rows) >= 0, n_classes)).argmax(axis=1)
+        votes = self._in_blocks(X, lambda rows: _votes(self._margins(rows) >= 0, len(self.classes_)))
+        best = votes.argmax(axis=1)
         predicted: NDArray[Any] = self.classes_[best]
         return predicted
 
