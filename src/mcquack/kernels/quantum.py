@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 from abc import abstractmethod
 from collections.abc import Iterator
+from itertools import count
 from typing import Any, Self, TypeAlias
 
 import numpy as np
@@ -30,7 +31,7 @@ Tile: TypeAlias = tuple[slice, slice, FloatArray]
 
 _TILE = 512  # rows and columns that are multiplied at once: large enough for BLAS, and 4 MiB of overlaps
 _STATE_BYTES = 1 << 30  # of states that are kept; where a kernel has more of them, some are prepared again
-_STRIPS = 8  # of a square kernel that is counted: symmetry then saves 7 in 16 of its entries, and jobs stay few
+_STRIPS = 8  # calls for a square kernel that a device counts; symmetry then saves 7 in 16 of its entries
 # Rotations are periodic: where floats lie further apart than this, an angle means nothing any more.
 _ANGLE_SPACING = 0.01
 
@@ -231,18 +232,19 @@ class QuantumKernel(CircuitKernel):
 
     def _measured(self, engine: Engine[Any], rows: FloatArray, columns: FloatArray, *, square: bool) -> Iterator[Tile]:
         """All tiles, or those on and above the diagonal, pair by pair as the engine does it."""
-        size = tile_size(engine)
+        size = wide = tile_size(engine)
         if engine.takes_all_rows:  # a call is a job, or several
-            size = max(len(rows), len(columns), 1)
-        if engine.shots_per_entry and square:
-            size = max(1, -(-len(rows) // _STRIPS))
-        pairs = ((own, others) for own in parts(len(rows), size) for others in parts(len(columns), size))
-        for number, (own, others) in enumerate(pairs):
-            if not square or own.start <= others.start:
-                measured = self._engine(number).measured(
-                    rows[own], columns[others], weights=self.weights, bias=self.bias
-                )
-                yield own, others, np.asarray(measured.kernel)
+            wide = max(len(columns), 1)
+            size = max(-(-len(rows) // _STRIPS) if square else len(rows), 1)
+        numbers = count()
+        for own in parts(len(rows), size):
+            first = own.start if square else 0
+            for asked in parts(len(columns) - first, wide):
+                others = columns[_moved(asked, first)]
+                engine = self._engine(next(numbers))
+                found = engine.measured(rows[own], others, weights=self.weights, bias=self.bias).kernel
+                for within in parts(len(others), size):
+                    yield own, _moved(within, first + asked.start), found[:, within]
 
 
 def parts(n: int, size: int) -> Iterator[slice]:
