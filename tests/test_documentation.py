@@ -29,6 +29,11 @@ def snippets(page: str, section: str) -> list[str]:
     [
         ("README.md", "In Python"),
         ("README.md", "A hundred qubits and more"),
+        ("docs/kernels.md", ""),
+        ("docs/kernels.md", "Gaussian processes"),
+        ("docs/kernels.md", "The projected kernel"),
+        ("docs/kernels.md", "Trained kernels"),
+        ("docs/kernels.md", "Who takes it"),
         ("docs/models.md", ""),
         ("docs/hundred_qubits.md", "Shots and noise"),
     ],
