@@ -92,7 +92,7 @@ class Angle:
         for number in (self.factor, self.bias_factor, self.offset):
             require(is_finite(number), "what an angle is multiplied by, and what is added,", "finite", number)
         # Equal angles are written alike: what multiplies nothing is 1, and factors have an order.
-        object.__setattr__(self, "inputs", tuple(sorted(self.inputs)))
+        object.__setattr__(self, "inputs", tuple(sorted(self.inputs, key=lambda factor: factor[::-1])))
         if not self.inputs and self.weight is None:
             object.__setattr__(self, "factor", 1.0)
         if self.bias is None:
@@ -348,7 +348,7 @@ def angle_table(angles: list[Angle]) -> AngleTable:
     """The table of angles that have their places in a circuit."""
     inputs: dict[tuple[Factor, ...], int] = {}
     depends = [bool(angle.inputs) for angle in angles]
-    places = [inputs.setdefault(tuple(sorted(angle.inputs)), len(inputs)) if angle.inputs else -1 for angle in angles]
+    places = [inputs.setdefault(angle.inputs, len(inputs)) if angle.inputs else -1 for angle in angles]
 
     def index(name: str) -> Any:
         return np.array([-1 if (at := getattr(angle, name)) is None else at for angle in angles], dtype=np.int64)
