@@ -120,9 +120,9 @@ def test_what_is_no_angle_is_refused(wrong: Any) -> None:
 
 def test_features_have_no_end_so_there_is_no_loop_over_them() -> None:
     with pytest.raises(TypeError, match="not iterable"):
-        list(x)  # type: ignore[call-overload]
+        list(x)
     with pytest.raises(InvalidInputError, match="takes an angle"):
-        Circuit(2, 2).rx([0, 1], x)  # type: ignore[arg-type]
+        Circuit(2, 2).rx([0, 1], x)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

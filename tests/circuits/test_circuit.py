@@ -111,7 +111,7 @@ def test_repetitions_have_parameters_of_their_own_but_for_named_ones() -> None:
     assert repeated.weight_names.count("gain") == repeated.bias_names.count("tilt") == 1
     for times in (0, -1, 1.5, True):
         with pytest.raises(InvalidInputError, match="times"):
-            layer.repeated(times)  # type: ignore[arg-type]
+            layer.repeated(times)
 
 
 def test_the_paper_s_map_takes_further_gates_and_is_a_circuit_like_others() -> None:
@@ -173,28 +173,28 @@ def test_states_are_those_of_qiskit_for_each_gate() -> None:
         lambda: Circuit(0, 1),
         lambda: Circuit(1, 0),
         lambda: Circuit(True, 1),
-        lambda: Circuit(1.0, 1),  # type: ignore[arg-type]
+        lambda: Circuit(1.0, 1),
         lambda: Circuit(10**6, 1),
-        lambda: Circuit(1, 1, start="ones"),  # type: ignore[arg-type]
+        lambda: Circuit(1, 1, start="ones"),
         lambda: Circuit(1, 1, padding=math.nan),
         lambda: Circuit(1, 1, padding=10**400),
         lambda: Circuit(2, 1).h(2),
         lambda: Circuit(2, 1).h(-1),
         lambda: Circuit(2, 1).h(True),
-        lambda: Circuit(2, 1).h(None),  # type: ignore[arg-type]
-        lambda: Circuit(2, 1).h(0.5),  # type: ignore[arg-type]
-        lambda: Circuit(2, 1).h("01"),  # type: ignore[arg-type]
+        lambda: Circuit(2, 1).h(None),
+        lambda: Circuit(2, 1).h(0.5),
+        lambda: Circuit(2, 1).h("01"),
         lambda: Circuit(2, 1).cnot(0, 0),
-        lambda: Circuit(3, 1).cnot([0, 1, 2]),  # type: ignore[list-item]
-        lambda: Circuit(3, 1).cnot((0, 1, 2)),  # type: ignore[arg-type]
-        lambda: Circuit(3, 1).cz([(0, 1, 2)]),  # type: ignore[list-item]
+        lambda: Circuit(3, 1).cnot([0, 1, 2]),
+        lambda: Circuit(3, 1).cnot((0, 1, 2)),
+        lambda: Circuit(3, 1).cz([(0, 1, 2)]),
         lambda: Circuit(2, 1).cnot(0),
         lambda: Circuit(2, 1).rx(0, x[1]),
         lambda: Circuit(2, 1).rx(0, w),
         lambda: Circuit(2, 1).rx(0, w + 1),
         lambda: Circuit(2, 1).rx(0, math.inf),
         lambda: Circuit(2, 1).rx(0, "x"),
-        lambda: Circuit(2, 1).rx(0, None),  # type: ignore[arg-type]
+        lambda: Circuit(2, 1).rx(0, None),
         lambda: Circuit(2, 1).rx([0, 1], [0.1]),
         lambda: Circuit(2, 1).unitary(0, np.ones((2, 2))),
         lambda: Circuit(2, 1).unitary(0, np.eye(3)),
@@ -215,7 +215,7 @@ def test_what_cannot_be_built_is_refused(wrong: Any) -> None:
 
 def test_only_circuits_are_added() -> None:
     with pytest.raises(TypeError):
-        EXAMPLE + 1  # type: ignore[operator]
+        EXAMPLE + 1
 
 
 # Descriptions that are broken, by accident or on purpose.

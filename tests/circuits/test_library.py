@@ -215,7 +215,7 @@ def test_the_chebyshev_tower_has_the_polynomials_in_its_amplitudes() -> None:
 def test_hardware_efficient_maps_have_the_gates_that_are_asked_for() -> None:
     couplings = [(0, 1), (1, 0), (1, 3)]
     for entangler, pairs in (("line", line(4)), ("ring", ring(4)), (couplings, couplings)):
-        made = hardware_efficient(4, 4, n_repetitions=2, entangler=entangler, gate="cnot", rotations=("rx",))  # type: ignore[arg-type]
+        made = hardware_efficient(4, 4, n_repetitions=2, entangler=entangler, gate="cnot", rotations=("rx",))
         assert [gate.qubits for gate in made.gates if gate.name == "cnot"] == pairs
         assert made.counts["rx"] == 8
     assert hardware_efficient(4, 4, n_repetitions=2, entangler=couplings).counts["cz"] == 2
@@ -262,18 +262,18 @@ def test_sizes_are_whole_numbers_from_one(name: str, sizes: dict[str, Any], mess
     [
         (lambda: circuit_named("papier", n_features=2), "did you mean paper"),
         (lambda: circuit_named("??", n_features=2), "there are paper, device"),
-        (lambda: circuit_named(None, n_features=2), "no feature map called None"),  # type: ignore[arg-type]
+        (lambda: circuit_named(None, n_features=2), "no feature map called None"),
         (lambda: pauli(2, 2, words="ZZ"), "words must be"),
         (lambda: pauli(2, 2, words=()), "words must be"),
         (lambda: pauli(2, 2, words=("ZI",)), "words must be"),
         (lambda: pauli(2, 1, words=("ZZ",)), "leave out 2 of 2"),
         (lambda: pauli(3, 3, words=("ZZ",), entangler=[(0, 1)]), "leave out 1 of 3"),
-        (lambda: zz(2, 2, entangler="rnig"), "did you mean ring"),  # type: ignore[arg-type]
+        (lambda: zz(2, 2, entangler="rnig"), "did you mean ring"),
         (lambda: iqp(2, 2, entangler=[(0, 2)]), "two different qubits from 0 to 1"),
         (lambda: hardware_efficient(2, 2, rotations="ry"), "rotations must be"),
         (lambda: hardware_efficient(2, 2, rotations=("rz",)), "more than RZ"),
         (lambda: hardware_efficient(2, 2, rotations=("h",)), "rotations must be"),
-        (lambda: hardware_efficient(2, 2, gate="cy"), "gate must be"),  # type: ignore[arg-type]
+        (lambda: hardware_efficient(2, 2, gate="cy"), "gate must be"),
     ],
 )
 def test_what_there_is_not_is_refused_with_a_hint(wrong: Any, message: str) -> None:
