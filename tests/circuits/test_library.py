@@ -50,13 +50,11 @@ def states(circuit: Circuit, X: Any, *, noise: float = 0.0) -> Any:
     return engine.statevectors(engine.encode(np.asarray(X, dtype=float), *starts(circuit, noise=noise)))
 
 
-def fidelity_change(circuit: Circuit, feature: int, *, noise: float) -> float:
-    """By how much the overlap with a state falls if one feature of its sample moves."""
-    rows = np.random.default_rng(1).uniform(0.2, 0.8, size=(2, circuit.n_features))
-    rows[1] = rows[0]
-    rows[1, feature] += 0.15
-    left, right = states(circuit, rows, noise=noise)
-    return 1 - float(np.abs(np.vdot(left, right)) ** 2)
+def fidelity_changes(circuit: Circuit, *, noise: float) -> Any:
+    """By how much the overlap with the state of a sample falls if one of its features moves, for each of them."""
+    sample = np.random.default_rng(1).uniform(0.2, 0.8, size=circuit.n_features)
+    first, *moved = states(circuit, [sample, *(sample + 0.15 * np.eye(circuit.n_features))], noise=noise)
+    return np.array([1 - np.abs(np.vdot(first, other)) ** 2 for other in moved])
 
 
 @pytest.mark.parametrize("name", MAPS)
@@ -71,20 +69,18 @@ def test_every_feature_enters_whatever_the_sizes(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MAPS)
-@pytest.mark.parametrize(("n_features", "n_qubits"), [(1, 1), (1, 3), (2, 2), (3, 1), (4, 2), (5, 3), (9, 4)])
-def test_no_fidelity_is_constant_in_a_feature(name: str, n_features: int, n_qubits: int) -> None:
-    circuit = circuit_named(name, n_features=n_features, n_qubits=n_qubits)
-    for feature in range(n_features):
-        assert fidelity_change(circuit, feature, noise=0.3) > 1e-6
+def test_no_fidelity_is_constant_in_a_feature(name: str) -> None:
+    for n_features, n_qubits in SIZES:
+        circuit = circuit_named(name, n_features=n_features, n_qubits=n_qubits)
+        assert fidelity_changes(circuit, noise=0.3).min() > 1e-6, (n_features, n_qubits)
 
 
 @pytest.mark.parametrize("name", [name for name in MAPS if name not in ("paper", "device", "quack")])
-@pytest.mark.parametrize(("n_features", "n_qubits"), [(1, 1), (2, 2), (5, 3)])
-def test_a_map_tells_samples_apart_before_it_is_trained(name: str, n_features: int, n_qubits: int) -> None:
+def test_a_map_tells_samples_apart_before_it_is_trained(name: str) -> None:
     """A kernel of the starts is of use itself, and its derivatives do not vanish."""
-    circuit = circuit_named(name, n_features=n_features, n_qubits=n_qubits)
-    for feature in range(n_features):
-        assert fidelity_change(circuit, feature, noise=0) > 1e-4
+    for n_features, n_qubits in SIZES[::5]:
+        circuit = circuit_named(name, n_features=n_features, n_qubits=n_qubits)
+        assert fidelity_changes(circuit, noise=0).min() > 1e-5, (n_features, n_qubits)
 
 
 @pytest.mark.parametrize("name", MAPS)
