@@ -86,6 +86,20 @@ class Angle:
     bias_factor: float = 1.0
     offset: float = 0.0
 
+    __array_ufunc__ = None  # so that a NumPy number times an angle is an angle
+
+    def __post_init__(self) -> None:
+        for number in (self.factor, self.bias_factor, self.offset):
+            if not is_finite(number):
+                raise InvalidInputError(f"the numbers in an angle must be finite, got {number!r}.")
+        # Equal angles are written alike: what multiplies nothing is 1, and factors have an order.
+        if len(self.inputs) > 1:
+            object.__setattr__(self, "inputs", tuple(sorted(self.inputs, key=lambda factor: factor[::-1])))
+        if self.factor != 1 and not self.inputs and self.weight is None:
+            object.__setattr__(self, "factor", 1.0)
+        if self.bias_factor != 1 and self.bias is None:
+            object.__setattr__(self, "bias_factor", 1.0)
+
     @property
     def is_constant(self) -> bool:
         """Whether it is the same number for all samples and parameters."""
@@ -114,7 +128,8 @@ class Angle:
     __rmul__ = __mul__
 
     def __truediv__(self, other: float) -> Angle:
-        return self * (1 / _number(other))
+        require(_number(other) != 0, "what an angle is divided by", "a number other than 0", other)
+        return self * (1 / float(other))
 
     def __neg__(self) -> Angle:
         return self * -1
@@ -152,8 +167,16 @@ class Angle:
         return " + ".join(parts).replace("+ -", "- ")
 
 
+def is_finite(value: Any) -> bool:
+    """Whether the value is a number that is finite as a float, too: 10**400 is not."""
+    try:
+        return (type(value) is float or is_number(value)) and math.isfinite(value)
+    except OverflowError:
+        return False
+
+
 def _number(value: Any) -> float:
-    require(is_number(value) and math.isfinite(value), "what stands in an angle", "a finite number", value)
+    require(is_finite(value), "what stands in an angle", "a finite number", value)
     return float(value)
 
 
@@ -183,6 +206,8 @@ class _Features:
     def __getitem__(self, feature: int) -> Angle:
         require(is_whole_number(feature) and feature >= 0, "x[…]", "a feature's number, counted from 0", feature)
         return Angle((("x", int(feature)),))
+
+    __iter__ = None  # there is no last feature to stop at
 
 
 class _Weight(Angle):
@@ -325,7 +350,7 @@ def angle_table(angles: list[Angle]) -> AngleTable:
     """The table of angles that have their places in a circuit."""
     inputs: dict[tuple[Factor, ...], int] = {}
     depends = [bool(angle.inputs) for angle in angles]
-    places = [inputs.setdefault(tuple(sorted(angle.inputs)), len(inputs)) if angle.inputs else -1 for angle in angles]
+    places = [inputs.setdefault(angle.inputs, len(inputs)) if angle.inputs else -1 for angle in angles]
 
     def index(name: str) -> Any:
         return np.array([-1 if (at := getattr(angle, name)) is None else at for angle in angles], dtype=np.int64)

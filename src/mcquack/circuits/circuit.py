@@ -26,6 +26,7 @@ from mcquack.circuits.angles import (
     Parameter,
     angle_of,
     angle_table,
+    is_finite,
     is_parameter_name,
 )
 from mcquack.circuits.gates import GATES, Gate
@@ -37,6 +38,7 @@ PairTargets: TypeAlias = tuple[int, int] | Iterable[tuple[int, int]]
 Angles: TypeAlias = Angle | float | Sequence[Angle | float]
 _MOST_GATES = 1_000_000
 _MOST_QUBITS = 10_000
+_MOST_FEATURES = 1_000_000_000
 
 
 class Circuit:
@@ -78,7 +80,7 @@ class Circuit:
 
     def __init__(self, n_qubits: int, n_features: int, *, start: Start = "zeros", padding: float = 0.0) -> None:
         require(start in ("zeros", "amplitudes"), "start", '"zeros" or "amplitudes"', start)
-        require(is_number(padding) and math.isfinite(padding), "padding", "a finite number", padding)
+        require(is_finite(padding), "padding", "a finite number", padding)
         self._set(
             n_qubits=required_count("n_qubits", n_qubits),
             n_features=required_count("n_features", n_features),
@@ -142,19 +144,16 @@ class Circuit:
         )
 
     def _targets(self, targets: Any, n_qubits: int, name: str) -> list[tuple[int, ...]]:
-        given = [targets] if is_whole_number(targets) else list(targets)
-        if n_qubits == 1:
-            places = [(qubit,) for qubit in given]
-        else:
-            single = len(given) == 2 and all(map(is_whole_number, given))
-            places = [tuple(pair) for pair in ([given] if single else given)]
+        wanted = f"{'a qubit' if n_qubits == 1 else 'two different qubits'} from 0 to {self.n_qubits - 1}"
+        given = [targets] if is_whole_number(targets) else _listed(targets, name, wanted)
+        single = n_qubits == 2 and len(given) == 2 and all(map(is_whole_number, given))
+        places: list[list[Any]] = [given] if single else [[place] for place in given]
+        if n_qubits == 2 and not single:
+            places = [_listed(pair, name, wanted) for pair in given]
         for place in places:
             known = all(is_whole_number(qubit) and 0 <= qubit < self.n_qubits for qubit in place)
             if not known or len(place) != n_qubits or len(set(place)) != n_qubits:
-                wanted = "a qubit" if n_qubits == 1 else "two different qubits"
-                raise InvalidInputError(
-                    f"{name} takes {wanted} from 0 to {self.n_qubits - 1}, got {', '.join(map(str, place))}."
-                )
+                raise InvalidInputError(f"{name} takes {wanted}, or several of them, got {', '.join(map(str, place))}.")
         return [tuple(int(qubit) for qubit in place) for place in places]
 
     def rx(self, qubits: Targets, angle: Angles) -> Circuit:
@@ -243,13 +242,20 @@ class Circuit:
 
     def unitary(self, qubits: int | tuple[int, ...], matrix: ArrayLike) -> Circuit:
         """A fixed matrix on one qubit, or on two, of which the first is the higher bit of its index."""
-        array = np.asarray(matrix, dtype=complex)
+        expected = "a unitary matrix of the shape (2, 2) or (4, 4)"
+        try:
+            array = np.asarray(matrix, dtype=complex)
+        except (TypeError, ValueError):
+            raise InvalidInputError(f"matrix must be {expected}, got {matrix!r}.") from None
         width = {(2, 2): 1, (4, 4): 2}.get(array.shape, 0)
-        unitary = width > 0 and np.allclose(array @ array.conj().T, np.eye(len(array)), rtol=0, atol=1e-10)
-        require(unitary, "matrix", "a unitary matrix of the shape (2, 2) or (4, 4)", array)
-        (place,) = self._targets(qubits if width == 1 else [qubits], width, "unitary")
+        # No entry of a unitary matrix is larger than 1, and the products of huge ones would overflow.
+        small = width > 0 and np.abs([array.real, array.imag]).max() < 2
+        unitary = small and np.allclose(array @ array.conj().T, np.eye(len(array)), rtol=0, atol=1e-10)
+        require(unitary, "matrix", expected, array)
+        places = self._targets(qubits if width == 1 else [qubits], width, "unitary")
+        require(len(places) == 1, "qubits", "one for a matrix (2, 2) and two for a matrix (4, 4)", qubits)
         entries = tuple(tuple(complex(entry) for entry in row) for row in array)
-        return self._with([Gate("unitary", place, (), entries)])
+        return self._with([Gate("unitary", places[0], (), entries)])
 
     def __add__(self, other: Circuit) -> Circuit:
         if not isinstance(other, Circuit):
@@ -464,7 +470,10 @@ class Circuit:
             return FeatureMap.from_plain(plain)
         fields = {"n_qubits", "n_features", "start", "padding", "weights", "bias", "gates"}
         _require(isinstance(plain, Mapping) and plain.keys() == fields, f"an object with {', '.join(sorted(fields))}")
-        _require(isinstance(plain["start"], str), "a start that is a text")
+        sizes = plain["n_qubits"], plain["n_features"]
+        _require(all(type(size) is int and 1 <= size <= _MOST_FEATURES for size in sizes), "one of whole sizes")
+        _require(plain["start"] in ("zeros", "amplitudes"), 'one that starts with "zeros" or "amplitudes"')
+        _require(is_finite(plain["padding"]), "one whose padding is a finite number")
         found = Circuit(plain["n_qubits"], plain["n_features"], start=plain["start"], padding=plain["padding"])
         weights, bias = (_parameters(plain[name]) for name in ("weights", "bias"))
         gates = plain["gates"]
@@ -505,10 +514,18 @@ def _place(parameter: Parameter | int | None, known: list[Parameter]) -> int | N
     return len(known) - 1
 
 
+def _listed(values: Any, name: str, wanted: str) -> list[Any]:
+    """What can be iterated over as a list; InvalidInputError for anything else."""
+    try:
+        return list(values)
+    except TypeError:
+        raise InvalidInputError(f"{name} takes {wanted}, or several of them, got {values!r}.") from None
+
+
 def _column(angle: Angles, count: int, name: str) -> list[Angle]:
     if isinstance(angle, Angle) or is_number(angle):
         return [angle_of(angle)] * count  # type: ignore[arg-type]
-    column = [angle_of(one) for one in angle]  # type: ignore[union-attr]
+    column = [angle_of(one) for one in _listed(angle, name, "an angle such as w * x[0] + b")]
     if len(column) != count:
         raise InvalidInputError(f"{name} on {count} places takes one angle or {count}, got {len(column)}.")
     return column
@@ -537,16 +554,12 @@ def _parameters(plain: Any) -> list[Parameter]:
     _require(isinstance(plain, list) and len(plain) <= _MOST_GATES, "one with lists of parameters")
     found = []
     for pair in plain:
-        fit = isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str | None) and _is_finite(pair[1])
+        fit = isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str | None) and is_finite(pair[1])
         _require(fit and (pair[0] is None or is_parameter_name(pair[0])), f"one whose names are {PARAMETER_NAMES}")
         found.append(Parameter(pair[0], float(pair[1])))
     names = [parameter.name for parameter in found if parameter.name is not None]
     _require(len(names) == len(set(names)), "one in which a name stands for one parameter")
     return found
-
-
-def _is_finite(value: Any) -> bool:
-    return is_number(value) and math.isfinite(value)
 
 
 def _read_gate(plain: Any, circuit: Circuit, n_weights: int, n_bias: int) -> Gate:
@@ -557,21 +570,26 @@ def _read_gate(plain: Any, circuit: Circuit, n_weights: int, n_bias: int) -> Gat
         shape = (2 ** len(qubits),) * 2
         rows = [row for row in rest if isinstance(row, list)]
         entries = [pair for row in rows for pair in row]
-        pairs = all(isinstance(pair, list) and len(pair) == 2 and all(map(_is_finite, pair)) for pair in entries)
+        pairs = all(isinstance(pair, list) and len(pair) == 2 and all(map(is_finite, pair)) for pair in entries)
         square = len(rows) == len(rest) == shape[0] and all(len(row) == shape[0] for row in rows) and pairs
         _require(len(qubits) in (1, 2) and square, "one whose matrices are square lists of pairs of numbers")
         matrix = [[complex(*pair) for pair in row] for row in rows]
-        empty = Circuit(circuit.n_qubits, circuit.n_features)
-        return empty.unitary(qubits[0] if len(qubits) == 1 else tuple(qubits), matrix).gates[0]
+        place = _read_qubits(qubits, circuit, len(qubits))
+        return Circuit(circuit.n_qubits, 1).unitary(place[0] if len(place) == 1 else place, matrix).gates[0]
     kind = GATES[name]
     _require(len(rest) == kind.n_angles, "one whose gates have all of their angles")
-    (place,) = circuit._targets([qubits] if kind.n_qubits > 1 else qubits, kind.n_qubits, name) if qubits else (None,)
-    _require(place is not None, "one whose gates have qubits")
-    return Gate(name, place or (), tuple(_read_angle(angle, circuit, n_weights, n_bias) for angle in rest))
+    angles = tuple(_read_angle(angle, circuit, n_weights, n_bias) for angle in rest)
+    return Gate(name, _read_qubits(qubits, circuit, kind.n_qubits), angles)
+
+
+def _read_qubits(plain: list[Any], circuit: Circuit, n_qubits: int) -> tuple[int, ...]:
+    known = all(type(qubit) is int and 0 <= qubit < circuit.n_qubits for qubit in plain)
+    _require(known and len(plain) == len(set(plain)) == n_qubits, "one whose gates have qubits that there are")
+    return tuple(plain)
 
 
 def _read_angle(plain: Any, circuit: Circuit, n_weights: int, n_bias: int) -> Angle:
-    if _is_finite(plain):
+    if is_finite(plain):
         return Angle(offset=float(plain))
     _require(isinstance(plain, list) and len(plain) == 6, "one whose angles are numbers or lists of six parts")
     inputs, weight, factor, bias, bias_factor, offset = plain
@@ -588,7 +606,7 @@ def _read_angle(plain: Any, circuit: Circuit, n_weights: int, n_bias: int) -> An
     for at, count in ((weight, n_weights), (bias, n_bias)):
         _require(at is None or (type(at) is int and 0 <= at < count), "one whose angles name parameters that it has")
     _require(weight is None or inputs, "one whose weights have features")
-    _require(all(map(_is_finite, (factor, bias_factor, offset))), "one whose angles have finite factors")
+    _require(all(map(is_finite, (factor, bias_factor, offset))), "one whose angles have finite factors")
     return Angle(
         tuple((pair[0], pair[1]) for pair in inputs), weight, float(factor), bias, float(bias_factor), float(offset)
     )

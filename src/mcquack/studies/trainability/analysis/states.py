@@ -1,8 +1,9 @@
 """What the states of a circuit are like: expressibility, entanglement, and how concentrated their fidelities are."""
 
 import math
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,10 +11,13 @@ from scipy.special import logsumexp
 
 from mcquack.arrays import FloatArray
 from mcquack.checks import required_count
+from mcquack.circuits.angles import b, x
+from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError
 from mcquack.randomness import stream
 from mcquack.simulators.engine import E, Engine
+from mcquack.simulators.gates import GateEngine
 from mcquack.simulators.statevector import StatevectorEngine
 
 _PAIRS_AT_ONCE = 128
@@ -44,20 +48,74 @@ def expressibility(fidelities: ArrayLike, n_qubits: int, *, n_bins: int = 20) ->
     return divergence - (n_bins - 1) / (2 * len(values))
 
 
-def random_circuit_fidelities(feature_map: FeatureMap, *, n_pairs: int = 1000, seed: int = 0) -> FloatArray:
-    """Fidelities between pairs of states of this circuit, all of whose angles are drawn uniformly from a full turn."""
-    n_angles = 3 * feature_map.n_layers * feature_map.n_qubits
+def random_circuit_fidelities(circuit: Circuit, *, n_pairs: int = 1000, seed: int = 0) -> FloatArray:
+    """Fidelities between pairs of states of a circuit, all of whose angles are drawn uniformly from a full turn.
+
+    Angles that are equal stay equal, constant ones stay as they are, and features that are amplitudes are normal.
+
+    >>> from mcquack.circuits.library import hardware_efficient
+    >>> fidelities = random_circuit_fidelities(hardware_efficient(2, 2), seed=1)
+    >>> bool(abs(expressibility(fidelities, 2)) < 0.02)
+    True
+    """
+    states = _drawn_states_of_paper(circuit) if isinstance(circuit, FeatureMap) else _drawn_states(circuit)
+    rng = stream(seed, "expressibility")
+    found = []
+    for start in range(0, required_count("n_pairs", n_pairs), _PAIRS_AT_ONCE):
+        left, right = states(rng, min(_PAIRS_AT_ONCE, n_pairs - start))
+        found.append(np.abs(np.einsum("nd,nd->n", left.conj(), right)) ** 2)
+    return np.asarray(np.minimum(np.concatenate(found), 1), np.float64)
+
+
+_Draw: TypeAlias = Callable[[np.random.Generator, int], Iterable[Any]]
+
+
+def _drawn_states_of_paper(feature_map: FeatureMap) -> _Draw:
+    """Draws two arrays of so many states of the paper's circuit."""
+    n_angles = feature_map.n_angles
     # The same gates, but each angle has a feature of its own, so that many circuits make one batch.
     free = replace(feature_map, n_features=n_angles, features_per_gate=3)
     engine = StatevectorEngine(free, dtype=np.float64)
     ones, zeros = np.ones(free.parameter_shape), np.zeros(free.parameter_shape)
-    rng = stream(seed, "expressibility")
-    found = []
-    for start in range(0, required_count("n_pairs", n_pairs), _PAIRS_AT_ONCE):
-        angles = rng.uniform(0, 2 * np.pi, size=(2, min(_PAIRS_AT_ONCE, n_pairs - start), n_angles))
-        left, right = (engine.statevectors(engine.encode(each, ones, zeros)) for each in angles)
-        found.append(np.abs(np.einsum("nd,nd->n", left.conj(), right)) ** 2)
-    return np.asarray(np.minimum(np.concatenate(found), 1), np.float64)
+
+    def drawn(rng: np.random.Generator, n_states: int) -> Iterable[Any]:
+        angles = rng.uniform(0, 2 * np.pi, size=(2, n_states, n_angles))
+        return (engine.statevectors(engine.encode(each, ones, zeros)) for each in angles)
+
+    return drawn
+
+
+def _drawn_states(circuit: Circuit) -> _Draw:
+    """Draws two arrays of so many states of any circuit."""
+    amplitudes = circuit.start == "amplitudes"
+    angles = dict.fromkeys(angle for gate in circuit.gates for angle in gate.angles if not angle.is_constant)
+    numbers = {angle: number for number, angle in enumerate(angles)}
+    # Each angle is a feature of its own, so that many circuits make one batch, or where features are amplitudes a bias.
+    free = Circuit(circuit.n_qubits, circuit.n_features, start="amplitudes", padding=circuit.padding)
+    if not amplitudes:
+        free = Circuit(circuit.n_qubits, max(1, len(numbers)))
+    for gate in circuit.gates:
+        turned = [
+            angle if angle.is_constant else b(f"angle_{numbers[angle]}") if amplitudes else x[numbers[angle]]
+            for angle in gate.angles
+        ]
+        free = getattr(free, gate.name)(gate.qubits, *([gate.matrix] if gate.matrix else turned))
+    engine = GateEngine(free, dtype=np.float64)
+    none = np.zeros(free.weights_shape)
+
+    def drawn(rng: np.random.Generator, n_states: int) -> Iterable[Any]:
+        turns = rng.uniform(0, 2 * np.pi, size=(2, n_states, max(1, len(numbers))))
+        if not amplitudes:
+            return (engine.statevectors(engine.encode(each, none, none)) for each in turns)
+        X = rng.normal(size=(2, n_states, 1, circuit.n_features))
+        # Every state has biases of its own.
+        pairs = (zip(rows, each[:, : free.n_bias], strict=True) for rows, each in zip(X, turns, strict=True))
+        return (
+            np.concatenate([engine.statevectors(engine.encode(row, none, own)) for row, own in of_both])
+            for of_both in pairs
+        )
+
+    return drawn
 
 
 def meyer_wallach(states: ArrayLike) -> FloatArray:
@@ -83,14 +141,17 @@ def haar_entanglement(n_qubits: int) -> float:
     return (2.0**n_qubits - 2) / (2.0**n_qubits + 1)
 
 
-def entanglement(engine: StatevectorEngine, X: ArrayLike, weights: ArrayLike, bias: ArrayLike) -> FloatArray:
+def entanglement(
+    engine: StatevectorEngine | GateEngine, X: ArrayLike, weights: ArrayLike, bias: ArrayLike
+) -> FloatArray:
     """Meyer and Wallach's Q of the states that samples have under the feature map; the mean is its entangling power."""
     rows = np.asarray(X)
     if len(rows) == 0:
         raise InvalidInputError("there are no samples whose states could be entangled; pass one or more.")
+    states: Callable[[Any], Any] = engine.statevectors
     return np.concatenate(
         [
-            meyer_wallach(engine.statevectors(engine.encode(rows[start : start + _STATES_AT_ONCE], weights, bias)))
+            meyer_wallach(states(engine.encode(rows[start : start + _STATES_AT_ONCE], weights, bias)))
             for start in range(0, len(rows), _STATES_AT_ONCE)
         ]
     )
