@@ -10,17 +10,19 @@ import pytest
 from sklearn.datasets import load_iris
 
 import mcquack
+from mcquack.circuits.library import MAPS, circuit_named
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 ENTRY = re.compile(r"^- \*\*(.+?)\*\*: (.+?)(?=^- \*\*|\Z)", flags=re.DOTALL | re.MULTILINE)
 
 
-def snippets(page: str, section: str) -> list[str]:
-    """The Python code of a section, or of the beginning of a page."""
+def snippets(page: str, section: str | None) -> list[str]:
+    """The Python code of a section, of the beginning of a page, or for None of all of it."""
     text = (ROOT / page).read_text(encoding="utf-8")
-    text = text.partition(f"\n## {section}\n")[2] if section else text
-    return re.findall(r"```python\n(.*?)```", text.partition("\n## ")[0], flags=re.DOTALL)
+    if section is not None:
+        text = (text.partition(f"\n## {section}\n")[2] if section else text).partition("\n## ")[0]
+    return re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
 
 
 # The sections about datasets have tests beside those of the datasets; others need an account or a finished benchmark.
@@ -29,12 +31,18 @@ def snippets(page: str, section: str) -> list[str]:
     [
         ("README.md", "In Python"),
         ("README.md", "A hundred qubits and more"),
+        ("docs/kernels.md", ""),
+        ("docs/kernels.md", "Gaussian processes"),
+        ("docs/kernels.md", "The projected kernel"),
+        ("docs/kernels.md", "Trained kernels"),
+        ("docs/kernels.md", "Who takes it"),
         ("docs/models.md", ""),
         ("docs/models.md", "Any circuit"),
+        ("docs/circuits.md", None),
         ("docs/hundred_qubits.md", "Shots and noise"),
     ],
 )
-def test_every_snippet_runs(page: str, section: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_snippet_runs(page: str, section: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     # One epoch on a few qubits tells as well as many on more whether what is shown can be done.
     quick = partial(mcquack.McQuackClassifier, epochs=1, n_qubits=2)
@@ -47,6 +55,14 @@ def test_every_snippet_runs(page: str, section: str, tmp_path: Path, monkeypatch
     assert found
     for code in found:
         exec(compile(code, page, "exec"), names)
+
+
+def test_the_table_of_maps_has_their_sizes() -> None:
+    text = (ROOT / "docs" / "circuits.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+)` \| (\d+) \| (\d+) \| (\d+) \|", text, flags=re.MULTILINE)
+    circuits = {name: circuit_named(name, n_features=12, n_qubits=6) for name in MAPS}
+    sizes = {name: (made.n_gates, made.depth, made.n_embedding_parameters) for name, made in circuits.items()}
+    assert {name: tuple(map(int, numbers)) for name, *numbers in rows} == sizes
 
 
 def named(text: str) -> set[str]:

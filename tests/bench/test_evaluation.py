@@ -24,7 +24,13 @@ from mcquack.errors import InvalidInputError
 from mcquack.models import catalog
 
 FOLD = Split(kind="fold", fold=0, n_folds=5)
-FEW_EPOCHS = {"mcquack": {"epochs": 5}, "quack": {"epochs": 5}, "vc": {"epochs": 3}, "shared_vc": {"epochs": 3}}
+FEW_EPOCHS = {
+    "mcquack": {"epochs": 5},
+    "quack": {"epochs": 5},
+    "vc": {"epochs": 3},
+    "shared_vc": {"epochs": 3},
+    "kernel_alignment": {"epochs": 5},
+}
 
 
 class OnlyPredicts:

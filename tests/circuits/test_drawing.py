@@ -8,9 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcquack.circuits.drawing import circuit_layout, circuit_text, shown_layers, shown_qubits
+from mcquack.circuits import Circuit, b, line, pi_minus, w, x
+from mcquack.circuits.drawing import (
+    circuit_layout,
+    circuit_text,
+    gates_layout,
+    gates_text,
+    shown_layers,
+    shown_qubits,
+)
 from mcquack.circuits.feature_map import FeatureMap
+from mcquack.circuits.library import hubregtsen, zz
 from mcquack.errors import InvalidInputError
+from tests.circuits.strategies import circuits, unitary
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 
@@ -149,8 +159,131 @@ def test_max_layers_is_a_whole_number_of_at_least_one(max_layers: Any) -> None:
     ],
 )
 def test_text_is_the_golden_one(name: str, feature_map: FeatureMap, max_layers: int) -> None:
-    golden = GOLDEN / f"circuit_{name}.txt"
-    text = circuit_text(feature_map, max_layers=max_layers) + "\n"
+    compare_with_golden(f"circuit_{name}.txt", circuit_text(feature_map, max_layers=max_layers) + "\n")
+
+
+def compare_with_golden(name: str, text: str) -> None:
+    golden = GOLDEN / name
     if not golden.exists() or golden.read_text(encoding="utf-8") != text:
         golden.with_suffix(".txt.new").write_text(text, encoding="utf-8")
         pytest.fail(f"{golden.name} differs; compare it with {golden.name}.new and rename that if it is right.")
+
+
+# Circuits of any gates.
+
+ALL_GATES = (
+    Circuit(4, 3)
+    .h(range(4))
+    .rx(2, w * x[1] + b)
+    .cnot(0, 2)
+    .crz((1, 0), 2 * b("turn"))
+    .swap(1, 3)
+    .cz(2, 3)
+    .unitary((0, 1), unitary(4, seed=0))
+    .rxx((1, 3), 0.5)
+    .cy(3, 2)
+    .rot(0, 0.1, 0.2, b)
+    .rot(1, w * x[0], w * x[0], w * x[0])
+    .sx(3)
+    .unitary(2, unitary(2, seed=0))
+    .ry(3, -w("gain") * x[2] * pi_minus(x[0]) - 0.25)
+)
+
+
+@given(circuit=circuits(max_qubits=6, max_gates=20), max_gates=st.integers(1, 25))
+def test_the_layout_of_any_circuit_keeps_the_order_on_each_qubit(circuit: Circuit, max_gates: int) -> None:
+    symbols = gates_layout(circuit, max_gates)
+    ellipses = [symbol for symbol in symbols if symbol.is_ellipsis]
+    drawn = [symbol for symbol in symbols if not symbol.is_ellipsis]
+    assert len(drawn) == min(max_gates, circuit.n_gates)
+    hidden = circuit.n_gates - len(drawn)
+    assert [symbol.label.split()[0] for symbol in ellipses] == ([str(hidden)] if hidden else [])
+    assert all(symbol.column > other.column for symbol in ellipses for other in drawn)
+    for qubit in range(circuit.n_qubits):
+        expected = [gate.qubits for gate in circuit.gates[: len(drawn)] if qubit in gate.qubits]
+        assert [symbol.qubits for symbol in drawn if qubit in symbol.qubits] == expected
+
+
+@given(circuit=circuits(max_qubits=6, max_gates=20))
+def test_no_two_gates_of_a_column_meet_nor_do_lines_cross_them(circuit: Circuit) -> None:
+    symbols = gates_layout(circuit)
+    spans = [(symbol.column, wire) for symbol in symbols for wire in range(min(symbol.qubits), max(symbol.qubits) + 1)]
+    assert len(spans) == len(set(spans))
+    columns = {symbol.column for symbol in symbols}
+    assert columns == set(range(len(columns)))
+    assert len(columns) >= circuit.depth
+
+
+@given(circuit=circuits(max_qubits=6, max_gates=20), max_gates=st.integers(1, 25))
+def test_the_text_of_any_circuit_agrees_with_its_layout(circuit: Circuit, max_gates: int) -> None:
+    """Each wire reads, from left to right and strip by strip, as the symbols of the layout on its qubit."""
+    lines = gates_text(circuit, max_gates=max_gates).splitlines()
+    symbols = gates_layout(circuit, max_gates)
+    for qubit in range(circuit.n_qubits):
+        strips = [line.partition(":")[2] for line in lines if line.startswith(f"q{qubit}:")]
+        marks = "".join(strips).replace("┤ ", "").replace(" ├", "").replace("│", "").replace("─", " ").split()
+        assert marks == [symbol.marks[symbol.qubits.index(qubit)] for symbol in symbols if qubit in symbol.qubits]
+    assert all(line == line.rstrip() and len(line) <= 180 for line in lines)
+
+
+@given(circuit=circuits(max_qubits=6, max_gates=20))
+def test_lines_of_the_text_end_on_what_they_join(circuit: Circuit) -> None:
+    """Above and below each piece of a vertical line is another, or a gate."""
+    rows = [line.ljust(200) for line in gates_text(circuit).splitlines()[1:]]
+    for above, row, below in zip(rows, rows[1:], rows[2:], strict=False):
+        for place in (place for place, character in enumerate(row) if character == "│"):
+            assert above[place] not in "─ " or "┤" in above[:place].rpartition("├")[2]
+            assert below[place] not in "─ " or "┤" in below[:place].rpartition("├")[2]
+
+
+def test_labels_say_what_is_shared_and_shorten_what_is_long() -> None:
+    named = Circuit(1, 2).rx(0, w * x[0] + b).ry(0, w("gain") * x[1] + b("tilt")).rot(0, b, b, b).rot(0, 0.1, 0.1, b)
+    assert [symbol.marks for symbol in gates_layout(named)] == [
+        ("RX(w·x0+b)",),
+        ("RY(gain·x1+tilt)",),
+        ("Rot(b)",),
+        ("Rot(0.1,0.1,b)",),
+    ]
+    plain = Circuit(1, 1).rx(0, b).to_json()
+    plain["gates"].append(plain["gates"][0])  # a parameter without a name that two gates have
+    assert [symbol.marks for symbol in gates_layout(Circuit.from_json(plain))] == [("RX(b0)",)] * 2
+    product = x[0]
+    for _ in range(40):
+        product = product * x[0]
+    (mark,) = gates_layout(Circuit(1, 1).rx(0, product))[0].marks
+    assert mark.startswith("RX(x0·x0")
+    assert mark.endswith("…)")
+    assert len(mark) < 50
+
+
+def test_a_wide_circuit_says_what_is_missing_and_hides_gates_between_hidden_wires() -> None:
+    circuit = Circuit(40, 2).h(range(40)).cnot(line(40)).cz(0, 39)
+    symbols = gates_layout(circuit)
+    assert all(not set(symbol.qubits).isdisjoint(shown_qubits(40)) for symbol in symbols)
+    captions = gates_text(circuit).splitlines()[:2]
+    assert captions == ["40 qubits, 2 features, 80 gates, depth 41, 0 parameters", "not drawn: ⋮ 32 qubits"]
+    assert gates_text(circuit, max_gates=10).splitlines()[1] == "not drawn: … 38 gates, ⋮ 32 qubits"
+
+
+def test_an_empty_circuit_is_wires() -> None:
+    text = "2 qubits, 1 feature, 0 gates, depth 0, 0 parameters\nq0: ─\n\nq1: ─"
+    assert str(Circuit(2, 1)) == text
+
+
+@pytest.mark.parametrize("max_gates", [0, -1, 1.5, "2", None, True])
+def test_max_gates_is_a_whole_number_of_at_least_one(max_gates: Any) -> None:
+    with pytest.raises(InvalidInputError, match="max_gates must be a whole number of at least 1"):
+        Circuit(1, 1).h(0).draw(max_gates=max_gates)
+
+
+@pytest.mark.parametrize(
+    ("name", "circuit", "max_gates"),
+    [
+        ("all_gates", ALL_GATES, 60),
+        ("zz", zz(5, 4, n_repetitions=1), 60),
+        ("hubregtsen_wide", hubregtsen(40, 20, n_repetitions=1), 40),
+        ("amplitudes", Circuit(2, 4, start="amplitudes").ry([0, 1], b).cz(0, 1), 60),
+    ],
+)
+def test_text_of_any_circuit_is_the_golden_one(name: str, circuit: Circuit, max_gates: int) -> None:
+    compare_with_golden(f"gates_{name}.txt", gates_text(circuit, max_gates=max_gates) + "\n")

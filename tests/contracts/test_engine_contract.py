@@ -15,6 +15,7 @@ from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError
 from mcquack.randomness import stream
 from mcquack.simulators.engine import Engine, Gradient
+from mcquack.simulators.gates import GateEngine
 from mcquack.simulators.ring import RingEngine
 from mcquack.simulators.statevector import StatevectorEngine
 from mcquack.training import ParameterShiftEngine
@@ -40,6 +41,8 @@ def parameter_shift(feature_map: FeatureMap) -> Engine[Any]:
 ENGINES = (
     Implementation("statevector-float64", partial(StatevectorEngine, dtype=np.float64), 1e-12),
     Implementation("statevector-float32", partial(StatevectorEngine, dtype=np.float32), 5e-6),
+    Implementation("gates-float64", partial(GateEngine, dtype=np.float64), 1e-12),
+    Implementation("gates-float32", partial(GateEngine, dtype=np.float32), 5e-6),
     Implementation("parameter-shift", parameter_shift, 1e-12),
     Implementation("ring", RingEngine, 1e-12),
     Implementation("toy", partial(ToyEngine, dtype=np.float64), 1e-12),

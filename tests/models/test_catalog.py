@@ -11,7 +11,7 @@ from mcquack.models import PAPER, QML_SUITE, catalog
 from mcquack.randomness import stream
 
 NAMES = {
-    "quantum": ("mcquack", "quack", "vc", "shared_vc"),
+    "quantum": ("mcquack", "quack", "vc", "shared_vc", "kernel_alignment"),
     "classical": ("svc", "nystroem_svm", "centroid_kernel", "nn", "mlp"),
 }
 N_SETTINGS = {
@@ -21,6 +21,8 @@ N_SETTINGS = {
     ("quack", "qml"): 432,
     ("vc", "real-world"): 2,
     ("shared_vc", "real-world"): 2 * 2,
+    ("kernel_alignment", "real-world"): 4,
+    ("kernel_alignment", "qml"): 4 * 2 * 2,
     ("svc", "real-world"): 4 * 4,
     ("svc", "qml"): 4 * 4,
     ("nystroem_svm", "real-world"): 10,

@@ -3,7 +3,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, FancyBboxPatch
 
+from mcquack.circuits import Circuit, b, line, ring, w, x
 from mcquack.circuits.feature_map import FeatureMap
+from mcquack.circuits.library import MAPS, circuit_named, zz
 from mcquack.errors import InvalidInputError
 from mcquack.report import plot_circuit
 
@@ -61,6 +63,52 @@ def test_draws_into_given_axes():
 def test_max_layers_is_checked():
     with pytest.raises(InvalidInputError, match="max_layers"):
         plot_circuit(FeatureMap(n_qubits=2, n_features=2, n_layers=1), max_layers=0)
+
+
+def test_any_circuit_has_boxes_circles_and_crosses():
+    circuit = (
+        Circuit(4, 2).h(range(4)).rx(1, w * x[1] + b).cnot(ring(4)).cz(0, 1).swap(2, 3).crz((0, 2), 0.5).rzz((0, 3), b)
+    )
+    ax = plot_circuit(circuit).axes[0]
+    assert count(ax, FancyBboxPatch) == 4 + 1 + 1 + 2
+    assert count(ax, Circle) == 2 * 4 + 2 + 1
+    assert {"H", "RX(w·$x_{1}$+b)", "RZ(0.5)", "RZZ(b)", "RZZ"} <= texts(ax)
+    crosses = [drawn for drawn in ax.lines if drawn.get_linewidth() == 1.2]
+    assert len(crosses) == 2 * 2
+    assert ax.get_title(loc="left") == str(circuit).splitlines()[0]
+
+
+def test_wide_pictures_go_on_below_and_long_ones_are_abridged():
+    ax = plot_circuit(zz(6, 4), max_gates=20).axes[0]
+    names = [text.get_text() for text in ax.texts]
+    assert names.count("$q_{0}$") == names.count("$q_{3}$") > 1
+    assert f"+ {zz(6, 4).n_gates - 20} gates" in names
+    assert ax.get_xlim()[1] < 32
+
+
+def test_any_circuit_of_many_qubits_shows_the_outer_ones():
+    ax = plot_circuit(Circuit(40, 1).h(range(40)).cnot(line(40))).axes[0]
+    assert count(ax, FancyBboxPatch) == 8
+    assert {"$q_{0}$", "$q_{4}$", "$q_{37}$", "$q_{39}$", "⋮"} <= texts(ax)
+
+
+@pytest.mark.parametrize("name", MAPS)
+def test_maps_of_the_library_fit_into_their_figures(name):
+    figure = plot_circuit(circuit_named(name, n_features=7, n_qubits=3))
+    figure.draw_without_rendering()
+    boxes = [text.get_window_extent() for text in figure.axes[0].texts if text.get_text()]
+    assert all(figure.bbox.containsx(box.x0) and figure.bbox.containsx(box.x1) for box in boxes)
+    assert all(figure.bbox.containsy(box.y0) and figure.bbox.containsy(box.y1) for box in boxes)
+    assert not any(first.overlaps(second) for index, first in enumerate(boxes) for second in boxes[:index])
+
+
+def test_an_empty_circuit_is_drawn():
+    assert count(plot_circuit(Circuit(2, 1)).axes[0], FancyBboxPatch) == 0
+
+
+def test_max_gates_is_checked():
+    with pytest.raises(InvalidInputError, match="max_gates"):
+        plot_circuit(Circuit(2, 2).h(0), max_gates=0)
 
 
 def count(ax: Axes, kind: type) -> int:

@@ -3,6 +3,7 @@
 ``mcquack.circuits.library`` has maps from the literature by name.
 """
 
+from mcquack.circuits import library
 from mcquack.circuits.angles import Angle, arccos, arcsin, arctan, b, pi_minus, w, x
 from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.feature_map import FeatureMap
@@ -21,6 +22,7 @@ __all__ = [
     "arcsin",
     "arctan",
     "b",
+    "library",
     "line",
     "pi_minus",
     "ring",

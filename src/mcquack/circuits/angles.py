@@ -90,12 +90,14 @@ class Angle:
 
     def __post_init__(self) -> None:
         for number in (self.factor, self.bias_factor, self.offset):
-            require(is_finite(number), "what an angle is multiplied by, and what is added,", "finite", number)
+            if not is_finite(number):
+                raise InvalidInputError(f"the numbers in an angle must be finite, got {number!r}.")
         # Equal angles are written alike: what multiplies nothing is 1, and factors have an order.
-        object.__setattr__(self, "inputs", tuple(sorted(self.inputs)))
-        if not self.inputs and self.weight is None:
+        if len(self.inputs) > 1:
+            object.__setattr__(self, "inputs", tuple(sorted(self.inputs, key=lambda factor: factor[::-1])))
+        if self.factor != 1 and not self.inputs and self.weight is None:
             object.__setattr__(self, "factor", 1.0)
-        if self.bias is None:
+        if self.bias_factor != 1 and self.bias is None:
             object.__setattr__(self, "bias_factor", 1.0)
 
     @property
@@ -168,7 +170,7 @@ class Angle:
 def is_finite(value: Any) -> bool:
     """Whether the value is a number that is finite as a float, too: 10**400 is not."""
     try:
-        return is_number(value) and math.isfinite(value)
+        return (type(value) is float or is_number(value)) and math.isfinite(value)
     except OverflowError:
         return False
 
@@ -352,7 +354,7 @@ def angle_table(angles: list[Angle]) -> AngleTable:
     """The table of angles that have their places in a circuit."""
     inputs: dict[tuple[Factor, ...], int] = {}
     depends = [bool(angle.inputs) for angle in angles]
-    places = [inputs.setdefault(tuple(sorted(angle.inputs)), len(inputs)) if angle.inputs else -1 for angle in angles]
+    places = [inputs.setdefault(angle.inputs, len(inputs)) if angle.inputs else -1 for angle in angles]
 
     def index(name: str) -> Any:
         return np.array([-1 if (at := getattr(angle, name)) is None else at for angle in angles], dtype=np.int64)

@@ -195,8 +195,8 @@ class _Labels:
     """What is written on the gates of a circuit."""
 
     def __init__(self, circuit: Circuit) -> None:
-        self._circuit = circuit
         table = circuit.angle_table
+        self._names = {"w": circuit.weight_names, "b": circuit.bias_names}
         self._uses = {kind: _uses(places) for kind, places in (("w", table.weight), ("b", table.bias))}
 
     def marks(self, gate: Gate) -> tuple[str, ...]:
@@ -221,15 +221,15 @@ class _Labels:
         return f"({inside})" if angles else ""
 
     def _written(self, angle: Angle) -> str:
-        weight = self._named("w", angle.weight, self._circuit.weight_names)
-        bias = self._named("b", angle.bias, self._circuit.bias_names)
+        weight, bias = self._named("w", angle.weight), self._named("b", angle.bias)
         return str(angle.changed(weight=weight, bias=bias)).replace(" ", "")
 
-    def _named(self, kind: str, place: Any, names: Sequence[str]) -> Parameter | None:
+    def _named(self, kind: str, place: Any) -> Parameter | None:
         if place is None:
             return None
-        alone = names[place] == f"{kind}{place}" and self._uses[kind][place] == 1
-        return Parameter(None if alone else names[place])
+        name = self._names[kind][place]
+        alone = name == f"{kind}{place}" and self._uses[kind][place] == 1
+        return Parameter(None if alone else name)
 
 
 def _uses(places: Any) -> Any:

@@ -23,6 +23,7 @@ from mcquack.errors import InvalidInputError
 
 ANGLES_PER_GATE = 3
 """A rotation has the angles φ, θ, ω. All shapes of parameters follow from ``FeatureMap.parameter_shape``."""
+_LARGEST = 1_000_000_000  # of the sizes in a description, where more is an accident
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,7 +166,8 @@ class FeatureMap(Circuit):
     def from_plain(cls, plain: Mapping[str, Any]) -> Self:
         """The feature map of such fields; InvalidInputError for anything else."""
         known = plain.keys() == {field.name for field in fields(cls)}
-        whole = known and all(type(plain[name]) is int for name in plain if name.startswith(("n_", "features")))
+        sizes = [plain[name] for name in plain if name.startswith(("n_", "features"))] if known else []
+        whole = known and all(type(size) is int and size <= _LARGEST for size in sizes)
         if not whole or type(plain["final_entangler"]) is not bool or not isinstance(plain["entangler"], str):
             raise InvalidInputError("a feature map must be described by its known fields, whole numbers and flags.")
         return cls(**plain)

@@ -1,4 +1,4 @@
-"""The N × M matrix of fidelities, how well it fits the labels, and how it is measured."""
+"""The N × M matrix of fidelities, how well it fits the labels, how it is measured, and kernels as objects."""
 
 from mcquack.kernels.bitflip import (
     Calibration,
@@ -22,6 +22,8 @@ from mcquack.kernels.losses import (
     target_alignment,
 )
 from mcquack.kernels.measured import SampledEngine, Shots, TolerantEngine
+from mcquack.kernels.projected import ProjectedKernel
+from mcquack.kernels.quantum import QuantumKernel
 
 __all__ = [
     "Alignment",
@@ -29,6 +31,8 @@ __all__ = [
     "ClassScore",
     "CrossEntropy",
     "Loss",
+    "ProjectedKernel",
+    "QuantumKernel",
     "SampledEngine",
     "Shots",
     "TolerantEngine",

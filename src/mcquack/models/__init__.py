@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         NystroemSVM,
         SupportVectorClassifier,
     )
+    from mcquack.models.kernel_alignment import KernelAlignmentClassifier
     from mcquack.models.mcquack import McQuackClassifier, QuackClassifier
     from mcquack.models.variational import SharedVariationalClassifier, VariationalEnsembleClassifier
 
@@ -23,6 +24,7 @@ __all__ = [
     "PRESETS",
     "QML_SUITE",
     "CentroidKernelClassifier",
+    "KernelAlignmentClassifier",
     "MatchedNeuralNetwork",
     "McQuackClassifier",
     "MultilayerPerceptron",

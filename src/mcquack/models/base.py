@@ -25,6 +25,7 @@ from mcquack.circuits.feature_map import FeatureMap
 from mcquack.circuits.library import MAPS, circuit_named
 from mcquack.datasets.dataset import held_out
 from mcquack.errors import InvalidInputError
+from mcquack.kernels.quantum import QuantumKernel
 from mcquack.models.archive import (
     Archived,
     restored_dtype,
@@ -287,6 +288,22 @@ class CircuitClassifier(ClassifierMixin, Archived):
         """Samples as the circuit takes them: checked, scaled, and in the engine's type."""
         rows = validate_data(self, X, dtype=np.float64, reset=False)
         return scaled(rows, self.scaler_, engine_of(self.engine, self.feature_map_).dtype)
+
+
+def trained_kernel(model: Any, *, on_scaled: bool = False, number: int = 0) -> QuantumKernel:
+    """The kernel of a fitted model's circuit on features as users pass them, or on features that are scaled already.
+
+    Engines that draw random numbers draw others for every number.
+    """
+    scaler = None if on_scaled else model.scaler_
+    return QuantumKernel(
+        model.feature_map_,
+        model.weights_,
+        model.bias_,
+        engine=model.engine,
+        scaling=None if scaler is None else (scaler.scale_, scaler.min_),
+        seed=model._seed + number,
+    )
 
 
 def shares(scores: FloatArray) -> FloatArray:

@@ -20,9 +20,18 @@ from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.errors import InvalidInputError
 from mcquack.kernels.fidelity import ClassScore, class_scores
 from mcquack.kernels.losses import LossChoice, loss_of
+from mcquack.kernels.quantum import QuantumKernel
 from mcquack.models import archive
 from mcquack.models.archive import STATE, Shape, restored_seen, restored_state
-from mcquack.models.base import OWN_MAPS, CircuitClassifier, FeatureMapChoice, HistoryRow, ValidationData, shares
+from mcquack.models.base import (
+    OWN_MAPS,
+    CircuitClassifier,
+    FeatureMapChoice,
+    HistoryRow,
+    ValidationData,
+    shares,
+    trained_kernel,
+)
 from mcquack.models.catalog import preset
 from mcquack.models.model_file import ModelFile, require_field, require_that
 from mcquack.models.preparation import ClassWeight, Prepared, Scale, check_settings
@@ -107,6 +116,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     centroids_ : array (M·k, d). In scaled features; those of class m are the rows from m·k on.
     classes_, n_features_in_, feature_names_in_ : As in scikit-learn.
     feature_map_ : The circuit.
+    kernel_ : The trained kernel as a QuantumKernel, on features as they are passed to ``fit``.
     n_parameters_ : Count of trainable parameters.
     scaler_ : The MinMaxScaler of the features, or None.
     history_ : One row of numbers for each epoch.
@@ -446,6 +456,12 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         engine = kind(self.feature_map_, dtype=self.weights_.dtype)
         found: NDArray[Any] = engine.statevectors(engine.encode(rows, self.weights_, self.bias_))
         return found
+
+    @property
+    def kernel_(self) -> QuantumKernel:
+        """The trained kernel between any two samples, which scales features as the model does: ``SVC(kernel=…)``."""
+        check_is_fitted(self, "centroids_")
+        return trained_kernel(self)
 
     @property
     def n_parameters_(self) -> int:

@@ -15,13 +15,12 @@ from sklearn.utils import check_array
 from mcquack.arrays import FloatArray
 from mcquack.checks import is_number, is_whole_number, require, required_count
 from mcquack.errors import InvalidInputError
+from mcquack.kernels.quantum import reach
 from mcquack.simulators.engine import Engine
 from mcquack.training.state import TrainingData
 
 ClassWeight: TypeAlias = Literal["balanced"] | Mapping[Any, float] | None
 Scale: TypeAlias = bool | tuple[float, float]
-# Rotations are periodic: where floats lie further apart than this, an angle means nothing any more.
-_ANGLE_SPACING = 0.01
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -81,20 +80,16 @@ def beyond_reach(X: FloatArray, scaler: MinMaxScaler | None, dtype: DTypeLike) -
     """Entries so far outside the range of the training data that their angle, modulo a turn, is only rounding."""
     with np.errstate(over="ignore"):
         rows = X if scaler is None or not len(X) else scaler.transform(X)
-    near: NDArray[np.bool_] = np.abs(rows) < _reach(dtype)
+    near: NDArray[np.bool_] = np.abs(rows) < reach(dtype)
     return ~near  # so that NaN counts as beyond
-
-
-def _reach(dtype: DTypeLike) -> float:
-    return _ANGLE_SPACING / float(np.finfo(dtype).eps)
 
 
 def scaled(X: FloatArray, scaler: MinMaxScaler | None, dtype: DTypeLike) -> FloatArray:
     """Features as the circuit takes them; what lies beyond its reach is taken to the end of it."""
-    reach = _reach(dtype)
+    end = reach(dtype)
     with np.errstate(over="ignore"):
         rows: FloatArray = X if scaler is None else scaler.transform(X)
-    return np.clip(rows, -reach, reach).astype(dtype, copy=False)
+    return np.clip(rows, -end, end).astype(dtype, copy=False)
 
 
 def check_reach(X: FloatArray, dtype: DTypeLike) -> None:

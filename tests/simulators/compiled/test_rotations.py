@@ -24,17 +24,17 @@ every_size = pytest.mark.parametrize("n_qubits", range(1, 10))
 
 @njit
 def _rotate(state: Any, rows: Any, masks: Any, rotations: Any) -> None:
-    rotate(state, rows, masks, rotations)
+    rotate(state, rows, masks, rotations, 0)
 
 
 @njit
 def _unrotate(state: Any, adjoint: Any, rows: Any, masks: Any, rotations: Any, slopes: Any) -> None:
-    unrotate(state, adjoint, rows, masks, rotations, slopes, splat(0.0), True)
+    unrotate(state, adjoint, rows, masks, rotations, slopes, splat(0.0), True, 0)
 
 
 @njit
 def _slopes_only(state: Any, adjoint: Any, rows: Any, masks: Any, rotations: Any, slopes: Any) -> None:
-    unrotate(state, adjoint, rows, masks, rotations, slopes, splat(0.0), False)
+    unrotate(state, adjoint, rows, masks, rotations, slopes, splat(0.0), False, 0)
 
 
 def random_block(n_qubits: int, name: str) -> FloatArray:

@@ -12,12 +12,13 @@ from mcquack.circuits.feature_map import FeatureMap
 from mcquack.randomness import stream
 from mcquack.simulators.compiled.lanes import lane_count
 from mcquack.simulators.compiled.memory import aligned_zeros
+from mcquack.simulators.compiled.rotations import fill_rows
 from mcquack.simulators.statevector.circuit import (
     Circuit,
+    RingForm,
     Scratch,
-    backward,
-    fill_rows,
-    forward,
+    ring_backward,
+    ring_forward,
     scratch,
     scratch_bytes,
 )
@@ -41,7 +42,7 @@ class Block(NamedTuple):
 
     def amplitudes(self, array: FloatArray, after_rings: int) -> ComplexArray:
         """In plain order, a row for each lane, of an array that lies as after so many rings."""
-        rows = linear_table(self.circuit.masks[after_rings])
+        rows = linear_table(self.circuit.form.masks[after_rings])
         return (array[rows, 0] + 1j * array[rows, 1]).T
 
 
@@ -52,7 +53,7 @@ def block_of(n_qubits: int, n_layers: int) -> Block:
     features[:] = problem.X.T
     return Block(
         problem,
-        Circuit(problem.weights, problem.bias, feature_map.feature_index, stored_rows(n_qubits, n_layers)),
+        Circuit(problem.weights, problem.bias, RingForm(feature_map.feature_index, stored_rows(n_qubits, n_layers))),
         features,
         aligned_zeros((1 << n_qubits, 2, WIDTH), np.float64),
         scratch(n_qubits, 5, np.float64, backward=True),
@@ -79,7 +80,7 @@ def first_rotations(problem: Problem) -> ComplexArray:
 @pytest.mark.parametrize("n_layers", [1, 2, 5])
 def test_forward_prepares_the_state_up_to_a_phase(n_qubits: int, n_layers: int) -> None:
     block = block_of(n_qubits, n_layers)
-    forward(block.circuit, block.features, block.state, block.work)
+    ring_forward(block.circuit, block.features, block.state, block.work)
     expected = states_of(block.problem)
     found = block.amplitudes(block.state, n_layers - 1)
     assert_allclose(phase_aligned(found, expected), expected, rtol=0, atol=1e-13)
@@ -89,10 +90,10 @@ def test_forward_prepares_the_state_up_to_a_phase(n_qubits: int, n_layers: int) 
 @pytest.mark.parametrize("n_layers", [1, 2, 5])
 def test_backward_returns_the_state_to_its_start(n_qubits: int, n_layers: int) -> None:
     block = block_of(n_qubits, n_layers)
-    forward(block.circuit, block.features, block.state, block.work)
+    ring_forward(block.circuit, block.features, block.state, block.work)
     block.work.adjoint[:] = block.state  # so it must take the same way
     by_w, by_b = (np.zeros(block.problem.weights.shape) for _ in range(2))
-    backward(block.circuit, block.features, block.state, block.work, by_w, by_b, block.work.features, False)
+    ring_backward(block.circuit, block.features, block.state, block.work, by_w, by_b, block.work.features, False)
     expected = first_rotations(block.problem)
     for array in (block.state, block.work.adjoint):
         found = block.amplitudes(array, 0)
@@ -107,8 +108,8 @@ def test_backward_is_the_derivative_of_twice_the_real_overlap(n_qubits: int) -> 
     """With adjoint λ held fixed: d Σ |⟨λ|ψ⟩|² = 2 Re ⟨λ⟨λ|ψ⟩|dψ⟩, blind to a phase of ψ."""
     block = block_of(n_qubits, 2)
     problem = block.problem
-    forward(block.circuit, block.features, block.state, block.work)
-    rows = linear_table(block.circuit.masks[1])
+    ring_forward(block.circuit, block.features, block.state, block.work)
+    rows = linear_table(block.circuit.form.masks[1])
     other = stream(0, "adjoint").normal(size=(2, WIDTH, 1 << n_qubits))
     target = other[0] + 1j * other[1]
 
@@ -123,7 +124,7 @@ def test_backward_is_the_derivative_of_twice_the_real_overlap(n_qubits: int) -> 
     for of_features in (False, True):
         block.state[:] = state
         block.work.adjoint[rows, 0], block.work.adjoint[rows, 1] = pulled.real, pulled.imag
-        backward(block.circuit, block.features, block.state, block.work, by_w, by_b, by_features, of_features)
+        ring_backward(block.circuit, block.features, block.state, block.work, by_w, by_b, by_features, of_features)
     assert_allclose(by_w, gradient(lambda weights: value(weights=weights), problem.weights), rtol=0, atol=1e-8)
     assert_allclose(by_b, gradient(lambda bias: value(bias=bias), problem.bias), rtol=0, atol=1e-8)
     assert_allclose(by_features.T, gradient(lambda X: value(X=X), problem.X), rtol=0, atol=1e-8)

@@ -42,7 +42,8 @@ class SupportVectorClassifier(ClassicalClassifier):
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Class with most votes of the pairs; the first of several."""
-        best = self._in_blocks(X, lambda rows: self._votes(self._margins(rows) >= 0)).argmax(axis=1)
+        votes = self._in_blocks(X, lambda rows: _votes(self._margins(rows) >= 0, len(self.classes_)))
+        best = votes.argmax(axis=1)
         predicted: NDArray[Any] = self.classes_[best]
         return predicted
 
@@ -65,35 +66,11 @@ class SupportVectorClassifier(ClassicalClassifier):
         self.intercept_: FloatArray = machine.intercept_
 
     def _margins(self, X: FloatArray) -> FloatArray:
-        """For each pair of classes i < j a column, positive where j wins."""
-        ends = np.cumsum(self.n_support_)[:-1]
-        kernels = np.split(rbf_kernel(X, self.support_vectors_, self.gamma_), ends, axis=1)
-        coefficients = np.split(self.dual_coef_, ends, axis=1)
-        # The vectors of a class have one coefficient against each other class, itself left out of the numbering.
-        sides = [K @ rows.T for K, rows in zip(kernels, coefficients, strict=True)]
-        pairs = [sides[i][:, j - 1] + sides[j][:, i] for i, j in combinations(range(len(sides)), 2)]
-        margins: FloatArray = np.stack(pairs, axis=1) + self.intercept_
-        return margins if len(sides) == 2 else -margins  # scikit-learn's sign depends on it
-
-    def _summed(self, margins: FloatArray) -> FloatArray:
-        """For each class (N, M) the margins of its pairs, positive where it wins."""
-        sums = np.zeros((len(margins), len(self.classes_)))
-        for (i, j), margin in zip(combinations(range(len(self.classes_)), 2), margins.T, strict=True):
-            sums[:, i] -= margin
-            sums[:, j] += margin
-        return sums
-
-    def _votes(self, later_wins: NDArray[np.bool_]) -> FloatArray:
-        return (self._summed(np.where(later_wins, 1.0, -1.0)) + len(self.classes_) - 1) / 2
+        kernel = rbf_kernel(X, self.support_vectors_, self.gamma_)
+        return pair_margins(kernel, self.n_support_, dual_coef=self.dual_coef_, intercept=self.intercept_)
 
     def _scores(self, X: FloatArray) -> FloatArray:
-        """Votes, and within ±1/3 of them the summed margins; ties of pairs go to either side as in scikit-learn."""
-        margins = self._margins(X)
-        if margins.shape[1] == 1:
-            return margins[:, 0]
-        confidence = self._summed(margins)
-        scores: FloatArray = self._votes(margins > 0) + confidence / (3 * (np.abs(confidence) + 1))
-        return scores
+        return pair_scores(self._margins(X), len(self.classes_))
 
     def _shapes(self) -> dict[str, Shape]:
         M, d = len(self.classes_), self.n_features_in_
@@ -108,11 +85,57 @@ class SupportVectorClassifier(ClassicalClassifier):
     def _restore(self, file: ModelFile) -> None:
         super()._restore(file)
         self.gamma_ = require_field(file.header, "gamma", float)
-        self.n_support_ = require_tensor(file, "n_support", shape=(len(self.classes_),), dtype=np.int64)
-        counts, n_vectors = self.n_support_.tolist(), len(self.support_vectors_)
-        fit = n_vectors >= 1 and min(counts) >= 0 and sum(counts) == n_vectors == self.dual_coef_.shape[1]
-        require_that(fit, "its numbers of support vectors do not add up.")
+        n_vectors = len(self.support_vectors_)
+        self.n_support_ = restored_numbers(file, n_classes=len(self.classes_), n_vectors=n_vectors)
+        require_that(self.dual_coef_.shape[1] == n_vectors, "its numbers of support vectors do not add up.")
         require_that(_is_gamma(self.gamma_), "the gamma of its kernel is not a positive number (up to 1e100).")
+
+
+# From a kernel with the support vectors, class after class, to margins of pairs and scores of classes
+
+
+def pair_margins(
+    kernel: FloatArray, n_support: NDArray[np.int64], *, dual_coef: FloatArray, intercept: FloatArray
+) -> FloatArray:
+    """For each pair of classes i < j a column (N, M(M - 1)/2), positive where j wins, from a kernel (N, S)."""
+    ends = np.cumsum(n_support)[:-1]
+    kernels, coefficients = (np.split(array, ends, axis=1) for array in (kernel, dual_coef))
+    # The vectors of a class have one coefficient against each other class, itself left out of the numbering.
+    sides = [K @ rows.T for K, rows in zip(kernels, coefficients, strict=True)]
+    pairs = [sides[i][:, j - 1] + sides[j][:, i] for i, j in combinations(range(len(sides)), 2)]
+    margins: FloatArray = np.stack(pairs, axis=1) + intercept
+    return margins if len(sides) == 2 else -margins  # scikit-learn's sign depends on it
+
+
+def pair_scores(margins: FloatArray, n_classes: int) -> FloatArray:
+    """Votes, and within ±1/3 of them the summed margins; ties of pairs go to either side as in scikit-learn."""
+    if n_classes == 2:
+        return margins[:, 0]
+    confidence = _summed(margins, n_classes)
+    scores: FloatArray = _votes(margins > 0, n_classes) + confidence / (3 * (np.abs(confidence) + 1))
+    return scores
+
+
+def _votes(later_wins: NDArray[np.bool_], n_classes: int) -> FloatArray:
+    return (_summed(np.where(later_wins, 1.0, -1.0), n_classes) + n_classes - 1) / 2
+
+
+def _summed(margins: FloatArray, n_classes: int) -> FloatArray:
+    """For each class (N, M) the margins of its pairs, positive where it wins."""
+    sums = np.zeros((len(margins), n_classes))
+    for (i, j), margin in zip(combinations(range(n_classes), 2), margins.T, strict=True):
+        sums[:, i] -= margin
+        sums[:, j] += margin
+    return sums
+
+
+def restored_numbers(file: ModelFile, *, n_classes: int, n_vectors: int) -> NDArray[np.int64]:
+    """How many support vectors each class has, if all of them together are those of the file."""
+    found = require_tensor(file, "n_support", shape=(n_classes,), dtype=np.int64)
+    counts = found.tolist()
+    fit = n_vectors >= 1 and min(counts) >= 0 and sum(counts) == n_vectors
+    require_that(fit, "its numbers of support vectors do not add up.")
+    return found
 
 
 def _is_gamma(value: Any) -> bool:

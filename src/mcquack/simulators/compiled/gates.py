@@ -1,9 +1,9 @@
 """Any circuit on one block of W samples: forward, and back again with the derivatives.
 
-Whatever its gates are, a circuit comes here as steps of two kinds (see ``mcquack.simulators.gates.program``). A *turn* is
-RY on some qubits at once. A *diagonal* is a product of exp(-i/2 θ Z…Z) over any sets of qubits, also many at once: its
-phases are the Walsh-Hadamard transform of the angles, and the derivatives by these that of the currents, so that the
-number of its gates hardly matters. CNOT, SWAP and X only rename basis states: they are in the masks of the steps.
+Whatever its gates are, a circuit comes here as steps of two kinds (see ``mcquack.simulators.gates.program``). A *turn*
+is RY on some qubits at once. A *diagonal* is a product of exp(-i/2 θ Z…Z) over any sets of qubits, also many at once:
+its phases are the Walsh-Hadamard transform of the angles, and the derivatives by these that of the currents, so that
+the number of its gates hardly matters. CNOT, SWAP and X only rename basis states: they are in the masks of the steps.
 
 Nothing is kept on the way forward; on the way back every step is undone, as in ``mcquack.simulators.statevector``.
 """

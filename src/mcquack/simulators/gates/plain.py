@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mcquack.arrays import FloatArray
 from mcquack.circuits.circuit import Circuit
@@ -50,7 +52,7 @@ def applied(states: ComplexArray, matrices: ComplexArray, qubits: tuple[int, ...
     )
 
 
-def hamming_distributions(circuit: Circuit, states: ComplexArray, angles: FloatArray) -> FloatArray:
+def hamming_distributions(circuit: Circuit, states: NDArray[Any], angles: FloatArray) -> FloatArray:
     """P[i, m, k] = probability of k ones in U†(c_m)|x_i⟩, shape (N, M, n + 1) and double precision.
 
     ``states`` (N, 2**n) are those of the samples, ``angles`` (M, …) those of the centroids' circuits.

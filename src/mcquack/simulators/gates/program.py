@@ -1,9 +1,9 @@
 """From gates to steps: any circuit as turns and diagonals, in as few steps as its gates allow.
 
 Every gate is a product of RY, of exp(-i/2 θ Z…Z) and of renamings of basis states. The renamings are never carried out:
-an amplitude stays in its row, and each qubit knows which rows it tells apart (the parity of the row with a mask ``sees``)
-and to which row a flip of it leads (the XOR with a mask ``flips``). In terms of rows, all diagonals commute, and so do
-turns of different qubits; each element is put into the earliest step that it can reach.
+an amplitude stays in its row, and each qubit knows which rows it tells apart (the parity of the row with a mask
+``sees``) and to which row a flip of it leads (the XOR with a mask ``flips``). In terms of rows, all diagonals commute,
+and so do turns of different qubits; each element is put into the earliest step that it can reach.
 """
 
 from __future__ import annotations
@@ -56,8 +56,9 @@ class _Frame:
         self.flips[control] ^= self.flips[target]
 
     def swap(self, left: int, right: int) -> None:
-        for values in (self.sees, self.flips, self.inverted):
-            values[left], values[right] = values[right], values[left]  # type: ignore[index]
+        self.sees[left], self.sees[right] = self.sees[right], self.sees[left]
+        self.flips[left], self.flips[right] = self.flips[right], self.flips[left]
+        self.inverted[left], self.inverted[right] = self.inverted[right], self.inverted[left]
 
     def row_of_index(self, n_qubits: int) -> NDArray[np.int64]:
         indices = np.arange(1 << n_qubits)
@@ -280,17 +281,17 @@ def interaction(
 
 def _canonical(xx: float, yy: float, zz: float) -> ComplexArray:
     phases = -0.5 * (np.array([xx, yy, zz]) @ _SIGNS)
-    found: ComplexArray = _MAGIC @ np.diag(np.exp(1j * phases)) @ _MAGIC.conj().T
-    return found
+    return np.asarray(_MAGIC @ np.diag(np.exp(1j * phases)) @ _MAGIC.conj().T, dtype=np.complex128)
 
 
 def _common_eigenvectors(square: ComplexArray) -> NDArray[np.float64]:
     """Real orthonormal vectors that diagonalise a symmetric unitary: those of a mixture of its two real parts."""
-    best, least = np.eye(4), np.inf
+    best: NDArray[Any] = np.eye(4)
+    least = np.inf
     for number in range(64):
         # Where two eigenvalues of a mixture happen to agree, the next mixture tells them apart.
         part = math.cos(1 + number) * square.real + math.sin(1 + number) * square.imag
-        _, vectors = np.linalg.eigh(part)
+        vectors = np.asarray(np.linalg.eigh(part)[1], dtype=np.float64)
         turned = vectors.T @ square @ vectors
         rest = float(np.abs(turned - np.diag(np.diag(turned))).max())
         if rest < least:
@@ -300,7 +301,7 @@ def _common_eigenvectors(square: ComplexArray) -> NDArray[np.float64]:
     return best
 
 
-def _factors(product: ComplexArray) -> tuple[ComplexArray, ComplexArray]:
+def _factors(product: NDArray[Any]) -> tuple[ComplexArray, ComplexArray]:
     """Two unitary matrices (2, 2) whose Kronecker product this is."""
     blocks = product.reshape(2, 2, 2, 2).transpose(0, 2, 1, 3)  # [i, j, k, l]: entry (i, j) of one, (k, l) of the other
     i, j = np.unravel_index(np.argmax(np.abs(blocks).sum(axis=(2, 3))), (2, 2))

@@ -125,7 +125,7 @@ def _start(state: Any, rotations: Any) -> None:
 
 
 @njit(nogil=True)
-def _ring_forward(circuit: Any, features: Any, state: Any, work: Any) -> None:
+def ring_forward(circuit: Any, features: Any, state: Any, work: Any) -> None:
     """state = U(features)|0…0⟩ in the rows of the last layer, without the last ring."""
     n_layers, n = circuit.weights.shape[:2]
     for layer in range(n_layers):
@@ -160,10 +160,10 @@ def _add_feature_slopes(circuit: Any, layer: int, angle: int, slopes: Any, by_fe
 
 
 @njit(nogil=True)
-def _ring_backward(
+def ring_backward(
     circuit: Any, features: Any, state: Any, work: Any, by_w: Any, by_b: Any, by_features: Any, of_features: bool
 ) -> None:
-    """Undoes :func:`_ring_forward` on ``state`` and on ``work.adjoint`` and adds up the derivatives.
+    """Undoes :func:`ring_forward` on ``state`` and on ``work.adjoint`` and adds up the derivatives.
 
     With adjoint λ of a scalar f, df = 2 Re⟨λ|dψ⟩. Derivatives go to ``by_w`` and ``by_b`` (summed over lanes), or
     with ``of_features`` to ``by_features`` (d, W).
@@ -218,7 +218,7 @@ def _form(circuit: Any) -> Any:
 
 @overload(forward, jit_options={"nogil": True})
 def _forward(circuit, features, state, work):  # type: ignore[no-untyped-def]
-    run = {RingForm: _ring_forward, GateForm: gate_forward}.get(_form(circuit))
+    run: Any = {RingForm: ring_forward, GateForm: gate_forward}.get(_form(circuit))
 
     def implementation(circuit, features, state, work):  # type: ignore[no-untyped-def]
         run(circuit, features, state, work)
@@ -228,7 +228,7 @@ def _forward(circuit, features, state, work):  # type: ignore[no-untyped-def]
 
 @overload(backward, jit_options={"nogil": True})
 def _backward(circuit, features, state, work, by_w, by_b, by_features, of_features):  # type: ignore[no-untyped-def]
-    run = {RingForm: _ring_backward, GateForm: gate_backward}.get(_form(circuit))
+    run: Any = {RingForm: ring_backward, GateForm: gate_backward}.get(_form(circuit))
 
     def implementation(circuit, features, state, work, by_w, by_b, by_features, of_features):  # type: ignore[no-untyped-def]
         run(circuit, features, state, work, by_w, by_b, by_features, of_features)

@@ -328,14 +328,14 @@ class StatevectorEngine(ThreadedEngine[StateBlocks]):
     def z_signs(self, observables: Sequence[Observable]) -> FloatArray:
         """±1 for every stored row (O, 2**n): what measuring Z on these qubits, multiplied, gives for a basis state."""
         n = self.feature_map.n_qubits
-        words = [(word,) if is_whole_number(word) else tuple(word) for word in observables]  # type: ignore[arg-type]
+        words = [tuple(word) if isinstance(word, Sequence) else (word,) for word in observables]
         if not all(is_whole_number(qubit) and 0 <= qubit < n for word in words for qubit in word):
             raise InvalidInputError(f"the circuit has the qubits 0 to {n - 1}, got {list(observables)}; measure those.")
         signs = np.empty((len(words), self.feature_map.dimension), self.dtype)
         indices = np.arange(self.feature_map.dimension)
         for place, word in enumerate(words):
             mask = sum(1 << (n - 1 - qubit) for qubit in set(word) if word.count(qubit) % 2)
-            signs[place, self._row_of_index] = 1 - 2 * (np.bitwise_count(indices & mask).astype(np.int64) & 1)
+            signs[place, self._row_of_index] = 1 - 2 * (np.bitwise_count(indices & mask).astype(np.int64) % 2)
         return signs
 
     def expectations(self, encoded: StateBlocks, observables: Sequence[Observable]) -> FloatArray:
@@ -355,7 +355,8 @@ class StatevectorEngine(ThreadedEngine[StateBlocks]):
         slopes = np.asarray(cotangent, self.dtype)
         if slopes.shape != (len(encoded), len(observables)):
             raise InvalidInputError(
-                f"cotangent must have the expectation values' shape {(len(encoded), len(observables))}, got {slopes.shape}."
+                f"cotangent must have the expectation values' shape {(len(encoded), len(observables))}, got "
+                f"{slopes.shape}."
             )
         n_blocks, width = len(encoded.states), lane_count(self.dtype)
         flops = self.flops(len(encoded), with_gradient=True)

@@ -6,8 +6,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from mcquack.circuits import Circuit, b, line, w, x
 from mcquack.circuits.feature_map import FeatureMap
+from mcquack.circuits.library import MAPS, circuit_named, hardware_efficient, reuploading
 from mcquack.errors import InvalidInputError
+from mcquack.simulators import engine_of
+from mcquack.simulators.gates import GateEngine
 from mcquack.simulators.ring import RingEngine
 from mcquack.simulators.statevector import StatevectorEngine
 from mcquack.studies.trainability.analysis.states import (
@@ -72,6 +76,64 @@ def test_more_pairs_of_the_same_stream_begin_alike():
     assert (
         random_circuit_fidelities(feature_map, n_pairs=128) == random_circuit_fidelities(feature_map, n_pairs=256)[:128]
     ).all()
+
+
+def test_any_circuit_with_the_gates_of_the_paper_is_as_expressive():
+    feature_map = FeatureMap(n_qubits=3, n_features=2, n_layers=2)
+    same = feature_map + Circuit(3, 2)
+    of_both = [random_circuit_fidelities(circuit, n_pairs=600, seed=2) for circuit in (feature_map, same)]
+    assert_allclose(*of_both, atol=1e-9)  # the same draws, through another engine
+
+
+def test_constant_angles_rest_and_equal_ones_turn_together():
+    fixed = Circuit(2, 1).rx([0, 1], 0.3).cz(0, 1)
+    assert_allclose(random_circuit_fidelities(fixed, n_pairs=5), 1)
+    undone = Circuit(1, 1).rx(0, b("turn")).h(0).rz(0, b("turn")).h(0)  # rotates twice about the same axis
+    together = random_circuit_fidelities(undone, n_pairs=400, seed=3)
+    twice = Circuit(1, 1).rx(0, b).h(0).rz(0, b).h(0)
+    apart = random_circuit_fidelities(twice, n_pairs=400, seed=3)
+    for found in (together, apart):  # cos² of a uniform angle
+        assert found.mean() == pytest.approx(0.5, abs=0.06)
+        assert found.var() == pytest.approx(1 / 8, abs=0.03)
+    opposite = Circuit(1, 1).rz(0, w("gain") * x[0]).rz(0, -w("gain") * x[0])
+    assert_allclose(random_circuit_fidelities(opposite, n_pairs=5), 1)
+
+
+def test_random_amplitudes_are_as_far_apart_as_real_vectors_are():
+    found = random_circuit_fidelities(Circuit(3, 8, start="amplitudes"), n_pairs=2000)
+    assert found.mean() == pytest.approx(1 / 8, abs=0.01)
+    assert found.var() == pytest.approx(2 * 7 / (8**2 * 10), abs=0.01)
+
+
+@pytest.mark.parametrize("builder", [hardware_efficient, reuploading])
+def test_deeper_maps_of_the_library_come_closer_to_haar(builder):
+    few, many = (
+        expressibility(random_circuit_fidelities(builder(3, 3, n_repetitions=times), n_pairs=800), 3)
+        for times in (1, 4)
+    )
+    assert few > many + 0.05
+    assert many == pytest.approx(0, abs=0.02)
+
+
+@pytest.mark.parametrize("name", MAPS)
+def test_every_map_of_the_library_has_an_expressibility_and_an_entangling_power(name):
+    circuit = circuit_named(name, n_features=4, n_qubits=3)
+    fidelities = random_circuit_fidelities(circuit, n_pairs=60)
+    assert fidelities.shape == (60,)
+    assert 0 <= fidelities.min() <= fidelities.max() <= 1
+    rng = np.random.default_rng(0)
+    engine = engine_of("auto", circuit).on(circuit)
+    parameters = rng.normal(size=circuit.weights_shape), rng.normal(size=circuit.bias_shape)
+    found = entanglement(engine, rng.uniform(size=(5, 4)), *parameters)
+    assert found.shape == (5,)
+    assert 0.01 < found.mean() <= 1
+
+
+def test_pairs_that_a_circuit_joins_are_entangled_and_others_are_not():
+    bell = Circuit(4, 1).h([0, 2]).cnot([(0, 1), (2, 3)])
+    for circuit, expected in ((bell, 1.0), (Circuit(4, 1).h(range(4)), 0.0), (Circuit(4, 1).h(0).cnot(line(4)), 1.0)):
+        engine = GateEngine(circuit, dtype="float64")
+        assert_allclose(entanglement(engine, np.zeros((2, 1)), np.zeros(0), np.zeros(0)), expected, atol=1e-12)
 
 
 def test_what_is_no_fidelity_is_refused():

@@ -1,0 +1,307 @@
+"""The fidelity kernel of a circuit as an object, which scikit-learn takes wherever it takes a kernel.
+
+A square kernel of N samples takes N states and one product of them with themselves, in tiles, and one of N with M
+samples takes N + M states: circuits are never run pair by pair.
+"""
+
+from __future__ import annotations
+
+import copy
+from abc import abstractmethod
+from collections.abc import Iterator
+from itertools import count
+from typing import Any, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
+from sklearn.gaussian_process.kernels import Kernel
+
+from mcquack.arrays import FloatArray
+from mcquack.checks import is_whole_number, require
+from mcquack.circuits.circuit import Circuit
+from mcquack.errors import InvalidInputError
+from mcquack.simulators.choice import EngineChoice, engine_of
+from mcquack.simulators.compiled.memory import require_bytes
+from mcquack.simulators.engine import Engine, checked_parameters
+
+Scaling: TypeAlias = tuple[ArrayLike, ArrayLike]
+ComplexArray: TypeAlias = NDArray[np.complexfloating[Any, Any]]
+Tile: TypeAlias = tuple[slice, slice, FloatArray]
+
+_TILE = 512  # rows and columns that are multiplied at once: large enough for BLAS, and 4 MiB of overlaps
+_STATE_BYTES = 1 << 30  # of states that are kept; where a kernel has more of them, some are prepared again
+_STRIPS = 8  # calls for a square kernel that a device counts; symmetry then saves 7 in 16 of its entries
+# Rotations are periodic: where floats lie further apart than this, an angle means nothing any more.
+_ANGLE_SPACING = 0.01
+
+
+def reach(dtype: Any) -> float:
+    """How large a feature may be before its angle, modulo a turn, is only rounding."""
+    return _ANGLE_SPACING / float(np.finfo(dtype).eps)
+
+
+class CircuitKernel(Kernel):
+    """A kernel on what a circuit with given parameters makes of samples, with the protocol of scikit-learn's kernels.
+
+    Subclasses say what an entry is by :meth:`kernel`. The parameters of the circuit are no hyperparameters to a
+    Gaussian process: it finds those of the kernels that this one is added to or multiplied with.
+    """
+
+    def __init__(
+        self,
+        feature_map: Circuit,
+        weights: ArrayLike | None = None,
+        bias: ArrayLike | None = None,
+        *,
+        engine: EngineChoice = "auto",
+        scaling: Scaling | None = None,
+        seed: int = 0,
+    ) -> None:
+        require(isinstance(feature_map, Circuit), "feature_map", "a Circuit, such as a FeatureMap", feature_map)
+        require(is_whole_number(seed) and seed >= 0, "seed", "a whole number of at least 0", seed)
+        self.feature_map = feature_map
+        given = _weight_starts(feature_map) if weights is None else _numbers(weights, "weights")
+        biases = feature_map.bias_starts.reshape(feature_map.bias_shape) if bias is None else _numbers(bias, "bias")
+        checked_parameters(feature_map, given, biases)
+        self.weights, self.bias = _kept(given), _kept(biases)
+        self.scaling = None if scaling is None else _checked_scaling(scaling, feature_map.n_features)
+        self.seed = int(seed)
+        self.engine = engine
+        self._engine()  # refuses what does not run this circuit
+
+    def _engine(self, number: int = 0) -> Engine[Any]:
+        """What runs the circuits; engines that draw random numbers draw others for every number."""
+        found = engine_of(self.engine, self.feature_map)
+        if isinstance(self.engine, str):  # Gaussian processes divide by the smallest eigenvalues of a kernel
+            found = type(found)(dtype="float64")
+        return found.on(self.feature_map, seed=self.seed + number)
+
+    @abstractmethod
+    def kernel(self, X: ArrayLike, Y: ArrayLike | None = None) -> FloatArray:
+        """K[i, j] = k(x_i, y_j), shape (N, M); without Y that of X with itself, symmetric with ones on its diagonal."""
+
+    def scaled(self, X: ArrayLike) -> FloatArray:
+        """Samples as the circuit takes them: checked, scaled, and where no angle could tell them apart, cut off."""
+        rows = self._checked_rows(X)
+        if self.scaling is not None:
+            factor, offset = self.scaling
+            with np.errstate(over="ignore"):
+                rows = rows * factor + offset
+        end = reach(self._engine().dtype)
+        return np.clip(rows, -end, end)
+
+    def _checked_rows(self, X: ArrayLike) -> FloatArray:
+        if issparse(X):
+            raise InvalidInputError("a circuit takes a dense array of samples, got a sparse one; use X.toarray().")
+        return self.feature_map.checked_rows(_numbers(X, "samples"))
+
+    def _states(self, engine: Any, rows: FloatArray) -> ComplexArray:
+        """Amplitudes (N, 2**n), prepared a few at a time."""
+        found = np.empty((len(rows), self.feature_map.dimension), np.result_type(engine.dtype, np.complex64))
+        for part in parts(len(rows), tile_size(engine)):
+            found[part] = engine.statevectors(engine.encode(rows[part], self.weights, self.bias))
+        return found
+
+    # scikit-learn's protocol
+
+    def __call__(self, X: ArrayLike, Y: ArrayLike | None = None, eval_gradient: bool = False) -> Any:
+        """The kernel, and with ``eval_gradient`` its derivatives by all hyperparameters, (N, N, their number)."""
+        if not eval_gradient:
+            return self.kernel(X, Y)
+        if Y is not None:
+            raise InvalidInputError("derivatives by hyperparameters are those of a square kernel; leave Y out.")
+        return self._kernel_and_slopes(X)
+
+    def _kernel_and_slopes(self, X: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        K = self.kernel(X)
+        return K, np.empty((*K.shape, 0))
+
+    def diag(self, X: ArrayLike) -> FloatArray:
+        """k(x_i, x_i), which is 1 for every sample."""
+        return np.ones(len(self._checked_rows(X)))
+
+    def is_stationary(self) -> bool:
+        """False: an entry depends on more than the difference of two samples."""
+        return False
+
+    def set_params(self, **params: Any) -> Self:
+        """Changes what the kernel was made with, each value checked as when it is made."""
+        known = self.get_params()
+        unknown = sorted(params.keys() - known.keys())
+        if unknown:
+            name = type(self).__name__
+            raise InvalidInputError(f"{name} has no parameter {unknown[0]!r}; it has {', '.join(known)}.")
+        if params:
+            self.__init__(**{**known, **params})  # type: ignore[misc]
+        return self
+
+    def __sklearn_clone__(self) -> Self:
+        return copy.copy(self)  # its arrays do not change
+
+    def _likeness(self) -> tuple[Any, ...]:
+        return self.feature_map, self.engine, self.seed
+
+    def _arrays(self) -> list[FloatArray]:
+        return [self.weights, self.bias, *(self.scaling or ())]
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self) or self._likeness() != other._likeness():
+            return False
+        left, right = self._arrays(), other._arrays()
+        return len(left) == len(right) and all(map(np.array_equal, left, right))
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.feature_map))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.feature_map!r}, engine={self.engine!r})"
+
+
+class QuantumKernel(CircuitKernel):
+    """k(x, y) = |⟨0|U†(y) U(x)|0⟩|², the fidelity of two samples behind a circuit whose parameters are given.
+
+    It is a kernel to ``SVC(kernel=…)``, ``KernelPCA``, ``SpectralClustering(affinity=…)``, ``Nystroem``,
+    ``GaussianProcessClassifier`` and ``GaussianProcessRegressor``; with the latter two it can be added to others and
+    multiplied with them. ``model.kernel_`` is that of a trained model.
+
+    Parameters
+    ----------
+    feature_map : Circuit. The circuit.
+    weights, bias : arrays of the shapes ``feature_map.weights_shape`` and ``feature_map.bias_shape``. By default each
+        parameter is where the circuit says that it starts, but a weight that starts at 0, and would leave its feature
+        out, is 1.
+    engine : "auto", a name or Engine. What runs the circuits. Names stand for engines in double precision. Of engines
+        with states the kernel is their product; the ring computes every pair; ``Shots(…)`` and devices count every
+        pair, whose kernel is symmetric with ones on the diagonal too but may have negative eigenvalues.
+    scaling : pair of arrays (d,), optional. A factor and an offset for each feature: the circuit takes
+        ``x * factor + offset``.
+    seed : Of engines that draw random numbers.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.svm import SVC
+    >>> from mcquack import FeatureMap
+    >>> X, y = load_iris(return_X_y=True)
+    >>> kernel = QuantumKernel(FeatureMap(n_qubits=4, n_features=4, n_layers=1))
+    >>> kernel(X).shape, kernel(X[:2], X).shape
+    ((150, 150), (2, 150))
+    >>> SVC(kernel=kernel).fit(X, y).score(X, y) > 0.9
+    True
+    """
+
+    def kernel(self, X: ArrayLike, Y: ArrayLike | None = None) -> FloatArray:
+        """The fidelities (N, M) of all pairs, each in [0, 1]; without Y those of X with itself.
+
+        The square kernel is exactly symmetric and has ones on its diagonal. Beside the kernel itself, states take up
+        to 1 GiB.
+        """
+        square = Y is None or Y is X
+        rows = self.scaled(X)
+        columns = rows if square else self.scaled(Y)  # type: ignore[arg-type]
+        engine = self._engine()
+        K = new_kernel(len(rows), len(columns), engine.dtype)
+        tiles = self._multiplied if hasattr(engine, "statevectors") else self._measured
+        for own, others, tile in tiles(engine, rows, columns, square=square):
+            if square and own == others:
+                above = np.triu(tile, 1)
+                tile = above + above.T + np.eye(len(tile), dtype=tile.dtype)
+            elif square:
+                K[others, own] = tile.T
+            K[own, others] = tile
+        return K
+
+    def _multiplied(
+        self, engine: Engine[Any], rows: FloatArray, columns: FloatArray, *, square: bool
+    ) -> Iterator[Tile]:
+        """All tiles, or those on and above the diagonal, from states of which each is prepared once if all fit."""
+        size = tile_size(engine)
+        bytes_of_tile = size * self.feature_map.dimension * 2 * engine.dtype.itemsize
+        for kept in parts(len(columns), size * max(1, _STATE_BYTES // bytes_of_tile)):
+            states = self._states(engine, columns[kept])
+            for own in parts(kept.stop if square else len(rows), size):
+                at_hand = square and own.start >= kept.start
+                left = states[_moved(own, -kept.start)] if at_hand else self._states(engine, rows[own])
+                left = left.conj()
+                for within in parts(len(states), size):
+                    others = _moved(within, kept.start)
+                    if not square or own.start <= others.start:
+                        overlaps = left @ states[within].T
+                        yield own, others, np.minimum(np.square(overlaps.real) + np.square(overlaps.imag), 1)
+
+    def _measured(self, engine: Engine[Any], rows: FloatArray, columns: FloatArray, *, square: bool) -> Iterator[Tile]:
+        """All tiles, or those on and above the diagonal, pair by pair as the engine does it."""
+        size = wide = tile_size(engine)
+        if engine.takes_all_rows:  # a call is a job, or several
+            wide = max(len(columns), 1)
+            size = max(-(-len(rows) // _STRIPS) if square else len(rows), 1)
+        numbers = count()
+        for own in parts(len(rows), size):
+            first = own.start if square else 0
+            for asked in parts(len(columns) - first, wide):
+                others = columns[_moved(asked, first)]
+                engine = self._engine(next(numbers))
+                found = engine.measured(rows[own], others, weights=self.weights, bias=self.bias).kernel
+                for within in parts(len(others), size):
+                    yield own, _moved(within, first + asked.start), found[:, within]
+
+
+def parts(n: int, size: int) -> Iterator[slice]:
+    """Slices of so many of n, and of the rest."""
+    return (slice(first, min(first + size, n)) for first in range(0, n, size))
+
+
+def tile_size(engine: Engine[Any]) -> int:
+    """How many rows are prepared, or multiplied, at once."""
+    return min(_TILE, engine.rows_at_once or _TILE)
+
+
+def _moved(part: slice, by: int) -> slice:
+    return slice(part.start + by, part.stop + by)
+
+
+def new_kernel(n_rows: int, n_columns: int, dtype: np.dtype[Any]) -> FloatArray:
+    """Room for a kernel; MemoryLimitError if there is not enough."""
+    require_bytes(n_rows * n_columns * dtype.itemsize, f"a kernel of {n_rows:,} × {n_columns:,} entries")
+    return np.empty((n_rows, n_columns), dtype)
+
+
+def _numbers(values: ArrayLike, name: str) -> FloatArray:
+    """Values as an array of finite floats; InvalidInputError, which says what came, for anything else."""
+    expected = "an array of finite real numbers"
+    try:
+        array = np.asarray(values)
+        real = array if array.dtype.kind in "biufO" else None
+        found = None if real is None else real.astype(np.float64, copy=False)
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(f"{name} must be {expected}: {error}.") from error
+    if found is None:
+        raise InvalidInputError(f"{name} must be {expected}, got one of type {array.dtype}.")
+    if not np.isfinite(found).all():
+        raise InvalidInputError(f"{name} must be {expected}, got NaN or infinity; correct or drop them.")
+    return found
+
+
+def _kept(values: ArrayLike) -> FloatArray:
+    """A copy that cannot be written to."""
+    array = np.array(values, dtype=np.float64)
+    array.setflags(write=False)
+    return array
+
+
+def _weight_starts(feature_map: Circuit) -> FloatArray:
+    starts = feature_map.weight_starts.reshape(feature_map.weights_shape)
+    return np.where(starts == 0, 1.0, starts)
+
+
+def _checked_scaling(scaling: Any, n_features: int) -> tuple[FloatArray, FloatArray]:
+    pair = isinstance(scaling, tuple | list) and len(scaling) == 2
+    require(pair, "scaling", "a pair of arrays, the factor and the offset of each feature", scaling)
+    factor, offset = (_kept(_numbers(part, "scaling")) for part in scaling)
+    if factor.shape != (n_features,) or offset.shape != (n_features,):
+        raise InvalidInputError(
+            f"scaling must have a factor and an offset for each of {n_features} features, got the shapes "
+            f"{factor.shape} and {offset.shape}."
+        )
+    return factor, offset

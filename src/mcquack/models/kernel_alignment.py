@@ -1,0 +1,207 @@
+"""A support vector machine on a quantum kernel that was trained by alignment first."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.svm import SVC
+from sklearn.utils import gen_batches
+from sklearn.utils.validation import check_is_fitted
+
+from mcquack.arrays import FloatArray
+from mcquack.checks import require_positive
+from mcquack.errors import InvalidInputError
+from mcquack.kernels.losses import LossChoice
+from mcquack.kernels.quantum import QuantumKernel
+from mcquack.models.archive import Shape
+from mcquack.models.base import CircuitClassifier, FeatureMapChoice, trained_kernel
+from mcquack.models.classical.base import softmax
+from mcquack.models.classical.support_vectors import pair_margins, pair_scores, restored_numbers
+from mcquack.models.mcquack import McQuackClassifier
+from mcquack.models.model_file import ModelFile, require_tensor
+from mcquack.models.preparation import ClassWeight, Scale, class_factors, class_numbers, merged_repeats, scaled
+from mcquack.simulators.choice import EngineChoice
+from mcquack.training.settings import Optimizer
+from mcquack.training.state import EpochReport, InitStrategy, TrainingData
+
+_ENTRIES_AT_ONCE = 1 << 22  # of the kernel with the support vectors: 32 MiB
+_LEAST_ROWS = 1024  # below, the states of the support vectors would cost more than the products with them
+_LEARNED = (
+    "classes_", "n_features_in_", "scaler_", "feature_map_", "feature_range_", "weights_", "bias_", "history_",
+    "n_iter_", "_seed",
+)  # fmt: skip
+
+
+@dataclass(eq=False, repr=False)
+class KernelAlignmentClassifier(CircuitClassifier):
+    """Support vector machine on the fidelity kernel of a circuit that is trained first, as McQuack trains it.
+
+    Training the circuit aligns the kernel between samples and trainable centroids, and is linear in samples. Then the
+    centroids are dropped, and a machine for every pair of classes learns from the square kernel between all samples,
+    which takes N states, one product of N × N entries, and as much memory. Where McQuack describes a class by a point,
+    this model has the support vectors on its border. Prediction takes the kernel with these alone, in blocks.
+
+    Parameters
+    ----------
+    n_qubits, n_repetitions : As in :class:`~mcquack.models.mcquack.McQuackClassifier`, as all but C.
+    C : How much a sample on the wrong side of its margin costs; weights of samples and classes multiply it.
+    class_weight : None, "balanced" or dict. As in scikit-learn, for the circuit and for the machine.
+    engine : As in McQuack; the machine's kernel is that of :class:`~mcquack.kernels.quantum.QuantumKernel`, in double
+        precision where the engine is given by its name.
+
+    Attributes
+    ----------
+    kernel_ : The trained kernel, on features as they are passed to ``fit``.
+    support_vectors_ : (S, d) in scaled features, class after class. n_support_ : how many each class has.
+    dual_coef_ : (M - 1, S), as in scikit-learn. intercept_ : one for each pair of classes.
+    n_parameters_ : Count of weights, biases and dual coefficients.
+    weights_, bias_, classes_, n_features_in_, feature_names_in_, feature_map_, scaler_, history_, n_iter_ : As in
+        McQuack.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = KernelAlignmentClassifier(n_qubits=3, epochs=20, random_state=0).fit(X, y)
+    >>> model.score(X, y) > 0.9
+    True
+    >>> model.kernel_(X).shape
+    (150, 150)
+    """
+
+    _report = EpochReport
+    _learning_rates = "lr_ka and lr_co"
+
+    n_qubits: int = 6
+    n_repetitions: int | None = None
+    _: KW_ONLY
+    C: float = 1.0
+    epochs: int = 200
+    epochs_ka: int = 1
+    epochs_co: int = 1
+    lr_ka: float = 3e-2
+    lr_co: float = 3e-2
+    decay_rate: float = 0.99
+    reg_param_weights: float = 0.0
+    reg_param_bias: float = 0.0
+    reg_param_co: float = 1e-3
+    batch_size: int = 100
+    patience: int | None = 20
+    init_strategy: InitStrategy = "default"
+    init_small: bool = True
+    n_centroids_per_class: int = 1
+    loss: LossChoice = "alignment"
+    optimizer: Optimizer = "adam"
+    scale: Scale = True
+    class_weight: ClassWeight = None
+    validation_fraction: float | None = None
+    feature_map: FeatureMapChoice = "paper"
+    engine: EngineChoice = "auto"
+    random_state: int | np.random.RandomState | None = None
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Trains the circuit, then the machine; a sample of weight two is a sample given twice."""
+        self._check_settings()
+        trained = self._alignment().fit(X, y, sample_weight)
+        data = _machine_data(trained, X, y, sample_weight)
+        kernel = trained_kernel(trained, on_scaled=True).kernel(data.X)
+        machine = SVC(C=self.C, kernel="precomputed").fit(kernel, data.labels, data.row_weights)
+        for name in _LEARNED:
+            setattr(self, name, getattr(trained, name))
+        if hasattr(trained, "feature_names_in_"):
+            self.feature_names_in_ = trained.feature_names_in_
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        self.support_vectors_: FloatArray = data.X[machine.support_]
+        self.n_support_: NDArray[np.int64] = machine.n_support_.astype(np.int64)
+        self.dual_coef_: FloatArray = machine.dual_coef_
+        self.intercept_: FloatArray = machine.intercept_
+        return self
+
+    def _alignment(self) -> McQuackClassifier:
+        """What trains the circuit."""
+        settings = self.get_params(deep=False)
+        return McQuackClassifier(**{name: settings[name] for name in settings if name != "C"})
+
+    def _check_settings(self) -> None:
+        require_positive("C", self.C)
+        self._alignment()._check_settings()
+
+    @property
+    def kernel_(self) -> QuantumKernel:
+        check_is_fitted(self, "support_vectors_")
+        return trained_kernel(self)
+
+    @property
+    def n_parameters_(self) -> int:
+        check_is_fitted(self, "support_vectors_")
+        return int(self.weights_.size + self.bias_.size + self.dual_coef_.size)
+
+    def decision_function(self, X: ArrayLike) -> FloatArray:
+        """Votes of pairs with their summed margins between them (N, M); for two classes the margin (N,)."""
+        check_is_fitted(self, "support_vectors_")
+        rows = self.scaled(X)
+        size = max(_LEAST_ROWS, _ENTRIES_AT_ONCE // len(self.support_vectors_))
+        return np.concatenate([self._scores(rows[part], part.start) for part in gen_batches(len(rows), size)])
+
+    def _scores(self, rows: FloatArray, number: int) -> FloatArray:
+        kernel = trained_kernel(self, on_scaled=True, number=number).kernel(rows, self.support_vectors_)
+        margins = pair_margins(kernel, self.n_support_, dual_coef=self.dual_coef_, intercept=self.intercept_)
+        return pair_scores(margins, len(self.classes_))
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Class with most votes, of several that with the largest sum of margins."""
+        scores = self.decision_function(X)
+        best = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(np.int64)
+        predicted: NDArray[Any] = self.classes_[best]
+        return predicted
+
+    def predict_proba(self, X: ArrayLike) -> FloatArray:
+        """Softmax of the scores: an ordering with the shape of probabilities, not calibrated ones."""
+        scores = self.decision_function(X)
+        return softmax(scores if scores.ndim == 2 else np.stack([np.zeros_like(scores), scores], axis=1))
+
+    # Files
+
+    def _shapes(self) -> dict[str, Shape]:
+        circuit = self.feature_map_
+        return {
+            "weights": circuit.weights_shape,
+            "bias": circuit.bias_shape,
+            "support_vectors": (None, self.n_features_in_),
+        }
+
+    def _saved_tensors(self) -> dict[str, NDArray[Any]]:
+        machine = {"n_support": self.n_support_, "dual_coef": self.dual_coef_, "intercept": self.intercept_}
+        return {**super()._saved_tensors(), **machine}
+
+    def _restore(self, file: ModelFile) -> None:
+        super()._restore(file)
+        n_classes, n_vectors = len(self.classes_), len(self.support_vectors_)
+        self.n_support_ = restored_numbers(file, n_classes=n_classes, n_vectors=n_vectors)
+        n_pairs = n_classes * (n_classes - 1) // 2
+        shapes = {"dual_coef": (n_classes - 1, n_vectors), "intercept": (n_pairs,)}
+        for name, shape in shapes.items():
+            setattr(self, f"{name}_", require_tensor(file, name, shape=shape, dtype=np.float64))
+
+
+def _machine_data(
+    trained: McQuackClassifier, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
+) -> TrainingData:
+    """What the machine learns from: scaled rows, each once in a fixed order, with the weight of its repeats."""
+    rows, targets, weights, _ = trained._checked_samples(X, y, sample_weight, anew=False)
+    labels = class_numbers(targets, trained.classes_)
+    weights = weights * class_factors(trained.class_weight, trained.classes_, labels, weights)[labels]
+    used = weights > 0
+    empty = trained.classes_[np.bincount(labels[used], minlength=len(trained.classes_)) == 0]
+    if len(empty):
+        raise InvalidInputError(
+            f"class_weight leaves nothing of {empty.tolist()}, and a machine needs samples of every class; give each a "
+            "weight above 0."
+        )
+    rows = scaled(rows[used], trained.scaler_, trained.weights_.dtype)
+    data = TrainingData(rows, labels[used], weights[used], len(trained.classes_))
+    return merged_repeats(data, len(rows))

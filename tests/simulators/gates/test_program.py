@@ -1,0 +1,111 @@
+"""From gates to steps: what is fused computes the same, and what can be fused is."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.stats import unitary_group
+
+from mcquack.circuits import Circuit, FeatureMap, all_to_all, b, ring, w, x
+from mcquack.circuits.gates import Gate, gate_matrices
+from mcquack.simulators import GateEngine
+from mcquack.simulators.compiled.gates import DIAGONAL, TURN
+from mcquack.simulators.gates import program
+from mcquack.simulators.gates.program import interaction, program_of, rotation_angles
+from tests.random_circuits import random_circuit, random_point
+
+SPECIAL = {
+    "identity": np.eye(4),
+    "cnot": gate_matrices(Gate("cnot", (0, 1)), np.zeros(0)),
+    "cz": gate_matrices(Gate("cz", (0, 1)), np.zeros(0)),
+    "swap": gate_matrices(Gate("swap", (0, 1)), np.zeros(0)),
+    "half swap": gate_matrices(Gate("rxx", (0, 1)), np.array([np.pi / 4])),
+    "two phases": np.diag(np.exp(1j * np.array([0.3, 0.3, -1.0, 2.0]))),
+    "minus one": -np.eye(4),
+}
+
+
+def assert_decomposed(matrix: Any) -> None:
+    before, angles, after, phase = interaction(np.asarray(matrix, dtype=complex))
+    middle = np.eye(4, dtype=complex)
+    for name, angle in zip(("rxx", "ryy", "rzz"), angles, strict=True):
+        middle = gate_matrices(Gate(name, (0, 1)), np.array([angle])) @ middle
+    assert_allclose(np.exp(1j * phase) * np.kron(*after) @ middle @ np.kron(*before), matrix, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_any_gate_on_two_qubits_is_an_interaction_between_gates_on_one(seed: int) -> None:
+    assert_decomposed(unitary_group.rvs(4, random_state=seed))
+    assert_decomposed(np.kron(unitary_group.rvs(2, random_state=seed), unitary_group.rvs(2, random_state=seed + 1)))
+
+
+@pytest.mark.parametrize("name", SPECIAL)
+def test_so_are_those_whose_interaction_is_degenerate(name: str) -> None:
+    assert_decomposed(SPECIAL[name])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_any_gate_on_one_qubit_is_three_rotations_and_a_phase(seed: int) -> None:
+    random = unitary_group.rvs(2, random_state=seed)
+    for matrix in (random, np.diag(np.diag(random)) / np.abs(np.diag(random)), np.fliplr(np.diag(np.exp([1j, -2j])))):
+        *angles, phase = rotation_angles(matrix)
+        found = np.exp(1j * phase) * gate_matrices(Gate("rot", (0,)), np.array(angles))
+        assert_allclose(found, matrix, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_fusing_gates_changes_nothing(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    circuit = random_circuit(seed, n_qubits=1 + seed % 5, n_gates=40, amplitudes=seed == 5)
+    X, weights, bias = random_point(circuit, seed, n_rows=9)
+    fused, single = GateEngine(circuit, dtype="float64"), GateEngine(circuit, dtype="float64")
+    with monkeypatch.context() as patch:
+
+        def put_alone(steps: Any, kind: int, key: Any, angle: Any) -> None:
+            steps.steps.append(program._Step(kind, {key: dict(angle)}))
+
+        patch.setattr(program._Steps, "_put", put_alone)
+        single._program = program_of.__wrapped__(circuit, "float64")
+    assert len(single.form.kinds) > len(fused.form.kinds)
+    states = [engine.encode(X, weights, bias) for engine in (fused, single)]
+    assert_allclose(*(e.statevectors(s) for e, s in zip((fused, single), states, strict=True)), atol=1e-12)
+    slopes = np.random.default_rng(seed).normal(size=(9, 9))
+    for wrt in ("embedding", "centroids"):
+        left, right = (
+            engine.pullback(own, own, slopes, wrt=wrt) for engine, own in zip((fused, single), states, strict=True)
+        )
+        for found, expected in zip(left, right, strict=True):
+            if found is not None:
+                assert_allclose(found, expected, atol=1e-10)
+
+
+def kinds_of(circuit: Circuit) -> list[int]:
+    return program_of(circuit, "float64").form.kinds.tolist()
+
+
+def test_diagonal_gates_of_any_number_are_one_step() -> None:
+    circuit = Circuit(4, 4).rz(range(4), [x[q] for q in range(4)]).rzz(all_to_all(4), b).cz(ring(4)).crz((0, 1), b)
+    assert kinds_of(circuit.s(range(4)).t(0).z(2)) == [DIAGONAL]
+
+
+def test_permutations_are_no_step_at_all() -> None:
+    assert kinds_of(Circuit(4, 1).cnot(ring(4)).swap((0, 2)).x([1, 3]).cnot(2, 0)) == []
+
+
+@pytest.mark.parametrize("n_layers", [1, 2, 7])
+def test_a_layer_of_the_paper_is_a_turn_and_a_diagonal(n_layers: int) -> None:
+    feature_map = FeatureMap(n_qubits=5, n_features=3, n_layers=n_layers)
+    assert kinds_of(feature_map).count(TURN) == n_layers
+    assert kinds_of(feature_map).count(DIAGONAL) <= n_layers + 1
+
+
+def test_gates_find_their_step_whatever_the_order_of_the_qubits() -> None:
+    by_qubit = Circuit(3, 1)
+    for qubit in range(3):
+        by_qubit = by_qubit.ry(qubit, w * x[0]).rz(qubit, b).ry(qubit, b)
+    assert kinds_of(by_qubit) == [TURN, DIAGONAL, TURN]
+
+
+def test_equal_rotations_add_up() -> None:
+    circuit = Circuit(2, 1).ry(0, b).ry(1, b).ry(0, x[0]).rz(0, b).rz(0, 0.5)
+    assert len(program_of(circuit, "float64").form.low) == 3
