@@ -1,7 +1,7 @@
 """How circuits are run here: exact statevectors, exact rings of a hundred qubits and more, shots and noise.
 
-``StatevectorEngine``, ``GateEngine``, ``JaxEngine`` and ``RingEngine`` are exact; ``SimulatedSampler`` and ``NoisySampler`` count as a
-device would.
+``StatevectorEngine``, ``GateEngine``, ``JaxEngine`` and ``RingEngine`` are exact; ``SimulatedSampler`` and
+``NoisySampler`` count as a device would.
 Whatever subclasses ``Engine`` runs in their place.
 """
 

@@ -32,7 +32,7 @@ _AMPLITUDES_AT_ONCE = 1 << 21  # 32 MiB in double precision; derivatives take a 
 
 @dataclass(frozen=True, eq=False)
 class JaxStates(EncodedRows):
-    """Encoded samples: their states as arrays of JAX, each of as many rows as run at once; rows may be added at the end."""
+    """Encoded samples: their states as arrays of JAX, each of as many rows as run at once, the last with some added."""
 
     states: tuple[Any, ...]
 
@@ -153,7 +153,7 @@ class JaxEngine(Engine[JaxStates]):
         return found[: len(samples)]
 
     def expectations(self, encoded: JaxStates, observables: Observables) -> FloatArray:
-        """Expectation values (N, O): an observable is a qubit, whose Z is measured, or several, for the product of their Z."""
+        """Expectation values (N, O) of Z on a qubit, or of the product of Z on several, for every observable."""
         from mcquack.simulators.jax.functions import expectations_jit, precision
 
         masks = self._masks(observables)
@@ -181,10 +181,10 @@ class JaxEngine(Engine[JaxStates]):
         n = self.feature_map.n_qubits
         masks = np.zeros(len(observables), np.uint32)
         for place, observable in enumerate(observables):
-            for qubit in (observable,) if is_whole_number(observable) else tuple(observable):  # type: ignore[arg-type]
+            for qubit in np.atleast_1d(np.asarray(observable)).tolist():
                 if not (is_whole_number(qubit) and 0 <= qubit < n):
                     raise InvalidInputError(f"the circuit has the qubits 0 to {n - 1}, got {qubit!r}; measure those.")
-                masks[place] ^= 1 << (n - 1 - int(qubit))
+                masks[place] ^= 1 << (n - 1 - qubit)
         return masks
 
     def statevectors(self, encoded: JaxStates) -> NDArray[np.complexfloating[Any, Any]]:

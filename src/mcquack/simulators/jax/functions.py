@@ -104,19 +104,18 @@ class Program:
         Every gate is undone on the states, from the last one back, so that none has to be kept on the way forward.
         """
         angles, pull_angles = jax.vjp(self._angles, X, weights, bias)
-        by_angles: list[Array] = []
-        last = angles.shape[1]
+        pair = jnp.stack([states, cotangent.conj()])  # what undoes a gate on one undoes it on the other
+        by_angles, last = [jnp.zeros((len(X), 0), angles.dtype)], angles.shape[1]
         for section in reversed(self.sections):
             size = section.n_angles * section.times
             own = _by_time(angles[:, last - size : last], section)
-            (states, cotangent), slopes = _looped(_pull_section, section, (states, cotangent), own, reverse=True)
+            pair, slopes = _looped(_pull_section, section, pair, own, reverse=True)
             by_angles.append(slopes.transpose(1, 0, 2).reshape(len(X), size))
             last -= size
-        none = [jnp.zeros((len(X), 0), angles.dtype)]
-        by_X, by_weights, by_bias = pull_angles(jnp.concatenate(by_angles[::-1] or none, axis=1))
+        by_X, by_weights, by_bias = pull_angles(jnp.concatenate(by_angles[::-1], axis=1))
         if self.circuit.start == "amplitudes":
             _, pull_start = jax.vjp(self._start, X)
-            by_X += pull_start(cotangent)[0]
+            by_X += pull_start(pair[1].conj())[0]
         return by_X, by_weights, by_bias
 
     def hamming(self, states: Array, x: Array, weights: Array, bias: Array) -> Array:
@@ -171,7 +170,8 @@ class Program:
         names = sorted({name for factors in table.inputs for name, _ in factors})
         columns = jnp.concatenate([*(_FUNCTIONS[name](X) for name in names), jnp.ones((len(X), 1), dtype)], axis=1)
         most = max(map(len, table.inputs), default=0)
-        index = np.full((len(table.inputs) + 1, most), columns.shape[1] - 1, np.int32)  # the last column is 1, as is the last product
+        # The last column is 1, and so is the last product.
+        index = np.full((len(table.inputs) + 1, most), columns.shape[1] - 1, np.int32)
         for place, factors in enumerate(table.inputs):
             for own, (name, feature) in enumerate(factors):
                 index[place, own] = names.index(name) * self.circuit.n_features + feature
@@ -201,7 +201,7 @@ def fidelities(left: Array, right: Array) -> Array:
 
 
 def pull_fidelities(left: Array, right: Array, cotangent: Array) -> Array:
-    """Derivatives of Σ cotangent∘K by the states on the left (N, 2**n), as JAX has them: dL = Re Σ derivative·d(state)."""
+    """Derivatives of Σ cotangent∘K by the states on the left, as JAX has them: the value moves by Re Σ derivative·dψ."""
     overlaps = jnp.matmul(left, right.conj().T, precision="highest")
     return 2 * jnp.matmul(cotangent * overlaps, right, precision="highest").conj()
 
@@ -261,58 +261,62 @@ def _undo_section(section: Section, states: Array, angles: Array) -> tuple[Array
     return states, None
 
 
-def _pull_section(section: Section, carried: tuple[Array, Array], angles: Array) -> tuple[tuple[Array, Array], Array]:
-    states, cotangent = carried
+def _pull_section(section: Section, pair: Array, angles: Array) -> tuple[Array, Array]:
+    """States and adjoints (2, N, 2**n) before the section, and the derivatives by its angles."""
     found, last = [angles[:, :0]], section.n_angles
     for gate in reversed(section.gates):
         own = angles[:, last - len(gate.angles) : last]
-        states = _after(gate, states, own, undo=True)
-        _, pull = jax.vjp(lambda before, turned, gate=gate: _after(gate, before, turned), states, own)
-        cotangent, slopes = pull(cotangent)
-        found.append(slopes)
+        states, adjoints = pair[0], pair[1].conj()
+        # A rotation moves a state by -i/2 times its generator.
+        slopes = [jnp.sum((adjoints * _mixed(each, states, gate)).imag, axis=1) / 2 for each in _generators(gate, own)]
+        found += [slope[:, None] for slope in reversed(slopes)]
+        pair = _after(gate, pair, own, undo=True)
         last -= len(gate.angles)
-    return (states, cotangent), jnp.concatenate(found[::-1], axis=1)
+    return pair, jnp.concatenate(found[::-1], axis=1)
 
 
 # Gates
 
 
 def _after(gate: Gate, states: Array, angles: Array, *, undo: bool = False) -> Array:
-    """States (N, 2**n) after a gate with angles (N, k), or before it."""
+    """States (…, N, 2**n) after a gate with angles (N, k), or before it."""
     entries = _entries(gate, angles)
     if undo:
-        entries = [[None if entry is None else _conjugate(entry) for entry in column] for column in zip(*entries)]
-    n_rows, n_qubits = len(states), states.shape[1].bit_length() - 1
+        turned = zip(*entries, strict=True)
+        entries = [[None if entry is None else _conjugate(entry) for entry in column] for column in turned]
+    return _mixed(entries, states, gate)
+
+
+def _mixed(entries: Entries, states: Array, gate: Gate) -> Array:
+    """A matrix on the qubits of a gate; entries that are 1 or missing cost nothing."""
+    shape, n_qubits = states.shape, states.shape[-1].bit_length() - 1
     low, high = min(gate.qubits), max(gate.qubits)
-    if len(gate.qubits) == 1:
-        tensor = states.reshape(n_rows, 1 << low, 2, 1 << (n_qubits - low - 1))
-        parts = _mixed([tensor[:, :, bit] for bit in (0, 1)], entries)
-        return jnp.stack(parts, axis=2).reshape(states.shape)
-    tensor = states.reshape(n_rows, 1 << low, 2, 1 << (high - low - 1), 2, 1 << (n_qubits - high - 1))
-    control_first = gate.qubits[0] == low
-    bits = [divmod(index, 2) if control_first else divmod(index, 2)[::-1] for index in range(4)]
-    parts = _mixed([tensor[:, :, i, :, j] for i, j in bits], entries)
-    ordered = {pair: part for pair, part in zip(bits, parts, strict=True)}
-    halves = [jnp.stack([ordered[i, 0], ordered[i, 1]], axis=3) for i in (0, 1)]
-    return jnp.stack(halves, axis=2).reshape(states.shape)
+    if low == high:
+        tensor = states.reshape(*shape[:-1], 1 << low, 2, 1 << (n_qubits - low - 1))
+        parts = _sums(entries, [tensor[..., bit, :] for bit in (0, 1)])
+        return jnp.stack(parts, axis=-2).reshape(shape)
+    tensor = states.reshape(*shape[:-1], 1 << low, 2, 1 << (high - low - 1), 2, 1 << (n_qubits - high - 1))
+    order = [divmod(index, 2) if gate.qubits[0] == low else divmod(index, 2)[::-1] for index in range(4)]
+    parts = _sums(entries, [tensor[..., i, :, j, :] for i, j in order])
+    placed = dict(zip(order, parts, strict=True))
+    halves = [jnp.stack([placed[i, 0], placed[i, 1]], axis=-2) for i in (0, 1)]
+    return jnp.stack(halves, axis=-4).reshape(shape)
 
 
-def _mixed(parts: list[Array], entries: Entries) -> list[Array]:
-    """Σ_j entries[i][j]·parts[j]; an entry of 1 or None costs nothing."""
-    lead = (-1,) + (1,) * (parts[0].ndim - 1)
+def _sums(entries: Entries, parts: list[Array]) -> list[Array]:
+    """Σ_j entries[i][j]·parts[j]."""
 
     def times(entry: Any, part: Array) -> Array:
         if isinstance(entry, complex):
             return part if entry == 1 else entry * part
-        return entry.reshape(lead) * part
+        by_row = entry.reshape(len(entry), *(1,) * (len(parts) // 2 + 1))
+        return by_row * part
 
-    return [
-        reduce(
-            lambda left, right: left + right,
-            (times(entry, part) for entry, part in zip(row, parts, strict=True) if entry is not None),
-        )
-        for row in entries
-    ]
+    found = []
+    for row in entries:
+        terms = [times(entry, part) for entry, part in zip(row, parts, strict=True) if entry is not None]
+        found.append(reduce(lambda left, right: left + right, terms) if terms else jnp.zeros_like(parts[0]))
+    return found
 
 
 def _conjugate(entry: Any) -> Any:
@@ -328,12 +332,34 @@ def _entries(gate: Gate, angles: Array) -> Entries:
         cosine, sine = jnp.cos(theta / 2), jnp.sin(theta / 2)
         outer, inner = jnp.exp(0.5j * (phi + omega)), jnp.exp(0.5j * (phi - omega))
         return [[outer.conj() * cosine, -inner * sine], [inner.conj() * sine, outer * cosine]]
-    axis = gate_matrices(Gate(name[2] if name[0] == "c" else name[1], (0,)), np.zeros(0))
-    inner_rotation = _rotation(np.kron(axis, axis) if name[1:] in ("xx", "yy", "zz") else axis, angles[:, 0])
-    if name[0] != "c":
-        return inner_rotation
+    rotation = _rotation(_pauli(gate), angles[:, 0])
+    return _where_one(rotation, otherwise=1 + 0j) if name[0] == "c" else rotation
+
+
+def _generators(gate: Gate, angles: Array) -> list[Entries]:
+    """For each angle the matrix G with dU = -i/2 G U."""
+    if not gate.angles:
+        return []
+    if gate.name != "rot":
+        pauli = _constants(_pauli(gate))
+        return [_where_one(pauli, otherwise=None) if gate.name[0] == "c" else pauli]
+    theta, omega = angles[:, 1], angles[:, 2]
+    cosine, sine, phase = jnp.cos(theta), jnp.sin(theta), jnp.exp(1j * omega)
+    of_phi = [[cosine, sine * phase.conj()], [sine * phase, -cosine]]
+    of_theta = [[None, -1j * phase.conj()], [1j * phase, None]]
+    return [of_phi, of_theta, [[1 + 0j, None], [None, -1 + 0j]]]
+
+
+def _pauli(gate: Gate) -> Any:
+    """What a rotation turns about: of the gates rx, crx and rxx it is X, X and XX."""
+    axis = gate_matrices(Gate(gate.name[-1], (0,)), np.zeros(0))
+    return np.kron(axis, axis) if gate.name[0] == "r" and len(gate.qubits) == 2 else axis
+
+
+def _where_one(entries: Entries, *, otherwise: Any) -> Entries:
+    """The matrix where the first of two qubits is 1, and a number where it is not."""
     none = [None, None]
-    return [[1 + 0j, None, *none], [None, 1 + 0j, *none], *([*none, *row] for row in inner_rotation)]
+    return [[otherwise, None, *none], [None, otherwise, *none], *([*none, *row] for row in entries)]
 
 
 def _constants(matrix: Any) -> Entries:
