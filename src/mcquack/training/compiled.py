@@ -33,8 +33,7 @@ class CompiledEpochs:
             X=engine.rows(data.X),
             labels=np.ascontiguousarray(data.labels, dtype=np.int64),
             row_weights=np.ascontiguousarray(data.row_weights, dtype=np.float64),
-            feature_index=engine.feature_map.feature_index,
-            masks=engine.masks,
+            form=engine.form,
         )
         rows_per_step = self.batch_size + self.n_centroids
         blocks_per_step = engine.n_blocks(self.batch_size) + engine.n_blocks(self.n_centroids)
@@ -65,11 +64,11 @@ class CompiledEpochs:
         engine, n_centroids = self.engine, self.n_centroids
         dtype, width = engine.dtype, lane_count(engine.dtype)
         n_features, size = engine.feature_map.n_features, engine.feature_map.dimension
-        shape = engine.feature_map.parameter_shape
+        shapes = engine.feature_map.weights_shape, engine.feature_map.bias_shape
         blocks, centroid_blocks = engine.n_blocks(self.batch_size), engine.n_blocks(n_centroids)
         n_parts = min(N_PARTIAL_SUMS, blocks + centroid_blocks)
         kernel, scores = (np.zeros((blocks * width, n), dtype) for n in (n_centroids, self.data.n_classes))
-        by_w, by_b = (np.zeros((n_parts, *shape), dtype) for _ in range(2))
+        by_w, by_b = (np.zeros((n_parts, *shape), dtype) for shape in shapes)
         return Buffers(
             features=aligned_zeros((blocks, n_features, width), dtype),
             states=aligned_zeros((blocks, size, 2, width), dtype),
@@ -88,18 +87,23 @@ class CompiledEpochs:
             batch_weights=np.zeros(blocks * width),
             by_w=by_w,
             by_b=by_b,
-            flat_by_w=by_w.reshape(n_parts, -1),
-            flat_by_b=by_b.reshape(n_parts, -1),
+            flat_by_w=by_w.reshape(n_parts, engine.feature_map.n_weights),
+            flat_by_b=by_b.reshape(n_parts, engine.feature_map.n_bias),
             by_centroids=aligned_zeros((centroid_blocks, n_features, width), dtype),
-            slope_w=np.zeros(math.prod(shape), dtype),
-            slope_b=np.zeros(math.prod(shape), dtype),
+            slope_w=np.zeros(engine.feature_map.n_weights, dtype),
+            slope_b=np.zeros(engine.feature_map.n_bias, dtype),
             slope_c=np.zeros(n_centroids * n_features, dtype),
         )
 
     def __call__(self, state: TrainingState, *, with_kernel: bool = True) -> EpochSums:
         """One epoch further; ``state`` itself stays as it is. Without the kernel it costs the steps alone."""
-        shape, n_features = self.engine.feature_map.parameter_shape, self.problem.X.shape[1]
-        check_shapes(state.parameters, weights=shape, bias=shape, centroids=(self.n_centroids, n_features))
+        circuit, n_features = self.engine.feature_map, self.problem.X.shape[1]
+        check_shapes(
+            state.parameters,
+            weights=circuit.weights_shape,
+            bias=circuit.bias_shape,
+            centroids=(self.n_centroids, n_features),
+        )
         trained = _working_copy(state, self.engine.dtype)
         totals = Totals(
             losses=np.zeros(2),

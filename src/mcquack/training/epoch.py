@@ -33,8 +33,7 @@ class Problem(NamedTuple):
     X: Any  # (N, d)
     labels: Any  # (N,)
     row_weights: Any  # (N,)
-    feature_index: Any
-    masks: Any
+    form: Any  # of the circuit, without its parameters
 
 
 class Trained(NamedTuple):
@@ -91,12 +90,12 @@ class Buffers(NamedTuple):
     cotangent: Any  # (blocks * W, M·k)
     batch_labels: Any
     batch_weights: Any
-    by_w: Any  # (partial sums, L, n, 3)
+    by_w: Any  # (partial sums, *shape of the weights)
     by_b: Any
-    flat_by_w: Any  # the same memory, (partial sums, 3nL)
+    flat_by_w: Any  # the same memory, (partial sums, number of weights)
     flat_by_b: Any
     by_centroids: Any  # (centroid blocks, d, W)
-    slope_w: Any  # (3nL,)
+    slope_w: Any  # (number of weights,)
     slope_b: Any
     slope_c: Any  # (M·k·d,)
 
@@ -218,7 +217,7 @@ def _kao_step(
     totals: Any,
 ) -> None:
     """Moves the embedding downhill on the loss + λ_w‖w‖² + λ_b‖b‖²."""
-    circuit = Circuit(trained.weights, trained.bias, problem.feature_index, problem.masks)
+    circuit = Circuit(trained.weights, trained.bias, problem.form)
     width = room.states.shape[3]
     _encode_batch(rank, n_threads, work, circuit, problem.X, order, first, count, room.features, room.states)
     _encode_centroids(cells, rank, n_threads, work, circuit, trained.centroids, room)
@@ -234,6 +233,7 @@ def _kao_step(
     for part in range(rank, n_parts, n_threads):
         for place in range(trained.flat_weights.size):
             room.flat_by_w[part, place] = 0
+        for place in range(trained.flat_bias.size):
             room.flat_by_b[part, place] = 0
         for block in range(part, n_used + room.centroid_states.shape[0], n_parts):
             if block < n_used:
@@ -253,11 +253,12 @@ def _kao_step(
     step = trained.steps[KAO] + 1
     low, high = rank * room.slope_w.size // n_threads, (rank + 1) * room.slope_w.size // n_threads
     _sum_parts(room.flat_by_w, trained.flat_weights, pace.reg_weights, room.slope_w, low, high)
-    _sum_parts(room.flat_by_b, trained.flat_bias, pace.reg_bias, room.slope_b, low, high)
     descend(
         trained.flat_weights, room.slope_w, trained.weights_mean, trained.weights_square,
         pace.optimizer, pace.lr_ka, step, low, high,
     )  # fmt: skip
+    low, high = rank * room.slope_b.size // n_threads, (rank + 1) * room.slope_b.size // n_threads
+    _sum_parts(room.flat_by_b, trained.flat_bias, pace.reg_bias, room.slope_b, low, high)
     descend(
         trained.flat_bias, room.slope_b, trained.bias_mean, trained.bias_square,
         pace.optimizer, pace.lr_ka, step, low, high,
@@ -305,7 +306,7 @@ def _co_step(
     totals: Any,
 ) -> None:
     """Moves the centroids downhill on the loss + λ_CO R; the samples' states are given."""
-    circuit = Circuit(trained.weights, trained.bias, problem.feature_index, problem.masks)
+    circuit = Circuit(trained.weights, trained.bias, problem.form)
     _encode_centroids(cells, rank, n_threads, work, circuit, trained.centroids, room)
     loss = _pull_loss(cells, rank, n_threads, problem, pace, room, order, first, count, states)
     for own in range(rank, room.centroid_states.shape[0], n_threads):
@@ -369,7 +370,7 @@ def run_epoch(
             )
             if stop_barrier(cells, rank, n_threads):
                 return
-    circuit = Circuit(trained.weights, trained.bias, problem.feature_index, problem.masks)
+    circuit = Circuit(trained.weights, trained.bias, problem.form)
     n_kept = room.kept.shape[0]
     n_batches = (n_samples + size - 1) // size
     # The samples' states rest during CO: encode them once, or, where they do not all fit, once per pass.

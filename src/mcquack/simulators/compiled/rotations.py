@@ -135,10 +135,23 @@ def _three(masks: Any, rotations: Any, q: int) -> Any:
 
 
 @njit(nogil=True)
-def _rotate_qubits(state: Any, rows: Any, masks: Any, rotations: Any, first: int, last: int, chunk: int) -> None:
-    """RY on the qubits ``first`` to ``last`` - 1, where the qubits before them have the bits of ``chunk``."""
+def fill_rows(masks: Any, rows: Any) -> None:
+    """All images of the XOR-linear map with these columns, qubit 0 being the highest bit of an index."""
+    rows[0] = 0
     n = len(masks)
-    q = first
+    for position in range(n):
+        mask = masks[n - 1 - position]
+        for index in range(1 << position):
+            rows[1 << position | index] = rows[index] ^ mask
+
+
+@njit(nogil=True)
+def _rotate_qubits(
+    state: Any, rows: Any, masks: Any, rotations: Any, first: int, last: int, chunk: int, skipped: int
+) -> None:
+    """RY on the qubits from ``first`` or ``skipped`` on to ``last`` - 1; those before have the bits of ``chunk``."""
+    n = len(masks)
+    q = max(first, skipped)
     while q < last:
         left, rest = last - q, n - q
         begin, end = chunk << (q - first), (chunk + 1) << (q - first)
@@ -163,13 +176,13 @@ def _rotate_qubits(state: Any, rows: Any, masks: Any, rotations: Any, first: int
 
 
 @njit(nogil=True)
-def rotate(state: Any, rows: Any, masks: Any, rotations: Any) -> None:
-    """Applies RY to every qubit; ``rotations`` has the rows cos θ/2, sin θ/2 of each."""
+def rotate(state: Any, rows: Any, masks: Any, rotations: Any, skipped: int) -> None:
+    """Applies RY to every qubit but the first ``skipped``; ``rotations`` has the rows cos θ/2, sin θ/2 of each."""
     n = len(masks)
     local = max(0, n - LOCAL_QUBITS)
-    _rotate_qubits(state, rows, masks, rotations, 0, local, 0)
+    _rotate_qubits(state, rows, masks, rotations, 0, local, 0, skipped)
     for chunk in range(1 << local):
-        _rotate_qubits(state, rows, masks, rotations, local, n, chunk)
+        _rotate_qubits(state, rows, masks, rotations, local, n, chunk, skipped)
 
 
 @njit(nogil=True)
@@ -190,10 +203,11 @@ def _unrotate_qubits(
     first: int,
     last: int,
     chunk: int,
+    skipped: int,
 ) -> None:
     """The inverse of :func:`_rotate_qubits` on both arrays, adding to the slopes."""
     n = len(masks)
-    q = first
+    q = max(first, skipped)
     while q < last:
         left, rest = last - q, n - q
         begin, end = chunk << (q - first), (chunk + 1) << (q - first)
@@ -231,16 +245,24 @@ def _unrotate_qubits(
 
 @njit(nogil=True)
 def unrotate(
-    state: Any, adjoint: Any, rows: Any, masks: Any, rotations: Any, slopes: Any, zero: Any, undo: Any
+    state: Any,
+    adjoint: Any,
+    rows: Any,
+    masks: Any,
+    rotations: Any,
+    slopes: Any,
+    zero: Any,
+    undo: Any,
+    skipped: int,
 ) -> None:
     """Writes Im⟨adjoint|Y_q|state⟩ to row q of ``slopes`` and, with ``undo``, takes RY back on both arrays."""
     n = len(masks)
-    for q in range(n):
+    for q in range(skipped, n):
         store(slopes, q, zero)
     local = max(0, n - LOCAL_QUBITS)
     for chunk in range(1 << local):
-        _unrotate_qubits(state, adjoint, rows, masks, rotations, slopes, zero, undo, local, n, chunk)
-    _unrotate_qubits(state, adjoint, rows, masks, rotations, slopes, zero, undo, 0, local, 0)
+        _unrotate_qubits(state, adjoint, rows, masks, rotations, slopes, zero, undo, local, n, chunk, skipped)
+    _unrotate_qubits(state, adjoint, rows, masks, rotations, slopes, zero, undo, 0, local, 0, skipped)
 
 
 # Cosine and sine of half a rotation angle, for a whole register and without a branch.

@@ -135,12 +135,21 @@ _ready: set[tuple[Any, ...]] = set()
 
 def _compile_first(function: Any, arguments: tuple[Any, ...]) -> None:
     """Compiles before any thread starts: nobody may wait for a member that an interrupt kept from arriving."""
-    # Finding out the types of a hundred arrays takes a millisecond; within a float type they are always the same.
-    flat = [item for argument in arguments for item in (argument if isinstance(argument, tuple) else (argument,))]
-    key = function, *{item.dtype for item in flat if isinstance(item, np.ndarray)}
+    # Finding out the types of a hundred arrays takes a millisecond; this is enough to tell them apart.
+    key = function, *(kind for argument in arguments for kind in _kinds(argument))
     if key not in _ready and hasattr(function, "compile"):
         function.compile(tuple(numba.typeof(argument) for argument in arguments))
         _ready.add(key)
+
+
+def _kinds(argument: Any) -> Iterator[Any]:
+    """What tells arguments apart that are compiled for apart."""
+    if isinstance(argument, np.ndarray):
+        yield argument.dtype, argument.ndim
+    elif isinstance(argument, tuple):
+        yield type(argument)
+        for item in argument:
+            yield from _kinds(item)
 
 
 class Team:

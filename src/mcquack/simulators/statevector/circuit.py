@@ -8,11 +8,13 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+from numba import njit, types
+from numba.extending import overload
 
+from mcquack.simulators.compiled.gates import GateForm, gate_backward, gate_forward
 from mcquack.simulators.compiled.lanes import ROW_BYTES, fma, lane_count, lane_sum, load, splat, store
 from mcquack.simulators.compiled.memory import aligned_zeros
-from mcquack.simulators.compiled.rotations import cosine_sine, rotate, unrotate
+from mcquack.simulators.compiled.rotations import cosine_sine, fill_rows, rotate, unrotate
 from mcquack.simulators.statevector.phases import fill_tables, high_bits, phase_slopes, shift_phases, unshift_phases
 
 
@@ -56,20 +58,26 @@ def scratch(n_qubits: int, n_features: int, dtype: Any, *, backward: bool) -> Sc
     )
 
 
-class Circuit(NamedTuple):
-    """A feature map with its parameters, as compiled code takes it."""
+class RingForm(NamedTuple):
+    """A feature map of the paper, without its parameters, as compiled code takes it."""
 
-    weights: Any  # (L, n, 3)
-    bias: Any  # (L, n, 3)
     feature_index: Any  # (L, n, 3)
     masks: Any  # (L + 1, n) stored_rows of the entangler
+
+
+class Circuit(NamedTuple):
+    """A circuit with its parameters, as compiled code takes it; its form decides which code runs it."""
+
+    weights: Any
+    bias: Any
+    form: Any  # RingForm or GateForm
 
 
 @njit(nogil=True)
 def _half_angle(circuit: Any, features: Any, layer: int, qubit: int, angle: int) -> Any:
     half = features.dtype.type(0.5)
     weight, bias = circuit.weights[layer, qubit, angle], circuit.bias[layer, qubit, angle]
-    feature = load(features, circuit.feature_index[layer, qubit, angle])
+    feature = load(features, circuit.form.feature_index[layer, qubit, angle])
     return fma(splat(half * weight), feature, splat(half * bias))
 
 
@@ -100,17 +108,6 @@ def _set_phases(circuit: Any, features: Any, layer: int, phases: Any) -> None:
 
 
 @njit(nogil=True)
-def fill_rows(masks: Any, rows: Any) -> None:
-    """All images of the XOR-linear map with these columns, qubit 0 being the highest bit of an index."""
-    rows[0] = 0
-    n = len(masks)
-    for position in range(n):
-        mask = masks[n - 1 - position]
-        for index in range(1 << position):
-            rows[1 << position | index] = rows[index] ^ mask
-
-
-@njit(nogil=True)
 def _start(state: Any, rotations: Any) -> None:
     """The first layer's RY on |0…0⟩: a product state, real, stored in plain order."""
     zero = splat(state.dtype.type(0))
@@ -128,16 +125,16 @@ def _start(state: Any, rotations: Any) -> None:
 
 
 @njit(nogil=True)
-def forward(circuit: Any, features: Any, state: Any, work: Any) -> None:
+def _ring_forward(circuit: Any, features: Any, state: Any, work: Any) -> None:
     """state = U(features)|0…0⟩ in the rows of the last layer, without the last ring."""
     n_layers, n = circuit.weights.shape[:2]
     for layer in range(n_layers):
-        fill_rows(circuit.masks[layer], work.rows)
+        fill_rows(circuit.form.masks[layer], work.rows)
         _set_rotations(circuit, features, layer, work.rotations)
         if layer == 0:
             _start(state, work.rotations)
         else:
-            rotate(state, work.rows, circuit.masks[layer], work.rotations)
+            rotate(state, work.rows, circuit.form.masks[layer], work.rotations, 0)
         _set_phases(circuit, features, layer, work.phases)
         fill_tables(work.phases, n, work.high_table, work.low_table)
         shift_phases(state, work.rows, n, work.high_table, work.low_table)
@@ -149,7 +146,7 @@ def _add_embedding_slopes(
 ) -> None:
     for qubit in range(slopes.shape[0]):
         slope = load(slopes, qubit)
-        feature = load(features, circuit.feature_index[layer, qubit, angle])
+        feature = load(features, circuit.form.feature_index[layer, qubit, angle])
         by_w[layer, qubit, angle] += lane_sum(slope * feature)
         by_b[layer, qubit, angle] += lane_sum(slope)
 
@@ -157,16 +154,16 @@ def _add_embedding_slopes(
 @njit(nogil=True)
 def _add_feature_slopes(circuit: Any, layer: int, angle: int, slopes: Any, by_features: Any) -> None:
     for qubit in range(slopes.shape[0]):
-        feature = circuit.feature_index[layer, qubit, angle]
+        feature = circuit.form.feature_index[layer, qubit, angle]
         weight = splat(circuit.weights[layer, qubit, angle])
         store(by_features, feature, fma(weight, load(slopes, qubit), load(by_features, feature)))
 
 
 @njit(nogil=True)
-def backward(
+def _ring_backward(
     circuit: Any, features: Any, state: Any, work: Any, by_w: Any, by_b: Any, by_features: Any, of_features: bool
 ) -> None:
-    """Undoes :func:`forward` on ``state`` and on ``work.adjoint`` and adds up the derivatives.
+    """Undoes :func:`_ring_forward` on ``state`` and on ``work.adjoint`` and adds up the derivatives.
 
     With adjoint λ of a scalar f, df = 2 Re⟨λ|dψ⟩. Derivatives go to ``by_w`` and ``by_b`` (summed over lanes), or
     with ``of_features`` to ``by_features`` (d, W).
@@ -175,7 +172,7 @@ def backward(
     by_theta, by_omega, by_phi = work.slopes[0], work.slopes[1], work.slopes[2]
     zero = splat(state.dtype.type(0))
     for layer in range(n_layers - 1, -1, -1):
-        masks = circuit.masks[layer]
+        masks = circuit.form.masks[layer]
         fill_rows(masks, work.rows)
         _set_phases(circuit, features, layer, work.phases)
         fill_tables(work.phases, n, work.high_table, work.low_table)
@@ -183,9 +180,9 @@ def backward(
         phase_slopes(work.currents, n, by_omega, by_phi)
         _set_rotations(circuit, features, layer, work.rotations)
         if layer == 0:
-            unrotate(state, work.adjoint, work.rows, masks, work.rotations, by_theta, zero, False)
+            unrotate(state, work.adjoint, work.rows, masks, work.rotations, by_theta, zero, False, 0)
         else:
-            unrotate(state, work.adjoint, work.rows, masks, work.rotations, by_theta, zero, True)
+            unrotate(state, work.adjoint, work.rows, masks, work.rotations, by_theta, zero, True, 0)
         if of_features:
             _add_feature_slopes(circuit, layer, 1, by_theta, by_features)
             _add_feature_slopes(circuit, layer, 2, by_omega, by_features)
@@ -197,3 +194,43 @@ def backward(
                 _add_feature_slopes(circuit, layer + 1, 0, by_phi, by_features)
             else:
                 _add_embedding_slopes(circuit, features, layer + 1, 0, by_phi, by_w, by_b)
+
+
+# What compiled code calls, on circuits of either form.
+
+
+def forward(circuit: Any, features: Any, state: Any, work: Any) -> None:
+    """state = U(features)|0…0⟩ of a block of samples."""
+    raise NotImplementedError("compiled code only")
+
+
+def backward(
+    circuit: Any, features: Any, state: Any, work: Any, by_w: Any, by_b: Any, by_features: Any, of_features: Any
+) -> None:
+    """Undoes :func:`forward` on ``state`` and ``work.adjoint``, and adds up the derivatives."""
+    raise NotImplementedError("compiled code only")
+
+
+def _form(circuit: Any) -> Any:
+    known = isinstance(circuit, types.NamedTuple) and circuit.instance_class is Circuit
+    return circuit.types[circuit.fields.index("form")].instance_class if known else None
+
+
+@overload(forward, jit_options={"nogil": True})
+def _forward(circuit, features, state, work):  # type: ignore[no-untyped-def]
+    run = {RingForm: _ring_forward, GateForm: gate_forward}.get(_form(circuit))
+
+    def implementation(circuit, features, state, work):  # type: ignore[no-untyped-def]
+        run(circuit, features, state, work)
+
+    return implementation if run is not None else None
+
+
+@overload(backward, jit_options={"nogil": True})
+def _backward(circuit, features, state, work, by_w, by_b, by_features, of_features):  # type: ignore[no-untyped-def]
+    run = {RingForm: _ring_backward, GateForm: gate_backward}.get(_form(circuit))
+
+    def implementation(circuit, features, state, work, by_w, by_b, by_features, of_features):  # type: ignore[no-untyped-def]
+        run(circuit, features, state, work, by_w, by_b, by_features, of_features)
+
+    return implementation if run is not None else None

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mcquack.arrays import FloatArray
+from mcquack.checks import is_whole_number
 from mcquack.circuits.circuit import Circuit as AnyCircuit
 from mcquack.circuits.entangler import linear_table, stored_rows
 from mcquack.circuits.feature_map import FeatureMap
@@ -23,10 +24,11 @@ from mcquack.simulators.engine import (
     ThreadedEngine,
     Wrt,
     checked_cotangent,
+    checked_parameters,
     checked_wrt,
     paper_map,
 )
-from mcquack.simulators.statevector.circuit import Circuit, Scratch, backward, forward, scratch, scratch_bytes
+from mcquack.simulators.statevector.circuit import Circuit, RingForm, backward, forward, scratch, scratch_bytes
 from mcquack.simulators.statevector.hamming import hamming_distributions
 from mcquack.simulators.statevector.overlaps import (
     centroid_adjoints,
@@ -38,6 +40,8 @@ from mcquack.simulators.statevector.overlaps import (
     pull_overlaps,
     sample_adjoint,
 )
+
+Observable: TypeAlias = int | Sequence[int]
 
 # A block always adds its derivatives to the same one of these partial sums, whichever thread it runs on.
 N_PARTIAL_SUMS = 16
@@ -197,32 +201,23 @@ class StatevectorEngine(ThreadedEngine[StateBlocks]):
             )
 
     @cached_property
-    def masks(self) -> NDArray[np.int64]:
-        return stored_rows(self.feature_map.n_qubits, self.feature_map.n_layers)
+    def form(self) -> Any:
+        """The circuit without its parameters, as compiled code takes it."""
+        masks = stored_rows(self.feature_map.n_qubits, self.feature_map.n_layers)
+        return RingForm(self.feature_map.feature_index, masks)
 
     @cached_property
     def _row_of_index(self) -> NDArray[np.int64]:
         """For each basis state, the row that holds it at the end of the circuit."""
-        return linear_table(self.masks[-1 if self.feature_map.final_entangler else -2])
+        return linear_table(self.form.masks[-1 if self.feature_map.final_entangler else -2])
 
     def circuit(self, weights: ArrayLike, bias: ArrayLike) -> Circuit:
-        parameters = []
-        for name, values in (("weights", weights), ("bias", bias)):
-            array = _writable(values, self.dtype)
-            if array.shape != self.feature_map.parameter_shape:
-                raise InvalidInputError(
-                    f"{name} must have the feature map's shape {self.feature_map.parameter_shape}, got {array.shape}."
-                )
-            parameters.append(array)
-        return Circuit(parameters[0], parameters[1], self.feature_map.feature_index, self.masks)
+        found = checked_parameters(self.feature_map, weights, bias)
+        w, b = (_writable(values, self.dtype) for values in found)
+        return Circuit(w, b, self.form)
 
     def rows(self, X: ArrayLike) -> FloatArray:
-        array = _writable(X, self.dtype)
-        if array.ndim != 2 or array.shape[1] != self.feature_map.n_features:
-            raise InvalidInputError(
-                f"expected rows of {self.feature_map.n_features} features, got an array of shape {array.shape}."
-            )
-        return array
+        return _writable(self.feature_map.checked_rows(X), self.dtype)
 
     def n_blocks(self, n_rows: int) -> int:
         return -(-n_rows // lane_count(self.dtype))
@@ -244,7 +239,7 @@ class StatevectorEngine(ThreadedEngine[StateBlocks]):
     def team(self, n_threads: int, flops: float) -> Team:
         return Team(n_threads, patient=flops < FLOPS_WORTH_LISTENING)
 
-    def scratch(self, n_threads: int, *, backward: bool) -> list[Scratch]:
+    def scratch(self, n_threads: int, *, backward: bool) -> list[Any]:
         shape = self.feature_map.n_qubits, self.feature_map.n_features
         return [scratch(*shape, self.dtype, backward=backward) for _ in range(n_threads)]
 
@@ -294,8 +289,7 @@ class StatevectorEngine(ThreadedEngine[StateBlocks]):
         padded = np.zeros((n_blocks * width, len(centroids)), dtype=self.dtype)
         padded[: len(samples)] = checked_cotangent(cotangent, samples, centroids)
         pulls = aligned_zeros((n_blocks, len(centroids), 2, width), self.dtype)
-        shape = N_PARTIAL_SUMS, *self.feature_map.parameter_shape
-        by_w, by_b = np.zeros(shape, self.dtype), np.zeros(shape, self.dtype)
+        by_w, by_b = self._partial_sums()
         by_centroids = aligned_zeros((n_centroid_blocks, self.feature_map.n_features, width), self.dtype)
         self.team(n_threads, flops).run(
             _pullback,
@@ -326,50 +320,58 @@ class StatevectorEngine(ThreadedEngine[StateBlocks]):
             self.statevectors(samples), angles, final_entangler=self.feature_map.final_entangler
         )
 
-    def z_signs(self, qubits: Sequence[int]) -> FloatArray:
-        """±1 for every stored row, by qubit (Q, 2**n): what a measurement of Z there gives for a basis state."""
+    def _partial_sums(self) -> tuple[FloatArray, FloatArray]:
+        shapes = self.feature_map.weights_shape, self.feature_map.bias_shape
+        by_w, by_b = (np.zeros((N_PARTIAL_SUMS, *shape), self.dtype) for shape in shapes)
+        return by_w, by_b
+
+    def z_signs(self, observables: Sequence[Observable]) -> FloatArray:
+        """±1 for every stored row (O, 2**n): what measuring Z on these qubits, multiplied, gives for a basis state."""
         n = self.feature_map.n_qubits
-        if not all(0 <= qubit < n for qubit in qubits):
-            raise InvalidInputError(f"the circuit has the qubits 0 to {n - 1}, got {list(qubits)}; measure those.")
-        signs = np.empty((len(qubits), self.feature_map.dimension), self.dtype)
+        words = [(word,) if is_whole_number(word) else tuple(word) for word in observables]  # type: ignore[arg-type]
+        if not all(is_whole_number(qubit) and 0 <= qubit < n for word in words for qubit in word):
+            raise InvalidInputError(f"the circuit has the qubits 0 to {n - 1}, got {list(observables)}; measure those.")
+        signs = np.empty((len(words), self.feature_map.dimension), self.dtype)
         indices = np.arange(self.feature_map.dimension)
-        for place, qubit in enumerate(qubits):
-            signs[place, self._row_of_index] = 1 - 2 * (indices >> (n - 1 - qubit) & 1)
+        for place, word in enumerate(words):
+            mask = sum(1 << (n - 1 - qubit) for qubit in set(word) if word.count(qubit) % 2)
+            signs[place, self._row_of_index] = 1 - 2 * (np.bitwise_count(indices & mask).astype(np.int64) & 1)
         return signs
 
-    def expectations(self, encoded: StateBlocks, qubits: Sequence[int]) -> FloatArray:
-        """⟨Z_q⟩ of every sample (N, Q)."""
+    def expectations(self, encoded: StateBlocks, observables: Sequence[Observable]) -> FloatArray:
+        """⟨Z…Z⟩ of every sample (N, O): each observable is a qubit, or several whose Z are multiplied."""
         width = lane_count(self.dtype)
-        flops = 6.0 * len(encoded) * len(qubits) * self.feature_map.dimension
+        flops = 6.0 * len(encoded) * len(observables) * self.feature_map.dimension
         n_threads = self.threads_for(flops, len(encoded.states))
-        found = aligned_zeros((len(encoded.states), len(qubits), width), self.dtype)
+        found = aligned_zeros((len(encoded.states), len(observables), width), self.dtype)
         works = [None] * n_threads
-        self.team(n_threads, flops).run(_expectations, works, aligned(encoded.states), self.z_signs(qubits), found)
-        return np.asarray(np.clip(found.transpose(0, 2, 1).reshape(-1, len(qubits))[: len(encoded)], -1, 1))
+        self.team(n_threads, flops).run(_expectations, works, aligned(encoded.states), self.z_signs(observables), found)
+        return np.asarray(np.clip(found.transpose(0, 2, 1).reshape(-1, len(observables))[: len(encoded)], -1, 1))
 
-    def pull_expectations(self, encoded: StateBlocks, cotangent: ArrayLike, qubits: Sequence[int]) -> Gradient:
-        """Derivatives of Σ cotangent∘⟨Z⟩ by the embedding's weights and biases."""
+    def pull_expectations(
+        self, encoded: StateBlocks, cotangent: ArrayLike, observables: Sequence[Observable]
+    ) -> Gradient:
+        """Derivatives of Σ cotangent∘⟨Z…Z⟩ by the embedding's weights and biases."""
         slopes = np.asarray(cotangent, self.dtype)
-        if slopes.shape != (len(encoded), len(qubits)):
+        if slopes.shape != (len(encoded), len(observables)):
             raise InvalidInputError(
-                f"cotangent must have the expectation values' shape {(len(encoded), len(qubits))}, got {slopes.shape}."
+                f"cotangent must have the expectation values' shape {(len(encoded), len(observables))}, got {slopes.shape}."
             )
         n_blocks, width = len(encoded.states), lane_count(self.dtype)
         flops = self.flops(len(encoded), with_gradient=True)
         n_threads = self.threads_for(flops, n_blocks)
-        lanes = aligned_zeros((n_blocks, len(qubits), width), self.dtype)
-        padded = np.zeros((n_blocks * width, len(qubits)), self.dtype)
+        lanes = aligned_zeros((n_blocks, len(observables), width), self.dtype)
+        padded = np.zeros((n_blocks * width, len(observables)), self.dtype)
         padded[: len(encoded)] = slopes
-        lanes[:] = padded.reshape(n_blocks, width, len(qubits)).transpose(0, 2, 1)
-        shape = N_PARTIAL_SUMS, *self.feature_map.parameter_shape
-        by_w, by_b = np.zeros(shape, self.dtype), np.zeros(shape, self.dtype)
+        lanes[:] = padded.reshape(n_blocks, width, len(observables)).transpose(0, 2, 1)
+        by_w, by_b = self._partial_sums()
         self.team(n_threads, flops).run(
             _pull_expectations,
             self.scratch(n_threads, backward=True),
             self.circuit(encoded.weights, encoded.bias),
             encoded.features,
             aligned(encoded.states),
-            self.z_signs(qubits),
+            self.z_signs(observables),
             lanes,
             by_w,
             by_b,

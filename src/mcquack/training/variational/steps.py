@@ -23,16 +23,15 @@ class Problem(NamedTuple):
     X: Any  # (N, d)
     labels: Any  # (N,)
     row_weights: Any  # (N,)
-    feature_index: Any
-    masks: Any
+    form: Any  # of the circuit, without its parameters
     signs: Any  # (2, 2**n) of the two observables
 
 
 class Trained(NamedTuple):
-    """What training changes, in place; names with ``flat`` are the same memory as (classifiers, 3nL)."""
+    """What training changes, in place; names with ``flat`` are the same memory by classifier."""
 
-    weights: Any  # (M or 1, L, n, 3)
-    bias: Any  # (M, L, n, 3)
+    weights: Any  # (M or 1, *shape of the weights)
+    bias: Any  # (M, *shape of the biases)
     flat_weights: Any
     flat_bias: Any
     weights_mean: Any
@@ -59,11 +58,11 @@ class Room(NamedTuple):
 
     expectations: Any  # (threads, 2, W)
     cotangent: Any  # (threads, 2, W)
-    by_w: Any  # (M, L, n, 3)
+    by_w: Any  # (M, *shape of the weights)
     by_b: Any
     flat_by_w: Any
     flat_by_b: Any
-    slope: Any  # (3nL,) of the shared weights
+    slope: Any  # of the shared weights
 
 
 class Totals(NamedTuple):
@@ -84,7 +83,7 @@ def measure_classes(
     n_blocks = (n_samples + width - 1) // width
     for task in range(rank, n_classes * n_blocks, n_threads):
         own, block = task // n_blocks, task % n_blocks
-        circuit = Circuit(weights[own % weights.shape[0]], bias[own], problem.feature_index, problem.masks)
+        circuit = Circuit(weights[own % weights.shape[0]], bias[own], problem.form)
         gather_block(problem.X, block * width, work.features)
         forward(circuit, work.features, work.state, work)
         expectation_block(work.state, problem.signs, measured[rank])
@@ -125,6 +124,7 @@ def _gradient(
     width = room.expectations.shape[2]
     for place in range(room.flat_by_w.shape[1]):
         room.flat_by_w[own, place] = 0
+    for place in range(room.flat_by_b.shape[1]):
         room.flat_by_b[own, place] = 0
     mass = 0.0
     for position in range(first, first + count):
@@ -191,7 +191,7 @@ def run_own_epoch(
             continue
         for first in range(0, n_samples, pace.batch_size):
             count = min(pace.batch_size, n_samples - first)
-            circuit = Circuit(trained.weights[own], trained.bias[own], problem.feature_index, problem.masks)
+            circuit = Circuit(trained.weights[own], trained.bias[own], problem.form)
             loss = _gradient(work, problem, circuit, order, first, count, own, rank, room)
             by_w, by_b = room.flat_by_w[own], room.flat_by_b[own]
             of_weights, square_w = _penalised(by_w, trained.flat_weights[own], pace.reg_weights)
@@ -241,7 +241,7 @@ def run_shared_epoch(
         for first in range(0, n_samples, pace.batch_size):
             count = min(pace.batch_size, n_samples - first)
             for own in range(rank, n_classes, n_threads):
-                circuit = Circuit(trained.weights[0], trained.bias[own], problem.feature_index, problem.masks)
+                circuit = Circuit(trained.weights[0], trained.bias[own], problem.form)
                 totals.losses[own] += _gradient(work, problem, circuit, order, first, count, own, rank, room)
                 totals.n_steps[own] += 1
                 if not of_weights:

@@ -47,8 +47,7 @@ class ClassLogits:
             X=engine.rows(X),
             labels=np.zeros(0, np.int64),
             row_weights=np.zeros(0),
-            feature_index=engine.feature_map.feature_index,
-            masks=engine.masks,
+            form=engine.form,
             signs=engine.z_signs(MEASURED_QUBITS),
         )
 
@@ -72,8 +71,7 @@ class VariationalEpochs:
             X=engine.rows(data.X),
             labels=np.ascontiguousarray(data.labels, dtype=np.int64),
             row_weights=np.ascontiguousarray(data.row_weights, dtype=np.float64),
-            feature_index=engine.feature_map.feature_index,
-            masks=engine.masks,
+            form=engine.form,
             signs=engine.z_signs(MEASURED_QUBITS),
         )
         passes = settings.passes_weights + settings.passes_bias if settings.shared else 1
@@ -87,23 +85,28 @@ class VariationalEpochs:
             f"training {engine.feature_map.n_qubits} qubits on {self.n_threads} threads",
         )
         self.works = engine.scratch(self.n_threads, backward=True)
-        dtype, width, shape = engine.dtype, lane_count(engine.dtype), engine.feature_map.parameter_shape
-        by_w, by_b = (np.zeros((data.n_classes, *shape), dtype) for _ in range(2))
+        dtype, width, circuit = engine.dtype, lane_count(engine.dtype), engine.feature_map
+        shapes = circuit.weights_shape, circuit.bias_shape
+        by_w, by_b = (np.zeros((data.n_classes, *shape), dtype) for shape in shapes)
         self.room = Room(
             expectations=aligned_zeros((self.n_threads, len(MEASURED_QUBITS), width), dtype),
             cotangent=aligned_zeros((self.n_threads, len(MEASURED_QUBITS), width), dtype),
             by_w=by_w,
             by_b=by_b,
-            flat_by_w=by_w.reshape(len(by_w), -1),
-            flat_by_b=by_b.reshape(len(by_b), -1),
-            slope=np.zeros(math.prod(shape), dtype),
+            flat_by_w=by_w.reshape(len(by_w), circuit.n_weights),
+            flat_by_b=by_b.reshape(len(by_b), circuit.n_bias),
+            slope=np.zeros(circuit.n_weights, dtype),
         )
 
     def __call__(self, state: VariationalState) -> tuple[VariationalState, float, list[float | None]]:
         """The state after one epoch more, and over its steps the mean loss and the norms of both gradients."""
-        shape, n_classes = self.engine.feature_map.parameter_shape, self.data.n_classes
+        circuit, n_classes = self.engine.feature_map, self.data.n_classes
         n_weights = 1 if self.settings.shared else n_classes
-        check_shapes(state.parameters, weights=(n_weights, *shape), bias=(n_classes, *shape))
+        check_shapes(
+            state.parameters,
+            weights=(n_weights, *circuit.weights_shape),
+            bias=(n_classes, *circuit.bias_shape),
+        )
         trained = _working_copy(state, self.engine.dtype)
         totals = Totals(np.zeros(n_classes), np.zeros(n_classes, np.int64), np.zeros((n_classes, 2)))
         lr_weights, lr_bias = self.settings.learning_rates(state.epoch)
@@ -143,7 +146,7 @@ class VariationalEpochs:
 def _working_copy(state: VariationalState, dtype: np.dtype[Any]) -> Trained:
     shaped = [np.array(array, dtype, order="C") for array in (state.parameters.weights, state.parameters.bias)]
     moments = [np.array(moment, dtype) for moment in (*state.weights_moments, *state.bias_moments)]
-    flat = [array.reshape(len(array), -1) for array in (*shaped, *moments)]
+    flat = [array.reshape(len(array), math.prod(array.shape[1:])) for array in (*shaped, *moments)]
     return Trained._make([*shaped, *flat, state.weights_steps.copy(), state.bias_steps.copy()])
 
 

@@ -1,0 +1,462 @@
+"""Any circuit on one block of W samples: forward, and back again with the derivatives.
+
+Whatever its gates are, a circuit comes here as steps of two kinds (see ``mcquack.simulators.gates.program``). A *turn* is
+RY on some qubits at once. A *diagonal* is a product of exp(-i/2 θ Z…Z) over any sets of qubits, also many at once: its
+phases are the Walsh-Hadamard transform of the angles, and the derivatives by these that of the currents, so that the
+number of its gates hardly matters. CNOT, SWAP and X only rename basis states: they are in the masks of the steps.
+
+Nothing is kept on the way forward; on the way back every step is undone, as in ``mcquack.simulators.statevector``.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit, types
+from numba.extending import overload
+
+from mcquack.simulators.compiled.lanes import (
+    ROW_BYTES,
+    LanesType,
+    fma,
+    lane_count,
+    lane_sum,
+    load,
+    rounded,
+    splat,
+    store,
+)
+from mcquack.simulators.compiled.memory import aligned_zeros
+from mcquack.simulators.compiled.rotations import cosine_sine, fill_rows, rotate, unrotate
+
+TURN, DIAGONAL = 0, 1
+# Phases are computed for so many amplitudes at a time (4 KiB of them): all passes over them stay in the first cache.
+LOW_BITS = 6
+
+
+class GateForm(NamedTuple):
+    """The steps of a circuit, without its parameters, as compiled code takes them.
+
+    Step s has the elements ``firsts[s]`` to ``firsts[s + 1]``. An element has an angle, the sum of its parts, and in a
+    diagonal the mask of stored rows whose parity is its sign. A part is ``factor · w · t + bias_factor · b``, where -1
+    for a weight is w = 1, for an input t = 0, and for a bias b = 0. Input t is a product of functions of features.
+    """
+
+    kinds: Any  # (S,) TURN or DIAGONAL
+    firsts: Any  # (S + 1,)
+    frames: Any  # (S,) which row of ``masks`` a turn has
+    skipped: Any  # (S,) how many of those masks come before the first that is turned
+    masks: Any  # (F, n) what flipping a bit does to the place where a basis state is stored
+    low: Any  # (E,) the last bits of an element's mask
+    high: Any  # (E,) the bits before those
+    half_offsets: Any  # (E,)
+    part_firsts: Any  # (E + 1,)
+    part_weight: Any  # (P,)
+    part_factor: Any
+    part_input: Any
+    part_bias: Any
+    part_bias_factor: Any
+    input_firsts: Any  # (T + 1,)
+    input_function: Any
+    input_feature: Any
+    padding: Any  # (1,) of amplitudes; nothing if the circuit starts with zeros
+
+
+class GateScratch(NamedTuple):
+    """What one thread works on; reused for block after block."""
+
+    rows: Any  # (2**n,) where each basis state is stored in the frame at hand
+    rotations: Any  # (n, 2, W) cosine and sine of half the angles of a turn
+    halves: Any  # (K, W) half the angles of a diagonal
+    phases: Any  # (2**LOW_BITS, W)
+    currents: Any  # (2**LOW_BITS, W)
+    slopes: Any  # (max(K, n), W)
+    inputs: Any  # (T + 1, W), the last of them for norms
+    by_inputs: Any  # (T + 1, W)
+    features: Any  # (d, W)
+    state: Any  # (2**n, 2, W)
+    adjoint: Any  # (2**n, 2, W)
+
+
+def gate_scratch_bytes(n_qubits: int, n_features: int, n_inputs: int, *, backward: bool) -> int:
+    """Size of :func:`gate_scratch`, as far as it grows with the problem."""
+    size = 1 << n_qubits
+    return 8 * size + ROW_BYTES * (n_features + 2 * n_inputs + (4 * size if backward else 0))
+
+
+def gate_scratch(n_qubits: int, n_features: int, form: GateForm, dtype: Any, *, backward: bool) -> GateScratch:
+    """Fresh scratch memory; the larger part is needed only for derivatives."""
+    width, size, chunk = lane_count(dtype), 1 << n_qubits, 1 << min(n_qubits, LOW_BITS)
+    kept = size if backward else 1
+    most = max(n_qubits, int(np.max(np.diff(form.firsts), initial=1)))
+    n_inputs = len(form.input_firsts)
+    return GateScratch(
+        rows=np.zeros(size, dtype=np.int64),
+        rotations=aligned_zeros((n_qubits, 2, width), dtype),
+        halves=aligned_zeros((most, width), dtype),
+        phases=aligned_zeros((chunk, width), dtype),
+        currents=aligned_zeros((chunk, width), dtype),
+        slopes=aligned_zeros((most, width), dtype),
+        inputs=aligned_zeros((n_inputs, width), dtype),
+        by_inputs=aligned_zeros((n_inputs, width), dtype),
+        features=aligned_zeros((n_features, width), dtype),
+        state=aligned_zeros((kept, 2, width), dtype),
+        adjoint=aligned_zeros((kept, 2, width), dtype),
+    )
+
+
+# Cosine and sine with their signs: a phase of one amplitude among others is no common one.
+
+
+def signed_cosine_sine(angle: Any) -> Any:
+    """(cos, sin) of a register."""
+    raise NotImplementedError("compiled code only")
+
+
+@overload(signed_cosine_sine)
+def _signed_cosine_sine(angle):  # type: ignore[no-untyped-def]
+    if not isinstance(angle, LanesType):
+        return None
+    dtype = np.float32 if angle.dtype == types.float32 else np.float64
+    per_half_turn, half, eight, one = dtype(1 / math.pi), dtype(0.5), dtype(8), dtype(1)
+
+    def implementation(angle):  # type: ignore[no-untyped-def]
+        cosine, sine = cosine_sine(angle)
+        turns = rounded(angle * splat(per_half_turn)) * splat(half)
+        odd = turns - rounded(turns)  # ±1/2 after an odd number of half turns
+        sign = fma(odd * odd, splat(-eight), splat(one))
+        return sign * cosine, sign * sine
+
+    return implementation
+
+
+@njit(nogil=True)
+def _function(code: int, x: float) -> float:
+    if code == 1:
+        return math.pi - x
+    if code == 2:
+        return math.asin(min(max(x, -1.0), 1.0))
+    if code == 3:
+        return math.acos(min(max(x, -1.0), 1.0))
+    if code == 4:
+        return math.atan(x)
+    return x
+
+
+@njit(nogil=True)
+def _function_slope(code: int, x: float) -> float:
+    if code == 1:
+        return -1.0
+    if code == 2 or code == 3:
+        slope = 1 / math.sqrt(max(1 - x * x, 1e-6)) if abs(x) <= 1 else 0.0
+        return slope if code == 2 else -slope
+    if code == 4:
+        return 1 / (1 + x * x)
+    return 1.0
+
+
+@njit(nogil=True)
+def _fill_inputs(form: Any, features: Any, inputs: Any) -> None:
+    for place in range(form.input_firsts.size - 1):
+        first, last = form.input_firsts[place], form.input_firsts[place + 1]
+        for factor in range(first, last):
+            code, feature = form.input_function[factor], form.input_feature[factor]
+            if code == 0:
+                value = load(features, feature)
+                store(inputs, place, value if factor == first else load(inputs, place) * value)
+            else:
+                for lane in range(inputs.shape[1]):
+                    found = _function(code, features[feature, lane])
+                    inputs[place, lane] = found if factor == first else inputs[place, lane] * found
+
+
+@njit(nogil=True)
+def _pull_inputs(form: Any, features: Any, by_inputs: Any, by_features: Any) -> None:
+    """Adds the derivatives by the features, from those by the inputs."""
+    for place in range(form.input_firsts.size - 1):
+        first, last = form.input_firsts[place], form.input_firsts[place + 1]
+        for own in range(first, last):
+            feature = form.input_feature[own]
+            for lane in range(by_features.shape[1]):
+                slope = _function_slope(form.input_function[own], features[feature, lane])
+                for other in range(first, last):
+                    if other != own:
+                        slope *= _function(form.input_function[other], features[form.input_feature[other], lane])
+                by_features[feature, lane] += by_inputs[place, lane] * slope
+
+
+@njit(nogil=True)
+def _half_angle(form: Any, weights: Any, bias: Any, inputs: Any, element: int) -> Any:
+    half = inputs.dtype.type(0.5)
+    fixed = form.half_offsets[element]
+    found = splat(inputs.dtype.type(0))
+    for part in range(form.part_firsts[element], form.part_firsts[element + 1]):
+        at = form.part_bias[part]
+        if at >= 0:
+            fixed += half * form.part_bias_factor[part] * bias[at]
+        at = form.part_input[part]
+        if at >= 0:
+            factor = half * form.part_factor[part]
+            if form.part_weight[part] >= 0:
+                factor *= weights[form.part_weight[part]]
+            found = fma(splat(factor), load(inputs, at), found)
+    return found + splat(fixed)
+
+
+@njit(nogil=True)
+def _set_rotations(form: Any, weights: Any, bias: Any, step: int, work: Any) -> None:
+    first, skipped = form.firsts[step], form.skipped[step]
+    for place in range(form.firsts[step + 1] - first):
+        cosine, sine = signed_cosine_sine(_half_angle(form, weights, bias, work.inputs, first + place))
+        store(work.rotations, 2 * (skipped + place), cosine)
+        store(work.rotations, 2 * (skipped + place) + 1, sine)
+
+
+@njit(nogil=True)
+def _set_halves(form: Any, weights: Any, bias: Any, step: int, work: Any) -> None:
+    scalar = work.halves.dtype.type
+    first = form.firsts[step]
+    for place in range(form.firsts[step + 1] - first):
+        half = _half_angle(form, weights, bias, work.inputs, first + place)
+        # Whole turns change nothing, but for the digits that the sum of many angles would lose to them.
+        turns = rounded(half * splat(scalar(0.5 / math.pi)))
+        store(work.halves, place, fma(-turns, splat(scalar(2 * math.pi)), half))
+
+
+@njit(nogil=True)
+def _odd(index: int) -> Any:
+    for shift in (16, 8, 4, 2, 1):
+        index ^= index >> shift
+    return index & 1 == 1
+
+
+@njit(nogil=True)
+def _walsh(array: Any, bits: int) -> None:
+    """array[i] = Σ_j (-1)^(number of common ones of i and j) array[j], three bits at a time."""
+    size = 1 << bits
+    bit = 0
+    while bit < bits:
+        stride = 1 << bit
+        if bits - bit >= 3:
+            for block in range(0, size, 8 * stride):
+                for at in range(block, block + stride):
+                    a, b = load(array, at), load(array, at + stride)
+                    c, d = load(array, at + 2 * stride), load(array, at + 3 * stride)
+                    e, f = load(array, at + 4 * stride), load(array, at + 5 * stride)
+                    g, h = load(array, at + 6 * stride), load(array, at + 7 * stride)
+                    a, b, c, d, e, f, g, h = a + b, a - b, c + d, c - d, e + f, e - f, g + h, g - h
+                    a, b, c, d, e, f, g, h = a + c, b + d, a - c, b - d, e + g, f + h, e - g, f - h
+                    store(array, at, a + e)
+                    store(array, at + stride, b + f)
+                    store(array, at + 2 * stride, c + g)
+                    store(array, at + 3 * stride, d + h)
+                    store(array, at + 4 * stride, a - e)
+                    store(array, at + 5 * stride, b - f)
+                    store(array, at + 6 * stride, c - g)
+                    store(array, at + 7 * stride, d - h)
+            bit += 3
+        else:
+            for block in range(0, size, 2 * stride):
+                for at in range(block, block + stride):
+                    a, b = load(array, at), load(array, at + stride)
+                    store(array, at, a + b)
+                    store(array, at + stride, a - b)
+            bit += 1
+
+
+@njit(nogil=True)
+def _fill_phases(form: Any, step: int, chunk: int, bits: int, halves: Any, phases: Any) -> None:
+    """Half the sum of all angles, each with its sign, for the rows of a chunk."""
+    zero = splat(phases.dtype.type(0))
+    for row in range(1 << bits):
+        store(phases, row, zero)
+    first = form.firsts[step]
+    for place in range(form.firsts[step + 1] - first):
+        low, half = form.low[first + place], load(halves, place)
+        total = load(phases, low)
+        store(phases, low, total - half if _odd(chunk & form.high[first + place]) else total + half)
+    _walsh(phases, bits)
+
+
+@njit(nogil=True)
+def _shift(form: Any, step: int, n: int, state: Any, work: Any) -> None:
+    """Multiplies the state by a diagonal."""
+    bits = min(n, LOW_BITS)
+    for chunk in range(1 << (n - bits)):
+        _fill_phases(form, step, chunk, bits, work.halves, work.phases)
+        for place in range(1 << bits):
+            row = chunk << bits | place
+            cosine, sine = signed_cosine_sine(load(work.phases, place))
+            real, imag = load(state, 2 * row), load(state, 2 * row + 1)
+            store(state, 2 * row, fma(cosine, real, sine * imag))
+            store(state, 2 * row + 1, fma(cosine, imag, -(sine * real)))
+
+
+@njit(nogil=True)
+def _unshift(form: Any, step: int, n: int, state: Any, work: Any) -> None:
+    """Takes a diagonal back on both arrays, and writes the derivatives by its angles to the slopes."""
+    bits = min(n, LOW_BITS)
+    first, count = form.firsts[step], form.firsts[step + 1] - form.firsts[step]
+    zero = splat(state.dtype.type(0))
+    for place in range(count):
+        store(work.slopes, place, zero)
+    adjoint = work.adjoint
+    for chunk in range(1 << (n - bits)):
+        _fill_phases(form, step, chunk, bits, work.halves, work.phases)
+        for place in range(1 << bits):
+            row = chunk << bits | place
+            cosine, sine = signed_cosine_sine(load(work.phases, place))
+            real, imag = load(state, 2 * row), load(state, 2 * row + 1)
+            a_real, a_imag = load(adjoint, 2 * row), load(adjoint, 2 * row + 1)
+            store(work.currents, place, fma(a_real, imag, -(a_imag * real)))
+            store(state, 2 * row, fma(cosine, real, -(sine * imag)))
+            store(state, 2 * row + 1, fma(cosine, imag, sine * real))
+            store(adjoint, 2 * row, fma(cosine, a_real, -(sine * a_imag)))
+            store(adjoint, 2 * row + 1, fma(cosine, a_imag, sine * a_real))
+        _walsh(work.currents, bits)
+        for place in range(count):
+            current, total = load(work.currents, form.low[first + place]), load(work.slopes, place)
+            store(work.slopes, place, total - current if _odd(chunk & form.high[first + place]) else total + current)
+
+
+@njit(nogil=True)
+def _start(form: Any, features: Any, state: Any, work: Any) -> None:
+    """|0…0⟩, or the features as amplitudes, divided by their norm; its inverse goes to the last row of the inputs."""
+    scalar = state.dtype.type
+    zero = splat(scalar(0))
+    for row in range(2 * state.shape[0]):
+        store(state, row, zero)
+    if form.padding.size == 0:
+        store(state, 0, splat(scalar(1)))
+        return
+    n_features, last = features.shape[0], work.inputs.shape[0] - 1
+    padding = splat(scalar(form.padding[0]))
+    squares = zero
+    for index in range(state.shape[0]):
+        value = load(features, index) if index < n_features else padding
+        store(state, 2 * index, value)
+        squares = fma(value, value, squares)
+    store(work.inputs, last, squares)
+    for lane in range(work.inputs.shape[1]):
+        square = work.inputs[last, lane]
+        work.inputs[last, lane] = 1 / math.sqrt(square) if square > 0 else 0
+        if square == 0:
+            state[0, 0, lane] = 1
+    inverse = load(work.inputs, last)
+    for index in range(state.shape[0]):
+        value = load(state, 2 * index)
+        store(state, 2 * index, value * inverse)
+    for lane in range(work.inputs.shape[1]):
+        if work.inputs[last, lane] == 0:
+            state[0, 0, lane] = 1
+
+
+@njit(nogil=True)
+def _pull_start(state: Any, work: Any, by_features: Any) -> None:
+    """Adds the derivatives by the features that are amplitudes of the start."""
+    two = splat(state.dtype.type(2))
+    along = splat(state.dtype.type(0))
+    for index in range(state.shape[0]):
+        along = fma(load(state, 2 * index), two * load(work.adjoint, 2 * index), along)
+    inverse = load(work.inputs, work.inputs.shape[0] - 1)
+    for feature in range(by_features.shape[0]):
+        across = fma(two, load(work.adjoint, 2 * feature), -(load(state, 2 * feature) * along))
+        store(by_features, feature, fma(across, inverse, load(by_features, feature)))
+
+
+@njit(nogil=True)
+def gate_forward(circuit: Any, features: Any, state: Any, work: Any) -> None:
+    """state = U(features)|start⟩, in the rows of the last frame."""
+    form = circuit.form
+    weights, bias = circuit.weights.reshape(circuit.weights.size), circuit.bias.reshape(circuit.bias.size)
+    n = form.masks.shape[1]
+    _fill_inputs(form, features, work.inputs)
+    _start(form, features, state, work)
+    frame = -1
+    for step in range(form.kinds.size):
+        if form.kinds[step] == TURN:
+            if frame != form.frames[step]:
+                frame = form.frames[step]
+                fill_rows(form.masks[frame], work.rows)
+            _set_rotations(form, weights, bias, step, work)
+            rotate(state, work.rows, form.masks[frame], work.rotations, form.skipped[step])
+        else:
+            _set_halves(form, weights, bias, step, work)
+            _shift(form, step, n, state, work)
+
+
+@njit(nogil=True)
+def _add_embedding_slope(form: Any, element: int, slope: Any, inputs: Any, by_w: Any, by_b: Any) -> None:
+    for part in range(form.part_firsts[element], form.part_firsts[element + 1]):
+        at = form.part_bias[part]
+        if at >= 0:
+            by_b[at] += form.part_bias_factor[part] * lane_sum(slope)
+        at = form.part_weight[part]
+        if at >= 0:
+            by_w[at] += form.part_factor[part] * lane_sum(slope * load(inputs, form.part_input[part]))
+
+
+@njit(nogil=True)
+def _add_input_slope(form: Any, weights: Any, element: int, slope: Any, by_inputs: Any) -> None:
+    for part in range(form.part_firsts[element], form.part_firsts[element + 1]):
+        at = form.part_input[part]
+        if at >= 0:
+            factor = form.part_factor[part]
+            if form.part_weight[part] >= 0:
+                factor *= weights[form.part_weight[part]]
+            store(by_inputs, at, fma(splat(factor), slope, load(by_inputs, at)))
+
+
+@njit(nogil=True)
+def gate_backward(
+    circuit: Any, features: Any, state: Any, work: Any, by_w: Any, by_b: Any, by_features: Any, of_features: bool
+) -> None:
+    """Undoes :func:`gate_forward` on ``state`` and on ``work.adjoint`` and adds up the derivatives.
+
+    With adjoint λ of a scalar f, df = 2 Re⟨λ|dψ⟩. Derivatives go to ``by_w`` and ``by_b`` (summed over lanes), or
+    with ``of_features`` to ``by_features`` (d, W).
+    """
+    form = circuit.form
+    weights, bias = circuit.weights.reshape(circuit.weights.size), circuit.bias.reshape(circuit.bias.size)
+    flat_w, flat_b = by_w.reshape(by_w.size), by_b.reshape(by_b.size)
+    n = form.masks.shape[1]
+    zero = splat(state.dtype.type(0))
+    _fill_inputs(form, features, work.inputs)
+    for place in range(work.by_inputs.shape[0]):
+        store(work.by_inputs, place, zero)
+    frame = -1
+    for step in range(form.kinds.size - 1, -1, -1):
+        first, count = form.firsts[step], form.firsts[step + 1] - form.firsts[step]
+        offset = 0
+        if form.kinds[step] == TURN:
+            if frame != form.frames[step]:
+                frame = form.frames[step]
+                fill_rows(form.masks[frame], work.rows)
+            _set_rotations(form, weights, bias, step, work)
+            offset = form.skipped[step]
+            unrotate(state, work.adjoint, work.rows, form.masks[frame], work.rotations, work.slopes, zero, True, offset)
+        else:
+            _set_halves(form, weights, bias, step, work)
+            _unshift(form, step, n, state, work)
+        for place in range(count):
+            slope = load(work.slopes, offset + place)
+            if of_features:
+                _add_input_slope(form, weights, first + place, slope, work.by_inputs)
+            else:
+                _add_embedding_slope(form, first + place, slope, work.inputs, flat_w, flat_b)
+    if of_features:
+        _pull_inputs(form, features, work.by_inputs, by_features)
+        if form.padding.size > 0:
+            _set_inverse_norms(form, features, work)
+            _pull_start(state, work, by_features)
+
+
+@njit(nogil=True)
+def _set_inverse_norms(form: Any, features: Any, work: Any) -> None:
+    last = work.inputs.shape[0] - 1
+    n_padded = work.adjoint.shape[0] - features.shape[0]
+    for lane in range(work.inputs.shape[1]):
+        square = n_padded * form.padding[0] * form.padding[0]
+        for feature in range(features.shape[0]):
+            square += features[feature, lane] * features[feature, lane]
+        work.inputs[last, lane] = 1 / math.sqrt(square) if square > 0 else 0

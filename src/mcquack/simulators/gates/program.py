@@ -1,0 +1,403 @@
+"""From gates to steps: any circuit as turns and diagonals, in as few steps as its gates allow.
+
+Every gate is a product of RY, of exp(-i/2 θ Z…Z) and of renamings of basis states. The renamings are never carried out:
+an amplitude stays in its row, and each qubit knows which rows it tells apart (the parity of the row with a mask ``sees``)
+and to which row a flip of it leads (the XOR with a mask ``flips``). In terms of rows, all diagonals commute, and so do
+turns of different qubits; each element is put into the earliest step that it can reach.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mcquack.circuits.angles import FUNCTIONS
+from mcquack.circuits.circuit import Circuit
+from mcquack.circuits.gates import ComplexArray, Gate
+from mcquack.simulators.compiled.gates import DIAGONAL, LOW_BITS, TURN, GateForm
+
+# An angle as a sum: factors of the circuit's angles by their number, and under -1 a constant.
+Sum: TypeAlias = dict[int, float]
+_CONSTANT = -1
+_HALF = math.pi / 2
+
+
+class Program(NamedTuple):
+    """A circuit as compiled code takes it, and where its basis states are stored in the end."""
+
+    form: GateForm
+    row_of_index: NDArray[np.int64]
+    n_turns: int
+    n_diagonals: int
+
+
+@dataclass
+class _Frame:
+    """Which rows each qubit sees as 1 (parity of row and mask, perhaps inverted), and where a flip of it leads."""
+
+    sees: list[int]
+    flips: list[int]
+    inverted: list[bool]
+
+    @classmethod
+    def plain(cls, n_qubits: int) -> _Frame:
+        units = [1 << (n_qubits - 1 - qubit) for qubit in range(n_qubits)]
+        return cls(list(units), list(units), [False] * n_qubits)
+
+    def cnot(self, control: int, target: int) -> None:
+        self.sees[target] ^= self.sees[control]
+        self.inverted[target] ^= self.inverted[control]
+        self.flips[control] ^= self.flips[target]
+
+    def swap(self, left: int, right: int) -> None:
+        for values in (self.sees, self.flips, self.inverted):
+            values[left], values[right] = values[right], values[left]  # type: ignore[index]
+
+    def row_of_index(self, n_qubits: int) -> NDArray[np.int64]:
+        indices = np.arange(1 << n_qubits)
+        rows = np.zeros(1 << n_qubits, dtype=np.int64)
+        for qubit in range(n_qubits):
+            bits = indices >> (n_qubits - 1 - qubit) & 1
+            rows ^= np.where(bits ^ self.inverted[qubit], self.flips[qubit], 0)
+        return rows
+
+
+@dataclass
+class _Step:
+    kind: int
+    elements: dict[Any, Sum] = field(default_factory=dict)  # by mask, or for turns by (flips, sees)
+
+
+def _odd(value: int) -> bool:
+    return value.bit_count() & 1 == 1
+
+
+class _Steps:
+    """The steps so far; whatever is added goes into the earliest of them that it can reach."""
+
+    def __init__(self, n_qubits: int) -> None:
+        self.frame = _Frame.plain(n_qubits)
+        self.steps: list[_Step] = []
+
+    def phase(self, angle: float) -> None:
+        """A common phase exp(i angle)."""
+        self._put(DIAGONAL, 0, {_CONSTANT: -2 * angle})
+
+    def rz(self, qubits: tuple[int, ...], angle: Sum) -> None:
+        """exp(-i/2 angle Z…Z)."""
+        mask, inverted = 0, False
+        for qubit in qubits:
+            mask ^= self.frame.sees[qubit]
+            inverted ^= self.frame.inverted[qubit]
+        self._put(DIAGONAL, mask, _times(angle, -1) if inverted else angle)
+
+    def ry(self, qubit: int, angle: Sum) -> None:
+        key = self.frame.flips[qubit], self.frame.sees[qubit]
+        self._put(TURN, key, _times(angle, -1) if self.frame.inverted[qubit] else angle)
+
+    def rx(self, qubit: int, angle: Sum) -> None:
+        self.rz((qubit,), {_CONSTANT: _HALF})
+        self.ry(qubit, angle)
+        self.rz((qubit,), {_CONSTANT: -_HALF})
+
+    def _put(self, kind: int, key: Any, angle: Sum) -> None:
+        found = None
+        for step in reversed(self.steps):
+            if step.kind == kind and (kind == DIAGONAL or self._joins(key, step)):
+                found = step
+            if not self._commutes(kind, key, step):
+                break
+        if found is None:
+            found = _Step(kind)
+            self.steps.append(found)
+        known = found.elements.setdefault(key, {})
+        for source, factor in angle.items():
+            known[source] = known.get(source, 0.0) + factor
+
+    @staticmethod
+    def _joins(key: tuple[int, int], step: _Step) -> bool:
+        flips, sees = key
+        return all(
+            (flips, sees) == other or not (_odd(flips & other[1]) or _odd(other[0] & sees)) for other in step.elements
+        )
+
+    @staticmethod
+    def _commutes(kind: int, key: Any, step: _Step) -> bool:
+        if kind == DIAGONAL:
+            return step.kind == DIAGONAL or not any(_odd(flips & key) for flips, _ in step.elements)
+        flips, sees = key
+        if step.kind == DIAGONAL:
+            return not any(_odd(flips & mask) for mask in step.elements)
+        return all(_odd(flips & other[1]) == _odd(other[0] & sees) for other in step.elements)
+
+
+def _times(angle: Sum, factor: float) -> Sum:
+    return {source: factor * own for source, own in angle.items()}
+
+
+def _add(steps: _Steps, gate: Gate, angles: list[Sum]) -> None:
+    """The gate as turns, diagonals and renamings."""
+    name, qubits, frame = gate.name, gate.qubits, steps.frame
+    own = qubits[-1]
+    if name in ("rx", "ry"):
+        getattr(steps, name)(own, *angles)
+    elif name in ("rz", "rzz"):
+        steps.rz(qubits, angles[0])
+    elif name == "rot":
+        steps.rz(qubits, angles[0])
+        steps.ry(own, angles[1])
+        steps.rz(qubits, angles[2])
+    elif name in ("rxx", "ryy"):
+        turn = _HALF if name == "ryy" else 0.0
+        for qubit in qubits if turn else ():
+            steps.rz((qubit,), {_CONSTANT: -turn})
+        frame.cnot(*qubits)
+        steps.rx(qubits[0], angles[0])
+        frame.cnot(*qubits)
+        for qubit in qubits if turn else ():
+            steps.rz((qubit,), {_CONSTANT: turn})
+    elif name == "crz":
+        steps.rz((own,), _times(angles[0], 0.5))
+        steps.rz(qubits, _times(angles[0], -0.5))
+    elif name in ("cry", "crx"):
+        if name == "crx":
+            steps.rz((own,), {_CONSTANT: _HALF})
+        steps.ry(own, _times(angles[0], 0.5))
+        frame.cnot(*qubits)
+        steps.ry(own, _times(angles[0], -0.5))
+        frame.cnot(*qubits)
+        if name == "crx":
+            steps.rz((own,), {_CONSTANT: -_HALF})
+    elif name == "h":
+        steps.rz(qubits, {_CONSTANT: math.pi})
+        steps.ry(own, {_CONSTANT: _HALF})
+        steps.phase(_HALF)
+    elif name in ("z", "s", "t"):
+        turn = {"z": math.pi, "s": _HALF, "t": _HALF / 2}[name]
+        steps.rz(qubits, {_CONSTANT: turn})
+        steps.phase(turn / 2)
+    elif name == "x":
+        frame.inverted[own] ^= True
+    elif name == "y":
+        steps.rz(qubits, {_CONSTANT: math.pi})
+        frame.inverted[own] ^= True
+        steps.phase(math.pi)
+    elif name == "sx":
+        steps.rx(own, {_CONSTANT: _HALF})
+        steps.phase(_HALF / 2)
+    elif name == "cnot":
+        frame.cnot(*qubits)
+    elif name == "cz":
+        for qubit in qubits:
+            steps.rz((qubit,), {_CONSTANT: _HALF})
+        steps.rz(qubits, {_CONSTANT: -_HALF})
+        steps.phase(_HALF / 2)
+    elif name == "cy":
+        steps.rz((own,), {_CONSTANT: -_HALF})
+        frame.cnot(*qubits)
+        steps.rz((own,), {_CONSTANT: _HALF})
+    elif name == "swap":
+        frame.swap(*qubits)
+    else:
+        _add_unitary(steps, qubits, np.array(gate.matrix, dtype=complex))
+
+
+def _add_unitary(steps: _Steps, qubits: tuple[int, ...], matrix: ComplexArray) -> None:
+    if len(qubits) == 1:
+        _add_one_qubit(steps, qubits[0], matrix)
+        return
+    before, (xx, yy, zz), after, phase = interaction(matrix)
+    for qubit, own in zip(qubits, before, strict=True):
+        _add_one_qubit(steps, qubit, own)
+    _add(steps, Gate("rxx", qubits), [{_CONSTANT: xx}])
+    _add(steps, Gate("ryy", qubits), [{_CONSTANT: yy}])
+    steps.rz(qubits, {_CONSTANT: zz})
+    for qubit, own in zip(qubits, after, strict=True):
+        _add_one_qubit(steps, qubit, own)
+    steps.phase(phase)
+
+
+def _add_one_qubit(steps: _Steps, qubit: int, matrix: ComplexArray) -> None:
+    phi, theta, omega, phase = rotation_angles(matrix)
+    steps.rz((qubit,), {_CONSTANT: phi})
+    steps.ry(qubit, {_CONSTANT: theta})
+    steps.rz((qubit,), {_CONSTANT: omega})
+    steps.phase(phase)
+
+
+def rotation_angles(matrix: ComplexArray) -> tuple[float, float, float, float]:
+    """φ, θ, ω and the phase α of a unitary (2, 2) = exp(iα) RZ(ω) RY(θ) RZ(φ)."""
+    alpha = float(np.angle(np.linalg.det(matrix))) / 2
+    special = matrix * np.exp(-1j * alpha)
+    theta = 2 * math.atan2(abs(special[1, 0]), abs(special[0, 0]))
+    plus = 2 * float(np.angle(special[1, 1])) if abs(special[1, 1]) > 1e-12 else 0.0
+    minus = 2 * float(np.angle(special[1, 0])) if abs(special[1, 0]) > 1e-12 else 0.0
+    return (plus - minus) / 2, theta, (plus + minus) / 2, alpha
+
+
+# The basis in which products of one-qubit gates are real: the Bell states with suitable phases.
+_MAGIC = np.array([[1, 0, 0, 1j], [0, 1j, 1, 0], [0, 1j, -1, 0], [1, 0, 0, -1j]]) / math.sqrt(2)
+_PAULI_X = np.array([[0, 1], [1, 0]], dtype=complex)
+_PAULI_Y = np.array([[0, -1j], [1j, 0]])
+_PAULI_Z = np.diag([1.0 + 0j, -1.0])
+_SIGNS = np.array(
+    [np.diag(_MAGIC.conj().T @ np.kron(pauli, pauli) @ _MAGIC).real for pauli in (_PAULI_X, _PAULI_Y, _PAULI_Z)]
+)
+
+
+def interaction(
+    matrix: ComplexArray,
+) -> tuple[tuple[ComplexArray, ComplexArray], tuple[float, float, float], tuple[ComplexArray, ComplexArray], float]:
+    """A unitary (4, 4) as one-qubit gates, then RXX RYY RZZ with three angles, then one-qubit gates, and a phase.
+
+    In the magic basis the one-qubit gates are real orthogonal matrices, and the interaction is diagonal (the Cartan
+    decomposition): what is to be found are the real eigenvectors of MᵀM.
+    """
+    magic = _MAGIC.conj().T @ (matrix / np.linalg.det(matrix) ** 0.25) @ _MAGIC
+    square = magic.T @ magic
+    right = _common_eigenvectors(square)
+    if np.linalg.det(right) < 0:
+        right[:, 0] = -right[:, 0]
+    halves = np.angle(np.diag(right.T @ square @ right)) / 2
+    left = magic @ right @ np.diag(np.exp(-1j * halves))
+    if np.linalg.det(left).real < 0:
+        halves[0] += math.pi
+        left[:, 0] = -left[:, 0]
+    after = _factors(_MAGIC @ left @ _MAGIC.conj().T)
+    before = _factors(_MAGIC @ right.T @ _MAGIC.conj().T)
+    # exp(-i/2 (a XX + b YY + c ZZ)) has the phases -(a, b, c)·signs/2, and what they all have in common is left over.
+    xx, yy, zz = (float(angle) for angle in -2 * (_SIGNS @ halves) / 4)
+    found = np.kron(*after) @ _canonical(xx, yy, zz) @ np.kron(*before)
+    at = np.unravel_index(np.argmax(np.abs(found)), found.shape)
+    return before, (xx, yy, zz), after, float(np.angle(matrix[at] / found[at]))
+
+
+def _canonical(xx: float, yy: float, zz: float) -> ComplexArray:
+    phases = -0.5 * (np.array([xx, yy, zz]) @ _SIGNS)
+    found: ComplexArray = _MAGIC @ np.diag(np.exp(1j * phases)) @ _MAGIC.conj().T
+    return found
+
+
+def _common_eigenvectors(square: ComplexArray) -> NDArray[np.float64]:
+    """Real orthonormal vectors that diagonalise a symmetric unitary: those of a mixture of its two real parts."""
+    best, least = np.eye(4), np.inf
+    for number in range(64):
+        # Where two eigenvalues of a mixture happen to agree, the next mixture tells them apart.
+        part = math.cos(1 + number) * square.real + math.sin(1 + number) * square.imag
+        _, vectors = np.linalg.eigh(part)
+        turned = vectors.T @ square @ vectors
+        rest = float(np.abs(turned - np.diag(np.diag(turned))).max())
+        if rest < least:
+            best, least = vectors, rest
+        if least < 1e-14:
+            break
+    return best
+
+
+def _factors(product: ComplexArray) -> tuple[ComplexArray, ComplexArray]:
+    """Two unitary matrices (2, 2) whose Kronecker product this is."""
+    blocks = product.reshape(2, 2, 2, 2).transpose(0, 2, 1, 3)  # [i, j, k, l]: entry (i, j) of one, (k, l) of the other
+    i, j = np.unravel_index(np.argmax(np.abs(blocks).sum(axis=(2, 3))), (2, 2))
+    right = blocks[i, j] / np.sqrt(np.linalg.det(blocks[i, j]))
+    left = np.einsum("ijkl,kl->ij", blocks, right.conj()) / 2
+    return left, right
+
+
+def _compiled_steps(circuit: Circuit) -> _Steps:
+    steps = _Steps(circuit.n_qubits)
+    first = 0
+    for gate in circuit.gates:
+        angles: list[Sum] = []
+        for place, angle in enumerate(gate.angles):
+            angles.append({_CONSTANT: angle.offset} if angle.is_constant else {first + place: 1.0})
+        _add(steps, gate, angles)
+        first += len(gate.angles)
+    return steps
+
+
+@lru_cache(maxsize=32)
+def program_of(circuit: Circuit, dtype: str) -> Program:
+    """The circuit as steps, with numbers of this float type."""
+    steps = _compiled_steps(circuit)
+    n, table = circuit.n_qubits, circuit.angle_table
+    kept = [step for step in steps.steps if step.elements]
+    frames: dict[tuple[int, ...], int] = {}
+    kinds, frame_of, skipped, firsts = [], [], [], [0]
+    low, high, offsets, part_firsts, parts = [], [], [], [0], []
+    bits = min(n, LOW_BITS)
+    for step in kept:
+        kinds.append(step.kind)
+        keys = list(step.elements)
+        if step.kind == TURN:
+            masks = (*_others(n, [sees for _, sees in keys]), *(flips for flips, _ in keys))
+            frame_of.append(frames.setdefault(masks, len(frames)))
+            skipped.append(n - len(keys))
+        else:
+            frame_of.append(0)
+            skipped.append(0)
+        for key in keys:
+            mask = key if step.kind == DIAGONAL else 0
+            low.append(mask & ((1 << bits) - 1))
+            high.append(mask >> bits)
+            offset = 0.0
+            for source, factor in step.elements[key].items():
+                offset += factor * (1.0 if source == _CONSTANT else table.offset[source])
+                if source != _CONSTANT and factor != 0:
+                    parts.append((source, factor))
+            offsets.append(0.5 * offset)
+            part_firsts.append(len(parts))
+        firsts.append(len(low))
+    sources = np.array([source for source, _ in parts], dtype=np.int64)
+    factors = np.array([factor for _, factor in parts], dtype=np.float64)
+    inputs = [FUNCTIONS[name].code for product in table.inputs for name, _ in product]
+    features = [feature for product in table.inputs for _, feature in product]
+    form = GateForm(
+        kinds=_whole(kinds),
+        firsts=_whole(firsts),
+        frames=_whole(frame_of),
+        skipped=_whole(skipped),
+        masks=_whole(list(frames)).reshape(len(frames), n),
+        low=_whole(low),
+        high=_whole(high),
+        half_offsets=np.array(offsets, dtype=dtype),
+        part_firsts=_whole(part_firsts),
+        part_weight=_whole(table.weight[sources]),
+        part_factor=(factors * table.factor[sources]).astype(dtype),
+        part_input=_whole(table.input[sources]),
+        part_bias=_whole(table.bias[sources]),
+        part_bias_factor=(factors * table.bias_factor[sources]).astype(dtype),
+        input_firsts=_whole([0, *np.cumsum([len(product) for product in table.inputs])]),
+        input_function=_whole(inputs),
+        input_feature=_whole(features),
+        padding=np.array([circuit.padding] if circuit.start == "amplitudes" else [], dtype=dtype),
+    )
+    n_turns = sum(len(step.elements) for step in kept if step.kind == TURN)
+    n_diagonals = sum(step.kind == DIAGONAL for step in kept)
+    return Program(form, steps.frame.row_of_index(n), n_turns, n_diagonals)
+
+
+def _whole(values: Any) -> NDArray[np.int64]:
+    return np.array(values, dtype=np.int64)
+
+
+def _others(n_qubits: int, sees: list[int]) -> Iterator[int]:
+    """Masks that flip none of the bits which these see: with a flip of each bit they reach every row."""
+    pivots: dict[int, int] = {}  # bit -> a combination of the masks that alone among all has this bit
+    for mask in sees:
+        for bit, row in pivots.items():
+            if mask >> bit & 1:
+                mask ^= row
+        bit = (mask & -mask).bit_length() - 1
+        for other, row in pivots.items():
+            if row >> bit & 1:
+                pivots[other] = row ^ mask
+        pivots[bit] = mask
+    for free in range(n_qubits - 1, -1, -1):
+        if free not in pivots:
+            yield (1 << free) | sum(1 << bit for bit, row in pivots.items() if row >> free & 1)
