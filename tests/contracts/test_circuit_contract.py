@@ -3,6 +3,7 @@
 Oracles are Qiskit and PennyLane, which share neither angles nor matrices with the code under test.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
@@ -26,9 +27,9 @@ from tests.circuit_oracles import (
     qiskit_state,
     qiskit_states,
     shifted_slopes,
+    steep_slope,
     turns,
 )
-from tests.oracles import slope
 from tests.random_circuits import random_circuit, random_point
 
 FloatArray = NDArray[np.float64]
@@ -79,6 +80,18 @@ class Problem:
     def states(self) -> ComplexArray:
         return qiskit_states(self.circuit, self.arrays["X"], self.arrays["weights"], self.arrays["bias"])
 
+    @cached_property
+    def largest_angle(self) -> float:
+        arrays = self.arrays
+        rows = np.concatenate([arrays["X"], arrays["centroids"]])
+        each = (turns(self.circuit, row, arrays["weights"], arrays["bias"]) for row in rows)
+        return max((abs(angle) for row in each for gate in row for angle in gate), default=0.0)
+
+    def error(self, implementation: Implementation) -> float:
+        """In single precision, few digits of an angle of many turns remain for the part of a turn that matters."""
+        many = max(1.0, self.largest_angle / math.pi) if implementation.error > 1e-9 else 1.0
+        return implementation.error * many
+
     @property
     def observables(self) -> list[Any]:
         n = self.circuit.n_qubits
@@ -114,7 +127,7 @@ def products_and_functions() -> Circuit:
 PROBLEMS = {
     "all_gates": Problem(all_gates_twice()),
     "amplitudes": Problem(products_and_functions()),
-    "paper": Problem(FeatureMap(n_qubits=3, n_features=2, n_layers=6, final_entangler=False)),
+    "paper": Problem(FeatureMap(n_qubits=3, n_features=2, n_layers=4)),
     "one_qubit": Problem(Circuit(1, 2).h(0).rz(0, x[0] * x[1]).t(0).ry(0, b).sx(0).rx(0, w * x[0])),
     "constant": Problem(Circuit(2, 1).h([0, 1]).rot(1, 0.1, 0.2, 0.3).cz(0, 1)),
 }
@@ -143,8 +156,8 @@ def drawn(n_qubits: int, seed: int) -> Problem:
 def assert_states_and_kernel(implementation: Implementation, problem: Problem) -> None:
     engine = implementation.make(problem.circuit)
     samples, centroids = problem.encoded(engine)
-    assert_close(engine.statevectors(samples), problem.states, implementation.error)
-    assert_close(engine.fidelities(samples, centroids), problem.kernel(), implementation.error)
+    assert_close(engine.statevectors(samples), problem.states, problem.error(implementation))
+    assert_close(engine.fidelities(samples, centroids), problem.kernel(), problem.error(implementation))
 
 
 @pytest.mark.parametrize("n_qubits", range(1, 9))
@@ -186,7 +199,7 @@ def test_states_of_many_random_circuits_are_those_of_pennylane(n_qubits: int) ->
         expected = pennylane_states(problem.circuit, arrays["X"], arrays["weights"], arrays["bias"])
         for implementation in GATES:
             engine = implementation.make(problem.circuit)
-            assert_close(engine.statevectors(problem.encoded(engine)[0]), expected, implementation.error)
+            assert_close(engine.statevectors(problem.encoded(engine)[0]), expected, problem.error(implementation))
 
 
 @needs_jax
@@ -218,9 +231,9 @@ def test_fidelities_are_a_kernel(implementation: Implementation, problem: Proble
     for kernel in (itself, across):
         assert kernel.min() >= 0
         assert kernel.max() <= 1
-    assert_allclose(np.diag(itself), 1, rtol=0, atol=implementation.error)
-    assert_close(itself, itself.T, implementation.error)
-    assert_close(engine.fidelities(centroids, samples), across.T, implementation.error)
+    assert_allclose(np.diag(itself), 1, rtol=0, atol=problem.error(implementation))
+    assert_close(itself, itself.T, problem.error(implementation))
+    assert_close(engine.fidelities(centroids, samples), across.T, problem.error(implementation))
 
 
 @every_engine
@@ -229,20 +242,19 @@ def test_distributions_of_ones_are_those_of_qiskit(implementation: Implementatio
     problem = PROBLEMS[name]
     engine = implementation.make(problem.circuit)
     found = engine.hamming_distributions(*problem.encoded(engine))
-    assert_close(found, qiskit_hamming(problem.circuit, **problem.arrays), implementation.error)
+    assert_close(found, qiskit_hamming(problem.circuit, **problem.arrays), problem.error(implementation))
 
 
 # Derivatives
 
 
 def assert_slopes(found: Any, value: Callable[[FloatArray], float], at: FloatArray, error: float) -> None:
-    """Along a random direction and a single entry; parameters that there are none of have no derivatives."""
+    """Along a random direction; parameters that there are none of have no derivatives."""
     assert found.shape == at.shape
-    draws = np.random.default_rng(at.size)
-    for _ in range(1 if at.size else 0):
-        direction = draws.normal(size=at.shape)
+    if at.size:
+        direction = np.random.default_rng(at.size).normal(size=at.shape)
         scale = max(1.0, float(np.abs(found).max())) * max(1.0, float(np.abs(direction).sum()))
-        assert abs(np.sum(found * direction) - slope(value, at, direction)) < max(error, 1e-9) * scale
+        assert abs(np.sum(found * direction) - steep_slope(value, at, direction)) < max(error, 1e-10) * scale
 
 
 def assert_pullback_meets_finite_differences(implementation: Implementation, problem: Problem) -> None:
@@ -256,7 +268,7 @@ def assert_pullback_meets_finite_differences(implementation: Implementation, pro
         def value(moved: FloatArray, name: str = name) -> float:
             return float(np.sum(problem.cotangent * problem.kernel(**{name: moved})))
 
-        assert_slopes(getattr(pulled, name), value, problem.arrays[name], implementation.error)
+        assert_slopes(getattr(pulled, name), value, problem.arrays[name], problem.error(implementation))
 
 
 @every_engine
@@ -298,7 +310,7 @@ def test_pullbacks_meet_the_parameter_shift_rules(implementation: Implementation
     engine = implementation.make(problem.circuit)
     found = engine.pullback(*problem.encoded(engine), problem.cotangent, wrt="embedding")
     for pulled, expected in zip(found[:2], derivatives_by_shifts(problem), strict=True):
-        assert_close(pulled, expected, implementation.error)
+        assert_close(pulled, expected, problem.error(implementation))
 
 
 @every_engine
@@ -308,7 +320,7 @@ def test_products_of_z_and_their_derivatives_are_those_of_qiskit(implementation:
     engine = implementation.make(problem.circuit)
     samples, _ = problem.encoded(engine)
     found = engine.expectations(samples, problem.observables)
-    assert_close(found, problem.expectations(), implementation.error)
+    assert_close(found, problem.expectations(), problem.error(implementation))
     cotangent = np.random.default_rng(3).normal(size=found.shape)
     pulled = engine.pull_expectations(samples, cotangent, problem.observables)
     for name in ("weights", "bias"):
@@ -316,7 +328,7 @@ def test_products_of_z_and_their_derivatives_are_those_of_qiskit(implementation:
         def value(moved: FloatArray, name: str = name) -> float:
             return float(np.sum(cotangent * problem.expectations(**{name: moved})))
 
-        assert_slopes(getattr(pulled, name), value, problem.arrays[name], implementation.error)
+        assert_slopes(getattr(pulled, name), value, problem.arrays[name], problem.error(implementation))
 
 
 @every_engine
@@ -367,17 +379,17 @@ def test_a_sample_does_not_notice_its_neighbours(implementation: Implementation)
     problem = PROBLEMS["amplitudes"]
     parameters = problem.arrays["weights"], problem.arrays["bias"]
     engine = implementation.make(problem.circuit)
-    rows = np.random.default_rng(0).uniform(-0.9, 0.9, (37, 3))
+    rows = np.random.default_rng(0).uniform(-0.9, 0.9, (40, 3))
     many, (_, centroids) = engine.encode(rows, *parameters), problem.encoded(engine)
     kernel = engine.fidelities(many, centroids)
     cotangent = np.random.default_rng(1).normal(size=kernel.shape)
     whole = engine.pullback(many, centroids, cotangent, wrt="embedding")
     weights = np.zeros_like(whole.weights)
-    for first in range(0, 37, 4):
+    for first in range(0, 40, 4):
         some = engine.encode(rows[first : first + 4], *parameters)
-        assert_close(engine.fidelities(some, centroids), kernel[first : first + 4], implementation.error)
+        assert_close(engine.fidelities(some, centroids), kernel[first : first + 4], problem.error(implementation))
         weights += engine.pullback(some, centroids, cotangent[first : first + 4], wrt="embedding").weights
-    assert_close(whole.weights, weights, 10 * implementation.error)
+    assert_close(whole.weights, weights, 10 * problem.error(implementation))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
