@@ -10,6 +10,8 @@ import pytest
 from sklearn.datasets import load_iris
 
 import mcquack
+from mcquack.checks import JAX
+from mcquack.errors import MissingDependencyError
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -31,6 +33,7 @@ def snippets(page: str, section: str) -> list[str]:
         ("README.md", "A hundred qubits and more"),
         ("docs/models.md", ""),
         ("docs/hundred_qubits.md", "Shots and noise"),
+        pytest.param("docs/engine.md", "JAX", marks=pytest.mark.skipif(not JAX.is_installed, reason="needs jax")),
     ],
 )
 def test_every_snippet_runs(page: str, section: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,6 +67,8 @@ def is_there(name: str) -> bool:
             found = import_module(".".join(parts[:n_parts]))
         except ModuleNotFoundError:
             continue
+        except MissingDependencyError:
+            return True  # it is there, and an extra that it takes is not
         for attribute in parts[n_parts:]:
             if not hasattr(found, attribute):
                 return not hasattr(found, "__all__") and is_defined_below(found, attribute)

@@ -201,7 +201,7 @@ def fidelities(left: Array, right: Array) -> Array:
 
 
 def pull_fidelities(left: Array, right: Array, cotangent: Array) -> Array:
-    """Derivatives of Σ cotangent∘K by the states on the left, as JAX has them: the value moves by Re Σ derivative·dψ."""
+    """Derivatives of Σ cotangent∘K by the states on the left, as JAX has them: it moves by Re Σ derivative·dψ."""
     overlaps = jnp.matmul(left, right.conj().T, precision="highest")
     return 2 * jnp.matmul(cotangent * overlaps, right, precision="highest").conj()
 
@@ -242,7 +242,10 @@ def _looped(step: Any, section: Section, carried: Any, angles: Array, *, reverse
     if section.times == 1:
         carried, found = step(section, carried, angles[0])
         return carried, None if found is None else found[None]
-    return lax.scan(lambda at, own: step(section, at, own), carried, angles, reverse=reverse)  # type: ignore[no-any-return]
+    # Whoever differentiates the loop keeps one state for each time, and computes those between the gates again.
+    once = jax.checkpoint(lambda at, own: step(section, at, own), prevent_cse=False)
+    looped: tuple[Any, Any] = lax.scan(once, carried, angles, reverse=reverse)
+    return looped
 
 
 def _run_section(section: Section, states: Array, angles: Array) -> tuple[Array, None]:
