@@ -30,6 +30,8 @@ def snippets(page: str, section: str) -> list[str]:
         ("README.md", "In Python"),
         ("README.md", "A hundred qubits and more"),
         ("docs/models.md", ""),
+        ("docs/exchange.md", ""),
+        ("docs/exchange.md", "From Qiskit"),
         ("docs/hundred_qubits.md", "Shots and noise"),
     ],
 )
