@@ -6,7 +6,8 @@ transpiler finds the place and the gates, while the angles are symbols: what it 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import inf
 from typing import Any
@@ -14,7 +15,13 @@ from uuid import uuid4
 
 from qiskit import ClassicalRegister, QuantumCircuit, QuantumRegister, transpile
 from qiskit.circuit import Delay, Parameter, ParameterVector
-from qiskit.transpiler import QubitProperties, StagedPassManager, Target, generate_preset_pass_manager
+from qiskit.transpiler import (
+    QubitProperties,
+    StagedPassManager,
+    Target,
+    TranspilerError,
+    generate_preset_pass_manager,
+)
 
 from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.exchange import append_to_qiskit
@@ -58,7 +65,8 @@ def chosen_qubits(circuit: Circuit, target: Target) -> tuple[int, ...]:
     _require_room(circuit.n_qubits, target)
     passes = generate_preset_pass_manager(_LEVEL, target=symbolic_target(target), seed_transpiler=0)
     placing = StagedPassManager(["init", "layout"], init=passes.init, layout=passes.layout)
-    found = placing.run(circuit_template(circuit)).layout
+    with _explained(circuit.n_qubits):
+        found = placing.run(circuit_template(circuit)).layout
     return tuple(map(int, found.initial_index_layout(filter_ancillas=True)))
 
 
@@ -67,13 +75,25 @@ def routed(template: QuantumCircuit, qubits: Sequence[int], target: Target) -> Q
     _require_room(template.num_qubits, target)
     if not all(0 <= qubit < (target.num_qubits or template.num_qubits) for qubit in qubits):
         raise LayoutError(f"the device has the qubits 0 to {target.num_qubits - 1}, got {list(qubits)}.")
-    return transpile(
-        template,
-        target=symbolic_target(target),
-        initial_layout=list(qubits),
-        optimization_level=_LEVEL,
-        seed_transpiler=0,
-    )
+    with _explained(template.num_qubits):
+        return transpile(
+            template,
+            target=symbolic_target(target),
+            initial_layout=list(qubits),
+            optimization_level=_LEVEL,
+            seed_transpiler=0,
+        )
+
+
+@contextmanager
+def _explained(n_qubits: int) -> Iterator[None]:
+    try:
+        yield
+    except TranspilerError as error:
+        raise LayoutError(
+            f"Qiskit cannot lay a circuit of {n_qubits} qubits on what is not faulty of the device ({error}); take "
+            "fewer qubits, others, or another device."
+        ) from error
 
 
 def _require_room(n_qubits: int, target: Target) -> None:
@@ -91,7 +111,9 @@ def symbolic_target(target: Target) -> Target:
 
 
 def _part(target: Target, names: Sequence[str], qubits: Sequence[int]) -> Target:
-    """Some gates on some qubits of a device, under the numbers 0, 1, …, without couplers that are faulty."""
+    """Some gates on some qubits of a device, under the numbers 0, 1, …, without couplers that are or touch a fault."""
+    judged = [name for name in ("sx", "measure") if name in target.operation_names]
+    faulty = {own for name in judged for own, properties in target[name].items() if _is_faulty(properties)}
     places = {qubit: place for place, qubit in enumerate(qubits)}
     known = target.qubit_properties
     found = Target(
@@ -105,7 +127,8 @@ def _part(target: Target, names: Sequence[str], qubits: Sequence[int]) -> Target
         offered = {
             tuple(places[qubit] for qubit in own): properties
             for own, properties in target[name].items()
-            if all(qubit in places for qubit in own) and not (len(own) == 2 and _is_faulty(properties))
+            if all(qubit in places for qubit in own)
+            and not (len(own) == 2 and (_is_faulty(properties) or any((qubit,) in faulty for qubit in own)))
         }
         operation = target.operation_from_name(name)
         if offered:
