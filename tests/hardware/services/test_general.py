@@ -174,14 +174,20 @@ def test_without_errors_a_snapshot_counts_what_is_exact_and_transpiles_once(
         assert np.all(np.abs(counts[pair] - exact * shots) < 5 * deviation)
 
 
-@pytest.mark.parametrize("options", [{"noise": "pauli"}, {"noise": "full"}, {"decoupling": "XX"}], ids=str)
-def test_a_snapshot_has_its_errors(options: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("fake_manila", {"noise": "pauli"}),
+        ("fake_manila", {"noise": "full"}),
+        ("fake_manila", {"decoupling": "XX"}),
+        ("fake_london", {"noise": "pauli"}),  # which has other gates, and does not say how long they take
+    ],
+)
+def test_a_snapshot_has_its_errors(name: str, options: dict[str, Any]) -> None:
     circuit = Circuit(2, 1).ry([0, 1], w * x[0]).rzz((0, 1), x[0])
     X, weights = np.array([[0.4], [0.8]]), np.array([1.0, 2.0])
     circuits = OverlapCircuits.of(circuit, X, X, weights=weights, bias=np.zeros(0))
-    counts = device_sampler("fake_manila", **circuits.size, options=Options(**options)).hamming_counts(
-        circuits, shots=500
-    )
+    counts = device_sampler(name, **circuits.size, options=Options(**options)).hamming_counts(circuits, shots=500)
     alike = np.diagonal(counts[..., 0])
     assert np.all(alike < 500)  # a device never finds zeros alone
     assert np.all(alike > 350)
