@@ -40,6 +40,8 @@ def snippets(page: str, section: str | None) -> list[str]:
         ("docs/kernels.md", "Who takes it"),
         ("docs/models.md", ""),
         ("docs/circuits.md", None),
+        ("docs/exchange.md", ""),
+        ("docs/exchange.md", "From Qiskit"),
         ("docs/hundred_qubits.md", "Shots and noise"),
         pytest.param("docs/engine.md", "JAX", marks=pytest.mark.skipif(not JAX.is_installed, reason="needs jax")),
     ],

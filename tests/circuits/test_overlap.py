@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from mcquack.circuits import FeatureMap, OverlapCircuits
+from mcquack.circuits import Circuit, FeatureMap, OverlapCircuits, b, w, x
 from mcquack.errors import InvalidInputError
 from mcquack.randomness import stream
 
@@ -47,3 +47,53 @@ def test_what_are_no_angles_is_refused(samples: np.ndarray) -> None:
 def test_both_pass_the_same_circuit() -> None:
     with pytest.raises(InvalidInputError, match="the same circuit"):
         OverlapCircuits(samples=np.zeros((5, 2, 3, 3)), centroids=np.zeros((2, 1, 3, 3)))
+
+
+def test_names_of_the_papers_circuits_never_change() -> None:
+    """Ledgers on disk know what they have measured by them."""
+    angles = np.arange(12.0).reshape(1, 2, 2, 3) / 8
+    assert OverlapCircuits(samples=angles, centroids=angles[:, ::-1]).digest == "560b77be2757a02b"
+
+
+# Any circuit
+
+
+GENERAL = Circuit(2, 2).rx([0, 1], w * x[0] + b).rzz((0, 1), x[0] * x[1]).cnot(0, 1)
+
+
+def general(circuit: Circuit = GENERAL) -> OverlapCircuits:
+    X, centroids = np.linspace(0, 1, 6).reshape(3, 2), np.linspace(-1, 0, 4).reshape(2, 2)
+    return OverlapCircuits.of(circuit, X, centroids, weights=np.array([0.5, 2.0]), bias=np.array([0.1, 0.2]))
+
+
+def test_any_circuit_has_overlaps_and_is_a_size_of_its_own() -> None:
+    found = general()
+    assert found.samples.shape == (3, 3)
+    assert found.shape == (3, 2)
+    assert found.size == {"n_qubits": 2, "n_layers": 1, "circuit": GENERAL}
+    assert found[:1].circuit == GENERAL
+
+
+def test_the_papers_map_needs_not_be_named() -> None:
+    found = circuits()
+    named = OverlapCircuits(samples=found.samples, centroids=found.centroids, circuit=MAP)
+    assert named.circuit is None
+    assert named.digest == found.digest
+
+
+def test_the_digest_tells_circuits_apart_that_have_the_same_angles() -> None:
+    other = Circuit(2, 2).rx([0, 1], w * x[0] + b).rzz((0, 1), x[0] * x[1]).cnot(1, 0)
+    assert_allclose(general().samples, general(other).samples)
+    assert general().digest != general(other).digest
+    assert general().digest == general(Circuit.from_json(GENERAL.to_json())).digest
+
+
+def test_angles_are_those_of_the_circuit() -> None:
+    with pytest.raises(InvalidInputError, match=r"angles of the shape \(number, 3\), got \(1, 2\)"):
+        OverlapCircuits(samples=np.zeros((1, 2)), centroids=np.zeros((1, 3)), circuit=GENERAL)
+
+
+def test_a_start_that_is_no_gate_is_refused() -> None:
+    amplitudes = Circuit(2, 2, start="amplitudes").rx(0, x[0])
+    with pytest.raises(InvalidInputError, match="has no gates for them"):
+        OverlapCircuits(samples=np.zeros((1, 1)), centroids=np.zeros((1, 1)), circuit=amplitudes)

@@ -10,14 +10,17 @@ from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
 from scipy.stats import chisquare
 
+from mcquack.circuits import Circuit, x
 from mcquack.circuits.feature_map import FeatureMap
-from mcquack.circuits.overlap import OverlapCircuits, Sampler
+from mcquack.circuits.overlap import OverlapCircuits, Sampler, size_of
 from mcquack.errors import InvalidInputError
 from mcquack.hardware.opening import device_sampler
 from mcquack.hardware.services.options import Options
+from mcquack.simulators.gates import plain
 from mcquack.simulators.noise import NOISELESS, PITTSBURGH
 from mcquack.simulators.samplers import NoisySampler, SimulatedSampler
 from tests.problems import Problem, random_problem
+from tests.random_circuits import random_circuit, random_point
 from tests.simulators.hamming_oracle import oracle_weights
 
 FloatArray = NDArray[np.floating]
@@ -31,6 +34,7 @@ class Implementation(NamedTuple):
     noiseless: bool = True
     max_layers: int = 2
     max_qubits: int = 7  # of those that the tests ask for; fewer where a sampler is slow
+    make_for: Callable[[Circuit], Sampler] | None = None  # for any circuit; None where it knows the paper's alone
 
 
 def simulated(n_qubits: int, n_layers: int, **settings: Any) -> Sampler:
@@ -46,14 +50,18 @@ def device(n_qubits: int, n_layers: int, **options: Any) -> Sampler:
     return device_sampler("aer", n_qubits=n_qubits, n_layers=n_layers, options=Options(**options))
 
 
+def device_for(circuit: Circuit, **options: Any) -> Sampler:
+    return device_sampler("aer", **size_of(circuit), options=Options(**options))
+
+
 SAMPLERS = (
-    Implementation("simulated", simulated, max_layers=3),
+    Implementation("simulated", simulated, max_layers=3, make_for=lambda circuit: SimulatedSampler()),
     Implementation("simulated-ring", partial(simulated, engine="ring", seed=1)),
     Implementation("simulated-statevector", partial(simulated, engine="statevector", seed=2), max_layers=3),
     Implementation("noiseless", partial(noisy, factor=0)),
     Implementation("noisy", partial(noisy, factor=20), noiseless=False),
-    Implementation("aer", device, max_layers=3),
-    Implementation("aer-v2", partial(device, api="v2"), max_qubits=3),
+    Implementation("aer", device, max_layers=3, make_for=device_for),
+    Implementation("aer-v2", partial(device, api="v2"), max_qubits=3, make_for=partial(device_for, api="v2")),
 )
 SIZES = ((1, 1), (1, 2), (2, 2), (3, 1), (3, 2), (3, 3), (7, 2))
 SHOTS = 2000
@@ -135,6 +143,50 @@ def test_samples_and_centroids_are_told_apart(implementation: Implementation) ->
     first = OverlapCircuits(samples=circuits.samples, centroids=circuits.samples[[2]])
     counts = implementation.make(4, 2).hamming_counts(first, shots=400)
     assert int(np.argmax(counts[:, 0, 0])) == 2
+
+
+# Any circuit
+
+GENERAL = [sampler for sampler in SAMPLERS if sampler.make_for]
+PAPER_ALONE = [sampler for sampler in SAMPLERS if not sampler.make_for]
+
+
+def general_circuits(seed: int) -> tuple[OverlapCircuits, FloatArray]:
+    """The overlap circuits of three samples and two centroids, and how likely each number of ones is."""
+    circuit = random_circuit(seed, n_qubits=1 + seed % 4, n_features=3, n_gates=12)
+    X, weights, bias = random_point(circuit, seed, n_rows=5)
+    found = OverlapCircuits.of(circuit, X[:3], X[3:], weights=weights, bias=bias)
+    return found, plain.hamming_distributions(circuit, plain.states_of(circuit, X[:3], weights, bias), found.centroids)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("implementation", GENERAL, ids=lambda implementation: implementation.name)
+def test_counts_of_any_circuit_follow_the_exact_distribution(implementation: Implementation, seed: int) -> None:
+    circuits, expected = general_circuits(seed)
+    sampler = implementation.make_for(circuits.circuit)  # type: ignore[misc, arg-type]
+    counts = sampler.hamming_counts(circuits, shots=SHOTS)
+    assert counts.shape == (3, 2, circuits.n_qubits + 1)
+    for pair in np.ndindex(counts.shape[:2]):
+        assert_follows(counts[pair], expected[pair])
+    assert_array_equal(sampler.hamming_counts(circuits, shots=SHOTS), counts)
+    own = OverlapCircuits(samples=circuits.samples, centroids=circuits.samples, circuit=circuits.circuit)
+    assert_array_equal(np.diagonal(sampler.hamming_counts(own, shots=50)[..., 0]), 50)
+
+
+@pytest.mark.parametrize("implementation", GENERAL, ids=lambda implementation: implementation.name)
+def test_a_circuit_that_no_sample_changes_has_no_ones(implementation: Implementation) -> None:
+    circuit = Circuit(2, 1).rz(0, x[0]).h([0, 1]).cnot(0, 1)
+    nothing = OverlapCircuits.of(circuit, [[0.1], [0.2], [0.3]], [[0.4]], weights=np.zeros(0), bias=np.zeros(0))
+    counts = implementation.make_for(circuit).hamming_counts(nothing, shots=20)  # type: ignore[misc]
+    assert_array_equal(counts, [[[20, 0, 0]]] * 3)
+
+
+@pytest.mark.parametrize("implementation", PAPER_ALONE, ids=lambda implementation: implementation.name)
+def test_who_knows_the_papers_map_alone_says_what_to_use(implementation: Implementation) -> None:
+    circuit = Circuit(2, 1).rx(0, x[0])
+    circuits = OverlapCircuits(samples=np.zeros((1, 1)), centroids=np.zeros((1, 1)), circuit=circuit)
+    with pytest.raises(InvalidInputError, match=r"the feature map of the paper alone.*use"):
+        implementation.make(2, 1).hamming_counts(circuits, shots=10)
 
 
 # Repetition

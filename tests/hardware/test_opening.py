@@ -1,4 +1,5 @@
 import os
+import pickle
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -7,6 +8,8 @@ import numpy as np
 import pytest
 
 from mcquack import hardware
+from mcquack.circuits import Circuit, OverlapCircuits, b, line, w, x
+from mcquack.circuits.overlap import size_of
 from mcquack.errors import InvalidInputError, LayoutError
 from mcquack.hardware import opening
 from mcquack.hardware.cost import estimate
@@ -130,6 +133,49 @@ def stored(path, monkeypatch):
     module = SimpleNamespace(reopened=lambda told: opened.append(told["backend"]) or known[told["backend"]])
     monkeypatch.setattr(opening, "services", lambda: module)
     return SimpleNamespace(path=path, services=known, opened=opened)
+
+
+CIRCUIT = Circuit(3, 1).ry([0, 1, 2], x[0]).cnot(line(3)).rz([0, 1, 2], w * x[0] + b)
+
+
+def of_any_circuit(circuit=CIRCUIT):
+    parameters = {"weights": np.ones(circuit.weights_shape), "bias": np.zeros(circuit.bias_shape)}
+    return OverlapCircuits.of(circuit, [[0.1], [0.7], [1.5]], [[0.2], [2.0]], **parameters)
+
+
+class TestAnyCircuit:
+    def test_its_qubits_are_kept_by_a_ledger(self, path, other_ring):
+        first = device_sampler("fake_manila", **size_of(CIRCUIT), ledger=path)
+        counts = first.hamming_counts(of_any_circuit(), shots=20)
+        other_ring((0, 1, 2))
+        again = device_sampler("fake_manila", **size_of(CIRCUIT), ledger=path)
+        assert again.service.description == first.service.description
+        np.testing.assert_array_equal(again.hamming_counts(of_any_circuit(), shots=20), counts)
+        longer = CIRCUIT.cnot(0, 1)
+        assert device_sampler("fake_manila", **size_of(longer), ledger=path).service.description["ring"] == [0, 1, 2]
+
+    def test_what_was_sent_goes_on_in_another_process_as_if_nothing_had_happened(self, path):
+        sampler = device_sampler("fake_manila", **size_of(CIRCUIT), ledger=path, seed=4)
+        sampler.submit([of_any_circuit()], shots=20)
+        assert [event.kind for event in StoredJobs(path).resume()] == ["lost", "resent", "done"]
+        undisturbed = device_sampler("fake_manila", **size_of(CIRCUIT), seed=4)
+        expected = undisturbed.hamming_counts(of_any_circuit(), shots=20)
+        np.testing.assert_array_equal(sampler.hamming_counts(of_any_circuit(), shots=20), expected)
+
+    def test_a_copy_of_its_service_runs_the_same(self):
+        service = device_sampler("fake_manila", **size_of(CIRCUIT)).service
+        assert pickle.loads(pickle.dumps(service)).description == service.description
+
+    def test_another_circuit_is_refused(self):
+        sampler = device_sampler("aer", **size_of(CIRCUIT))
+        for circuits in (of_any_circuit(CIRCUIT.cnot(0, 1)), circuits_of(1, 1)):
+            with pytest.raises(InvalidInputError, match="another circuit"):
+                sampler.hamming_counts(circuits, shots=5)
+
+    def test_its_cost_is_told_by_its_gates(self):
+        found = device_sampler("aer", **size_of(CIRCUIT)).estimate([of_any_circuit()], shots=10)
+        assert (found.n_circuits, found.executions, found.n_jobs) == (6, 60, 1)
+        assert found.by_clops == pytest.approx(60 * 4 / 250_000)  # two CNOTs after each other, there and back
 
 
 class TestStoredJobs:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, Literal, Self, TypeAlias
@@ -486,6 +486,108 @@ class Circuit:
         circuit = found._with(())
         circuit._set(gates=tuple(read), _weights=tuple(weights), _bias=tuple(bias))
         return circuit
+
+    # In and out
+
+    def to_qiskit(
+        self, *, x: ArrayLike | None = None, weights: ArrayLike | None = None, bias: ArrayLike | None = None
+    ) -> Any:
+        """The circuit as a QuantumCircuit of Qiskit, whose qubit q is our qubit q.
+
+        Qiskit has qubit 0 as the lowest bit of an index into a state, and we have it as the highest:
+        ``Statevector(found).reverse_qargs()`` is in our order.
+
+        Parameters
+        ----------
+        x, weights, bias : Numbers for the features of one sample (d,), for the weights and for the biases. What is not
+            given stays symbols: the vectors ``x``, ``w`` and ``b`` of parameters. Of symbols Qiskit takes arcsin and
+            arccos in [-1, 1] alone. A circuit that starts with amplitudes needs x.
+
+        Examples
+        --------
+        >>> from mcquack.circuits import Circuit, b, w, x
+        >>> circuit = Circuit(2, 1).ry(0, w * x[0] + b).cnot(0, 1)
+        >>> [parameter.name for parameter in circuit.to_qiskit().parameters]
+        ['b[0]', 'w[0]', 'x[0]']
+        >>> circuit.to_qiskit(x=[2.0], weights=[0.5], bias=[0.25]).data[0].operation.params
+        [1.25]
+        """
+        from mcquack.circuits.exchange import to_qiskit
+
+        return to_qiskit(self, x=x, weights=weights, bias=bias)
+
+    @staticmethod
+    def from_qiskit(circuit: Any, features: Sequence[Any]) -> Circuit:
+        """The circuit that Qiskit has, up to the phase of whole states, with its parameters divided in two.
+
+        A parameter that multiplies a feature becomes a weight, and one that stands alone a bias; both keep their name,
+        as far as it is one (``theta[0]`` is ``theta_0``), and their order in ``circuit.parameters``.
+
+        Parameters
+        ----------
+        circuit : A QuantumCircuit of any gates that Qiskit can take apart; measurements at its end are left out.
+        features : Parameters of it, or vectors of parameters, that stand for the features of a sample, in order.
+
+        Examples
+        --------
+        >>> from qiskit import QuantumCircuit
+        >>> from qiskit.circuit import Parameter, ParameterVector
+        >>> x, theta, phi = ParameterVector("x", 2), Parameter("theta"), Parameter("phi")
+        >>> known = QuantumCircuit(2)
+        >>> _ = known.rx(theta * x[0] + phi, 0)
+        >>> _ = known.rzz(2 * x[1], 0, 1)
+        >>> print("; ".join(map(str, Circuit.from_qiskit(known, features=x).gates)))
+        RX(w0·x0 + b0) 0; RZZ(2·x1) 0,1
+        """
+        from mcquack.circuits.exchange import from_qiskit
+
+        return from_qiskit(circuit, features)
+
+    def to_pennylane(self) -> Callable[[Any, Any, Any], None]:
+        """A function f(x, weights, bias) that applies the gates on the wires 0 to n - 1, for use inside a QNode.
+
+        ``x`` is one sample (d,), or several (N, d), which PennyLane runs as a batch; all three may be arrays of any
+        interface of PennyLane, and are differentiated by it.
+
+        Examples
+        --------
+        >>> import pennylane as qml
+        >>> from mcquack.circuits import Circuit, b, x
+        >>> gates = Circuit(1, 1).rx(0, x[0] + b).to_pennylane()
+        >>> @qml.qnode(qml.device("default.qubit", wires=1))
+        ... def ones(x, weights, bias):
+        ...     gates(x, weights, bias)
+        ...     return qml.probs(wires=0)
+        >>> ones(np.array([np.pi / 2]), np.zeros(0), np.array([np.pi / 2])).round(12).tolist()
+        [0.0, 1.0]
+        """
+        from mcquack.circuits.exchange import to_pennylane
+
+        return to_pennylane(self)
+
+    def to_qasm(
+        self, *, x: ArrayLike | None = None, weights: ArrayLike | None = None, bias: ArrayLike | None = None
+    ) -> str:
+        """The circuit as a text in OpenQASM 3, with all digits of every angle.
+
+        Parameters
+        ----------
+        x, weights, bias : Numbers, as for :meth:`to_qiskit`. What is not given stays inputs of the text, which are
+            called ``x_0``, ``w_0``, ``b_0`` and so on.
+
+        Examples
+        --------
+        >>> from mcquack.circuits import Circuit, b, w, x
+        >>> print(Circuit(1, 1).ry(0, 2 * w * x[0] + b).to_qasm(weights=[0.5], bias=[0.25]), end="")
+        OPENQASM 3.0;
+        include "stdgates.inc";
+        input float x_0;
+        qubit[1] q;
+        ry(2.0*0.5*x_0 + 0.25) q[0];
+        """
+        from mcquack.circuits.qasm import to_qasm
+
+        return to_qasm(self, x=x, weights=weights, bias=bias)
 
     def __reduce__(self) -> Any:
         return Circuit.from_json, (self.to_json(),)

@@ -12,7 +12,8 @@ from typing import Generic, Literal, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from mcquack.arrays import FloatArray
+from mcquack.arrays import FloatArray, IntArray
+from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.overlap import OverlapCircuits
 
 Angle = TypeVar("Angle", covariant=True)
@@ -26,19 +27,37 @@ HADAMARD = np.array([-1j, -1j]) / np.sqrt(2)
 class Gate(NamedTuple, Generic[Angle]):
     """One gate and the qubits that it acts on, the control first; only rotations have an angle, maybe a symbol."""
 
-    name: Literal["rz", "ry", "sx", "cz", "cx"]
+    name: Literal["rx", "rz", "ry", "sx", "cz", "cx"]
     qubits: tuple[int, ...]
     angle: Angle | None = None
 
 
-def n_angles(n_qubits: int, n_layers: int) -> int:
-    """3n(2L - 1), the angles of one circuit: the last rotations of U(x) and the first of U†(c) become one layer."""
-    return 3 * n_qubits * (2 * n_layers - 1)
+def n_angles(n_qubits: int, n_layers: int, circuit: Circuit | None = None) -> int:
+    """3n(2L - 1), the angles of one circuit: the last rotations of U(x) and the first of U†(c) become one layer.
+
+    Those of any other circuit than the paper's are the angles of U(x) and of U†(c) that are no constants.
+    """
+    return 3 * n_qubits * (2 * n_layers - 1) if circuit is None else 2 * len(free_angles(circuit))
 
 
-def ring_gates(n_qubits: int, n_layers: int) -> int:
-    """2n(L - 1), the two-qubit gates of one circuit, each of which waits for the one before."""
-    return 2 * (n_layers - 1) * n_qubits if n_qubits > 1 else 0
+def free_angles(circuit: Circuit) -> IntArray:
+    """The places of the angles of a circuit that depend on samples or parameters."""
+    table = circuit.angle_table
+    return np.flatnonzero((table.input >= 0) | (table.bias >= 0))
+
+
+def ring_gates(n_qubits: int, n_layers: int, circuit: Circuit | None = None) -> int:
+    """2n(L - 1), the two-qubit gates of one circuit, each of which waits for the one before.
+
+    Those of any other circuit than the paper's are the longest chain of them, as if every pair of qubits had a coupler.
+    """
+    if circuit is None:
+        return 2 * (n_layers - 1) * n_qubits if n_qubits > 1 else 0
+    busy = [0] * circuit.n_qubits
+    for gate in circuit.gates:
+        if len(gate.qubits) == 2:
+            busy[gate.qubits[0]] = busy[gate.qubits[1]] = 1 + max(busy[qubit] for qubit in gate.qubits)
+    return 2 * max(busy)
 
 
 def textbook_gates(sample: NDArray[np.floating], centroid: NDArray[np.floating]) -> Iterator[Gate[float]]:
@@ -94,7 +113,14 @@ def _hadamard(qubit: int) -> Iterator[Gate[float]]:
 
 
 def angle_sets(circuits: OverlapCircuits) -> FloatArray:
-    """The native angles of every circuit, (N, M, P) from -π to π, by layer, then by qubit, then in time."""
+    """The native angles of every circuit, (N, M, P) from -π to π, by layer, then by qubit, then in time.
+
+    Those of any other circuit than the paper's are the angles of its own gates, U(x) first, without constants.
+    """
+    if circuits.circuit is not None:
+        free, shape = free_angles(circuits.circuit), circuits.shape
+        pairs = circuits.samples[:, None, free], circuits.centroids[None, :, free]
+        return np.concatenate([np.broadcast_to(own, (*shape, len(free))) for own in pairs], axis=-1)
     n_layers, n_qubits = circuits.n_layers, circuits.n_qubits
     samples, centroids = _dressed(circuits.samples), _inverse(_dressed(circuits.centroids))
     middle = n_layers - 1

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from mcquack.checks import IBM
+from mcquack.circuits.circuit import Circuit
+from mcquack.circuits.overlap import Size
 from mcquack.errors import InvalidInputError
 from mcquack.hardware.cost import Estimate, estimate
 from mcquack.hardware.jobs.ledger import Ledger, MeasurementSummary, canonical_json
@@ -24,6 +26,7 @@ def device_sampler(
     *,
     n_qubits: int,
     n_layers: int,
+    circuit: Circuit | None = None,
     options: Options | None = None,
     ring: Sequence[int] | None = None,
     seed: int = 0,
@@ -41,7 +44,8 @@ def device_sampler(
     ----------
     name : "aer" is a simulator without errors, "fake_pittsburgh" a snapshot of a device with its errors, "ibm_…" a
         device, and "least_busy" the one of them that is large enough and has the shortest queue.
-    n_qubits, n_layers, options : the size of the circuits, and how they are run.
+    n_qubits, n_layers, circuit, options : the size of the circuits, as ``size_of`` tells it of any feature map, and how
+        they are run.
     ring, seed : the device's qubits in the order of the circuit's, None for the best; and the seed of simulations.
     ledger, run, on_event : see ``DeviceSampler``.
 
@@ -51,7 +55,7 @@ def device_sampler(
     DeviceSampler('fake_rome', ledger=None, run='')
     """
     options = options or Options()
-    size = {"n_qubits": n_qubits, "n_layers": n_layers}
+    size: Size = {"n_qubits": n_qubits, "n_layers": n_layers, "circuit": circuit}
     known = None if ring is not None else _noted_service(ledger, name, size, options, seed=seed, run=run)
     if known is not None:
         service = services().reopened(known, mode=options.mode)
@@ -123,16 +127,22 @@ class StoredJobs:
 
     def estimates(self) -> list[tuple[str, Estimate]]:
         """What it costs to send what was never sent, lost, cancelled or failed, by the device that costs QPU time."""
-        found: dict[tuple[str, int, int, int], list[int]] = {}
+        found: dict[tuple[str, int, int, int, Circuit | None], list[int]] = {}
         speeds: dict[str, Speed] = {}
         for each in self.summaries():
             backend, unsent = str(each.service.get("backend")), [part.n_circuits for part in each.unsent]
             if unsent and is_remote(backend):
-                found.setdefault((backend, each.shots, each.n_qubits, each.n_layers), []).extend(unsent)
+                alike = backend, each.shots, each.n_qubits, each.n_layers, each.size["circuit"]
+                found.setdefault(alike, []).extend(unsent)
                 speeds[backend] = self._service(each.service).speed
         return [
-            (name, estimate(sum(sizes), shots, n_qubits=n, n_layers=L, n_jobs=len(sizes), speed=speeds[name]))
-            for (name, shots, n, L), sizes in found.items()
+            (
+                name,
+                estimate(
+                    sum(sizes), shots, n_qubits=n, n_layers=L, circuit=circuit, n_jobs=len(sizes), speed=speeds[name]
+                ),
+            )
+            for (name, shots, n, L, circuit), sizes in found.items()
         ]
 
     def resume(self) -> Iterator[JobEvent]:
@@ -164,7 +174,7 @@ def _is_on_its_way(summary: MeasurementSummary) -> bool:
 
 
 def _noted_service(
-    path: str | PathLike[str] | None, name: str, size: dict[str, int], options: Options, *, seed: int, run: str
+    path: str | PathLike[str] | None, name: str, size: Size, options: Options, *, seed: int, run: str
 ) -> Mapping[str, Any] | None:
     """How the latest measurement like these describes its service, if the ledger has one."""
     if path is None or not Path(path).is_file():
@@ -177,7 +187,7 @@ def _noted_service(
             is_called = is_remote(backend) if name == LEAST_BUSY else backend == name
             if not is_called or noted.label != run or told.get("seed") not in (None, seed):
                 continue
-            if any(told.get(key) != value for key, value in size.items()):
+            if noted.size != size:
                 continue
             # What decides nothing of what is measured, or is left to the service, may be another; and a device does not
             # say which noise was asked for, as it has its own.

@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from mcquack.arrays import IntArray
-from mcquack.circuits.overlap import OverlapCircuits
+from mcquack.circuits.overlap import OverlapCircuits, Size
 from mcquack.errors import InvalidInputError
 from mcquack.hardware.cost import Estimate, estimate
 from mcquack.hardware.jobs.ledger import Ledger, Measurement, stored_counts
@@ -109,9 +109,8 @@ class DeviceSampler:
     def estimate(self, asked: Sequence[OverlapCircuits], *, shots: int) -> Estimate:
         """What ``unsent`` takes of the device's time: circuits, executions, jobs and seconds; all may be 0."""
         sizes = self.unsent(asked, shots=shots)
-        n_qubits, n_layers = (asked[0].n_qubits, asked[0].n_layers) if asked else (1, 1)
-        size = {"n_qubits": n_qubits, "n_layers": n_layers, "n_jobs": len(sizes)}
-        return estimate(sum(sizes), shots, **size, speed=self.service.speed)
+        size: Size = asked[0].size if asked else {"n_qubits": 1, "n_layers": 1, "circuit": None}
+        return estimate(sum(sizes), shots, **size, n_jobs=len(sizes), speed=self.service.speed)
 
     def _tell(self, events: Iterable[JobEvent]) -> None:
         for event in events:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, DTypeLike
 from mcquack.arrays import FloatArray, IntArray
 from mcquack.checks import is_whole_number, require, required_count
 from mcquack.circuits.circuit import Circuit
-from mcquack.circuits.overlap import OverlapCircuits, Sampler
+from mcquack.circuits.overlap import OverlapCircuits, Sampler, require_gates
 from mcquack.errors import DeviceError, InvalidInputError, ShotBudgetError
 from mcquack.kernels.bitflip import checked_tolerance, mean_hamming, tolerant_kernel
 from mcquack.simulators.choice import EngineChoice, engine_of
@@ -313,6 +313,7 @@ class SampledEngine(Engine[AngleRows]):
         return type(self)(self.sampler, feature_map, **self.settings())
 
     def check(self, feature_map: Circuit) -> None:
+        require_gates(feature_map)
         for value in (self.tolerance, self.training_tolerance):
             if value is not None:
                 checked_tolerance(value, feature_map.n_qubits)
@@ -345,9 +346,8 @@ class SampledEngine(Engine[AngleRows]):
         """The circuits of a kernel, divided into the calls in which the sampler is asked for them."""
         if not len(samples) or not len(centroids):
             return []
-        n_angles = int(np.prod(self.feature_map.parameter_shape))
-        size = max(1, _ANGLES_AT_ONCE // (n_angles * len(centroids)))
-        circuits = OverlapCircuits(samples=samples.angles, centroids=centroids.angles)
+        size = max(1, _ANGLES_AT_ONCE // (max(self.feature_map.n_angles, 1) * len(centroids)))
+        circuits = OverlapCircuits(samples=samples.angles, centroids=centroids.angles, circuit=self.feature_map)
         return [circuits[first : first + size] for first in range(0, len(samples), size)]
 
     def hamming_counts(self, samples: AngleRows, centroids: AngleRows) -> IntArray:

@@ -12,8 +12,9 @@ from typing import Any, Self
 
 from mcquack.arrays import IntArray
 from mcquack.checks import did_you_mean, require
+from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.feature_map import FeatureMap
-from mcquack.circuits.overlap import OverlapCircuits, Sampler
+from mcquack.circuits.overlap import OverlapCircuits, Sampler, size_of
 from mcquack.errors import InvalidInputError
 from mcquack.hardware.opening import device_sampler, snapshot_properties
 from mcquack.hardware.services.options import Options
@@ -34,7 +35,7 @@ def is_simulated_here(name: str) -> bool:
 
 def open_sampler(
     name: str,
-    feature_map: FeatureMap,
+    feature_map: Circuit,
     *,
     options: Options | None = None,
     ring: Sequence[int] | None = None,
@@ -51,7 +52,8 @@ def open_sampler(
     name : "simulator" draws shots from exact distributions. "twin:pittsburgh" and "twin:aachen" have the noise of the
         paper's devices, "twin:fake_…" that of a snapshot, qubit by qubit, in our own simulator. All else is run by
         Qiskit: "aer", a snapshot as "fake_pittsburgh", a device as "ibm_pittsburgh", or "least_busy".
-    feature_map : Its numbers of qubits and layers decide where on the device its ring lies.
+    feature_map : The circuit. Of the paper's, the numbers of qubits and layers decide where on the device its ring
+        lies; any other is laid out by Qiskit's transpiler, and has no twin.
     options : How a service runs jobs.
     ring : The qubits to take, in order; by default those that err least.
     seed : Of simulations: same seed, same counts.
@@ -69,9 +71,15 @@ def open_sampler(
     require(isinstance(name, str), "name", "the name of a simulator or a device", name)
     if name == SIMULATOR:
         return SimulatedSampler(seed=seed, n_threads=n_threads)
-    size: dict[str, Any] = {"n_qubits": feature_map.n_qubits, "n_layers": feature_map.n_layers}
+    size = size_of(feature_map)
     if name.startswith(TWIN):
-        calibration = _calibration(name, **size, options=options, ring=ring)
+        if not isinstance(feature_map, FeatureMap):
+            raise InvalidInputError(
+                f"{name} has noise for the feature map of the paper alone; for any other circuit use a snapshot of a "
+                f'device, such as "fake_pittsburgh", "aer", or "{SIMULATOR}".'
+            )
+        width: dict[str, Any] = {"n_qubits": feature_map.n_qubits, "n_layers": feature_map.n_layers}
+        calibration = _calibration(name, **width, options=options, ring=ring)
         return NoisySampler(calibration, seed=seed, n_threads=n_threads)
     # The names of ours are unknown to whoever is asked next.
     if ours := did_you_mean(name, [SIMULATOR], otherwise=""):
@@ -88,16 +96,18 @@ class NamedSampler:
         require(isinstance(name, str), "name", "the name of a simulator or a device", name)
         self.name = name
         self.arguments = arguments
-        self._opened: dict[tuple[int, int], Sampler] = {}
+        self._opened: dict[Circuit, Sampler] = {}
 
-    def opened(self, n_qubits: int, n_layers: int) -> Sampler:
-        if (n_qubits, n_layers) not in self._opened:
-            size = FeatureMap(n_qubits=n_qubits, n_features=1, n_layers=n_layers)
-            self._opened[n_qubits, n_layers] = open_sampler(self.name, size, **self.arguments)
-        return self._opened[n_qubits, n_layers]
+    def opened(self, circuits: OverlapCircuits) -> Sampler:
+        size = circuits.size
+        of_the_paper = FeatureMap(n_qubits=size["n_qubits"], n_features=1, n_layers=size["n_layers"])
+        circuit = size["circuit"] or of_the_paper
+        if circuit not in self._opened:
+            self._opened[circuit] = open_sampler(self.name, circuit, **self.arguments)
+        return self._opened[circuit]
 
     def hamming_counts(self, circuits: OverlapCircuits, *, shots: int) -> IntArray:
-        return self.opened(circuits.n_qubits, circuits.n_layers).hamming_counts(circuits, shots=shots)
+        return self.opened(circuits).hamming_counts(circuits, shots=shots)
 
     def __repr__(self) -> str:
         return f"NamedSampler({self.name!r})"

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mcquack.arrays import FloatArray, IntArray
 from mcquack.checks import required_count
-from mcquack.circuits.overlap import OverlapCircuits, Sampler
+from mcquack.circuits.overlap import OverlapCircuits, Sampler, Size, size_of
 from mcquack.errors import InvalidInputError
 from mcquack.hardware.cost import Estimate, estimate
 from mcquack.hardware.jobs.service import job_ranges
@@ -155,8 +155,8 @@ def cost_of(circuits: list[OverlapCircuits], *, sampler: Sampler, shots: int) ->
     if isinstance(sampler, DeviceSampler):
         return sampler.estimate(circuits, shots=shots)
     n_circuits = sum(some.shape[0] * some.shape[1] for some in circuits)
-    n_qubits, n_layers = (circuits[0].n_qubits, circuits[0].n_layers) if circuits else (1, 1)
-    return estimate(n_circuits, shots, n_qubits=n_qubits, n_layers=n_layers)
+    size: Size = circuits[0].size if circuits else {"n_qubits": 1, "n_layers": 1, "circuit": None}
+    return estimate(n_circuits, shots, **size)
 
 
 def known_tolerance(model: McQuackClassifier) -> int | None:
@@ -191,7 +191,7 @@ def training_cost(
     # A step of KAO measures its kernel, and for its derivatives shifted samples and shifted centroids, or both ways of
     # spsa; one of CO shifts centroids alone. The loss at the end of an epoch takes another call.
     n_calls = -(-len(np.asarray(y)) // model.batch_size) * (3 * model.epochs_ka + 2 * model.epochs_co) + 1
-    n_circuits, size = per_epoch // engine.shots, {"n_qubits": circuit.n_qubits, "n_layers": circuit.n_layers}
+    n_circuits, size = per_epoch // engine.shots, size_of(circuit)
     n_splits, speed = 0, None
     if isinstance(engine.sampler, DeviceSampler):
         service = engine.sampler.service

@@ -1,6 +1,7 @@
 """Samplers that need no device: what one would count, with exact probabilities or with its noise."""
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -8,11 +9,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from mcquack.arrays import FloatArray, IntArray
 from mcquack.checks import is_whole_number, require, required_count
+from mcquack.circuits.angles import Angle
+from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.feature_map import FeatureMap
+from mcquack.circuits.gates import Gate
 from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.errors import InvalidInputError
 from mcquack.randomness import stream
 from mcquack.simulators.engine import Engine
+from mcquack.simulators.gates.engine import GateEngine
 from mcquack.simulators.noise import DeviceCalibration, noisy_hamming_counts
 from mcquack.simulators.ring import RingEngine
 from mcquack.simulators.ring.hamming import MAX_LAYERS
@@ -56,7 +61,8 @@ class SimulatedSampler:
 
     The same circuits with as many shots and the same seed give the same counts; any other call draws anew. Threads do
     not matter. ``engine`` is "ring", for at most two layers on any number of qubits, "statevector", for at most 20
-    qubits, or "auto", which takes the first where it can.
+    qubits, or "auto", which takes the first where it can. Circuits other than the paper's need "auto", which takes the
+    gate engine for them.
     """
 
     seed: int = 0
@@ -79,7 +85,14 @@ class SimulatedSampler:
         found = np.concatenate([np.empty((0, circuits.shape[1], circuits.n_qubits + 1)), *parts])
         return sampled_hamming(found, shots=n_shots, seed=_seed_of(self.seed, circuits, shots))
 
-    def _engine_for(self, circuits: OverlapCircuits) -> RingEngine | StatevectorEngine:
+    def _engine_for(self, circuits: OverlapCircuits) -> Engine[Any]:
+        if circuits.circuit is not None:
+            if self.engine != "auto":
+                raise InvalidInputError(
+                    f"a sampler on the {self.engine} engine counts for the feature map of the paper alone; use "
+                    'engine="auto" for any other circuit.'
+                )
+            return GateEngine(_raw_circuit(circuits.circuit), dtype=np.float64, n_threads=self.n_threads)
         shallow = circuits.n_qubits == 1 or circuits.n_layers <= MAX_LAYERS
         if self.engine == "ring" or (self.engine == "auto" and shallow):
             return RingEngine(_raw_map(circuits), n_threads=self.n_threads)
@@ -103,6 +116,12 @@ class NoisySampler:
 
     def hamming_counts(self, circuits: OverlapCircuits, *, shots: int) -> IntArray:
         n_shots = required_count("shots", shots)
+        if circuits.circuit is not None:
+            raise InvalidInputError(
+                "the noise of a ring of qubits is simulated here for the feature map of the paper alone; for any other "
+                'circuit use a snapshot of a device, such as open_sampler("fake_pittsburgh", circuit), or a '
+                "SimulatedSampler, which has no noise."
+            )
         engine = RingEngine(_raw_map(circuits), n_threads=self.n_threads)
         return noisy_hamming_counts(
             engine,
@@ -125,10 +144,22 @@ def _raw_map(circuits: OverlapCircuits) -> FeatureMap:
     )
 
 
+@lru_cache(maxsize=16)
+def _raw_circuit(circuit: Circuit) -> Circuit:
+    """The same gates, whose angles are the features, in order."""
+    features = iter(range(circuit.n_angles))
+    raw = Circuit(circuit.n_qubits, max(circuit.n_angles, 1))
+    return raw._with(
+        Gate(gate.name, gate.qubits, tuple(Angle((("x", next(features)),)) for _ in gate.angles), gate.matrix)
+        for gate in circuit.gates
+    )
+
+
 def _encoded(engine: Engine[Any], angles: FloatArray) -> Any:
-    shape = engine.feature_map.parameter_shape
-    rows = angles.reshape(len(angles), engine.feature_map.n_features)
-    return engine.encode(rows, np.ones(shape), np.zeros(shape))
+    circuit = engine.feature_map
+    # A circuit without any angle has a feature all the same.
+    rows = angles.reshape(len(angles), circuit.n_angles) if circuit.n_angles else np.zeros((len(angles), 1))
+    return engine.encode(rows, np.ones(circuit.weights_shape), np.zeros(circuit.bias_shape))
 
 
 def _seed_of(seed: int, circuits: OverlapCircuits, shots: int) -> int:

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcquack.bench.store import Store
-from mcquack.circuits.overlap import OverlapCircuits
+from mcquack.circuits import Circuit, b, w, x
+from mcquack.circuits.overlap import OverlapCircuits, circuit_text
 from mcquack.errors import InvalidInputError, StoreBusyError, StoreError
 from mcquack.hardware.jobs.ledger import LEDGER, Ledger, Measurement, hamming_histograms, stored_counts
 from tests.hardware.doubles import circuits_of
@@ -48,6 +49,43 @@ def test_a_measurement_comes_back_as_it_was_kept(path, ledger):
         assert reader.ids() == (one.id,)
         assert one.id in reader
         assert "another" not in reader
+
+
+def test_measurements_of_the_papers_circuit_have_the_id_that_they_always_had():
+    """Ledgers on disk are found again by it."""
+    angles = np.arange(12.0).reshape(1, 2, 2, 3) / 8
+    circuits = OverlapCircuits(samples=angles, centroids=angles[:, ::-1])
+    one = Measurement(circuits=circuits, shots=10, service={"backend": "aer", "n_qubits": 2, "n_layers": 2}, label="a")
+    assert one.id == "bb4eab7abb809e87"
+
+
+GENERAL = Circuit(2, 2).rx([0, 1], w * x[0] + b).rzz((0, 1), x[0] * x[1])
+
+
+def general(circuit, told):
+    circuits = OverlapCircuits.of(circuit, np.ones((2, 2)), np.zeros((1, 2)), weights=np.ones(2), bias=np.zeros(2))
+    return Measurement(circuits=circuits, shots=3, service={"device": "a", "circuit": told})
+
+
+def test_a_measurement_of_any_circuit_comes_back_with_it(path, ledger):
+    one = general(GENERAL, circuit_text(GENERAL))
+    ledger.add(one, (range(2),))
+    ledger.close()
+    with Ledger.open(path) as reader:
+        found = reader.measurement(one.id)
+        assert found.id == one.id
+        assert found.circuits.circuit == GENERAL
+        np.testing.assert_array_equal(found.circuits.samples, one.circuits.samples)
+        assert reader.summary(one.id).size == {"n_qubits": 2, "n_layers": 1, "circuit": GENERAL}
+
+
+def test_a_service_runs_the_circuit_that_is_measured():
+    with pytest.raises(InvalidInputError, match="another circuit"):
+        general(GENERAL, None)
+    with pytest.raises(InvalidInputError, match="another circuit"):
+        general(Circuit(2, 2).rx([0, 1], w * x[0] + b), circuit_text(GENERAL))
+    with pytest.raises(InvalidInputError, match="another circuit"):
+        Measurement(circuits=circuits_of(1, 1), shots=3, service={"circuit": circuit_text(GENERAL)})
 
 
 def test_a_part_tells_of_its_latest_job_and_the_ledger_of_all(ledger):

@@ -20,10 +20,10 @@ import numpy as np
 
 from mcquack.arrays import IntArray
 from mcquack.checks import require, required_count
-from mcquack.circuits.overlap import OverlapCircuits
+from mcquack.circuits.overlap import OverlapCircuits, Size, circuit_text
 from mcquack.database import Database, FileKind, executing
 from mcquack.errors import InvalidInputError, StoreError
-from mcquack.hardware.jobs.service import Bits, JobState
+from mcquack.hardware.jobs.service import Bits, JobState, described_circuit
 
 _ENDED = ("done", "failed", "cancelled", "lost")
 # Bits of a device hardly shrink more at any other level.
@@ -88,6 +88,11 @@ class Measurement:
         object.__setattr__(self, "shots", required_count("shots", self.shots))
         object.__setattr__(self, "service", json.loads(canonical_json(self.service)))
         require(isinstance(self.label, str) and self.label.isprintable(), "label", "a line of text", self.label)
+        circuit = self.circuits.circuit
+        if self.service.get("circuit") != (None if circuit is None else circuit_text(circuit)):
+            raise InvalidInputError(
+                "the service runs another circuit than the one that is to be measured; open one for this circuit."
+            )
 
     @cached_property
     def id(self) -> str:
@@ -149,6 +154,11 @@ class MeasurementSummary:
     n_layers: int
     created_at: str
     parts: tuple[JobPart, ...]
+
+    @property
+    def size(self) -> Size:
+        """All that decides the template of its circuits."""
+        return {"n_qubits": self.n_qubits, "n_layers": self.n_layers, "circuit": described_circuit(self.service)}
 
     @property
     def n_circuits(self) -> int:
@@ -229,14 +239,17 @@ class Ledger(Database):
     def measurement(self, measurement_id: str) -> Measurement:
         row = self._row(measurement_id, columns="*")
         with self._readable_content():
+            service = json.loads(row["service"])
+            circuit = described_circuit(service)
+            shape = (row["n_layers"], row["n_qubits"], 3) if circuit is None else circuit.angles_shape
             samples, centroids = (
-                np.frombuffer(row[name], dtype="<f8").reshape(row[f"n_{name}"], row["n_layers"], row["n_qubits"], 3)
+                np.frombuffer(row[name], dtype="<f8").reshape(row[f"n_{name}"], *shape)
                 for name in ("samples", "centroids")
             )
             found = Measurement(
-                circuits=OverlapCircuits(samples=samples, centroids=centroids),
+                circuits=OverlapCircuits(samples=samples, centroids=centroids, circuit=circuit),
                 shots=row["shots"],
-                service=json.loads(row["service"]),
+                service=service,
                 label=row["label"],
                 created_at=row["created_at"],
             )

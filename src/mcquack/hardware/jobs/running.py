@@ -106,8 +106,8 @@ def noted(ledger: Ledger, service: Service, circuits: OverlapCircuits, *, shots:
 
 def parts_of(measurement: Measurement, service: Service) -> tuple[range, ...]:
     """The circuits of a measurement in jobs that the service takes."""
-    size = {"n_qubits": measurement.circuits.n_qubits, "n_layers": measurement.circuits.n_layers}
-    return job_ranges(measurement.n_circuits, shots=measurement.shots, **size, limits=service.limits)
+    size, limits = measurement.circuits.size, service.limits
+    return job_ranges(measurement.n_circuits, shots=measurement.shots, **size, limits=limits)
 
 
 def submit(ledger: Ledger, service: Service, measurement: Measurement, *, waiting: Waiting | None = None) -> Events:

@@ -1,13 +1,16 @@
 """What runs jobs, seen from here: a device far away or a simulator, and how many circuits one job of it may hold."""
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mcquack.arrays import FloatArray
 from mcquack.checks import is_number, require, require_positive, required_count
+from mcquack.circuits.circuit import Circuit
 from mcquack.errors import InvalidInputError
 from mcquack.hardware.native import n_angles, ring_gates
 
@@ -65,10 +68,11 @@ class Speed:
             value = getattr(self, name)
             require(is_number(value) and 0 <= value < float("inf"), name, "a number of at least 0", value)
 
-    def execution_us(self, *, n_qubits: int, n_layers: int) -> float:
+    def execution_us(self, *, n_qubits: int, n_layers: int, circuit: Circuit | None = None) -> float:
         """The microseconds of one run of an overlap circuit, whose CNOTs follow each other around the ring."""
-        rotations = (2 * n_layers - 1) * 2 * self.sx_us
-        return ring_gates(n_qubits, n_layers) * (self.two_qubit_us + self.sx_us) + rotations + self.readout_us
+        rotations = (2 * n_layers - 1 if circuit is None else 2 * circuit.depth) * 2 * self.sx_us
+        two_qubit_gates = ring_gates(n_qubits, n_layers, circuit)
+        return two_qubit_gates * (self.two_qubit_us + self.sx_us) + rotations + self.readout_us
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,6 +85,8 @@ class JobStatus:
 
 class Service(Protocol):
     """Runs one circuit with many sets of angles; it knows the circuit, its place on the device and all options.
+
+    If the circuit is not the feature map of the paper, its description says it as ``circuit``, by ``circuit_text``.
 
     Nothing of an account ever passes this seam. Any call may raise an OSError, such as ConnectionError, while the
     service cannot be reached, and is then made again; a DeviceError is a refusal, which is not.
@@ -114,11 +120,24 @@ class Service(Protocol):
         """Asks for the end of a job; one that has ended stays as it is."""
 
 
+def described_circuit(description: Mapping[str, Any]) -> Circuit | None:
+    """The circuit that a service says it runs; None is the feature map of the paper."""
+    text = description.get("circuit")
+    return None if text is None else Circuit.from_json(json.loads(text))
+
+
 def job_ranges(
-    n_circuits: int, *, shots: int, n_qubits: int, n_layers: int, limits: Limits | None = None
+    n_circuits: int,
+    *,
+    shots: int,
+    n_qubits: int,
+    n_layers: int,
+    circuit: Circuit | None = None,
+    limits: Limits | None = None,
 ) -> tuple[range, ...]:
     """The overlap circuits 0 to ``n_circuits`` in as few jobs as the limits allow, in order and of about equal size."""
-    shots, limits, n_parameters = required_count("shots", shots), limits or Limits(), n_angles(n_qubits, n_layers)
+    shots, limits = required_count("shots", shots), limits or Limits()
+    n_parameters = n_angles(n_qubits, n_layers, circuit)
     by_shots, by_parameters = limits.executions // shots, limits.parameters // n_parameters
     if not by_shots:
         raise InvalidInputError(

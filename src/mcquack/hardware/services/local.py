@@ -24,11 +24,13 @@ from qiskit_aer import AerSimulator
 from qiskit_aer.noise import NoiseModel, QuantumError, pauli_error
 
 from mcquack.checks import required_count
+from mcquack.circuits.gates import all_to_all, ring
 from mcquack.errors import DeviceError, LostJobError
 from mcquack.hardware.jobs.service import Angles, Bits, JobState, JobStatus, Limits, Speed
 from mcquack.hardware.layout.coupling import RingProperties, properties_along
 from mcquack.hardware.native import n_angles
 from mcquack.hardware.services.account import coupling_of, device_of
+from mcquack.hardware.services.general import CutDevice, cut_out
 from mcquack.hardware.services.options import Description, Noise, Setup
 from mcquack.hardware.services.program import Program, SetupService, chosen_api, outcomes_of, sent
 from mcquack.randomness import stream
@@ -64,7 +66,7 @@ class LocalService(SetupService):
 
     def __init__(self, setup: Setup, backend: BackendV2 | None) -> None:
         """``backend`` is the snapshot that the ring is on, None for no device and no errors."""
-        n_qubits, n_layers = setup.n_qubits, setup.n_layers
+        n_qubits, n_layers, circuit = setup.n_qubits, setup.n_layers, setup.circuit
         # What is left to choose is chosen, and what means nothing here is left out.
         options = replace(setup.options, api=chosen_api(setup.options.api), mode="job")
         self._setup = replace(
@@ -73,11 +75,16 @@ class LocalService(SetupService):
             seed=0 if setup.seed is None else setup.seed,
         )
         self._backend = backend
-        largest = _LARGEST_WHOLE_STATE if n_layers <= 2 else _LARGEST_WHOLE_STATE_OF_MORE_LAYERS
+        is_shallow = circuit is None and n_layers <= 2
+        largest = _LARGEST_WHOLE_STATE if is_shallow else _LARGEST_WHOLE_STATE_OF_MORE_LAYERS
         self._method = "automatic" if n_qubits <= largest else "matrix_product_state"
-        on_device = backend is not None
-        self._ring = ring_device(backend, setup.ring, n_layers=n_layers) if on_device else noiseless_ring(n_qubits)
-        self._notes, self._options = self._ring.properties.notes, self._setup.options
+        if backend is None:
+            self._ring: RingDevice | None = noiseless_ring(n_qubits, all_pairs=circuit is not None)
+        else:
+            # Which qubits any other circuit uses, its gates tell.
+            self._ring = ring_device(backend, setup.ring, n_layers=n_layers) if circuit is None else None
+        self._notes = () if self._ring is None else self._ring.properties.notes
+        self._options = self._setup.options
         if options.api == "v2" and (options.decoupling is not None or options.measure_twirling):
             # The vendor's local mode does nothing of them.
             self._options = replace(self._options, decoupling=None, measure_twirling=False)
@@ -95,8 +102,7 @@ class LocalService(SetupService):
     @property
     def limits(self) -> Limits:
         by_method = _CIRCUITS_OF_A_JOB if self._setup.options.noise == "none" else _NOISY_CIRCUITS_OF_A_JOB
-        of_a_circuit = n_angles(self._setup.n_qubits, self._setup.n_layers)
-        return Limits(parameters=by_method[self._method] * of_a_circuit)
+        return Limits(parameters=by_method[self._method] * n_angles(**self._setup.size))
 
     @property
     def speed(self) -> Speed:
@@ -162,8 +168,15 @@ class LocalService(SetupService):
     @cached_property
     def _prepared(self) -> tuple[Program, "RingSimulator"]:
         """Made when the first job is run: to describe a service takes none of it."""
-        program = Program.on(self._ring.target, range(self._setup.n_qubits), n_layers=self._setup.n_layers)
-        return program, RingSimulator.of(self._ring, noise=self._options.noise, method=self._method)
+        how: Any = {"noise": self._options.noise, "method": self._method}
+        size: Any = {"n_layers": self._setup.n_layers, "circuit": self._setup.circuit}
+        if self._ring is not None:
+            program = Program.on(self._ring.target, range(self._setup.n_qubits), **size)
+            return program, RingSimulator.of(self._ring, **how)
+        assert self._backend is not None
+        whole = Program.on(self._backend, self._setup.ring, **size)
+        circuit, device = cut_out(whole.circuit, self._backend.target)
+        return replace(whole, circuit=circuit), RingSimulator.of(device, **how)
 
 
 # The ring of a device as Qiskit and Aer want it.
@@ -233,27 +246,27 @@ def ring_device(backend: BackendV2, ring: tuple[int, ...], *, n_layers: int = 2)
     )
 
 
-def noiseless_ring(n_qubits: int) -> RingDevice:
-    """A ring without any errors, as fast as a real one."""
+def noiseless_ring(n_qubits: int, *, all_pairs: bool = False) -> RingDevice:
+    """A ring without any errors, as fast as a real one, if wanted with a coupler between every pair of its qubits."""
     everywhere = {
         **dict.fromkeys(("sx_error", "two_qubit_error", "readout_error"), 0.0),
         **dict.fromkeys(("t1_us", "t2_us"), math.inf),
         **_USUAL_US,
     }
     values = {name: (value,) * n_qubits for name, value in everywhere.items()}
-    steps = [(q, (q + 1) % n_qubits) for q in range(n_qubits)] if n_qubits > 1 else []
+    steps = all_to_all(n_qubits) if all_pairs else ring(n_qubits)
     pairs = dict.fromkeys(pair for first, second in steps for pair in ((first, second), (second, first)))
     return RingDevice(properties=RingProperties(values, ()), pairs=tuple(pairs))
 
 
-def noise_model(device: RingDevice, noise: Noise) -> NoiseModel | None:
+def noise_model(device: RingDevice | CutDevice, noise: Noise) -> NoiseModel | None:
     """The errors of gates, as Pauli channels depolarizing ones, and of the readout; see also ``idle_noise``."""
     if noise == "none":
         return None
     return NoiseModel.from_backend(AerSimulator(target=device.target), thermal_relaxation=noise == "full")
 
 
-def idle_noise(device: RingDevice, noise: Noise) -> Callable[[QuantumCircuit], QuantumCircuit]:
+def idle_noise(device: RingDevice | CutDevice, noise: Noise) -> Callable[[QuantumCircuit], QuantumCircuit]:
     """What puts the waiting times into a circuit: as delays for Aer's own model, or as the Pauli errors that happen."""
     target = device.target
     values = device.properties.values
@@ -308,7 +321,7 @@ class RingSimulator(AerSimulator):  # type: ignore[misc]
     _waiting: Callable[[QuantumCircuit], QuantumCircuit] | None = None
 
     @classmethod
-    def of(cls, device: RingDevice, *, noise: Noise, method: str) -> "RingSimulator":
+    def of(cls, device: RingDevice | CutDevice, *, noise: Noise, method: str) -> "RingSimulator":
         model = noise_model(device, noise)
         simulator = cls(
             target=device.target,

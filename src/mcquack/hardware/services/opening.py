@@ -8,6 +8,7 @@ from qiskit.providers import BackendV2
 from qiskit.providers.exceptions import QiskitBackendNotFoundError
 
 from mcquack.checks import require, required_count
+from mcquack.circuits.circuit import Circuit
 from mcquack.errors import InvalidInputError
 from mcquack.hardware.jobs.service import Service
 from mcquack.hardware.layout import best_ring
@@ -21,6 +22,7 @@ from mcquack.hardware.services.account import (
     snapshot,
     unknown_device,
 )
+from mcquack.hardware.services.general import chosen_qubits
 from mcquack.hardware.services.local import LocalService
 from mcquack.hardware.services.options import LEAST_BUSY, NOISELESS, Mode, Options, Setup, is_remote
 from mcquack.hardware.services.runtime import RuntimeService
@@ -31,6 +33,7 @@ def open_service(
     *,
     n_qubits: int,
     n_layers: int,
+    circuit: Circuit | None = None,
     options: Options | None = None,
     seed: int = 0,
     ring: Sequence[int] | None = None,
@@ -50,9 +53,10 @@ def open_service(
         backend=NOISELESS if backend is None else backend.name,
         n_qubits=n_qubits,
         n_layers=n_layers,
-        ring=tuple(_chosen_ring(backend, n_qubits, n_layers, options) if ring is None else ring),
+        ring=tuple(_chosen_ring(backend, n_qubits, n_layers, circuit, options) if ring is None else ring),
         options=options,
         seed=None if account is not None else seed,
+        circuit=circuit,
     )
     return _service(setup, account, backend)
 
@@ -107,9 +111,13 @@ def _found(name: str, n_qubits: int) -> tuple[Any, BackendV2 | None]:
     raise unknown_device(name, others)
 
 
-def _chosen_ring(backend: BackendV2 | None, n_qubits: int, n_layers: int, options: Options) -> tuple[int, ...]:
+def _chosen_ring(
+    backend: BackendV2 | None, n_qubits: int, n_layers: int, circuit: Circuit | None, options: Options
+) -> tuple[int, ...]:
     if backend is None:
         return tuple(range(n_qubits))
+    if circuit is not None:
+        return chosen_qubits(circuit, backend.target)
     found = best_ring(
         coupling_of(backend),
         n_qubits,

@@ -12,8 +12,10 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 
 from mcquack.checks import is_number, is_whole_number, require, required_count
+from mcquack.circuits.circuit import Circuit
+from mcquack.circuits.overlap import Size, circuit_text
 from mcquack.errors import InvalidInputError
-from mcquack.hardware.jobs.service import Angles
+from mcquack.hardware.jobs.service import Angles, described_circuit
 from mcquack.hardware.native import n_angles
 
 NOISELESS = "aer"
@@ -120,12 +122,18 @@ class Setup:
     ring: tuple[int, ...]  # the device's qubits in the order of the circuit's
     options: Options = field(default_factory=Options)
     seed: int | None = None  # of simulations only
+    circuit: Circuit | None = None  # None for the feature map of the paper
     # Of the packages that it was first opened with: results of jobs that were sent outlive an update.
     versions: tuple[tuple[str, str], ...] = field(default_factory=_installed)
 
     def __post_init__(self) -> None:
         for name in ("n_qubits", "n_layers"):
             object.__setattr__(self, name, required_count(name, getattr(self, name)))
+        if not n_angles(**self.size):
+            raise InvalidInputError(
+                "no angle of the circuit depends on a sample or on a parameter, so there is nothing to measure; its "
+                "kernel is 1 everywhere."
+            )
         fits = all(is_whole_number(qubit) and qubit >= 0 for qubit in self.ring)
         fits = fits and len(set(self.ring)) == len(self.ring) == self.n_qubits
         require(fits, "ring", f"{self.n_qubits} different qubits of the device, one for each of the circuit", self.ring)
@@ -133,9 +141,13 @@ class Setup:
         is_seed = self.seed is None or (is_whole_number(self.seed) and self.seed >= 0)
         require(is_seed, "seed", "a whole number of at least 0", self.seed)
 
+    @property
+    def size(self) -> Size:
+        return {"n_qubits": self.n_qubits, "n_layers": self.n_layers, "circuit": self.circuit}
+
     def checked_angles(self, angles: Angles) -> Angles:
         """A copy of the angles (K, P), refused unless they are those of this circuit."""
-        found, expected = np.array(angles, dtype=np.float64), n_angles(self.n_qubits, self.n_layers)
+        found, expected = np.array(angles, dtype=np.float64), n_angles(**self.size)
         if found.ndim != 2 or found.shape[1] != expected or not len(found) or not np.all(np.isfinite(found)):
             raise InvalidInputError(
                 f"angles must be finite and of the shape (circuits, {expected}) for {self.n_qubits} qubits and "
@@ -150,6 +162,8 @@ class Setup:
         for name in ("mode", "max_error", "allow_faulty", *["noise"][: self.seed is None]):
             del told[name]
         size = {"backend": self.backend, "n_qubits": self.n_qubits, "n_layers": self.n_layers}
+        if self.circuit is not None:
+            size["circuit"] = circuit_text(self.circuit)
         return {**size, "ring": list(self.ring), "seed": self.seed, **told, **details, **dict(self.versions)}
 
     @classmethod
@@ -164,4 +178,5 @@ class Setup:
             )
         known = {name: description[name] for name in needed} | {"ring": tuple(description["ring"])}
         versions = tuple((name, str(description.get(name, installed))) for name, installed in _installed())
-        return cls(**known, options=Options.of(description), versions=versions)
+        circuit = described_circuit(description)
+        return cls(**known, options=Options.of(description), versions=versions, circuit=circuit)

@@ -18,10 +18,12 @@ from qiskit.providers import BackendV2
 from qiskit.transpiler import Target
 
 from mcquack.checks import required_count
+from mcquack.circuits.circuit import Circuit
 from mcquack.errors import DeviceError, LayoutError
 from mcquack.hardware.jobs.service import Angles, Bits
 from mcquack.hardware.layout import Coupling
 from mcquack.hardware.native import n_angles, native_gates
+from mcquack.hardware.services.general import circuit_template, routed
 from mcquack.hardware.services.options import Api, Options, Setup
 
 _NATIVE_GATES = {"rz", "sx", "cz", "measure"}
@@ -77,6 +79,13 @@ def _require_fit(template: QuantumCircuit, ring: list[int], target: Target) -> N
     _ = coupling.ring_couplers(ring) if has_rings else coupling.ring_qubits(ring)
 
 
+def _turned(circuit: QuantumCircuit) -> QuantumCircuit:
+    found = circuit.copy_empty_like()
+    (qubit,) = next(step.qubits for step in circuit.data if step.operation.name == "measure")
+    found.rz(ParameterVector(f"mcquack_{uuid4().hex[:12]}", 1)[0], qubit)
+    return found
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Program:
     """The overlap circuit on a device, and the place of each of its parameters among the angles."""
@@ -85,13 +94,22 @@ class Program:
     places: dict[Parameter, int]
 
     @classmethod
-    def on(cls, device: BackendV2 | Target, ring: Sequence[int], *, n_layers: int) -> Self:
-        template = overlap_template(len(ring), n_layers)
-        circuit = placed(template, ring, device)
-        kept = set(circuit.parameters)  # a translation may find that some change nothing
-        return cls(circuit=circuit, places={one: place for place, one in enumerate(template.parameters) if one in kept})
+    def on(
+        cls, device: BackendV2 | Target, ring: Sequence[int], *, n_layers: int, circuit: Circuit | None = None
+    ) -> Self:
+        """``ring`` is the device's qubits in the order of the circuit's; ``circuit`` is one that is not the paper's."""
+        if circuit is None:
+            found = placed(overlap_template(len(ring), n_layers), ring, device)
+        else:
+            target = device if isinstance(device, Target) else device.target
+            found = routed(circuit_template(circuit), ring, target)
+        if not found.parameters:
+            # Samplers run a circuit once that has no parameters. A turn about z of a zero changes nothing.
+            found.compose(_turned(found), inplace=True, front=True)
+        # A translation may find that some change nothing, and those are not there any more.
+        return cls(circuit=found, places={one: one.index for one in found.parameters})
 
-    def pub(self, angles: Angles) -> tuple[QuantumCircuit, dict[tuple[Parameter, ...], Angles]]:
+    def pub(self, angles: Angles) -> tuple[QuantumCircuit, Any]:
         """All sets of angles (K, P) for one circuit, which is sent and compiled once."""
         return self.circuit, {tuple(self.places): angles[:, list(self.places.values())]}
 

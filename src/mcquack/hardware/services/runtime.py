@@ -118,7 +118,7 @@ class RuntimeService(SetupService):
 
     @cached_property
     def _program(self) -> Program:
-        return Program.on(self._backend, self._setup.ring, n_layers=self._setup.n_layers)
+        return Program.on(self._backend, self._setup.ring, n_layers=self._setup.n_layers, circuit=self._setup.circuit)
 
     def _mode(self) -> Any:
         if self._setup.options.mode == "job":
