@@ -9,6 +9,7 @@ from types import ModuleType
 import pytest
 
 import mcquack
+from mcquack.errors import MissingDependencyError
 
 SOURCES = Path(mcquack.__file__).parent
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
@@ -31,6 +32,8 @@ def imported(name: str) -> ModuleType:
         if error.name is None or error.name.startswith("mcquack"):
             raise
         pytest.skip(f"{name} takes {error.name}, which is not installed")
+    except MissingDependencyError as error:
+        pytest.skip(str(error))
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -10,7 +10,9 @@ import pytest
 from sklearn.datasets import load_iris
 
 import mcquack
+from mcquack.checks import JAX
 from mcquack.circuits.library import MAPS, circuit_named
+from mcquack.errors import MissingDependencyError
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -39,7 +41,10 @@ def snippets(page: str, section: str | None) -> list[str]:
         ("docs/models.md", ""),
         ("docs/models.md", "Any circuit"),
         ("docs/circuits.md", None),
+        ("docs/exchange.md", ""),
+        ("docs/exchange.md", "From Qiskit"),
         ("docs/hundred_qubits.md", "Shots and noise"),
+        pytest.param("docs/engine.md", "JAX", marks=pytest.mark.skipif(not JAX.is_installed, reason="needs jax")),
     ],
 )
 def test_every_snippet_runs(page: str, section: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,6 +86,8 @@ def is_there(name: str) -> bool:
             found = import_module(".".join(parts[:n_parts]))
         except ModuleNotFoundError:
             continue
+        except MissingDependencyError:
+            return True  # it is there, and an extra that it takes is not
         for attribute in parts[n_parts:]:
             if not hasattr(found, attribute):
                 return not hasattr(found, "__all__") and is_defined_below(found, attribute)

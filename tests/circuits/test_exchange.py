@@ -173,6 +173,8 @@ def test_refusals_on_the_way_out_say_what_to_do(monkeypatch: pytest.MonkeyPatch)
         circuit.to_qiskit(x=[1.0, 2.0, 3.0])
     with pytest.raises(InvalidInputError, match="weights must be finite"):
         circuit.to_qasm(weights=[np.nan])
+    with pytest.raises(InvalidInputError, match=r"expected samples of 2 features, weights \(1,\) and biases \(1,\)"):
+        pennylane_states(circuit, [1.0], [1.0], [1.0])
     amplitudes = Circuit(2, 2, start="amplitudes")
     with pytest.raises(InvalidInputError, match=r"use to_qiskit\(x=…\)"):
         amplitudes.to_qiskit()
@@ -201,8 +203,8 @@ def test_a_parameter_with_a_feature_is_a_weight_and_one_alone_a_bias() -> None:
     known.u(theta[1], features[0].arctan(), 0.5, 0)
     found = Circuit.from_qiskit(known, features=features)
     assert found.weight_names == ("θ_0",)
-    assert found.bias_names == ("θ_1", "θ_2", "p_w0")
-    point = np.array([[0.3, -0.8]]), np.array([0.7]), np.array([1.1, -0.4, 0.9])
+    assert found.bias_names == ("p_w0", "θ_1", "θ_2")  # the order of Qiskit, which sorts them by name
+    point = np.array([[0.3, -0.8]]), np.array([0.7]), np.array([0.9, 1.1, -0.4])
     values = dict(zip([*features, *theta, free], [0.3, -0.8, 0.7, 1.1, -0.4, 0.9], strict=True))
     assert_same_up_to_a_phase(states_of(found, *point)[0], states_at(known, values))
 

@@ -19,7 +19,9 @@ from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.errors import InvalidInputError
 from mcquack.hardware.native import angle_sets
 from mcquack.hardware.qasm import angle_names, template_qasm3, to_qasm2, to_qasm3
+from mcquack.simulators.gates import plain
 from tests.hardware.overlaps import overlap_circuits, overlap_probabilities, some_circuits
+from tests.random_circuits import random_circuit, random_point
 
 FORMS: list[Literal["native", "textbook"]] = ["native", "textbook"]
 forms = st.sampled_from(FORMS)
@@ -58,6 +60,23 @@ def test_the_template_takes_the_angles_in_their_order(circuits: OverlapCircuits)
     assert [parameter.name for parameter in circuit.parameters] == angle_names(circuits.n_qubits, circuits.n_layers)
     bound = circuit.assign_parameters(angle_sets(circuits)[1, 1])
     assert_allclose(probabilities(bound), overlap_probabilities(circuits, 1, 1), atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_any_circuit_is_read_back_from_every_dialect(seed: int) -> None:
+    circuit = random_circuit(seed, n_qubits=1 + seed % 4, n_features=2, n_gates=25)
+    X, weights, bias = random_point(circuit, seed, n_rows=3)
+    circuits = OverlapCircuits.of(circuit, X[:2], X[2:], weights=weights, bias=bias)
+    states = plain.states_of(circuit, X[1:2], weights, bias)
+    expected = plain.hamming_distributions(circuit, states, circuits.centroids)[0, 0]
+    ones = np.bitwise_count(np.arange(circuit.dimension))
+    pair: Any = {"sample": 1, "centroid": 0, "form": "textbook"}
+    for read in (qasm3.loads(to_qasm3(circuits, **pair)), qasm2.loads(to_qasm2(circuits, **pair), strict=True)):
+        assert_allclose(np.bincount(ones, probabilities(read)), expected, atol=1e-12)
+    with pytest.raises(InvalidInputError, match="take the textbook form"):
+        to_qasm3(circuits)
+    with pytest.raises(InvalidInputError, match="take the textbook form"):
+        template_qasm3(**circuits.size)
 
 
 @given(angle=st.floats(-1e9, 1e9) | st.sampled_from([1e-5, -1e-300, 5e-324, np.pi / 2 + 3e-11, 1e22, -0.0]))

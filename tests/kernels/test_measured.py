@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.errors import DeviceError, InvalidInputError, ShotBudgetError
@@ -14,11 +15,13 @@ from mcquack.kernels import centroid_kernel
 from mcquack.kernels import measured as sampled
 from mcquack.kernels.bitflip import tolerant_kernel
 from mcquack.kernels.measured import SampledEngine, Shots, TolerantEngine
+from mcquack.simulators.gates import GateEngine
 from mcquack.simulators.ring import RingEngine
 from mcquack.simulators.samplers import SimulatedSampler
 from mcquack.simulators.statevector import StatevectorEngine
 from mcquack.training import ParameterShiftEngine, TrainingSettings, train
 from tests.problems import random_problem
+from tests.random_circuits import random_circuit, random_point
 from tests.simulators.hamming_oracle import oracle_weights
 from tests.training.measured import Remembering
 from tests.training.setups import FEATURE_MAP, clusters, start_of
@@ -58,6 +61,21 @@ def test_fidelities_are_the_tolerant_kernel_of_the_counts() -> None:
     counts = engine.hamming_counts(*encoded(engine))
     assert counts.shape == (40, 3, 4)
     assert_array_equal(engine.fidelities(*encoded(engine)), tolerant_kernel(counts, 1))
+
+
+@pytest.mark.parametrize("tolerance", [0, 2])
+def test_many_shots_of_any_circuit_find_its_exact_kernel(tolerance: int) -> None:
+    shots, circuit = 100_000, random_circuit(4, n_qubits=3, n_features=2)
+    X, weights, bias = random_point(circuit, 4, n_rows=5)
+    engine = SampledEngine(SimulatedSampler(), circuit, shots=shots, tolerance=tolerance)
+    exact = TolerantEngine(GateEngine(circuit, dtype=np.float64), tolerance=tolerance)
+    found, expected = (one.kernel(X, X[:2], weights=weights, bias=bias) for one in (engine, exact))
+    assert_allclose(found, expected, rtol=0, atol=5 * 0.5 / np.sqrt(shots))
+
+
+def test_amplitudes_of_samples_are_refused_before_anything_is_counted() -> None:
+    with pytest.raises(InvalidInputError, match="has no gates for them"):
+        SampledEngine(SimulatedSampler(), shots=10).on(Circuit(2, 4, start="amplitudes").h(0))
 
 
 def test_all_rows_go_in_one_call() -> None:

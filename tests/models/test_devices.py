@@ -3,14 +3,18 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
+from mcquack.circuits import Circuit, b, w, x
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError, LayoutError
 from mcquack.hardware.opening import snapshot_properties
 from mcquack.hardware.sampler import DeviceSampler
-from mcquack.models.devices import PAPER_DEVICES, open_sampler
+from mcquack.hardware.services.options import Options
+from mcquack.models.devices import PAPER_DEVICES, open_device, open_sampler
+from mcquack.simulators.gates import GateEngine
 from mcquack.simulators.noise import AACHEN, PITTSBURGH, DeviceCalibration
 from mcquack.simulators.samplers import NoisySampler, SimulatedSampler
 from tests.hardware.doubles import circuits_of
@@ -47,6 +51,21 @@ def test_all_else_keeps_what_it_measures(tmp_path: Path) -> None:
     counts(sampler)
     assert [event.kind for event in events] == ["sent", "done"]
     assert (tmp_path / "a.sqlite").is_file()
+
+
+def test_any_circuit_runs_where_gates_do() -> None:
+    circuit = Circuit(2, 1).ry([0, 1], x[0]).cnot(0, 1).rx([0, 1], w * x[0])
+    point = {"weights": np.array([0.5, 1.5]), "bias": np.zeros(0)}
+    X = np.array([[0.1], [0.8], [1.7]])
+    exact = GateEngine(circuit, dtype=np.float64).kernel(X, X[:2], **point)
+    for name in ("simulator", "aer", "fake_manila"):
+        engine = open_device(name, shots=2000, options=Options(noise="none")).on(circuit)
+        for _ in range(2):  # by a sampler that is opened once
+            assert_allclose(engine.kernel(X, X[:2], **point), exact, rtol=0, atol=5 * 0.5 / np.sqrt(2000))
+    with pytest.raises(InvalidInputError, match=r"twin:aachen has noise for the feature map of the paper alone.*use"):
+        open_sampler("twin:aachen", circuit)
+    with pytest.raises(InvalidInputError, match="has no gates for them"):
+        open_sampler("aer", Circuit(2, 4, start="amplitudes").ry(0, b))
 
 
 @pytest.mark.parametrize(

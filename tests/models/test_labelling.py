@@ -1,15 +1,20 @@
 """Labels from a device: one call, every circuit measured once, and the cost known before."""
 
+from copy import copy
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_iris
 
 from mcquack import McQuackClassifier, label
+from mcquack.circuits import Circuit, b, line, w, x
 from mcquack.errors import InvalidInputError
+from mcquack.hardware import Options
 from mcquack.kernels import SampledEngine, Shots, measured
 from mcquack.models.labelling import accuracy_calibration, centroid_calibration, tolerating, training_cost
 from mcquack.simulators import SimulatedSampler, StatevectorEngine
+from mcquack.simulators.gates import GateEngine
 
 
 class Counting:
@@ -81,6 +86,24 @@ def test_a_tolerance_is_the_one_given_or_the_models_or_calibrated(model, iris):
         assert label(model.set_params(engine=Shots(tolerance=1)), X, backend=sampler).tolerance == 1
     finally:
         model.set_params(engine=before)
+
+
+def test_any_circuit_labels_on_a_snapshot(model, iris, tmp_path):
+    """One fitted for the paper's circuit, with another one in its place."""
+    circuit = Circuit(3, 4).ry([0, 1, 2], [x[0], x[1], x[2]]).cz(line(3)).rx([0, 1, 2], w * x[3] + b)
+    other = copy(model)
+    other.feature_map_ = circuit
+    other.weights_, other.bias_ = np.ones(3), np.zeros(3)
+    some = iris[0][::30]
+    on = {"backend": "fake_manila", "options": Options(noise="none"), "ledger": tmp_path / "jobs.sqlite"}
+    found = label(other, some, shots=2000, tolerance=0, **on)
+    assert found.estimate().n_circuits == 5 * 3
+    engine = GateEngine(circuit)
+    exact = engine.kernel(other.scaled(some), other.centroids_, weights=other.weights_, bias=other.bias_)
+    assert_allclose(found.measured.kernel, exact, rtol=0, atol=5 * 0.5 / np.sqrt(2000))
+    again = label(other, some, shots=2000, tolerance=0, **on)
+    assert again.estimate().n_circuits == 0
+    assert_array_equal(again.labels, found.labels)
 
 
 def test_only_devices_have_jobs(model, iris):

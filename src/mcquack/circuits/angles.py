@@ -19,8 +19,8 @@ from mcquack.arrays import FloatArray
 from mcquack.checks import is_number, is_whole_number, require
 from mcquack.errors import InvalidInputError
 
-# Where the slopes of arcsin and arccos would be infinite, at ±1, they stay below 1/√_LEAST.
-_LEAST = 1e-6
+# Where the slopes of arcsin and arccos would be infinite, at ±1, they stay below 1/√SLOPE_LIMIT.
+SLOPE_LIMIT = 1e-6
 
 
 class Function(NamedTuple):
@@ -33,7 +33,7 @@ class Function(NamedTuple):
 
 def _arc_slope(x: FloatArray) -> FloatArray:
     inside = np.abs(x) <= 1
-    found: FloatArray = np.where(inside, 1 / np.sqrt(np.maximum(1 - np.square(x), _LEAST)), 0)
+    found: FloatArray = np.where(inside, 1 / np.sqrt(np.maximum(1 - np.square(x), SLOPE_LIMIT)), 0)
     return found
 
 

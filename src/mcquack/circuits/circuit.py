@@ -541,7 +541,7 @@ class Circuit:
         """The circuit that Qiskit has, up to the phase of whole states, with its parameters divided in two.
 
         A parameter that multiplies a feature becomes a weight, and one that stands alone a bias; both keep their name,
-        as far as it is one (``theta[0]`` is ``theta_0``), and stand in the order in which gates first need them.
+        as far as it is one (``theta[0]`` is ``theta_0``), and their order in ``circuit.parameters``.
 
         Parameters
         ----------

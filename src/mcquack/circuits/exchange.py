@@ -162,12 +162,21 @@ def from_qiskit(circuit: Any, features: Sequence[Any]) -> Circuit:
     reader = _Reader(_flat(features), list(circuit.parameters))
     empty = Circuit(circuit.num_qubits, len(reader.features))
     measured = circuit.remove_final_measurements(inplace=False)
-    found = empty._with(reader.gates(measured, list(range(circuit.num_qubits))))
+    gates = list(reader.gates(measured, list(range(circuit.num_qubits))))
+    found = _ordered(empty, reader.parameters, [angle for gate in gates for angle in gate.angles])._with(gates)
     if both := sorted(set(found.weight_names) & set(found.bias_names)):
         raise InvalidInputError(
             f"the parameter {both[0]} multiplies a feature in one angle and stands alone in another; a weight and a "
             "bias are two parameters, so take two."
         )
+    return found
+
+
+def _ordered(circuit: Circuit, parameters: list[Parameter], angles: list[Angle]) -> Circuit:
+    """An empty circuit whose parameters are there already, those that angles need, in the order of Qiskit."""
+    found = circuit._with(())
+    for name, needed in (("_weights", {one.weight for one in angles}), ("_bias", {one.bias for one in angles})):
+        found._set(**{name: tuple(parameter for parameter in parameters if parameter in needed)})
     return found
 
 
@@ -192,12 +201,12 @@ class _Reader:
     def __init__(self, features: list[Any], parameters: list[Any]) -> None:
         self.features = {parameter: x[place] for place, parameter in enumerate(features)}
         self.symbols = dict(self.features)
-        taken: set[str] = set()
+        self.parameters: list[Parameter] = []
         for parameter in parameters:
             if parameter not in self.features:
-                name = _parameter_name(parameter.name, taken)
-                taken.add(name)
-                self.symbols[parameter] = Angle(bias=Parameter(name))
+                taken = {one.name for one in self.parameters}
+                self.parameters.append(Parameter(_parameter_name(parameter.name, taken)))
+                self.symbols[parameter] = Angle(bias=self.parameters[-1])
 
     def gates(self, circuit: Any, qubits: list[int]) -> Iterator[Gate]:
         """The gates of a circuit, whose own qubits are these."""
@@ -254,22 +263,23 @@ class _Reader:
     def _agrees(self, angle: Angle, value: Any) -> bool:
         """Whether the angle that was read is what Qiskit computes: its texts are made for people."""
         draws = np.random.default_rng(0)
-        points = [{parameter: draws.uniform(-0.9, 0.9) for parameter in value.parameters} for _ in range(2)]
-        for point in points:
-            numbers = {symbol: point.get(parameter, 0.0) for parameter, symbol in self.symbols.items()}
-            features = [numbers[symbol] for symbol in self.features.values()]
-            product = math.prod(number_of(name, features[feature]) for name, feature in angle.inputs)
-            weight, bias = (
-                1.0 if known is None else numbers[Angle(bias=known)] for known in (angle.weight, angle.bias)
-            )
-            found = (angle.factor * weight * product if angle.inputs else 0.0) + angle.offset
-            found += angle.bias_factor * bias if angle.bias is not None else 0.0
-            expected = float(value.bind(point))
-            if not math.isclose(found, expected, rel_tol=1e-12, abs_tol=1e-12):
+        for _ in range(2):
+            numbers = {parameter: draws.uniform(-0.9, 0.9) for parameter in value.parameters}
+            features: dict[int, float] = {}
+            others: dict[Any, float] = {}
+            for parameter, number in numbers.items():
+                symbol = self.symbols[parameter]
+                if symbol.inputs:
+                    features[symbol.inputs[0][1]] = number
+                else:
+                    others[symbol.bias] = number
+            found = value_at(angle, Point(features, others, others), _NUMBERS)
+            if not math.isclose(found, float(value.bind(numbers)), rel_tol=1e-12, abs_tol=1e-12):
                 return False
         return True
 
 
+_NUMBERS = {name: functools.partial(number_of, name) for name in FUNCTIONS}
 _SAME = {
     **{name: name for name in ("rx", "ry", "rz", "rxx", "ryy", "rzz", "crx", "cry", "crz")},
     **{name: name for name in ("h", "x", "y", "z", "s", "t", "sx", "cz", "cy", "swap")},
@@ -285,7 +295,7 @@ def _unitary(matrix: Any, qubits: list[int]) -> Gate:
     return Circuit(max(qubits) + 1, 1).unitary(target, matrix).gates[0]
 
 
-def _parameter_name(name: str, taken: set[str]) -> str:
+def _parameter_name(name: str, taken: set[str | None]) -> str:
     """Such as theta_0 for theta[0]."""
     found = re.sub(r"\W+", "_", name).strip("_")[:50]
     if not is_parameter_name(found or "_"):
@@ -366,7 +376,15 @@ def to_pennylane(circuit: Circuit) -> Callable[[Any, Any, Any], None]:
 
     def gates(x: Any, weights: Any, bias: Any) -> None:
         """Applies the gates of the circuit on the wires 0 to n - 1, for one sample or for one in each row of x."""
-        x = qml.math.asarray(x) if isinstance(x, list | tuple) else x
+        x, weights, bias = (np.asarray(one) if isinstance(one, list | tuple) else one for one in (x, weights, bias))
+        shapes = [tuple(qml.math.shape(one)) for one in (x, weights, bias)]
+        wanted = (circuit.n_features,), circuit.weights_shape, circuit.bias_shape
+        # An array of JAX would give its last number wherever it ends too early.
+        if len(shapes[0]) not in (1, 2) or (shapes[0][-1:], *shapes[1:]) != wanted:
+            raise InvalidInputError(
+                f"expected samples of {circuit.n_features} features, weights {wanted[1]} and biases {wanted[2]}, got "
+                f"{shapes[0]}, {shapes[1]} and {shapes[2]}."
+            )
         if circuit.start == "amplitudes":
             qml.StatePrep(_unit_rows(qml.math, circuit, x), wires=range(circuit.n_qubits))
         # With the features first, as an angle takes one of them, of one sample or of all.

@@ -176,15 +176,6 @@ class FeatureMap(Circuit):
         return Circuit.from_json, (self.to_json(),)
 
 
-def required_feature_map(circuit: Circuit, who: str) -> FeatureMap:
-    """The circuit, if it is the feature map of the paper; InvalidInputError for somebody who takes no other."""
-    if not isinstance(circuit, FeatureMap):
-        raise InvalidInputError(
-            f'{who} takes the feature map of the paper alone, got {circuit!r}; use feature_map="paper" or "device".'
-        )
-    return circuit
-
-
 @lru_cache(maxsize=16)
 def _gates(feature_map: FeatureMap) -> tuple[Gate, ...]:
     found: list[Gate] = []

@@ -61,7 +61,7 @@ def to_qasm(
 def gate_lines(gate: Gate, angles: Sequence[Any], phases: list[float]) -> Iterator[str]:
     """A gate as statements; ``phases`` gets what they leave out, by which the whole state is turned."""
     if gate.name == "unitary":
-        for name, own, qubits in _unitary_steps(np.array(gate.matrix), gate.qubits, phases):
+        for name, own, qubits in unitary_steps(np.array(gate.matrix), gate.qubits, phases):
             yield _line(name, [own], qubits)
     elif gate.name == "rot":
         for name, angle in zip(("rz", "ry", "rz"), angles, strict=True):
@@ -126,7 +126,8 @@ def _function(name: str, feature: Any) -> Any:
 _Step = tuple[str, float, tuple[int, ...]]
 
 
-def _unitary_steps(matrix: Any, qubits: tuple[int, ...], phases: list[float]) -> Iterator[_Step]:
+def unitary_steps(matrix: Any, qubits: tuple[int, ...], phases: list[float]) -> Iterator[_Step]:
+    """A unitary matrix as gates rz, ry, p, crz and cry; ``phases`` gets what they leave out."""
     if len(qubits) == 1:
         alpha, angles = _euler(matrix)
         phases.append(alpha)
@@ -144,7 +145,7 @@ def _unitary_steps(matrix: Any, qubits: tuple[int, ...], phases: list[float]) ->
 
 def _either(zero: Any, one: Any, qubits: tuple[int, ...], phases: list[float]) -> Iterator[_Step]:
     """The first matrix on the second qubit where the first qubit is 0, and the second matrix where it is 1."""
-    yield from _unitary_steps(zero, qubits[1:], phases)
+    yield from unitary_steps(zero, qubits[1:], phases)
     alpha, angles = _euler(one @ zero.conj().T)
     yield "p", alpha, qubits[:1]
     yield from ((name, angle, qubits) for name, angle in zip(("crz", "cry", "crz"), angles, strict=True))

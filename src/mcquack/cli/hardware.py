@@ -11,8 +11,7 @@ import numpy as np
 import typer
 
 import mcquack
-from mcquack.circuits.feature_map import required_feature_map
-from mcquack.circuits.overlap import Sampler
+from mcquack.circuits.overlap import Sampler, size_of
 from mcquack.cli import console
 from mcquack.cli import hardware_device as option
 from mcquack.cli.console import check_can_write, check_picture, described, shown, tell, tell_problems, write_whole
@@ -414,8 +413,8 @@ def export(
         if dialect == "qasm2":
             raise typer.BadParameter("OpenQASM 2 has no inputs; take qasm3 or braket.", param_hint="--dialect")
         check_can_write(out, overwrite=True, inputs=[model])
-        size = required_feature_map(classifier.feature_map_, "a template")
-        write_whole(out, mcquack.hardware.template_qasm3(size.n_qubits, size.n_layers, dialect=kind).encode())
+        size = size_of(classifier.feature_map_)
+        write_whole(out, mcquack.hardware.template_qasm3(**size, dialect=kind).encode())
         tell(f"The circuit is in {out}.")
         return
     rows = None if data is None else rows_of(data, classifier, model=model, data_dir=data_dir)[0].X

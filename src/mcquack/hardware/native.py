@@ -27,7 +27,7 @@ HADAMARD = np.array([-1j, -1j]) / np.sqrt(2)
 class Gate(NamedTuple, Generic[Angle]):
     """One gate and the qubits that it acts on, the control first; only rotations have an angle, maybe a symbol."""
 
-    name: Literal["rz", "ry", "sx", "cz", "cx"]
+    name: Literal["rx", "rz", "ry", "sx", "cz", "cx"]
     qubits: tuple[int, ...]
     angle: Angle | None = None
 

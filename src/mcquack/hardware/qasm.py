@@ -8,10 +8,12 @@ from itertools import chain
 from typing import Literal, get_args
 
 from mcquack.checks import is_whole_number, require, required_count
+from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.circuits.qasm import number_text
 from mcquack.errors import InvalidInputError
-from mcquack.hardware.native import QUARTER_TURN, Gate, angle_sets, n_angles, native_gates, textbook_gates
+from mcquack.hardware.native import QUARTER_TURN, Gate, angle_sets, n_angles, native_gates
+from mcquack.hardware.textbook import overlap_gates
 
 Form = Literal["native", "textbook"]
 Dialect = Literal["standard", "braket"]
@@ -37,7 +39,7 @@ def to_qasm3(
     circuits : the circuits that it is one of.
     sample, centroid : which one, counted from 0.
     form : "native" in RZ, SX and CZ with merged rotations as it is sent to IBM devices, "textbook" in RZ, RY and CNOT
-        as the paper draws it.
+        as the paper draws it. Any other circuit than the paper's has the latter form alone, with RX too.
     dialect : "braket" without an include and with the names that gates have on Amazon Braket.
 
     Examples
@@ -60,16 +62,28 @@ def to_qasm2(circuits: OverlapCircuits, *, sample: int = 0, centroid: int = 0, f
     return _text(head, f"{what}, {n_qubits} qubits, {circuits.n_layers} layers", _written(gates, WITHOUT_SX), measured)
 
 
-def template_qasm3(n_qubits: int, n_layers: int, *, dialect: Dialect = "standard") -> str:
+def template_qasm3(
+    n_qubits: int, n_layers: int, *, circuit: Circuit | None = None, dialect: Dialect = "standard"
+) -> str:
     """The measured circuit for all pairs in OpenQASM 3; its inputs are the angles in the order of ``angle_sets``.
 
     >>> template_qasm3(124, 2).count("input float")
     1116
     """
+    require_paper(circuit)
     n_qubits, n_layers = required_count("n_qubits", n_qubits), required_count("n_layers", n_layers)
     names = angle_names(n_qubits, n_layers)
     gates = native_gates(n_qubits, n_layers, names)
     return _version_3("circuit for any sample and centroid", gates, n_qubits, n_layers, dialect, inputs=names)
+
+
+def require_paper(circuit: Circuit | None) -> None:
+    """Refuses all circuits but the paper's where the form is one that we compute ourselves."""
+    if circuit is not None:
+        raise InvalidInputError(
+            "the native form is that of the feature map of the paper alone; take the textbook form of single pairs, "
+            "which a compiler of the vendor makes native, or Circuit.to_qasm for the embedding with its inputs."
+        )
 
 
 def angle_names(n_qubits: int, n_layers: int) -> list[str]:
@@ -84,15 +98,11 @@ def _pair(circuits: OverlapCircuits, *, sample: int, centroid: int, form: Form) 
     for name, number, count in zip(("sample", "centroid"), (sample, centroid), circuits.shape, strict=True):
         is_there = is_whole_number(number) and 0 <= number < count
         require(is_there, name, f"a whole number from 0 to {count - 1}", number)
-    if circuits.circuit is not None:
-        raise InvalidInputError(
-            "overlap circuits are written as OpenQASM for the feature map of the paper alone; take Circuit.to_qasm for "
-            "any other circuit."
-        )
-    pair = OverlapCircuits(samples=circuits.samples[[sample]], centroids=circuits.centroids[[centroid]])
     what = f"of sample {sample} and centroid {centroid}"
     if form == "textbook":
-        return what, textbook_gates(pair.samples[0], pair.centroids[0])
+        return what, overlap_gates(circuits, sample=sample, centroid=centroid)
+    require_paper(circuits.circuit)
+    pair = OverlapCircuits(samples=circuits.samples[[sample]], centroids=circuits.centroids[[centroid]])
     return what, native_gates(pair.n_qubits, pair.n_layers, angle_sets(pair)[0, 0].tolist())
 
 

@@ -1,7 +1,7 @@
 """How circuits are run here: exact statevectors, exact rings of a hundred qubits and more, shots and noise.
 
-``StatevectorEngine``, ``GateEngine`` and ``RingEngine`` are exact; ``SimulatedSampler`` and ``NoisySampler`` count as a
-device would.
+``StatevectorEngine``, ``GateEngine``, ``JaxEngine`` and ``RingEngine`` are exact; ``SimulatedSampler`` and
+``NoisySampler`` count as a device would.
 Whatever subclasses ``Engine`` runs in their place.
 """
 
@@ -9,6 +9,7 @@ from mcquack.simulators.choice import ENGINES, EngineChoice, EngineName, engine_
 from mcquack.simulators.compiled.team import limited_threads
 from mcquack.simulators.engine import Encoded, Engine, Gradient, Measured, Wrt
 from mcquack.simulators.gates import GateEngine
+from mcquack.simulators.jax import JaxEngine
 from mcquack.simulators.noise import AACHEN, NOISELESS, PITTSBURGH, DeviceCalibration
 from mcquack.simulators.ring import RingEngine
 from mcquack.simulators.samplers import NoisySampler, SimulatedSampler
@@ -26,6 +27,7 @@ __all__ = [
     "EngineName",
     "GateEngine",
     "Gradient",
+    "JaxEngine",
     "Measured",
     "NoisySampler",
     "RingEngine",

@@ -7,12 +7,15 @@ from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.simulators.engine import Engine
 from mcquack.simulators.gates.engine import GateEngine
+from mcquack.simulators.jax.engine import JaxEngine
 from mcquack.simulators.ring.engine import RingEngine
 from mcquack.simulators.statevector.engine import StatevectorEngine
 
-EngineName = Literal["auto", "statevector", "ring", "gates"]
+EngineName = Literal["auto", "statevector", "ring", "gates", "jax"]
 EngineChoice: TypeAlias = EngineName | Engine[Any]
-ENGINES: dict[str, type[Engine[Any]]] = {"statevector": StatevectorEngine, "ring": RingEngine, "gates": GateEngine}
+ENGINES: dict[str, type[Engine[Any]]] = {
+    engine.name: engine for engine in (StatevectorEngine, RingEngine, GateEngine, JaxEngine)
+}
 
 
 def engine_of(choice: EngineChoice, circuit: Circuit | int) -> Engine[Any]:
@@ -20,9 +23,9 @@ def engine_of(choice: EngineChoice, circuit: Circuit | int) -> Engine[Any]:
 
     Parameters
     ----------
-    choice : "auto", "statevector", "ring", "gates" or Engine
+    choice : "auto", "statevector", "ring", "gates", "jax" or Engine
         "auto" runs the feature map of the paper on statevectors as long as its qubits allow it, else on the ring, and
-        any other circuit on the gate engine.
+        any other circuit on the gate engine. "jax" takes the extra of that name.
     circuit : Circuit or int
         The circuit to run; a number stands for the feature map of the paper on so many qubits.
 

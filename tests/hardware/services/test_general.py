@@ -113,17 +113,25 @@ def test_constants_are_no_parameters() -> None:
 
 
 def test_faults_and_gates_for_some_angles_are_left_out() -> None:
-    target = Target(num_qubits=3)
+    target = Target(num_qubits=4)
     for name in ("rz", "sx", "x", "measure"):
         operation = GenericBackendV2(2, basis_gates=["rz", "sx", "x", "cz"]).target.operation_from_name(name)
-        target.add_instruction(operation, {(qubit,): InstructionProperties(error=1e-4) for qubit in range(3)})
-    couplers = {(0, 1): InstructionProperties(error=1.0), (1, 2): InstructionProperties(error=0.01)}
+        errors = [1e-4, 1e-4, 1e-4, 0.7 if name == "measure" else 1e-4]
+        known = {(qubit,): InstructionProperties(error=error) for qubit, error in enumerate(errors)}
+        target.add_instruction(operation, known)
+    couplers = {
+        pair: InstructionProperties(error=error) for pair, error in zip(line(4), [1.0, 0.01, 1e-5], strict=True)
+    }
     target.add_instruction(GenericBackendV2(2, basis_gates=["cz"]).target.operation_from_name("cz"), couplers)
     target.add_instruction(RZZGate(Parameter("angle")), dict.fromkeys(couplers))
     found = symbolic_target(target)
-    assert set(found["cz"]) == {(1, 2)}
+    assert set(found["cz"]) == {(1, 2)}  # of the others one is faulty, and one leads to a qubit that cannot be read
     assert "rzz" not in found.operation_names
     assert set(chosen_qubits(Circuit(2, 1).rzz((0, 1), x[0]), target)) == {1, 2}
+    with pytest.raises(LayoutError, match="what is not faulty"):
+        chosen_qubits(Circuit(3, 1).rzz([(0, 1), (1, 2)], x[0]), target)
+    with pytest.raises(LayoutError, match="what is not faulty"):
+        routed(circuit_template(Circuit(2, 1).rzz((0, 1), x[0])), [0, 2], target)
 
 
 def test_a_parameter_that_changes_nothing_does_no_harm() -> None:
@@ -166,14 +174,20 @@ def test_without_errors_a_snapshot_counts_what_is_exact_and_transpiles_once(
         assert np.all(np.abs(counts[pair] - exact * shots) < 5 * deviation)
 
 
-@pytest.mark.parametrize("options", [{"noise": "pauli"}, {"noise": "full"}, {"decoupling": "XX"}], ids=str)
-def test_a_snapshot_has_its_errors(options: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("fake_manila", {"noise": "pauli"}),
+        ("fake_manila", {"noise": "full"}),
+        ("fake_manila", {"decoupling": "XX"}),
+        ("fake_london", {"noise": "pauli"}),  # which has other gates, and does not say how long they take
+    ],
+)
+def test_a_snapshot_has_its_errors(name: str, options: dict[str, Any]) -> None:
     circuit = Circuit(2, 1).ry([0, 1], w * x[0]).rzz((0, 1), x[0])
     X, weights = np.array([[0.4], [0.8]]), np.array([1.0, 2.0])
     circuits = OverlapCircuits.of(circuit, X, X, weights=weights, bias=np.zeros(0))
-    counts = device_sampler("fake_manila", **circuits.size, options=Options(**options)).hamming_counts(
-        circuits, shots=500
-    )
+    counts = device_sampler(name, **circuits.size, options=Options(**options)).hamming_counts(circuits, shots=500)
     alike = np.diagonal(counts[..., 0])
     assert np.all(alike < 500)  # a device never finds zeros alone
     assert np.all(alike > 350)

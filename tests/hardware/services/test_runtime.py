@@ -6,10 +6,12 @@ import time
 from contextlib import closing
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from qiskit_ibm_runtime import QiskitRuntimeService
 from qiskit_ibm_runtime.exceptions import IBMRuntimeError
 
+from mcquack.circuits import Circuit, OverlapCircuits, all_to_all, x
 from mcquack.errors import DeviceError, InvalidInputError, LostJobError
 from mcquack.hardware.services import opening, runtime
 from mcquack.hardware.services.account import TOKEN_VARIABLE, snapshot
@@ -51,6 +53,19 @@ def test_both_samplers_run_in_all_modes_on_the_vendors_local_service(api, mode, 
     assert service.find("mcquack-2") is None
     with pytest.raises(LostJobError):
         service.status("job-of-another-process")
+
+
+@pytest.mark.parametrize("api", ["v2", "executor"])
+def test_both_samplers_run_any_circuit(api, device):
+    circuit = Circuit(3, 1).ry([0, 1, 2], x[0]).cz(all_to_all(3)).rx([0, 1, 2], x[0])
+    circuits = OverlapCircuits.of(circuit, [[0.3], [0.9]], [[0.4]], weights=np.zeros(0), bias=np.zeros(0))
+    setup = Setup(backend=device.name, **circuits.size, ring=(1, 2, 3), options=Options(api=api))
+    service = RuntimeService(setup, device, QiskitRuntimeService(channel="local"))
+    assert Setup.of(service.description) == setup
+    job_id = service.submit(flat_angles(circuits), shots=100, tag="mcquack-1")
+    while service.status(job_id).state in ("queued", "running"):
+        time.sleep(0.01)
+    assert service.outcomes(job_id).shape == (2, 100, 1)
 
 
 def test_a_job_is_found_by_its_tag_from_any_process(far):

@@ -6,7 +6,8 @@ transpiler finds the place and the gates, while the angles are symbols: what it 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import inf
 from typing import Any
@@ -14,11 +15,19 @@ from uuid import uuid4
 
 from qiskit import ClassicalRegister, QuantumCircuit, QuantumRegister, transpile
 from qiskit.circuit import Delay, Parameter, ParameterVector
-from qiskit.transpiler import QubitProperties, StagedPassManager, Target, generate_preset_pass_manager
+from qiskit.transpiler import (
+    InstructionProperties,
+    QubitProperties,
+    StagedPassManager,
+    Target,
+    TranspilerError,
+    generate_preset_pass_manager,
+)
 
 from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.exchange import append_to_qiskit
 from mcquack.errors import LayoutError
+from mcquack.hardware.jobs.service import Speed
 from mcquack.hardware.layout.coupling import FAULTY, RingProperties
 from mcquack.hardware.native import free_angles, n_angles
 
@@ -27,6 +36,7 @@ _ONE_QUBIT_GATES = ("rz", "sx", "x")
 _TWO_QUBIT_GATES = ("cz", "ecr", "cx")
 _OTHERS = ("measure", "reset", "delay")
 _LEVEL = 2  # beyond that level symbols gain little
+_USUAL_DT = 4e-9
 
 
 def circuit_template(circuit: Circuit) -> QuantumCircuit:
@@ -58,7 +68,8 @@ def chosen_qubits(circuit: Circuit, target: Target) -> tuple[int, ...]:
     _require_room(circuit.n_qubits, target)
     passes = generate_preset_pass_manager(_LEVEL, target=symbolic_target(target), seed_transpiler=0)
     placing = StagedPassManager(["init", "layout"], init=passes.init, layout=passes.layout)
-    found = placing.run(circuit_template(circuit)).layout
+    with _explained(circuit.n_qubits):
+        found = placing.run(circuit_template(circuit)).layout
     return tuple(map(int, found.initial_index_layout(filter_ancillas=True)))
 
 
@@ -67,13 +78,25 @@ def routed(template: QuantumCircuit, qubits: Sequence[int], target: Target) -> Q
     _require_room(template.num_qubits, target)
     if not all(0 <= qubit < (target.num_qubits or template.num_qubits) for qubit in qubits):
         raise LayoutError(f"the device has the qubits 0 to {target.num_qubits - 1}, got {list(qubits)}.")
-    return transpile(
-        template,
-        target=symbolic_target(target),
-        initial_layout=list(qubits),
-        optimization_level=_LEVEL,
-        seed_transpiler=0,
-    )
+    with _explained(template.num_qubits):
+        return transpile(
+            template,
+            target=symbolic_target(target),
+            initial_layout=list(qubits),
+            optimization_level=_LEVEL,
+            seed_transpiler=0,
+        )
+
+
+@contextmanager
+def _explained(n_qubits: int) -> Iterator[None]:
+    try:
+        yield
+    except TranspilerError as error:
+        raise LayoutError(
+            f"Qiskit cannot lay a circuit of {n_qubits} qubits on what is not faulty of the device ({error}); take "
+            "fewer qubits, others, or another device."
+        ) from error
 
 
 def _require_room(n_qubits: int, target: Target) -> None:
@@ -87,25 +110,32 @@ def symbolic_target(target: Target) -> Target:
     usual = {"rz", "sx", "measure"} <= set(target.operation_names)
     if not usual or not pairs or target.num_qubits is None or None in target[pairs[0]]:
         return target
-    return _part(target, (*_ONE_QUBIT_GATES, pairs[0], *_OTHERS), range(target.num_qubits))
+    names = (*_ONE_QUBIT_GATES, pairs[0], *_OTHERS)
+    faulty = {own for name in ("sx", "measure") for own, known in target[name].items() if _is_faulty(known)}
+    broken = {
+        own for own, known in target[pairs[0]].items() if _is_faulty(known) or any((qubit,) in faulty for qubit in own)
+    }
+    return _part(target, names, range(target.num_qubits), without=broken)
 
 
-def _part(target: Target, names: Sequence[str], qubits: Sequence[int]) -> Target:
-    """Some gates on some qubits of a device, under the numbers 0, 1, …, without couplers that are faulty."""
+def _part(
+    target: Target, names: Sequence[str], qubits: Sequence[int], *, without: Collection[tuple[int, ...]] = ()
+) -> Target:
+    """Some gates on some qubits of a device, under the numbers 0, 1, …, without some couplers."""
+    # What is offered on no qubits in particular is control flow.
+    offering = [name for name in names if name in target.operation_names and None not in target[name]]
     places = {qubit: place for place, qubit in enumerate(qubits)}
     known = target.qubit_properties
     found = Target(
         num_qubits=len(qubits),
-        dt=target.dt,
+        dt=target.dt or _USUAL_DT,
         qubit_properties=None if known is None else [known[qubit] for qubit in qubits],
     )
-    for name in names:
-        if name not in target.operation_names:
-            continue
+    for name in offering:
         offered = {
             tuple(places[qubit] for qubit in own): properties
             for own, properties in target[name].items()
-            if all(qubit in places for qubit in own) and not (len(own) == 2 and _is_faulty(properties))
+            if own not in without and all(qubit in places for qubit in own)
         }
         operation = target.operation_from_name(name)
         if offered:
@@ -132,7 +162,10 @@ class CutDevice:
 
 
 def cut_out(circuit: QuantumCircuit, target: Target) -> tuple[QuantumCircuit, CutDevice]:
-    """A circuit on a device without all qubits that it does not use, and the device without them."""
+    """A circuit on a device without all qubits that it does not use, and the device without them.
+
+    What the device does not say how long it takes, takes as long as it usually does.
+    """
     used = sorted({circuit.find_bit(qubit).index for step in circuit.data for qubit in step.qubits})
     places = {qubit: place for place, qubit in enumerate(used)}
     found = QuantumCircuit(QuantumRegister(len(used), "q"), *circuit.cregs, name=circuit.name)
@@ -141,4 +174,13 @@ def cut_out(circuit: QuantumCircuit, target: Target) -> tuple[QuantumCircuit, Cu
         own = [places[circuit.find_bit(qubit).index] for qubit in step.qubits]
         found.append(step.operation, own, step.clbits)
     symbolic = symbolic_target(target)
-    return found, CutDevice(target=_part(symbolic, list(symbolic.operation_names), used))
+    part = _part(symbolic, list(symbolic.operation_names), used)
+    for name in part.operation_names:
+        for own, properties in part[name].items() if name not in ("delay", "reset") else ():
+            usual = Speed().readout_us if name == "measure" else (Speed().sx_us, Speed().two_qubit_us)[len(own) - 1]
+            seconds = getattr(properties, "duration", None)
+            # In ticks of the device's clock, in which waiting is counted.
+            ticks = round((usual * 1e-6 if seconds is None else seconds) / part.dt)
+            known = InstructionProperties(duration=ticks * part.dt, error=getattr(properties, "error", None))
+            part.update_instruction_properties(name, own, known)
+    return found, CutDevice(target=part)

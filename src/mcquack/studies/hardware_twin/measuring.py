@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from mcquack.circuits.feature_map import FeatureMap
+from mcquack import circuits
 from mcquack.datasets import Dataset, Part, describe, load
 from mcquack.datasets.dataset import PartName
 from mcquack.datasets.registry import Request, register
@@ -48,7 +48,7 @@ class Arrays:
 class Circuit:
     """The feature map with its weights, its biases and the centroids."""
 
-    feature_map: FeatureMap
+    feature_map: circuits.Circuit
     parameters: Arrays
 
     def run(self, X: NDArray[Any], *, n_threads: int | None) -> tuple[RingEngine, Any, Any]:

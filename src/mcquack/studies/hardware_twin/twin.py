@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mcquack.checks import required_count
-from mcquack.circuits.feature_map import FeatureMap, required_feature_map
+from mcquack.circuits.feature_map import FeatureMap
 from mcquack.kernels.bitflip import Calibration, calibrate, mean_hamming, tolerant_kernel, training_tolerance
 from mcquack.kernels.measured import Shots
 from mcquack.models.mcquack import McQuackClassifier
@@ -110,8 +110,7 @@ class TwinClassifier(ScoredClassifier):
         epochs = self.epochs or EPOCHS[self.learning]
         model = _fitted(Arrays((X, labels)), self.learning, self.n_qubits, epochs, self.n_threads)
         parameters = Arrays((model.weights_, model.bias_, model.centroids_))
-        feature_map = required_feature_map(model.feature_map_, "a twin")
-        return Circuit(feature_map=feature_map, parameters=parameters), list(model.history_)
+        return Circuit(feature_map=model.feature_map_, parameters=parameters), list(model.history_)
 
     def _hamming(self, X: NDArray[Any], purpose: str) -> NDArray[Any]:
         reading = Reading(view=self.view, shots=int(self.shots), seed=self._seed, purpose=purpose)
