@@ -369,9 +369,7 @@ def test_whole_numbers_of_every_kind_are_taken(settings: dict[str, Any]) -> None
 
 @pytest.mark.parametrize("engine", ["mps", None, RingEngine])
 def test_what_is_inside_is_an_engine(engine: Any) -> None:
-    with pytest.raises(
-        InvalidInputError, match="engine must be 'auto' or 'statevector' or 'ring' or 'gates', or an engine"
-    ):
+    with pytest.raises(InvalidInputError, match=r"engine must be 'auto' or .*, or an engine"):
         Shots(5, engine=engine)
 
 
