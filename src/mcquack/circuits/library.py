@@ -35,7 +35,12 @@ _ENTANGLERS: Mapping[str, Callable[[int], Pairs]] = {"ring": ring, "line": line,
 
 
 def paper(
-    n_features: int, n_qubits: int = 6, *, n_repetitions: int | None = None, final_entangler: bool = True
+    n_features: int,
+    n_qubits: int = 6,
+    *,
+    n_repetitions: int | None = None,
+    final_entangler: bool = True,
+    features_per_gate: Literal[1, 3] = 1,
 ) -> FeatureMap:
     """The map of McQuack: Rot(w·x + b) with one feature for each gate, and rings of CNOTs.
 
@@ -44,13 +49,19 @@ def paper(
     n_features, n_qubits : Features of a sample, and qubits.
     n_repetitions : How often every feature enters; None is as often as makes at least 20 layers.
     final_entangler : Whether there is a ring behind the last rotations, which changes no fidelity.
+    features_per_gate : 3 lets the three angles of a gate take successive features; see :func:`quack`.
 
     Examples
     --------
     >>> paper(14, n_repetitions=1).n_layers, paper(14).n_layers
     (3, 21)
     """
-    made = FeatureMap.with_repetitions(n_qubits=n_qubits, n_features=n_features, final_entangler=final_entangler)
+    made = FeatureMap.with_repetitions(
+        n_qubits=n_qubits,
+        n_features=n_features,
+        final_entangler=final_entangler,
+        features_per_gate=features_per_gate,
+    )
     return replace(made, n_layers=_n_layers(made.n_layers, n_repetitions, least=PAPER_LAYERS))
 
 
@@ -69,8 +80,7 @@ def quack(n_features: int, n_qubits: int = 6, *, n_repetitions: int | None = Non
     >>> quack(36, n_repetitions=1).n_layers
     2
     """
-    made = FeatureMap.with_repetitions(n_qubits=n_qubits, n_features=n_features, features_per_gate=3)
-    return replace(made, n_layers=_n_layers(made.n_layers, n_repetitions, least=PAPER_LAYERS))
+    return paper(n_features, n_qubits, n_repetitions=n_repetitions, features_per_gate=3)
 
 
 def pauli(

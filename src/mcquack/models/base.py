@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import copy
-import math
 import reprlib
 import warnings
 from collections.abc import Callable, Generator
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
@@ -22,7 +21,7 @@ from mcquack.arrays import FloatArray
 from mcquack.checks import did_you_mean
 from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.feature_map import FeatureMap
-from mcquack.circuits.library import MAPS, circuit_named
+from mcquack.circuits.library import MAPS, circuit_named, paper
 from mcquack.datasets.dataset import held_out
 from mcquack.errors import InvalidInputError
 from mcquack.kernels.quantum import QuantumKernel
@@ -56,7 +55,6 @@ HistoryRow = dict[str, float | int | None]
 ValidationData = tuple[ArrayLike, ArrayLike]
 FeatureMapChoice: TypeAlias = str | Circuit | Callable[[int], Circuit]
 OWN_MAPS = ("paper", "device")  # whose layers may depend on the engine
-LAYERS_AT_LEAST = 20
 
 
 class CircuitClassifier(ClassifierMixin, Archived):
@@ -233,16 +231,14 @@ class CircuitClassifier(ClassifierMixin, Archived):
         )
 
     def _own_map(self, n_features: int, engine: Engine[Any]) -> FeatureMap:
-        once = FeatureMap.with_repetitions(
-            n_qubits=self.n_qubits,
-            n_features=n_features,
-            n_repetitions=1 if self.n_repetitions is None else self.n_repetitions,
+        once = self.n_repetitions is None and engine.few_layers
+        return paper(
+            n_features,
+            self.n_qubits,
+            n_repetitions=1 if once else self.n_repetitions,
             final_entangler=self.feature_map == "paper",
             features_per_gate=self._features_per_gate,
         )
-        if self.n_repetitions is not None or engine.few_layers:
-            return once
-        return replace(once, n_layers=once.n_layers * math.ceil(LAYERS_AT_LEAST / once.n_layers))
 
     @property
     def _fitted_engine(self) -> Engine[Any]:
