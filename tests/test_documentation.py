@@ -32,6 +32,7 @@ def snippets(page: str, section: str | None) -> list[str]:
     ("page", "section"),
     [
         ("README.md", "In Python"),
+        ("README.md", "Your own circuit"),
         ("README.md", "A hundred qubits and more"),
         ("docs/kernels.md", ""),
         ("docs/kernels.md", "Gaussian processes"),
@@ -55,7 +56,7 @@ def test_every_snippet_runs(page: str, section: str | None, tmp_path: Path, monk
     X, y = load_iris(return_X_y=True)
     X, y = X[::10], y[::10]
     model = quick(n_repetitions=1, engine="ring").fit(X, y)
-    names = {"McQuackClassifier": quick, "model": model, "X": X, "y": y, "X_new": X[:2]}
+    names = {"McQuackClassifier": quick, "model": model, "X": X, "y": y, "X_new": X[:2], "X_train": X, "y_train": y}
     found = snippets(page, section)
     assert found
     for code in found:
