@@ -2,8 +2,8 @@
 
 Whatever its gates are, a circuit comes here as steps of two kinds (see ``mcquack.simulators.gates.program``). A *turn*
 is RY on some qubits at once. A *diagonal* is a product of exp(-i/2 θ Z…Z) over any sets of qubits, also many at once:
-its phases are the Walsh-Hadamard transform of the angles, and the derivatives by these that of the currents, so that
-the number of its gates hardly matters. CNOT, SWAP and X only rename basis states: they are in the masks of the steps.
+its angles at the amplitudes are the Walsh-Hadamard transform of those of the gates, and the derivatives by these that
+of the currents, so that the number of its gates hardly matters. CNOT, SWAP and X only rename basis states: they are in the masks of the steps.
 
 Nothing is kept on the way forward; on the way back every step is undone, as in ``mcquack.simulators.statevector``.
 """
@@ -30,7 +30,7 @@ from mcquack.simulators.compiled.memory import aligned_zeros
 from mcquack.simulators.compiled.rotations import cosine_sine, fill_rows, rotate, unrotate
 
 TURN, DIAGONAL = 0, 1
-# Phases are computed for so many amplitudes at a time (4 KiB of them): all passes over them stay in the first cache.
+# Phases are computed for so many amplitudes at a time (8 KiB of them): all passes over them stay in the first cache.
 LOW_BITS = 6
 
 
@@ -67,8 +67,8 @@ class GateScratch(NamedTuple):
 
     rows: Any  # (2**n,) where each basis state is stored in the frame at hand
     rotations: Any  # (n, 2, W) cosine and sine of half the angles of a turn
-    halves: Any  # (K, W) half the angles of a diagonal
-    phases: Any  # (2**LOW_BITS, W)
+    factors: Any  # (K, 2, W) exp(-i/2 θ) of the angles of a diagonal
+    phases: Any  # (2**LOW_BITS, 2, W)
     currents: Any  # (2**LOW_BITS, W)
     slopes: Any  # (max(K, n), W)
     inputs: Any  # (T + 1, W), the last of them for norms
@@ -93,8 +93,8 @@ def gate_scratch(n_qubits: int, n_features: int, form: GateForm, dtype: Any, *, 
     return GateScratch(
         rows=np.zeros(size, dtype=np.int64),
         rotations=aligned_zeros((n_qubits, 2, width), dtype),
-        halves=aligned_zeros((most, width), dtype),
-        phases=aligned_zeros((chunk, width), dtype),
+        factors=aligned_zeros((most, 2, width), dtype),
+        phases=aligned_zeros((chunk, 2, width), dtype),
         currents=aligned_zeros((chunk, width), dtype),
         slopes=aligned_zeros((most, width), dtype),
         inputs=aligned_zeros((n_inputs, width), dtype),
@@ -213,14 +213,12 @@ def _set_rotations(form: Any, weights: Any, bias: Any, step: int, work: Any) -> 
 
 
 @njit(nogil=True)
-def _set_halves(form: Any, weights: Any, bias: Any, step: int, work: Any) -> None:
-    scalar = work.halves.dtype.type
+def _set_factors(form: Any, weights: Any, bias: Any, step: int, work: Any) -> None:
     first = form.firsts[step]
     for place in range(form.firsts[step + 1] - first):
-        half = _half_angle(form, weights, bias, work.inputs, first + place)
-        # Whole turns change nothing, but for the digits that the sum of many angles would lose to them.
-        turns = rounded(half * splat(scalar(0.5 / math.pi)))
-        store(work.halves, place, fma(-turns, splat(scalar(2 * math.pi)), half))
+        cosine, sine = signed_cosine_sine(_half_angle(form, weights, bias, work.inputs, first + place))
+        store(work.factors, 2 * place, cosine)
+        store(work.factors, 2 * place + 1, -sine)
 
 
 @njit(nogil=True)
@@ -265,17 +263,78 @@ def _walsh(array: Any, bits: int) -> None:
 
 
 @njit(nogil=True)
-def _fill_phases(form: Any, step: int, chunk: int, bits: int, halves: Any, phases: Any) -> None:
-    """Half the sum of all angles, each with its sign, for the rows of a chunk."""
-    zero = splat(phases.dtype.type(0))
+def _load_complex(array: Any, index: int) -> Any:
+    return load(array, 2 * index), load(array, 2 * index + 1)
+
+
+@njit(nogil=True)
+def _store_complex(array: Any, index: int, value: Any) -> None:
+    store(array, 2 * index, value[0])
+    store(array, 2 * index + 1, value[1])
+
+
+@njit(nogil=True)
+def _times(left: Any, right: Any) -> Any:
+    return fma(left[0], right[0], -(left[1] * right[1])), fma(left[0], right[1], left[1] * right[0])
+
+
+@njit(nogil=True)
+def _both(left: Any, right: Any) -> Any:
+    """left · right and left · conj(right)."""
+    real, imag = left[0] * right[0], left[1] * right[0]
+    return (
+        (fma(-left[1], right[1], real), fma(left[0], right[1], imag)),
+        (fma(left[1], right[1], real), fma(-left[0], right[1], imag)),
+    )
+
+
+@njit(nogil=True)
+def _spread(phases: Any, bits: int) -> None:
+    """:func:`_walsh` for the angles of phases: sums become products, and differences products with the conjugate."""
+    size = 1 << bits
+    bit = 0
+    while bit < bits:
+        stride = 1 << bit
+        if bits - bit >= 3:
+            for block in range(0, size, 8 * stride):
+                for at in range(block, block + stride):
+                    a, b = _both(_load_complex(phases, at), _load_complex(phases, at + stride))
+                    c, d = _both(_load_complex(phases, at + 2 * stride), _load_complex(phases, at + 3 * stride))
+                    e, f = _both(_load_complex(phases, at + 4 * stride), _load_complex(phases, at + 5 * stride))
+                    g, h = _both(_load_complex(phases, at + 6 * stride), _load_complex(phases, at + 7 * stride))
+                    (a, c), (b, d), (e, g), (f, h) = _both(a, c), _both(b, d), _both(e, g), _both(f, h)
+                    (a, e), (b, f), (c, g), (d, h) = _both(a, e), _both(b, f), _both(c, g), _both(d, h)
+                    _store_complex(phases, at, a)
+                    _store_complex(phases, at + stride, b)
+                    _store_complex(phases, at + 2 * stride, c)
+                    _store_complex(phases, at + 3 * stride, d)
+                    _store_complex(phases, at + 4 * stride, e)
+                    _store_complex(phases, at + 5 * stride, f)
+                    _store_complex(phases, at + 6 * stride, g)
+                    _store_complex(phases, at + 7 * stride, h)
+            bit += 3
+        else:
+            for block in range(0, size, 2 * stride):
+                for at in range(block, block + stride):
+                    a, b = _both(_load_complex(phases, at), _load_complex(phases, at + stride))
+                    _store_complex(phases, at, a)
+                    _store_complex(phases, at + stride, b)
+            bit += 1
+
+
+@njit(nogil=True)
+def _fill_phases(form: Any, step: int, chunk: int, bits: int, factors: Any, phases: Any) -> None:
+    """The product of exp(-i/2 θ) of all angles, each with its sign, for the rows of a chunk."""
+    one = splat(phases.dtype.type(1)), splat(phases.dtype.type(0))
     for row in range(1 << bits):
-        store(phases, row, zero)
+        _store_complex(phases, row, one)
     first = form.firsts[step]
     for place in range(form.firsts[step + 1] - first):
-        low, half = form.low[first + place], load(halves, place)
-        total = load(phases, low)
-        store(phases, low, total - half if _odd(chunk & form.high[first + place]) else total + half)
-    _walsh(phases, bits)
+        low, factor = form.low[first + place], _load_complex(factors, place)
+        if _odd(chunk & form.high[first + place]):
+            factor = factor[0], -factor[1]
+        _store_complex(phases, low, _times(_load_complex(phases, low), factor))
+    _spread(phases, bits)
 
 
 @njit(nogil=True)
@@ -283,13 +342,10 @@ def _shift(form: Any, step: int, n: int, state: Any, work: Any) -> None:
     """Multiplies the state by a diagonal."""
     bits = min(n, LOW_BITS)
     for chunk in range(1 << (n - bits)):
-        _fill_phases(form, step, chunk, bits, work.halves, work.phases)
+        _fill_phases(form, step, chunk, bits, work.factors, work.phases)
         for place in range(1 << bits):
             row = chunk << bits | place
-            cosine, sine = signed_cosine_sine(load(work.phases, place))
-            real, imag = load(state, 2 * row), load(state, 2 * row + 1)
-            store(state, 2 * row, fma(cosine, real, sine * imag))
-            store(state, 2 * row + 1, fma(cosine, imag, -(sine * real)))
+            _store_complex(state, row, _times(_load_complex(state, row), _load_complex(work.phases, place)))
 
 
 @njit(nogil=True)
@@ -302,17 +358,15 @@ def _unshift(form: Any, step: int, n: int, state: Any, work: Any) -> None:
         store(work.slopes, place, zero)
     adjoint = work.adjoint
     for chunk in range(1 << (n - bits)):
-        _fill_phases(form, step, chunk, bits, work.halves, work.phases)
+        _fill_phases(form, step, chunk, bits, work.factors, work.phases)
         for place in range(1 << bits):
             row = chunk << bits | place
-            cosine, sine = signed_cosine_sine(load(work.phases, place))
-            real, imag = load(state, 2 * row), load(state, 2 * row + 1)
-            a_real, a_imag = load(adjoint, 2 * row), load(adjoint, 2 * row + 1)
-            store(work.currents, place, fma(a_real, imag, -(a_imag * real)))
-            store(state, 2 * row, fma(cosine, real, -(sine * imag)))
-            store(state, 2 * row + 1, fma(cosine, imag, sine * real))
-            store(adjoint, 2 * row, fma(cosine, a_real, -(sine * a_imag)))
-            store(adjoint, 2 * row + 1, fma(cosine, a_imag, sine * a_real))
+            phase = _load_complex(work.phases, place)
+            back = phase[0], -phase[1]
+            psi, chi = _load_complex(state, row), _load_complex(adjoint, row)
+            store(work.currents, place, fma(chi[0], psi[1], -(chi[1] * psi[0])))
+            _store_complex(state, row, _times(psi, back))
+            _store_complex(adjoint, row, _times(chi, back))
         _walsh(work.currents, bits)
         for place in range(count):
             current, total = load(work.currents, form.low[first + place]), load(work.slopes, place)
@@ -381,7 +435,7 @@ def gate_forward(circuit: Any, features: Any, state: Any, work: Any) -> None:
             _set_rotations(form, weights, bias, step, work)
             rotate(state, work.rows, form.masks[frame], work.rotations, form.skipped[step])
         else:
-            _set_halves(form, weights, bias, step, work)
+            _set_factors(form, weights, bias, step, work)
             _shift(form, step, n, state, work)
 
 
@@ -436,7 +490,7 @@ def gate_backward(
             offset = form.skipped[step]
             unrotate(state, work.adjoint, work.rows, form.masks[frame], work.rotations, work.slopes, zero, True, offset)
         else:
-            _set_halves(form, weights, bias, step, work)
+            _set_factors(form, weights, bias, step, work)
             _unshift(form, step, n, state, work)
         for place in range(count):
             slope = load(work.slopes, offset + place)
