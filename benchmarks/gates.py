@@ -1,9 +1,11 @@
 """One alignment-gradient step of any circuit: maps of the literature beside peers, the paper's beside its engine."""
 
 import argparse
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from pathlib import Path
 
 from rich.console import Console
 
@@ -12,13 +14,13 @@ from benchmarks.gates_problem import HardwareEfficientProblem, IqpProblem
 from benchmarks.libraries import Peer
 from benchmarks.problem import StepProblem
 from benchmarks.race import Race, Row, Timing, introduced_console, milliseconds, race_parser, race_results, race_table
-from benchmarks.tables import Table, write_results
+from benchmarks.tables import write_results
 from benchmarks.worker import Build, peak_megabytes
 
 SIZES = ((6, 10, 100, 4), (10, 10, 100, 4), (14, 10, 100, 4))
 PAPER_SIZES = ((6, 131, 100, 10), (6, 42, 100, 2), (10, 25, 100, 2))
 SPECIAL = "StatevectorEngine"
-FEW_SAMPLES = {"lightning": 4}
+FEW_SAMPLES = {"lightning": 2}
 """Peers that take a circuit for each sample and centroid are timed on so few samples, and charged in proportion."""
 
 
@@ -86,24 +88,32 @@ def special_cells(row: Row) -> dict[str, str]:
 def main() -> None:
     arguments = _arguments()
     console = introduced_console()
-    tables: list[Table] = []
-    results: dict[str, object] = {}
     for name in arguments.circuits:
         part = PARTS[name]
         rows = part.rows(arguments, console)
         peaks = [peak_megabytes(ours.gates_build, row.problem, limit=arguments.limit) for row in rows]
         cells = {row.problem: f"{peak:.1f}" for row, peak in zip(rows, peaks, strict=True)}
-        tables.append(
-            race_table(
-                rows,
-                part.chosen(arguments),
-                title=f"one step of {part.title}",
-                more=lambda row, cells=cells: {"ours, peak MB": cells[row.problem], **special_cells(row)},
-            )
+        table = race_table(
+            rows,
+            part.chosen(arguments),
+            title=f"one step of {part.title}",
+            more=lambda row, cells=cells: {"ours, peak MB": cells[row.problem], **special_cells(row)},
         )
-        tables[-1].print(console)
-        results[name] = {**race_results(rows, arguments), "peak_megabytes": peaks}
-    write_results(tables, results, marker="gates", json_file=arguments.json, markdown_file=arguments.markdown)
+        table.print(console)
+        results = {**race_results(rows, arguments), "peak_megabytes": peaks}
+        write_results(
+            [table],
+            {**_others(arguments.json), name: results},
+            marker=f"gates-{name}",
+            json_file=arguments.json,
+            markdown_file=arguments.markdown,
+        )
+
+
+def _others(file: Path | None) -> dict[str, object]:
+    """What the file has of circuits so far, as a run may measure one of them alone."""
+    found = json.loads(file.read_text()) if file and file.exists() else {}
+    return {name: found[name] for name in PARTS if name in found}
 
 
 def _arguments() -> argparse.Namespace:
