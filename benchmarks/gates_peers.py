@@ -46,10 +46,7 @@ def jax_build(layer_of: Callable[[MapProblem], JaxLayer], problem: MapProblem) -
 
 
 def jax_layer(problem: MapProblem) -> JaxLayer:
-    """Plain JAX, the batch in front: real rotations qubit by qubit, and all diagonal gates as one phase.
-
-    Diagonal gates one by one are 70 times as slow, as XLA then computes the sines and cosines of each gate anew.
-    """
+    """Plain JAX, the batch in front: real rotations qubit by qubit, and all diagonal gates as one phase."""
     import jax.numpy as jnp
 
     n, signs, entangler = problem.n_qubits, _signs(problem), _entangler(problem)

@@ -59,10 +59,10 @@ def variational_build(problem: VariationalProblem) -> Step:
     start = VariationalState.start(VariationalParameters(inputs.weights, inputs.bias))
 
     def step() -> Found:
-        done = epoch_of_one_step(start)
-        moments = done.state.weights_moments, done.state.bias_moments
+        state, loss, _ = epoch_of_one_step(start)
+        moments = state.weights_moments, state.bias_moments
         # A classifier learns from its own loss; told is the mean of all.
-        return Found(done.loss, lambda: [slope / problem.n_classes for slope in _first_gradients(*moments)])
+        return Found(loss, lambda: [slope / problem.n_classes for slope in _first_gradients(*moments)])
 
     return step
 
