@@ -69,6 +69,7 @@ peers: install  ## install the libraries the benchmarks compare with (gigabytes)
 
 bench: install  ## measure speed against the peers that are installed
 	$(BIN)/python -m benchmarks.step
+	$(BIN)/python -m benchmarks.gates
 	$(BIN)/python -m benchmarks.fit
 	$(BIN)/python -m benchmarks.variational
 	$(BIN)/python -m benchmarks.many_fits

@@ -8,17 +8,30 @@ from benchmarks.problem import FloatArray, Found, Step, StepProblem
 from benchmarks.variational_problem import VariationalProblem
 
 if TYPE_CHECKING:
+    from mcquack.simulators.statevector import StatevectorEngine
     from mcquack.training.optimizer import Moments
 
 
 def build(problem: StepProblem) -> Step:
-    """One step of kernel alignment as training does it: forward, alignment, adjoint gradients, update."""
+    """The step on the engine of the paper's circuit."""
     from mcquack.simulators.statevector import StatevectorEngine
+
+    return _alignment_step(problem, StatevectorEngine(problem.feature_map, dtype=np.float32))
+
+
+def gates_build(problem: StepProblem) -> Step:
+    """The step on the engine of any circuit."""
+    from mcquack.simulators.gates import GateEngine
+
+    return _alignment_step(problem, GateEngine(problem.circuit, dtype=np.float32))
+
+
+def _alignment_step(problem: StepProblem, engine: "StatevectorEngine") -> Step:
+    """One step of kernel alignment as training does it: forward, alignment, adjoint gradients, update."""
     from mcquack.training import Parameters, TrainingData, TrainingSettings, TrainingState
     from mcquack.training.compiled import CompiledEpochs
 
     inputs = problem.inputs()
-    engine = StatevectorEngine(problem.feature_map, dtype=np.float32)
     data = TrainingData(inputs.samples, inputs.labels, np.ones(problem.n_samples), problem.n_classes)
     settings = TrainingSettings(epochs_ka=1, epochs_co=0, batch_size=problem.n_samples)
     epoch_of_one_step = CompiledEpochs(engine, data, settings)
@@ -46,10 +59,10 @@ def variational_build(problem: VariationalProblem) -> Step:
     start = VariationalState.start(VariationalParameters(inputs.weights, inputs.bias))
 
     def step() -> Found:
-        done = epoch_of_one_step(start)
-        moments = done.state.weights_moments, done.state.bias_moments
+        state, loss, _ = epoch_of_one_step(start)
+        moments = state.weights_moments, state.bias_moments
         # A classifier learns from its own loss; told is the mean of all.
-        return Found(done.loss, lambda: [slope / problem.n_classes for slope in _first_gradients(*moments)])
+        return Found(loss, lambda: [slope / problem.n_classes for slope in _first_gradients(*moments)])
 
     return step
 

@@ -35,16 +35,23 @@ def jax_build(circuit: Callable[[int], JaxLayer], problem: StepProblem) -> Step:
     """1 - A and its gradients in JAX."""
     import jax.numpy as jnp
 
-    inputs, n_samples, layer = problem.inputs(), problem.n_samples, circuit(problem.n_qubits)
+    inputs, layer = problem.inputs(), circuit(problem.n_qubits)
     features = jnp.asarray(problem.gate_features().swapaxes(0, 1)[..., None])  # (L, B + M, n, 1)
     targets = jnp.asarray(inputs.targets)
 
     def loss(weights: "jax.Array", bias: "jax.Array") -> "jax.Array":
-        states = jax_states(layer, features, weights=weights, bias=bias)
-        kernel = jnp.abs(states[:n_samples] @ states[n_samples:].conj().T) ** 2
-        return 1 - (kernel * targets).sum() / jnp.sqrt((kernel * kernel).sum() * targets.size)
+        return jax_misalignment(jax_states(layer, features, weights=weights, bias=bias), targets)
 
     return jax_step(loss, (inputs.weights, inputs.bias))
+
+
+def jax_misalignment(states: "jax.Array", targets: "jax.Array") -> "jax.Array":
+    """1 - A of the states of samples, then centroids, and the targets (B, M)."""
+    import jax.numpy as jnp
+
+    n_samples = len(targets)
+    kernel = jnp.abs(states[:n_samples] @ states[n_samples:].conj().T) ** 2
+    return 1 - (kernel * targets).sum() / jnp.sqrt((kernel * kernel).sum() * targets.size)
 
 
 PEERS = peers_with({"torch": torch_build, "jax": jax_build})

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mcquack.circuits import Circuit
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.randomness import stream
 
@@ -36,8 +37,8 @@ class StepInputs(NamedTuple):
 
     samples: FloatArray  # (B, d)
     centroids: FloatArray  # (M, d)
-    weights: FloatArray  # (L, n, 3)
-    bias: FloatArray  # (L, n, 3)
+    weights: FloatArray  # (L, n, 3) in the paper's circuit, one row in others
+    bias: FloatArray  # as the weights
     labels: NDArray[np.int64]  # (B,) index of the class
     targets: FloatArray  # (B, M) ±1
 
@@ -61,6 +62,16 @@ class StepProblem:
         )
 
     @property
+    def circuit(self) -> Circuit:
+        """What is run; the paper's circuit unless a problem says otherwise."""
+        return self.feature_map
+
+    @property
+    def spread(self) -> float:
+        """The standard deviation of weights and biases."""
+        return math.sqrt(1 / self.circuit.n_weights)
+
+    @property
     def n_circuits(self) -> int:
         """Every sample and every centroid is encoded."""
         return self.n_samples + self.n_classes
@@ -75,14 +86,13 @@ class StepProblem:
     def inputs(self) -> StepInputs:
         """Random features in [0, 1] and parameters as the estimator draws them; the same in every process."""
         rng = stream(0, "benchmarks", "step", repr(self))
-        feature_map = self.feature_map
-        spread = math.sqrt(1 / (3 * self.n_qubits * self.n_layers))
+        circuit = self.circuit
         labels = rng.integers(0, self.n_classes, self.n_samples)
         return StepInputs(
-            samples=rng.random((self.n_samples, feature_map.n_features), dtype=np.float32),
-            centroids=rng.random((self.n_classes, feature_map.n_features), dtype=np.float32),
-            weights=rng.normal(0, spread, feature_map.parameter_shape).astype(np.float32),
-            bias=rng.normal(0, spread, feature_map.parameter_shape).astype(np.float32),
+            samples=rng.random((self.n_samples, circuit.n_features), dtype=np.float32),
+            centroids=rng.random((self.n_classes, circuit.n_features), dtype=np.float32),
+            weights=rng.normal(0, self.spread, circuit.weights_shape).astype(np.float32),
+            bias=rng.normal(0, self.spread, circuit.bias_shape).astype(np.float32),
             labels=labels,
             targets=np.where(labels[:, None] == np.arange(self.n_classes), 1, -1).astype(np.float32),
         )

@@ -2,7 +2,7 @@
 
 import argparse
 import statistics
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from importlib.util import find_spec
@@ -12,7 +12,7 @@ import numpy as np
 from rich.console import Console
 
 from benchmarks import sgemm
-from benchmarks.libraries import LIBRARIES, Peer
+from benchmarks.libraries import Peer
 from benchmarks.machine import description, load
 from benchmarks.problem import FloatArray, StepProblem
 from benchmarks.tables import Table, add_output_arguments
@@ -99,10 +99,12 @@ class Race:
                 _go_round(workers, timings, budget=budget)
         return Row(problem=problem, timings=timings)
 
-    def rows(self, arguments: argparse.Namespace, console: Console) -> list[Row]:
-        """A row for each size that was asked for."""
+    def rows(
+        self, arguments: argparse.Namespace, console: Console, problems: Sequence[StepProblem] | None = None
+    ) -> list[Row]:
+        """A row for each problem, by default for each size that was asked for."""
         rows = []
-        for problem in arguments.sizes:
+        for problem in problems or arguments.sizes:
             with console.status(f"measuring {problem}"):
                 try:
                     row = self.row(problem, rounds=arguments.rounds, budget=arguments.budget, limit=arguments.limit)
@@ -160,7 +162,7 @@ def best_sgemm(rows: Sequence[Row]) -> dict[str, float]:
 
 def race_table(
     rows: Sequence[Row],
-    peers: Iterable[str],
+    peers: Mapping[str, Peer],
     *,
     title: str,
     more: Callable[[Row], Mapping[str, str]] = lambda _: {},
@@ -176,7 +178,7 @@ def race_table(
             "sgemm, one core": f"{row.sgemm_gflops('sgemm, one core'):.0f}",
             "ours / best sgemm": f"{row.gflops / limits['sgemm']:.0%}",
             **more(row),
-            **{f"{LIBRARIES[peer].title}, ms": _peer_cell(row, peer) for peer in peers},
+            **{f"{peer.title}, ms": _peer_cell(row, name) for name, peer in peers.items()},
         }
         for row in rows
     ]
@@ -218,11 +220,20 @@ def introduced_console() -> Console:
 
 
 def race_parser(
-    command: str, about: str | None, *, problem: type[Problem], sizes: Iterable[tuple[int, int, int, int]]
+    command: str,
+    about: str | None,
+    *,
+    problem: type[Problem],
+    sizes: Iterable[tuple[int, int, int, int]],
+    peers: Collection[str],
 ) -> argparse.ArgumentParser:
     """The options that all races share."""
     parser = argparse.ArgumentParser(prog=f"python -m benchmarks.{command}", description=about)
-    parser.add_argument("--peers", type=_peer_names, help=f"comma-separated, of {', '.join(LIBRARIES)}; '' for none")
+    parser.add_argument(
+        "--peers",
+        type=lambda text: _peer_names(text, peers),
+        help=f"comma-separated, of {', '.join(peers)}; '' for none",
+    )
     parser.add_argument("--rounds", type=int, default=5, help="how often all are timed in turn (default 5)")
     parser.add_argument("--budget", type=float, default=0.3, help="seconds for each in a round (default 0.3)")
     parser.add_argument("--limit", type=float, default=300, help="seconds until a peer is abandoned (default 300)")
@@ -237,11 +248,11 @@ def race_parser(
     return parser
 
 
-def _peer_names(text: str) -> list[str]:
+def _peer_names(text: str, known: Collection[str]) -> list[str]:
     names = [name for name in text.split(",") if name]
-    unknown = [name for name in names if name not in LIBRARIES]
+    unknown = [name for name in names if name not in known]
     if unknown:
-        raise argparse.ArgumentTypeError(f"no peer {', '.join(unknown)}; there are {', '.join(LIBRARIES)}")
+        raise argparse.ArgumentTypeError(f"no peer {', '.join(unknown)}; there are {', '.join(known)}")
     return names
 
 

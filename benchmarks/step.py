@@ -54,7 +54,7 @@ def main() -> None:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = race_parser("step", __doc__, problem=StepProblem, sizes=SIZES)
+    parser = race_parser("step", __doc__, problem=StepProblem, sizes=SIZES, peers=PEERS)
     parser.add_argument("--memory", action="store_true", help="peak memory over depth; peers only if named")
     return parser.parse_args()
 

@@ -34,7 +34,7 @@ def circuit_cells(row: Row) -> dict[str, str]:
 
 
 def main() -> None:
-    arguments = race_parser("variational", __doc__, problem=VariationalProblem, sizes=SIZES).parse_args()
+    arguments = race_parser("variational", __doc__, problem=VariationalProblem, sizes=SIZES, peers=PEERS).parse_args()
     console = introduced_console()
     peers = PEERS if arguments.peers is None else {name: PEERS[name] for name in arguments.peers}
     own = {"ours": ours.variational_build, MCQUACK: mcquack_build}
