@@ -50,7 +50,7 @@ def amplitudes(block: FloatArray) -> ComplexArray:
 def random_rotations(n_qubits: int) -> FloatArray:
     half = stream(0, "half angles").normal(scale=2, size=(n_qubits, WIDTH))
     rotations = aligned_zeros((n_qubits, 2, WIDTH), np.float64)
-    rotations[:, 0], rotations[:, 1] = np.cos(half), np.sin(half)
+    rotations[:, 0], rotations[:, 1] = np.cos(half), np.tan(half)
     return rotations
 
 
@@ -63,7 +63,7 @@ def rotated(states: ComplexArray, rotations: FloatArray) -> ComplexArray:
     """RY ⊗ … ⊗ RY times each lane's amplitudes, (2**n, W)."""
     lanes = []
     for lane in range(WIDTH):
-        gates = [np.array([[c, -s], [s, c]]) for c, s in rotations[:, :, lane]]
+        gates = [c * np.array([[1, -t], [t, 1]]) for c, t in rotations[:, :, lane]]
         lanes.append(np.einsum("ij,j->i", reduce(np.kron, gates), states[:, lane]))
     return np.array(lanes).T
 

@@ -3,7 +3,8 @@
 Whatever its gates are, a circuit comes here as steps of two kinds (see ``mcquack.simulators.gates.program``). A *turn*
 is RY on some qubits at once. A *diagonal* is a product of exp(-i/2 θ Z…Z) over any sets of qubits, also many at once:
 its angles at the amplitudes are the Walsh-Hadamard transform of those of the gates, and the derivatives by these that
-of the currents, so that the number of its gates hardly matters. CNOT, SWAP and X only rename basis states: they are in the masks of the steps.
+of the currents, so that the number of its gates hardly matters. CNOT, SWAP and X only rename basis states: they are in
+the masks of the steps.
 
 Nothing is kept on the way forward; on the way back every step is undone, as in ``mcquack.simulators.statevector``.
 """
@@ -27,7 +28,7 @@ from mcquack.simulators.compiled.lanes import (
     store,
 )
 from mcquack.simulators.compiled.memory import aligned_zeros
-from mcquack.simulators.compiled.rotations import cosine_sine, fill_rows, rotate, unrotate
+from mcquack.simulators.compiled.rotations import cosine_sine, fill_rows, rotate, set_rotation, unrotate
 
 TURN, DIAGONAL = 0, 1
 # Phases are computed for so many amplitudes at a time (8 KiB of them): all passes over them stay in the first cache.
@@ -66,7 +67,7 @@ class GateScratch(NamedTuple):
     """What one thread works on; reused for block after block."""
 
     rows: Any  # (2**n,) where each basis state is stored in the frame at hand
-    rotations: Any  # (n, 2, W) cosine and sine of half the angles of a turn
+    rotations: Any  # (n, 2, W) cosine and tangent of half the angles of a turn
     factors: Any  # (K, 2, W) exp(-i/2 θ) of the angles of a diagonal
     phases: Any  # (2**LOW_BITS, 2, W)
     currents: Any  # (2**LOW_BITS, W)
@@ -208,8 +209,7 @@ def _set_rotations(form: Any, weights: Any, bias: Any, step: int, work: Any) -> 
     first, skipped = form.firsts[step], form.skipped[step]
     for place in range(form.firsts[step + 1] - first):
         cosine, sine = signed_cosine_sine(_half_angle(form, weights, bias, work.inputs, first + place))
-        store(work.rotations, 2 * (skipped + place), cosine)
-        store(work.rotations, 2 * (skipped + place) + 1, sine)
+        set_rotation(work.rotations, skipped + place, cosine, sine)
 
 
 @njit(nogil=True)

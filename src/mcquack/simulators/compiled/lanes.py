@@ -27,7 +27,7 @@ def lane_count(dtype: np.dtype[Any] | type) -> int:
 
 
 class LanesType(types.Type):
-    """W floats that are added, subtracted, multiplied and negated together."""
+    """W floats that are added, subtracted, multiplied, divided and negated together."""
 
     def __init__(self, dtype: types.Float) -> None:
         self.dtype = dtype
@@ -180,6 +180,22 @@ def rounded(typingctx: Any, lanes: Any) -> Any:
     return lanes(lanes), code
 
 
+@intrinsic
+def away_from_zero(typingctx: Any, lanes: Any) -> Any:
+    """The numbers themselves, but for those that are nearly zero: in their place 1e-12, or 1e-100 of 64 bits."""
+    least = 1e-12 if lanes.dtype.bitwidth == 32 else 1e-100
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        (value,) = args
+        kind = ir.FunctionType(value.type, [value.type])
+        name = f"llvm.fabs.v{lanes.width}f{lanes.dtype.bitwidth}"
+        size = builder.call(cgutils.get_or_insert_function(builder.module, kind, name), args)
+        limit = ir.Constant(value.type, [least] * lanes.width)
+        return builder.select(builder.fcmp_ordered("<", size, limit), limit, value)
+
+    return lanes(lanes), code
+
+
 class _LanesArithmetic(AbstractTemplate):
     """Operators take registers of one type and return that type."""
 
@@ -200,4 +216,5 @@ def _define_operator(symbol: Callable[..., Any], instruction: str, n_operands: i
 _define_operator(operator.add, "fadd", 2)
 _define_operator(operator.sub, "fsub", 2)
 _define_operator(operator.mul, "fmul", 2)
+_define_operator(operator.truediv, "fdiv", 2)
 _define_operator(operator.neg, "fneg", 1)

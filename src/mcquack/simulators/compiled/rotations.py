@@ -17,6 +17,7 @@ from mcquack.simulators.compiled.lanes import (
     LanesType,
     Staged,
     StagedRows,
+    away_from_zero,
     fma,
     load,
     packed_tuple,
@@ -40,17 +41,18 @@ def _pairs(n_gates: int, gate: int) -> list[tuple[int, int]]:
 
 
 def _rotated(registers: Registers, rotations: Registers, *, inverse: bool) -> Registers:
+    """RY as cos θ/2 times (1, -t; t, 1) with t = tan θ/2: one instruction for each number, and the cosines at last."""
     n_gates = len(rotations) // 2
     registers = list(registers)
+    scale = rotations[0]
     for gate in range(n_gates):
-        cosine, sine = rotations[2 * gate : 2 * gate + 2]
+        cosine, tangent = rotations[2 * gate : 2 * gate + 2]
+        scale = scale * cosine if gate else scale
+        up, down = (-tangent, tangent) if inverse else (tangent, -tangent)
         for zero, one in _pairs(n_gates, gate):
             low, high = registers[zero], registers[one]
-            if inverse:
-                registers[zero], registers[one] = cosine.fma(low, sine * high), cosine.fma(high, -(sine * low))
-            else:
-                registers[zero], registers[one] = cosine.fma(low, -(sine * high)), cosine.fma(high, sine * low)
-    return registers
+            registers[zero], registers[one] = down.fma(high, low), up.fma(low, high)
+    return [register * scale for register in registers]
 
 
 def _places(builder: ir.IRBuilder, base: ir.Value, masks: list[ir.Value], part: int) -> list[ir.Value]:
@@ -119,19 +121,27 @@ def _unrotate(
 
 
 @njit(nogil=True)
-def _cosine_sine(rotations: Any, qubit: int) -> Any:
+def _cosine_tangent(rotations: Any, qubit: int) -> Any:
     return load(rotations, 2 * qubit), load(rotations, 2 * qubit + 1)
 
 
 @njit(nogil=True)
 def _two(masks: Any, rotations: Any, q: int) -> Any:
-    return (masks[q], masks[q + 1]), _cosine_sine(rotations, q) + _cosine_sine(rotations, q + 1)
+    return (masks[q], masks[q + 1]), _cosine_tangent(rotations, q) + _cosine_tangent(rotations, q + 1)
 
 
 @njit(nogil=True)
 def _three(masks: Any, rotations: Any, q: int) -> Any:
     two_masks, two_gates = _two(masks, rotations, q)
-    return (*two_masks, masks[q + 2]), two_gates + _cosine_sine(rotations, q + 2)
+    return (*two_masks, masks[q + 2]), two_gates + _cosine_tangent(rotations, q + 2)
+
+
+@njit(nogil=True)
+def set_rotation(rotations: Any, qubit: int, cosine: Any, sine: Any) -> None:
+    """Writes cosine and tangent of half an angle; where a cosine vanishes, what stands for it is as good as zero."""
+    safe = away_from_zero(cosine)
+    store(rotations, 2 * qubit, safe)
+    store(rotations, 2 * qubit + 1, sine / safe)
 
 
 @njit(nogil=True)
@@ -156,7 +166,7 @@ def _rotate_qubits(
         left, rest = last - q, n - q
         begin, end = chunk << (q - first), (chunk + 1) << (q - first)
         if left == 1:
-            one_mask, one_gate = (masks[q],), _cosine_sine(rotations, q)
+            one_mask, one_gate = (masks[q],), _cosine_tangent(rotations, q)
             for high in range(begin, end):
                 for low in range(1 << (rest - 1)):
                     _rotate(state, rows[high << rest | low], one_mask, one_gate)
@@ -177,7 +187,7 @@ def _rotate_qubits(
 
 @njit(nogil=True)
 def rotate(state: Any, rows: Any, masks: Any, rotations: Any, skipped: int) -> None:
-    """Applies RY to every qubit but the first ``skipped``; ``rotations`` has the rows cos θ/2, sin θ/2 of each."""
+    """Applies RY to every qubit but the first ``skipped``; ``rotations`` has the rows cos θ/2, tan θ/2 of each."""
     n = len(masks)
     local = max(0, n - LOCAL_QUBITS)
     _rotate_qubits(state, rows, masks, rotations, 0, local, 0, skipped)
@@ -212,7 +222,7 @@ def _unrotate_qubits(
         left, rest = last - q, n - q
         begin, end = chunk << (q - first), (chunk + 1) << (q - first)
         if left == 1:
-            one_mask, one_gate = (masks[q],), _cosine_sine(rotations, q)
+            one_mask, one_gate = (masks[q],), _cosine_tangent(rotations, q)
             one_total = (zero,)
             for high in range(begin, end):
                 for low in range(1 << (rest - 1)):

@@ -14,7 +14,7 @@ from numba.extending import overload
 from mcquack.simulators.compiled.gates import GateForm, gate_backward, gate_forward
 from mcquack.simulators.compiled.lanes import ROW_BYTES, fma, lane_count, lane_sum, load, splat, store
 from mcquack.simulators.compiled.memory import aligned_zeros
-from mcquack.simulators.compiled.rotations import cosine_sine, fill_rows, rotate, unrotate
+from mcquack.simulators.compiled.rotations import cosine_sine, fill_rows, rotate, set_rotation, unrotate
 from mcquack.simulators.statevector.phases import fill_tables, high_bits, phase_slopes, shift_phases, unshift_phases
 
 
@@ -22,7 +22,7 @@ class Scratch(NamedTuple):
     """What one thread works on; reused for block after block."""
 
     rows: Any  # (2**n,) where each basis state is stored in the current layer
-    rotations: Any  # (n, 2, W) cosine and sine of θ/2
+    rotations: Any  # (n, 2, W) cosine and tangent of θ/2
     phases: Any  # (n, 4, W) see phases.py
     high_table: Any
     low_table: Any
@@ -85,8 +85,7 @@ def _half_angle(circuit: Any, features: Any, layer: int, qubit: int, angle: int)
 def _set_rotations(circuit: Any, features: Any, layer: int, rotations: Any) -> None:
     for qubit in range(rotations.shape[0]):
         cosine, sine = cosine_sine(_half_angle(circuit, features, layer, qubit, 1))
-        store(rotations, 2 * qubit, cosine)
-        store(rotations, 2 * qubit + 1, sine)
+        set_rotation(rotations, qubit, cosine, sine)
 
 
 @njit(nogil=True)
@@ -115,7 +114,8 @@ def _start(state: Any, rotations: Any) -> None:
     store(state, 1, zero)
     n = rotations.shape[0]
     for qubit in range(n):
-        cosine, sine = load(rotations, 2 * qubit), load(rotations, 2 * qubit + 1)
+        cosine = load(rotations, 2 * qubit)
+        sine = cosine * load(rotations, 2 * qubit + 1)
         for index in range((1 << qubit) - 1, -1, -1):
             value = load(state, 2 * index)
             store(state, 4 * index, cosine * value)
