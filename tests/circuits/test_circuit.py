@@ -14,7 +14,7 @@ from numpy.testing import assert_allclose
 from qiskit import QuantumCircuit
 from qiskit.quantum_info import Statevector
 
-from mcquack.circuits import Circuit, FeatureMap, b, ring, w, x
+from mcquack.circuits import Angle, Circuit, FeatureMap, arctan, b, ring, w, x
 from mcquack.circuits.gates import GATES
 from mcquack.errors import InvalidInputError
 from mcquack.simulators.gates import GateEngine
@@ -335,3 +335,25 @@ def test_a_description_says_what_is_wrong_with_it() -> None:
     ]:
         with pytest.raises(InvalidInputError, match=reason):
             Circuit.from_json({**plain, key: value})
+
+
+def test_an_angle_of_another_circuit_is_refused() -> None:
+    other = Circuit(1, 1).ry(0, w * x[0] + b)
+    with pytest.raises(InvalidInputError, match="another circuit"):
+        Circuit(1, 1).ry(0, other.gates[0].angles[0])
+
+
+@pytest.mark.parametrize(("weights", "bias"), [([], [0.0]), ([1.0], []), ([1.0, 2.0], [0.0])])
+def test_angles_take_all_parameters_and_no_others(weights: list[float], bias: list[float]) -> None:
+    with pytest.raises(InvalidInputError, match="must have the shape"):
+        Circuit(1, 1).rx(0, w * x[0] + b).angles([[2.0]], np.array(weights), np.array(bias))
+
+
+def test_whole_numbers_have_angles_too() -> None:
+    assert_allclose(Circuit(1, 1).rx(0, arctan(x[0])).angles([[1]], np.zeros(0), np.zeros(0)), [[np.pi / 4]])
+
+
+@pytest.mark.parametrize("factor", [("sin", 0), ("x", -1), ("x", 0.5)])
+def test_an_angle_takes_functions_and_features_that_there_are(factor: Any) -> None:
+    with pytest.raises(InvalidInputError, match="functions"):
+        Angle((factor,))

@@ -18,7 +18,7 @@ from scipy.stats import unitary_group
 from mcquack.circuits import Circuit, FeatureMap, arccos, arcsin, b, w, x
 from mcquack.circuits.gates import GATES
 from mcquack.errors import InvalidInputError, MissingDependencyError
-from mcquack.simulators.gates.plain import states_of
+from tests.plain_states import states_of
 from tests.random_circuits import random_circuit, random_point
 
 EXACT = {"rtol": 0, "atol": 1e-12}

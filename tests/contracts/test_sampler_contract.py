@@ -19,6 +19,7 @@ from mcquack.hardware.services.options import Options
 from mcquack.simulators.gates import plain
 from mcquack.simulators.noise import NOISELESS, PITTSBURGH
 from mcquack.simulators.samplers import NoisySampler, SimulatedSampler
+from tests.plain_states import states_of
 from tests.problems import Problem, random_problem
 from tests.random_circuits import random_circuit, random_point
 from tests.simulators.hamming_oracle import oracle_weights
@@ -156,7 +157,7 @@ def general_circuits(seed: int) -> tuple[OverlapCircuits, FloatArray]:
     circuit = random_circuit(seed, n_qubits=1 + seed % 4, n_features=3, n_gates=12)
     X, weights, bias = random_point(circuit, seed, n_rows=5)
     found = OverlapCircuits.of(circuit, X[:3], X[3:], weights=weights, bias=bias)
-    return found, plain.hamming_distributions(circuit, plain.states_of(circuit, X[:3], weights, bias), found.centroids)
+    return found, plain.hamming_distributions(circuit, states_of(circuit, X[:3], weights, bias), found.centroids)
 
 
 @pytest.mark.parametrize("seed", range(4))

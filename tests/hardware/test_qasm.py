@@ -21,6 +21,7 @@ from mcquack.hardware.native import angle_sets
 from mcquack.hardware.qasm import angle_names, template_qasm3, to_qasm2, to_qasm3
 from mcquack.simulators.gates import plain
 from tests.hardware.overlaps import overlap_circuits, overlap_probabilities, some_circuits
+from tests.plain_states import states_of
 from tests.random_circuits import random_circuit, random_point
 
 FORMS: list[Literal["native", "textbook"]] = ["native", "textbook"]
@@ -67,7 +68,7 @@ def test_any_circuit_is_read_back_from_every_dialect(seed: int) -> None:
     circuit = random_circuit(seed, n_qubits=1 + seed % 4, n_features=2, n_gates=25)
     X, weights, bias = random_point(circuit, seed, n_rows=3)
     circuits = OverlapCircuits.of(circuit, X[:2], X[2:], weights=weights, bias=bias)
-    states = plain.states_of(circuit, X[1:2], weights, bias)
+    states = states_of(circuit, X[1:2], weights, bias)
     expected = plain.hamming_distributions(circuit, states, circuits.centroids)[0, 0]
     ones = np.bitwise_count(np.arange(circuit.dimension))
     pair: Any = {"sample": 1, "centroid": 0, "form": "textbook"}

@@ -92,6 +92,12 @@ class Angle:
         for number in (self.factor, self.bias_factor, self.offset):
             if not is_finite(number):
                 raise InvalidInputError(f"the numbers in an angle must be finite, got {number!r}.")
+        for name, feature in self.inputs:
+            if name not in FUNCTIONS or not (is_whole_number(feature) and feature >= 0):
+                raise InvalidInputError(
+                    f"an angle takes functions ({', '.join(FUNCTIONS)}) of features from 0 on, got {name!r} of "
+                    f"{feature!r}."
+                )
         # Equal angles are written alike: what multiplies nothing is 1, and factors have an order.
         if len(self.inputs) > 1:
             object.__setattr__(self, "inputs", tuple(sorted(self.inputs, key=lambda factor: factor[::-1])))

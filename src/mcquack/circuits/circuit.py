@@ -125,6 +125,11 @@ class Circuit:
         return found
 
     def _placed(self, angle: Angle, weights: list[Parameter], bias: list[Parameter]) -> Angle:
+        if isinstance(angle.weight, int) or isinstance(angle.bias, int):
+            raise InvalidInputError(
+                f"the angle {angle} has its parameters in another circuit; write it anew with w and b, or add the "
+                "circuits with +."
+            )
         for _, feature in angle.inputs:
             if feature >= self.n_features:
                 raise InvalidInputError(
@@ -414,7 +419,11 @@ class Circuit:
         [[6.1, 0.5]]
         """
         rows = self.checked_rows(X)
-        found = self.angle_table.angles(rows, weights, bias)
+        for name, array in (("weights", weights), ("bias", bias)):
+            shape = getattr(self, f"{name}_shape")
+            if np.shape(array) != shape:
+                raise InvalidInputError(f"{name} must have the shape {shape} of the circuit, got {np.shape(array)}.")
+        found = self.angle_table.angles(rows.astype(np.result_type(rows, np.float32)), weights, bias)
         return found.reshape(len(rows), *self.angles_shape)
 
     def checked_rows(self, X: ArrayLike) -> FloatArray:

@@ -129,6 +129,12 @@ class FeatureMap(Circuit):
     def _weights(self) -> tuple[Parameter, ...]:  # type: ignore[override]
         return (Parameter(),) * math.prod(self.parameter_shape)
 
+    @property
+    def weight_starts(self) -> FloatArray:
+        return np.zeros(self.parameter_shape)
+
+    bias_starts = weight_starts
+
     _bias = _weights
 
     def freed(self) -> Self:

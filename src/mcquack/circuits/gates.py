@@ -18,7 +18,7 @@ ComplexArray: TypeAlias = NDArray[np.complex128]
 Pairs: TypeAlias = list[tuple[int, int]]
 Matrix: TypeAlias = tuple[tuple[complex, ...], ...]
 
-_I, _X = np.eye(2, dtype=complex), np.array([[0, 1], [1, 0]], dtype=complex)
+_X = np.array([[0, 1], [1, 0]], dtype=complex)
 _Y, _Z = np.array([[0, -1j], [1j, 0]]), np.diag([1.0 + 0j, -1])
 _FIXED: dict[str, NDArray[Any]] = {
     "h": (_X + _Z) / np.sqrt(2),
@@ -30,7 +30,7 @@ _FIXED: dict[str, NDArray[Any]] = {
     "sx": 0.5 * np.array([[1 + 1j, 1 - 1j], [1 - 1j, 1 + 1j]]),
     "swap": np.eye(4, dtype=complex)[:, [0, 2, 1, 3]],
 }
-_AXES = {"x": _X, "y": _Y, "z": _Z}
+PAULIS: Mapping[str, NDArray[Any]] = MappingProxyType({"x": _X, "y": _Y, "z": _Z})
 
 
 class Kind(NamedTuple):
@@ -82,11 +82,11 @@ def gate_matrices(gate: Gate, angles: FloatArray) -> ComplexArray:
     if name == "rot":
         return rotation_matrices(angles)
     if name in ("cnot", "cz", "cy"):
-        inner = np.broadcast_to(_AXES["x" if name == "cnot" else name[1]], (*lead, 2, 2))
+        inner = np.broadcast_to(PAULIS["x" if name == "cnot" else name[1]], (*lead, 2, 2))
         return _controlled(inner)
     if name[0] == "c":
-        return _controlled(_rotation(_AXES[name[2]], angles[..., 0]))
-    axis = _AXES[name[1]]
+        return _controlled(_rotation(PAULIS[name[2]], angles[..., 0]))
+    axis = PAULIS[name[1]]
     return _rotation(axis if len(name) == 2 else np.kron(axis, axis), angles[..., 0])
 
 

@@ -8,6 +8,7 @@ and what a kernel costs.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol, Self, TypeVar, runtime_checkable
 
@@ -63,6 +64,7 @@ class Gradient(NamedTuple):
     weights: FloatArray | None = None
     bias: FloatArray | None = None
     centroids: FloatArray | None = None
+    features: FloatArray | None = None  # of all samples, where no centroids are
 
 
 class Measured(NamedTuple):
@@ -186,6 +188,10 @@ class Engine(ABC, Generic[E]):
             "most two layers, or ParameterShiftEngine(TolerantEngine(…)) for few qubits and more layers."
         )
 
+    def expectations(self, encoded: E, observables: Sequence[int | Sequence[int]]) -> FloatArray:
+        """⟨Z…Z⟩ of every sample (N, O): each observable is a qubit, or several whose Z are multiplied."""
+        raise InvalidInputError(f"{type(self).__name__} has no expectation values; take a GateEngine or a JaxEngine.")
+
     def for_training(self, *, spent: int = 0) -> Engine[Any]:
         """The engine whose kernel training aligns; of its ``budget`` so many shots are spent already."""
         return self
@@ -295,6 +301,13 @@ def checked_wrt(wrt: Wrt) -> Wrt:
     if wrt not in ("embedding", "centroids"):
         raise InvalidInputError(f'wrt must be "embedding" or "centroids", not {wrt!r}: samples are data.')
     return wrt
+
+
+def checked_side(wrt: Any) -> Literal["embedding", "features"]:
+    """Refuses all that expectation values are not differentiated by."""
+    if wrt not in ("embedding", "features"):
+        raise InvalidInputError(f'wrt must be "embedding" or "features", got {wrt!r}.')
+    return "features" if wrt == "features" else "embedding"
 
 
 def gradient_by_angles(

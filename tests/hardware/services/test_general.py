@@ -24,6 +24,7 @@ from mcquack.hardware.services.general import chosen_qubits, circuit_template, c
 from mcquack.hardware.services.options import Options
 from mcquack.hardware.services.program import Program
 from mcquack.simulators.gates import plain
+from tests.plain_states import start_states
 from tests.random_circuits import random_circuit, random_point
 
 # A line with a branch: hardly any circuit fits without SWAPs.
@@ -42,7 +43,7 @@ def exact_probabilities(circuits: OverlapCircuits, sample: int, centroid: int) -
     """Of all bit strings that U†(c) U(x) leaves, qubit 0 the most significant."""
     circuit = circuits.circuit
     assert circuit is not None
-    states = plain.start_states(circuit, np.zeros((1, circuit.n_features)))
+    states = start_states(circuit, np.zeros((1, circuit.n_features)))
     for gate, own in plain.gates_with_angles(circuit, circuits.samples[sample : sample + 1]):
         states = plain.applied(states, plain.gate_matrices(gate, own), gate.qubits)
     for gate, own in reversed(list(plain.gates_with_angles(circuit, circuits.centroids[centroid : centroid + 1]))):

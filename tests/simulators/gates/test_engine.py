@@ -10,11 +10,13 @@ from mcquack.circuits import Circuit, FeatureMap, all_to_all, b, ring, w, x
 from mcquack.errors import InvalidInputError, MemoryLimitError
 from mcquack.kernels import Alignment
 from mcquack.simulators import GateEngine, RingEngine, StatevectorEngine
-from mcquack.simulators.gates import plain
+from mcquack.simulators.jax import JaxEngine
 from mcquack.training import Parameters, TrainingData, TrainingSettings, TrainingState
 from mcquack.training.compiled import CompiledEpochs
 from mcquack.training.seam import SeamEpochs
 from mcquack.training.variational import ClassLogits, VariationalParameters
+from tests.oracles import gradient
+from tests.plain_states import states_of
 from tests.problems import random_problem
 from tests.random_circuits import random_circuit, random_point
 from tests.training.setups import assert_close_epochs, bits
@@ -35,7 +37,7 @@ def test_states_are_those_of_the_gates_one_by_one_with_their_phase(seed: int) ->
     X, weights, bias = random_point(circuit, seed, n_rows=11)
     engine = GateEngine(circuit, dtype="float64")
     found = engine.statevectors(engine.encode(X, weights, bias))
-    assert_allclose(found, plain.states_of(circuit, X, weights, bias), atol=1e-12)
+    assert_allclose(found, states_of(circuit, X, weights, bias), atol=1e-12)
 
 
 @pytest.mark.parametrize("n_qubits", [1, 2, 5, 10])
@@ -148,3 +150,49 @@ def test_a_batch_that_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -
 def test_engines_of_the_paper_s_circuit_refuse_others(engine: Any) -> None:
     with pytest.raises(InvalidInputError, match="feature map of the paper"):
         engine().on(Circuit(3, 1).h(0))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "size"), [("float32", 1e5), ("float32", 1e30), ("float64", 1e12), ("float64", 1e200)]
+)
+def test_states_have_norm_1_however_large_the_angles_are(dtype: Any, size: float) -> None:
+    circuit = Circuit(3, 2).h(range(3)).rzz(all_to_all(3), x[0] * x[1]).ry(range(3), x[0] * x[1] * x[1]).cz(ring(3))
+    engine = GateEngine(circuit, dtype=dtype)
+    states = engine.statevectors(engine.encode([[size, -size], [size, 0.5]], [], []))
+    assert_allclose(np.linalg.norm(states, axis=1), 1, atol=1e-5)
+
+
+def test_many_fixed_phases_lose_no_digits_in_single_precision() -> None:
+    circuit = Circuit(1, 1).h(0).t([0] * 3001).h(0)
+    engine = GateEngine(circuit)
+    expected = np.abs(1 + np.exp(0.25j * np.pi * 3001)) ** 2 / 4
+    states = engine.statevectors(engine.encode([[0.0]], [], []))
+    assert_allclose(np.abs(states[0, 0]) ** 2, expected, atol=1e-6)
+
+
+def test_numbers_of_ones_take_circuits_that_start_with_zeros() -> None:
+    circuit = CIRCUITS["amplitudes"]
+    engine = GateEngine(circuit, dtype="float64")
+    X, weights, bias = random_point(circuit, 0)
+    encoded = engine.encode(X, weights, bias)
+    with pytest.raises(InvalidInputError, match="starts with the amplitudes"):
+        engine.hamming_distributions(encoded, encoded)
+
+
+@pytest.mark.parametrize("name", ["random", "amplitudes"])
+@pytest.mark.parametrize("kind", [GateEngine, JaxEngine])
+def test_expectations_are_differentiated_by_the_features_too(name: str, kind: Any) -> None:
+    if kind is JaxEngine:
+        pytest.importorskip("jax")
+    circuit = CIRCUITS[name]
+    engine = kind(circuit, dtype="float64")
+    X, weights, bias = random_point(circuit, 3, n_rows=5)
+    observables, slopes = [0, (0, 1)], np.random.default_rng(0).normal(size=(5, 2))
+
+    def value(rows: Any) -> float:
+        return float(np.sum(slopes * engine.expectations(engine.encode(rows, weights, bias), observables)))
+
+    found = engine.pull_expectations(engine.encode(X, weights, bias), slopes, observables, wrt="features").features
+    assert_allclose(found, gradient(value, X), atol=1e-7)
+    with pytest.raises(InvalidInputError, match="wrt"):
+        engine.pull_expectations(engine.encode(X, weights, bias), slopes, observables, wrt="centroids")

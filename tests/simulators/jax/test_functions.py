@@ -79,6 +79,22 @@ def test_deeper_circuits_are_no_longer_programs() -> None:
     assert lengths[0] == lengths[1]
 
 
+def test_whole_numbers_are_samples_too() -> None:
+    states, nothing = functions.jax_states(Circuit(1, 1).ry(0, 0.5 * x[0] + b)), jnp.zeros(0)
+    whole, real = (states(jnp.array([[one]]), nothing, jnp.array([0.7])) for one in (1, 1.0))
+    assert_allclose(whole, real, atol=1e-6)
+
+
+def test_a_kernel_curves_where_samples_meet() -> None:
+    kernel, nothing = functions.jax_kernel(Circuit(1, 1).ry(0, x[0])), jnp.zeros(0)
+    for point in (0.0, 0.3, 1.1):
+
+        def value(at, point=point):
+            return kernel(at[None], jnp.array([[point]]), nothing, nothing)[0, 0]
+
+        assert_allclose(jax.hessian(value)(jnp.array([point])), [[-0.5]], atol=1e-5)
+
+
 def test_wrong_shapes_are_refused() -> None:
     states = functions.jax_states(CIRCUIT)
     with pytest.raises(InvalidInputError, match=r"rows of 2 features, got the shape \(3,\)"):

@@ -2,9 +2,9 @@
 
 Whatever its gates are, a circuit comes here as steps of two kinds (see ``mcquack.simulators.gates.program``). A *turn*
 is RY on some qubits at once. A *diagonal* is a product of exp(-i/2 θ Z…Z) over any sets of qubits, also many at once:
-its angles at the amplitudes are the Walsh-Hadamard transform of those of the gates, and the derivatives by these that
-of the currents, so that the number of its gates hardly matters. CNOT, SWAP and X only rename basis states: they are in
-the masks of the steps.
+the phases of all amplitudes are products of those of the gates, as a Walsh-Hadamard transform has sums, and the
+derivatives by its angles are such a transform of the currents, so that the number of its gates hardly matters. CNOT,
+SWAP and X only rename basis states: they are in the masks of the steps.
 
 Nothing is kept on the way forward; on the way back every step is undone, as in ``mcquack.simulators.statevector``.
 """
@@ -16,9 +16,11 @@ import numpy as np
 from numba import njit, types
 from numba.extending import overload
 
+from mcquack.circuits.angles import SLOPE_LIMIT
 from mcquack.simulators.compiled.lanes import (
     ROW_BYTES,
     LanesType,
+    clipped,
     fma,
     lane_count,
     lane_sum,
@@ -120,8 +122,11 @@ def _signed_cosine_sine(angle):  # type: ignore[no-untyped-def]
         return None
     dtype = np.float32 if angle.dtype == types.float32 else np.float64
     per_half_turn, half, eight, one = dtype(1 / math.pi), dtype(0.5), dtype(8), dtype(1)
+    # Beyond, whole turns are not to be told from rounding: any angle is as good, but it must be one.
+    most = dtype(2.0**16 if dtype is np.float32 else 2.0**40)
 
     def implementation(angle):  # type: ignore[no-untyped-def]
+        angle = clipped(angle, splat(most))
         cosine, sine = cosine_sine(angle)
         turns = rounded(angle * splat(per_half_turn)) * splat(half)
         odd = turns - rounded(turns)  # ±1/2 after an odd number of half turns
@@ -149,7 +154,7 @@ def _function_slope(code: int, x: float) -> float:
     if code == 1:
         return -1.0
     if code == 2 or code == 3:
-        slope = 1 / math.sqrt(max(1 - x * x, 1e-6)) if abs(x) <= 1 else 0.0
+        slope = 1 / math.sqrt(max(1 - x * x, SLOPE_LIMIT)) if abs(x) <= 1 else 0.0
         return slope if code == 2 else -slope
     if code == 4:
         return 1 / (1 + x * x)
@@ -394,8 +399,6 @@ def _start(form: Any, features: Any, state: Any, work: Any) -> None:
     for lane in range(work.inputs.shape[1]):
         square = work.inputs[last, lane]
         work.inputs[last, lane] = 1 / math.sqrt(square) if square > 0 else 0
-        if square == 0:
-            state[0, 0, lane] = 1
     inverse = load(work.inputs, last)
     for index in range(state.shape[0]):
         value = load(state, 2 * index)

@@ -196,6 +196,21 @@ def away_from_zero(typingctx: Any, lanes: Any) -> Any:
     return lanes(lanes), code
 
 
+@intrinsic
+def clipped(typingctx: Any, lanes: Any, limit: Any) -> Any:
+    """The numbers themselves, but for those beyond ±limit: in their place the limit."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        value, bound = args
+        kind = ir.FunctionType(value.type, [value.type] * 2)
+        for name, end in (("minnum", bound), ("maxnum", builder.fneg(bound))):
+            full = f"llvm.{name}.v{lanes.width}f{lanes.dtype.bitwidth}"
+            value = builder.call(cgutils.get_or_insert_function(builder.module, kind, full), [value, end])
+        return value
+
+    return lanes(lanes, limit), code
+
+
 class _LanesArithmetic(AbstractTemplate):
     """Operators take registers of one type and return that type."""
 

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from mcquack.arrays import FloatArray
 from mcquack.circuits.circuit import Circuit
+from mcquack.circuits.overlap import require_gates
 from mcquack.errors import InvalidInputError
 from mcquack.simulators.compiled.gates import gate_scratch, gate_scratch_bytes
-from mcquack.simulators.engine import Engine
 from mcquack.simulators.gates import plain
 from mcquack.simulators.gates.program import Program, program_of
 from mcquack.simulators.statevector.engine import StateBlocks, StatevectorEngine
@@ -48,10 +48,6 @@ class GateEngine(StatevectorEngine):
 
     name = "gates"
 
-    @property
-    def feature_map(self) -> Circuit:  # type: ignore[override]
-        return Engine.feature_map.fget(self)  # type: ignore[attr-defined, no-any-return]
-
     def check(self, feature_map: Circuit) -> None:
         if feature_map.n_qubits > self.most_qubits:
             raise InvalidInputError(
@@ -84,6 +80,7 @@ class GateEngine(StatevectorEngine):
         return gate_scratch_bytes(*sizes, backward=backward)
 
     def hamming_distributions(self, samples: StateBlocks, centroids: StateBlocks) -> FloatArray:
+        require_gates(self.feature_map)
         points = (centroids.features, centroids.weights, centroids.bias)
         angles = self.feature_map.angles(*(array.astype(np.float64) for array in points))
         return plain.hamming_distributions(self.feature_map, self.statevectors(samples), angles)

@@ -1,4 +1,4 @@
-"""Any circuit on whole statevectors in plain NumPy, gate by gate: slow, short, and forwards as well as backwards."""
+"""Distributions of numbers of ones for any circuit, in plain NumPy: whole statevectors go back through its gates."""
 
 from __future__ import annotations
 
@@ -13,23 +13,6 @@ from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.gates import ComplexArray, Gate, gate_matrices
 
 _AMPLITUDES_AT_ONCE = 1 << 20  # 16 MiB, and as much again for what each gate makes of them
-
-
-def start_states(circuit: Circuit, X: FloatArray) -> ComplexArray:
-    """What every sample begins with, (N, 2**n)."""
-    if circuit.start == "amplitudes":
-        return circuit.amplitudes(X).astype(np.complex128)
-    states = np.zeros((len(X), circuit.dimension), dtype=np.complex128)
-    states[:, 0] = 1
-    return states
-
-
-def states_of(circuit: Circuit, X: FloatArray, weights: FloatArray, bias: FloatArray) -> ComplexArray:
-    """U(x; w, b)|start⟩ of every row, with its phase, in double precision: (N, 2**n)."""
-    states = start_states(circuit, X)
-    for gate, angles in gates_with_angles(circuit, circuit.angles(X, weights, bias)):
-        states = applied(states, gate_matrices(gate, angles), gate.qubits)
-    return states
 
 
 def gates_with_angles(circuit: Circuit, angles: FloatArray) -> Iterator[tuple[Gate, FloatArray]]:

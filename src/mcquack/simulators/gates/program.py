@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from mcquack.circuits.angles import FUNCTIONS
 from mcquack.circuits.circuit import Circuit
-from mcquack.circuits.gates import ComplexArray, Gate
+from mcquack.circuits.gates import PAULIS, ComplexArray, Gate
 from mcquack.simulators.compiled.gates import DIAGONAL, LOW_BITS, TURN, GateForm
 
 # An angle as a sum: factors of the circuit's angles by their number, and under -1 a constant.
@@ -244,12 +244,7 @@ def rotation_angles(matrix: ComplexArray) -> tuple[float, float, float, float]:
 
 # The basis in which products of one-qubit gates are real: the Bell states with suitable phases.
 _MAGIC = np.array([[1, 0, 0, 1j], [0, 1j, 1, 0], [0, 1j, -1, 0], [1, 0, 0, -1j]]) / math.sqrt(2)
-_PAULI_X = np.array([[0, 1], [1, 0]], dtype=complex)
-_PAULI_Y = np.array([[0, -1j], [1j, 0]])
-_PAULI_Z = np.diag([1.0 + 0j, -1.0])
-_SIGNS = np.array(
-    [np.diag(_MAGIC.conj().T @ np.kron(pauli, pauli) @ _MAGIC).real for pauli in (_PAULI_X, _PAULI_Y, _PAULI_Z)]
-)
+_SIGNS = np.array([np.diag(_MAGIC.conj().T @ np.kron(own, own) @ _MAGIC).real for own in PAULIS.values()])
 
 
 def interaction(
@@ -351,7 +346,7 @@ def program_of(circuit: Circuit, dtype: str) -> Program:
                 offset += factor * (1.0 if source == _CONSTANT else table.offset[source])
                 if source != _CONSTANT and factor != 0:
                     parts.append((source, factor))
-            offsets.append(0.5 * offset)
+            offsets.append(math.remainder(0.5 * offset, 2 * math.pi))  # whole turns would cost digits
             part_firsts.append(len(parts))
         firsts.append(len(low))
     sources = np.array([source for source, _ in parts], dtype=np.int64)

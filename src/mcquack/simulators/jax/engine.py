@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from mcquack.arrays import FloatArray
 from mcquack.checks import JAX, is_whole_number
 from mcquack.circuits.circuit import Circuit
+from mcquack.circuits.overlap import require_gates
 from mcquack.errors import InvalidInputError
 from mcquack.simulators.engine import (
     EncodedRows,
@@ -20,6 +21,7 @@ from mcquack.simulators.engine import (
     Wrt,
     checked_cotangent,
     checked_parameters,
+    checked_side,
     checked_wrt,
 )
 
@@ -104,7 +106,7 @@ class JaxEngine(Engine[JaxStates]):
             for rows, left in _placed(samples):
                 for columns, right in _placed(centroids):
                     found[rows, columns] = fidelities_jit(left, right)
-        return found[: len(samples), : len(centroids)]
+        return np.minimum(found[: len(samples), : len(centroids)], 1)
 
     def pullback(self, samples: JaxStates, centroids: JaxStates, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
         checked_wrt(wrt)
@@ -144,6 +146,7 @@ class JaxEngine(Engine[JaxStates]):
     def hamming_distributions(self, samples: JaxStates, centroids: JaxStates) -> FloatArray:
         from mcquack.simulators.jax.functions import precision
 
+        require_gates(self.feature_map)
         found = np.zeros((_rows(samples), len(centroids), self.feature_map.n_qubits + 1), self.dtype)
         run = self._program.hamming_jit
         with precision(self.dtype):
@@ -163,10 +166,18 @@ class JaxEngine(Engine[JaxStates]):
                 found[rows] = expectations_jit(states, masks)
         return np.asarray(np.clip(found[: len(encoded)], -1, 1))
 
-    def pull_expectations(self, encoded: JaxStates, cotangent: ArrayLike, observables: Observables) -> Gradient:
-        """Derivatives of Σ cotangent∘expectations by the embedding's weights and biases."""
+    def pull_expectations(
+        self,
+        encoded: JaxStates,
+        cotangent: ArrayLike,
+        observables: Observables,
+        *,
+        wrt: Literal["embedding", "features"] = "embedding",
+    ) -> Gradient:
+        """Derivatives of Σ cotangent∘expectations by the embedding's parameters, or by the features of all samples."""
         from mcquack.simulators.jax.functions import pull_expectations_jit
 
+        of_features = checked_side(wrt) == "features"
         masks, slopes = self._masks(observables), np.asarray(cotangent, self.dtype)
         if slopes.shape != (len(encoded), len(masks)):
             raise InvalidInputError(
@@ -174,8 +185,8 @@ class JaxEngine(Engine[JaxStates]):
             )
         chunks = zip(_placed(encoded), self._chunks(slopes), strict=True)
         pulls = (pull_expectations_jit(states, masks, own) for (_, states), own in chunks)
-        _, weights, bias = self._pulled(encoded, pulls)
-        return Gradient(weights=weights, bias=bias)
+        features, weights, bias = self._pulled(encoded, pulls)
+        return Gradient(features=features) if of_features else Gradient(weights=weights, bias=bias)
 
     def _masks(self, observables: Observables) -> NDArray[np.uint32]:
         n = self.feature_map.n_qubits

@@ -132,6 +132,7 @@ class Program:
     def checked_states(self, X: Array, weights: Array, bias: Array) -> Array:
         """The states, where the arrays have the shapes that the circuit takes."""
         X, weights, bias = (jnp.asarray(array) for array in (X, weights, bias))
+        X = X.astype(jnp.result_type(X, jnp.float32))  # whole numbers are samples too
         if X.ndim != 2 or X.shape[1] != self.circuit.n_features:
             raise InvalidInputError(f"expected rows of {self.circuit.n_features} features, got the shape {X.shape}.")
         shapes = self.circuit.weights_shape, self.circuit.bias_shape
@@ -197,7 +198,7 @@ class Program:
 def fidelities(left: Array, right: Array) -> Array:
     """|⟨right|left⟩|² of states (N, 2**n) and (M, 2**n)."""
     overlaps = jnp.matmul(left, right.conj().T, precision="highest")
-    return jnp.minimum(overlaps.real**2 + overlaps.imag**2, 1)
+    return overlaps.real**2 + overlaps.imag**2
 
 
 def pull_fidelities(left: Array, right: Array, cotangent: Array) -> Array:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,6 +25,7 @@ from mcquack.simulators.engine import (
     Wrt,
     checked_cotangent,
     checked_parameters,
+    checked_side,
     checked_wrt,
     paper_map,
 )
@@ -146,6 +147,8 @@ def _pull_expectations(
     cotangent: Any,
     by_w: Any,
     by_b: Any,
+    by_features: Any,
+    of_features: bool,
 ) -> None:
     n_blocks, _, _, width = states.shape
     for part in range(rank, by_w.shape[0], n_threads):
@@ -153,7 +156,7 @@ def _pull_expectations(
             gather_block(X, block * width, work.features)
             copy_block(states[block], work.state)
             observable_adjoint(work.state, signs, cotangent[block], work.adjoint)
-            backward(circuit, work.features, work.state, work, by_w[part], by_b[part], work.features, False)
+            backward(circuit, work.features, work.state, work, by_w[part], by_b[part], by_features[block], of_features)
 
 
 def _writable(values: ArrayLike, dtype: np.dtype[Any]) -> FloatArray:
@@ -189,8 +192,8 @@ class StatevectorEngine(ThreadedEngine[StateBlocks]):
     compiled_epoch = True
 
     @property
-    def feature_map(self) -> FeatureMap:
-        return paper_map(self, super().feature_map)
+    def _paper(self) -> FeatureMap:
+        return paper_map(self, self.feature_map)
 
     def check(self, feature_map: AnyCircuit) -> None:
         paper_map(self, feature_map)
@@ -203,13 +206,13 @@ class StatevectorEngine(ThreadedEngine[StateBlocks]):
     @cached_property
     def form(self) -> Any:
         """The circuit without its parameters, as compiled code takes it."""
-        masks = stored_rows(self.feature_map.n_qubits, self.feature_map.n_layers)
-        return RingForm(self.feature_map.feature_index, masks)
+        masks = stored_rows(self._paper.n_qubits, self._paper.n_layers)
+        return RingForm(self._paper.feature_index, masks)
 
     @cached_property
     def _row_of_index(self) -> NDArray[np.int64]:
         """For each basis state, the row that holds it at the end of the circuit."""
-        return linear_table(self.form.masks[-1 if self.feature_map.final_entangler else -2])
+        return linear_table(self.form.masks[-1 if self._paper.final_entangler else -2])
 
     def circuit(self, weights: ArrayLike, bias: ArrayLike) -> Circuit:
         found = checked_parameters(self.feature_map, weights, bias)
@@ -230,7 +233,7 @@ class StatevectorEngine(ThreadedEngine[StateBlocks]):
 
     def flops(self, n_rows: int, *, with_gradient: bool) -> float:
         """Nominal count: 16 for each amplitude and gate on the way forward, 44 on the way back."""
-        gates = self.feature_map.n_layers * self.feature_map.n_qubits
+        gates = self._paper.n_layers * self._paper.n_qubits
         return float((60 if with_gradient else 16) * self.feature_map.dimension * gates * n_rows)
 
     def threads_for(self, flops: float, n_blocks: int) -> int:
@@ -316,9 +319,7 @@ class StatevectorEngine(ThreadedEngine[StateBlocks]):
     def hamming_distributions(self, samples: StateBlocks, centroids: StateBlocks) -> FloatArray:
         points = (centroids.features, centroids.weights, centroids.bias)
         angles = self.feature_map.angles(*(array.astype(np.float64) for array in points))
-        return hamming_distributions(
-            self.statevectors(samples), angles, final_entangler=self.feature_map.final_entangler
-        )
+        return hamming_distributions(self.statevectors(samples), angles, final_entangler=self._paper.final_entangler)
 
     def _partial_sums(self) -> tuple[FloatArray, FloatArray]:
         shapes = self.feature_map.weights_shape, self.feature_map.bias_shape
@@ -349,9 +350,15 @@ class StatevectorEngine(ThreadedEngine[StateBlocks]):
         return np.asarray(np.clip(found.transpose(0, 2, 1).reshape(-1, len(observables))[: len(encoded)], -1, 1))
 
     def pull_expectations(
-        self, encoded: StateBlocks, cotangent: ArrayLike, observables: Sequence[Observable]
+        self,
+        encoded: StateBlocks,
+        cotangent: ArrayLike,
+        observables: Sequence[Observable],
+        *,
+        wrt: Literal["embedding", "features"] = "embedding",
     ) -> Gradient:
-        """Derivatives of Σ cotangent∘⟨Z…Z⟩ by the embedding's weights and biases."""
+        """Derivatives of Σ cotangent∘⟨Z…Z⟩ by the embedding's weights and biases, or by the features of all samples."""
+        of_features = checked_side(wrt) == "features"
         slopes = np.asarray(cotangent, self.dtype)
         if slopes.shape != (len(encoded), len(observables)):
             raise InvalidInputError(
@@ -361,6 +368,7 @@ class StatevectorEngine(ThreadedEngine[StateBlocks]):
         n_blocks, width = len(encoded.states), lane_count(self.dtype)
         flops = self.flops(len(encoded), with_gradient=True)
         n_threads = self.threads_for(flops, n_blocks)
+        by_features = aligned_zeros((n_blocks, self.feature_map.n_features, width), self.dtype)
         lanes = aligned_zeros((n_blocks, len(observables), width), self.dtype)
         padded = np.zeros((n_blocks * width, len(observables)), self.dtype)
         padded[: len(encoded)] = slopes
@@ -376,11 +384,19 @@ class StatevectorEngine(ThreadedEngine[StateBlocks]):
             lanes,
             by_w,
             by_b,
+            by_features,
+            of_features,
         )
+        if of_features:
+            lanes_last = by_features.transpose(0, 2, 1).reshape(-1, self.feature_map.n_features)
+            return Gradient(features=np.ascontiguousarray(lanes_last[: len(encoded)]))
         return Gradient(weights=by_w.sum(axis=0), bias=by_b.sum(axis=0))
 
     def statevectors(self, encoded: StateBlocks) -> NDArray[np.complexfloating[Any, Any]]:
-        """Amplitudes (N, 2**n) of each sample, qubit 0 the most significant bit, up to a common phase of each row."""
+        """Amplitudes (N, 2**n) of each sample, qubit 0 the most significant bit.
+
+        For the feature map of the paper they have a common phase that is not kept; the gate engine keeps it.
+        """
         amplitudes = encoded.states[:, self._row_of_index, 0] + 1j * encoded.states[:, self._row_of_index, 1]
         return np.ascontiguousarray(
             amplitudes.transpose(0, 2, 1).reshape(-1, self.feature_map.dimension)[: len(encoded)]
