@@ -86,7 +86,7 @@ class JobStatus:
 class Service(Protocol):
     """Runs one circuit with many sets of angles; it knows the circuit, its place on the device and all options.
 
-    If the circuit is not the feature map of the paper, its description says it as ``circuit``, by ``circuit_text``.
+    If the circuit is not the feature map of the paper, its description says it as ``circuit``, by ``circuit_json``.
 
     Nothing of an account ever passes this seam. Any call may raise an OSError, such as ConnectionError, while the
     service cannot be reached, and is then made again; a DeviceError is a refusal, which is not.
