@@ -220,6 +220,17 @@ def test_a_measurement_that_is_not_what_it_was_is_refused(path, ledger, damage):
         ledger.measurement(one.id)
 
 
+@pytest.mark.parametrize("told", ["5", '"{"', '"[]"', '{"a": 1}'])
+def test_a_damaged_circuit_is_told_as_damage(ledger, told):
+    one = general(GENERAL, circuit_json(GENERAL))
+    ledger.add(one, (range(2),))
+    ledger._connection.execute("UPDATE measurements SET service = json_set(service, '$.circuit', json(?))", [told])
+    with pytest.raises(StoreError, match="cannot be read"):
+        ledger.measurement(one.id)
+    with pytest.raises(StoreError, match="cannot be read"):
+        _ = ledger.summary(one.id).size
+
+
 def test_bits_that_are_not_what_they_were_are_refused(ledger):
     one = measurement()
     ledger.add(one, PARTS)
