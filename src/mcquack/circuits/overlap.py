@@ -47,6 +47,12 @@ def require_gates(circuit: Circuit) -> Circuit:
     return circuit
 
 
+def depth_text(size: Size) -> str:
+    """How deep a circuit of this size is, in words: by the layers of the paper's feature map, by gates of any other."""
+    circuit = size["circuit"]
+    return f"{size['n_layers']} layers" if circuit is None else f"{len(circuit.gates)} gates"
+
+
 def circuit_json(circuit: Circuit) -> str:
     """One text for equal circuits, on every machine."""
     return json.dumps(circuit.to_json(), sort_keys=True)
