@@ -4,9 +4,11 @@ A layer has a place for one feature on each qubit, and as in the paper the featu
 layer l takes feature (l·n + q) mod d. A repetition has so many layers, ceil(d / n), that every feature enters.
 
 Published maps often have no parameters. With ``trainable=True`` the factors of their features become weights that start
-at the published values, and rotations by trained angles, which start at 0, stand before the features of each layer; a
-map that nobody has trained then is the published one. They stand before, as gates that are the same for all samples and
-follow the last feature change no fidelity. ``trainable=False`` gives the published map itself.
+at the published values, and rotations by trained angles, which start at 0, stand before the features of each layer:
+with its parameters at their starts, as ``QuantumKernel`` has them, such a map is the published one. Models begin with
+small random numbers around the starts, or with ones for ``init_small=False``. The rotations stand before, as gates that
+are the same for all samples and follow the last feature change no fidelity. ``trainable=False`` gives the published map
+itself.
 """
 
 from __future__ import annotations
