@@ -58,8 +58,12 @@ def test_it_is_scikit_learns_machine_on_the_trained_kernel(n_classes: int, C: fl
     assert model.history_[-1]["loss"] == trained.history_[-1]["loss"]
     assert model.kernel_ == trained.kernel_
     peer = SVC(C=C, kernel=model.kernel_, break_ties=n_classes > 2, decision_function_shape="ovr").fit(X, y)
-    assert_allclose(model.decision_function(X), peer.decision_function(X), atol=2e-2)  # the solver stops at 1e-3
-    assert np.mean(model.predict(X) == peer.predict(X)) > 0.98
+    expected, predicted = peer.decision_function(X), peer.predict(X)
+    margins = peer.set_params(decision_function_shape="ovo").decision_function(X).reshape(len(X), -1)
+    sure = np.abs(margins).min(axis=1) > 5e-3  # the solver stops at 1e-3, and a vote is that of the sign of a margin
+    assert np.mean(sure) > 0.9
+    assert_allclose(model.decision_function(X)[sure], expected[sure], atol=2e-2)
+    assert np.mean(model.predict(X) == predicted) > 0.98
     assert model.n_parameters_ == model.weights_.size + model.bias_.size + model.dual_coef_.size
     assert len(model.support_vectors_) == model.n_support_.sum() <= len(X)
 
