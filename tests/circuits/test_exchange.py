@@ -10,9 +10,9 @@ import pytest
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 from qiskit import QuantumCircuit
-from qiskit.circuit import Gate, Parameter, ParameterVector
-from qiskit.circuit.library import UnitaryGate, efficient_su2, zz_feature_map
-from qiskit.quantum_info import Operator, Statevector
+from qiskit.circuit import AnnotatedOperation, ControlModifier, Gate, InverseModifier, Parameter, ParameterVector
+from qiskit.circuit.library import RXGate, SXGate, UnitaryGate, efficient_su2, zz_feature_map
+from qiskit.quantum_info import Clifford, Operator, Statevector
 from scipy.stats import unitary_group
 
 from mcquack.circuits import Circuit, FeatureMap, arccos, arcsin, b, w, x
@@ -289,6 +289,24 @@ def test_names_that_look_alike_stay_two_parameters() -> None:
     assert Circuit.from_qiskit(known, features=features).n_bias == 2
 
 
+def test_operations_without_a_definition_are_taken_by_their_matrix() -> None:
+    feature, inner = Parameter("x"), QuantumCircuit(2)
+    inner.h(1)
+    inner.cx(1, 0)
+    known = QuantumCircuit(3)
+    known.rx(feature, 1)
+    known.append(Clifford(inner), [1, 2])
+    known.append(AnnotatedOperation(SXGate(), [ControlModifier(1), InverseModifier()]), [2, 0])
+    found = Circuit.from_qiskit(known, features=feature)
+    state = states_of(found, np.array([[0.7]]), np.empty(0), np.empty(0))[0]
+    assert_same_up_to_a_phase(state, states_at(known, {feature: 0.7}))
+    for operation in (Clifford(QuantumCircuit(3)), AnnotatedOperation(RXGate(feature), [ControlModifier(2)])):
+        known = QuantumCircuit(3)
+        known.append(operation, [0, 1, 2])
+        with pytest.raises(InvalidInputError, match="decompose"):
+            Circuit.from_qiskit(known, features=feature)
+
+
 def test_what_is_no_circuit_of_gates_is_refused() -> None:
     feature = Parameter("x")
     measured = QuantumCircuit(1, 1)
@@ -303,7 +321,7 @@ def test_what_is_no_circuit_of_gates_is_refused() -> None:
         Circuit.from_qiskit(unknown, features=[feature])
     with pytest.raises(InvalidInputError, match="expected a QuantumCircuit"):
         Circuit.from_qiskit("h q[0];", features=[feature])
-    for features in ([], [feature, feature], ["x"]):
+    for features in ([], [feature, feature], ["x"], None, 5, [5]):
         with pytest.raises(InvalidInputError, match="features must be different parameters"):
             Circuit.from_qiskit(measured, features=features)
 

@@ -262,6 +262,7 @@ def test_sizes_are_whole_numbers_from_one(name: str, sizes: dict[str, Any], mess
         (lambda: pauli(2, 2, words="ZZ"), "words must be"),
         (lambda: pauli(2, 2, words=()), "words must be"),
         (lambda: pauli(2, 2, words=("ZI",)), "words must be"),
+        (lambda: pauli(2, 2, words=3), "words must be"),
         (lambda: pauli(2, 1, words=("ZZ",)), "leave out 2 of 2"),
         (lambda: pauli(3, 3, words=("ZZ",), entangler=[(0, 1)]), "leave out 1 of 3"),
         (lambda: zz(2, 2, entangler="rnig"), "did you mean ring"),
@@ -269,6 +270,8 @@ def test_sizes_are_whole_numbers_from_one(name: str, sizes: dict[str, Any], mess
         (lambda: hardware_efficient(2, 2, rotations="ry"), "rotations must be"),
         (lambda: hardware_efficient(2, 2, rotations=("rz",)), "more than RZ"),
         (lambda: hardware_efficient(2, 2, rotations=("h",)), "rotations must be"),
+        (lambda: hardware_efficient(2, 2, rotations=5), "rotations must be some of"),
+        (lambda: hardware_efficient(2, 2, rotations=[]), "rotations must be some of"),
         (lambda: hardware_efficient(2, 2, gate="cy"), "gate must be"),
     ],
 )

@@ -74,6 +74,8 @@ def test_any_circuit_is_read_back_from_every_dialect(seed: int) -> None:
     pair: Any = {"sample": 1, "centroid": 0, "form": "textbook"}
     for read in (qasm3.loads(to_qasm3(circuits, **pair)), qasm2.loads(to_qasm2(circuits, **pair), strict=True)):
         assert_allclose(np.bincount(ones, probabilities(read)), expected, atol=1e-12)
+    for text in (to_qasm3(circuits, **pair), to_qasm2(circuits, **pair)):
+        assert f"{circuit.n_qubits} qubits, {len(circuit.gates)} gates;" in text
     with pytest.raises(InvalidInputError, match="take the textbook form"):
         to_qasm3(circuits)
     with pytest.raises(InvalidInputError, match="take the textbook form"):

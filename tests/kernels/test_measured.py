@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from mcquack.circuits import x
 from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.circuits.overlap import OverlapCircuits
@@ -351,6 +352,13 @@ def test_impossible_tolerances_are_refused_by_name(name: str, value: Any) -> Non
         Shots(engine="ring", **{name: value})
     with pytest.raises(InvalidInputError, match=r"tolerance must be a whole number from 0"):
         SampledEngine(SimulatedSampler(), PROBLEM.feature_map, shots=5, **{name: value})
+
+
+def test_a_tolerance_of_training_is_refused_with_what_the_circuit_can_have() -> None:
+    engine = Shots(training_tolerance=1)
+    for circuit, other in ((PROBLEM.feature_map, 'engine="ring", or '), (Circuit(2, 1).rx([0, 1], x[0]), "")):
+        with pytest.raises(InvalidInputError, match=f'; take {other}gradient="parameter_shift" or "spsa"'):
+            engine.check(circuit)
 
 
 @pytest.mark.parametrize("name", ["tolerance", "training_tolerance"])

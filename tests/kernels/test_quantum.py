@@ -24,6 +24,7 @@ from sklearn.svm import SVC
 
 from mcquack import FeatureMap
 from mcquack.circuits import Circuit, b, w, x
+from mcquack.circuits.library import amplitude
 from mcquack.errors import InvalidInputError, MemoryLimitError
 from mcquack.kernels import ProjectedKernel, QuantumKernel, SampledEngine, Shots
 from mcquack.kernels import quantum as module
@@ -152,6 +153,18 @@ def test_parameters_are_the_starts_of_the_circuit_and_weights_never_zero() -> No
     assert kernel.bias.tolist() == [0.5, 0.0]
     assert QuantumKernel(MAP).weights.shape == MAP.parameter_shape
     assert QuantumKernel(MAP)(samples(2))[0, 1] < 1
+
+
+def test_a_kernel_of_amplitudes_has_their_starts_and_their_directions() -> None:
+    """Weights of 0 leave no feature out there, and the length of a sample without padding says nothing."""
+    trainable = amplitude(4, 2, padding=0.0)
+    assert not QuantumKernel(trainable).weights.any()
+    X = samples(6)
+    published = QuantumKernel(amplitude(4, 2, padding=0.0, trainable=False))
+    assert_allclose(QuantumKernel(trainable)(X), published(X), atol=1e-12)
+    for dtype, length in (("float32", 1e12), ("float64", 1e100)):
+        kernel = QuantumKernel(published.feature_map, engine=GateEngine(dtype=dtype))
+        assert_allclose(kernel(length * X, X), published(X, X.copy()), atol=1e-5)
 
 
 def test_scaling_comes_before_the_circuit() -> None:

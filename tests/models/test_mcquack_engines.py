@@ -352,7 +352,7 @@ def test_wide_circuits_are_trained_on_the_tolerant_kernel() -> None:
 
 def test_statevectors_have_no_training_tolerance() -> None:
     for inside in ("statevector", "auto"):
-        with pytest.raises(InvalidInputError, match=r'training_tolerance needs engine="ring"'):
+        with pytest.raises(InvalidInputError, match=r'training_tolerance; take engine="ring"'):
             shallow(engine=Shots(training_tolerance=1, engine=inside)).fit(Z, LABELS)
 
 

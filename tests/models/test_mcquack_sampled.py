@@ -206,7 +206,7 @@ def test_settings_that_do_not_go_together_are_refused_wherever_training_begins()
         lambda: model.epoch_shots(FEW_X, FEW_Y),
         lambda: model.partial_fit(FEW_X, FEW_Y, np.unique(FEW_Y)),
     ):
-        with pytest.raises(InvalidInputError, match='training_tolerance needs engine="ring"'):
+        with pytest.raises(InvalidInputError, match='training_tolerance; take engine="ring"'):
             use()
 
 

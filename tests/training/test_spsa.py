@@ -1,5 +1,6 @@
 """Simultaneous perturbation: exact along its direction, unbiased over directions."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -120,3 +121,16 @@ def test_any_circuit_has_the_slope_along_the_direction(circuit: Circuit, wrt: An
     slopes = slopes[: -circuit.n_features] if wrt == "embedding" else slopes[-circuit.n_features :]
     found = given(pulled(SpsaEngine(engine, step=1e-4), problem, wrt=wrt))
     assert_allclose(np.abs(found), abs(np.sign(found) @ slopes), rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("size", [1.0, 0.01])
+@pytest.mark.parametrize("padding", [0.0, 0.01])
+def test_the_mean_over_draws_is_the_gradient_by_amplitudes(size: float, padding: float) -> None:
+    """Whatever the length of their vectors is, which decides nothing but how far a step turns them."""
+    circuit = Circuit(2, 3, start="amplitudes", padding=padding).ry([0, 1], 1e-3 * w * x[0] + b).cnot(0, 1)
+    problem = random_problem(circuit, n_samples=4, n_classes=2)
+    problem = replace(problem, centroids=size * problem.centroids)
+    engine = GateEngine(circuit, dtype=np.float64)
+    expected = pulled(engine, problem, wrt="centroids").centroids
+    found = pulled(SpsaEngine(engine, n_directions=500), problem, wrt="centroids").centroids
+    assert np.linalg.norm(found - expected) < 0.15 * np.linalg.norm(expected)

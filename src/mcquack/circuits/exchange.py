@@ -13,7 +13,7 @@ import functools
 import math
 import operator
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -185,8 +185,8 @@ def _flat(features: Any) -> list[Any]:
     from qiskit.circuit import Parameter as Symbol
 
     found: list[Any] = []
-    for one in [features] if isinstance(features, Symbol) else features:
-        found += [one] if isinstance(one, Symbol) else list(one)
+    for one in [features] if isinstance(features, Symbol) or not isinstance(features, Iterable) else features:
+        found += [one] if isinstance(one, Symbol) or not isinstance(one, Iterable) else one
     known = all(isinstance(one, Symbol) for one in found) and len(set(found)) == len(found) > 0
     if not known:
         raise InvalidInputError(
@@ -217,11 +217,11 @@ class _Reader:
     def taken_apart(self, operation: Any, qubits: list[int]) -> Iterator[Gate]:
         from qiskit.circuit import Gate as QiskitGate
         from qiskit.circuit import library
-        from qiskit.quantum_info import Operator
 
         name = operation.name
         if name in ("barrier", "delay", "id", "global_phase"):
             return
+        small_matrix = isinstance(operation, library.UnitaryGate) and len(qubits) <= 2
         # By its class too, as anybody may call a gate of his own "rx".
         kind = getattr(library, f"{_CLASS_NAMES.get(name, name.upper())}Gate", None)
         if name in _SAME and kind is not None and isinstance(operation, kind):
@@ -230,16 +230,14 @@ class _Reader:
         elif isinstance(operation, library.U3Gate | library.UGate):
             theta, phi, omega = (self.angle(value, name) for value in operation.params)
             yield Gate("rot", tuple(qubits), (omega, theta, phi))
-        elif isinstance(operation, library.UnitaryGate) and len(qubits) <= 2:
-            yield _unitary(Operator(operation).data, qubits)
-        elif operation.definition is not None and isinstance(operation, QiskitGate):
+        elif isinstance(operation, QiskitGate) and operation.definition is not None and not small_matrix:
             yield from self.gates(operation.definition, qubits)
-        elif isinstance(operation, QiskitGate) and len(qubits) <= 2 and not operation.params:
-            yield _unitary(Operator(operation).data, qubits)
+        elif len(qubits) <= 2 and (matrix := _matrix(operation)) is not None:
+            yield _unitary(matrix, qubits)
         else:
             raise InvalidInputError(
                 f"{name!r} is no gate that can be taken apart into gates of mcquack; leave out measurements, resets "
-                "and what depends on them."
+                "and what depends on them, and decompose what Qiskit keeps in another form than gates."
             )
 
     def angle(self, value: Any, gate: str) -> Angle:
@@ -288,6 +286,17 @@ _SAME = {
     "u1": "rz",
 }
 _CLASS_NAMES = {"p": "Phase", "swap": "Swap"}
+
+
+def _matrix(operation: Any) -> Any:
+    """The matrix of an operation of Qiskit without parameters, such as a Clifford; None if it has none."""
+    from qiskit.exceptions import QiskitError
+    from qiskit.quantum_info import Operator
+
+    try:
+        return Operator(operation).data
+    except (QiskitError, TypeError, ValueError, AttributeError):
+        return None
 
 
 def _unitary(matrix: Any, qubits: list[int]) -> Gate:

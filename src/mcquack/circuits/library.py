@@ -4,9 +4,11 @@ A layer has a place for one feature on each qubit, and as in the paper the featu
 layer l takes feature (l·n + q) mod d. A repetition has so many layers, ceil(d / n), that every feature enters.
 
 Published maps often have no parameters. With ``trainable=True`` the factors of their features become weights that start
-at the published values, and rotations by trained angles, which start at 0, stand before the features of each layer; a
-map that nobody has trained then is the published one. They stand before, as gates that are the same for all samples and
-follow the last feature change no fidelity. ``trainable=False`` gives the published map itself.
+at the published values, and rotations by trained angles, which start at 0, stand before the features of each layer:
+with its parameters at their starts, as ``QuantumKernel`` has them, such a map is the published one. Models begin with
+small random numbers around the starts, or with ones for ``init_small=False``. The rotations stand before, as gates that
+are the same for all samples and follow the last feature change no fidelity. ``trainable=False`` gives the published map
+itself.
 """
 
 from __future__ import annotations
@@ -112,8 +114,8 @@ def pauli(
     >>> pauli(2, 2, n_repetitions=1).weight_starts.tolist()
     [2.0, 2.0, 2.0]
     """
-    known = all(isinstance(word, str) and word and set(word) <= set("XYZ") for word in words)
-    require(known and not isinstance(words, str) and len(words), "words", 'words such as ("Z", "YY")', words)
+    known = _is_list(words) and all(isinstance(word, str) and word and set(word) <= set("XYZ") for word in words)
+    require(known, "words", 'words such as ("Z", "YY")', words)
     pairs = once(_pairs(entangler, n_qubits))
     made = Circuit(n_qubits, n_features)
     features: set[int] = set()
@@ -219,8 +221,8 @@ def hardware_efficient(
     >>> hardware_efficient(4, 4, n_repetitions=2, entangler=[(0, 1), (1, 2), (1, 3)], gate="cnot").counts
     {'ry': 8, 'rz': 8, 'cnot': 3}
     """
-    known = all(isinstance(name, str) and name in ("rx", "ry", "rz") for name in rotations)
-    require(known and not isinstance(rotations, str), "rotations", 'some of "rx", "ry" and "rz"', rotations)
+    known = _is_list(rotations) and all(isinstance(name, str) and name in ("rx", "ry", "rz") for name in rotations)
+    require(known, "rotations", 'some of "rx", "ry" and "rz"', rotations)
     require(set(rotations) - {"rz"}, "rotations", "more than RZ, which leaves |0⟩ as it is", rotations)
     require(isinstance(gate, str) and gate in ("cz", "cnot"), "gate", '"cz" or "cnot"', gate)
     pairs = _pairs(entangler, n_qubits)
@@ -427,6 +429,10 @@ def _layers(n_features: int, n_qubits: int, n_repetitions: int | None) -> list[l
 def _share(layers: list[list[int]], n_features: int) -> float:
     """1 / n_repetitions, where so many layers take every feature once."""
     return math.ceil(n_features / len(layers[0])) / len(layers)
+
+
+def _is_list(values: Any) -> bool:
+    return isinstance(values, Sequence) and not isinstance(values, str) and len(values) > 0
 
 
 def _pairs(entangler: Entangler, n_qubits: int) -> Pairs:

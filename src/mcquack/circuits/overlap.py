@@ -47,7 +47,13 @@ def require_gates(circuit: Circuit) -> Circuit:
     return circuit
 
 
-def circuit_text(circuit: Circuit) -> str:
+def depth_text(size: Size) -> str:
+    """How deep a circuit of this size is, in words: by the layers of the paper's feature map, by gates of any other."""
+    circuit = size["circuit"]
+    return f"{size['n_layers']} layers" if circuit is None else f"{len(circuit.gates)} gates"
+
+
+def circuit_json(circuit: Circuit) -> str:
     """One text for equal circuits, on every machine."""
     return json.dumps(circuit.to_json(), sort_keys=True)
 
@@ -140,7 +146,7 @@ class OverlapCircuits:
         for angles in (self.samples, self.centroids):
             found.update(angles.astype("<f8").tobytes())
         if self.circuit is not None:  # names of the paper's circuits are those that they had before there were others
-            found.update(circuit_text(self.circuit).encode())
+            found.update(circuit_json(self.circuit).encode())
         return found.hexdigest()[:16]
 
     def __getitem__(self, rows: Any) -> Self:

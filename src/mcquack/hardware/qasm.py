@@ -9,7 +9,7 @@ from typing import Literal, get_args
 
 from mcquack.checks import is_whole_number, require, required_count
 from mcquack.circuits.circuit import Circuit
-from mcquack.circuits.overlap import OverlapCircuits
+from mcquack.circuits.overlap import OverlapCircuits, Size, depth_text
 from mcquack.circuits.qasm import number_text
 from mcquack.errors import InvalidInputError
 from mcquack.hardware.native import QUARTER_TURN, Gate, angle_sets, n_angles, native_gates
@@ -50,7 +50,7 @@ def to_qasm3(
     rz(1.0) q[0];
     """
     what, gates = _pair(circuits, sample=sample, centroid=centroid, form=form)
-    return _version_3(what, gates, circuits.n_qubits, circuits.n_layers, dialect)
+    return _version_3(what, gates, circuits.size, dialect)
 
 
 def to_qasm2(circuits: OverlapCircuits, *, sample: int = 0, centroid: int = 0, form: Form = "native") -> str:
@@ -59,7 +59,7 @@ def to_qasm2(circuits: OverlapCircuits, *, sample: int = 0, centroid: int = 0, f
     n_qubits = circuits.n_qubits
     head = ["OPENQASM 2.0;", 'include "qelib1.inc";', f"qreg q[{n_qubits}];", f"creg meas[{n_qubits}];"]
     measured = (f"measure q[{qubit}] -> meas[{qubit}];" for qubit in range(n_qubits))
-    return _text(head, f"{what}, {n_qubits} qubits, {circuits.n_layers} layers", _written(gates, WITHOUT_SX), measured)
+    return _text(head, what, circuits.size, _written(gates, WITHOUT_SX), measured)
 
 
 def template_qasm3(
@@ -74,7 +74,8 @@ def template_qasm3(
     n_qubits, n_layers = required_count("n_qubits", n_qubits), required_count("n_layers", n_layers)
     names = angle_names(n_qubits, n_layers)
     gates = native_gates(n_qubits, n_layers, names)
-    return _version_3("circuit for any sample and centroid", gates, n_qubits, n_layers, dialect, inputs=names)
+    size: Size = {"n_qubits": n_qubits, "n_layers": n_layers, "circuit": None}
+    return _version_3("circuit for any sample and centroid", gates, size, dialect, inputs=names)
 
 
 def require_paper(circuit: Circuit | None) -> None:
@@ -106,10 +107,9 @@ def _pair(circuits: OverlapCircuits, *, sample: int, centroid: int, form: Form) 
     return what, native_gates(pair.n_qubits, pair.n_layers, angle_sets(pair)[0, 0].tolist())
 
 
-def _version_3(
-    what: str, gates: Iterable[AnyGate], n_qubits: int, n_layers: int, dialect: Dialect, inputs: Iterable[str] = ()
-) -> str:
+def _version_3(what: str, gates: Iterable[AnyGate], size: Size, dialect: Dialect, inputs: Iterable[str] = ()) -> str:
     require(dialect in GATE_NAMES, "dialect", '"standard" or "braket"', dialect)
+    n_qubits = size["n_qubits"]
     head = [
         "OPENQASM 3.0;",
         *(['include "stdgates.inc";'] if dialect == "standard" else []),
@@ -118,12 +118,13 @@ def _version_3(
         f"bit[{n_qubits}] meas;",
     ]
     measured = (f"meas[{qubit}] = measure q[{qubit}];" for qubit in range(n_qubits))
-    return _text(head, f"{what}, {n_qubits} qubits, {n_layers} layers", _written(gates, GATE_NAMES[dialect]), measured)
+    return _text(head, what, size, _written(gates, GATE_NAMES[dialect]), measured)
 
 
-def _text(head: list[str], what: str, *body: Iterable[str]) -> str:
+def _text(head: list[str], what: str, size: Size, *body: Iterable[str]) -> str:
     version, *declarations = head  # the remark is in the second line, as some readers want the version in the first
-    remark = f"// mcquack: overlap {what}; the share of shots that read 0 on every qubit estimates the kernel"
+    told = f"overlap {what}, {size['n_qubits']} qubits, {depth_text(size)}"
+    remark = f"// mcquack: {told}; the share of shots that read 0 on every qubit estimates the kernel"
     return "\n".join([version, remark, *declarations, *chain.from_iterable(body)]) + "\n"
 
 

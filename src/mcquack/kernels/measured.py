@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, DTypeLike
 from mcquack.arrays import FloatArray, IntArray
 from mcquack.checks import is_whole_number, require, required_count
 from mcquack.circuits.circuit import Circuit
+from mcquack.circuits.feature_map import FeatureMap
 from mcquack.circuits.overlap import OverlapCircuits, Sampler, require_gates
 from mcquack.errors import DeviceError, InvalidInputError, ShotBudgetError
 from mcquack.kernels.bitflip import checked_tolerance, mean_hamming, tolerant_kernel
@@ -172,9 +173,10 @@ class Shots(Engine[Any]):
             possible = value is None or value <= most
             require(possible, name, f"None or a whole number from 0 to n_qubits = {most}", value)
         if self.training_tolerance is not None and self.gradient == "exact" and inner.compiled_epoch:
+            ring = 'engine="ring", or ' if isinstance(feature_map, FeatureMap) else ""
             raise InvalidInputError(
-                'training_tolerance needs engine="ring"; leave it None for the statevector engine, or take another '
-                "gradient than the exact one."
+                f"the {inner.name} engine has no exact derivatives of a kernel with a training_tolerance; take {ring}"
+                'gradient="parameter_shift" or "spsa", or leave training_tolerance None.'
             )
 
     def on(self, feature_map: Circuit, *, seed: int = 0) -> Self:

@@ -7,6 +7,7 @@ samples takes N + M states: circuits are never run pair by pair.
 from __future__ import annotations
 
 import copy
+import math
 from abc import abstractmethod
 from collections.abc import Iterator
 from itertools import count
@@ -36,9 +37,15 @@ _STRIPS = 8  # calls for a square kernel that a device counts; symmetry then sav
 _ANGLE_SPACING = 0.01
 
 
-def reach(dtype: Any) -> float:
-    """How large a feature may be before its angle, modulo a turn, is only rounding."""
-    return _ANGLE_SPACING / float(np.finfo(dtype).eps)
+def reach(dtype: Any, circuit: Circuit | None = None) -> float:
+    """How large a feature may be before its angle, modulo a turn, is only rounding.
+
+    Features that are amplitudes and no angles may be as large as the square of their norm allows; to cut them off would
+    turn their vector. Without a circuit features are angles.
+    """
+    if circuit is None or circuit.start == "zeros" or (circuit.angle_table.input >= 0).any():
+        return _ANGLE_SPACING / float(np.finfo(dtype).eps)
+    return math.sqrt(float(np.finfo(dtype).max) / (2 * circuit.dimension))
 
 
 class CircuitKernel(Kernel):
@@ -88,7 +95,7 @@ class CircuitKernel(Kernel):
             factor, offset = self.scaling
             with np.errstate(over="ignore"):
                 rows = rows * factor + offset
-        end = reach(self._engine().dtype)
+        end = reach(self._engine().dtype, self.feature_map)
         return np.clip(rows, -end, end)
 
     def _checked_rows(self, X: ArrayLike) -> FloatArray:
@@ -170,7 +177,7 @@ class QuantumKernel(CircuitKernel):
     feature_map : Circuit. The circuit.
     weights, bias : arrays of the shapes ``feature_map.weights_shape`` and ``feature_map.bias_shape``. By default each
         parameter is where the circuit says that it starts, but a weight that starts at 0, and would leave its feature
-        out, is 1.
+        out, is 1, unless features are amplitudes anyway.
     engine : "auto", a name or Engine. What runs the circuits. Names stand for engines in double precision. Of engines
         with states the kernel is their product; the ring computes every pair; ``Shots(…)`` and devices count every
         pair, whose kernel is symmetric with ones on the diagonal too but may have negative eigenvalues.
@@ -235,7 +242,7 @@ class QuantumKernel(CircuitKernel):
         size = wide = tile_size(engine)
         if engine.takes_all_rows:  # a call is a job, or several
             wide = max(len(columns), 1)
-            size = max(-(-len(rows) // _STRIPS) if square else len(rows), 1)
+            size = _strip_rows(engine, len(rows)) if square else max(len(rows), 1)
         numbers = count()
         for own in parts(len(rows), size):
             first = own.start if square else 0
@@ -257,14 +264,30 @@ def tile_size(engine: Engine[Any]) -> int:
     return min(_TILE, engine.rows_at_once or _TILE)
 
 
+def _strip_rows(engine: Engine[Any], n: int) -> int:
+    """How many rows of a square kernel of n samples are measured together."""
+    return max(-(-n // _STRIPS), 1) if engine.takes_all_rows else tile_size(engine)
+
+
+def square_shots(engine: Engine[Any], n: int) -> int:
+    """What the square kernel of n samples costs on a device: strips from its diagonal on; simulators cost none."""
+    size = _strip_rows(engine, n)
+    return sum(min(size, n - first) * (n - first) for first in range(0, n, size)) * engine.shots_per_entry
+
+
 def _moved(part: slice, by: int) -> slice:
     return slice(part.start + by, part.stop + by)
 
 
 def new_kernel(n_rows: int, n_columns: int, dtype: np.dtype[Any]) -> FloatArray:
     """Room for a kernel; MemoryLimitError if there is not enough."""
-    require_bytes(n_rows * n_columns * dtype.itemsize, f"a kernel of {n_rows:,} × {n_columns:,} entries")
+    require_room(n_rows, n_columns, dtype)
     return np.empty((n_rows, n_columns), dtype)
+
+
+def require_room(n_rows: int, n_columns: int, dtype: np.dtype[Any]) -> None:
+    """Refuses a kernel that does not fit into memory."""
+    require_bytes(n_rows * n_columns * dtype.itemsize, f"a kernel of {n_rows:,} × {n_columns:,} entries")
 
 
 def _numbers(values: ArrayLike, name: str) -> FloatArray:
@@ -292,7 +315,8 @@ def _kept(values: ArrayLike) -> FloatArray:
 
 def _weight_starts(feature_map: Circuit) -> FloatArray:
     starts = feature_map.weight_starts.reshape(feature_map.weights_shape)
-    return np.where(starts == 0, 1.0, starts)
+    # Features that are amplitudes are in the kernel without any weight.
+    return np.where(starts == 0, 1.0, starts) if feature_map.start == "zeros" else starts
 
 
 def _checked_scaling(scaling: Any, n_features: int) -> tuple[FloatArray, FloatArray]:

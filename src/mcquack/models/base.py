@@ -156,8 +156,8 @@ class CircuitClassifier(ClassifierMixin, Archived):
         else:
             scaler = None if scaling is None else fitted_scaler(rows, scaling)
         if scaler is None:
-            check_reach(rows, engine.dtype)
-        data = TrainingData(scaled(rows, scaler, engine.dtype), labels, weights, len(known))
+            check_reach(rows, engine.dtype, feature_map)
+        data = TrainingData(scaled(rows, scaler, engine.dtype, feature_map), labels, weights, len(known))
         present = np.bincount(labels, minlength=len(known)) > 0
         return Prepared(
             n_features=rows.shape[1],
@@ -170,7 +170,9 @@ class CircuitClassifier(ClassifierMixin, Archived):
             engine=engine.on(feature_map, seed=seed),
             training=merged_repeats(data, self.batch_size),
             validation=kept_back
-            and TrainingData(scaled(kept_back[0], scaler, engine.dtype), kept_back[1], kept_back[2], len(known)),
+            and TrainingData(
+                scaled(kept_back[0], scaler, engine.dtype, feature_map), kept_back[1], kept_back[2], len(known)
+            ),
         )
 
     def _checked_validation(
@@ -283,7 +285,7 @@ class CircuitClassifier(ClassifierMixin, Archived):
     def scaled(self, X: ArrayLike) -> FloatArray:
         """Samples as the circuit takes them: checked, scaled, and in the engine's type."""
         rows = validate_data(self, X, dtype=np.float64, reset=False)
-        return scaled(rows, self.scaler_, engine_of(self.engine, self.feature_map_).dtype)
+        return scaled(rows, self.scaler_, engine_of(self.engine, self.feature_map_).dtype, self.feature_map_)
 
 
 def trained_kernel(model: Any, *, on_scaled: bool = False, number: int = 0) -> QuantumKernel:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
@@ -13,15 +14,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from mcquack.arrays import FloatArray
 from mcquack.checks import require_positive
-from mcquack.errors import InvalidInputError
+from mcquack.errors import InvalidInputError, ShotBudgetError
 from mcquack.kernels.losses import LossChoice
-from mcquack.kernels.quantum import QuantumKernel
+from mcquack.kernels.quantum import QuantumKernel, require_room, square_shots
 from mcquack.models.archive import Shape
 from mcquack.models.base import CircuitClassifier, FeatureMapChoice, trained_kernel
 from mcquack.models.classical.base import softmax
 from mcquack.models.classical.support_vectors import pair_margins, pair_scores, restored_numbers
 from mcquack.models.mcquack import McQuackClassifier
-from mcquack.models.model_file import ModelFile, require_tensor
+from mcquack.models.model_file import ModelFile, require_field, require_tensor, require_that
 from mcquack.models.preparation import ClassWeight, Scale, class_factors, class_numbers, merged_repeats, scaled
 from mcquack.simulators.choice import EngineChoice
 from mcquack.training.settings import Optimizer
@@ -58,6 +59,7 @@ class KernelAlignmentClassifier(CircuitClassifier):
     support_vectors_ : (S, d) in scaled features, class after class. n_support_ : how many each class has.
     dual_coef_ : (M - 1, S), as in scikit-learn. intercept_ : one for each pair of classes.
     n_parameters_ : Count of weights, biases and dual coefficients.
+    shots_ : How many shots ``fit`` took from a device. Its budget holds for training and the square kernel together.
     weights_, bias_, classes_, n_features_in_, feature_names_in_, feature_map_, scaler_, history_, n_iter_ : As in
         McQuack.
 
@@ -105,7 +107,7 @@ class KernelAlignmentClassifier(CircuitClassifier):
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Trains the circuit, then the machine; a sample of weight two is a sample given twice."""
         self._check_settings()
-        trained = self._alignment().fit(X, y, sample_weight)
+        trained = self._affordable_alignment(X, y, sample_weight).fit(X, y, sample_weight)
         data = _machine_data(trained, X, y, sample_weight)
         kernel = trained_kernel(trained, on_scaled=True).kernel(data.X)
         machine = SVC(C=self.C, kernel="precomputed").fit(kernel, data.labels, data.row_weights)
@@ -119,12 +121,39 @@ class KernelAlignmentClassifier(CircuitClassifier):
         self.n_support_: NDArray[np.int64] = machine.n_support_.astype(np.int64)
         self.dual_coef_: FloatArray = machine.dual_coef_
         self.intercept_: FloatArray = machine.intercept_
+        self.shots_ = trained.shots_ + square_shots(trained._fitted_engine, len(data.X))
         return self
 
     def _alignment(self) -> McQuackClassifier:
         """What trains the circuit."""
         settings = self.get_params(deep=False)
         return McQuackClassifier(**{name: settings[name] for name in settings if name != "C"})
+
+    def _affordable_alignment(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> McQuackClassifier:
+        """The same with what the square kernel of these samples leaves of a budget of shots.
+
+        Refuses, before anything is sent, to train a circuit whose square kernel then has no shots or no memory.
+        """
+        alignment = self._alignment()
+        rows, targets, weights, _ = alignment._checked_samples(X, y, sample_weight, anew=True)
+        classes, labels = np.unique(targets, return_inverse=True)
+        n = len(merged_repeats(TrainingData(rows, labels, weights, len(classes)), len(rows)).X)
+        _, engine = alignment._circuit_and_engine(rows.shape[1])
+        require_room(n, n, np.dtype(np.float64) if isinstance(self.engine, str) else engine.dtype)
+        if engine.budget is None:
+            return alignment
+        needed = square_shots(engine, n)
+        epoch = alignment.epoch_shots(X, y, sample_weight) if self.epochs else 0
+        if needed + epoch > engine.budget:
+            raise ShotBudgetError(
+                f"the kernel of {n:,} samples with one another takes {needed:,} shots, and an epoch before it "
+                f"{epoch:,}; the budget is {engine.budget:,}, and nothing was sent. Raise the budget, or take fewer "
+                "samples, fewer shots, or McQuackClassifier, which needs no such kernel."
+            )
+        thrifty = copy.copy(engine)
+        thrifty.budget = max(1, engine.budget - needed)
+        alignment.engine = thrifty
+        return alignment
 
     def _check_settings(self) -> None:
         require_positive("C", self.C)
@@ -166,6 +195,9 @@ class KernelAlignmentClassifier(CircuitClassifier):
 
     # Files
 
+    def _saved_fields(self) -> dict[str, Any]:
+        return {**super()._saved_fields(), "shots": self.shots_}
+
     def _shapes(self) -> dict[str, Shape]:
         circuit = self.feature_map_
         return {
@@ -180,6 +212,8 @@ class KernelAlignmentClassifier(CircuitClassifier):
 
     def _restore(self, file: ModelFile) -> None:
         super()._restore(file)
+        self.shots_ = require_field(file.header, "shots", int) if "shots" in file.header else 0  # not in 0.2.0
+        require_that(self.shots_ >= 0, "its number of shots is not a count.")
         n_classes, n_vectors = len(self.classes_), len(self.support_vectors_)
         self.n_support_ = restored_numbers(file, n_classes=n_classes, n_vectors=n_vectors)
         n_pairs = n_classes * (n_classes - 1) // 2
@@ -202,6 +236,6 @@ def _machine_data(
             f"class_weight leaves nothing of {empty.tolist()}, and a machine needs samples of every class; give each a "
             "weight above 0."
         )
-    rows = scaled(rows[used], trained.scaler_, trained.weights_.dtype)
+    rows = scaled(rows[used], trained.scaler_, trained.weights_.dtype, trained.feature_map_)
     data = TrainingData(rows, labels[used], weights[used], len(trained.classes_))
     return merged_repeats(data, len(rows))

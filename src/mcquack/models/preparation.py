@@ -14,6 +14,7 @@ from sklearn.utils import check_array
 
 from mcquack.arrays import FloatArray
 from mcquack.checks import is_number, is_whole_number, require, required_count
+from mcquack.circuits.circuit import Circuit
 from mcquack.errors import InvalidInputError
 from mcquack.kernels.quantum import reach
 from mcquack.simulators.engine import Engine
@@ -76,25 +77,27 @@ def fitted_scaler(X: FloatArray, feature_range: tuple[float, float]) -> MinMaxSc
     return MinMaxScaler(feature_range=tuple(feature_range)).fit(X)
 
 
-def beyond_reach(X: FloatArray, scaler: MinMaxScaler | None, dtype: DTypeLike) -> NDArray[np.bool_]:
+def beyond_reach(
+    X: FloatArray, scaler: MinMaxScaler | None, dtype: DTypeLike, circuit: Circuit | None = None
+) -> NDArray[np.bool_]:
     """Entries so far outside the range of the training data that their angle, modulo a turn, is only rounding."""
     with np.errstate(over="ignore"):
         rows = X if scaler is None or not len(X) else scaler.transform(X)
-    near: NDArray[np.bool_] = np.abs(rows) < reach(dtype)
+    near: NDArray[np.bool_] = np.abs(rows) < reach(dtype, circuit)
     return ~near  # so that NaN counts as beyond
 
 
-def scaled(X: FloatArray, scaler: MinMaxScaler | None, dtype: DTypeLike) -> FloatArray:
+def scaled(X: FloatArray, scaler: MinMaxScaler | None, dtype: DTypeLike, circuit: Circuit | None = None) -> FloatArray:
     """Features as the circuit takes them; what lies beyond its reach is taken to the end of it."""
-    end = reach(dtype)
+    end = reach(dtype, circuit)
     with np.errstate(over="ignore"):
         rows: FloatArray = X if scaler is None else scaler.transform(X)
     return np.clip(rows, -end, end).astype(dtype, copy=False)
 
 
-def check_reach(X: FloatArray, dtype: DTypeLike) -> None:
+def check_reach(X: FloatArray, dtype: DTypeLike, circuit: Circuit | None = None) -> None:
     """Refuses to learn from features without scaling that no angle can tell apart."""
-    far = beyond_reach(X, None, dtype)
+    far = beyond_reach(X, None, dtype, circuit)
     if far.any():
         row, feature = np.argwhere(far)[0]
         raise InvalidInputError(

@@ -100,7 +100,7 @@ def within_reach(table: EncodedTable, *, classifier: Any, encoder: TableEncoder)
 
     if not hasattr(classifier, "feature_map_"):  # only angles come round again
         return table
-    far = beyond_reach(table.X, classifier.scaler_, classifier.weights_.dtype)
+    far = beyond_reach(table.X, classifier.scaler_, classifier.weights_.dtype, classifier.feature_map_)
     kept = ~far.any(axis=1)
     problems = list(table.problems)
     for position in np.flatnonzero(~kept):

@@ -10,15 +10,17 @@ from mcquack.checks import is_whole_number, require, require_positive, required_
 from mcquack.simulators.engine import E, Engine, Gradient, Wrt, checked_cotangent, checked_wrt
 from mcquack.training.shifts import FromValues, drawn_for, kernels_of, live_angles
 
+_TURN = 0.1  # of a vector of amplitudes by one step, so that its kernel is still close to linear
+
 
 class SpsaEngine(FromValues[E]):
     """An engine whose pullback is Δ (f(θ + sΔ) - f(θ - sΔ)) / 2s for random signs Δ, a mean over ``n_directions``.
 
     Its mean over draws is the gradient of f = Σ cotangent∘K for small steps s; larger ones smooth f, and see more of it
     through the noise of shots. The step is that of weights and biases; the features of centroids move as far as moves
-    their angles so much. By default it is 1/√A for the A angles of the circuit: with that the smoothing takes a fixed
-    share of the gradient of a fidelity, however many angles there are. The draw depends on the seed and on what is
-    asked, so that the same call has the same one.
+    their angles so much, or, as amplitudes, by a tenth of their vector at most. By default it is 1/√A for the A angles
+    of the circuit: with that the smoothing takes a fixed share of the gradient of a fidelity, however many angles there
+    are. The draw depends on the seed and on what is asked, so that the same call has the same one.
     """
 
     def __init__(self, engine: Engine[E], *, n_directions: int = 1, step: float | None = None, seed: int = 0) -> None:
@@ -67,7 +69,7 @@ class SpsaEngine(FromValues[E]):
         table = self.feature_map.angle_table
         slopes = table.slopes_in_inputs(centroids.weights)[table.input >= 0]
         size = float(np.sqrt(np.mean(np.square(slopes, dtype=np.float64)))) if len(slopes) else 0.0
-        step = self.step / (size or 1.0)
+        step = self._amplitude_steps(centroids.features, self.step / (size or 1.0))
         directions = _signs(draw, (self.n_directions, *centroids.features.shape))
         moved = (
             self.encode(centroids.features + move, centroids.weights, centroids.bias)
@@ -80,6 +82,16 @@ class SpsaEngine(FromValues[E]):
             up, down = next(kernels), next(kernels)
             found += signs * np.sum(weighting * (up - down), axis=0)[:, None]
         return found / (2 * step * self.n_directions)
+
+    def _amplitude_steps(self, features: FloatArray, step: float) -> FloatArray:
+        """The step of each centroid (M, 1); where features are amplitudes, at most a tenth of the vector is moved."""
+        circuit = self.feature_map
+        steps = np.full((len(features), 1), step)
+        if circuit.start == "zeros":
+            return steps
+        rest = (circuit.dimension - circuit.n_features) * circuit.padding**2
+        norms = np.sqrt(np.sum(np.square(features, dtype=np.float64), axis=1, keepdims=True) + rest)
+        return np.where(norms > 0, np.minimum(steps, _TURN * norms / math.sqrt(circuit.n_features)), steps)
 
 
 def _signs(draw: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from mcquack.bench.store import Store
 from mcquack.circuits import Circuit, b, w, x
-from mcquack.circuits.overlap import OverlapCircuits, circuit_text
+from mcquack.circuits.overlap import OverlapCircuits, circuit_json
 from mcquack.errors import InvalidInputError, StoreBusyError, StoreError
 from mcquack.hardware.jobs.ledger import LEDGER, Ledger, Measurement, hamming_histograms, stored_counts
 from tests.hardware.doubles import circuits_of
@@ -68,7 +68,7 @@ def general(circuit, told):
 
 
 def test_a_measurement_of_any_circuit_comes_back_with_it(path, ledger):
-    one = general(GENERAL, circuit_text(GENERAL))
+    one = general(GENERAL, circuit_json(GENERAL))
     ledger.add(one, (range(2),))
     ledger.close()
     with Ledger.open(path) as reader:
@@ -83,9 +83,9 @@ def test_a_service_runs_the_circuit_that_is_measured():
     with pytest.raises(InvalidInputError, match="another circuit"):
         general(GENERAL, None)
     with pytest.raises(InvalidInputError, match="another circuit"):
-        general(Circuit(2, 2).rx([0, 1], w * x[0] + b), circuit_text(GENERAL))
+        general(Circuit(2, 2).rx([0, 1], w * x[0] + b), circuit_json(GENERAL))
     with pytest.raises(InvalidInputError, match="another circuit"):
-        Measurement(circuits=circuits_of(1, 1), shots=3, service={"circuit": circuit_text(GENERAL)})
+        Measurement(circuits=circuits_of(1, 1), shots=3, service={"circuit": circuit_json(GENERAL)})
 
 
 def test_a_part_tells_of_its_latest_job_and_the_ledger_of_all(ledger):
@@ -218,6 +218,17 @@ def test_a_measurement_that_is_not_what_it_was_is_refused(path, ledger, damage):
     ledger._connection.execute(damage)
     with pytest.raises(StoreError, match="cannot be read"):
         ledger.measurement(one.id)
+
+
+@pytest.mark.parametrize("told", ["5", '"{"', '"[]"', '{"a": 1}'])
+def test_a_damaged_circuit_is_told_as_damage(ledger, told):
+    one = general(GENERAL, circuit_json(GENERAL))
+    ledger.add(one, (range(2),))
+    ledger._connection.execute("UPDATE measurements SET service = json_set(service, '$.circuit', json(?))", [told])
+    with pytest.raises(StoreError, match="cannot be read"):
+        ledger.measurement(one.id)
+    with pytest.raises(StoreError, match="cannot be read"):
+        _ = ledger.summary(one.id).size
 
 
 def test_bits_that_are_not_what_they_were_are_refused(ledger):

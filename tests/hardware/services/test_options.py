@@ -9,8 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcquack.errors import InvalidInputError
+from mcquack.circuits import Circuit, b, x
+from mcquack.errors import InvalidInputError, StoreError
 from mcquack.hardware.services.options import Options, Setup
+
+GENERAL = Circuit(2, 2).rx([0, 1], [x[0], x[1] + b]).cz((0, 1))
 
 
 @given(shots=st.integers(1, 5_000), most=st.integers(1, 64))
@@ -135,3 +138,16 @@ def test_descriptions_of_something_else_are_refused():
 def test_angles_of_another_circuit_are_refused(angles):
     with pytest.raises(InvalidInputError, match=r"shape \(circuits, 6\) for 2 qubits and 1 layers"):
         Setup(backend="aer", n_qubits=2, n_layers=1, ring=(0, 1)).checked_angles(angles)
+
+
+def test_a_circuit_without_layers_is_told_by_its_gates():
+    setup = Setup(backend="aer", n_qubits=2, n_layers=1, ring=(0, 1), circuit=GENERAL)
+    with pytest.raises(InvalidInputError, match=r"\(circuits, 4\) for 2 qubits and 3 gates"):
+        setup.checked_angles(np.zeros((1, 1)))
+
+
+@pytest.mark.parametrize("damaged", [5, "{", "[]", '{"n_qubits": 2}', ["a"]])
+def test_a_damaged_circuit_is_told_as_damage(damaged):
+    told = Setup(backend="aer", n_qubits=2, n_layers=1, ring=(0, 1), circuit=GENERAL).description()
+    with pytest.raises(StoreError, match="cannot be read"):
+        Setup.of({**told, "circuit": damaged})

@@ -20,7 +20,7 @@ import numpy as np
 
 from mcquack.arrays import IntArray
 from mcquack.checks import require, required_count
-from mcquack.circuits.overlap import OverlapCircuits, Size, circuit_text
+from mcquack.circuits.overlap import OverlapCircuits, Size, circuit_json
 from mcquack.database import Database, FileKind, executing
 from mcquack.errors import InvalidInputError, StoreError
 from mcquack.hardware.jobs.service import Bits, JobState, described_circuit
@@ -89,7 +89,7 @@ class Measurement:
         object.__setattr__(self, "service", json.loads(canonical_json(self.service)))
         require(isinstance(self.label, str) and self.label.isprintable(), "label", "a line of text", self.label)
         circuit = self.circuits.circuit
-        if self.service.get("circuit") != (None if circuit is None else circuit_text(circuit)):
+        if self.service.get("circuit") != (None if circuit is None else circuit_json(circuit)):
             raise InvalidInputError(
                 "the service runs another circuit than the one that is to be measured; open one for this circuit."
             )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from mcquack.arrays import FloatArray
 from mcquack.checks import is_number, require, require_positive, required_count
 from mcquack.circuits.circuit import Circuit
-from mcquack.errors import InvalidInputError
+from mcquack.errors import InvalidInputError, StoreError
 from mcquack.hardware.native import n_angles, ring_gates
 
 Bits = NDArray[np.uint8]
@@ -86,7 +86,7 @@ class JobStatus:
 class Service(Protocol):
     """Runs one circuit with many sets of angles; it knows the circuit, its place on the device and all options.
 
-    If the circuit is not the feature map of the paper, its description says it as ``circuit``, by ``circuit_text``.
+    If the circuit is not the feature map of the paper, its description says it as ``circuit``, by ``circuit_json``.
 
     Nothing of an account ever passes this seam. Any call may raise an OSError, such as ConnectionError, while the
     service cannot be reached, and is then made again; a DeviceError is a refusal, which is not.
@@ -123,7 +123,15 @@ class Service(Protocol):
 def described_circuit(description: Mapping[str, Any]) -> Circuit | None:
     """The circuit that a service says it runs; None is the feature map of the paper."""
     text = description.get("circuit")
-    return None if text is None else Circuit.from_json(json.loads(text))
+    if text is None:
+        return None
+    try:
+        return Circuit.from_json(json.loads(text))
+    except (TypeError, ValueError, LookupError, RecursionError) as error:
+        raise StoreError(
+            f"the circuit in the description of a service cannot be read ({error}): it was damaged, or written by "
+            "another version of mcquack; use that version, or a copy of the ledger."
+        ) from error
 
 
 def job_ranges(

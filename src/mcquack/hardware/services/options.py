@@ -13,7 +13,7 @@ import numpy as np
 
 from mcquack.checks import is_number, is_whole_number, require, required_count
 from mcquack.circuits.circuit import Circuit
-from mcquack.circuits.overlap import Size, circuit_text
+from mcquack.circuits.overlap import Size, circuit_json, depth_text
 from mcquack.errors import InvalidInputError
 from mcquack.hardware.jobs.service import Angles, described_circuit
 from mcquack.hardware.native import n_angles
@@ -151,7 +151,7 @@ class Setup:
         if found.ndim != 2 or found.shape[1] != expected or not len(found) or not np.all(np.isfinite(found)):
             raise InvalidInputError(
                 f"angles must be finite and of the shape (circuits, {expected}) for {self.n_qubits} qubits and "
-                f"{self.n_layers} layers, got {found.shape}."
+                f"{depth_text(self.size)}, got {found.shape}."
             )
         return found
 
@@ -163,7 +163,7 @@ class Setup:
             del told[name]
         size = {"backend": self.backend, "n_qubits": self.n_qubits, "n_layers": self.n_layers}
         if self.circuit is not None:
-            size["circuit"] = circuit_text(self.circuit)
+            size["circuit"] = circuit_json(self.circuit)
         return {**size, "ring": list(self.ring), "seed": self.seed, **told, **details, **dict(self.versions)}
 
     @classmethod

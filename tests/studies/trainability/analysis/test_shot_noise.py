@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from mcquack.circuits import Circuit, b, x
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError
 from mcquack.kernels.losses import alignment_gradient
+from mcquack.simulators.gates import GateEngine
 from mcquack.simulators.ring import RingEngine
 from mcquack.simulators.statevector import StatevectorEngine
 from mcquack.studies.trainability.analysis.shot_noise import (
@@ -124,3 +126,10 @@ def test_a_thousand_qubits_need_more_shots_than_there_are_numbers_and_it_can_be_
 def test_a_single_centroid_is_refused():
     with pytest.raises(InvalidInputError, match="single centroid"):
         prediction_shots(ENGINE, PROBLEM.X, Parameters(PROBLEM.weights, PROBLEM.bias, PROBLEM.centroids[:1]))
+
+
+def test_only_the_papers_map_has_these_two_shifts():
+    engine = GateEngine(Circuit(2, 1).h([0, 1]).crz((0, 1), x[0] + b))
+    parameters = Parameters(np.empty(0), np.zeros(1), np.zeros((2, 1)))
+    with pytest.raises(InvalidInputError, match="take a FeatureMap"):
+        entry_gradient_shots(engine, [[0.1]], parameters)

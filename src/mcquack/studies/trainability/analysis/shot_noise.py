@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike
 
 from mcquack.arrays import FloatArray
 from mcquack.checks import required_count
+from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError
 from mcquack.randomness import stream
 from mcquack.simulators.engine import Engine
@@ -77,11 +78,17 @@ def shifted_logs(
 
     Each is (2, 2, N, M): one angle of the samples' or of the centroids' gate is moved by π/2 or -π/2.
     """
+    shape = engine.feature_map.bias_shape
+    if not isinstance(engine.feature_map, FeatureMap):
+        # Elsewhere a bias may turn several gates, or one whose derivative takes four values.
+        raise InvalidInputError(
+            "one angle for each bias and two circuits for its derivative are those of the feature map of the paper "
+            "alone; take a FeatureMap."
+        )
 
     def encoded(rows: ArrayLike, bias: FloatArray) -> Any:
         return engine.encode(np.asarray(rows), parameters.weights, bias)
 
-    shape = engine.feature_map.bias_shape
     n_all = math.prod(shape)
     n_chosen = min(required_count("n_components", n_components), n_all)
     samples, centroids = encoded(X, parameters.bias), encoded(parameters.centroids, parameters.bias)
