@@ -1,0 +1,214 @@
+"""The rows as tables: ``python -m studies.feature_maps.summary`` prints those of the README."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from sklearn.preprocessing import MinMaxScaler
+
+from mcquack.bench import ranking
+from mcquack.bench.outcome import Metric
+from mcquack.bench.ranking import CellScores
+from mcquack.bench.store import Store
+from mcquack.bench.task import model_and_label
+from mcquack.circuits.library import Sized
+from mcquack.datasets import describe, load
+from mcquack.simulators import engine_of
+from mcquack.studies.feature_maps import CONTENDERS
+from mcquack.studies.trainability.analysis.states import (
+    entanglement,
+    expressibility,
+    haar_entanglement,
+    pair_log_fidelities,
+    random_circuit_fidelities,
+)
+from mcquack.training.state import initial_embedding
+
+HERE = Path(__file__).parent
+STORES = {720: HERE / "rows.sqlite", 180: HERE / "few_parameters.sqlite"}  # by the size of the circuits
+METRICS: dict[Metric, str] = {"balanced_accuracy": "balanced accuracy", "auc": "AUC"}
+LOOKED_AT = "hidden_manifold_10"  # whose samples the circuits are measured on
+N_QUBITS = 6
+
+Cells = tuple[CellScores, ...]
+
+
+def main() -> None:
+    """Everything that the README shows, in its order."""
+    print("\n\n".join(tables()))  # noqa: T201
+
+
+def tables() -> list[str]:
+    """The tables of the README, and the sentences whose numbers follow from the rows."""
+    large, small = (stored(path) for path in STORES.values())
+    return [
+        standings(large),
+        tests(large),
+        scores(large, "balanced_accuracy"),
+        scores(large, "auc"),
+        parameters(large),
+        facts(),
+        sizes(large, small),
+        tests(small),
+    ]
+
+
+def stored(path: Path) -> Cells:
+    """The scores of a store."""
+    with Store.open(path) as store:
+        return ranking.cell_scores(store)
+
+
+def label(model: str) -> str:
+    """The map of a model in the suite."""
+    return model_and_label(model)[1]
+
+
+def average_ranks(cells: Cells, metric: Metric) -> dict[str, tuple[float, str]]:
+    """Of each map, best first: its mean rank from 1 to the number of maps, and the interval of it as a text."""
+    lines = ranking.standings(ranking.score_table(cells, metric=metric), ties="average")
+    n_maps, found = len(lines), {}
+    for line in lines:
+        ends = [] if line.interval is None else [line.interval.low, line.interval.high]
+        text = " … ".join(f"{n_maps * end:.1f}" for end in ends)
+        found[label(line.contender.model)] = n_maps * line.average_rank, text
+    return found
+
+
+def means(cells: Cells, metric: Metric) -> dict[str, float]:
+    """The mean of a test score over all datasets, by map."""
+    found: dict[str, list[float]] = {}
+    for cell in cells:
+        found.setdefault(label(cell.model), []).append(cell.mean("test", metric) or 0.0)
+    return {name: float(np.mean(values)) for name, values in found.items()}
+
+
+def standings(cells: Cells) -> str:
+    """Mean scores and mean ranks, best balanced accuracy first."""
+    ranks = {metric: average_ranks(cells, metric) for metric in METRICS}
+    of_all = {metric: means(cells, metric) for metric in METRICS}
+    titles = [text for title in METRICS.values() for text in (f"mean {title}", "mean rank (95 % interval)")]
+    rows = []
+    for name in ranks["balanced_accuracy"]:
+        texts = [f"`{name}`"]
+        for metric in METRICS:
+            rank, interval = ranks[metric][name]
+            texts += [f"{of_all[metric][name]:.3f}", f"{rank:.2f} ({interval})"]
+        rows.append(texts)
+    return markdown(["map", *titles], rows)
+
+
+def tests(cells: Cells) -> str:
+    """What Friedman's and Nemenyi's tests say, a sentence for each metric."""
+    lines = []
+    for metric, title in METRICS.items():
+        found = ranking.compare(ranking.score_table(cells, metric=metric))
+        first = label(found.contenders[0].model)
+        behind = [
+            f"`{label(other.model)}`"
+            for other, p_value in zip(found.contenders, found.p_values[0], strict=True)
+            if p_value < found.alpha
+        ]
+        lines.append(
+            f"- By {title}, Friedman's test (Iman and Davenport's F) gives {found.friedman.f_statistic:.1f}, "
+            f"p = {found.friedman.f_p_value:.0e}; Nemenyi's critical difference of mean ranks is "
+            f"{found.critical_difference:.2f}. It separates `{first}`, the first, from {', '.join(behind) or 'none'}."
+        )
+    return "\n".join(lines)
+
+
+def scores(cells: Cells, metric: Metric) -> str:
+    """The mean test score of each map on each dataset."""
+    found = {(cell.dataset, label(cell.model)): cell.mean("test", metric) for cell in cells}
+    rows = [
+        [describe(dataset).name, *(f"{found[dataset, name] or 0.0:.3f}" for name in CONTENDERS)]
+        for dataset in datasets(cells)
+    ]
+    last = means(cells, metric)
+    return markdown(
+        [METRICS[metric], *_coded(CONTENDERS)], [*rows, ["mean", *(f"{last[name]:.3f}" for name in CONTENDERS)]]
+    )
+
+
+def datasets(cells: Cells) -> tuple[str, ...]:
+    """In the order of the suite."""
+    return tuple(dict.fromkeys(cell.dataset for cell in cells))
+
+
+def circuit_parameters(cells: Cells) -> Mapping[tuple[str, str], int]:
+    """Weights and biases by dataset and map, as the rows have them: all parameters but those of the centroids."""
+    found = {}
+    for cell in cells:
+        known = describe(cell.dataset)
+        found[cell.dataset, label(cell.model)] = (cell.n_parameters or 0) - known.n_features * known.n_classes
+    return found
+
+
+def parameters(cells: Cells) -> str:
+    """The weights and biases of each map on each dataset."""
+    counts = circuit_parameters(cells)
+    rows = []
+    for dataset in datasets(cells):
+        n_features = describe(dataset).n_features
+        rows.append([f"{dataset} ({n_features})", *(str(counts[dataset, name]) for name in CONTENDERS)])
+    return markdown(["dataset (features)", *_coded(CONTENDERS)], rows)
+
+
+def facts() -> str:
+    """Size, expressibility, entangling power and first fidelities of the circuits for ten features."""
+    X = MinMaxScaler().fit_transform(load(LOOKED_AT).train.X)[:60]
+    rows = []
+    for name in CONTENDERS:
+        circuit = Sized(name, next(iter(STORES)), n_qubits=N_QUBITS)(X.shape[1])
+        start = initial_embedding(
+            circuit,
+            X,
+            row_weights=np.ones(len(X)),
+            init_small=True,
+            init_strategy="default",
+            seed=0,
+            dtype=np.dtype(np.float64),
+        )
+        engine = engine_of("auto", circuit).on(circuit)
+        alike = np.exp(pair_log_fidelities(engine, X, *start))
+        distance = expressibility(random_circuit_fidelities(circuit, n_pairs=500), N_QUBITS)
+        rows.append(
+            [
+                f"`{name}`",
+                str(circuit.n_gates),
+                str(circuit.depth),
+                f"{distance:.2f}",
+                f"{entanglement(engine, X, *start).mean():.2f}",  # type: ignore[arg-type]  # of six qubits
+                f"{alike.mean():.3f}",
+            ]
+        )
+    rows.append(["random states", "", "", "0.00", f"{haar_entanglement(N_QUBITS):.2f}", f"{0.5**N_QUBITS:.3f}"])
+    return markdown(
+        ["map", "gates", "depth", "expressibility", "entangling power", "mean fidelity of two samples"], rows
+    )
+
+
+def sizes(large: Cells, small: Cells) -> str:
+    """Mean balanced accuracy and mean rank of the circuits of either size, and the accuracy on the training parts."""
+    ranks = [average_ranks(cells, "balanced_accuracy") for cells in (large, small)]
+    of_all = [means(cells, "balanced_accuracy") for cells in (large, small)]
+    rows = [
+        [f"`{name}`", *(f"{each[name]:.3f}" for each in of_all), *(f"{each[name][0]:.2f}" for each in ranks)]
+        for name in ranks[0]
+    ]
+    titles = [f"{what}, {size}" for what in ("mean balanced accuracy", "mean rank") for size in STORES]
+    return markdown(["map", *titles], rows)
+
+
+def _coded(names: Iterable[str]) -> list[str]:
+    return [f"`{name}`" for name in names]
+
+
+def markdown(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table whose first column is text and whose others are numbers."""
+    head = [f"| {' | '.join(titles)} |", f"|---|{'---:|' * (len(titles) - 1)}"]
+    return "\n".join([*head, *(f"| {' | '.join(row)} |" for row in rows)])
+
+
+if __name__ == "__main__":
+    main()
