@@ -2,15 +2,18 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from sklearn.preprocessing import MinMaxScaler
 
+from mcquack.arrays import FloatArray
 from mcquack.bench import ranking
 from mcquack.bench.outcome import Metric, Part
 from mcquack.bench.ranking import CellScores
 from mcquack.bench.store import Store
 from mcquack.bench.task import model_and_label
+from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.library import Sized
 from mcquack.datasets import describe, load
 from mcquack.simulators import engine_of
@@ -168,35 +171,35 @@ def parameters(cells: Cells) -> str:
 def facts() -> str:
     """Size, expressibility, entangling power and first fidelities of the circuits for ten features."""
     X = MinMaxScaler().fit_transform(load(LOOKED_AT).train.X)[:60]
+    large, small = STORES
     rows = []
     for name in CONTENDERS:
-        circuit = Sized(name, next(iter(STORES)), n_qubits=N_QUBITS)(X.shape[1])
-        start = initial_embedding(
-            circuit,
-            X,
-            row_weights=np.ones(len(X)),
-            init_small=True,
-            init_strategy="default",
-            seed=0,
-            dtype=np.dtype(np.float64),
-        )
-        engine = engine_of("auto", circuit).on(circuit)
-        alike = np.exp(pair_log_fidelities(engine, X, *start))
+        circuit = Sized(name, large, n_qubits=N_QUBITS)(X.shape[1])
         distance = expressibility(random_circuit_fidelities(circuit, n_pairs=500), N_QUBITS)
-        rows.append(
-            [
-                f"`{name}`",
-                str(circuit.n_gates),
-                str(circuit.depth),
-                f"{distance:.2f}",
-                f"{entanglement(engine, X, *start).mean():.2f}",  # type: ignore[arg-type]  # of six qubits
-                f"{alike.mean():.3f}",
-            ]
-        )
-    rows.append(["random states", "", "", "0.00", f"{haar_entanglement(N_QUBITS):.2f}", f"{0.5**N_QUBITS:.3f}"])
-    return markdown(
-        ["map", "gates", "depth", "expressibility", "entangling power", "mean fidelity of two samples"], rows
+        entangled, alike = first_states(circuit, X)
+        _, alike_if_small = first_states(Sized(name, small, n_qubits=N_QUBITS)(X.shape[1]), X)
+        numbers = f"{round(distance, 2) + 0.0:.2f}", f"{entangled:.2f}", f"{alike:.3f}", f"{alike_if_small:.3f}"
+        rows.append([f"`{name}`", str(circuit.n_gates), str(circuit.depth), *numbers])
+    random = f"{0.5**N_QUBITS:.3f}"
+    rows.append(["random states", "", "", "0.00", f"{haar_entanglement(N_QUBITS):.2f}", random, random])
+    fidelities = [f"mean fidelity of two samples, {size}" for size in STORES]
+    return markdown(["map", "gates", "depth", "expressibility", "entangling power", *fidelities], rows)
+
+
+def first_states(circuit: Circuit, X: FloatArray) -> tuple[float, float]:
+    """Entangling power and mean fidelity of two samples, with the parameters that training begins with."""
+    start = initial_embedding(
+        circuit,
+        X,
+        row_weights=np.ones(len(X)),
+        init_small=True,
+        init_strategy="default",
+        seed=0,
+        dtype=np.dtype(np.float64),
     )
+    engine: Any = engine_of("auto", circuit).on(circuit)
+    alike = np.exp(pair_log_fidelities(engine, X, *start))
+    return float(entanglement(engine, X, *start).mean()), float(alike.mean())
 
 
 def sizes(large: Cells, small: Cells) -> str:

@@ -72,6 +72,18 @@ def test_the_readme_has_the_numbers_of_the_rows(summary):
     assert [table for table in summary.tables() if table not in text] == []
 
 
+def test_what_the_readme_finds_is_in_the_rows(summary):
+    large, small = (summary.stored(path) for path in summary.STORES.values())
+    found, fewer = summary.means(large, "balanced_accuracy"), summary.means(small, "balanced_accuracy")
+    good = {"hardware_efficient", "amplitude", "quack", "paper", "hubregtsen", "reuploading"}
+    assert set(sorted(found, key=found.get)[-6:]) == good
+    assert max(found.values()) - min(found[name] for name in good) < 0.01
+    assert all(0.007 < found[name] - fewer[name] < 0.018 for name in good)
+    assert all(0.05 < fewer[name] - found[name] < 0.12 for name in set(CONTENDERS) - good)
+    learned = summary.means(large, "balanced_accuracy", "train")
+    assert set(sorted(learned, key=learned.get)[-2:]) == {"iqp", "chebyshev"}
+
+
 @pytest.mark.parametrize("size", [720, 180])
 def test_the_rows_are_those_of_the_suite(summary, size):
     suite = read_suite("feature-maps" if size == 720 else STUDY / "few_parameters.toml")
