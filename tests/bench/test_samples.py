@@ -6,7 +6,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from mcquack import datasets
 from mcquack.bench import samples as module
-from mcquack.bench.samples import samples, without_test
+from mcquack.bench.samples import estimator_class, new_model, samples, title, without_test
 from mcquack.bench.task import TEST, VALIDATION, Split, TableSource, Task
 from mcquack.errors import InvalidInputError
 
@@ -169,3 +169,10 @@ def test_only_few_datasets_are_held_at_a_time():
     for size in range(2, 9):
         samples(task(f"hidden_manifold_{size}", split=FOLD))
     assert module._development.cache_info().currsize <= 2
+
+
+def test_a_label_changes_the_name_of_a_model_and_nothing_else():
+    assert (title("svc"), title("svc/wide"), title("sklearn.svm:SVC/wide")) == ("SVC", "SVC wide", "SVC wide")
+    assert estimator_class("svc/wide") is estimator_class("svc")
+    assert new_model("svc/wide", {"C": 3.0}, seed=0).get_params() == new_model("svc", {"C": 3.0}, seed=0).get_params()
+    assert new_model("sklearn.svm:SVC/wide", {"C": 3.0}, seed=0).C == 3.0

@@ -95,6 +95,51 @@ def test_without_a_search_a_model_has_its_defaults(folder):
     assert suite.cell("iris3", "svc").space[0] == {"scale": False}
 
 
+LABELLED = """
+name = "mine"
+datasets = ["iris3"]
+models = ["mcquack", "mcquack/iqp", "mcquack/zz", "svc"]
+
+[spaces.mcquack]
+lr_ka = [0.01, 0.1]
+
+[spaces."mcquack/zz"]
+lr_ka = [0.001]
+
+[settings.mcquack]
+epochs = 3
+n_qubits = 2
+
+[settings."mcquack/iqp"]
+feature_map = "iqp"
+n_qubits = 4
+"""
+
+
+def test_one_class_can_be_several_models_with_settings_of_their_own(folder):
+    suite = mine(folder, LABELLED)
+    plain, iqp, zz = (suite.cell("iris3", name).space for name in ("mcquack", "mcquack/iqp", "mcquack/zz"))
+    assert plain.values == {"lr_ka": (0.01, 0.1), "epochs": (3,), "n_qubits": (2,)}
+    assert iqp.values == {**plain.values, "feature_map": ("iqp",), "n_qubits": (4,)}
+    assert zz.values == {**plain.values, "lr_ka": (0.001,)}
+    assert len({cell.task({}, split=VALIDATION).id for cell in suite.cells()}) == 4
+    # Without tables of its own it is searched as the model that it is.
+    assert len(read_suite("qml").with_(models=["mcquack/mine"]).cell("two_curves_2", "mcquack/mine").space) == 432
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"mcquack/iqp",', '"mcquak/iqp",', "mine.toml:4: no model is named 'mcquak'; did you mean mcquack"),
+        ('[settings."mcquack/iqp"]', '[settings."mcquack/ipq"]', "'mcquack/ipq' is none of the models; did you mean"),
+        ('feature_map = "iqp"', 'feature_mapp = "iqp"', "mcquack/iqp has no setting 'feature_mapp'"),
+    ],
+)
+def test_what_is_wrong_with_a_labelled_model_is_told(folder, old, new, message):
+    with pytest.raises(InvalidInputError, match=message):
+        mine(folder, LABELLED.replace(old, new, 1))
+
+
 def test_parts_of_a_suite_can_be_asked_for():
     part = read_suite("qml").with_(datasets=["*_2", "two_curves_1?"], models=["svc"], search="random:3", seeds=1)
     assert "two_curves_10" in part.datasets

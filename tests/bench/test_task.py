@@ -91,6 +91,8 @@ def test_the_numerics_version_is_part_of_a_task_of_a_model_of_mcquack():
     assert len({each.id for each in made}) == 3
     assert [Task.from_json(each.to_json()) for each in made] == made
     assert task(model="mcquack").numerics == task(model="mcquack.studies.x:Y").numerics == NUMERICS
+    assert task(model="mcquack/iqp").numerics == NUMERICS
+    assert task(model="svc/wide").numerics is None
 
 
 def test_a_task_without_a_numerics_version_is_of_the_first_and_has_the_id_it_had():

@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import pickle
 import re
 from typing import Any
 
@@ -15,6 +16,7 @@ from qiskit.quantum_info import Statevector
 from mcquack.circuits import Circuit, FeatureMap, line, ring
 from mcquack.circuits.library import (
     MAPS,
+    Sized,
     amplitude,
     chebyshev,
     circuit_named,
@@ -278,3 +280,22 @@ def test_sizes_are_whole_numbers_from_one(name: str, sizes: dict[str, Any], mess
 def test_what_there_is_not_is_refused_with_a_hint(wrong: Any, message: str) -> None:
     with pytest.raises(InvalidInputError, match=message):
         wrong()
+
+
+@pytest.mark.parametrize("name", MAPS)
+def test_a_sized_map_has_the_repetitions_that_come_closest(name: str) -> None:
+    for n_features, n_qubits, wanted in [(1, 3, 40), (7, 2, 1), (5, 4, 130), (9, 3, 200)]:
+        every = [circuit_named(name, n_features=n_features, n_qubits=n_qubits, n_repetitions=r) for r in range(1, 40)]
+        closest = min(every, key=lambda circuit: abs(circuit.n_embedding_parameters - wanted))
+        assert Sized(name, wanted, n_qubits=n_qubits)(n_features) == closest
+
+
+def test_sized_maps_are_values() -> None:
+    sized = Sized("iqp", 100)
+    assert repr(sized) == "Sized(name='iqp', n_parameters=100, n_qubits=6)"
+    assert pickle.loads(pickle.dumps(sized)) == sized
+    assert len({sized, Sized("iqp", 100), Sized("zz", 100)}) == 2
+    with pytest.raises(InvalidInputError, match="n_parameters must be"):
+        Sized("iqp", 0)
+    with pytest.raises(InvalidInputError, match="no feature map called 'ipq'"):
+        Sized("ipq", 100)(3)

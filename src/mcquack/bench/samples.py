@@ -13,7 +13,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from mcquack import datasets
 from mcquack.bench.outcome import Part as PartName
-from mcquack.bench.task import Split, TableSource, Task
+from mcquack.bench.task import Split, TableSource, Task, model_and_label
 from mcquack.checks import did_you_mean
 from mcquack.datasets import Dataset, Description, Part
 from mcquack.datasets.own import table_dataset
@@ -28,23 +28,27 @@ _IMPORT_HINT = "the module must be one that Python can import, as from a folder 
 
 def title(name: str) -> str:
     """What people call a model, for its name in a task."""
-    return name.rpartition(":")[2] if ":" in name else catalog.entry(name).title
+    model, label = model_and_label(name)
+    called = model.rpartition(":")[2] if ":" in model else catalog.entry(model).title
+    return f"{called} {label}".rstrip()
 
 
 def check_model(name: str) -> None:
     """Refuses a name that means no model; those of the catalogue are not imported for it, which takes seconds."""
-    if ":" in name:
-        estimator_class(name)
+    model, _ = model_and_label(name)
+    if ":" in model:
+        estimator_class(model)
     else:
-        catalog.entry(name)
+        catalog.entry(model)
 
 
 @cache
 def estimator_class(name: str) -> type[Any]:
-    """The class of a name in the catalogue, or of "module:Class"."""
-    module, _, class_name = name.rpartition(":")
+    """The class of a name in the catalogue, or of "module:Class", whatever its label."""
+    model, _ = model_and_label(name)
+    module, _, class_name = model.rpartition(":")
     if not module:
-        return catalog.entry(name).estimator_class()
+        return catalog.entry(model).estimator_class()
     try:
         found: type[Any] = getattr(import_module(module), class_name)
     except (ImportError, AttributeError) as error:
@@ -54,11 +58,11 @@ def estimator_class(name: str) -> type[Any]:
 
 def new_model(name: str, settings: Mapping[str, Any], *, seed: int) -> Any:
     """An estimator that is not fitted yet, on one thread and with the seed as its random_state, if it has any."""
-    made = estimator_class(name)
+    made, (model, _) = estimator_class(name), model_and_label(name)
     given = {"random_state": seed, "n_threads": 1, "n_jobs": 1}
     known = signature(made).parameters
     chosen = {**{setting: value for setting, value in given.items() if setting in known}, **settings}
-    return made(**chosen) if ":" in name else catalog.entry(name).new(**chosen)
+    return made(**chosen) if ":" in model else catalog.entry(model).new(**chosen)
 
 
 def check_settings(name: str, settings: Iterable[str]) -> None:

@@ -19,7 +19,7 @@ from mcquack.bench.outcome import METRICS, Metric
 from mcquack.bench.plan import Cell, SearchMethod
 from mcquack.bench.samples import check_model, check_settings, describe
 from mcquack.bench.store import RunRecord, Store
-from mcquack.bench.task import VALIDATION, Split, TableSource, Task
+from mcquack.bench.task import VALIDATION, Split, TableSource, Task, model_and_label
 from mcquack.checks import did_you_mean, is_number, is_whole_number, require, required_count
 from mcquack.datasets.table import read_table
 from mcquack.errors import InvalidInputError
@@ -29,7 +29,7 @@ from mcquack.models.catalog import SearchSpace
 SearchOn = Literal["validation", "folds"]
 Key = tuple[str, ...]
 
-BUILT_IN = ("real-world", "qml", "hardware-twin")
+BUILT_IN = ("real-world", "qml", "hardware-twin", "feature-maps")
 _SIZES: Mapping[str, type] = {"n_train": int, "n_validation": int}
 _TITLES = {str: "a text", list: "a list of texts", int: "a whole number", dict: "a table", float: "a number"}
 _REQUIRED = ("name", "datasets", "models")
@@ -45,13 +45,15 @@ class Suite:
     name, title : what programs and people call it.
     datasets : names, "suite/*" or other patterns, "module:name" for what a module of the user's registers, or keys of
         ``tables``.
-    models : names of the catalogue, or "module:Class" of any classifier.
+    models : names of the catalogue, or "module:Class" of any classifier; "mcquack/iqp" and "mcquack/zz" are two models
+        of one class, to be given different settings.
     search, search_on, n_folds, choose_by : how settings are found, as "grid" or "random:30", on which splits, and by
         which metric. "validation" takes folds for datasets that have no validation part of their own.
     seeds, data_seed : how often the best settings are scored, and which samples are drawn where a dataset is a draw.
     spaces, spaces_like, settings : a model's search space is that in ``spaces``, else the catalogue's for the suite
         ``spaces_like``, else one it has for another suite, else its defaults alone. ``settings`` hold for every search
-        of a model.
+        of a model. Both are those of the model with its label, as "mcquack/iqp", and else those without it; settings
+        are those of both.
     cut : by family of datasets, to how many samples each side of a fold is cut ("n_train" and "n_validation"), to make
         a search on a large dataset affordable.
     tables : tables of the user's by name.
@@ -157,16 +159,18 @@ class Suite:
         require(found, "datasets", "at least one", list(names))
         return tuple(found)
 
-    def _space(self, model: str) -> SearchSpace:
+    def _space(self, name: str) -> SearchSpace:
         values: Mapping[str, Any] = {}
+        model, _ = model_and_label(name)
         if SearchMethod.parse(self.search).kind != "none":
             entry, like = None if ":" in model else catalog.entry(model), self.spaces_like or self.name
-            if model in self.spaces:
-                values = self.spaces[model]
+            if name in self.spaces or model in self.spaces:
+                values = self.spaces.get(name) or self.spaces[model]
             elif entry is not None and entry.suites:
                 values = entry.search_space(like if like in entry.suites else entry.suites[0]).values
         # A setting that is itself a list is one value here, not several.
-        kept = {name: [value] for name, value in self.settings.get(model, {}).items()}
+        chosen = {**self.settings.get(model, {}), **self.settings.get(name, {})}
+        kept = {setting: [value] for setting, value in chosen.items()}
         return SearchSpace.of({**values, **kept})
 
     def _splits(self, dataset: str) -> tuple[Split, ...]:
@@ -323,10 +327,11 @@ class _Reader:
 
     def check_names(self, suite: Suite) -> None:
         """Refuses what would silently be of no use: a misspelt model, setting, family or column."""
+        known = dict.fromkeys((*suite.models, *(model_and_label(name)[0] for name in suite.models)))
         for key in ("spaces", "settings"):
             for model, values in getattr(suite, key).items():
-                if model not in suite.models:
-                    hint = did_you_mean(model, suite.models, otherwise=f"there are {', '.join(suite.models)}.")
+                if model not in known:
+                    hint = did_you_mean(model, known, otherwise=f"there are {', '.join(known)}.")
                     self._refuse((key, model), f"{model!r} is none of the models; {hint}")
                 with self._placed((key, model)):
                     check_settings(model, values)

@@ -100,7 +100,8 @@ class Task:
     dataset, data_seed : a name of the registry, "module:name" or the name of ``table``, and which of its samples are
         drawn.
     table : the table of the user's that the dataset is, if it is one.
-    model : a name of the catalogue, or "module:Class" of any scikit-learn classifier.
+    model : a name of the catalogue, or "module:Class" of any scikit-learn classifier; what follows a slash, as in
+        "mcquack/iqp", tells models of the same class with different settings apart.
     settings : names and values for the model, in any order; those that are not named have their defaults.
     split : what the model is trained and scored on.
     seed : the model's random_state.
@@ -183,8 +184,19 @@ class Task:
         return f"{self.model} on {self.dataset} ({self.split}, seed {self.seed}; {settings or 'defaults'})"
 
 
-def _is_computed_here(model: str) -> bool:
+def model_and_label(name: str) -> tuple[str, str]:
+    """The model that a name stands for, and what tells it apart from others of its class, which may be empty.
+
+    >>> model_and_label("mcquack/iqp"), model_and_label("svc")
+    (('mcquack', 'iqp'), ('svc', ''))
+    """
+    model, _, label = name.partition("/")
+    return model, label
+
+
+def _is_computed_here(name: str) -> bool:
     """Whether mcquack itself computes what the model learns, as it does for the quantum models and those of studies."""
+    model, _ = model_and_label(name)
     return model in catalog.names("quantum") or (model.startswith("mcquack.") and ":" in model)
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
@@ -410,6 +410,44 @@ def circuit_named(name: str, *, n_features: int, n_qubits: int = 6, n_repetition
         raise InvalidInputError(f"there is no feature map called {name!r}: {hint}")
     chosen: dict[str, Any] = {} if n_repetitions is None else {"n_repetitions": n_repetitions}
     return MAPS[name](n_features, n_qubits, **chosen)
+
+
+@dataclass(frozen=True)
+class Sized:
+    """Makes a map of :data:`MAPS` with so many repetitions that it has about a given number of parameters.
+
+    Maps that differ in what a repetition has can so be compared at the same size:
+    ``McQuackClassifier(feature_map=Sized("iqp", 720))``. A repetition has all features, so it cannot have fewer
+    parameters than one repetition has; of two numbers of repetitions that are equally close it takes the smaller one.
+
+    Parameters
+    ----------
+    name : "paper", "zz" and so on.
+    n_parameters : How many weights and biases to come close to.
+    n_qubits : Qubits.
+
+    Examples
+    --------
+    >>> [Sized(name, 100, n_qubits=4)(8).n_embedding_parameters for name in ("paper", "iqp", "hubregtsen")]
+    [96, 112, 96]
+    """
+
+    name: str
+    n_parameters: int
+    n_qubits: int = 6
+
+    def __post_init__(self) -> None:
+        required_count("n_parameters", self.n_parameters)
+
+    def __call__(self, n_features: int) -> Circuit:
+        """The map for so many features."""
+        once, twice = (self._repeated(n_features, times).n_embedding_parameters for times in (1, 2))
+        # Each repetition adds as many as the second.
+        wanted = (self.n_parameters - once) / (twice - once)
+        return self._repeated(n_features, 1 + max(0, math.ceil(wanted - 0.5)))
+
+    def _repeated(self, n_features: int, n_repetitions: int) -> Circuit:
+        return circuit_named(self.name, n_features=n_features, n_qubits=self.n_qubits, n_repetitions=n_repetitions)
 
 
 def _n_layers(once_through: int, n_repetitions: int | None, *, least: int) -> int:
