@@ -64,7 +64,6 @@ class Gradient(NamedTuple):
     weights: FloatArray | None = None
     bias: FloatArray | None = None
     centroids: FloatArray | None = None
-    features: FloatArray | None = None  # of all samples, where no centroids are
 
 
 class Measured(NamedTuple):
@@ -301,13 +300,6 @@ def checked_wrt(wrt: Wrt) -> Wrt:
     if wrt not in ("embedding", "centroids"):
         raise InvalidInputError(f'wrt must be "embedding" or "centroids", not {wrt!r}: samples are data.')
     return wrt
-
-
-def checked_side(wrt: Any) -> Literal["embedding", "features"]:
-    """Refuses all that expectation values are not differentiated by."""
-    if wrt not in ("embedding", "features"):
-        raise InvalidInputError(f'wrt must be "embedding" or "features", got {wrt!r}.')
-    return "features" if wrt == "features" else "embedding"
 
 
 def gradient_by_angles(

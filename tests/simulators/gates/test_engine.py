@@ -192,7 +192,5 @@ def test_expectations_are_differentiated_by_the_features_too(name: str, kind: An
     def value(rows: Any) -> float:
         return float(np.sum(slopes * engine.expectations(engine.encode(rows, weights, bias), observables)))
 
-    found = engine.pull_expectations(engine.encode(X, weights, bias), slopes, observables, wrt="features").features
+    found = engine.expectation_slopes(engine.encode(X, weights, bias), slopes, observables)
     assert_allclose(found, gradient(value, X), atol=1e-7)
-    with pytest.raises(InvalidInputError, match="wrt"):
-        engine.pull_expectations(engine.encode(X, weights, bias), slopes, observables, wrt="centroids")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -21,7 +21,6 @@ from mcquack.simulators.engine import (
     Wrt,
     checked_cotangent,
     checked_parameters,
-    checked_side,
     checked_wrt,
 )
 
@@ -166,27 +165,27 @@ class JaxEngine(Engine[JaxStates]):
                 found[rows] = expectations_jit(states, masks)
         return np.asarray(np.clip(found[: len(encoded)], -1, 1))
 
-    def pull_expectations(
-        self,
-        encoded: JaxStates,
-        cotangent: ArrayLike,
-        observables: Observables,
-        *,
-        wrt: Literal["embedding", "features"] = "embedding",
-    ) -> Gradient:
-        """Derivatives of Σ cotangent∘expectations by the embedding's parameters, or by the features of all samples."""
+    def pull_expectations(self, encoded: JaxStates, cotangent: ArrayLike, observables: Observables) -> Gradient:
+        """Derivatives of Σ cotangent∘expectations by the embedding's weights and biases."""
+        _, weights, bias = self._pulled_expectations(encoded, cotangent, observables)
+        return Gradient(weights=weights, bias=bias)
+
+    def expectation_slopes(self, encoded: JaxStates, cotangent: ArrayLike, observables: Observables) -> FloatArray:
+        """Derivatives of Σ cotangent∘expectations by the features of every sample (N, d)."""
+        return self._pulled_expectations(encoded, cotangent, observables)[0]
+
+    def _pulled_expectations(
+        self, encoded: JaxStates, cotangent: ArrayLike, observables: Observables
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
         from mcquack.simulators.jax.functions import pull_expectations_jit
 
-        of_features = checked_side(wrt) == "features"
         masks, slopes = self._masks(observables), np.asarray(cotangent, self.dtype)
         if slopes.shape != (len(encoded), len(masks)):
             raise InvalidInputError(
                 f"cotangent must have the expectation values' shape {(len(encoded), len(masks))}, got {slopes.shape}."
             )
         chunks = zip(_placed(encoded), self._chunks(slopes), strict=True)
-        pulls = (pull_expectations_jit(states, masks, own) for (_, states), own in chunks)
-        features, weights, bias = self._pulled(encoded, pulls)
-        return Gradient(features=features) if of_features else Gradient(weights=weights, bias=bias)
+        return self._pulled(encoded, (pull_expectations_jit(states, masks, own) for (_, states), own in chunks))
 
     def _masks(self, observables: Observables) -> NDArray[np.uint32]:
         n = self.feature_map.n_qubits

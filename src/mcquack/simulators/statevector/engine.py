@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,7 +25,6 @@ from mcquack.simulators.engine import (
     Wrt,
     checked_cotangent,
     checked_parameters,
-    checked_side,
     checked_wrt,
     paper_map,
 )
@@ -350,15 +349,21 @@ class StatevectorEngine(ThreadedEngine[StateBlocks]):
         return np.asarray(np.clip(found.transpose(0, 2, 1).reshape(-1, len(observables))[: len(encoded)], -1, 1))
 
     def pull_expectations(
-        self,
-        encoded: StateBlocks,
-        cotangent: ArrayLike,
-        observables: Sequence[Observable],
-        *,
-        wrt: Literal["embedding", "features"] = "embedding",
+        self, encoded: StateBlocks, cotangent: ArrayLike, observables: Sequence[Observable]
     ) -> Gradient:
-        """Derivatives of Σ cotangent∘⟨Z…Z⟩ by the embedding's weights and biases, or by the features of all samples."""
-        of_features = checked_side(wrt) == "features"
+        """Derivatives of Σ cotangent∘⟨Z…Z⟩ by the embedding's weights and biases."""
+        weights, bias, _ = self._pulled_expectations(encoded, cotangent, observables, of_features=False)
+        return Gradient(weights=weights, bias=bias)
+
+    def expectation_slopes(
+        self, encoded: StateBlocks, cotangent: ArrayLike, observables: Sequence[Observable]
+    ) -> FloatArray:
+        """Derivatives of Σ cotangent∘⟨Z…Z⟩ by the features of every sample (N, d), amplitudes of a start among them."""
+        return self._pulled_expectations(encoded, cotangent, observables, of_features=True)[2]
+
+    def _pulled_expectations(
+        self, encoded: StateBlocks, cotangent: ArrayLike, observables: Sequence[Observable], *, of_features: bool
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
         slopes = np.asarray(cotangent, self.dtype)
         if slopes.shape != (len(encoded), len(observables)):
             raise InvalidInputError(
@@ -387,10 +392,8 @@ class StatevectorEngine(ThreadedEngine[StateBlocks]):
             by_features,
             of_features,
         )
-        if of_features:
-            lanes_last = by_features.transpose(0, 2, 1).reshape(-1, self.feature_map.n_features)
-            return Gradient(features=np.ascontiguousarray(lanes_last[: len(encoded)]))
-        return Gradient(weights=by_w.sum(axis=0), bias=by_b.sum(axis=0))
+        lanes_last = by_features.transpose(0, 2, 1).reshape(-1, self.feature_map.n_features)
+        return by_w.sum(axis=0), by_b.sum(axis=0), np.ascontiguousarray(lanes_last[: len(encoded)])
 
     def statevectors(self, encoded: StateBlocks) -> NDArray[np.complexfloating[Any, Any]]:
         """Amplitudes (N, 2**n) of each sample, qubit 0 the most significant bit.
