@@ -13,6 +13,7 @@ from mcquack.circuits.angles import FUNCTIONS
 from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.exchange import Point, number_of, value_at
 from mcquack.circuits.gates import Gate
+from mcquack.circuits.rotations import rotation_angles
 from mcquack.errors import InvalidInputError
 
 # Those that the standard library of OpenQASM 3 lacks.
@@ -129,7 +130,7 @@ _Step = tuple[str, float, tuple[int, ...]]
 def unitary_steps(matrix: Any, qubits: tuple[int, ...], phases: list[float]) -> Iterator[_Step]:
     """A unitary matrix as gates rz, ry, p, crz and cry; ``phases`` gets what they leave out."""
     if len(qubits) == 1:
-        alpha, angles = _euler(matrix)
+        *angles, alpha = rotation_angles(matrix)
         phases.append(alpha)
         yield from ((name, angle, qubits) for name, angle in zip(("rz", "ry", "rz"), angles, strict=True))
         return
@@ -146,15 +147,6 @@ def unitary_steps(matrix: Any, qubits: tuple[int, ...], phases: list[float]) -> 
 def _either(zero: Any, one: Any, qubits: tuple[int, ...], phases: list[float]) -> Iterator[_Step]:
     """The first matrix on the second qubit where the first qubit is 0, and the second matrix where it is 1."""
     yield from unitary_steps(zero, qubits[1:], phases)
-    alpha, angles = _euler(one @ zero.conj().T)
+    *angles, alpha = rotation_angles(one @ zero.conj().T)
     yield "p", alpha, qubits[:1]
     yield from ((name, angle, qubits) for name, angle in zip(("crz", "cry", "crz"), angles, strict=True))
-
-
-def _euler(matrix: Any) -> tuple[float, tuple[float, float, float]]:
-    """α and φ, θ, ω of a unitary e^{iα} RZ(ω) RY(θ) RZ(φ)."""
-    alpha = np.angle(np.linalg.det(matrix)) / 2
-    diagonal, below = np.exp(-1j * alpha) * matrix[:, 0]
-    total, difference = -2 * np.angle(diagonal), 2 * np.angle(below)
-    theta = 2 * np.arctan2(abs(below), abs(diagonal))
-    return float(alpha), (float(total - difference) / 2, float(theta), float(total + difference) / 2)

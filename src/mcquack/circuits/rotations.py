@@ -1,5 +1,8 @@
 """The gates Rot(φ, θ, ω) = RZ(ω) RY(θ) RZ(φ) as matrices, and derivatives by their angles."""
 
+import math
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,6 +18,16 @@ _BY_OMEGA = 0.5j * np.array([[-1, -1], [1, 1]])
 def rotation_matrices(angles: FloatArray) -> ComplexArray:
     """Rot(φ, θ, ω) = RZ(ω) RY(θ) RZ(φ) for angles (…, 3), shape (…, 2, 2)."""
     return _with_phases(angles, np.cos(angles[..., 1] / 2), np.sin(angles[..., 1] / 2))
+
+
+def rotation_angles(matrix: NDArray[Any]) -> tuple[float, float, float, float]:
+    """φ, θ, ω and the phase α of a unitary (2, 2) = exp(iα) RZ(ω) RY(θ) RZ(φ)."""
+    alpha = float(np.angle(np.linalg.det(matrix))) / 2
+    special = matrix * np.exp(-1j * alpha)
+    theta = 2 * math.atan2(abs(special[1, 0]), abs(special[0, 0]))
+    plus = 2 * float(np.angle(special[1, 1])) if abs(special[1, 1]) > 1e-12 else 0.0
+    minus = 2 * float(np.angle(special[1, 0])) if abs(special[1, 0]) > 1e-12 else 0.0
+    return (plus - minus) / 2, theta, (plus + minus) / 2, alpha
 
 
 def angle_slopes(angles: FloatArray, by_entries: ComplexArray) -> FloatArray:

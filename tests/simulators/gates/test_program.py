@@ -9,10 +9,11 @@ from scipy.stats import unitary_group
 
 from mcquack.circuits import Circuit, FeatureMap, all_to_all, b, ring, w, x
 from mcquack.circuits.gates import Gate, gate_matrices
+from mcquack.circuits.rotations import rotation_angles
 from mcquack.simulators import GateEngine
 from mcquack.simulators.compiled.gates import DIAGONAL, TURN
 from mcquack.simulators.gates import program
-from mcquack.simulators.gates.program import interaction, program_of, rotation_angles
+from mcquack.simulators.gates.program import interaction, program_of
 from tests.random_circuits import random_circuit, random_point
 
 SPECIAL = {

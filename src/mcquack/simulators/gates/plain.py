@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from mcquack.arrays import FloatArray
 from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.gates import ComplexArray, Gate, gate_matrices
-
-_AMPLITUDES_AT_ONCE = 1 << 20  # 16 MiB, and as much again for what each gate makes of them
+from mcquack.simulators.statevector.hamming import counted_ones
 
 
 def gates_with_angles(circuit: Circuit, angles: FloatArray) -> Iterator[tuple[Gate, FloatArray]]:
@@ -40,20 +39,10 @@ def hamming_distributions(circuit: Circuit, states: NDArray[Any], angles: FloatA
 
     ``states`` (N, 2**n) are those of the samples, ``angles`` (M, …) those of the centroids' circuits.
     """
-    # Basis states ordered by their number of ones, and where each number begins.
-    ones = np.bitwise_count(np.arange(circuit.dimension))
-    order = np.argsort(ones, kind="stable")
-    starts = np.searchsorted(ones[order], np.arange(circuit.n_qubits + 1))
-    found = np.empty((len(states), len(angles), circuit.n_qubits + 1))
-    size = max(1, _AMPLITUDES_AT_ONCE >> circuit.n_qubits)
-    for first in range(0, len(states), size):
-        rows = slice(first, first + size)
-        for column in range(len(angles)):
-            undone = states[rows].astype(np.complex128)
-            for gate, own in reversed(list(gates_with_angles(circuit, angles[column : column + 1]))):
-                matrix = gate_matrices(gate, own[0]).conj().T
-                undone = applied(undone, matrix, gate.qubits)
-            found[rows, column] = np.add.reduceat(np.abs(undone[:, order]) ** 2, starts, axis=1)
-    # States in single precision have a norm of almost 1.
-    normalised: FloatArray = found / found.sum(axis=-1, keepdims=True)
-    return normalised
+
+    def undone(some: ComplexArray, column: int) -> ComplexArray:
+        for gate, own in reversed(list(gates_with_angles(circuit, angles[column : column + 1]))):
+            some = applied(some, gate_matrices(gate, own[0]).conj().T, gate.qubits)
+        return some
+
+    return counted_ones(states, len(angles), undone)

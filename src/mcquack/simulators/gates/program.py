@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from mcquack.circuits.angles import FUNCTIONS
 from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.gates import PAULIS, ComplexArray, Gate
+from mcquack.circuits.rotations import rotation_angles
 from mcquack.simulators.compiled.gates import DIAGONAL, LOW_BITS, TURN, GateForm
 
 # An angle as a sum: factors of the circuit's angles by their number, and under -1 a constant.
@@ -230,16 +231,6 @@ def _add_one_qubit(steps: _Steps, qubit: int, matrix: ComplexArray) -> None:
     steps.ry(qubit, {_CONSTANT: theta})
     steps.rz((qubit,), {_CONSTANT: omega})
     steps.phase(phase)
-
-
-def rotation_angles(matrix: ComplexArray) -> tuple[float, float, float, float]:
-    """φ, θ, ω and the phase α of a unitary (2, 2) = exp(iα) RZ(ω) RY(θ) RZ(φ)."""
-    alpha = float(np.angle(np.linalg.det(matrix))) / 2
-    special = matrix * np.exp(-1j * alpha)
-    theta = 2 * math.atan2(abs(special[1, 0]), abs(special[0, 0]))
-    plus = 2 * float(np.angle(special[1, 1])) if abs(special[1, 1]) > 1e-12 else 0.0
-    minus = 2 * float(np.angle(special[1, 0])) if abs(special[1, 0]) > 1e-12 else 0.0
-    return (plus - minus) / 2, theta, (plus + minus) / 2, alpha
 
 
 # The basis in which products of one-qubit gates are real: the Bell states with suitable phases.

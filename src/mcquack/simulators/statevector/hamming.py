@@ -1,5 +1,6 @@
 """How often k ones are found when U†(c) U(x)|0…0⟩ is measured, from whole statevectors: for any number of layers."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,19 +18,30 @@ def hamming_distributions(states: NDArray[Any], angles: FloatArray, *, final_ent
 
     ``states`` (N, 2**n) are those of the samples, ``angles`` (M, L, n, 3) those of the centroids' circuits.
     """
-    n_qubits = angles.shape[2]
+    ring, rotations = ring_permutation(angles.shape[2]), rotation_matrices(angles)
+
+    def undone(some: ComplexArray, column: int) -> ComplexArray:
+        return _undone(some, rotations[column], ring, final_entangler)
+
+    return counted_ones(states, len(angles), undone)
+
+
+def counted_ones(
+    states: NDArray[Any], n_columns: int, undone: Callable[[ComplexArray, int], ComplexArray]
+) -> FloatArray:
+    """Probabilities (N, M, n + 1) of 0 to n ones in states (N, 2**n) behind what undoes the circuit of each column."""
+    n_qubits = states.shape[1].bit_length() - 1
     # Basis states ordered by their number of ones, and where each number begins.
     ones = np.bitwise_count(np.arange(1 << n_qubits))
     order = np.argsort(ones, kind="stable")
     starts = np.searchsorted(ones[order], np.arange(n_qubits + 1))
-    ring = ring_permutation(n_qubits)
-    found = np.empty((len(states), len(angles), n_qubits + 1))
+    found = np.empty((len(states), n_columns, n_qubits + 1))
     size = max(1, _AMPLITUDES_AT_ONCE >> n_qubits)
     for first in range(0, len(states), size):
         rows = slice(first, first + size)
-        for column, rotations in enumerate(rotation_matrices(angles)):
-            undone = _undone(states[rows].astype(np.complex128), rotations, ring, final_entangler)
-            found[rows, column] = np.add.reduceat(np.abs(undone[:, order]) ** 2, starts, axis=1)
+        for column in range(n_columns):
+            behind = undone(states[rows].astype(np.complex128), column)
+            found[rows, column] = np.add.reduceat(np.abs(behind[:, order]) ** 2, starts, axis=1)
     # States in single precision have a norm of almost 1.
     normalised: FloatArray = found / found.sum(axis=-1, keepdims=True)
     return normalised
