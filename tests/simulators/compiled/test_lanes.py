@@ -64,8 +64,9 @@ def sum_by_halves(values: FloatArray) -> float:
 
 
 @both_types
-def test_a_row_is_one_cache_line(dtype: type) -> None:
-    assert lane_count(dtype) * np.dtype(dtype).itemsize == ROW_BYTES == 64
+def test_a_row_is_a_register_of_the_processor(dtype: type) -> None:
+    assert lane_count(dtype) * np.dtype(dtype).itemsize == ROW_BYTES
+    assert ROW_BYTES in (32, 64)
 
 
 @both_types

@@ -4,15 +4,15 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
 from mcquack.circuits.entangler import linear_table, stored_rows
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.randomness import stream
+from mcquack.simulators.compiled.gates import OF_BOTH, OF_FEATURES, OF_PARAMETERS
 from mcquack.simulators.compiled.lanes import lane_count
 from mcquack.simulators.compiled.memory import aligned_zeros
-from mcquack.simulators.compiled.rotations import fill_rows
 from mcquack.simulators.statevector.circuit import (
     Circuit,
     RingForm,
@@ -28,7 +28,7 @@ from tests.problems import Problem, random_problem
 FloatArray = NDArray[np.float64]
 ComplexArray = NDArray[np.complex128]
 WIDTH = lane_count(np.float64)
-every_size = pytest.mark.parametrize("n_qubits", range(1, 8))
+every_size = pytest.mark.parametrize("n_qubits", range(1, 11))
 
 
 class Block(NamedTuple):
@@ -93,7 +93,9 @@ def test_backward_returns_the_state_to_its_start(n_qubits: int, n_layers: int) -
     ring_forward(block.circuit, block.features, block.state, block.work)
     block.work.adjoint[:] = block.state  # so it must take the same way
     by_w, by_b = (np.zeros(block.problem.weights.shape) for _ in range(2))
-    ring_backward(block.circuit, block.features, block.state, block.work, by_w, by_b, block.work.features, False)
+    ring_backward(
+        block.circuit, block.features, block.state, block.work, by_w, by_b, block.work.features, OF_PARAMETERS
+    )
     expected = first_rotations(block.problem)
     for array in (block.state, block.work.adjoint):
         found = block.amplitudes(array, 0)
@@ -103,8 +105,9 @@ def test_backward_returns_the_state_to_its_start(n_qubits: int, n_layers: int) -
     assert_allclose(by_b, 0, atol=1e-12)
 
 
-@pytest.mark.parametrize("n_qubits", [1, 2, 3, 5])
-def test_backward_is_the_derivative_of_twice_the_real_overlap(n_qubits: int) -> None:
+@pytest.mark.parametrize("wanted_in_turn", [(OF_PARAMETERS, OF_FEATURES), (OF_BOTH,)], ids=["in turn", "at once"])
+@pytest.mark.parametrize("n_qubits", [1, 2, 3, 5, 9])
+def test_backward_is_the_derivative_of_twice_the_real_overlap(n_qubits: int, wanted_in_turn: tuple[int, ...]) -> None:
     """With adjoint λ held fixed: d Σ |⟨λ|ψ⟩|² = 2 Re ⟨λ⟨λ|ψ⟩|dψ⟩, blind to a phase of ψ."""
     block = block_of(n_qubits, 2)
     problem = block.problem
@@ -121,21 +124,13 @@ def test_backward_is_the_derivative_of_twice_the_real_overlap(n_qubits: int) -> 
     by_w, by_b = (np.zeros(problem.weights.shape) for _ in range(2))
     by_features = aligned_zeros((5, WIDTH), np.float64)
     state = block.state.copy()
-    for of_features in (False, True):
+    for wanted in wanted_in_turn:
         block.state[:] = state
         block.work.adjoint[rows, 0], block.work.adjoint[rows, 1] = pulled.real, pulled.imag
-        ring_backward(block.circuit, block.features, block.state, block.work, by_w, by_b, by_features, of_features)
+        ring_backward(block.circuit, block.features, block.state, block.work, by_w, by_b, by_features, wanted)
     assert_allclose(by_w, gradient(lambda weights: value(weights=weights), problem.weights), rtol=0, atol=1e-8)
     assert_allclose(by_b, gradient(lambda bias: value(bias=bias), problem.bias), rtol=0, atol=1e-8)
     assert_allclose(by_features.T, gradient(lambda X: value(X=X), problem.X), rtol=0, atol=1e-8)
-
-
-@pytest.mark.parametrize("n_qubits", [1, 2, 3, 8])
-def test_fill_rows_lists_where_every_basis_state_lies(n_qubits: int) -> None:
-    for masks in stored_rows(n_qubits, 3):
-        rows = np.full(1 << n_qubits, -1)
-        fill_rows(masks, rows)
-        assert_array_equal(rows, linear_table(masks))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

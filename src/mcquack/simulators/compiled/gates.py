@@ -17,6 +17,7 @@ from numba import njit, types
 from numba.extending import overload
 
 from mcquack.circuits.angles import SLOPE_LIMIT
+from mcquack.simulators.compiled.complex_rows import conjugate, load_complex, store_complex, times, times_both
 from mcquack.simulators.compiled.lanes import (
     ROW_BYTES,
     LanesType,
@@ -25,14 +26,25 @@ from mcquack.simulators.compiled.lanes import (
     lane_count,
     lane_sum,
     load,
+    parity,
+    pointer,
     rounded,
     splat,
     store,
 )
 from mcquack.simulators.compiled.memory import aligned_zeros
-from mcquack.simulators.compiled.rotations import cosine_sine, fill_rows, rotate, set_rotation, unrotate
+from mcquack.simulators.compiled.rotations import (
+    cosine_sine,
+    fill_rows,
+    rotate,
+    set_rotation,
+    share_turn,
+    squared_cosines,
+    unrotate,
+)
 
 TURN, DIAGONAL = 0, 1
+OF_PARAMETERS, OF_FEATURES, OF_BOTH = 0, 1, 2  # which derivatives are wanted of a way back
 # Phases are computed for so many amplitudes at a time (8 KiB of them): all passes over them stay in the first cache.
 LOW_BITS = 6
 
@@ -69,7 +81,8 @@ class GateScratch(NamedTuple):
     """What one thread works on; reused for block after block."""
 
     rows: Any  # (2**n,) where each basis state is stored in the frame at hand
-    rotations: Any  # (n, 2, W) cosine and tangent of half the angles of a turn
+    rotations: Any  # (2, n, 2, W) cosine and tangent of half the angles of a turn in one or two parts
+    scale: Any  # (1, W) the product of its cosines
     factors: Any  # (K, 2, W) exp(-i/2 θ) of the angles of a diagonal
     phases: Any  # (2**LOW_BITS, 2, W)
     currents: Any  # (2**LOW_BITS, W)
@@ -95,7 +108,8 @@ def gate_scratch(n_qubits: int, n_features: int, form: GateForm, dtype: Any, *, 
     n_inputs = len(form.input_firsts)
     return GateScratch(
         rows=np.zeros(size, dtype=np.int64),
-        rotations=aligned_zeros((n_qubits, 2, width), dtype),
+        rotations=aligned_zeros((2, n_qubits, 2, width), dtype),
+        scale=aligned_zeros((1, width), dtype),
         factors=aligned_zeros((most, 2, width), dtype),
         phases=aligned_zeros((chunk, 2, width), dtype),
         currents=aligned_zeros((chunk, width), dtype),
@@ -210,11 +224,13 @@ def _half_angle(form: Any, weights: Any, bias: Any, inputs: Any, element: int) -
 
 
 @njit(nogil=True)
-def _set_rotations(form: Any, weights: Any, bias: Any, step: int, work: Any) -> None:
+def _set_rotations(form: Any, weights: Any, bias: Any, step: int, work: Any) -> int:
+    """Writes a turn and its scale; the number of its parts is returned."""
     first, skipped = form.firsts[step], form.skipped[step]
     for place in range(form.firsts[step + 1] - first):
         cosine, sine = signed_cosine_sine(_half_angle(form, weights, bias, work.inputs, first + place))
         set_rotation(work.rotations, skipped + place, cosine, sine)
+    return share_turn(work.rotations, skipped, work.scale)
 
 
 @njit(nogil=True)
@@ -224,13 +240,6 @@ def _set_factors(form: Any, weights: Any, bias: Any, step: int, work: Any) -> No
         cosine, sine = signed_cosine_sine(_half_angle(form, weights, bias, work.inputs, first + place))
         store(work.factors, 2 * place, cosine)
         store(work.factors, 2 * place + 1, -sine)
-
-
-@njit(nogil=True)
-def _odd(index: int) -> Any:
-    for shift in (16, 8, 4, 2, 1):
-        index ^= index >> shift
-    return index & 1 == 1
 
 
 @njit(nogil=True)
@@ -268,32 +277,6 @@ def _walsh(array: Any, bits: int) -> None:
 
 
 @njit(nogil=True)
-def _load_complex(array: Any, index: int) -> Any:
-    return load(array, 2 * index), load(array, 2 * index + 1)
-
-
-@njit(nogil=True)
-def _store_complex(array: Any, index: int, value: Any) -> None:
-    store(array, 2 * index, value[0])
-    store(array, 2 * index + 1, value[1])
-
-
-@njit(nogil=True)
-def _times(left: Any, right: Any) -> Any:
-    return fma(left[0], right[0], -(left[1] * right[1])), fma(left[0], right[1], left[1] * right[0])
-
-
-@njit(nogil=True)
-def _both(left: Any, right: Any) -> Any:
-    """left · right and left · conj(right)."""
-    real, imag = left[0] * right[0], left[1] * right[0]
-    return (
-        (fma(-left[1], right[1], real), fma(left[0], right[1], imag)),
-        (fma(left[1], right[1], real), fma(-left[0], right[1], imag)),
-    )
-
-
-@njit(nogil=True)
 def _spread(phases: Any, bits: int) -> None:
     """:func:`_walsh` for the angles of phases: sums become products, and differences products with the conjugate."""
     size = 1 << bits
@@ -303,59 +286,70 @@ def _spread(phases: Any, bits: int) -> None:
         if bits - bit >= 3:
             for block in range(0, size, 8 * stride):
                 for at in range(block, block + stride):
-                    a, b = _both(_load_complex(phases, at), _load_complex(phases, at + stride))
-                    c, d = _both(_load_complex(phases, at + 2 * stride), _load_complex(phases, at + 3 * stride))
-                    e, f = _both(_load_complex(phases, at + 4 * stride), _load_complex(phases, at + 5 * stride))
-                    g, h = _both(_load_complex(phases, at + 6 * stride), _load_complex(phases, at + 7 * stride))
-                    (a, c), (b, d), (e, g), (f, h) = _both(a, c), _both(b, d), _both(e, g), _both(f, h)
-                    (a, e), (b, f), (c, g), (d, h) = _both(a, e), _both(b, f), _both(c, g), _both(d, h)
-                    _store_complex(phases, at, a)
-                    _store_complex(phases, at + stride, b)
-                    _store_complex(phases, at + 2 * stride, c)
-                    _store_complex(phases, at + 3 * stride, d)
-                    _store_complex(phases, at + 4 * stride, e)
-                    _store_complex(phases, at + 5 * stride, f)
-                    _store_complex(phases, at + 6 * stride, g)
-                    _store_complex(phases, at + 7 * stride, h)
+                    a, b = times_both(load_complex(phases, at), load_complex(phases, at + stride))
+                    c, d = times_both(load_complex(phases, at + 2 * stride), load_complex(phases, at + 3 * stride))
+                    e, f = times_both(load_complex(phases, at + 4 * stride), load_complex(phases, at + 5 * stride))
+                    g, h = times_both(load_complex(phases, at + 6 * stride), load_complex(phases, at + 7 * stride))
+                    (a, c), (b, d), (e, g), (f, h) = (
+                        times_both(a, c),
+                        times_both(b, d),
+                        times_both(e, g),
+                        times_both(f, h),
+                    )
+                    (a, e), (b, f), (c, g), (d, h) = (
+                        times_both(a, e),
+                        times_both(b, f),
+                        times_both(c, g),
+                        times_both(d, h),
+                    )
+                    store_complex(phases, at, a)
+                    store_complex(phases, at + stride, b)
+                    store_complex(phases, at + 2 * stride, c)
+                    store_complex(phases, at + 3 * stride, d)
+                    store_complex(phases, at + 4 * stride, e)
+                    store_complex(phases, at + 5 * stride, f)
+                    store_complex(phases, at + 6 * stride, g)
+                    store_complex(phases, at + 7 * stride, h)
             bit += 3
         else:
             for block in range(0, size, 2 * stride):
                 for at in range(block, block + stride):
-                    a, b = _both(_load_complex(phases, at), _load_complex(phases, at + stride))
-                    _store_complex(phases, at, a)
-                    _store_complex(phases, at + stride, b)
+                    a, b = times_both(load_complex(phases, at), load_complex(phases, at + stride))
+                    store_complex(phases, at, a)
+                    store_complex(phases, at + stride, b)
             bit += 1
 
 
 @njit(nogil=True)
-def _fill_phases(form: Any, step: int, chunk: int, bits: int, factors: Any, phases: Any) -> None:
-    """The product of exp(-i/2 θ) of all angles, each with its sign, for the rows of a chunk."""
+def _fill_phases(form: Any, step: int, chunk: int, bits: int, scale: Any, factors: Any, phases: Any) -> None:
+    """The product of ``scale`` and exp(-i/2 θ) of all angles, each with its sign, for the rows of a chunk."""
     one = splat(phases.dtype.type(1)), splat(phases.dtype.type(0))
-    for row in range(1 << bits):
-        _store_complex(phases, row, one)
+    store_complex(phases, 0, (scale, one[1]))
+    for row in range(1, 1 << bits):
+        store_complex(phases, row, one)
     first = form.firsts[step]
     for place in range(form.firsts[step + 1] - first):
-        low, factor = form.low[first + place], _load_complex(factors, place)
-        if _odd(chunk & form.high[first + place]):
-            factor = factor[0], -factor[1]
-        _store_complex(phases, low, _times(_load_complex(phases, low), factor))
+        low, factor = form.low[first + place], load_complex(factors, place)
+        if parity(chunk & form.high[first + place]):
+            factor = conjugate(factor)
+        store_complex(phases, low, times(load_complex(phases, low), factor))
     _spread(phases, bits)
 
 
 @njit(nogil=True)
-def _shift(form: Any, step: int, n: int, state: Any, work: Any) -> None:
-    """Multiplies the state by a diagonal."""
+def _shift(form: Any, step: int, n: int, scale: Any, state: Any, work: Any) -> None:
+    """Multiplies the state by a diagonal and by ``scale``."""
     bits = min(n, LOW_BITS)
     for chunk in range(1 << (n - bits)):
-        _fill_phases(form, step, chunk, bits, work.factors, work.phases)
+        _fill_phases(form, step, chunk, bits, scale, work.factors, work.phases)
         for place in range(1 << bits):
             row = chunk << bits | place
-            _store_complex(state, row, _times(_load_complex(state, row), _load_complex(work.phases, place)))
+            store_complex(state, row, times(load_complex(state, row), load_complex(work.phases, place)))
 
 
 @njit(nogil=True)
-def _unshift(form: Any, step: int, n: int, state: Any, work: Any) -> None:
-    """Takes a diagonal back on both arrays, and writes the derivatives by its angles to the slopes."""
+def _unshift(form: Any, step: int, n: int, scale: Any, state: Any, work: Any) -> None:
+    """Takes a diagonal back on both arrays, times ``scale``, and writes the derivatives by its angles to the slopes."""
     bits = min(n, LOW_BITS)
     first, count = form.firsts[step], form.firsts[step + 1] - form.firsts[step]
     zero = splat(state.dtype.type(0))
@@ -363,19 +357,18 @@ def _unshift(form: Any, step: int, n: int, state: Any, work: Any) -> None:
         store(work.slopes, place, zero)
     adjoint = work.adjoint
     for chunk in range(1 << (n - bits)):
-        _fill_phases(form, step, chunk, bits, work.factors, work.phases)
+        _fill_phases(form, step, chunk, bits, scale, work.factors, work.phases)
         for place in range(1 << bits):
             row = chunk << bits | place
-            phase = _load_complex(work.phases, place)
-            back = phase[0], -phase[1]
-            psi, chi = _load_complex(state, row), _load_complex(adjoint, row)
+            back = conjugate(load_complex(work.phases, place))
+            psi, chi = times(load_complex(state, row), back), times(load_complex(adjoint, row), back)
             store(work.currents, place, fma(chi[0], psi[1], -(chi[1] * psi[0])))
-            _store_complex(state, row, _times(psi, back))
-            _store_complex(adjoint, row, _times(chi, back))
+            store_complex(state, row, psi)
+            store_complex(adjoint, row, chi)
         _walsh(work.currents, bits)
         for place in range(count):
             current, total = load(work.currents, form.low[first + place]), load(work.slopes, place)
-            store(work.slopes, place, total - current if _odd(chunk & form.high[first + place]) else total + current)
+            store(work.slopes, place, total - current if parity(chunk & form.high[first + place]) else total + current)
 
 
 @njit(nogil=True)
@@ -422,24 +415,43 @@ def _pull_start(state: Any, work: Any, by_features: Any) -> None:
 
 
 @njit(nogil=True)
+def _multiply(state: Any, scale: Any) -> None:
+    for row in range(2 * state.shape[0]):
+        store(state, row, scale * load(state, row))
+
+
+@njit(nogil=True)
 def gate_forward(circuit: Any, features: Any, state: Any, work: Any) -> None:
-    """state = U(features)|start⟩, in the rows of the last frame."""
+    """state = U(features)|start⟩, in the rows of the last frame.
+
+    A turn leaves its scale to the diagonal that follows; where none does, the state is multiplied by it.
+    """
     form = circuit.form
     weights, bias = circuit.weights.reshape(circuit.weights.size), circuit.bias.reshape(circuit.bias.size)
     n = form.masks.shape[1]
     _fill_inputs(form, features, work.inputs)
     _start(form, features, state, work)
+    one = splat(state.dtype.type(1))
+    scale, is_scaled = one, True
     frame = -1
     for step in range(form.kinds.size):
         if form.kinds[step] == TURN:
+            if not is_scaled:
+                _multiply(state, scale)
             if frame != form.frames[step]:
                 frame = form.frames[step]
-                fill_rows(form.masks[frame], work.rows)
-            _set_rotations(form, weights, bias, step, work)
-            rotate(state, work.rows, form.masks[frame], work.rotations, form.skipped[step])
+                fill_rows(pointer(form.masks[frame]), n, pointer(work.rows))
+            masks = pointer(form.masks[frame])
+            for part in range(_set_rotations(form, weights, bias, step, work)):
+                rotations = pointer(work.rotations[part])
+                rotate(pointer(state), pointer(work.rows), masks, rotations, n, form.skipped[step])
+            scale, is_scaled = load(work.scale, 0), False
         else:
             _set_factors(form, weights, bias, step, work)
-            _shift(form, step, n, state, work)
+            _shift(form, step, n, scale, state, work)
+            scale, is_scaled = one, True
+    if not is_scaled:
+        _multiply(state, scale)
 
 
 @njit(nogil=True)
@@ -466,44 +478,58 @@ def _add_input_slope(form: Any, weights: Any, element: int, slope: Any, by_input
 
 @njit(nogil=True)
 def gate_backward(
-    circuit: Any, features: Any, state: Any, work: Any, by_w: Any, by_b: Any, by_features: Any, of_features: bool
+    circuit: Any, features: Any, state: Any, work: Any, by_w: Any, by_b: Any, by_features: Any, wanted: int
 ) -> None:
     """Undoes :func:`gate_forward` on ``state`` and on ``work.adjoint`` and adds up the derivatives.
 
-    With adjoint λ of a scalar f, df = 2 Re⟨λ|dψ⟩. Derivatives go to ``by_w`` and ``by_b`` (summed over lanes), or
-    with ``of_features`` to ``by_features`` (d, W).
+    With adjoint λ of a scalar f, df = 2 Re⟨λ|dψ⟩. Derivatives go to ``by_w`` and ``by_b`` (summed over lanes), to
+    ``by_features`` (d, W), or to all of them, as ``wanted`` says.
     """
     form = circuit.form
     weights, bias = circuit.weights.reshape(circuit.weights.size), circuit.bias.reshape(circuit.bias.size)
     flat_w, flat_b = by_w.reshape(by_w.size), by_b.reshape(by_b.size)
     n = form.masks.shape[1]
-    zero = splat(state.dtype.type(0))
+    one = splat(state.dtype.type(1))
     _fill_inputs(form, features, work.inputs)
     for place in range(work.by_inputs.shape[0]):
-        store(work.by_inputs, place, zero)
+        store(work.by_inputs, place, splat(state.dtype.type(0)))
+    scale, is_scaled = one, True
     frame = -1
     for step in range(form.kinds.size - 1, -1, -1):
         first, count = form.firsts[step], form.firsts[step + 1] - form.firsts[step]
         offset = 0
         if form.kinds[step] == TURN:
+            if not is_scaled:
+                _multiply(state, scale)
+                _multiply(work.adjoint, scale)
             if frame != form.frames[step]:
                 frame = form.frames[step]
-                fill_rows(form.masks[frame], work.rows)
-            _set_rotations(form, weights, bias, step, work)
-            offset = form.skipped[step]
-            unrotate(state, work.adjoint, work.rows, form.masks[frame], work.rotations, work.slopes, zero, True, offset)
+                fill_rows(pointer(form.masks[frame]), n, pointer(work.rows))
+            offset, shrink, masks = form.skipped[step], one, pointer(form.masks[frame])
+            for part in range(_set_rotations(form, weights, bias, step, work) - 1, -1, -1):
+                rotations = pointer(work.rotations[part])
+                unrotate(
+                    pointer(state), pointer(work.adjoint), pointer(work.rows), masks, rotations,
+                    pointer(work.slopes), shrink, True, n, offset,
+                )  # fmt: skip
+                shrink = shrink * squared_cosines(rotations, offset, n)
+            scale, is_scaled = load(work.scale, 0), False
         else:
             _set_factors(form, weights, bias, step, work)
-            _unshift(form, step, n, state, work)
+            _unshift(form, step, n, scale, state, work)
+            scale, is_scaled = one, True
         for place in range(count):
             slope = load(work.slopes, offset + place)
-            if of_features:
+            if wanted != OF_PARAMETERS:
                 _add_input_slope(form, weights, first + place, slope, work.by_inputs)
-            else:
+            if wanted != OF_FEATURES:
                 _add_embedding_slope(form, first + place, slope, work.inputs, flat_w, flat_b)
-    if of_features:
+    if wanted != OF_PARAMETERS:
         _pull_inputs(form, features, work.by_inputs, by_features)
         if form.padding.size > 0:
+            if not is_scaled:
+                _multiply(state, scale)
+                _multiply(work.adjoint, scale)
             _set_inverse_norms(form, features, work)
             _pull_start(state, work, by_features)
 

@@ -2,7 +2,7 @@
 
 Numba vectorises loops over arrays only behind run-time alias checks, which cost more than the loop when a loop is
 one register long. Here a register is a value: arithmetic on it is one machine instruction, and a row of an array is
-one cache line (64 bytes: 16 float32 or 8 float64). On processors with narrower registers LLVM splits it.
+as long as a register of the processor that the code is compiled for.
 """
 
 import operator
@@ -11,14 +11,23 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import types
+from numba import config, types
 from numba.core import cgutils
+from numba.core.codegen import get_host_cpu_features
 from numba.core.datamodel import models, register_default
 from numba.core.imputils import lower_builtin
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic
 
-ROW_BYTES = 64
+
+def _register_bytes() -> int:
+    """64 with AVX-512, else 32: wider rows than registers would be split, and their halves compete for registers."""
+    features = get_host_cpu_features() if config.CPU_FEATURES is None else config.CPU_FEATURES
+    return 64 if "+avx512f" in features.split(",") else 32
+
+
+ROW_BYTES = _register_bytes()
+"""The size of a row: 16 or 8 float32, 8 or 4 float64. It differs between processors, so no file holds such rows."""
 
 
 def lane_count(dtype: np.dtype[Any] | type) -> int:
@@ -72,13 +81,18 @@ class Staged:
         return Staged(self.builder, _fused(self.builder, self.value, other.value, addend.value))
 
 
-class StagedRows:
-    """The rows of a contiguous array while code is being generated."""
+def _data(context: Any, builder: ir.IRBuilder, kind: Any, value: ir.Value) -> ir.Value:
+    """Where an array's first element is; what is a pointer says it itself."""
+    return context.make_array(kind)(context, builder, value).data if isinstance(kind, types.Array) else value
 
-    def __init__(self, context: Any, builder: ir.IRBuilder, array_type: types.Array, array: ir.Value) -> None:
+
+class StagedRows:
+    """The rows of a contiguous array, or of what a pointer to one leads to, while code is being generated."""
+
+    def __init__(self, context: Any, builder: ir.IRBuilder, kind: Any, value: ir.Value) -> None:
         self.builder = builder
-        self.register = context.get_value_type(LanesType(array_type.dtype))
-        self.data = context.make_array(array_type)(context, builder, array).data
+        self.register = context.get_value_type(LanesType(kind.dtype))
+        self.data = _data(context, builder, kind, value)
 
     def _address(self, row: ir.Value) -> ir.Value:
         rows = self.builder.bitcast(self.data, self.register.as_pointer())
@@ -105,8 +119,56 @@ def packed_tuple(context: Any, builder: ir.IRBuilder, registers: Sequence[Staged
 
 
 @intrinsic
+def pointer(typingctx: Any, array: Any) -> Any:
+    """Where a contiguous array begins, for short functions that are called often: an array costs them ten arguments.
+
+    It keeps nothing alive, so whoever takes it holds the array.
+    """
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return _data(context, builder, array, args[0])
+
+    return types.CPointer(array.dtype)(array), code
+
+
+@intrinsic
+def at(typingctx: Any, place: Any, index: Any) -> Any:
+    """The element at ``index`` behind a pointer."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        element = context.get_data_type(place.dtype)
+        return builder.load(builder.gep(args[0], [args[1]], source_etype=element), typ=element)
+
+    return place.dtype(place, types.int64), code
+
+
+@intrinsic
+def put(typingctx: Any, place: Any, index: Any, number: Any) -> Any:
+    """Writes a number to ``index`` behind a pointer."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        builder.store(args[2], builder.gep(args[0], [args[1]], source_etype=context.get_data_type(place.dtype)))
+        return context.get_dummy_value()
+
+    return types.none(place, types.int64, place.dtype), code
+
+
+@intrinsic
+def add_at(typingctx: Any, place: Any, index: Any, number: Any) -> Any:
+    """Adds a number to the element at ``index`` behind a pointer."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        element = context.get_data_type(place.dtype)
+        address = builder.gep(args[0], [args[1]], source_etype=element)
+        builder.store(builder.fadd(builder.load(address, typ=element), args[2]), address)
+        return context.get_dummy_value()
+
+    return types.none(place, types.int64, place.dtype), code
+
+
+@intrinsic
 def load(typingctx: Any, array: Any, row: Any) -> Any:
-    """Row ``row`` of a contiguous array that starts on a multiple of 64 bytes."""
+    """Row ``row`` of a contiguous array that starts on a multiple of a row's size, or of a pointer to one."""
 
     def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return StagedRows(context, builder, array, args[0]).load(args[1]).value
@@ -125,18 +187,34 @@ def store(typingctx: Any, array: Any, row: Any, lanes: Any) -> Any:
     return types.none(array, types.int64, lanes), code
 
 
+def _splat(context: Any, builder: ir.IRBuilder, lanes: LanesType, scalar: ir.Value) -> ir.Value:
+    register = context.get_value_type(lanes)
+    first = builder.insert_element(ir.Constant(register, ir.Undefined), scalar, ir.Constant(ir.IntType(32), 0))
+    everywhere = ir.Constant(ir.VectorType(ir.IntType(32), lanes.width), [0] * lanes.width)
+    return builder.shuffle_vector(first, ir.Constant(register, ir.Undefined), everywhere)
+
+
 @intrinsic
 def splat(typingctx: Any, scalar: Any) -> Any:
     """The same number in every lane."""
     lanes = LanesType(scalar)
 
     def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        register = context.get_value_type(lanes)
-        first = builder.insert_element(ir.Constant(register, ir.Undefined), args[0], ir.Constant(ir.IntType(32), 0))
-        everywhere = ir.Constant(ir.VectorType(ir.IntType(32), lanes.width), [0] * lanes.width)
-        return builder.shuffle_vector(first, ir.Constant(register, ir.Undefined), everywhere)
+        return _splat(context, builder, lanes, args[0])
 
     return lanes(scalar), code
+
+
+@intrinsic
+def constant(typingctx: Any, place: Any, number: Any) -> Any:
+    """A small whole number in every lane of a register as they lie behind a pointer."""
+    lanes = LanesType(place.dtype)
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        scalar = builder.sitofp(args[1], context.get_value_type(place.dtype))
+        return _splat(context, builder, lanes, scalar)
+
+    return lanes(place, types.int64), code
 
 
 @intrinsic
@@ -156,6 +234,16 @@ def lane_sum(typingctx: Any, lanes: Any) -> Any:
         return builder.extract_element(total, ir.Constant(ir.IntType(32), 0))
 
     return lanes.dtype(lanes), code
+
+
+@intrinsic
+def halved(typingctx: Any, lanes: Any) -> Any:
+    """Half of every number."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.fmul(args[0], ir.Constant(args[0].type, [0.5] * lanes.width), flags=_FLAGS)
+
+    return lanes(lanes), code
 
 
 @intrinsic
@@ -180,6 +268,12 @@ def rounded(typingctx: Any, lanes: Any) -> Any:
     return lanes(lanes), code
 
 
+def _sizes(builder: ir.IRBuilder, value: ir.Value, lanes: LanesType) -> ir.Value:
+    kind = ir.FunctionType(value.type, [value.type])
+    name = f"llvm.fabs.v{lanes.width}f{lanes.dtype.bitwidth}"
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [value])
+
+
 @intrinsic
 def away_from_zero(typingctx: Any, lanes: Any) -> Any:
     """The numbers themselves, but for those that are nearly zero: in their place 1e-12, or 1e-100 of 64 bits."""
@@ -187,13 +281,50 @@ def away_from_zero(typingctx: Any, lanes: Any) -> Any:
 
     def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         (value,) = args
-        kind = ir.FunctionType(value.type, [value.type])
-        name = f"llvm.fabs.v{lanes.width}f{lanes.dtype.bitwidth}"
-        size = builder.call(cgutils.get_or_insert_function(builder.module, kind, name), args)
         limit = ir.Constant(value.type, [least] * lanes.width)
-        return builder.select(builder.fcmp_ordered("<", size, limit), limit, value)
+        return builder.select(builder.fcmp_ordered("<", _sizes(builder, value, lanes), limit), limit, value)
 
     return lanes(lanes), code
+
+
+@intrinsic
+def any_below(typingctx: Any, lanes: Any, limit: Any) -> Any:
+    """Whether any of the numbers is closer to zero than the limit, or is none."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        value, bound = args
+        below = builder.fcmp_unordered("<", _sizes(builder, value, lanes), bound)
+        flags = builder.bitcast(below, ir.IntType(lanes.width))
+        return builder.icmp_unsigned("!=", flags, ir.Constant(flags.type, 0))
+
+    return types.boolean(lanes, limit), code
+
+
+@intrinsic
+def bit_length(typingctx: Any, index: Any) -> Any:
+    """How many bits a whole number above zero has."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        integer, flag = ir.IntType(64), ir.IntType(1)
+        kind = ir.FunctionType(integer, [integer, flag])
+        leading = cgutils.get_or_insert_function(builder.module, kind, "llvm.ctlz.i64")
+        zeros = builder.call(leading, [args[0], ir.Constant(flag, 1)])
+        return builder.sub(ir.Constant(integer, 64), zeros)
+
+    return types.int64(types.int64), code
+
+
+@intrinsic
+def parity(typingctx: Any, index: Any) -> Any:
+    """0 or 1: the number of one-bits of a whole number, modulo 2."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        integer = ir.IntType(64)
+        kind = ir.FunctionType(integer, [integer])
+        count = builder.call(cgutils.get_or_insert_function(builder.module, kind, "llvm.ctpop.i64"), args)
+        return builder.and_(count, ir.Constant(integer, 1))
+
+    return types.int64(types.int64), code
 
 
 @intrinsic

@@ -3,6 +3,10 @@
 An array of amplitudes has shape (2**n, 2, W): real and imaginary row of each. RY is real, so it treats the two alike
 and apart. ``rows[index]`` says where the amplitude of basis state ``index`` is stored, ``masks[q]`` what flipping
 qubit q does to that place (see :func:`mcquack.circuits.entangler.stored_rows`): so the CNOT ring costs nothing.
+
+RY is cos θ/2 times (1, -t; t, 1) with t = tan θ/2. What is here applies these matrices alone, one instruction for each
+number, and leaves the cosines of all qubits to whoever multiplies the state next: their product is the *scale* of a
+turn. Amplitudes grow meanwhile by its inverse, which :func:`share_turn` keeps within bounds.
 """
 
 import math
@@ -14,13 +18,19 @@ from numba import njit, types
 from numba.extending import intrinsic, overload
 
 from mcquack.simulators.compiled.lanes import (
+    ROW_BYTES,
     LanesType,
     Staged,
     StagedRows,
+    any_below,
+    at,
     away_from_zero,
+    bit_length,
+    constant,
     fma,
     load,
     packed_tuple,
+    put,
     rounded,
     splat,
     staged_tuple,
@@ -29,9 +39,22 @@ from mcquack.simulators.compiled.lanes import (
 
 Registers = list[Staged]
 
-# The gates of the last so many qubits are applied to one chunk of the state after the other: a chunk of 2**9 amplitudes
-# and its adjoint take 128 KiB, so that all passes but the first find them in the second-level cache.
-LOCAL_QUBITS = 9
+# The least scale of a turn: squares of what its inverse makes of amplitudes are far from overflow in either precision.
+_LEAST_SCALE = 1e-14
+# For so many numbers of the local bits at a time all other qubits are turned: a call for each would be too short.
+_SPAN = 16
+# How many qubits are turned back in one pass: with state, adjoint, tangents and sums, three take 22 registers.
+_BACK_AT_ONCE = 3 if ROW_BYTES == 64 else 2
+
+
+@njit(nogil=True)
+def local_qubits(n: int) -> int:
+    """How many of the last qubits are turned together, one chunk of the state after the other.
+
+    A chunk has 2**8 amplitudes up to 16 qubits and 2**10 of 20: with its adjoint it fits the second cache, as do those
+    that the other qubits mix. So a turn of all qubits reads the state twice.
+    """
+    return n if n <= 8 else max(8, (n + 1) // 2)
 
 
 def _pairs(n_gates: int, gate: int) -> list[tuple[int, int]]:
@@ -40,19 +63,14 @@ def _pairs(n_gates: int, gate: int) -> list[tuple[int, int]]:
     return [(position, position | bit) for position in range(1 << n_gates) if not position & bit]
 
 
-def _rotated(registers: Registers, rotations: Registers, *, inverse: bool) -> Registers:
-    """RY as cos θ/2 times (1, -t; t, 1) with t = tan θ/2: one instruction for each number, and the cosines at last."""
-    n_gates = len(rotations) // 2
+def _rotated(registers: Registers, tangents: Registers, *, inverse: bool) -> Registers:
     registers = list(registers)
-    scale = rotations[0]
-    for gate in range(n_gates):
-        cosine, tangent = rotations[2 * gate : 2 * gate + 2]
-        scale = scale * cosine if gate else scale
+    for gate, tangent in enumerate(tangents):
         up, down = (-tangent, tangent) if inverse else (tangent, -tangent)
-        for zero, one in _pairs(n_gates, gate):
+        for zero, one in _pairs(len(tangents), gate):
             low, high = registers[zero], registers[one]
             registers[zero], registers[one] = down.fma(high, low), up.fma(low, high)
-    return [register * scale for register in registers]
+    return registers
 
 
 def _places(builder: ir.IRBuilder, base: ir.Value, masks: list[ir.Value], part: int) -> list[ir.Value]:
@@ -70,7 +88,7 @@ def _int_tuple(builder: ir.IRBuilder, value: ir.Value, count: int) -> list[ir.Va
 
 
 @intrinsic
-def _rotate(typingctx: Any, state: Any, base: Any, masks: Any, rotations: Any) -> Any:
+def _rotate(typingctx: Any, state: Any, base: Any, masks: Any, tangents: Any) -> Any:
     def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         memory = StagedRows(context, builder, state, args[0])
         flips = _int_tuple(builder, args[2], masks.count)
@@ -82,7 +100,7 @@ def _rotate(typingctx: Any, state: Any, base: Any, masks: Any, rotations: Any) -
                 memory.store(place, register)
         return context.get_dummy_value()
 
-    return types.none(state, types.int64, masks, rotations), code
+    return types.none(state, types.int64, masks, tangents), code
 
 
 def _slopes(state: Registers, adjoint: Registers, totals: Registers) -> Registers:
@@ -97,7 +115,7 @@ def _slopes(state: Registers, adjoint: Registers, totals: Registers) -> Register
 
 @intrinsic
 def _unrotate(
-    typingctx: Any, state: Any, adjoint: Any, base: Any, masks: Any, rotations: Any, totals: Any, undo: Any
+    typingctx: Any, state: Any, adjoint: Any, base: Any, masks: Any, tangents: Any, totals: Any, undo: Any
 ) -> Any:
     """Adds to ``totals`` the derivatives by the angles and, where ``undo`` is asked for, takes the gates back."""
 
@@ -117,23 +135,7 @@ def _unrotate(
 
     if not isinstance(undo, types.Literal):
         return None
-    return totals(state, adjoint, types.int64, masks, rotations, totals, undo), code
-
-
-@njit(nogil=True)
-def _cosine_tangent(rotations: Any, qubit: int) -> Any:
-    return load(rotations, 2 * qubit), load(rotations, 2 * qubit + 1)
-
-
-@njit(nogil=True)
-def _two(masks: Any, rotations: Any, q: int) -> Any:
-    return (masks[q], masks[q + 1]), _cosine_tangent(rotations, q) + _cosine_tangent(rotations, q + 1)
-
-
-@njit(nogil=True)
-def _three(masks: Any, rotations: Any, q: int) -> Any:
-    two_masks, two_gates = _two(masks, rotations, q)
-    return (*two_masks, masks[q + 2]), two_gates + _cosine_tangent(rotations, q + 2)
+    return totals(state, adjoint, types.int64, masks, tangents, totals, undo), code
 
 
 @njit(nogil=True)
@@ -145,112 +147,251 @@ def set_rotation(rotations: Any, qubit: int, cosine: Any, sine: Any) -> None:
 
 
 @njit(nogil=True)
-def fill_rows(masks: Any, rows: Any) -> None:
+def share_turn(rotations: Any, skipped: int, scale: Any) -> int:
+    """In how many parts a turn is carried out, 1 or 2, so that no amplitude grows beyond bounds; its scale is written.
+
+    ``rotations`` (2, n, 2, W) holds cosine and tangent of every qubit but the first ``skipped``, at first for the whole
+    turn in ``rotations[0]``. Lanes with a product of cosines that is nearly zero, as half a turn of a qubit has, make
+    two turns of half the angle; the others of their block rest in the second.
+    """
+    n, width = rotations.shape[1], rotations.shape[3]
+    product = load(rotations, 2 * skipped)
+    for qubit in range(skipped + 1, n):
+        product = product * load(rotations, 2 * qubit)
+    store(scale, 0, product)
+    if not any_below(product, splat(rotations.dtype.type(_LEAST_SCALE))):
+        return 1
+    for lane in range(width):
+        small = abs(scale[0, lane]) < _LEAST_SCALE
+        if small:
+            scale[0, lane] = 1 if scale[0, lane] > 0 else -1
+        for qubit in range(skipped, n):
+            cosine, tangent = 1.0, 0.0
+            if small:
+                whole = float(rotations[0, qubit, 1, lane])
+                tangent = whole / (1 + math.hypot(1.0, whole))
+                cosine = 1 / math.hypot(1.0, tangent)
+                rotations[0, qubit, 0, lane], rotations[0, qubit, 1, lane] = cosine, tangent
+                scale[0, lane] *= cosine * cosine
+            rotations[1, qubit, 0, lane], rotations[1, qubit, 1, lane] = cosine, tangent
+    return 2
+
+
+@njit(nogil=True)
+def fill_rows(masks: Any, n: int, rows: Any) -> None:
     """All images of the XOR-linear map with these columns, qubit 0 being the highest bit of an index."""
-    rows[0] = 0
-    n = len(masks)
-    for position in range(n):
-        mask = masks[n - 1 - position]
-        for index in range(1 << position):
-            rows[1 << position | index] = rows[index] ^ mask
+    low = min(n, 3)
+    for index in range(1 << low):
+        image = 0
+        for position in range(low):
+            image ^= at(masks, n - 1 - position) * (index >> position & 1)
+        put(rows, index, image)
+    # Eight at a time, from the images of an index with a one-bit less.
+    for eight in range(1, 1 << (n - low)):
+        lowest = eight & -eight
+        image = at(rows, (eight ^ lowest) << 3) ^ at(masks, n - 3 - bit_length(lowest))
+        for index in range(8):
+            put(rows, eight << 3 | index, image ^ at(rows, index))
 
 
 @njit(nogil=True)
-def _rotate_qubits(
-    state: Any, rows: Any, masks: Any, rotations: Any, first: int, last: int, chunk: int, skipped: int
+def _tangent(rotations: Any, qubit: int) -> Any:
+    return load(rotations, 2 * qubit + 1)
+
+
+@njit(nogil=True)
+def _qubits_at_once(left: int, most: int) -> int:
+    """So many of the qubits left that no pass has a single one if it can be helped."""
+    return min(left, most) if left != most + 1 else (left + 1) // 2
+
+
+@njit(nogil=True)
+def _turn(
+    state: Any, rows: Any, masks: Any, rotations: Any, q: int, taken: int, start: int, stop: int, step: int
 ) -> None:
-    """RY on the qubits from ``first`` or ``skipped`` on to ``last`` - 1; those before have the bits of ``chunk``."""
-    n = len(masks)
+    """RY on one to three qubits from ``q`` on; the basis states from ``start`` to ``stop`` have zeros there."""
+    if taken == 3:
+        masks_3 = at(masks, q), at(masks, q + 1), at(masks, q + 2)
+        tangents_3 = _tangent(rotations, q), _tangent(rotations, q + 1), _tangent(rotations, q + 2)
+        for index in range(start, stop, step):
+            _rotate(state, at(rows, index), masks_3, tangents_3)
+    elif taken == 2:
+        masks_2 = at(masks, q), at(masks, q + 1)
+        tangents_2 = _tangent(rotations, q), _tangent(rotations, q + 1)
+        for index in range(start, stop, step):
+            _rotate(state, at(rows, index), masks_2, tangents_2)
+    else:
+        masks_1, tangents_1 = (at(masks, q),), (_tangent(rotations, q),)
+        for index in range(start, stop, step):
+            _rotate(state, at(rows, index), masks_1, tangents_1)
+
+
+@njit(nogil=True)
+def rotate_first(state: Any, rows: Any, masks: Any, rotations: Any, n: int, skipped: int) -> None:
+    """Turns all but the local qubits, without the scale."""
+    local = local_qubits(n)
+    first = n - local
+    for low in range(0, 1 << local if skipped < first else 0, _SPAN):
+        q = skipped
+        while q < first:
+            taken = _qubits_at_once(first - q, 3)
+            inner = first - q - taken
+            for before in range(1 << q):
+                for behind in range(1 << inner):
+                    start = (before << (taken + inner) | behind) << local | low
+                    _turn(state, rows, masks, rotations, q, taken, start, start + _SPAN, 1)
+            q += taken
+
+
+@njit(nogil=True)
+def rotate_chunk(state: Any, rows: Any, masks: Any, rotations: Any, n: int, skipped: int, chunk: int) -> None:
+    """Turns the local qubits of one chunk, without the scale."""
+    first = n - local_qubits(n)
     q = max(first, skipped)
-    while q < last:
-        left, rest = last - q, n - q
-        begin, end = chunk << (q - first), (chunk + 1) << (q - first)
-        if left == 1:
-            one_mask, one_gate = (masks[q],), _cosine_tangent(rotations, q)
-            for high in range(begin, end):
-                for low in range(1 << (rest - 1)):
-                    _rotate(state, rows[high << rest | low], one_mask, one_gate)
-            q += 1
-        elif left == 2 or left == 4:
-            two_masks, two_gates = _two(masks, rotations, q)
-            for high in range(begin, end):
-                for low in range(1 << (rest - 2)):
-                    _rotate(state, rows[high << rest | low], two_masks, two_gates)
-            q += 2
+    while q < n:
+        taken = _qubits_at_once(n - q, 3)
+        begin, end, size = chunk << (n - first), (chunk + 1) << (n - first), 1 << (n - q)
+        if size == 1 << taken:
+            _turn(state, rows, masks, rotations, q, taken, begin, end, size)
         else:
-            three_masks, three_gates = _three(masks, rotations, q)
-            for high in range(begin, end):
-                for low in range(1 << (rest - 3)):
-                    _rotate(state, rows[high << rest | low], three_masks, three_gates)
-            q += 3
+            for start in range(begin, end, size):
+                _turn(state, rows, masks, rotations, q, taken, start, start + (size >> taken), 1)
+        q += taken
 
 
 @njit(nogil=True)
-def rotate(state: Any, rows: Any, masks: Any, rotations: Any, skipped: int) -> None:
-    """Applies RY to every qubit but the first ``skipped``; ``rotations`` has the rows cos θ/2, tan θ/2 of each."""
-    n = len(masks)
-    local = max(0, n - LOCAL_QUBITS)
-    _rotate_qubits(state, rows, masks, rotations, 0, local, 0, skipped)
-    for chunk in range(1 << local):
-        _rotate_qubits(state, rows, masks, rotations, local, n, chunk, skipped)
+def rotate(state: Any, rows: Any, masks: Any, rotations: Any, n: int, skipped: int) -> None:
+    """Applies RY to all qubits but the first ``skipped``, without the scale; ``rotations`` has cos θ/2, tan θ/2 of each."""
+    rotate_first(state, rows, masks, rotations, n, skipped)
+    for chunk in range(1 << (n - local_qubits(n))):
+        rotate_chunk(state, rows, masks, rotations, n, skipped, chunk)
 
 
 @njit(nogil=True)
-def _add(slopes: Any, q: int, total: Any) -> None:
-    store(slopes, q, load(slopes, q) + total)
+def squared_cosines(rotations: Any, first: int, last: int) -> Any:
+    """The square of the product of the cosines of some qubits: by so much products of two amplitudes grow without."""
+    product = load(rotations, 2 * first)
+    for qubit in range(first + 1, last):
+        product = product * load(rotations, 2 * qubit)
+    return product * product
 
 
 @njit(nogil=True)
-def _unrotate_qubits(
+def _add(slopes: Any, q: int, shrink: Any, total: Any) -> None:
+    store(slopes, q, fma(shrink, total, load(slopes, q)))
+
+
+@njit(nogil=True)
+def _unturn(
     state: Any,
     adjoint: Any,
     rows: Any,
     masks: Any,
     rotations: Any,
     slopes: Any,
-    zero: Any,
+    shrink: Any,
     undo: Any,
-    first: int,
-    last: int,
+    q: int,
+    taken: int,
+    start: int,
+    stop: int,
+    step: int,
+) -> None:
+    """The inverse of :func:`_turn` on both arrays; the slopes get ``shrink`` times what both say."""
+    zero = constant(slopes, 0)
+    if taken == 3:
+        masks_3 = at(masks, q), at(masks, q + 1), at(masks, q + 2)
+        tangents_3 = _tangent(rotations, q), _tangent(rotations, q + 1), _tangent(rotations, q + 2)
+        totals_3 = zero, zero, zero
+        for index in range(start, stop, step):
+            totals_3 = _unrotate(state, adjoint, at(rows, index), masks_3, tangents_3, totals_3, undo)
+        _add(slopes, q, shrink, totals_3[0])
+        _add(slopes, q + 1, shrink, totals_3[1])
+        _add(slopes, q + 2, shrink, totals_3[2])
+    elif taken == 2:
+        masks_2 = at(masks, q), at(masks, q + 1)
+        tangents_2 = _tangent(rotations, q), _tangent(rotations, q + 1)
+        totals_2 = zero, zero
+        for index in range(start, stop, step):
+            totals_2 = _unrotate(state, adjoint, at(rows, index), masks_2, tangents_2, totals_2, undo)
+        _add(slopes, q, shrink, totals_2[0])
+        _add(slopes, q + 1, shrink, totals_2[1])
+    else:
+        masks_1, tangents_1, totals_1 = (at(masks, q),), (_tangent(rotations, q),), (zero,)
+        for index in range(start, stop, step):
+            totals_1 = _unrotate(state, adjoint, at(rows, index), masks_1, tangents_1, totals_1, undo)
+        _add(slopes, q, shrink, totals_1[0])
+
+
+@njit(nogil=True)
+def unrotate_chunk(
+    state: Any,
+    adjoint: Any,
+    rows: Any,
+    masks: Any,
+    rotations: Any,
+    slopes: Any,
+    shrink: Any,
+    undo: Any,
+    n: int,
+    skipped: int,
     chunk: int,
+) -> None:
+    """The inverse of :func:`rotate_chunk`, adding Im⟨adjoint|Y_q|state⟩ to row q of ``slopes``, ``shrink`` times."""
+    first = n - local_qubits(n)
+    q = max(first, skipped)
+    while q < n:
+        taken = _qubits_at_once(n - q, _BACK_AT_ONCE)
+        begin, end, size = chunk << (n - first), (chunk + 1) << (n - first), 1 << (n - q)
+        if size == 1 << taken:
+            _unturn(
+                state, adjoint, rows, masks, rotations, slopes, shrink, undo, q, taken, begin, end, size
+            )  # fmt: skip
+        else:
+            for start in range(begin, end, size):
+                stop = start + (size >> taken)
+                _unturn(
+                    state, adjoint, rows, masks, rotations, slopes, shrink, undo, q, taken, start, stop, 1
+                )  # fmt: skip
+        if undo:
+            shrink = shrink * squared_cosines(rotations, q, q + taken)
+        q += taken
+
+
+@njit(nogil=True)
+def unrotate_first(
+    state: Any,
+    adjoint: Any,
+    rows: Any,
+    masks: Any,
+    rotations: Any,
+    slopes: Any,
+    shrink: Any,
+    undo: Any,
+    n: int,
     skipped: int,
 ) -> None:
-    """The inverse of :func:`_rotate_qubits` on both arrays, adding to the slopes."""
-    n = len(masks)
-    q = max(first, skipped)
-    while q < last:
-        left, rest = last - q, n - q
-        begin, end = chunk << (q - first), (chunk + 1) << (q - first)
-        if left == 1:
-            one_mask, one_gate = (masks[q],), _cosine_tangent(rotations, q)
-            one_total = (zero,)
-            for high in range(begin, end):
-                for low in range(1 << (rest - 1)):
-                    base = rows[high << rest | low]
-                    one_total = _unrotate(state, adjoint, base, one_mask, one_gate, one_total, undo)
-            _add(slopes, q, one_total[0])
-            q += 1
-        elif left == 2 or left == 4:
-            two_masks, two_gates = _two(masks, rotations, q)
-            two_totals = (zero, zero)
-            for high in range(begin, end):
-                for low in range(1 << (rest - 2)):
-                    base = rows[high << rest | low]
-                    two_totals = _unrotate(state, adjoint, base, two_masks, two_gates, two_totals, undo)
-            _add(slopes, q, two_totals[0])
-            _add(slopes, q + 1, two_totals[1])
-            q += 2
-        else:
-            three_masks, three_gates = _three(masks, rotations, q)
-            three_totals = (zero, zero, zero)
-            for high in range(begin, end):
-                for low in range(1 << (rest - 3)):
-                    base = rows[high << rest | low]
-                    three_totals = _unrotate(state, adjoint, base, three_masks, three_gates, three_totals, undo)
-            _add(slopes, q, three_totals[0])
-            _add(slopes, q + 1, three_totals[1])
-            _add(slopes, q + 2, three_totals[2])
-            q += 3
+    """The inverse of :func:`rotate_first`, after that of all chunks, adding to the slopes of its qubits."""
+    local = local_qubits(n)
+    first = n - local
+    if skipped >= first:
+        return
+    if undo:
+        shrink = shrink * squared_cosines(rotations, first, n)
+    for low in range(0, 1 << local, _SPAN):
+        q, left = skipped, shrink
+        while q < first:
+            taken = _qubits_at_once(first - q, _BACK_AT_ONCE)
+            inner = first - q - taken
+            for before in range(1 << q):
+                for behind in range(1 << inner):
+                    start = (before << (taken + inner) | behind) << local | low
+                    _unturn(
+                        state, adjoint, rows, masks, rotations, slopes, left, undo, q, taken, start, start + _SPAN, 1
+                    )  # fmt: skip
+            if undo:
+                left = left * squared_cosines(rotations, q, q + taken)
+            q += taken
 
 
 @njit(nogil=True)
@@ -261,24 +402,53 @@ def unrotate(
     masks: Any,
     rotations: Any,
     slopes: Any,
-    zero: Any,
+    shrink: Any,
     undo: Any,
+    n: int,
     skipped: int,
 ) -> None:
-    """Writes Im⟨adjoint|Y_q|state⟩ to row q of ``slopes`` and, with ``undo``, takes RY back on both arrays."""
-    n = len(masks)
-    for q in range(skipped, n):
-        store(slopes, q, zero)
-    local = max(0, n - LOCAL_QUBITS)
-    for chunk in range(1 << local):
-        _unrotate_qubits(state, adjoint, rows, masks, rotations, slopes, zero, undo, local, n, chunk, skipped)
-    _unrotate_qubits(state, adjoint, rows, masks, rotations, slopes, zero, undo, 0, local, 0, skipped)
+    """Writes Im⟨adjoint|Y_q|state⟩ to row q of ``slopes``, ``shrink`` times, and, with ``undo``, takes RY back on both
+    arrays, without the scale.
+    """
+    clear_slopes(slopes, skipped, n)
+    for chunk in range(1 << (n - local_qubits(n))):
+        unrotate_chunk(state, adjoint, rows, masks, rotations, slopes, shrink, undo, n, skipped, chunk)
+    unrotate_first(state, adjoint, rows, masks, rotations, slopes, shrink, undo, n, skipped)
+
+
+@njit(nogil=True)
+def clear_slopes(slopes: Any, first: int, last: int) -> None:
+    """Sets some rows of slopes to zero."""
+    for row in range(first, last):
+        store(slopes, row, constant(slopes, 0))
 
 
 # Cosine and sine of half a rotation angle, for a whole register and without a branch.
 
-# Taylor terms that leave less than half a unit in the last place on [-π/2, π/2].
-_TERMS = {32: 7, 64: 12}
+# Terms of the polynomials for sine and cosine that leave less than half a unit in the last place on [-π/2, π/2].
+_TERMS = {32: (5, 6), 64: (12, 13)}
+
+
+def _polynomials(bits: int) -> tuple[list[float], list[float]]:
+    """Coefficients of sin(x)/x and cos(x) as polynomials in x², the highest power first.
+
+    The short ones are interpolated where a Chebyshev polynomial vanishes, which spreads the error over the range; the
+    long ones are Taylor's, as double precision cannot hold better coefficients.
+    """
+    n_sine, n_cosine = _TERMS[bits]
+    if bits == 64:
+        sine = [(-1) ** k / math.factorial(2 * k + 1) for k in range(n_sine)]
+        cosine = [(-1) ** k / math.factorial(2 * k) for k in range(n_cosine)]
+        return sine[::-1], cosine[::-1]
+    found = []
+    for n_terms, function in ((n_sine, lambda square: np.sinc(np.sqrt(square) / np.pi)), (n_cosine, _cosine_of_square)):
+        fitted = np.polynomial.Chebyshev.interpolate(function, n_terms - 1, [0, (math.pi / 2) ** 2])
+        found.append(fitted.convert(kind=np.polynomial.Polynomial).coef[::-1].tolist())
+    return found[0], found[1]
+
+
+def _cosine_of_square(square: Any) -> Any:
+    return np.cos(np.sqrt(square))
 
 
 def _half_turns(dtype: type[np.floating[Any]]) -> tuple[np.floating[Any], np.floating[Any]]:
@@ -305,9 +475,7 @@ def _half_angles_cosine_sine(half_angle):  # type: ignore[no-untyped-def]
     dtype = np.float32 if half_angle.dtype == types.float32 else np.float64
     pi_main, pi_rest = _half_turns(dtype)
     per_half_turn = dtype(1 / math.pi)
-    terms = _TERMS[half_angle.dtype.bitwidth]
-    sine_terms = tuple(dtype((-1) ** k / math.factorial(2 * k + 1)) for k in range(terms - 1, -1, -1))
-    cosine_terms = tuple(dtype((-1) ** k / math.factorial(2 * k)) for k in range(terms, -1, -1))
+    sine_terms, cosine_terms = (tuple(map(dtype, terms)) for terms in _polynomials(half_angle.dtype.bitwidth))
 
     def implementation(half_angle):  # type: ignore[no-untyped-def]
         turns = rounded(half_angle * splat(per_half_turn))

@@ -11,22 +11,59 @@ import numpy as np
 from numba import njit, types
 from numba.extending import overload
 
-from mcquack.simulators.compiled.gates import GateForm, gate_backward, gate_forward
-from mcquack.simulators.compiled.lanes import ROW_BYTES, fma, lane_count, lane_sum, load, splat, store
+from mcquack.simulators.compiled.complex_rows import conjugate
+from mcquack.simulators.compiled.gates import OF_FEATURES, OF_PARAMETERS, GateForm, gate_backward, gate_forward
+from mcquack.simulators.compiled.lanes import (
+    ROW_BYTES,
+    add_at,
+    at,
+    constant,
+    fma,
+    halved,
+    lane_count,
+    lane_sum,
+    load,
+    pointer,
+    splat,
+    store,
+)
 from mcquack.simulators.compiled.memory import aligned_zeros
-from mcquack.simulators.compiled.rotations import cosine_sine, fill_rows, rotate, set_rotation, unrotate
-from mcquack.simulators.statevector.phases import fill_tables, high_bits, phase_slopes, shift_phases, unshift_phases
+from mcquack.simulators.compiled.rotations import (
+    clear_slopes,
+    cosine_sine,
+    fill_rows,
+    local_qubits,
+    rotate,
+    rotate_chunk,
+    rotate_first,
+    set_rotation,
+    share_turn,
+    squared_cosines,
+    unrotate,
+    unrotate_chunk,
+    unrotate_first,
+)
+from mcquack.simulators.statevector.phases import (
+    add_phase_slopes,
+    fill_tables,
+    high_bits,
+    set_factor,
+    shift_phases,
+    unshift_phases,
+)
 
 
 class Scratch(NamedTuple):
     """What one thread works on; reused for block after block."""
 
     rows: Any  # (2**n,) where each basis state is stored in the current layer
-    rotations: Any  # (n, 2, W) cosine and tangent of θ/2
-    phases: Any  # (n, 4, W) see phases.py
+    rotations: Any  # (2, n, 2, W) cosine and tangent of θ/2 in one or two parts
+    scale: Any  # (1, W) the product of the cosines
+    factors: Any  # (2n + 1, 2, W) see phases.py
     high_table: Any
     low_table: Any
-    currents: Any  # (2**n, W)
+    currents: Any  # of a chunk
+    totals: Any  # (number of chunks, W) of the currents
     slopes: Any  # (3, n, W) by θ and ω of the layer at hand and by φ of the next
     features: Any  # (d, W)
     state: Any  # (2**n, 2, W)
@@ -36,23 +73,26 @@ class Scratch(NamedTuple):
 def scratch_bytes(n_qubits: int, n_features: int, *, backward: bool) -> int:
     """Size of :func:`scratch`, as far as it grows with the problem."""
     size = 1 << n_qubits
-    return 8 * size + ROW_BYTES * (n_features + (5 * size if backward else 0) + 32 * math.isqrt(size))
+    return 8 * size + ROW_BYTES * (n_features + (4 * size if backward else 0) + 32 * math.isqrt(size))
 
 
 def scratch(n_qubits: int, n_features: int, dtype: Any, *, backward: bool) -> Scratch:
     """Fresh scratch memory; the larger part is needed only for derivatives."""
     width, size = lane_count(dtype), 1 << n_qubits
     low_size = 4 << (n_qubits - high_bits.py_func(n_qubits))
+    local_size = 1 << local_qubits.py_func(n_qubits)
     kept = size if backward else 1
     return Scratch(
         rows=np.zeros(size, dtype=np.int64),
         features=aligned_zeros((n_features, width), dtype),
         state=aligned_zeros((kept, 2, width), dtype),
-        rotations=aligned_zeros((n_qubits, 2, width), dtype),
-        phases=aligned_zeros((n_qubits, 4, width), dtype),
+        rotations=aligned_zeros((2, n_qubits, 2, width), dtype),
+        scale=aligned_zeros((1, width), dtype),
+        factors=aligned_zeros((2 * n_qubits + 1, 2, width), dtype),
         high_table=aligned_zeros((max(2, size * 4 // low_size), 2, width), dtype),
         low_table=aligned_zeros((low_size, 2, width), dtype),
-        currents=aligned_zeros((kept, width), dtype),
+        currents=aligned_zeros((local_size, width), dtype),
+        totals=aligned_zeros((size // local_size, width), dtype),
         slopes=aligned_zeros((3, n_qubits, width), dtype),
         adjoint=aligned_zeros((kept, 2, width), dtype),
     )
@@ -73,54 +113,84 @@ class Circuit(NamedTuple):
     form: Any  # RingForm or GateForm
 
 
-@njit(nogil=True)
-def _half_angle(circuit: Any, features: Any, layer: int, qubit: int, angle: int) -> Any:
-    half = features.dtype.type(0.5)
-    weight, bias = circuit.weights[layer, qubit, angle], circuit.bias[layer, qubit, angle]
-    feature = load(features, circuit.form.feature_index[layer, qubit, angle])
-    return fma(splat(half * weight), feature, splat(half * bias))
+class Desk(NamedTuple):
+    """Pointers to what the functions below take from a circuit and from the scratch memory."""
+
+    weights: Any
+    bias: Any
+    feature_index: Any
+    features: Any
+    rows: Any
+    rotations: Any
+    second_rotations: Any
+    scale: Any
+    factors: Any
+    high_table: Any
+    low_table: Any
 
 
 @njit(nogil=True)
-def _set_rotations(circuit: Any, features: Any, layer: int, rotations: Any) -> None:
-    for qubit in range(rotations.shape[0]):
-        cosine, sine = cosine_sine(_half_angle(circuit, features, layer, qubit, 1))
-        set_rotation(rotations, qubit, cosine, sine)
+def _desk(circuit: Any, features: Any, work: Any) -> Any:
+    return Desk(
+        pointer(circuit.weights),
+        pointer(circuit.bias),
+        pointer(circuit.form.feature_index),
+        pointer(features),
+        pointer(work.rows),
+        pointer(work.rotations),
+        pointer(work.rotations[1]),
+        pointer(work.scale),
+        pointer(work.factors),
+        pointer(work.high_table),
+        pointer(work.low_table),
+    )
 
 
 @njit(nogil=True)
-def _set_phases(circuit: Any, features: Any, layer: int, phases: Any) -> None:
-    followed = layer + 1 < circuit.weights.shape[0]
-    for qubit in range(phases.shape[0]):
-        cosine, sine = cosine_sine(_half_angle(circuit, features, layer, qubit, 2))
-        if followed:
-            next_cosine, next_sine = cosine_sine(_half_angle(circuit, features, layer + 1, qubit, 0))
-            both_sines, mixed = sine * next_sine, cosine * next_sine
-            store(phases, 4 * qubit, fma(cosine, next_cosine, -both_sines))
-            store(phases, 4 * qubit + 1, fma(sine, next_cosine, mixed))
-            store(phases, 4 * qubit + 2, fma(cosine, next_cosine, both_sines))
-            store(phases, 4 * qubit + 3, fma(sine, next_cosine, -mixed))
-        else:
-            for sign in range(2):
-                store(phases, 4 * qubit + 2 * sign, cosine)
-                store(phases, 4 * qubit + 2 * sign + 1, sine)
+def _cosine_sine(desk: Any, gate: int) -> Any:
+    """Cosine and sine of half an angle w·x + b, up to a common sign."""
+    feature = load(desk.features, at(desk.feature_index, gate))
+    angle = fma(splat(at(desk.weights, gate)), feature, splat(at(desk.bias, gate)))
+    return cosine_sine(halved(angle))
 
 
 @njit(nogil=True)
-def _start(state: Any, rotations: Any) -> None:
-    """The first layer's RY on |0…0⟩: a product state, real, stored in plain order."""
-    zero = splat(state.dtype.type(0))
-    store(state, 0, splat(state.dtype.type(1)))
-    store(state, 1, zero)
-    n = rotations.shape[0]
+def _set_rotations(desk: Any, n: int, layer: int, rotations: Any, scale: Any) -> int:
+    """Writes the layer's turn and its scale; the number of its parts is returned."""
     for qubit in range(n):
-        cosine = load(rotations, 2 * qubit)
-        sine = cosine * load(rotations, 2 * qubit + 1)
+        cosine, sine = _cosine_sine(desk, 3 * (layer * n + qubit) + 1)
+        set_rotation(desk.rotations, qubit, cosine, sine)
+    return share_turn(rotations, 0, scale)
+
+
+@njit(nogil=True)
+def _set_tables(desk: Any, n_layers: int, n: int, layer: int, scale: Any) -> None:
+    """The tables of ``scale`` times all RZ between this layer's RY and the next."""
+    first_phi = constant(desk.features, 1), constant(desk.features, 0)
+    phi = first_phi
+    is_followed = layer + 1 < n_layers
+    for qubit in range(n):
+        gate = 3 * (layer * n + qubit)
+        if is_followed:
+            phi = conjugate(_cosine_sine(desk, gate + 3 * n))
+            first_phi = phi if qubit == 0 else first_phi
+        set_factor(desk.factors, n, qubit, conjugate(_cosine_sine(desk, gate + 2)), phi, first_phi)
+    fill_tables(desk.factors, n, scale, desk.high_table, desk.low_table)
+
+
+@njit(nogil=True)
+def _start(state: Any, rotations: Any, n: int) -> None:
+    """The first layer's RY on |0…0⟩, without the scale: a product state, real, stored in plain order."""
+    zero = constant(state, 0)
+    store(state, 0, constant(state, 1))
+    store(state, 1, zero)
+    for qubit in range(n):
+        tangent = load(rotations, 2 * qubit + 1)
         for index in range((1 << qubit) - 1, -1, -1):
             value = load(state, 2 * index)
-            store(state, 4 * index, cosine * value)
+            store(state, 4 * index, value)
             store(state, 4 * index + 1, zero)
-            store(state, 4 * index + 2, sine * value)
+            store(state, 4 * index + 2, tangent * value)
             store(state, 4 * index + 3, zero)
 
 
@@ -128,72 +198,97 @@ def _start(state: Any, rotations: Any) -> None:
 def ring_forward(circuit: Any, features: Any, state: Any, work: Any) -> None:
     """state = U(features)|0…0⟩ in the rows of the last layer, without the last ring."""
     n_layers, n = circuit.weights.shape[:2]
+    n_chunks = 1 << (n - local_qubits(n))
+    desk, psi = _desk(circuit, features, work), pointer(state)
+    rows = desk.rows
     for layer in range(n_layers):
-        fill_rows(circuit.form.masks[layer], work.rows)
-        _set_rotations(circuit, features, layer, work.rotations)
+        masks = pointer(circuit.form.masks[layer])
+        fill_rows(masks, n, desk.rows)
+        n_parts = _set_rotations(desk, n, layer, work.rotations, work.scale)
+        _set_tables(desk, n_layers, n, layer, load(desk.scale, 0))
         if layer == 0:
-            _start(state, work.rotations)
+            _start(psi, desk.rotations, n)
         else:
-            rotate(state, work.rows, circuit.form.masks[layer], work.rotations, 0)
-        _set_phases(circuit, features, layer, work.phases)
-        fill_tables(work.phases, n, work.high_table, work.low_table)
-        shift_phases(state, work.rows, n, work.high_table, work.low_table)
+            rotate_first(psi, rows, masks, desk.rotations, n, 0)
+        for chunk in range(n_chunks):
+            if layer > 0:
+                rotate_chunk(psi, rows, masks, desk.rotations, n, 0, chunk)
+            if n_parts == 1:
+                shift_phases(psi, rows, n, desk.high_table, desk.low_table, chunk, n_chunks)
+        if n_parts == 2:
+            rotate(psi, rows, masks, desk.second_rotations, n, 0)
+            shift_phases(psi, rows, n, desk.high_table, desk.low_table, 0, 1)
 
 
 @njit(nogil=True)
-def _add_embedding_slopes(
-    circuit: Any, features: Any, layer: int, angle: int, slopes: Any, by_w: Any, by_b: Any
-) -> None:
-    for qubit in range(slopes.shape[0]):
+def _take_back(psi: Any, chi: Any, masks: Any, n: int, undo: Any, n_parts: int, desk: Any, work: Any) -> None:
+    """Takes a layer's phases and then its turn back on state and adjoint, and writes the slopes of the layer's angles.
+
+    Without ``undo``, which the first layer need not have, the turn stays, and the slopes are the same.
+    """
+    local = local_qubits(n)
+    n_chunks = 1 << (n - local)
+    by_theta, by_omega, by_phi = pointer(work.slopes), pointer(work.slopes[1]), pointer(work.slopes[2])
+    currents, totals = pointer(work.currents), pointer(work.totals)
+    clear_slopes(by_theta, 0, 3 * n)
+    rotations, one = desk.rotations if n_parts == 1 else desk.second_rotations, constant(psi, 1)
+    for chunk in range(n_chunks):
+        unshift_phases(psi, chi, desk.rows, n, desk.high_table, desk.low_table, chunk, n_chunks, currents)
+        add_phase_slopes(currents, n, local, chunk, totals, by_omega, by_phi)
+        unrotate_chunk(psi, chi, desk.rows, masks, rotations, by_theta, one, undo, n, 0, chunk)
+    unrotate_first(psi, chi, desk.rows, masks, rotations, by_theta, one, undo, n, 0)
+    if undo and n_parts == 2:
+        shrink = squared_cosines(rotations, 0, n)
+        unrotate(psi, chi, desk.rows, masks, desk.rotations, by_theta, shrink, undo, n, 0)
+
+
+@njit(nogil=True)
+def _add_embedding_slopes(desk: Any, first: int, n: int, slopes: Any, by_w: Any, by_b: Any) -> None:
+    for qubit in range(n):
+        gate = first + 3 * qubit
         slope = load(slopes, qubit)
-        feature = load(features, circuit.form.feature_index[layer, qubit, angle])
-        by_w[layer, qubit, angle] += lane_sum(slope * feature)
-        by_b[layer, qubit, angle] += lane_sum(slope)
+        add_at(by_w, gate, lane_sum(slope * load(desk.features, at(desk.feature_index, gate))))
+        add_at(by_b, gate, lane_sum(slope))
 
 
 @njit(nogil=True)
-def _add_feature_slopes(circuit: Any, layer: int, angle: int, slopes: Any, by_features: Any) -> None:
-    for qubit in range(slopes.shape[0]):
-        feature = circuit.form.feature_index[layer, qubit, angle]
-        weight = splat(circuit.weights[layer, qubit, angle])
-        store(by_features, feature, fma(weight, load(slopes, qubit), load(by_features, feature)))
+def _add_feature_slopes(desk: Any, first: int, n: int, slopes: Any, by_features: Any) -> None:
+    for qubit in range(n):
+        gate = first + 3 * qubit
+        feature = at(desk.feature_index, gate)
+        slope = fma(splat(at(desk.weights, gate)), load(slopes, qubit), load(by_features, feature))
+        store(by_features, feature, slope)
 
 
 @njit(nogil=True)
 def ring_backward(
-    circuit: Any, features: Any, state: Any, work: Any, by_w: Any, by_b: Any, by_features: Any, of_features: bool
+    circuit: Any, features: Any, state: Any, work: Any, by_w: Any, by_b: Any, by_features: Any, wanted: int
 ) -> None:
     """Undoes :func:`ring_forward` on ``state`` and on ``work.adjoint`` and adds up the derivatives.
 
-    With adjoint λ of a scalar f, df = 2 Re⟨λ|dψ⟩. Derivatives go to ``by_w`` and ``by_b`` (summed over lanes), or
-    with ``of_features`` to ``by_features`` (d, W).
+    With adjoint λ of a scalar f, df = 2 Re⟨λ|dψ⟩. Derivatives go to ``by_w`` and ``by_b`` (summed over lanes), to
+    ``by_features`` (d, W), or to all of them, as ``wanted`` says. A turn is taken back without its scale, which follows
+    with the phases of the layer before.
     """
     n_layers, n = circuit.weights.shape[:2]
-    by_theta, by_omega, by_phi = work.slopes[0], work.slopes[1], work.slopes[2]
-    zero = splat(state.dtype.type(0))
+    desk, psi, chi = _desk(circuit, features, work), pointer(state), pointer(work.adjoint)
+    scale = constant(psi, 1)
     for layer in range(n_layers - 1, -1, -1):
-        masks = circuit.form.masks[layer]
-        fill_rows(masks, work.rows)
-        _set_phases(circuit, features, layer, work.phases)
-        fill_tables(work.phases, n, work.high_table, work.low_table)
-        unshift_phases(state, work.adjoint, work.rows, n, work.high_table, work.low_table, work.currents)
-        phase_slopes(work.currents, n, by_omega, by_phi)
-        _set_rotations(circuit, features, layer, work.rotations)
+        masks = pointer(circuit.form.masks[layer])
+        fill_rows(masks, n, desk.rows)
+        _set_tables(desk, n_layers, n, layer, scale)
+        n_parts = _set_rotations(desk, n, layer, work.rotations, work.scale)
+        scale = load(desk.scale, 0)
         if layer == 0:
-            unrotate(state, work.adjoint, work.rows, masks, work.rotations, by_theta, zero, False, 0)
+            _take_back(psi, chi, masks, n, False, n_parts, desk, work)
         else:
-            unrotate(state, work.adjoint, work.rows, masks, work.rotations, by_theta, zero, True, 0)
-        if of_features:
-            _add_feature_slopes(circuit, layer, 1, by_theta, by_features)
-            _add_feature_slopes(circuit, layer, 2, by_omega, by_features)
-        else:
-            _add_embedding_slopes(circuit, features, layer, 1, by_theta, by_w, by_b)
-            _add_embedding_slopes(circuit, features, layer, 2, by_omega, by_w, by_b)
-        if layer + 1 < n_layers:
-            if of_features:
-                _add_feature_slopes(circuit, layer + 1, 0, by_phi, by_features)
-            else:
-                _add_embedding_slopes(circuit, features, layer + 1, 0, by_phi, by_w, by_b)
+            _take_back(psi, chi, masks, n, True, n_parts, desk, work)
+        for kind in range(3 if layer + 1 < n_layers else 2):  # θ and ω of this layer, φ of the next
+            first, slopes = 3 * n * layer + (1, 2, 3 * n)[kind], pointer(work.slopes[kind])
+            if wanted != OF_FEATURES:
+                _add_embedding_slopes(desk, first, n, slopes, pointer(by_w), pointer(by_b))
+            if wanted != OF_PARAMETERS:
+                _add_feature_slopes(desk, first, n, slopes, pointer(by_features))
 
 
 # What compiled code calls, on circuits of either form.
@@ -205,9 +300,9 @@ def forward(circuit: Any, features: Any, state: Any, work: Any) -> None:
 
 
 def backward(
-    circuit: Any, features: Any, state: Any, work: Any, by_w: Any, by_b: Any, by_features: Any, of_features: Any
+    circuit: Any, features: Any, state: Any, work: Any, by_w: Any, by_b: Any, by_features: Any, wanted: Any
 ) -> None:
-    """Undoes :func:`forward` on ``state`` and ``work.adjoint``, and adds up the derivatives."""
+    """Undoes :func:`forward` on ``state`` and ``work.adjoint``, and adds up the derivatives that are wanted."""
     raise NotImplementedError("compiled code only")
 
 
@@ -227,10 +322,10 @@ def _forward(circuit, features, state, work):  # type: ignore[no-untyped-def]
 
 
 @overload(backward, jit_options={"nogil": True})
-def _backward(circuit, features, state, work, by_w, by_b, by_features, of_features):  # type: ignore[no-untyped-def]
+def _backward(circuit, features, state, work, by_w, by_b, by_features, wanted):  # type: ignore[no-untyped-def]
     run: Any = {RingForm: ring_backward, GateForm: gate_backward}.get(_form(circuit))
 
-    def implementation(circuit, features, state, work, by_w, by_b, by_features, of_features):  # type: ignore[no-untyped-def]
-        run(circuit, features, state, work, by_w, by_b, by_features, of_features)
+    def implementation(circuit, features, state, work, by_w, by_b, by_features, wanted):  # type: ignore[no-untyped-def]
+        run(circuit, features, state, work, by_w, by_b, by_features, wanted)
 
     return implementation if run is not None else None
