@@ -224,7 +224,7 @@ def _half_angle(form: Any, weights: Any, bias: Any, inputs: Any, element: int) -
 
 
 @njit(nogil=True)
-def _set_rotations(form: Any, weights: Any, bias: Any, step: int, work: Any) -> int:
+def _set_rotations(form: Any, weights: Any, bias: Any, step: int, work: Any) -> Any:
     """Writes a turn and its scale; the number of its parts is returned."""
     first, skipped = form.firsts[step], form.skipped[step]
     for place in range(form.firsts[step + 1] - first):

@@ -261,7 +261,7 @@ def rotate_chunk(state: Any, rows: Any, masks: Any, rotations: Any, n: int, skip
 
 @njit(nogil=True)
 def rotate(state: Any, rows: Any, masks: Any, rotations: Any, n: int, skipped: int) -> None:
-    """Applies RY to all qubits but the first ``skipped``, without the scale; ``rotations`` has cos θ/2, tan θ/2 of each."""
+    """RY on all qubits but the first ``skipped``, without the scale; ``rotations`` has cos θ/2 and tan θ/2 of each."""
     rotate_first(state, rows, masks, rotations, n, skipped)
     for chunk in range(1 << (n - local_qubits(n))):
         rotate_chunk(state, rows, masks, rotations, n, skipped, chunk)

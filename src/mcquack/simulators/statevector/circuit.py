@@ -155,7 +155,7 @@ def _cosine_sine(desk: Any, gate: int) -> Any:
 
 
 @njit(nogil=True)
-def _set_rotations(desk: Any, n: int, layer: int, rotations: Any, scale: Any) -> int:
+def _set_rotations(desk: Any, n: int, layer: int, rotations: Any, scale: Any) -> Any:
     """Writes the layer's turn and its scale; the number of its parts is returned."""
     for qubit in range(n):
         cosine, sine = _cosine_sine(desk, 3 * (layer * n + qubit) + 1)

@@ -193,7 +193,7 @@ def _fold(currents: Any, bits: int, first: int, sign: int, before_ring: Any, aft
 def add_phase_slopes(currents: Any, n: int, local: int, chunk: int, totals: Any, by_omega: Any, by_phi: Any) -> None:
     """Adds the derivatives by ω (signs of the bits) and by the next layer's φ (signs of their images) of one chunk.
 
-    A chunk is all basis states that have the bits of ``chunk`` before the last ``local`` ones; row q belongs to qubit q.
+    A chunk is all basis states that have the bits of ``chunk`` before the last ``local`` ones; row q is of qubit q.
     The last chunk adds what the qubits before those get from the ``totals`` of all.
     """
     odd = parity(chunk)
