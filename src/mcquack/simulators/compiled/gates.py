@@ -466,12 +466,12 @@ def _add_input_slope(form: Any, weights: Any, element: int, slope: Any, by_input
 
 @njit(nogil=True)
 def gate_backward(
-    circuit: Any, features: Any, state: Any, work: Any, by_w: Any, by_b: Any, by_features: Any, of_features: bool
+    circuit: Any, features: Any, state: Any, work: Any, by_w: Any, by_b: Any, by_features: Any, of_features: int
 ) -> None:
     """Undoes :func:`gate_forward` on ``state`` and on ``work.adjoint`` and adds up the derivatives.
 
-    With adjoint λ of a scalar f, df = 2 Re⟨λ|dψ⟩. Derivatives go to ``by_w`` and ``by_b`` (summed over lanes), or
-    with ``of_features`` to ``by_features`` (d, W).
+    With adjoint λ of a scalar f, df = 2 Re⟨λ|dψ⟩. Derivatives go to ``by_w`` and ``by_b`` (summed over lanes) where
+    ``of_features`` is 0, to ``by_features`` (d, W) where it is 1, and to all of them where it is 2.
     """
     form = circuit.form
     weights, bias = circuit.weights.reshape(circuit.weights.size), circuit.bias.reshape(circuit.bias.size)
@@ -497,11 +497,11 @@ def gate_backward(
             _unshift(form, step, n, state, work)
         for place in range(count):
             slope = load(work.slopes, offset + place)
-            if of_features:
+            if of_features != 0:
                 _add_input_slope(form, weights, first + place, slope, work.by_inputs)
-            else:
+            if of_features != 1:
                 _add_embedding_slope(form, first + place, slope, work.inputs, flat_w, flat_b)
-    if of_features:
+    if of_features != 0:
         _pull_inputs(form, features, work.by_inputs, by_features)
         if form.padding.size > 0:
             _set_inverse_norms(form, features, work)

@@ -83,6 +83,12 @@ def barrier(cells: Any, n_threads: int) -> None:
 
 
 @njit(nogil=True)
+def first_share(rank: int, n_threads: int, n_blocks: int) -> int:
+    """Where a member's share of the blocks begins, and that of the member before ends; the last has the fewest."""
+    return (rank * n_blocks + n_threads - 1) // n_threads
+
+
+@njit(nogil=True)
 def stop_asked(cells: Any) -> Any:
     """Whether the caller wants the team to stop; members may learn of it at different moments."""
     return _read(cells, STOP_ASKED) != 0

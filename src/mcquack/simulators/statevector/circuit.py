@@ -161,12 +161,12 @@ def _add_feature_slopes(circuit: Any, layer: int, angle: int, slopes: Any, by_fe
 
 @njit(nogil=True)
 def ring_backward(
-    circuit: Any, features: Any, state: Any, work: Any, by_w: Any, by_b: Any, by_features: Any, of_features: bool
+    circuit: Any, features: Any, state: Any, work: Any, by_w: Any, by_b: Any, by_features: Any, of_features: int
 ) -> None:
     """Undoes :func:`ring_forward` on ``state`` and on ``work.adjoint`` and adds up the derivatives.
 
-    With adjoint λ of a scalar f, df = 2 Re⟨λ|dψ⟩. Derivatives go to ``by_w`` and ``by_b`` (summed over lanes), or
-    with ``of_features`` to ``by_features`` (d, W).
+    With adjoint λ of a scalar f, df = 2 Re⟨λ|dψ⟩. Derivatives go to ``by_w`` and ``by_b`` (summed over lanes) where
+    ``of_features`` is 0, to ``by_features`` (d, W) where it is 1, and to all of them where it is 2.
     """
     n_layers, n = circuit.weights.shape[:2]
     by_theta, by_omega, by_phi = work.slopes[0], work.slopes[1], work.slopes[2]
@@ -183,16 +183,15 @@ def ring_backward(
             unrotate(state, work.adjoint, work.rows, masks, work.rotations, by_theta, zero, False, 0)
         else:
             unrotate(state, work.adjoint, work.rows, masks, work.rotations, by_theta, zero, True, 0)
-        if of_features:
+        if of_features != 0:
             _add_feature_slopes(circuit, layer, 1, by_theta, by_features)
             _add_feature_slopes(circuit, layer, 2, by_omega, by_features)
-        else:
+            if layer + 1 < n_layers:
+                _add_feature_slopes(circuit, layer + 1, 0, by_phi, by_features)
+        if of_features != 1:
             _add_embedding_slopes(circuit, features, layer, 1, by_theta, by_w, by_b)
             _add_embedding_slopes(circuit, features, layer, 2, by_omega, by_w, by_b)
-        if layer + 1 < n_layers:
-            if of_features:
-                _add_feature_slopes(circuit, layer + 1, 0, by_phi, by_features)
-            else:
+            if layer + 1 < n_layers:
                 _add_embedding_slopes(circuit, features, layer + 1, 0, by_phi, by_w, by_b)
 
 

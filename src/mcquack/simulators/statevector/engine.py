@@ -98,7 +98,7 @@ def _pullback(
     by_w: Any,
     by_b: Any,
     by_centroids: Any,
-    of_centroids: bool,
+    of_centroids: int,
 ) -> None:
     n_blocks, size, _, width = states.shape
     n_centroids = columns.shape[0]
@@ -124,7 +124,7 @@ def _pullback(
                 gather_block(X, block * width, work.features)
                 copy_block(states[block], work.state)
                 sample_adjoint(pulls[block], columns, work.adjoint)
-                backward(circuit, work.features, work.state, work, by_w[part], by_b[part], by_centroids[0], False)
+                backward(circuit, work.features, work.state, work, by_w[part], by_b[part], by_centroids[0], 0)
 
 
 @entry
@@ -147,7 +147,7 @@ def _pull_expectations(
     by_w: Any,
     by_b: Any,
     by_features: Any,
-    of_features: bool,
+    of_features: int,
 ) -> None:
     n_blocks, _, _, width = states.shape
     for part in range(rank, by_w.shape[0], n_threads):
@@ -308,7 +308,7 @@ class StatevectorEngine(ThreadedEngine[StateBlocks]):
             by_w,
             by_b,
             by_centroids,
-            of_centroids,
+            int(of_centroids),
         )
         if of_centroids:
             lanes_last = by_centroids.transpose(0, 2, 1).reshape(-1, self.feature_map.n_features)
@@ -390,7 +390,7 @@ class StatevectorEngine(ThreadedEngine[StateBlocks]):
             by_w,
             by_b,
             by_features,
-            of_features,
+            int(of_features),
         )
         lanes_last = by_features.transpose(0, 2, 1).reshape(-1, self.feature_map.n_features)
         return by_w.sum(axis=0), by_b.sum(axis=0), np.ascontiguousarray(lanes_last[: len(encoded)])

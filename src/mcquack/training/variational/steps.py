@@ -136,7 +136,7 @@ def _gradient(
         expectation_block(work.state, problem.signs, room.expectations[rank])
         loss += _slopes(problem, order, first, count, block, own, mass, room.expectations[rank], room.cotangent[rank])
         observable_adjoint(work.state, problem.signs, room.cotangent[rank], work.adjoint)
-        backward(circuit, work.features, work.state, work, room.by_w[own], room.by_b[own], work.features, False)
+        backward(circuit, work.features, work.state, work, room.by_w[own], room.by_b[own], work.features, 0)
     return loss
 
 
