@@ -17,7 +17,7 @@ from mcquack.kernels.losses import alignment_slopes, loss_row, loss_terms
 from mcquack.simulators.compiled.entry import entry
 from mcquack.simulators.compiled.lanes import fma, lane_sum, load, splat
 from mcquack.simulators.compiled.memory import clear_block, copy_block, gather_rows
-from mcquack.simulators.compiled.team import barrier, first_share, stop_asked, stop_barrier
+from mcquack.simulators.compiled.team import barrier, first_share, stop_asked, stop_barrier, taken_block
 from mcquack.simulators.statevector.circuit import Circuit, backward, forward
 from mcquack.simulators.statevector.overlaps import kernel_rows, overlap_block, pull_overlaps, sample_adjoint
 from mcquack.training.optimizer import descend
@@ -25,6 +25,8 @@ from mcquack.training.optimizer import descend
 KAO, CO = 0, 1
 # Which derivatives a block's way back gives.
 OF_EMBEDDING, OF_FEATURES, OF_BOTH = 0, 1, 2
+# How many blocks can be encoded while one is taken back, about.
+AHEAD = 2
 
 
 class Problem(NamedTuple):
@@ -274,15 +276,17 @@ def _centroid_slopes(by_features: Any, base: int, centroids: Any, pace: Any, slo
     """Derivatives by the features ``low`` to ``high`` of all centroids in a row."""
     scalar = slopes.dtype.type
     width, n_features = by_features.shape[2], centroids.shape[1]
-    for place in range(low, high):
-        centroid, feature = place // n_features, place % n_features
+    for centroid in range(low // n_features, (high + n_features - 1) // n_features):
+        start = centroid * n_features
         row = base % width + centroid
-        slope = by_features[row // width, feature, row % width]
-        if centroids[centroid, feature] > pace.high:
-            slope += scalar(pace.reg_co)
-        elif centroids[centroid, feature] < pace.low:
-            slope -= scalar(pace.reg_co)
-        slopes[place] = slope
+        rows, lane = by_features[row // width], row % width
+        for feature in range(max(low - start, 0), min(high - start, n_features)):
+            slope = rows[feature, lane]
+            if centroids[centroid, feature] > pace.high:
+                slope += scalar(pace.reg_co)
+            elif centroids[centroid, feature] < pace.low:
+                slope -= scalar(pace.reg_co)
+            slopes[start + feature] = slope
 
 
 @njit(nogil=True)
@@ -346,22 +350,33 @@ def _note_step(trained: Any, room: Any, totals: Any, moves_embedding: bool, move
 @njit(nogil=True)
 def _step(
     cells: Any, rank: int, n_threads: int, work: Any, problem: Any, trained: Any, pace: Any, room: Any, order: Any,
-    first: int, count: int, moves_embedding: bool, moves_centroids: bool, samples: Any, row: int, totals: Any,
-) -> None:  # fmt: skip
+    first: int, count: int, moves_embedding: bool, moves_centroids: bool, samples: Any, shift: int, encoded: int,
+    last: int, totals: Any,
+) -> int:  # fmt: skip
     """Moves the embedding downhill on the loss + λ_w‖w‖² + λ_b‖b‖², the centroids on the loss + λ_CO R, or both.
 
-    Where the embedding rests, the states of the samples are given, from ``row`` of ``samples`` on.
+    Where the embedding rests, the states of the samples in the whole order stand in ``samples``, from block ``shift``
+    on, and ``encoded`` tells before which block they are there already. Members that have nothing to take back encode
+    more of them, though not from block ``last`` on; returned is how far they got.
     """
     n_centroids, width = trained.centroids.shape[0], room.states.shape[3]
     base = count if moves_embedding else 0
     n_blocks = (base + n_centroids + width - 1) // width
-    # The last thread has no more blocks than the others, and so the centroids and the counting.
-    for block in range(first_share(rank, n_threads, n_blocks), first_share(rank + 1, n_threads, n_blocks)):
-        _encode_row_block(work, problem, trained, room, order, first, base, block)
-    barrier(cells, n_threads)
-    _fill_columns(room.states, base, room.columns[rank])
+    row = 0 if moves_embedding else first
     from_block, skip = row // width, row % width
     n_used = (skip + count + width - 1) // width
+    n_new = 0 if moves_embedding else max(0, from_block + n_used - encoded)
+    n_to_do = n_new + n_blocks
+    # The last thread has no more blocks than the others, and so the centroids and the counting.
+    for block in range(first_share(rank, n_threads, n_to_do), first_share(rank + 1, n_threads, n_to_do)):
+        if block < n_new:
+            _encode_sample_block(work, problem, trained, order, encoded + block, samples[encoded + block - shift])
+        else:
+            _encode_row_block(work, problem, trained, room, order, first, base, block - n_new)
+    encoded += n_new
+    from_block -= shift
+    barrier(cells, n_threads)
+    _fill_columns(room.states, base, room.columns[rank])
     _fill_scores(
         rank, n_threads, problem, pace, room, order, first, count, samples, from_block, skip, n_used
     )  # fmt: skip
@@ -382,11 +397,17 @@ def _step(
                 rank, work, problem, trained, room, samples, from_block, n_used, base, block, part,
                 moves_embedding, moves_centroids,
             )  # fmt: skip
+    ahead = max(encoded, min(encoded + AHEAD * (n_threads - n_parts), last))
+    if rank >= n_parts:
+        own = encoded + AHEAD * (rank - n_parts)
+        for block in range(own, min(own + AHEAD, ahead)):
+            _encode_sample_block(work, problem, trained, order, block, samples[block])
     barrier(cells, n_threads)
     if moves_embedding:
         _move_embedding(rank, n_threads, trained, pace, room, n_parts)
     if moves_centroids:
         _move_centroids(rank, n_threads, trained, pace, room, base)
+    return ahead
 
 
 @njit(nogil=True)
@@ -401,9 +422,8 @@ def _fill_kernel(
     k = columns.shape[0] // totals.scores.shape[1]
     rows = slice(rank * width, (rank + 1) * width)
     kernel, scores = room.kernel[rows], room.scores[rows]
-    for block in range(first_share(rank, n_threads, n_blocks), first_share(rank + 1, n_threads, n_blocks)):
-        if stop_asked(cells):
-            return
+    block = taken_block(cells)
+    while block < n_blocks and not stop_asked(cells):
         if are_kept:
             overlap_block(room.kept[block], columns, overlaps)
         else:
@@ -419,6 +439,7 @@ def _fill_kernel(
             if k > 1:
                 for of_class in range(scores.shape[1]):
                     totals.scores[sample, of_class] = scores[lane, of_class]
+        block = taken_block(cells)
 
 
 @njit(nogil=True)
@@ -465,22 +486,15 @@ def run_epoch(
     for number in range(n_first + pace.passes_co):
         moves_embedding = number < n_first
         order = kao_orders[number] if moves_embedding else co_order
-        if number == n_first and keeps_all:
-            for block in range(first_share(rank, n_threads, n_all), first_share(rank + 1, n_threads, n_all)):
-                if not stop_asked(cells):
-                    _encode_sample_block(work, problem, trained, order, block, room.kept[block])
+        encoded, last = (n_all, 0) if number > n_first else (0, n_all if number == n_first and keeps_all else 0)
         for first in range(0, n_samples, size):
-            count = min(size, n_samples - first)
-            row = 0 if moves_embedding else first
+            shift = 0
             if not moves_embedding and not keeps_all:
-                row = first % width
-                begin, n_used = first // width, (row + count + width - 1) // width
-                for block in range(first_share(rank, n_threads, n_used), first_share(rank + 1, n_threads, n_used)):
-                    _encode_sample_block(work, problem, trained, order, begin + block, room.kept[block])
-            _step(
-                cells, rank, n_threads, work, problem, trained, pace, room, order, first, count,
-                moves_embedding, pace.joint or not moves_embedding, room.states if moves_embedding else room.kept, row,
-                totals,
+                shift = encoded = first // width
+            encoded = _step(
+                cells, rank, n_threads, work, problem, trained, pace, room, order, first, min(size, n_samples - first),
+                moves_embedding, pace.joint or not moves_embedding, room.states if moves_embedding else room.kept,
+                shift, encoded, last, totals,
             )  # fmt: skip
             if stop_barrier(cells, rank, n_threads):
                 return

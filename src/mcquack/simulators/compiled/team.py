@@ -21,13 +21,13 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-ARRIVED, ROUND, STOP_ASKED, STOPPING, ABANDONED = range(5)
+ARRIVED, ROUND, STOP_ASKED, STOPPING, ABANDONED, TAKEN = range(6)
 _SPINS_BEFORE_YIELD = 2000
 
 
 def control() -> NDArray[np.int64]:
-    """What the members share: how many wait, in which round, whether to stop, and whether one of them is missing."""
-    return np.zeros(5, dtype=np.int64)
+    """What the members share: how many wait, in which round, whether to stop, whether one is missing, what is taken."""
+    return np.zeros(6, dtype=np.int64)
 
 
 def _cell(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
@@ -86,6 +86,15 @@ def barrier(cells: Any, n_threads: int) -> None:
 def first_share(rank: int, n_threads: int, n_blocks: int) -> int:
     """Where a member's share of the blocks begins, and that of the member before ends; the last has the fewest."""
     return (rank * n_blocks + n_threads - 1) // n_threads
+
+
+@njit(nogil=True)
+def taken_block(cells: Any) -> Any:
+    """The next block of those that nobody has to wait for: whoever comes first takes it, once in a run.
+
+    A member that the system has set aside then leaves its share to the others.
+    """
+    return _fetch_add(cells, TAKEN, 1)
 
 
 @njit(nogil=True)

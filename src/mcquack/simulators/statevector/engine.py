@@ -17,7 +17,7 @@ from mcquack.errors import InvalidInputError
 from mcquack.simulators.compiled.entry import entry
 from mcquack.simulators.compiled.lanes import lane_count
 from mcquack.simulators.compiled.memory import aligned, aligned_zeros, copy_block, gather_block, require_bytes
-from mcquack.simulators.compiled.team import Team, barrier, stop_asked
+from mcquack.simulators.compiled.team import Team, barrier, stop_asked, taken_block
 from mcquack.simulators.engine import (
     EncodedRows,
     Gradient,
@@ -78,6 +78,44 @@ def _fidelities(
     for block in range(rank, n_blocks, n_threads):
         overlap_block(states[block], columns, overlaps[rank])
         kernel_rows(overlaps[rank], kernel[block * width : (block + 1) * width])
+
+
+@entry
+def _kernel(
+    cells: Any,
+    rank: int,
+    n_threads: int,
+    work: Any,
+    circuit: Any,
+    X: Any,
+    C: Any,
+    states: Any,
+    columns: Any,
+    overlaps: Any,
+    rows: Any,
+    kernel: Any,
+) -> None:
+    """The centroids' states, then the kernel block by block: no sample's state outlives its block."""
+    width = states.shape[3]
+    state, n_centroids = states[rank], columns.shape[0]
+    for block in range(rank, (n_centroids + width - 1) // width, n_threads):
+        gather_block(C, block * width, work.features)
+        forward(circuit, work.features, state, work)
+        own = columns[block * width : min((block + 1) * width, n_centroids)]
+        fill_columns(states[rank : rank + 1], own, 0, 1)
+    barrier(cells, n_threads)
+    one = kernel.dtype.type(1)
+    block = taken_block(cells)
+    while block * width < X.shape[0] and not stop_asked(cells):
+        gather_block(X, block * width, work.features)
+        forward(circuit, work.features, state, work)
+        overlap_block(state, columns, overlaps[rank])
+        kernel_rows(overlaps[rank], rows[rank])
+        for lane in range(min(width, X.shape[0] - block * width)):
+            for centroid in range(n_centroids):
+                value = rows[rank, lane, centroid]
+                kernel[block * width + lane, centroid] = one if value > one else value
+        block = taken_block(cells)
 
 
 @entry
@@ -276,6 +314,31 @@ class StatevectorEngine(ThreadedEngine[StateBlocks]):
         columns = self._columns(centroids)
         self.team(n_threads, flops).run(_fidelities, works, aligned(samples.states), columns, overlaps, kernel)
         return np.minimum(kernel[: len(samples)], 1)
+
+    def kernel(self, X: FloatArray, centroids: FloatArray, *, weights: FloatArray, bias: FloatArray) -> FloatArray:
+        samples, points, circuit = self.rows(X), self.rows(centroids), self.circuit(weights, bias)
+        width, size, n_centroids = lane_count(self.dtype), self.feature_map.dimension, len(points)
+        flops = self.flops(len(samples) + n_centroids, with_gradient=False)
+        n_threads = self.threads_for(flops, self.n_blocks(len(samples)))
+        per_thread = self.scratch_bytes(backward=False) + self.state_bytes(1)
+        require_bytes(
+            n_threads * per_thread + (2 * size + len(samples)) * n_centroids * self.dtype.itemsize,
+            f"a kernel of {len(samples)} samples in {self.feature_map.n_qubits} qubits",
+        )
+        kernel = np.empty((len(samples), n_centroids), self.dtype)
+        self.team(n_threads, flops).run(
+            _kernel,
+            self.scratch(n_threads, backward=False),
+            circuit,
+            samples,
+            points,
+            aligned_zeros((n_threads, size, 2, width), self.dtype),
+            np.empty((n_centroids, size, 2), self.dtype),
+            aligned_zeros((n_threads, n_centroids, 2, width), self.dtype),
+            np.empty((n_threads, width, n_centroids), self.dtype),
+            kernel,
+        )
+        return kernel
 
     def pullback(self, samples: StateBlocks, centroids: StateBlocks, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
         of_centroids = checked_wrt(wrt) == "centroids"
