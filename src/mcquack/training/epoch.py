@@ -1,11 +1,12 @@
 """One whole epoch on the CPU engine as one compiled call: all its mini-batches, then the kernel and its scores.
 
-The members of a thread team (see ``simulators/compiled/team.py``) run this function together. What is computed, and
-in which order it is added up, does not depend on their number.
+The members of a thread team (see ``simulators/compiled/team.py``) run this function together, and share its work by
+tickets. What is computed, and in which order it is added up, does not depend on their number. What is short each
+computes for itself; a member that comes too late for a phase may find there what later phases wrote, but gets no
+ticket to use it for.
 
 Where the embedding moves, samples and centroids of a step are one list of rows: the centroids take the lanes that the
-last samples leave free. Threads share whatever is long, and compute what is short each for themselves: that is quicker
-than waiting for each other.
+last samples leave free.
 """
 
 from typing import Any, NamedTuple
@@ -17,7 +18,7 @@ from mcquack.kernels.losses import alignment_slopes, loss_row, loss_terms
 from mcquack.simulators.compiled.entry import entry
 from mcquack.simulators.compiled.lanes import fma, lane_sum, load, splat
 from mcquack.simulators.compiled.memory import clear_block, copy_block, gather_rows
-from mcquack.simulators.compiled.team import barrier, first_share, stop_asked, stop_barrier, taken_block
+from mcquack.simulators.compiled.team import all_done, decide_to_stop, done, stop_asked, stops, taken
 from mcquack.simulators.statevector.circuit import Circuit, backward, forward
 from mcquack.simulators.statevector.overlaps import kernel_rows, overlap_block, pull_overlaps, sample_adjoint
 from mcquack.training.optimizer import descend
@@ -25,8 +26,12 @@ from mcquack.training.optimizer import descend
 KAO, CO = 0, 1
 # Which derivatives a block's way back gives.
 OF_EMBEDDING, OF_FEATURES, OF_BOTH = 0, 1, 2
+# The phases of a step; the first two are also those of the kernel at the end.
+ENCODE, SCORE, PULL, TAKE_BACK, MOVE, NOTE = range(6)
 # How many blocks can be encoded while one is taken back, about.
 AHEAD = 2
+# So many parameters are moved in the time that it takes to hand out a ticket, or in little more.
+WORTH_SHARING = 4096
 
 
 class Problem(NamedTuple):
@@ -143,47 +148,42 @@ def _fill_columns(states: Any, base: int, columns: Any) -> None:
 
 @njit(nogil=True)
 def _fill_scores(
-    rank: int, n_threads: int, problem: Any, pace: Any, room: Any, order: Any, first: int, count: int,
-    samples: Any, from_block: int, skip: int, n_used: int,
+    rank: int, problem: Any, pace: Any, room: Any, order: Any, first: int, count: int, samples: Any, from_block: int,
+    skip: int, block: int,
 ) -> None:  # fmt: skip
-    """Overlaps, kernel and scores of a mini-batch, which begins in lane ``skip`` of its first block."""
+    """Overlaps, kernel and scores of a block of a mini-batch, which begins in lane ``skip`` of its first block."""
     width = samples.shape[3]
     columns = room.columns[rank]
-    k = columns.shape[0] // room.scores.shape[1]
-    for block in range(first_share(rank, n_threads, n_used), first_share(rank + 1, n_threads, n_used)):
-        rows = slice(block * width, (block + 1) * width)
-        overlap_block(samples[from_block + block], columns, room.overlaps[block])
-        kernel_rows(room.overlaps[block], room.kernel[rows])
-        if k > 1:
-            pool_rows(room.kernel[rows], pace.class_score, room.scores[rows])
-        for row in range(max(skip, block * width), min(skip + count, (block + 1) * width)):
-            sample = order[first + row - skip]
-            room.batch_labels[row] = problem.labels[sample]
-            room.batch_weights[row] = problem.row_weights[sample]
+    rows = slice(block * width, (block + 1) * width)
+    overlap_block(samples[from_block + block], columns, room.overlaps[block])
+    kernel_rows(room.overlaps[block], room.kernel[rows])
+    if columns.shape[0] > room.scores.shape[1]:
+        pool_rows(room.kernel[rows], pace.class_score, room.scores[rows])
+    for row in range(max(skip, block * width), min(skip + count, (block + 1) * width)):
+        sample = order[first + row - skip]
+        room.batch_labels[row] = problem.labels[sample]
+        room.batch_weights[row] = problem.row_weights[sample]
 
 
 @njit(nogil=True)
-def _fill_pulls(
-    rank: int, n_threads: int, pace: Any, room: Any, count: int, skip: int, n_used: int, terms: Any
-) -> None:  # fmt: skip
-    """Derivatives of the loss by the overlaps; lanes of other rows get zeros."""
+def _fill_pulls(pace: Any, room: Any, count: int, skip: int, block: int, terms: Any) -> None:
+    """Derivatives of the loss by the overlaps of a block; lanes of other rows get zeros."""
     width = room.overlaps.shape[3]
     n_classes = room.scores.shape[1]
     k = room.kernel.shape[1] // n_classes
-    for block in range(first_share(rank, n_threads, n_used), first_share(rank + 1, n_threads, n_used)):
-        rows = slice(block * width, (block + 1) * width)
-        for row in range(block * width, (block + 1) * width):
-            if skip <= row < skip + count:
-                loss_row(
-                    pace.loss, terms, room.scores[row], room.batch_labels[row], room.batch_weights[row],
-                    room.cotangent[row], k,
-                )  # fmt: skip
-            else:
-                for of_class in range(n_classes):
-                    room.cotangent[row, of_class * k] = 0
-        if k > 1:
-            spread_rows(room.kernel[rows], k, pace.class_score, room.cotangent[rows])
-        pull_overlaps(room.overlaps[block], room.cotangent[rows], room.pulls[block])
+    rows = slice(block * width, (block + 1) * width)
+    for row in range(block * width, (block + 1) * width):
+        if skip <= row < skip + count:
+            loss_row(
+                pace.loss, terms, room.scores[row], room.batch_labels[row], room.batch_weights[row],
+                room.cotangent[row], k,
+            )  # fmt: skip
+        else:
+            for of_class in range(n_classes):
+                room.cotangent[row, of_class * k] = 0
+    if k > 1:
+        spread_rows(room.kernel[rows], k, pace.class_score, room.cotangent[rows])
+    pull_overlaps(room.overlaps[block], room.cotangent[rows], room.pulls[block])
 
 
 @njit(nogil=True)
@@ -205,11 +205,28 @@ def _centroid_adjoint(
 
 
 @njit(nogil=True)
-def _pull_row_block(
+def _take_back(
+    rank: int, work: Any, problem: Any, trained: Any, room: Any, samples: Any, from_block: int, n_used: int, base: int,
+    part: int, n_parts: int, moves_embedding: bool, moves_centroids: bool,
+) -> None:  # fmt: skip
+    """The way back of a share of a step's blocks, whose derivatives by the embedding are one partial sum."""
+    if moves_embedding:
+        _clear(room.flat_by_w[part])
+        _clear(room.flat_by_b[part])
+    n_blocks = (base + trained.centroids.shape[0] + room.states.shape[3] - 1) // room.states.shape[3]
+    for block in range(part * n_blocks // n_parts, (part + 1) * n_blocks // n_parts):
+        _take_block_back(
+            rank, work, problem, trained, room, samples, from_block, n_used, base, block, part,
+            moves_embedding, moves_centroids,
+        )  # fmt: skip
+
+
+@njit(nogil=True)
+def _take_block_back(
     rank: int, work: Any, problem: Any, trained: Any, room: Any, samples: Any, from_block: int, n_used: int, base: int,
     block: int, part: int, moves_embedding: bool, moves_centroids: bool,
 ) -> None:  # fmt: skip
-    """The way back of one block of a step's rows; its states stay, since other threads' centroids need them."""
+    """The way back of one block; its states stay, since other blocks' centroids need them."""
     n_centroids, width = trained.centroids.shape[0], room.states.shape[3]
     if block * width < base:
         sample_adjoint(room.pulls[block], room.columns[rank], work.adjoint)
@@ -290,16 +307,16 @@ def _centroid_slopes(by_features: Any, base: int, centroids: Any, pace: Any, slo
 
 
 @njit(nogil=True)
-def _move_embedding(rank: int, n_threads: int, trained: Any, pace: Any, room: Any, n_parts: int) -> None:
+def _move_embedding(share: int, n_shares: int, trained: Any, pace: Any, room: Any, n_parts: int) -> None:
     step = trained.steps[KAO] + 1
     weights, bias = trained.weights.reshape(trained.weights.size), trained.bias.reshape(trained.bias.size)
-    low, high = rank * weights.size // n_threads, (rank + 1) * weights.size // n_threads
+    low, high = share * weights.size // n_shares, (share + 1) * weights.size // n_shares
     _sum_parts(room.flat_by_w, n_parts, weights, pace.reg_weights, room.slope_w, low, high)
     descend(
         weights, room.slope_w, trained.weights_mean, trained.weights_square,
         pace.optimizer, pace.lr_ka, step, low, high,
     )  # fmt: skip
-    low, high = rank * bias.size // n_threads, (rank + 1) * bias.size // n_threads
+    low, high = share * bias.size // n_shares, (share + 1) * bias.size // n_shares
     _sum_parts(room.flat_by_b, n_parts, bias, pace.reg_bias, room.slope_b, low, high)
     descend(
         bias, room.slope_b, trained.bias_mean, trained.bias_square, pace.optimizer, pace.lr_ka, step, low, high
@@ -307,9 +324,9 @@ def _move_embedding(rank: int, n_threads: int, trained: Any, pace: Any, room: An
 
 
 @njit(nogil=True)
-def _move_centroids(rank: int, n_threads: int, trained: Any, pace: Any, room: Any, base: int) -> None:
+def _move_centroids(share: int, n_shares: int, trained: Any, pace: Any, room: Any, base: int) -> None:
     flat = trained.centroids.reshape(trained.centroids.size)
-    low, high = rank * flat.size // n_threads, (rank + 1) * flat.size // n_threads
+    low, high = share * flat.size // n_shares, (share + 1) * flat.size // n_shares
     _centroid_slopes(room.by_features, base, trained.centroids, pace, room.slope_c, low, high)
     descend(
         flat, room.slope_c, trained.centroids_mean, trained.centroids_square,
@@ -349,97 +366,98 @@ def _note_step(trained: Any, room: Any, totals: Any, moves_embedding: bool, move
 
 @njit(nogil=True)
 def _step(
-    cells: Any, rank: int, n_threads: int, work: Any, problem: Any, trained: Any, pace: Any, room: Any, order: Any,
-    first: int, count: int, moves_embedding: bool, moves_centroids: bool, samples: Any, shift: int, encoded: int,
-    last: int, totals: Any,
-) -> int:  # fmt: skip
+    cells: Any, end: int, rank: int, n_threads: int, work: Any, problem: Any, trained: Any, pace: Any, room: Any,
+    order: Any, first: int, count: int, moves_embedding: bool, moves_centroids: bool, samples: Any, shift: int,
+    encoded: int, last: int, totals: Any,
+) -> Any:  # fmt: skip
     """Moves the embedding downhill on the loss + λ_w‖w‖² + λ_b‖b‖², the centroids on the loss + λ_CO R, or both.
 
     Where the embedding rests, the states of the samples in the whole order stand in ``samples``, from block ``shift``
     on, and ``encoded`` tells before which block they are there already. Members that have nothing to take back encode
-    more of them, though not from block ``last`` on; returned is how far they got.
+    more of them, though not from block ``last`` on. Returned are how far they got, and where the tickets end.
     """
     n_centroids, width = trained.centroids.shape[0], room.states.shape[3]
     base = count if moves_embedding else 0
     n_blocks = (base + n_centroids + width - 1) // width
-    row = 0 if moves_embedding else first
-    from_block, skip = row // width, row % width
-    n_used = (skip + count + width - 1) // width
-    n_new = 0 if moves_embedding else max(0, from_block + n_used - encoded)
-    n_to_do = n_new + n_blocks
-    # The last thread has no more blocks than the others, and so the centroids and the counting.
-    for block in range(first_share(rank, n_threads, n_to_do), first_share(rank + 1, n_threads, n_to_do)):
-        if block < n_new:
-            _encode_sample_block(work, problem, trained, order, encoded + block, samples[encoded + block - shift])
-        else:
-            _encode_row_block(work, problem, trained, room, order, first, base, block - n_new)
-    encoded += n_new
-    from_block -= shift
-    barrier(cells, n_threads)
-    _fill_columns(room.states, base, room.columns[rank])
-    _fill_scores(
-        rank, n_threads, problem, pace, room, order, first, count, samples, from_block, skip, n_used
-    )  # fmt: skip
-    barrier(cells, n_threads)
-    rows = slice(skip, skip + count)
-    terms = loss_terms(pace.loss, pace.beta, room.scores[rows], room.batch_labels[rows], room.batch_weights[rows])
-    _fill_pulls(rank, n_threads, pace, room, count, skip, n_used, terms)
-    barrier(cells, n_threads)
-    if rank == n_threads - 1:
-        _add_losses(trained, pace, totals, terms[0], moves_embedding, moves_centroids)
     n_parts = min(room.by_w.shape[0], n_blocks)
-    for part in range(first_share(rank, n_threads, n_parts), first_share(rank + 1, n_threads, n_parts)):
-        if moves_embedding:
-            _clear(room.flat_by_w[part])
-            _clear(room.flat_by_b[part])
-        for block in range(first_share(part, n_parts, n_blocks), first_share(part + 1, n_parts, n_blocks)):
-            _pull_row_block(
-                rank, work, problem, trained, room, samples, from_block, n_used, base, block, part,
-                moves_embedding, moves_centroids,
-            )  # fmt: skip
-    ahead = max(encoded, min(encoded + AHEAD * (n_threads - n_parts), last))
-    if rank >= n_parts:
-        own = encoded + AHEAD * (rank - n_parts)
-        for block in range(own, min(own + AHEAD, ahead)):
-            _encode_sample_block(work, problem, trained, order, block, samples[block])
-    barrier(cells, n_threads)
-    if moves_embedding:
-        _move_embedding(rank, n_threads, trained, pace, room, n_parts)
-    if moves_centroids:
-        _move_centroids(rank, n_threads, trained, pace, room, base)
-    return ahead
+    row = 0 if moves_embedding else first
+    from_block, skip = row // width - shift, row % width
+    n_used = (skip + count + width - 1) // width
+    n_new = 0 if moves_embedding else max(0, shift + from_block + n_used - encoded)
+    n_ahead = max(0, min(AHEAD * (n_threads - n_parts), last - encoded - n_new))
+    n_shares = 1 + (trained.weights.size + trained.centroids.size) // WORTH_SHARING
+    n_items = n_blocks + n_new, n_used, n_used, n_parts + n_ahead + 1, n_shares, 1
+    rows = slice(skip, skip + count)
+    terms = 0.0, 0.0, 0.0, 0.0
+    for phase in range(len(n_items)):
+        start, end = end, end + n_items[phase]
+        ticket = taken(cells, end)
+        while ticket >= 0:
+            item = ticket - start
+            if phase == ENCODE and item < n_blocks:
+                _encode_row_block(work, problem, trained, room, order, first, base, item)
+            elif phase == ENCODE:
+                block = encoded + item - n_blocks
+                _encode_sample_block(work, problem, trained, order, block, samples[block - shift])
+            elif phase == SCORE:
+                _fill_scores(rank, problem, pace, room, order, first, count, samples, from_block, skip, item)
+            elif phase == PULL:
+                _fill_pulls(pace, room, count, skip, item, terms)
+            elif phase == TAKE_BACK and item < n_parts:
+                _take_back(
+                    rank, work, problem, trained, room, samples, from_block, n_used, base, item, n_parts,
+                    moves_embedding, moves_centroids,
+                )  # fmt: skip
+            elif phase == TAKE_BACK and item < n_parts + n_ahead:
+                block = encoded + n_new + item - n_parts
+                _encode_sample_block(work, problem, trained, order, block, samples[block])
+            elif phase == TAKE_BACK:
+                _add_losses(trained, pace, totals, terms[0], moves_embedding, moves_centroids)
+            elif phase == MOVE:
+                if moves_embedding:
+                    _move_embedding(item, n_shares, trained, pace, room, n_parts)
+                if moves_centroids:
+                    _move_centroids(item, n_shares, trained, pace, room, base)
+            else:
+                _note_step(trained, room, totals, moves_embedding, moves_centroids)
+                decide_to_stop(cells, end)
+            done(cells)
+            ticket = taken(cells, end)
+        all_done(cells, end)
+        if phase == ENCODE:
+            _fill_columns(room.states, base, room.columns[rank])
+        elif phase == SCORE:
+            labels, weights = room.batch_labels[rows], room.batch_weights[rows]
+            terms = loss_terms(pace.loss, pace.beta, room.scores[rows], labels, weights)
+    return encoded + n_new + n_ahead, end
 
 
 @njit(nogil=True)
 def _fill_kernel(
-    cells: Any, rank: int, n_threads: int, work: Any, problem: Any, trained: Any, pace: Any, room: Any, order: Any,
-    are_kept: bool, totals: Any,
+    rank: int, work: Any, problem: Any, trained: Any, pace: Any, room: Any, order: Any, is_kept: bool, block: int,
+    totals: Any,
 ) -> None:  # fmt: skip
-    """The kernel of all samples, and the scores of the classes; the centroids' states stand in the first rows."""
+    """The kernel of one block of all samples, and the scores of the classes."""
     width, n_samples = room.states.shape[3], order.size
-    n_blocks = (n_samples + width - 1) // width
     columns, overlaps = room.columns[rank], room.overlaps[rank]
-    k = columns.shape[0] // totals.scores.shape[1]
     rows = slice(rank * width, (rank + 1) * width)
     kernel, scores = room.kernel[rows], room.scores[rows]
-    block = taken_block(cells)
-    while block < n_blocks and not stop_asked(cells):
-        if are_kept:
-            overlap_block(room.kept[block], columns, overlaps)
-        else:
-            _encode_sample_block(work, problem, trained, order, block, work.state)
-            overlap_block(work.state, columns, overlaps)
-        kernel_rows(overlaps, kernel)
-        if k > 1:
-            pool_rows(kernel, pace.class_score, scores)
-        for lane in range(min(width, n_samples - block * width)):
-            sample = order[block * width + lane]
-            for centroid in range(kernel.shape[1]):
-                totals.kernel[sample, centroid] = kernel[lane, centroid]
-            if k > 1:
-                for of_class in range(scores.shape[1]):
-                    totals.scores[sample, of_class] = scores[lane, of_class]
-        block = taken_block(cells)
+    if is_kept:
+        overlap_block(room.kept[block], columns, overlaps)
+    else:
+        _encode_sample_block(work, problem, trained, order, block, work.state)
+        overlap_block(work.state, columns, overlaps)
+    kernel_rows(overlaps, kernel)
+    pooled = columns.shape[0] > scores.shape[1]
+    if pooled:
+        pool_rows(kernel, pace.class_score, scores)
+    for lane in range(min(width, n_samples - block * width)):
+        sample = order[block * width + lane]
+        for centroid in range(kernel.shape[1]):
+            totals.kernel[sample, centroid] = kernel[lane, centroid]
+        if pooled:
+            for of_class in range(scores.shape[1]):
+                totals.scores[sample, of_class] = scores[lane, of_class]
 
 
 @njit(nogil=True)
@@ -483,6 +501,7 @@ def run_epoch(
     n_first, n_all = kao_orders.shape[0], (n_samples + width - 1) // width
     # The samples' states rest during CO: encode them once, or, where they do not all fit, once per pass.
     keeps_all = room.kept.shape[0] >= n_all
+    end = 0
     for number in range(n_first + pace.passes_co):
         moves_embedding = number < n_first
         order = kao_orders[number] if moves_embedding else co_order
@@ -491,24 +510,29 @@ def run_epoch(
             shift = 0
             if not moves_embedding and not keeps_all:
                 shift = encoded = first // width
-            encoded = _step(
-                cells, rank, n_threads, work, problem, trained, pace, room, order, first, min(size, n_samples - first),
-                moves_embedding, pace.joint or not moves_embedding, room.states if moves_embedding else room.kept,
-                shift, encoded, last, totals,
+            encoded, end = _step(
+                cells, end, rank, n_threads, work, problem, trained, pace, room, order, first,
+                min(size, n_samples - first), moves_embedding, pace.joint or not moves_embedding,
+                room.states if moves_embedding else room.kept, shift, encoded, last, totals,
             )  # fmt: skip
-            if stop_barrier(cells, rank, n_threads):
+            if stops(cells, end):
                 return
-            if rank == n_threads - 1:
-                _note_step(trained, room, totals, moves_embedding, pace.joint or not moves_embedding)
     if not pace.with_kernel:
         return
-    n_blocks = (trained.centroids.shape[0] + width - 1) // width
-    for block in range(first_share(rank, n_threads, n_blocks), first_share(rank + 1, n_threads, n_blocks)):
-        _encode_row_block(work, problem, trained, room, co_order, 0, 0, block)
-    barrier(cells, n_threads)
-    _fill_columns(room.states, 0, room.columns[rank])
-    are_kept = keeps_all and pace.passes_co > 0
-    _fill_kernel(cells, rank, n_threads, work, problem, trained, pace, room, co_order, are_kept, totals)
-    barrier(cells, n_threads)
-    if rank == n_threads - 1:
-        _measure(problem, pace, totals)
+    is_kept = keeps_all and pace.passes_co > 0
+    n_items = (trained.centroids.shape[0] + width - 1) // width, n_all, 1
+    for phase in range(len(n_items)):
+        start, end = end, end + n_items[phase]
+        ticket = taken(cells, end)
+        while ticket >= 0:
+            if phase == ENCODE:
+                _encode_row_block(work, problem, trained, room, co_order, 0, 0, ticket - start)
+            elif phase == SCORE and not stop_asked(cells):
+                _fill_kernel(rank, work, problem, trained, pace, room, co_order, is_kept, ticket - start, totals)
+            elif phase > SCORE:
+                _measure(problem, pace, totals)
+            done(cells)
+            ticket = taken(cells, end)
+        all_done(cells, end)
+        if phase == ENCODE:
+            _fill_columns(room.states, 0, room.columns[rank])

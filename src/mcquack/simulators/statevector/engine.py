@@ -17,7 +17,7 @@ from mcquack.errors import InvalidInputError
 from mcquack.simulators.compiled.entry import entry
 from mcquack.simulators.compiled.lanes import lane_count
 from mcquack.simulators.compiled.memory import aligned, aligned_zeros, copy_block, gather_block, require_bytes
-from mcquack.simulators.compiled.team import Team, barrier, stop_asked, taken_block
+from mcquack.simulators.compiled.team import Team, all_done, barrier, done, stop_asked, taken
 from mcquack.simulators.engine import (
     EncodedRows,
     Gradient,
@@ -98,15 +98,20 @@ def _kernel(
     """The centroids' states, then the kernel block by block: no sample's state outlives its block."""
     width = states.shape[3]
     state, n_centroids = states[rank], columns.shape[0]
-    for block in range(rank, (n_centroids + width - 1) // width, n_threads):
+    n_first = (n_centroids + width - 1) // width
+    block = taken(cells, n_first)
+    while block >= 0:
         gather_block(C, block * width, work.features)
         forward(circuit, work.features, state, work)
         own = columns[block * width : min((block + 1) * width, n_centroids)]
         fill_columns(states[rank : rank + 1], own, 0, 1)
-    barrier(cells, n_threads)
+        done(cells)
+        block = taken(cells, n_first)
+    all_done(cells, n_first)
     one = kernel.dtype.type(1)
-    block = taken_block(cells)
-    while block * width < X.shape[0] and not stop_asked(cells):
+    end = n_first + (X.shape[0] + width - 1) // width
+    block = taken(cells, end) - n_first
+    while block >= 0 and not stop_asked(cells):
         gather_block(X, block * width, work.features)
         forward(circuit, work.features, state, work)
         overlap_block(state, columns, overlaps[rank])
@@ -115,7 +120,7 @@ def _kernel(
             for centroid in range(n_centroids):
                 value = rows[rank, lane, centroid]
                 kernel[block * width + lane, centroid] = one if value > one else value
-        block = taken_block(cells)
+        block = taken(cells, end) - n_first
 
 
 @entry
