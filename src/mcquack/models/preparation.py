@@ -52,8 +52,9 @@ class Prepared:
 
 def checked_sample_weight(sample_weight: ArrayLike | None, n_samples: int) -> FloatArray:
     """How much each sample counts: 1 unless said otherwise, the same for all if it is one number, never less than 0."""
-    given = 1.0 if sample_weight is None else sample_weight
-    each = np.full(n_samples, given) if isinstance(given, Number) else given
+    if sample_weight is None:
+        return np.ones(n_samples)
+    each = np.full(n_samples, sample_weight) if isinstance(sample_weight, Number) else sample_weight
     weights: FloatArray = check_array(each, ensure_2d=False, dtype=np.float64, order="C", input_name="sample_weight")
     if weights.shape != (n_samples,):
         raise InvalidInputError(

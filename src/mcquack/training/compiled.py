@@ -35,13 +35,13 @@ class CompiledEpochs:
             row_weights=np.ascontiguousarray(data.row_weights, dtype=np.float64),
             form=engine.form,
         )
-        rows_per_step = self.batch_size + self.n_centroids
-        flops_per_step = engine.flops(rows_per_step, with_gradient=True)
-        self.n_threads = engine.threads_for(flops_per_step, engine.n_blocks(rows_per_step))
-        kao_rows = settings.epochs_ka * (len(data.X) + self.n_batches * self.n_centroids)
-        co_rows = settings.passes_co * self.n_batches * self.n_centroids
-        work = engine.flops(kao_rows + co_rows + len(data.X), with_gradient=True)
-        self.team = engine.team(self.n_threads, work)
+        n_batches = math.ceil(len(data.X) / self.batch_size)
+        kao_rows = settings.epochs_ka * (len(data.X) + n_batches * self.n_centroids)
+        co_rows = settings.passes_co * n_batches * self.n_centroids
+        # Threads are called once for each epoch: what counts is all of its work, and not that of a step.
+        flops = engine.flops(kao_rows + co_rows, with_gradient=True) + engine.flops(len(data.X), with_gradient=False)
+        self.n_threads = engine.threads_for(flops, engine.n_blocks(self.batch_size + self.n_centroids))
+        self.team = engine.team(self.n_threads, flops)
         states = engine.state_bytes(2 * self.batch_size + self.n_centroids)
         require_bytes(
             states + self.n_threads * engine.scratch_bytes(backward=True),
@@ -49,10 +49,6 @@ class CompiledEpochs:
         )
         self.works = engine.scratch(self.n_threads, backward=True)
         self.room = self._buffers()
-
-    @property
-    def n_batches(self) -> int:
-        return math.ceil(len(self.data.X) / self.batch_size)
 
     def _keeps_all(self) -> bool:
         """Whether the states of all samples stay through CO; else those of a mini-batch are encoded for each step."""

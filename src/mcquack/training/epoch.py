@@ -149,41 +149,43 @@ def _fill_columns(states: Any, base: int, columns: Any) -> None:
 @njit(nogil=True)
 def _fill_scores(
     rank: int, problem: Any, pace: Any, room: Any, order: Any, first: int, count: int, samples: Any, from_block: int,
-    skip: int, block: int,
+    skip: int, low: int, high: int,
 ) -> None:  # fmt: skip
-    """Overlaps, kernel and scores of a block of a mini-batch, which begins in lane ``skip`` of its first block."""
+    """Overlaps, kernel and scores of some blocks of a mini-batch, which begins in lane ``skip`` of its first block."""
     width = samples.shape[3]
     columns = room.columns[rank]
-    rows = slice(block * width, (block + 1) * width)
-    overlap_block(samples[from_block + block], columns, room.overlaps[block])
-    kernel_rows(room.overlaps[block], room.kernel[rows])
-    if columns.shape[0] > room.scores.shape[1]:
-        pool_rows(room.kernel[rows], pace.class_score, room.scores[rows])
-    for row in range(max(skip, block * width), min(skip + count, (block + 1) * width)):
-        sample = order[first + row - skip]
-        room.batch_labels[row] = problem.labels[sample]
-        room.batch_weights[row] = problem.row_weights[sample]
+    for block in range(low, high):
+        rows = slice(block * width, (block + 1) * width)
+        overlap_block(samples[from_block + block], columns, room.overlaps[block])
+        kernel_rows(room.overlaps[block], room.kernel[rows])
+        if columns.shape[0] > room.scores.shape[1]:
+            pool_rows(room.kernel[rows], pace.class_score, room.scores[rows])
+        for row in range(max(skip, block * width), min(skip + count, (block + 1) * width)):
+            sample = order[first + row - skip]
+            room.batch_labels[row] = problem.labels[sample]
+            room.batch_weights[row] = problem.row_weights[sample]
 
 
 @njit(nogil=True)
-def _fill_pulls(pace: Any, room: Any, count: int, skip: int, block: int, terms: Any) -> None:
-    """Derivatives of the loss by the overlaps of a block; lanes of other rows get zeros."""
+def _fill_pulls(pace: Any, room: Any, count: int, skip: int, low: int, high: int, terms: Any) -> None:
+    """Derivatives of the loss by the overlaps of some blocks; lanes of other rows get zeros."""
     width = room.overlaps.shape[3]
     n_classes = room.scores.shape[1]
     k = room.kernel.shape[1] // n_classes
-    rows = slice(block * width, (block + 1) * width)
-    for row in range(block * width, (block + 1) * width):
-        if skip <= row < skip + count:
-            loss_row(
-                pace.loss, terms, room.scores[row], room.batch_labels[row], room.batch_weights[row],
-                room.cotangent[row], k,
-            )  # fmt: skip
-        else:
-            for of_class in range(n_classes):
-                room.cotangent[row, of_class * k] = 0
-    if k > 1:
-        spread_rows(room.kernel[rows], k, pace.class_score, room.cotangent[rows])
-    pull_overlaps(room.overlaps[block], room.cotangent[rows], room.pulls[block])
+    for block in range(low, high):
+        rows = slice(block * width, (block + 1) * width)
+        for row in range(block * width, (block + 1) * width):
+            if skip <= row < skip + count:
+                loss_row(
+                    pace.loss, terms, room.scores[row], room.batch_labels[row], room.batch_weights[row],
+                    room.cotangent[row], k,
+                )  # fmt: skip
+            else:
+                for of_class in range(n_classes):
+                    room.cotangent[row, of_class * k] = 0
+        if k > 1:
+            spread_rows(room.kernel[rows], k, pace.class_score, room.cotangent[rows])
+        pull_overlaps(room.overlaps[block], room.cotangent[rows], room.pulls[block])
 
 
 @njit(nogil=True)
@@ -386,7 +388,8 @@ def _step(
     n_new = 0 if moves_embedding else max(0, shift + from_block + n_used - encoded)
     n_ahead = max(0, min(AHEAD * (n_threads - n_parts), last - encoded - n_new))
     n_shares = 1 + (trained.weights.size + trained.centroids.size) // WORTH_SHARING
-    n_items = n_blocks + n_new, n_used, n_used, n_parts + n_ahead + 1, n_shares, 1
+    n_short = min(n_used, n_threads)
+    n_items = n_blocks + n_new, n_short, n_short, n_parts + n_ahead + 1, n_shares, 1
     rows = slice(skip, skip + count)
     terms = 0.0, 0.0, 0.0, 0.0
     for phase in range(len(n_items)):
@@ -394,15 +397,16 @@ def _step(
         ticket = taken(cells, end)
         while ticket >= 0:
             item = ticket - start
+            low, high = item * n_used // n_short, (item + 1) * n_used // n_short
             if phase == ENCODE and item < n_blocks:
                 _encode_row_block(work, problem, trained, room, order, first, base, item)
             elif phase == ENCODE:
                 block = encoded + item - n_blocks
                 _encode_sample_block(work, problem, trained, order, block, samples[block - shift])
             elif phase == SCORE:
-                _fill_scores(rank, problem, pace, room, order, first, count, samples, from_block, skip, item)
+                _fill_scores(rank, problem, pace, room, order, first, count, samples, from_block, skip, low, high)
             elif phase == PULL:
-                _fill_pulls(pace, room, count, skip, item, terms)
+                _fill_pulls(pace, room, count, skip, low, high, terms)
             elif phase == TAKE_BACK and item < n_parts:
                 _take_back(
                     rank, work, problem, trained, room, samples, from_block, n_used, base, item, n_parts,

@@ -45,8 +45,8 @@ Observable: TypeAlias = int | Sequence[int]
 
 # A block always adds its derivatives to the same one of these partial sums, whichever thread it runs on.
 N_PARTIAL_SUMS = 16
-# What a thread must have to do in a step, about a quarter of a millisecond: on a machine that does other things too,
-# waiting for a thread that the system has set aside costs many times what sharing shorter work saves.
+# What a thread must have to do when it is called, about a quarter of a millisecond: calling it takes a tenth of one,
+# and on a machine that does other things too it may come late.
 FLOPS_WORTH_A_THREAD = 3e7
 # Shorter work than this (about half a second) is waited for without listening for interrupts.
 FLOPS_WORTH_LISTENING = 4e10
