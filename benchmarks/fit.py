@@ -123,6 +123,7 @@ def models() -> dict[str, ClassifierMixin]:
     """McQuack as it comes, and the two that one would try first."""
     return {
         "McQuack": McQuackClassifier(random_state=0),
+        "McQuack, joint steps": McQuackClassifier(steps="joint", random_state=0),
         "SVC": make_pipeline(StandardScaler(), SVC()),
         "MLP": make_pipeline(StandardScaler(), MLPClassifier(max_iter=1000, random_state=0)),
     }

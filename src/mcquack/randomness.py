@@ -12,4 +12,6 @@ def stream(seed: int, *purpose: str) -> np.random.Generator:
     >>> int(stream(0, "starts").integers(100)) == int(stream(0, "starts").integers(100))
     True
     """
-    return np.random.default_rng([seed, *hashlib.sha256(json.dumps(purpose).encode()).digest()])
+    entropy = [seed, *hashlib.sha256(json.dumps(purpose).encode()).digest()]
+    # An array of words means the same to the generator as a list of small numbers, and is taken in half the time.
+    return np.random.default_rng(np.array(entropy, np.uint32) if 0 <= seed < 2**32 else entropy)

@@ -101,6 +101,7 @@ def test_labels_come_back_in_value_and_type(kind: str, tmp_path: Path) -> None:
             "batch_size": np.int64(20),
             "engine": StatevectorEngine(n_threads=1),
         },
+        {"steps": "joint", "batch_size": 20},
         {"n_qubits": 4, "n_repetitions": 1},
         {"n_centroids_per_class": 2, "loss": Alignment("sum")},
         {"random_state": None},

@@ -85,6 +85,7 @@ def test_what_no_nearest_centroid_can_tell_apart(seed: int) -> None:
     "settings",
     [
         {"optimizer": "sgd", "lr_ka": 0.5, "lr_co": 0.1},
+        {"steps": "joint"},
         {"engine": StatevectorEngine(dtype="float64")},
         {"loss": "cross_entropy"},
         {"loss": CrossEntropy(beta=5.0)},
@@ -947,6 +948,7 @@ RUNS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "ended by patience": (RESTLESS, {}),
     "mini-batches": ({"batch_size": 16, "epochs_ka": 2, "epochs_co": 2}, {}),
     "momentum": ({"optimizer": "sgd"}, {}),
+    "joint steps": ({"steps": "joint", "batch_size": 16}, {}),
     "double": ({"engine": StatevectorEngine(dtype="float64")}, {}),
     "cross entropy": ({"loss": CrossEntropy(5.0), "batch_size": 16}, {}),
     "held out": ({"validation_fraction": 0.2, "batch_size": 16}, {}),
@@ -1083,6 +1085,7 @@ BAD: dict[str, list[Any]] = {
     "n_centroids_per_class": [0, -1, 1.5, "2", None, True],
     "loss": ["hinge", None, 0, Alignment, abs],
     "optimizer": ["lbfgs", None],
+    "steps": ["both", None, 1],
     "scale": [(1, 0), (0, 0), (0,), (0, 1, 2), (0, np.inf), (-1e308, 1e308), (np.nan, 1), ("a", "b"), 5, None, "yes"],
     "class_weight": ["even", 5, [1, 2, 3], {0: -1.0}, {0: np.nan}, {0: "heavy"}],
     "validation_fraction": [-0.1, 1, 1.5, np.nan, "half"],

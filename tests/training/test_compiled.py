@@ -41,6 +41,17 @@ SETTINGS: dict[str, dict[str, Any]] = {
         "optimizer": "sgd",
     },
     "decay": {"batch_size": 20, "decay_rate": 0.5, "lr_ka": 0.1, "lr_co": 0.05, "seed": 7},
+    "joint steps": {"batch_size": 14, "steps": "joint"},
+    "joint steps in one batch": {"batch_size": 45, "steps": "joint", "epochs_ka": 2},
+    "joint steps with all penalties": {
+        "batch_size": 20,
+        "steps": "joint",
+        "reg_param_weights": 0.01,
+        "reg_param_bias": 0.02,
+        "reg_param_co": 0.5,
+        "feature_range": (0.2, 0.7),
+        "optimizer": "sgd",
+    },
 }
 
 
@@ -81,7 +92,7 @@ def test_compiled_epochs_are_those_of_the_seam(name: str, weighted: bool) -> Non
 
 
 @pytest.mark.parametrize(
-    "name", ["batches with a rest", "batches that lack a class", "two passes each", "all penalties"]
+    "name", ["batches with a rest", "batches that lack a class", "two passes each", "all penalties", "joint steps"]
 )
 @pytest.mark.parametrize("weighted", [False, True])
 @several_centroids
@@ -98,9 +109,10 @@ def test_so_are_those_of_several_centroids_per_class(name: str, weighted: bool, 
 
 @pytest.mark.parametrize("k", [1, 2, 9])
 @pytest.mark.parametrize("n_classes", [1, 2, 10, 18])
-def test_compiled_epochs_take_any_number_of_classes(n_classes: int, k: int) -> None:
+@pytest.mark.parametrize("steps", ["alternating", "joint"])
+def test_compiled_epochs_take_any_number_of_classes(steps: Any, n_classes: int, k: int) -> None:
     data = clusters(n_samples=40, n_classes=n_classes)
-    settings, start = TrainingSettings(batch_size=15, n_centroids_per_class=k), start_of(data, k=k)
+    settings, start = TrainingSettings(batch_size=15, n_centroids_per_class=k, steps=steps), start_of(data, k=k)
     slow, fast = (kind(engine_of(), data, settings)(start) for kind in (SeamEpochs, CompiledEpochs))
     assert_close_epochs(fast, slow, TOLERANCE)
 
@@ -131,7 +143,9 @@ def test_samples_without_weight_do_not_count() -> None:
 
 
 @both_types
-@pytest.mark.parametrize("name", ["batches with a rest", "two passes each", "batch larger than the data"])
+@pytest.mark.parametrize(
+    "name", ["batches with a rest", "two passes each", "batch larger than the data", "joint steps"]
+)
 def test_threads_change_no_bit(name: str, dtype: type, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine_module, "FLOPS_WORTH_A_THREAD", 1.0)
     data, settings = clusters(n_samples=60, weighted=True), TrainingSettings(**SETTINGS[name])
@@ -161,20 +175,22 @@ def test_states_may_be_kept_or_encoded_again(epochs_co: int, dtype: type, monkey
     start = start_of(data, dtype=dtype)
     kept = epochs(start, data, settings, dtype=dtype)
     monkeypatch.setattr(compiled, "KEPT_STATES_LIMIT", 0)
-    assert len(CompiledEpochs(engine_of(dtype), data, settings).room.kept) == 1
+    n_batch_blocks = engine_of(dtype).n_blocks(10) + 1 if epochs_co else 0
+    assert len(CompiledEpochs(engine_of(dtype), data, settings).room.kept) == n_batch_blocks
     assert_same_epochs(epochs(start, data, settings, dtype=dtype), kept)
 
 
 def test_little_free_memory_keeps_fewer_states(monkeypatch: pytest.MonkeyPatch) -> None:
     data, settings = clusters(), TrainingSettings(batch_size=10)
-    assert len(CompiledEpochs(engine_of(), data, settings).room.kept) == 5
+    assert len(CompiledEpochs(engine_of(), data, settings).room.kept) == engine_of().n_blocks(45)
     monkeypatch.setattr(compiled, "available_bytes", lambda: 1000)
-    assert len(CompiledEpochs(engine_of(), data, settings).room.kept) == 1
+    assert len(CompiledEpochs(engine_of(), data, settings).room.kept) == engine_of().n_blocks(10) + 1
 
 
 @pytest.mark.parametrize("optimizer", ["adam", "sgd"])
-def test_a_resumed_run_is_the_same_run(optimizer: Any) -> None:
-    data, settings = clusters(), TrainingSettings(batch_size=14, decay_rate=0.9, optimizer=optimizer)
+@pytest.mark.parametrize("steps", ["alternating", "joint"])
+def test_a_resumed_run_is_the_same_run(steps: Any, optimizer: Any) -> None:
+    data, settings = clusters(), TrainingSettings(batch_size=14, decay_rate=0.9, optimizer=optimizer, steps=steps)
     straight = epochs(start_of(data), data, settings)
     for stop in range(N_EPOCHS):
         before = start_of(data) if stop == 0 else straight[stop - 1].state
@@ -301,6 +317,12 @@ def test_steps_and_epochs_are_counted() -> None:
     done = epochs(start_of(data), data, settings)
     assert [epoch.state.epoch for epoch in done] == [1, 2, 3]
     assert_array_equal([epoch.state.steps for epoch in done], [[8, 12], [16, 24], [24, 36]])
+
+
+def test_each_joint_step_is_one_of_either_kind() -> None:
+    data, settings = clusters(), TrainingSettings(batch_size=14, epochs_ka=2, epochs_co=3, steps="joint")
+    done = epochs(start_of(data), data, settings)
+    assert_array_equal([epoch.state.steps for epoch in done], [[8, 8], [16, 16], [24, 24]])
 
 
 def test_training_beyond_memory_is_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

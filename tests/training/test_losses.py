@@ -88,6 +88,27 @@ def test_a_step_goes_down_the_slope_of_the_loss(kind: type, k: int, class_score:
 
 
 @either_way
+@many_centroids
+def test_a_joint_step_goes_down_both_slopes_from_where_it_begins(kind: type, k: int, class_score: Any) -> None:
+    data = clusters(n_samples=20, weighted=True)
+    start = start_of(data, k=k, seed=13)
+    old = start.parameters
+    settings = replace(SETTINGS, n_centroids_per_class=k, loss=Alignment(class_score), steps="joint")
+    done = kind(engine_of(), data, settings)(start)
+    new = done.state.parameters
+    by_weights = gradient(lambda w: kao_loss(data, Parameters(w, old.bias, old.centroids), class_score), old.weights)
+    by_bias = gradient(lambda b: kao_loss(data, Parameters(old.weights, b, old.centroids), class_score), old.bias)
+    by_centroids = gradient(lambda c: co_loss(data, Parameters(old.weights, old.bias, c), class_score), old.centroids)
+    assert_allclose(new.weights, old.weights - 0.03 * by_weights, rtol=0, atol=1e-9)
+    assert_allclose(new.bias, old.bias - 0.03 * by_bias, rtol=0, atol=1e-9)
+    assert_allclose(new.centroids, old.centroids - 0.05 * by_centroids, rtol=0, atol=1e-9)
+    assert_allclose(done.loss_kao, kao_loss(data, old, class_score), rtol=1e-12)
+    assert_allclose(done.loss_co, co_loss(data, old, class_score), rtol=1e-12)
+    norms = [float(np.linalg.norm(slopes.ravel())) for slopes in (by_weights, by_bias, by_centroids)]
+    assert_allclose(done.grad_norms, norms, rtol=1e-7)
+
+
+@either_way
 def test_losses_of_several_steps_are_averaged(kind: type) -> None:
     """With rates too small to move anything, the mean over batches of equal size."""
     data = clusters(n_samples=40)

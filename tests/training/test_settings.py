@@ -33,6 +33,8 @@ NAN, INFINITY = float("nan"), float("inf")
         ("loss", None),
         ("optimizer", "adamw"),
         ("optimizer", None),
+        ("steps", "both"),
+        ("steps", None),
         ("feature_range", (1, 0)),
         ("feature_range", (1, 1)),
         ("feature_range", (NAN, 1)),
@@ -48,6 +50,8 @@ def test_impossible_settings_are_refused_by_name_and_value(name: str, value: Any
 def test_an_epoch_does_something() -> None:
     with pytest.raises(InvalidInputError, match="trains nothing"):
         TrainingSettings(epochs_ka=0, epochs_co=0)
+    with pytest.raises(InvalidInputError, match="epochs_ka is 0"):
+        TrainingSettings(epochs_ka=0, steps="joint")
 
 
 @pytest.mark.parametrize(
@@ -56,6 +60,7 @@ def test_an_epoch_does_something() -> None:
         {},
         {"epochs_ka": 0},
         {"epochs_co": 0},
+        {"epochs_co": 0, "steps": "joint"},
         {"reg_param_weights": 0, "reg_param_bias": 0, "reg_param_co": 0},
         {"batch_size": 1},
         {"feature_range": (-1, 1)},

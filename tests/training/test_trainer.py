@@ -85,7 +85,14 @@ def test_a_budget_is_known_to_what_training_runs_on() -> None:
 
 @pytest.mark.parametrize("method", [ParameterShiftEngine, StochasticShiftEngine, SpsaEngine])
 @pytest.mark.parametrize(
-    "changed", [{}, {"batch_size": 4}, {"epochs_ka": 2, "epochs_co": 0}, {"epochs_ka": 0, "n_centroids_per_class": 2}]
+    "changed",
+    [
+        {},
+        {"batch_size": 4},
+        {"epochs_ka": 2, "epochs_co": 0},
+        {"epochs_ka": 0, "n_centroids_per_class": 2},
+        {"epochs_ka": 2, "steps": "joint", "batch_size": 4},
+    ],
 )
 def test_an_epoch_spends_what_was_told(method: Any, changed: dict[str, Any]) -> None:
     data, held_out = clusters(n_samples=9), clusters(n_samples=6, seed=1)
@@ -99,6 +106,7 @@ def test_an_epoch_spends_what_was_told(method: Any, changed: dict[str, Any]) -> 
         n_centroids=3 * settings.n_centroids_per_class,
         epochs_ka=settings.epochs_ka,
         epochs_co=settings.epochs_co,
+        steps=settings.steps,
         n_validation=6,
     )
     assert engine.spent == 2 * told

@@ -267,7 +267,7 @@ def _settings(plain: Mapping[str, Any], kind: type[Archived], version: int) -> d
 
 # Settings that were added without a new format version, with what a file without them means. A new setting of an
 # estimator belongs here; where its meaning depends on others, the format gets a new version and an upgrade.
-_ADDED_SETTINGS: Mapping[str, Any] = MappingProxyType({})
+_ADDED_SETTINGS: Mapping[str, Any] = MappingProxyType({"steps": "alternating"})
 
 
 def _from_version_1(settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from mcquack.models.mcquack import McQuackClassifier
 from mcquack.models.model_file import ModelFile, require_field, require_tensor, require_that
 from mcquack.models.preparation import ClassWeight, Scale, class_factors, class_numbers, merged_repeats, scaled
 from mcquack.simulators.choice import EngineChoice
-from mcquack.training.settings import Optimizer
+from mcquack.training.settings import Optimizer, Steps
 from mcquack.training.state import EpochReport, InitStrategy, TrainingData
 
 _ENTRIES_AT_ONCE = 1 << 22  # of the kernel with the support vectors: 32 MiB
@@ -97,6 +97,7 @@ class KernelAlignmentClassifier(CircuitClassifier):
     n_centroids_per_class: int = 1
     loss: LossChoice = "alignment"
     optimizer: Optimizer = "adam"
+    steps: Steps = "alternating"
     scale: Scale = True
     class_weight: ClassWeight = None
     validation_fraction: float | None = None

@@ -189,8 +189,10 @@ def training_cost(
     per_epoch = model.epoch_shots(X, y)
     n_epochs = model.epochs if engine.budget is None else min(model.epochs, engine.budget // per_epoch)
     # A step of KAO measures its kernel, and for its derivatives shifted samples and shifted centroids, or both ways of
-    # spsa; one of CO shifts centroids alone. The loss at the end of an epoch takes another call.
-    n_calls = -(-len(np.asarray(y)) // model.batch_size) * (3 * model.epochs_ka + 2 * model.epochs_co) + 1
+    # spsa; one of CO shifts centroids alone, which a joint step does with the kernel it has. The loss at the end of an
+    # epoch takes another call.
+    per_batch = 4 * model.epochs_ka if model.steps == "joint" else 3 * model.epochs_ka + 2 * model.epochs_co
+    n_calls = -(-len(np.asarray(y)) // model.batch_size) * per_batch + 1
     n_circuits, size = per_epoch // engine.shots, size_of(circuit)
     n_splits, speed = 0, None
     if isinstance(engine.sampler, DeviceSampler):

@@ -40,7 +40,7 @@ from mcquack.simulators.engine import Engine, Measured
 from mcquack.simulators.gates import GateEngine
 from mcquack.simulators.statevector import StatevectorEngine
 from mcquack.training.loop import train
-from mcquack.training.settings import Optimizer, TrainingSettings, epoch_orders
+from mcquack.training.settings import Optimizer, Steps, TrainingSettings, epoch_orders
 from mcquack.training.state import (
     EpochReport,
     InitStrategy,
@@ -61,7 +61,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
 
     Samples and centroids pass through a trainable quantum feature map; a sample belongs to the class whose centroid it
     has the highest fidelity with. Training alternates kernel alignment (KAO), which moves the feature map, and centroid
-    optimisation (CO). Cost and memory are linear in samples and in classes.
+    optimisation (CO), or moves both in each step. Cost and memory are linear in samples and in classes.
 
     Parameters
     ----------
@@ -93,6 +93,8 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     loss : "alignment", "cross_entropy" or Loss. What training makes small. ``Alignment(class_score="sum")`` also says
         how several centroids of a class make one score; any object with the same call is a loss.
     optimizer : "adam" or "sgd". The latter with momentum 0.9.
+    steps : "alternating" or "joint". Passes of KAO and then of CO, as in the paper, or ``epochs_ka`` passes in which
+        every step moves both the feature map and the centroids, from one encoding; ``epochs_co`` is then not used.
     scale : bool or pair of float. The range that features are scaled to, fitted on the training part; True is (0, 1),
         and False takes features as they are.
     class_weight : None, "balanced" or dict. As in scikit-learn.
@@ -156,6 +158,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     n_centroids_per_class: int = 1
     loss: LossChoice = "alignment"
     optimizer: Optimizer = "adam"
+    steps: Steps = "alternating"
     scale: Scale = True
     class_weight: ClassWeight = None
     validation_fraction: float | None = None
@@ -337,6 +340,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
             n_centroids=len(prepared.classes) * self.n_centroids_per_class,
             epochs_ka=self.epochs_ka,
             epochs_co=self.epochs_co,
+            steps=self.steps,
             n_validation=0 if prepared.validation is None else len(prepared.validation.X),
         )
 

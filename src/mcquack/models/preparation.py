@@ -52,8 +52,9 @@ class Prepared:
 
 def checked_sample_weight(sample_weight: ArrayLike | None, n_samples: int) -> FloatArray:
     """How much each sample counts: 1 unless said otherwise, the same for all if it is one number, never less than 0."""
-    given = 1.0 if sample_weight is None else sample_weight
-    each = np.full(n_samples, given) if isinstance(given, Number) else given
+    if sample_weight is None:
+        return np.ones(n_samples)
+    each = np.full(n_samples, sample_weight) if isinstance(sample_weight, Number) else sample_weight
     weights: FloatArray = check_array(each, ensure_2d=False, dtype=np.float64, order="C", input_name="sample_weight")
     if weights.shape != (n_samples,):
         raise InvalidInputError(
@@ -90,9 +91,15 @@ def beyond_reach(
 def scaled(X: FloatArray, scaler: MinMaxScaler | None, dtype: DTypeLike, circuit: Circuit | None = None) -> FloatArray:
     """Features as the circuit takes them; what lies beyond its reach is taken to the end of it."""
     end = reach(dtype, circuit)
-    with np.errstate(over="ignore"):
-        rows: FloatArray = X if scaler is None else scaler.transform(X)
-    return np.clip(rows, -end, end).astype(dtype, copy=False)
+    rows = np.empty(X.shape, dtype)
+    # In pieces that stay in the cache, as the scaler itself would do it in several passes over all of them.
+    size = max(1, 2**15 // max(1, X.shape[1]))
+    for start in range(0, len(X), size):
+        part = X[start : start + size]
+        with np.errstate(over="ignore"):
+            values = part if scaler is None else part * scaler.scale_ + scaler.min_
+        np.clip(values, -end, end, out=rows[start : start + size])
+    return rows
 
 
 def check_reach(X: FloatArray, dtype: DTypeLike, circuit: Circuit | None = None) -> None:

@@ -14,7 +14,7 @@ from mcquack.simulators.statevector.engine import N_PARTIAL_SUMS
 from mcquack.training.epoch import Buffers, Pace, Problem, Totals, Trained, run_epoch
 from mcquack.training.optimizer import OPTIMIZER_CODES, shaped_moments
 from mcquack.training.settings import TrainingSettings, epoch_orders
-from mcquack.training.state import EpochSums, Parameters, TrainingData, TrainingState, check_shapes
+from mcquack.training.state import EpochSums, Parameters, Scores, TrainingData, TrainingState, check_shapes
 
 # States of all samples are kept through CO if they take no more than this, and no more than a quarter of what is free.
 KEPT_STATES_LIMIT = 2 * 2**30
@@ -35,14 +35,14 @@ class CompiledEpochs:
             row_weights=np.ascontiguousarray(data.row_weights, dtype=np.float64),
             form=engine.form,
         )
-        rows_per_step = self.batch_size + self.n_centroids
-        blocks_per_step = engine.n_blocks(self.batch_size) + engine.n_blocks(self.n_centroids)
-        self.n_threads = engine.threads_for(engine.flops(rows_per_step, with_gradient=True), blocks_per_step)
-        kao_rows = settings.epochs_ka * (len(data.X) + self.n_batches * self.n_centroids)
-        co_rows = settings.epochs_co * self.n_batches * self.n_centroids
-        work = engine.flops(kao_rows + co_rows + len(data.X), with_gradient=True)
-        self.team = engine.team(self.n_threads, work)
-        states = engine.state_bytes(2 * self.batch_size) + 2 * engine.state_bytes(self.n_centroids)
+        n_batches = math.ceil(len(data.X) / self.batch_size)
+        kao_rows = settings.epochs_ka * (len(data.X) + n_batches * self.n_centroids)
+        co_rows = settings.passes_co * n_batches * self.n_centroids
+        # Threads are called once for each epoch: what counts is all of its work, and not that of a step.
+        flops = engine.flops(kao_rows + co_rows, with_gradient=True) + engine.flops(len(data.X), with_gradient=False)
+        self.n_threads = engine.threads_for(flops, engine.n_blocks(self.batch_size + self.n_centroids))
+        self.team = engine.team(self.n_threads, flops)
+        states = engine.state_bytes(2 * self.batch_size + self.n_centroids)
         require_bytes(
             states + self.n_threads * engine.scratch_bytes(backward=True),
             f"training {engine.feature_map.n_qubits} qubits on batches of {self.batch_size}",
@@ -50,50 +50,51 @@ class CompiledEpochs:
         self.works = engine.scratch(self.n_threads, backward=True)
         self.room = self._buffers()
 
-    @property
-    def n_batches(self) -> int:
-        return math.ceil(len(self.data.X) / self.batch_size)
-
-    def _kept_batches(self) -> int:
-        needed = self.n_batches * self.engine.state_bytes(self.batch_size)
+    def _keeps_all(self) -> bool:
+        """Whether the states of all samples stay through CO; else those of a mini-batch are encoded for each step."""
         free = available_bytes()
         limit = KEPT_STATES_LIMIT if free is None else min(KEPT_STATES_LIMIT, free // 4)
-        return self.n_batches if needed <= limit else 1
+        return self.engine.state_bytes(len(self.data.X)) <= limit
 
     def _buffers(self) -> Buffers:
         engine, n_centroids = self.engine, self.n_centroids
         dtype, width = engine.dtype, lane_count(engine.dtype)
         n_features, size = engine.feature_map.n_features, engine.feature_map.dimension
         shapes = engine.feature_map.weights_shape, engine.feature_map.bias_shape
-        blocks, centroid_blocks = engine.n_blocks(self.batch_size), engine.n_blocks(n_centroids)
-        n_parts = min(N_PARTIAL_SUMS, blocks + centroid_blocks)
-        kernel, scores = (np.zeros((blocks * width, n), dtype) for n in (n_centroids, self.data.n_classes))
+        blocks = engine.n_blocks(self.batch_size + n_centroids)
+        # A mini-batch of kept states may begin and end within a block; at the end each thread has one for itself.
+        batch_blocks = max(engine.n_blocks(self.batch_size) + 1, self.n_threads)
+        n_parts = min(N_PARTIAL_SUMS, blocks)
+        kernel, scores = (np.zeros((batch_blocks * width, n), dtype) for n in (n_centroids, self.data.n_classes))
         by_w, by_b = (np.zeros((n_parts, *shape), dtype) for shape in shapes)
         return Buffers(
             features=aligned_zeros((blocks, n_features, width), dtype),
             states=aligned_zeros((blocks, size, 2, width), dtype),
-            kept=aligned_zeros((self._kept_batches(), blocks, size, 2, width), dtype),
-            centroid_features=aligned_zeros((centroid_blocks, n_features, width), dtype),
-            centroid_states=aligned_zeros((centroid_blocks, size, 2, width), dtype),
-            centroid_adjoints=aligned_zeros((centroid_blocks, size, 2, width), dtype),
-            columns=np.zeros((n_centroids, size, 2), dtype),
-            overlaps=aligned_zeros((blocks, n_centroids, 2, width), dtype),
-            pulls=aligned_zeros((blocks, n_centroids, 2, width), dtype),
+            kept=aligned_zeros((self._kept_blocks(), size, 2, width), dtype),
+            columns=np.zeros((self.n_threads, n_centroids, size, 2), dtype),
+            overlaps=aligned_zeros((batch_blocks, n_centroids, 2, width), dtype),
+            pulls=aligned_zeros((batch_blocks, n_centroids, 2, width), dtype),
             kernel=kernel,
             # With one centroid per class its fidelities are the scores: the same memory, and nothing to copy.
             scores=kernel if n_centroids == self.data.n_classes else scores,
-            cotangent=np.zeros((blocks * width, n_centroids), dtype),
-            batch_labels=np.zeros(blocks * width, np.int64),
-            batch_weights=np.zeros(blocks * width),
+            cotangent=np.zeros((batch_blocks * width, n_centroids), dtype),
+            batch_labels=np.zeros(batch_blocks * width, np.int64),
+            batch_weights=np.zeros(batch_blocks * width),
             by_w=by_w,
             by_b=by_b,
             flat_by_w=by_w.reshape(n_parts, engine.feature_map.n_weights),
             flat_by_b=by_b.reshape(n_parts, engine.feature_map.n_bias),
-            by_centroids=aligned_zeros((centroid_blocks, n_features, width), dtype),
+            by_features=aligned_zeros((engine.n_blocks(n_centroids) + 1, n_features, width), dtype),
             slope_w=np.zeros(engine.feature_map.n_weights, dtype),
             slope_b=np.zeros(engine.feature_map.n_bias, dtype),
             slope_c=np.zeros(n_centroids * n_features, dtype),
         )
+
+    def _kept_blocks(self) -> int:
+        if not self.settings.passes_co:
+            return 0
+        n_blocks = self.engine.n_blocks
+        return n_blocks(len(self.data.X)) if self._keeps_all() else n_blocks(self.batch_size) + 1
 
     def __call__(self, state: TrainingState, *, with_kernel: bool = True) -> EpochSums:
         """One epoch further; ``state`` itself stays as it is. Without the kernel it costs the steps alone."""
@@ -105,15 +106,20 @@ class CompiledEpochs:
             centroids=(self.n_centroids, n_features),
         )
         trained = _working_copy(state, self.engine.dtype)
+        kernel, scores = (
+            np.empty((len(self.data.X), n), self.engine.dtype) for n in (self.n_centroids, self.data.n_classes)
+        )
         totals = Totals(
             losses=np.zeros(2),
             n_steps=np.zeros(2, np.int64),
             squared_norms=np.zeros(3),
-            kernel=np.zeros((len(self.data.X), self.n_centroids), self.engine.dtype),
+            kernel=kernel,
+            scores=kernel if kernel.shape == scores.shape else scores,
+            measures=np.zeros(3),
         )
-        kao_orders, co_order = epoch_orders(len(self.data.X), state.epoch, self.settings)
+        orders = epoch_orders(len(self.data.X), state.epoch, self.settings)
         pace = _pace(self.settings, state.epoch, self.batch_size, with_kernel=with_kernel)
-        self.team.run(run_epoch, self.works, self.problem, trained, pace, self.room, kao_orders, co_order, totals)
+        self.team.run(run_epoch, self.works, self.problem, trained, pace, self.room, *orders, totals)
         return _sums(state, trained, totals)
 
 
@@ -123,15 +129,15 @@ def _working_copy(state: TrainingState, dtype: np.dtype[Any]) -> Trained:
         np.array(array, dtype, order="C") for array in (parameters.weights, parameters.bias, parameters.centroids)
     ]
     moments = [*state.weights_moments, *state.bias_moments, *state.centroids_moments]
-    flat = [array.reshape(-1) for array in shaped] + [np.array(moment, dtype).reshape(-1) for moment in moments]
-    return Trained._make([*shaped, *flat, state.steps.copy()])
+    return Trained._make([*shaped, *(np.array(moment, dtype).reshape(-1) for moment in moments), state.steps.copy()])
 
 
 def _pace(settings: TrainingSettings, epoch: int, batch_size: int, *, with_kernel: bool) -> Pace:
     lr_ka, lr_co = settings.learning_rates(epoch)
     return Pace(
         batch_size=batch_size,
-        epochs_co=settings.epochs_co,
+        joint=settings.steps == "joint",
+        passes_co=settings.passes_co,
         with_kernel=with_kernel,
         optimizer=OPTIMIZER_CODES[settings.optimizer],
         class_score=CLASS_SCORE_CODES[settings.loss.class_score],
@@ -163,4 +169,7 @@ def _sums(before: TrainingState, trained: Trained, totals: Totals) -> EpochSums:
         centroids_moments=shaped_moments(trained.centroids_mean, trained.centroids_square, trained.centroids),
         steps=trained.steps,
     )
-    return EpochSums(after, mean[0], mean[1], (norms[0], norms[1], norms[2]), totals.kernel)
+    loss, alignment, accuracy = totals.measures.tolist()
+    return EpochSums(
+        after, mean[0], mean[1], (norms[0], norms[1], norms[2]), totals.kernel, Scores(loss, alignment, accuracy)
+    )

@@ -13,7 +13,7 @@ from mcquack.simulators.engine import Engine
 from mcquack.training.compiled import CompiledEpochs
 from mcquack.training.seam import SeamEpochs
 from mcquack.training.settings import TrainingSettings
-from mcquack.training.state import EpochReport, EpochSums, TrainingData, TrainingState
+from mcquack.training.state import EpochReport, EpochSums, Scores, TrainingData, TrainingState
 
 
 class Epoch(NamedTuple):
@@ -31,7 +31,7 @@ def train(
     settings: TrainingSettings,
     validation: TrainingData | None = None,
 ) -> Iterator[Epoch]:
-    """Alternates KAO and CO without end, one epoch for each value that is taken.
+    """Alternates KAO and CO, or takes joint steps, without end: one epoch for each value that is taken.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def train(
         started = time.perf_counter()
         sums = run(state)
         state, parameters = sums.state, sums.state.parameters
-        loss, alignment, accuracy = _scores(sums.kernel, data, settings, counted=counted)
+        loss, alignment, accuracy = sums.scores or _scores(sums.kernel, data, settings, counted=counted)
         held_out: tuple[float | None, float | None] = None, None
         if validation is not None:
             kernel = engine.kernel(validation.X, parameters.centroids, weights=parameters.weights, bias=parameters.bias)
@@ -93,9 +93,7 @@ def train(
         )
 
 
-def _scores(
-    kernel: FloatArray, data: TrainingData, settings: TrainingSettings, *, counted: bool
-) -> tuple[float, float, float]:
+def _scores(kernel: FloatArray, data: TrainingData, settings: TrainingSettings, *, counted: bool) -> Scores:
     """Loss, alignment and weighted accuracy; among equal counted scores it is that of drawing lots, on average."""
     scores = class_scores(kernel, data.n_classes, class_score=settings.loss.class_score)
     if counted:
@@ -106,4 +104,5 @@ def _scores(
     mass = float(data.row_weights.sum())
     accuracy = float(np.sum(data.row_weights * hits) / mass) if mass > 0 else 0.0
     loss, _ = settings.loss(scores, data.labels, data.row_weights)
-    return float(loss), target_alignment(scores, data.labels, row_weights=data.row_weights), accuracy
+    alignment = target_alignment(scores, data.labels, row_weights=data.row_weights)
+    return Scores(float(loss), alignment, accuracy)

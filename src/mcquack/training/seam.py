@@ -3,17 +3,25 @@
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Generic
+from typing import Generic, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mcquack.arrays import FloatArray
 from mcquack.kernels.fidelity import centroid_slopes, class_scores
-from mcquack.simulators.engine import E, Engine
+from mcquack.simulators.engine import E, Engine, Gradient
 from mcquack.training.optimizer import OPTIMIZER_CODES, Moments, descend
 from mcquack.training.settings import TrainingSettings, epoch_orders
 from mcquack.training.state import EpochSums, Parameters, TrainingData, TrainingState
+
+
+class _Sums(NamedTuple):
+    """What the steps of an epoch add to."""
+
+    kao_losses: list[float]
+    co_losses: list[float]
+    squared_norms: FloatArray  # by weights, biases and centroids
 
 
 class SeamEpochs(Generic[E]):
@@ -28,26 +36,23 @@ class SeamEpochs(Generic[E]):
         kao_orders, co_order = epoch_orders(len(self.data.X), state.epoch, self.settings)
         lr_ka, lr_co = self.settings.learning_rates(state.epoch)
         state = replace(state, steps=state.steps.copy())
-        kao_losses, co_losses, norms = [], [], np.zeros(3)
+        sums = _Sums([], [], np.zeros(3))
         for order in kao_orders:
             for batch in self._batches(order):
-                state, loss, squares = self._kao_step(state, batch, lr_ka)
-                kao_losses.append(loss)
-                norms[:2] += squares
-        encoded = [self._encoded(state, batch) for batch in self._batches(co_order)] if self.settings.epochs_co else []
-        for _ in range(self.settings.epochs_co):
+                rates = lr_ka, lr_co if self.settings.steps == "joint" else None
+                state = self._step(state, batch, self._encoded(state, batch), rates, sums)
+        encoded = [self._encoded(state, batch) for batch in self._batches(co_order)] if self.settings.passes_co else []
+        for _ in range(self.settings.passes_co):
             for batch, samples in zip(self._batches(co_order), encoded, strict=True):
-                state, loss, square = self._co_step(state, batch, samples, lr_co)
-                co_losses.append(loss)
-                norms[2] += square
+                state = self._step(state, batch, samples, (None, lr_co), sums)
         parameters = state.parameters
         kernel = self.engine.kernel(self.data.X, parameters.centroids, weights=parameters.weights, bias=parameters.bias)
-        counts = len(kao_losses), len(kao_losses), len(co_losses)
-        roots = [math.sqrt(n / count) if count else None for n, count in zip(norms, counts, strict=True)]
+        counts = len(sums.kao_losses), len(sums.kao_losses), len(sums.co_losses)
+        roots = [math.sqrt(n / count) if count else None for n, count in zip(sums.squared_norms, counts, strict=True)]
         return EpochSums(
             replace(state, epoch=state.epoch + 1),
-            float(np.mean(kao_losses)) if kao_losses else None,
-            float(np.mean(co_losses)) if co_losses else None,
+            float(np.mean(sums.kao_losses)) if sums.kao_losses else None,
+            float(np.mean(sums.co_losses)) if sums.co_losses else None,
             (roots[0], roots[1], roots[2]),
             kernel,
         )
@@ -66,50 +71,61 @@ class SeamEpochs(Generic[E]):
         value, slopes = loss(scores, self.data.labels[batch], self.data.row_weights[batch])
         return value, centroid_slopes(K, slopes, class_score=loss.class_score)
 
-    def _kao_step(
-        self, state: TrainingState, batch: NDArray[np.int64], rate: float
-    ) -> tuple[TrainingState, float, tuple[float, float]]:
-        old, settings = state.parameters, self.settings
-        samples = self._encoded(state, batch)
+    def _step(
+        self, state: TrainingState, batch: NDArray[np.int64], samples: E, rates: tuple[float | None, float | None],
+        sums: _Sums,
+    ) -> TrainingState:  # fmt: skip
+        """Moves the embedding and the centroids, each where it has a rate, from one kernel."""
+        old, (lr_ka, lr_co) = state.parameters, rates
         centroids = self.engine.encode(old.centroids, old.weights, old.bias)
         loss, cotangent = self._loss(batch, samples, centroids)
-        gradient = self.engine.pullback(samples, centroids, cotangent, wrt="embedding")
+        if lr_ka is not None:
+            gradient = self.engine.pullback(samples, centroids, cotangent, wrt="embedding")
+            state = self._with_moved_embedding(state, gradient, loss, lr_ka, sums)
+        if lr_co is not None:
+            gradient = self.engine.pullback(samples, centroids, cotangent, wrt="centroids")
+            state = self._with_moved_centroids(state, gradient, loss, lr_co, sums)
+        return state
+
+    def _with_moved_embedding(
+        self, state: TrainingState, gradient: Gradient, loss: float, rate: float, sums: _Sums
+    ) -> TrainingState:
+        old, settings = state.parameters, self.settings
         assert gradient.weights is not None
         assert gradient.bias is not None
         by_w = gradient.weights + 2 * settings.reg_param_weights * old.weights
         by_b = gradient.bias + 2 * settings.reg_param_bias * old.bias
         penalty = settings.reg_param_weights * np.sum(old.weights**2) + settings.reg_param_bias * np.sum(old.bias**2)
+        sums.kao_losses.append(float(loss + penalty))
+        sums.squared_norms[:2] += np.sum(by_w**2), np.sum(by_b**2)
         step = int(state.steps[0]) + 1
         weights, weights_moments = self._descended(old.weights, by_w, state.weights_moments, rate, step)
         bias, bias_moments = self._descended(old.bias, by_b, state.bias_moments, rate, step)
-        after = replace(
+        return replace(
             state,
             parameters=Parameters(weights, bias, old.centroids),
             weights_moments=weights_moments,
             bias_moments=bias_moments,
             steps=state.steps + np.array([1, 0]),
         )
-        return after, float(loss + penalty), (float(np.sum(by_w**2)), float(np.sum(by_b**2)))
 
-    def _co_step(
-        self, state: TrainingState, batch: NDArray[np.int64], samples: E, rate: float
-    ) -> tuple[TrainingState, float, float]:
+    def _with_moved_centroids(
+        self, state: TrainingState, gradient: Gradient, loss: float, rate: float, sums: _Sums
+    ) -> TrainingState:
         old, (low, high) = state.parameters, self.settings.feature_range
-        centroids = self.engine.encode(old.centroids, old.weights, old.bias)
-        loss, cotangent = self._loss(batch, samples, centroids)
-        gradient = self.engine.pullback(samples, centroids, cotangent, wrt="centroids")
         assert gradient.centroids is not None
         outside = (old.centroids > high).astype(float) - (old.centroids < low)
         by_c = gradient.centroids + self.settings.reg_param_co * outside
         penalty = np.sum(np.maximum(old.centroids - high, 0) + np.maximum(low - old.centroids, 0))
+        sums.co_losses.append(float(loss + self.settings.reg_param_co * penalty))
+        sums.squared_norms[2] += np.sum(by_c**2)
         moved, moments = self._descended(old.centroids, by_c, state.centroids_moments, rate, int(state.steps[1]) + 1)
-        after = replace(
+        return replace(
             state,
             parameters=Parameters(old.weights, old.bias, moved),
             centroids_moments=moments,
             steps=state.steps + np.array([0, 1]),
         )
-        return after, float(loss + self.settings.reg_param_co * penalty), float(np.sum(by_c**2))
 
     def _descended(
         self, parameter: FloatArray, gradient: FloatArray, moments: Moments, rate: float, step: int

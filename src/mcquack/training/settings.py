@@ -14,6 +14,7 @@ from mcquack.kernels.losses import Alignment, Loss, loss_of
 from mcquack.randomness import stream
 
 Optimizer = Literal["adam", "sgd"]
+Steps = Literal["alternating", "joint"]
 # Nobody needs more before the other half has its turn, and an epoch must come to an end.
 MAX_PASSES = 1000
 
@@ -23,6 +24,7 @@ class TrainingSettings:
     """One value for each decision of the training loop; checks itself when made.
 
     An epoch is ``epochs_ka`` passes of kernel alignment (KAO), then ``epochs_co`` passes of centroid optimisation (CO).
+    With joint steps it is ``epochs_ka`` passes in which every step moves the embedding and the centroids.
     """
 
     epochs_ka: int = 1
@@ -35,6 +37,7 @@ class TrainingSettings:
     reg_param_co: float = 1e-3
     batch_size: int = 100
     optimizer: Optimizer = "adam"
+    steps: Steps = "alternating"
     feature_range: tuple[float, float] = (0.0, 1.0)
     n_centroids_per_class: int = 1
     loss: Loss = field(default_factory=Alignment)
@@ -47,6 +50,9 @@ class TrainingSettings:
             rates=("lr_ka", "lr_co", "decay_rate"),
             penalties=("reg_param_weights", "reg_param_bias", "reg_param_co"),
         )
+        require(self.steps in ("alternating", "joint"), "steps", '"alternating" or "joint"', self.steps)
+        if self.steps == "joint" and self.epochs_ka == 0:
+            raise InvalidInputError("epochs_ka is 0, and joint steps have no other passes; set it to 1.")
         if self.epochs_ka + self.epochs_co == 0:
             raise InvalidInputError("epochs_ka and epochs_co are both 0, which trains nothing; set one of them.")
         required_count("n_centroids_per_class", self.n_centroids_per_class)
@@ -54,6 +60,11 @@ class TrainingSettings:
         low, high = self.feature_range
         require(low < high, "feature_range", "an increasing pair", self.feature_range)
         object.__setattr__(self, "loss", loss_of(self.loss))
+
+    @property
+    def passes_co(self) -> int:
+        """Passes in which the centroids move alone."""
+        return self.epochs_co if self.steps == "alternating" else 0
 
     def learning_rates(self, epoch: int) -> tuple[float, float]:
         """(KAO, CO) in this epoch, counted from 0: decayed once per epoch."""
@@ -77,10 +88,15 @@ def check_settings(settings: Any, *, passes: Sequence[str], rates: Sequence[str]
 
 
 def epoch_orders(n_samples: int, epoch: int, settings: TrainingSettings) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """A permutation for each KAO pass (epochs_ka, N) and one for all CO passes (N,), from seed and epoch alone."""
+    """A permutation for each KAO pass (epochs_ka, N) and one for all CO passes (N,), from seed and epoch alone.
+
+    Without passes of CO the latter is the samples' own order.
+    """
     kao = np.empty((settings.epochs_ka, n_samples), dtype=np.int64)
     for inner in range(settings.epochs_ka):
         kao[inner] = sample_order(n_samples, settings, purpose=f"kao {epoch} {inner}")
+    if not settings.passes_co:
+        return kao, np.arange(n_samples, dtype=np.int64)
     return kao, sample_order(n_samples, settings, purpose=f"co {epoch}")
 
 

@@ -1,8 +1,8 @@
 """The values that the training loop consumes and produces."""
 
 import math
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -161,8 +161,7 @@ class HistoryRow:
 
     def as_row(self) -> dict[str, float | int | None]:
         """By name; None for what is not finite."""
-        row = asdict(self).items()
-        return {name: value if value is None or math.isfinite(value) else None for name, value in row}
+        return {name: value if value is None or math.isfinite(value) else None for name, value in vars(self).items()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,8 +169,8 @@ class EpochReport(HistoryRow):
     """One row of a training history.
 
     ``loss`` is what patience watches: without penalties, on the validation part where there is one, else on the
-    training part. The losses of KAO and CO are means over the epoch's steps, penalties included; the rest is at its
-    end.
+    training part. The losses of KAO and CO are means over the epoch's steps, each with the penalties on what it moves
+    (a joint step moves both); the rest is at its end.
     """
 
     epoch: int
@@ -188,6 +187,14 @@ class EpochReport(HistoryRow):
     seconds: float
 
 
+class Scores(NamedTuple):
+    """What there is to say about a kernel and the labels of its samples."""
+
+    loss: float
+    alignment: float
+    accuracy: float
+
+
 @dataclass(frozen=True, eq=False)
 class EpochSums:
     """What an epoch leaves behind, whichever engine ran it."""
@@ -196,7 +203,8 @@ class EpochSums:
     loss_kao: float | None
     loss_co: float | None
     grad_norms: tuple[float | None, float | None, float | None]
-    kernel: FloatArray
+    kernel: FloatArray  # of the training samples
+    scores: Scores | None = None  # of that kernel, where the epoch has found them itself
 
 
 # Of the feature range. With equal centroids of a class, every step of the sum would move them alike, for ever.

@@ -4,6 +4,7 @@ from typing import Any
 
 from mcquack.errors import ShotBudgetError
 from mcquack.simulators.engine import Engine, Wrt
+from mcquack.training.settings import Steps
 from mcquack.training.shifts import ParameterShiftEngine, StochasticShiftEngine
 from mcquack.training.spsa import SpsaEngine
 
@@ -51,6 +52,7 @@ def epoch_shots(
     n_centroids: int,
     epochs_ka: int = 1,
     epochs_co: int = 1,
+    steps: Steps = "alternating",
     n_validation: int = 0,
 ) -> int:
     """Shots of one epoch: its passes of KAO and CO, and the kernel at its end; batches of any size take the same.
@@ -66,10 +68,15 @@ def epoch_shots(
         Numbers of training samples, of all centroids, and of validation samples.
     epochs_ka, epochs_co : int
         Passes of KAO and CO in an epoch.
+    steps : "alternating" or "joint"
+        In joint steps one kernel serves the derivatives by the embedding and by the centroids.
     """
     sizes = {"n_samples": n_samples, "n_centroids": n_centroids}
     kao = epochs_ka * step_shots(engine, **sizes, wrt="embedding")
-    co = epochs_co * step_shots(engine, **sizes, wrt="centroids") if epochs_co else 0
+    if steps == "joint":
+        co = epochs_ka * n_samples * n_centroids * engine.shots_per_entry * engine.kernels_per_pullback("centroids")
+    else:
+        co = epochs_co * step_shots(engine, **sizes, wrt="centroids") if epochs_co else 0
     return kao + co + (n_samples + n_validation) * n_centroids * engine.shots_per_entry
 
 

@@ -13,7 +13,19 @@ from numba import njit
 from numpy.testing import assert_array_equal
 
 from mcquack.simulators.compiled import team
-from mcquack.simulators.compiled.team import STOP_ASKED, Team, available_threads, barrier, control, stop_barrier
+from mcquack.simulators.compiled.team import (
+    STOP_ASKED,
+    Team,
+    all_done,
+    available_threads,
+    barrier,
+    control,
+    decide_to_stop,
+    done,
+    stop_barrier,
+    stops,
+    taken,
+)
 
 team_sizes = pytest.mark.parametrize("n_threads", [1, 2, 3, 5])
 either_way = pytest.mark.parametrize("patient", [True, False])
@@ -49,6 +61,41 @@ def _stop_in_round(cells: Any, rank: int, n_threads: int, work: Any, rounds: Any
             cells[STOP_ASKED] = 1
         barrier(cells, n_threads)
         if stop_barrier(cells, rank, n_threads):
+            return
+
+
+@njit(nogil=True)
+def _sum_before(cells: Any, rank: int, n_threads: int, work: Any, values: Any, times: Any) -> None:
+    """Phase after phase, every entry becomes the sum of all of the phase before: wrong if one is begun too early."""
+    n_phases, n_items = values.shape
+    end = 0
+    for phase in range(1, n_phases):
+        start, end = end, end + n_items
+        ticket = taken(cells, end)
+        while ticket >= 0:
+            total = 0
+            for item in range(n_items):
+                total += values[phase - 1, item]
+            values[phase, ticket - start] = (total + ticket - start) % 1_000_003
+            times[rank] += 1
+            done(cells)
+            ticket = taken(cells, end)
+        all_done(cells, end)
+
+
+@njit(nogil=True)
+def _take_until_stopped(cells: Any, rank: int, n_threads: int, work: Any, phases: Any, last: int) -> None:
+    end = 0
+    while True:
+        end += 1
+        phases[rank] = end
+        if taken(cells, end) >= 0:
+            if end >= last:
+                cells[STOP_ASKED] = 1
+            decide_to_stop(cells, end)
+            done(cells)
+        all_done(cells, end)
+        if stops(cells, end):
             return
 
 
@@ -176,3 +223,46 @@ def test_nobody_waits_for_a_member_that_was_kept_from_arriving() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         Team(3, patient=True).run(interrupted, [None] * 3)
+
+
+# Tickets
+
+
+def sums_phase_by_phase(n_phases: int, n_items: int) -> list[int]:
+    values = list(range(n_items))
+    for _ in range(1, n_phases):
+        values = [(sum(values) + item) % 1_000_003 for item in range(n_items)]
+    return values
+
+
+@team_sizes
+@either_way
+@pytest.mark.parametrize("n_items", [1, 2, 7])
+def test_all_work_of_a_phase_is_done_once_and_before_the_next(n_threads: int, patient: bool, n_items: int) -> None:
+    values, times = np.zeros((500, n_items), np.int64), np.zeros(n_threads, np.int64)
+    values[0] = np.arange(n_items)
+    compiled(_sum_before, values.copy(), times.copy())
+    Team(n_threads, patient=patient).run(_sum_before, [None] * n_threads, values, times)
+    assert values[-1].tolist() == sums_phase_by_phase(500, n_items)
+    assert times.sum() == 499 * n_items
+
+
+def test_nobody_waits_for_a_member_that_has_not_come() -> None:
+    values, times, cells = np.zeros((50, 4), np.int64), np.zeros(2, np.int64), control()
+    values[0] = np.arange(4)
+    _sum_before(cells, 0, 2, None, values, times)
+    found = values.copy()
+    _sum_before(cells, 1, 2, None, values, times)  # it comes when all is done
+    assert_array_equal(values, found)
+    assert values[-1].tolist() == sums_phase_by_phase(50, 4)
+    assert times.tolist() == [49 * 4, 0]
+
+
+@team_sizes
+@either_way
+@pytest.mark.parametrize("last", [1, 2, 77])
+def test_all_members_stop_after_the_same_phase(n_threads: int, patient: bool, last: int) -> None:
+    phases = np.zeros(n_threads, np.int64)
+    compiled(_take_until_stopped, phases.copy(), 1)
+    Team(n_threads, patient=patient).run(_take_until_stopped, [None] * n_threads, phases, last)
+    assert phases.tolist() == [last] * n_threads

@@ -89,16 +89,19 @@ def gather_block(X: Any, first: int, features: Any) -> None:
 @njit(nogil=True)
 def gather_rows(X: Any, order: Any, first: int, count: int, block: int, features: Any) -> None:
     """Rows ``order[first + …]`` of a mini-batch's block, transposed into (d, W); lanes beyond its end get zeros."""
-    width = features.shape[1]
-    for lane in range(width):
-        position = block * width + lane
-        if position < count:
-            row = order[first + position]
-            for feature in range(features.shape[0]):
-                features[feature, lane] = X[row, feature]
-        else:
-            for feature in range(features.shape[0]):
-                features[feature, lane] = 0
+    n_features, width = features.shape
+    # So many features at a time that what is written stays in the first cache until all lanes are.
+    for start in range(0, n_features, 64):
+        end = min(start + 64, n_features)
+        for lane in range(width):
+            position = block * width + lane
+            if position < count:
+                row = order[first + position]
+                for feature in range(start, end):
+                    features[feature, lane] = X[row, feature]
+            else:
+                for feature in range(start, end):
+                    features[feature, lane] = 0
 
 
 @njit(nogil=True)
@@ -109,7 +112,7 @@ def copy_block(source: Any, target: Any) -> None:
 
 
 @njit(nogil=True)
-def clear_block(features: Any) -> None:
-    """Sets all rows (d, W) to zero."""
-    for row in range(features.shape[0]):
-        store(features, row, splat(features.dtype.type(0)))
+def clear_block(block: Any) -> None:
+    """Sets all rows (…, W) to zero."""
+    for row in range(block.size // block.shape[-1]):
+        store(block, row, splat(block.dtype.type(0)))

@@ -3,6 +3,11 @@
 Each thread calls the function with its rank; where a result of the others is needed the function calls
 :func:`barrier`. One launch serves a whole epoch, so that a step of microseconds can be shared. Work is divided by
 block, never by thread, so the result does not depend on how many there are.
+
+Where steps are short, tickets take the place of barriers: all work of a launch is numbered, phase after phase. Whoever
+is free takes the next number of the phase (:func:`taken`), and a phase is over when all its work is done
+(:func:`all_done`), not when all members have come. A member that the system has set aside leaves its share to the
+others, and where it comes too late it finds nothing to do and catches up.
 """
 
 import sys
@@ -21,13 +26,13 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-ARRIVED, ROUND, STOP_ASKED, STOPPING, ABANDONED = range(5)
+ARRIVED, ROUND, STOP_ASKED, STOPPING, ABANDONED, TAKEN, DONE = range(7)
 _SPINS_BEFORE_YIELD = 2000
 
 
 def control() -> NDArray[np.int64]:
-    """What the members share: how many wait, in which round, whether to stop, and whether one of them is missing."""
-    return np.zeros(5, dtype=np.int64)
+    """What the members share: how many wait, in which round, whether to stop, whether one is missing, and tickets."""
+    return np.zeros(7, dtype=np.int64)
 
 
 def _cell(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
@@ -49,6 +54,17 @@ def _fetch_add(typingctx: Any, cells: Any, index: Any, value: Any) -> Any:
         return builder.atomic_rmw("add", _cell(context, builder, cells, *args[:2]), args[2], "seq_cst")
 
     return types.int64(cells, types.int64, types.int64), code
+
+
+@intrinsic
+def _exchange(typingctx: Any, cells: Any, index: Any, expected: Any, value: Any) -> Any:
+    """Writes the value where the expected one stands; whether it did."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        place = _cell(context, builder, cells, *args[:2])
+        return builder.extract_value(builder.cmpxchg(place, args[2], args[3], "seq_cst"), 1)
+
+    return types.boolean(cells, types.int64, types.int64, types.int64), code
 
 
 @intrinsic
@@ -80,6 +96,46 @@ def barrier(cells: Any, n_threads: int) -> None:
             if _read(cells, ABANDONED):
                 return
             _yield_processor()
+
+
+@njit(nogil=True)
+def taken(cells: Any, end: int) -> Any:
+    """The next ticket of a phase whose tickets end before ``end``, or -1 where none is left."""
+    ticket = _read(cells, TAKEN)
+    while ticket < end:
+        if _exchange(cells, TAKEN, ticket, ticket + 1):
+            return ticket
+        ticket = _read(cells, TAKEN)
+    return -1
+
+
+@njit(nogil=True)
+def done(cells: Any) -> None:
+    """Tells that the work of a ticket is done."""
+    _fetch_add(cells, DONE, 1)
+
+
+@njit(nogil=True)
+def all_done(cells: Any, end: int) -> None:
+    """Returns when the work of all tickets before ``end`` is done."""
+    spins = 0
+    while _read(cells, DONE) < end:
+        spins += 1
+        if spins > _SPINS_BEFORE_YIELD:
+            _yield_processor()
+
+
+@njit(nogil=True)
+def decide_to_stop(cells: Any, end: int) -> None:
+    """To be called by one member of a phase: whether the team stops after it."""
+    if stop_asked(cells) and _read(cells, STOPPING) == 0:
+        _fetch_add(cells, STOPPING, end)
+
+
+@njit(nogil=True)
+def stops(cells: Any, end: int) -> Any:
+    """Whether it was decided to stop after this phase or an earlier one; all members find the same."""
+    return 0 < _read(cells, STOPPING) <= end
 
 
 @njit(nogil=True)

@@ -15,9 +15,10 @@ from mcquack.circuits.entangler import linear_table, stored_rows
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError
 from mcquack.simulators.compiled.entry import entry
+from mcquack.simulators.compiled.gates import OF_FEATURES, OF_PARAMETERS
 from mcquack.simulators.compiled.lanes import lane_count
 from mcquack.simulators.compiled.memory import aligned, aligned_zeros, copy_block, gather_block, require_bytes
-from mcquack.simulators.compiled.team import Team, barrier, stop_asked
+from mcquack.simulators.compiled.team import Team, all_done, barrier, done, stop_asked, taken
 from mcquack.simulators.engine import (
     EncodedRows,
     Gradient,
@@ -45,8 +46,8 @@ Observable: TypeAlias = int | Sequence[int]
 
 # A block always adds its derivatives to the same one of these partial sums, whichever thread it runs on.
 N_PARTIAL_SUMS = 16
-# What a thread must have to do in a step, about a quarter of a millisecond: on a machine that does other things too,
-# waiting for a thread that the system has set aside costs many times what sharing shorter work saves.
+# What a thread must have to do when it is called, about a quarter of a millisecond: calling it takes a tenth of one,
+# and on a machine that does other things too it may come late.
 FLOPS_WORTH_A_THREAD = 3e7
 # Shorter work than this (about half a second) is waited for without listening for interrupts.
 FLOPS_WORTH_LISTENING = 4e10
@@ -81,6 +82,49 @@ def _fidelities(
 
 
 @entry
+def _kernel(
+    cells: Any,
+    rank: int,
+    n_threads: int,
+    work: Any,
+    circuit: Any,
+    X: Any,
+    C: Any,
+    states: Any,
+    columns: Any,
+    overlaps: Any,
+    rows: Any,
+    kernel: Any,
+) -> None:
+    """The centroids' states, then the kernel block by block: no sample's state outlives its block."""
+    width = states.shape[3]
+    state, n_centroids = states[rank], columns.shape[0]
+    n_first = (n_centroids + width - 1) // width
+    block = taken(cells, n_first)
+    while block >= 0:
+        gather_block(C, block * width, work.features)
+        forward(circuit, work.features, state, work)
+        own = columns[block * width : min((block + 1) * width, n_centroids)]
+        fill_columns(states[rank : rank + 1], own, 0, 1)
+        done(cells)
+        block = taken(cells, n_first)
+    all_done(cells, n_first)
+    one = kernel.dtype.type(1)
+    end = n_first + (X.shape[0] + width - 1) // width
+    block = taken(cells, end) - n_first
+    while block >= 0 and not stop_asked(cells):
+        gather_block(X, block * width, work.features)
+        forward(circuit, work.features, state, work)
+        overlap_block(state, columns, overlaps[rank])
+        kernel_rows(overlaps[rank], rows[rank])
+        for lane in range(min(width, X.shape[0] - block * width)):
+            for centroid in range(n_centroids):
+                value = rows[rank, lane, centroid]
+                kernel[block * width + lane, centroid] = one if value > one else value
+        block = taken(cells, end) - n_first
+
+
+@entry
 def _pullback(
     cells: Any,
     rank: int,
@@ -98,7 +142,7 @@ def _pullback(
     by_w: Any,
     by_b: Any,
     by_centroids: Any,
-    of_centroids: bool,
+    wanted: int,
 ) -> None:
     n_blocks, size, _, width = states.shape
     n_centroids = columns.shape[0]
@@ -117,14 +161,14 @@ def _pullback(
                 gather_block(C, own * width, work.features)
                 copy_block(centroid_states[own], work.state)
                 copy_block(adjoints[own], work.adjoint)
-                backward(
-                    circuit, work.features, work.state, work, by_w[part], by_b[part], by_centroids[own], of_centroids
-                )
-            elif not of_centroids:
+                backward(circuit, work.features, work.state, work, by_w[part], by_b[part], by_centroids[own], wanted)
+            elif wanted == OF_PARAMETERS:
                 gather_block(X, block * width, work.features)
                 copy_block(states[block], work.state)
                 sample_adjoint(pulls[block], columns, work.adjoint)
-                backward(circuit, work.features, work.state, work, by_w[part], by_b[part], by_centroids[0], False)
+                backward(
+                    circuit, work.features, work.state, work, by_w[part], by_b[part], by_centroids[0], OF_PARAMETERS
+                )
 
 
 @entry
@@ -147,7 +191,7 @@ def _pull_expectations(
     by_w: Any,
     by_b: Any,
     by_features: Any,
-    of_features: bool,
+    wanted: int,
 ) -> None:
     n_blocks, _, _, width = states.shape
     for part in range(rank, by_w.shape[0], n_threads):
@@ -155,7 +199,7 @@ def _pull_expectations(
             gather_block(X, block * width, work.features)
             copy_block(states[block], work.state)
             observable_adjoint(work.state, signs, cotangent[block], work.adjoint)
-            backward(circuit, work.features, work.state, work, by_w[part], by_b[part], by_features[block], of_features)
+            backward(circuit, work.features, work.state, work, by_w[part], by_b[part], by_features[block], wanted)
 
 
 def _writable(values: ArrayLike, dtype: np.dtype[Any]) -> FloatArray:
@@ -277,6 +321,31 @@ class StatevectorEngine(ThreadedEngine[StateBlocks]):
         self.team(n_threads, flops).run(_fidelities, works, aligned(samples.states), columns, overlaps, kernel)
         return np.minimum(kernel[: len(samples)], 1)
 
+    def kernel(self, X: FloatArray, centroids: FloatArray, *, weights: FloatArray, bias: FloatArray) -> FloatArray:
+        samples, points, circuit = self.rows(X), self.rows(centroids), self.circuit(weights, bias)
+        width, size, n_centroids = lane_count(self.dtype), self.feature_map.dimension, len(points)
+        flops = self.flops(len(samples) + n_centroids, with_gradient=False)
+        n_threads = self.threads_for(flops, self.n_blocks(len(samples)))
+        per_thread = self.scratch_bytes(backward=False) + self.state_bytes(1)
+        require_bytes(
+            n_threads * per_thread + (2 * size + len(samples)) * n_centroids * self.dtype.itemsize,
+            f"a kernel of {len(samples)} samples in {self.feature_map.n_qubits} qubits",
+        )
+        kernel = np.empty((len(samples), n_centroids), self.dtype)
+        self.team(n_threads, flops).run(
+            _kernel,
+            self.scratch(n_threads, backward=False),
+            circuit,
+            samples,
+            points,
+            aligned_zeros((n_threads, size, 2, width), self.dtype),
+            np.empty((n_centroids, size, 2), self.dtype),
+            aligned_zeros((n_threads, n_centroids, 2, width), self.dtype),
+            np.empty((n_threads, width, n_centroids), self.dtype),
+            kernel,
+        )
+        return kernel
+
     def pullback(self, samples: StateBlocks, centroids: StateBlocks, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
         of_centroids = checked_wrt(wrt) == "centroids"
         n_blocks, width = len(samples.states), lane_count(self.dtype)
@@ -308,7 +377,7 @@ class StatevectorEngine(ThreadedEngine[StateBlocks]):
             by_w,
             by_b,
             by_centroids,
-            of_centroids,
+            OF_FEATURES if of_centroids else OF_PARAMETERS,
         )
         if of_centroids:
             lanes_last = by_centroids.transpose(0, 2, 1).reshape(-1, self.feature_map.n_features)
@@ -390,7 +459,7 @@ class StatevectorEngine(ThreadedEngine[StateBlocks]):
             by_w,
             by_b,
             by_features,
-            of_features,
+            OF_FEATURES if of_features else OF_PARAMETERS,
         )
         lanes_last = by_features.transpose(0, 2, 1).reshape(-1, self.feature_map.n_features)
         return by_w.sum(axis=0), by_b.sum(axis=0), np.ascontiguousarray(lanes_last[: len(encoded)])

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from numba import njit
 
 from mcquack.simulators.compiled.entry import entry
+from mcquack.simulators.compiled.gates import OF_PARAMETERS
 from mcquack.simulators.compiled.memory import gather_block, gather_rows
 from mcquack.simulators.compiled.team import barrier, stop_asked, stop_barrier
 from mcquack.simulators.statevector.circuit import Circuit, backward, forward
@@ -136,7 +137,7 @@ def _gradient(
         expectation_block(work.state, problem.signs, room.expectations[rank])
         loss += _slopes(problem, order, first, count, block, own, mass, room.expectations[rank], room.cotangent[rank])
         observable_adjoint(work.state, problem.signs, room.cotangent[rank], work.adjoint)
-        backward(circuit, work.features, work.state, work, room.by_w[own], room.by_b[own], work.features, False)
+        backward(circuit, work.features, work.state, work, room.by_w[own], room.by_b[own], work.features, OF_PARAMETERS)
     return loss
 
 
