@@ -251,7 +251,6 @@ def race_parser(
         default=[problem_of(size, problem) for size in sizes],
         help="each n,L,B,M such as 6,42,100,2",
     )
-    parser.add_argument("--avx2", action="store_true", help="do without AVX-512: ours, sgemm and peers alike")
     add_output_arguments(parser)
     return parser
 

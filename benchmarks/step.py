@@ -93,6 +93,7 @@ def main() -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = race_parser("step", __doc__, problem=StepProblem, sizes=(), peers=PEERS)
+    parser.add_argument("--avx2", action="store_true", help="do without AVX-512: ours, sgemm and peers alike")
     kinds = parser.add_mutually_exclusive_group()
     kinds.add_argument("--large", action="store_true", help="16 and 20 qubits instead, with peak memory")
     kinds.add_argument("--memory", action="store_true", help="peak memory over depth; peers only if named")
