@@ -69,8 +69,11 @@ peers: install  ## install the libraries the benchmarks compare with (gigabytes)
 
 bench: install  ## measure speed against the peers that are installed
 	$(BIN)/python -m benchmarks.step
+	$(BIN)/python -m benchmarks.step --large
 	$(BIN)/python -m benchmarks.gates
+	$(BIN)/python -m benchmarks.accuracy
 	$(BIN)/python -m benchmarks.fit
+	$(BIN)/python -m benchmarks.whole_fits
 	$(BIN)/python -m benchmarks.variational
 	$(BIN)/python -m benchmarks.many_fits
 	$(BIN)/python -m benchmarks.laboratory

@@ -3,7 +3,7 @@
 import argparse
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 
@@ -13,15 +13,22 @@ from benchmarks import gates_peers, ours, peers
 from benchmarks.gates_problem import HardwareEfficientProblem, IqpProblem
 from benchmarks.libraries import Peer
 from benchmarks.problem import StepProblem
-from benchmarks.race import Race, Row, Timing, introduced_console, milliseconds, race_parser, race_results, race_table
+from benchmarks.race import (
+    Race,
+    Row,
+    introduced_console,
+    milliseconds,
+    race_parser,
+    race_results,
+    race_table,
+    sgemm_scaling,
+)
 from benchmarks.tables import write_results
 from benchmarks.worker import Build, peak_megabytes
 
 SIZES = ((6, 10, 100, 4), (10, 10, 100, 4), (14, 10, 100, 4))
 PAPER_SIZES = ((6, 131, 100, 10), (6, 42, 100, 2), (10, 25, 100, 2))
 SPECIAL = "StatevectorEngine"
-FEW_SAMPLES = {"lightning": 2}
-"""Peers that take a circuit for each sample and centroid are timed on so few samples, and charged in proportion."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,27 +47,12 @@ class Part:
             dict(zip(("n_qubits", "n_layers", "n_samples", "n_classes"), size, strict=True)) for size in self.sizes
         ]
         problems = [self.problem(**size) for size in sizes]
-        at_once = {name: peer for name, peer in self.chosen(arguments).items() if name not in FEW_SAMPLES}
-        rows = Race(own=self.own, peers=at_once).rows(arguments, console, problems)
-        apart = self.chosen(arguments).keys() & FEW_SAMPLES.keys()
-        return [
-            replace(row, timings={**row.timings, **{name: self._few(name, row.problem, arguments) for name in apart}})
-            for row in rows
-        ]
+        return Race(own=self.own, peers=self.chosen(arguments)).rows(arguments, console, problems)
 
     def chosen(self, arguments: argparse.Namespace) -> dict[str, Peer]:
         """The peers of this part that were asked for."""
         wanted = self.peers if arguments.peers is None else arguments.peers
         return {name: peer for name, peer in self.peers.items() if name in wanted}
-
-    def _few(self, name: str, problem: StepProblem, arguments: argparse.Namespace) -> Timing:
-        """The step of a peer on few samples, checked against ours on the same, times as many as there are more."""
-        few = replace(problem, n_samples=FEW_SAMPLES[name])
-        race = Race(own=self.own, peers={name: self.peers[name]})
-        row = race.row(few, rounds=arguments.rounds, budget=arguments.budget, limit=arguments.limit)
-        timing = row.timings[name]
-        share = problem.n_samples / few.n_samples
-        return Timing(seconds=[share * seconds for seconds in timing.seconds], note=timing.note)
 
 
 _map = partial(Part, sizes=SIZES, peers=gates_peers.PEERS, own={"ours": ours.gates_build})
@@ -107,6 +99,7 @@ def main() -> None:
             marker=f"gates-{name}",
             json_file=arguments.json,
             markdown_file=arguments.markdown,
+            sgemm_scaling=sgemm_scaling(rows),
         )
 
 

@@ -4,19 +4,16 @@ Whatever an angle is multiplied by, a feature or a product of two, a peer gets c
 as arrays of its own. Packages are imported inside the functions, which run in a process of their own.
 """
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from functools import partial
-from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from benchmarks.gates_problem import IqpProblem, MapProblem
-from benchmarks.libraries import JaxLayer, Peer, jax_step
-from benchmarks.machine import n_cores
+from benchmarks.libraries import JaxLayer, Peer, jax_step, lightning_step
 from benchmarks.peers import jax_misalignment
-from benchmarks.problem import FloatArray, Found, Step
+from benchmarks.problem import FloatArray, Step
 
 if TYPE_CHECKING:
     import jax
@@ -126,11 +123,16 @@ def pennylane_layer(problem: MapProblem) -> JaxLayer:
     import jax
     import pennylane as qml
 
+    kinds = {"h": qml.Hadamard, "ry": qml.RY, "rz": qml.RZ, "rzz": qml.IsingZZ, "cz": qml.CZ}
+
     @qml.qnode(qml.device("default.qubit", wires=problem.n_qubits), interface="jax", diff_method="backprop")
     def layer(state: "jax.Array", angles: "jax.Array") -> Any:
         qml.StatePrep(state, wires=range(problem.n_qubits), validate_norm=False)
-        for _ in _pennylane_gates(problem, angles):
-            pass
+        place = 0
+        for gate in problem.layer.gates:
+            own = [angles[place]] if gate.angles else []
+            kinds[gate.name](*own, wires=list(gate.qubits))
+            place += len(gate.angles)
         return qml.state()
 
     return jax.vmap(layer)
@@ -159,63 +161,11 @@ def tensorcircuit_layer(problem: MapProblem) -> JaxLayer:
 
 
 def lightning_build(problem: MapProblem) -> Step:
-    """``lightning.qubit`` and its adjoint method: a circuit U†(c)U(x) for each pair, and the probability of 0…0.
-
-    Its derivatives by angles are brought to weights and biases by the chain rule in NumPy. The circuits are shared by
-    threads, as many as there are cores.
-    """
-    import pennylane as qml
-    from pennylane.devices import ExecutionConfig
-    from scipy.sparse import csr_matrix
-
-    inputs, gate_inputs = problem.inputs(), problem.gate_inputs()
-    n_samples, n_pairs = problem.n_samples, problem.n_samples * problem.n_classes
-    weights, bias = problem.by_layer(inputs.weights), problem.by_layer(inputs.bias)
-    size = 2**problem.n_qubits
-    zeros = qml.SparseHamiltonian(csr_matrix(([1.0], ([0], [0])), (size, size)), wires=range(problem.n_qubits))
-    config = ExecutionConfig(gradient_method="adjoint", use_device_gradient=True)
-    pairs = list(product(range(n_samples), range(n_samples, n_samples + problem.n_classes)))
-
-    def fidelity(pair: tuple[int, int]) -> tuple[float, FloatArray]:
-        """|⟨c|x⟩|², and its derivatives by the angles of both circuits, (2, L, A)."""
-        sample, centroid = (gate_inputs[at] * weights + bias for at in pair)
-        there = [gate for row in sample for gate in _pennylane_gates(problem, row)]
-        back = [gate for row in -centroid for gate in _pennylane_gates(problem, row)][::-1]
-        tape = qml.tape.QuantumScript([*there, *back], [qml.expval(zeros)])
-        tape.trainable_params = range(2 * inputs.weights.size)
-        # One device for each call: it holds the state.
-        device = qml.device("lightning.qubit", wires=problem.n_qubits, c_dtype=np.complex64)
-        (value,), (slopes,) = device.execute_and_compute_derivatives([tape], config)
-        by_angles = np.array(slopes).reshape(2, -1)
-        # Going back, the angles come in reverse order and with the other sign.
-        return float(value), np.stack([by_angles[0], -by_angles[1, ::-1]]).reshape(2, *weights.shape)
-
-    def step() -> Found:
-        with ThreadPoolExecutor(n_cores()) as pool:
-            values, slopes = zip(*pool.map(fidelity, pairs), strict=True)
-        kernel = np.array(values).reshape(inputs.targets.shape)
-        norm = np.sqrt((kernel**2).sum() * n_pairs)
-        alignment = (kernel * inputs.targets).sum() / norm
-        by_kernel = (alignment * kernel / (kernel**2).sum() - inputs.targets / norm).ravel()
-        by_states = np.zeros((len(gate_inputs), *weights.shape))
-        for slope, pair, both in zip(by_kernel, pairs, slopes, strict=True):
-            by_states[list(pair)] += slope * both
-        by_weights = (by_states * gate_inputs[:, None]).sum(0).ravel()
-        return Found(float(1 - alignment), lambda: [by_weights, by_states.sum(0).ravel()])
-
-    return step
-
-
-def _pennylane_gates(problem: MapProblem, angles: Any) -> Iterator[Any]:
-    """The gates of a layer, made one after another."""
-    import pennylane as qml
-
-    kinds = {"h": qml.Hadamard, "ry": qml.RY, "rz": qml.RZ, "rzz": qml.IsingZZ, "cz": qml.CZ}
-    place = 0
-    for gate in problem.layer.gates:
-        own = [angles[place]] if gate.angles else []
-        yield kinds[gate.name](*own, wires=list(gate.qubits))
-        place += len(gate.angles)
+    """1 - A and its gradients in PennyLane-Lightning."""
+    names = {"h": "Hadamard", "ry": "RY", "rz": "RZ", "rzz": "IsingZZ", "cz": "CZ"}
+    layer = [(names[gate.name], list(gate.qubits)) for gate in problem.layer.gates]
+    gate_inputs = np.tile(problem.gate_inputs(), (1, problem.n_layers))
+    return lightning_step(problem, gates=layer * problem.n_layers, gate_inputs=gate_inputs)
 
 
 PEERS = {
@@ -228,6 +178,9 @@ PEERS = {
         title="TensorCircuit + JAX", packages=("tensorcircuit", "jax"), build=partial(jax_build, tensorcircuit_layer)
     ),
     "lightning": Peer(
-        title="PennyLane-Lightning, adjoint", packages=("pennylane", "pennylane_lightning"), build=lightning_build
+        title="PennyLane-Lightning, C++ adjoint",
+        packages=("pennylane_lightning",),
+        build=lightning_build,
+        one_core=True,
     ),
 }

@@ -9,9 +9,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from benchmarks.machine import n_cores
-from benchmarks.problem import Found, Step, StepProblem
+from benchmarks.problem import FloatArray, Found, Step, StepProblem
 from benchmarks.worker import Build, seconds_per_step
 from mcquack.circuits.entangler import ring_permutation
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     import jax
     import torch
 
+ComplexArray = NDArray[np.complex64]
 Framework = Literal["torch", "jax"]
 
 TorchStates = Callable[["torch.Tensor"], "torch.Tensor"]
@@ -48,6 +50,8 @@ class Peer:
     title: str
     packages: tuple[str, ...]
     build: Build
+    one_core: bool = False
+    """It cannot share its circuits between threads; then it is charged as if processes shared them at no cost."""
 
 
 def peers_with(steps: Mapping[Framework, Callable[[Callable[[int], Any], StepProblem], Step]]) -> dict[str, Peer]:
@@ -273,6 +277,78 @@ def _jax_rotation(angles: "jax.Array") -> tuple["jax.Array", "jax.Array"]:
     a = jnp.exp(-0.5j * (phi + omega)) * jnp.cos(theta / 2)
     b = jnp.exp(-0.5j * (phi - omega)) * jnp.sin(theta / 2)
     return a, b
+
+
+# --- PennyLane-Lightning --------------------------------------------------------------------------------------------
+
+
+def lightning_step(
+    problem: StepProblem, *, gates: Sequence[tuple[str, Sequence[int]]], gate_inputs: FloatArray
+) -> Step:
+    """``lightning.qubit`` in complex64: a circuit for each sample and centroid, and its adjoint method.
+
+    ``gates`` names each gate and its qubits; ``gate_inputs`` (S, P) is what the weight of each angle is multiplied by.
+    A QNode on Lightning has derivatives of expectations only, which would take a circuit for each pair. The C++ under
+    it can pull back states, so it is called here without the Python around it.
+    """
+    from pennylane_lightning.lightning_qubit_ops import StateVectorC64
+    from pennylane_lightning.lightning_qubit_ops.algorithms import VectorJacobianProductC64, create_ops_listC64
+
+    inputs = problem.inputs()
+    weights, bias = inputs.weights.ravel(), inputs.bias.ravel()
+    names, wires = zip(*gates, strict=True)
+    has_angle = [name in LIGHTNING_ROTATIONS for name in names]
+    nothing = [[]] * len(gates), [[]] * len(gates)  # no gate has controls
+    plain = [False] * len(gates), [np.empty(0, np.complex64)] * len(gates), *nothing
+    register, pull_back = StateVectorC64(problem.n_qubits), VectorJacobianProductC64()
+
+    def step() -> Found:
+        angles = (gate_inputs * weights + bias).tolist()
+        by_gate = [_by_gate(row, has_angle) for row in angles]
+        states = np.empty((len(angles), 2**problem.n_qubits), np.complex64)
+        for row, state in zip(by_gate, states, strict=True):
+            register.resetStateVector()
+            for name, qubits, own in zip(names, wires, row, strict=True):
+                getattr(register, name)(qubits, False, own)
+            register.getState(state)
+        loss, cotangents = numpy_misalignment(states, inputs.targets)
+        slopes = np.empty_like(gate_inputs)
+        for index, (row, state) in enumerate(zip(by_gate, states, strict=True)):
+            register.updateData(state)
+            gate_list = create_ops_listC64(names, row, wires, *plain)
+            slopes[index] = 2 * pull_back(register, gate_list, cotangents(index), range(weights.size)).real
+        gradients = [(slopes * gate_inputs).sum(0), slopes.sum(0)]
+        return Found(loss, lambda: [slope.reshape(inputs.weights.shape) for slope in gradients])
+
+    return step
+
+
+LIGHTNING_ROTATIONS = ("RX", "RY", "RZ", "IsingZZ")
+
+
+def _by_gate(angles: Sequence[float], has_angle: Sequence[bool]) -> list[list[float]]:
+    """The angle of each gate, or none."""
+    left = iter(angles)
+    return [[next(left)] if own else [] for own in has_angle]
+
+
+def numpy_misalignment(states: ComplexArray, targets: FloatArray) -> tuple[float, Callable[[int], ComplexArray]]:
+    """1 - A of the states of samples, then centroids, and by the index of a state v with d(1 - A) = 2 Re⟨v|dψ⟩."""
+    n_samples = len(targets)
+    samples, centroids = states[:n_samples], states[n_samples:]
+    overlaps = samples @ centroids.conj().T
+    kernel = np.abs(overlaps) ** 2
+    squares = (kernel**2).sum()
+    norm = np.sqrt(squares * targets.size)
+    alignment = (kernel * targets).sum() / norm
+    by_overlaps = (alignment * kernel / squares - targets / norm) * overlaps
+
+    def cotangent(index: int) -> ComplexArray:
+        if index < n_samples:
+            return by_overlaps[index] @ centroids
+        return by_overlaps[:, index - n_samples].conj() @ samples
+
+    return float(1 - alignment), cotangent
 
 
 # --- shared ---------------------------------------------------------------------------------------------------------

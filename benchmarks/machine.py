@@ -63,11 +63,6 @@ def machine() -> dict[str, str | int | float | None]:
     }
 
 
-def load() -> float:
-    """Processes that want to run, over the last minute; near 0 on a quiet machine."""
-    return os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
-
-
 def versions() -> dict[str, str]:
     """Version by package, of those installed."""
     found = {}

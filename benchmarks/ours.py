@@ -16,17 +16,17 @@ def build(problem: StepProblem) -> Step:
     """The step on the engine of the paper's circuit."""
     from mcquack.simulators.statevector import StatevectorEngine
 
-    return _alignment_step(problem, StatevectorEngine(problem.feature_map, dtype=np.float32))
+    return alignment_step(problem, StatevectorEngine(problem.feature_map, dtype=np.float32))
 
 
 def gates_build(problem: StepProblem) -> Step:
     """The step on the engine of any circuit."""
     from mcquack.simulators.gates import GateEngine
 
-    return _alignment_step(problem, GateEngine(problem.circuit, dtype=np.float32))
+    return alignment_step(problem, GateEngine(problem.circuit, dtype=np.float32))
 
 
-def _alignment_step(problem: StepProblem, engine: "StatevectorEngine") -> Step:
+def alignment_step(problem: StepProblem, engine: "StatevectorEngine") -> Step:
     """One step of kernel alignment as training does it: forward, alignment, adjoint gradients, update."""
     from mcquack.training import Parameters, TrainingData, TrainingSettings, TrainingState
     from mcquack.training.compiled import CompiledEpochs

@@ -7,8 +7,21 @@ already are its own arrays.
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from benchmarks.libraries import JaxLayer, TorchStates, jax_states, jax_step, peers_with, torch_step
-from benchmarks.problem import Step, StepProblem
+import numpy as np
+
+from benchmarks.libraries import (
+    JaxLayer,
+    Peer,
+    TorchStates,
+    jax_states,
+    jax_step,
+    lightning_step,
+    numpy_misalignment,
+    peers_with,
+    torch_step,
+)
+from benchmarks.machine import n_cores
+from benchmarks.problem import Found, Step, StepProblem
 
 if TYPE_CHECKING:
     import jax
@@ -54,4 +67,56 @@ def jax_misalignment(states: "jax.Array", targets: "jax.Array") -> "jax.Array":
     return 1 - (kernel * targets).sum() / jnp.sqrt((kernel * kernel).sum() * targets.size)
 
 
-PEERS = peers_with({"torch": torch_build, "jax": jax_build})
+def lightning_build(problem: StepProblem) -> Step:
+    """1 - A and its gradients in PennyLane-Lightning."""
+    qubits = range(problem.n_qubits)
+    rotations = [(name, [qubit]) for qubit in qubits for name in ("RZ", "RY", "RZ")]
+    ring = [("CNOT", [qubit, (qubit + 1) % problem.n_qubits]) for qubit in qubits]
+    gate_inputs = np.repeat(problem.gate_features().reshape(problem.n_circuits, -1), 3, axis=1)
+    return lightning_step(problem, gates=(rotations + ring) * problem.n_layers, gate_inputs=gate_inputs)
+
+
+def aer_build(problem: StepProblem) -> Step:
+    """1 - A alone in Qiskit Aer, which has no derivatives: parameter shifts would take 6nL times as many circuits.
+
+    The statevector method in single precision, on all cores, at the fastest of the settings for fusing gates that were
+    tried. Aer counts qubits from the other end, which changes no overlap.
+    """
+    from qiskit.circuit import ParameterVector, QuantumCircuit
+    from qiskit_aer import AerSimulator
+
+    inputs, features = problem.inputs(), problem.gate_features()[..., None]
+    angles = ParameterVector("angle", inputs.weights.size)
+    circuit = QuantumCircuit(problem.n_qubits)
+    left = iter(angles)
+    for _ in range(problem.n_layers):
+        for qubit in range(problem.n_qubits):
+            phi, theta, omega = next(left), next(left), next(left)
+            circuit.u(theta, omega, phi, qubit)
+        for qubit in range(problem.n_qubits):
+            circuit.cx(qubit, (qubit + 1) % problem.n_qubits)
+    circuit.save_statevector()
+    simulator = AerSimulator(
+        method="statevector", precision="single", fusion_max_qubit=3, max_parallel_experiments=n_cores()
+    )
+
+    def step() -> Found:
+        values = (features * inputs.weights + inputs.bias).reshape(problem.n_circuits, -1)
+        bound = dict(zip(angles, values.T.tolist(), strict=True))
+        found = simulator.run(circuit, parameter_binds=[bound]).result()
+        states = np.stack([found.get_statevector(index).data for index in range(problem.n_circuits)])
+        return Found(numpy_misalignment(states, inputs.targets)[0], list)
+
+    return step
+
+
+PEERS = {
+    **peers_with({"torch": torch_build, "jax": jax_build}),
+    "lightning": Peer(
+        title="PennyLane-Lightning, C++ adjoint",
+        packages=("pennylane_lightning",),
+        build=lightning_build,
+        one_core=True,
+    ),
+    "aer": Peer(title="Qiskit Aer, forward only", packages=("qiskit_aer",), build=aer_build),
+}

@@ -11,9 +11,9 @@ from typing import TypeVar
 import numpy as np
 from rich.console import Console
 
-from benchmarks import sgemm
+from benchmarks import quiet, sgemm
 from benchmarks.libraries import Peer
-from benchmarks.machine import description, load
+from benchmarks.machine import description, n_cores
 from benchmarks.problem import FloatArray, StepProblem
 from benchmarks.tables import Table, add_output_arguments
 from benchmarks.worker import AbandonedError, Build, Worker
@@ -97,6 +97,8 @@ class Race:
                     timings[name].note = str(reason)
             for _ in range(rounds):
                 _go_round(workers, timings, budget=budget)
+        for name in (name for name, peer in self.peers.items() if peer.one_core):
+            timings[name].seconds = [seconds / n_cores() for seconds in timings[name].seconds]
         return Row(problem=problem, timings=timings)
 
     def rows(
@@ -145,11 +147,12 @@ def _checked_worker(
 
 
 def _require_same(found: tuple[float, list[FloatArray]], expected: tuple[float, list[FloatArray]]) -> None:
-    """Refuses another loss, and gradients of another length or direction."""
+    """Refuses another loss, and gradients of another length or direction; a peer without derivatives gives none."""
     (loss, gradients), (our_loss, our_gradients) = found, expected
     if not abs(loss - our_loss) <= RELATIVE_TOLERANCE * abs(our_loss):
         raise AbandonedError(f"refused: loss {loss:.6f}, ours {our_loss:.6f}")
-    for name, theirs, ours in zip(("weights", "biases"), gradients, our_gradients, strict=True):
+    pairs = zip(gradients, our_gradients, strict=True) if gradients else ()
+    for name, (theirs, ours) in zip(("weights", "biases"), pairs, strict=False):
         apart = np.linalg.norm(theirs - ours) / np.linalg.norm(ours)
         if not apart <= RELATIVE_TOLERANCE:
             raise AbandonedError(f"refused: gradients of the {name} {apart:.1%} apart")
@@ -158,6 +161,12 @@ def _require_same(found: tuple[float, list[FloatArray]], expected: tuple[float, 
 def best_sgemm(rows: Sequence[Row]) -> dict[str, float]:
     """The machine's rates: the best of the whole run, as a long product seldom finds a quiet moment on a busy one."""
     return {name: max(row.sgemm_gflops(name) for row in rows) for name in LIMITS}
+
+
+def sgemm_scaling(rows: Sequence[Row]) -> float:
+    """How sgemm scaled to all cores at the size where it did worst."""
+    seconds = [[row.timings[name].best for name in ("sgemm, one core", "sgemm")] for row in rows]
+    return min(quiet.scaling(one_core=one, all_cores=every) for one, every in seconds)
 
 
 def race_table(
@@ -211,11 +220,9 @@ def race_results(rows: Sequence[Row], arguments: argparse.Namespace) -> dict[str
 
 
 def introduced_console() -> Console:
-    """A terminal that has been told about the machine, and whether it is busy."""
+    """A terminal that has been told about the machine."""
     console = Console()
     console.print(description())
-    if load() > 0.5:
-        console.print(f"The machine is busy (load {load():.1f}): shares and ratios will be off.", style="bold")
     return console
 
 
@@ -241,7 +248,7 @@ def race_parser(
         "--sizes",
         type=lambda text: _problem(text, problem),
         nargs="+",
-        default=[_problem_of(size, problem) for size in sizes],
+        default=[problem_of(size, problem) for size in sizes],
         help="each n,L,B,M such as 6,42,100,2",
     )
     add_output_arguments(parser)
@@ -261,9 +268,10 @@ def _problem(text: str, kind: type[Problem]) -> Problem:
         n_qubits, n_layers, n_samples, n_classes = map(int, text.split(","))
     except ValueError:
         raise argparse.ArgumentTypeError(f"a size is n,L,B,M such as 6,42,100,2, not {text}") from None
-    return _problem_of((n_qubits, n_layers, n_samples, n_classes), kind)
+    return problem_of((n_qubits, n_layers, n_samples, n_classes), kind)
 
 
-def _problem_of(size: tuple[int, int, int, int], kind: type[Problem]) -> Problem:
+def problem_of(size: tuple[int, int, int, int], kind: type[Problem]) -> Problem:
+    """The problem of the size (n, L, B, M)."""
     n_qubits, n_layers, n_samples, n_classes = size
     return kind(n_qubits=n_qubits, n_layers=n_layers, n_samples=n_samples, n_classes=n_classes)

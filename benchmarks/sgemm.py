@@ -9,7 +9,7 @@ FLOPS = 2 * SIZE**3
 NOTHING = Found(0.0, list)
 
 
-def build_all_cores(_: StepProblem) -> Step:
+def build_all_cores(_: StepProblem | None = None) -> Step:
     """The product on all cores."""
     rng = np.random.default_rng(0)
     left, right = rng.random((2, SIZE, SIZE), dtype=np.float32)

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table as RichTable
 
 from benchmarks.machine import description, machine, versions
+from benchmarks.quiet import quietness
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,15 +59,18 @@ def write_results(
     marker: str,
     json_file: Path | None,
     markdown_file: Path | None,
+    sgemm_scaling: float | None = None,
 ) -> None:
-    """Writes what was asked for."""
+    """Tells whether the machine was quiet, and writes what was asked for."""
+    seen = quietness(sgemm_scaling)
+    Console().print(f"{seen}.")
     if json_file:
-        report = {"machine": machine(), "versions": versions(), **results}
+        report = {"machine": machine(), "versions": versions(), "quietness": seen.record(), **results}
         json_file.write_text(json.dumps(report, indent=2) + "\n")
     if markdown_file:
-        write_markdown(
-            markdown_file, marker=marker, text="\n\n".join([description(), *(table.markdown() for table in tables)])
-        )
+        first = f"{seen}: {description()}"
+        text = "\n\n".join([first, *(table.markdown() for table in tables)])
+        write_markdown(markdown_file, marker=marker, text=text)
 
 
 def write_markdown(path: Path, *, marker: str, text: str) -> None:

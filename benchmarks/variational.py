@@ -2,7 +2,7 @@
 
 from benchmarks import ours
 from benchmarks.problem import Step
-from benchmarks.race import Race, Row, introduced_console, race_parser, race_results, race_table
+from benchmarks.race import Race, Row, introduced_console, race_parser, race_results, race_table, sgemm_scaling
 from benchmarks.tables import write_results
 from benchmarks.variational_peers import PEERS
 from benchmarks.variational_problem import VariationalProblem
@@ -43,7 +43,14 @@ def main() -> None:
     table.print(console)
     results = race_results(rows, arguments)
     results["seconds_per_circuit"] = [seconds_per_circuit(row) for row in rows]
-    write_results([table], results, marker="variational", json_file=arguments.json, markdown_file=arguments.markdown)
+    write_results(
+        [table],
+        results,
+        marker="variational",
+        json_file=arguments.json,
+        markdown_file=arguments.markdown,
+        sgemm_scaling=sgemm_scaling(rows),
+    )
 
 
 if __name__ == "__main__":
