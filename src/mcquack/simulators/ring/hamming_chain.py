@@ -64,6 +64,30 @@ def workspace(n_qubits: int, *, backward: bool) -> Workspace:
 
 
 @njit(nogil=True)
+def join_last_rotations(sample: Any, centroid: Any, joints: Any) -> None:
+    """G = R†(c) R(x) for each qubit."""
+    last = sample.shape[0] - 1
+    for q in range(sample.shape[1]):
+        left, right = centroid[last, q], sample[last, q]
+        for i in range(2):
+            for j in range(2):
+                joints[q, i, j] = np.conj(left[0, i]) * right[0, j] + np.conj(left[1, i]) * right[1, j]
+
+
+@njit(nogil=True)
+def pull_last_rotations(sample: Any, centroid: Any, by_joints: Any, by_sample: Any, by_centroid: Any) -> None:
+    """Adds the derivatives by the two factors of G."""
+    last = sample.shape[0] - 1
+    for q in range(sample.shape[1]):
+        left, right = centroid[last, q], sample[last, q]
+        for i in range(2):
+            for j in range(2):
+                for k in range(2):
+                    by_sample[last, q, k, j] += by_joints[q, i, j] * np.conj(left[k, i])
+                    by_centroid[last, q, k, i] += by_joints[q, i, j] * right[k, j]
+
+
+@njit(nogil=True)
 def _transform(factor: Any) -> None:
     """H over one index of f f†; each takes half of the 1/16 in H⁻¹ = H / 16."""
     p, q, r, s = factor[0] + factor[1], factor[0] - factor[1], factor[2] + factor[3], factor[2] - factor[3]
