@@ -40,9 +40,9 @@ from mcquack.simulators.ring.hamming import check_layers, hamming_distributions,
 from mcquack.simulators.ring.rotations import LANES, angle_slopes, halves, rotations_of
 
 MAX_LAYERS = 4
-# What a thread must have to do, about a tenth of a millisecond, and how much is waited for without listening for
+# What a thread must have to do, about half a millisecond, and how much is waited for without listening for
 # interrupts, about half a second.
-_FLOPS_WORTH_A_THREAD = 3e6
+_FLOPS_WORTH_A_THREAD = 1e7
 _FLOPS_WORTH_LISTENING = 1e10
 # Rows of fidelities that are all smaller than this are lifted to it, so that their order stays.
 _LEAST_FIDELITY = 1e-300
@@ -80,6 +80,7 @@ def _pull(
     samples: Any,
     centroids: Any,
     slopes: Any,
+    of_logs: bool,
     by_samples: Any,
     by_centroids: Any,
 ) -> None:
@@ -99,6 +100,8 @@ def _pull(
                 continue
             spread_centroid(centroids[column], work.centroid)
             walk(work)
+            for lane in range(0 if of_logs else count):
+                weights[lane] *= np.exp(log_fidelity(work.total, lane))  # ∂K = K ∂ log K
             work.by_centroid[:] = 0.0
             pull_back(work, weights)
             move_centroid_slopes(work, by_centroids[block, column])
@@ -172,18 +175,20 @@ class RingEngine(ThreadedEngine[RotationRows]):
         return lifted(self.log_fidelities(samples, centroids))
 
     def pullback(self, samples: RotationRows, centroids: RotationRows, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
-        slopes = checked_cotangent(cotangent, samples, centroids)
-        kernel = np.exp(self.log_fidelities(samples, centroids))
-        return self.pull_logs(samples, centroids, slopes * kernel, wrt=wrt)
+        return self._pulled(samples, centroids, cotangent, checked_wrt(wrt), of_logs=False)
 
     def pull_logs(self, samples: RotationRows, centroids: RotationRows, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
-        checked_wrt(wrt)
+        return self._pulled(samples, centroids, cotangent, checked_wrt(wrt), of_logs=True)
+
+    def _pulled(
+        self, samples: RotationRows, centroids: RotationRows, cotangent: ArrayLike, wrt: Wrt, *, of_logs: bool
+    ) -> Gradient:
         slopes = np.ascontiguousarray(checked_cotangent(cotangent, samples, centroids), np.float64)
         left, right = self._chained(samples), self._chained(centroids)
         by_samples = np.zeros(left.shape[:-1], dtype=np.complex128)
         by_centroids = np.zeros((n_blocks(len(samples)), *right.shape[:-1]), dtype=np.complex128)
         flops = 4 * self._flops(samples, centroids)
-        self._run(_pull, flops, left, right, slopes, by_samples, by_centroids, backward=True)
+        self._run(_pull, flops, left, right, slopes, of_logs, by_samples, by_centroids, backward=True)
         of_samples = self._unchained(samples, by_samples)
         of_centroids = self._unchained(centroids, by_centroids.sum(axis=0))
         return self._gradient(samples, centroids, of_samples, of_centroids, wrt)
