@@ -3,21 +3,43 @@
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Generic
+from typing import Any, Generic
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mcquack.arrays import FloatArray
 from mcquack.kernels.fidelity import centroid_slopes, class_scores
-from mcquack.simulators.engine import E, Engine
+from mcquack.kernels.losses import Loss
+from mcquack.simulators.engine import E, Engine, Gradient, Wrt, lifted
 from mcquack.training.optimizer import OPTIMIZER_CODES, Moments, descend
 from mcquack.training.settings import TrainingSettings, epoch_orders
 from mcquack.training.state import EpochSums, Parameters, TrainingData, TrainingState
 
 
+_LOG_TINY = math.log(1e-100)  # squares of smaller fidelities vanish
+
+
+def _measured_in_logs(engine: Engine[Any], loss: Loss) -> bool:
+    return engine.tiny_fidelities and getattr(loss, "scale_free", False)
+
+
+def _in_common_unit(logs: FloatArray) -> FloatArray:
+    """Fidelities from their logarithms; where all of them are tiny, in units of the largest."""
+    top = float(logs.max(initial=-np.inf))
+    return lifted(logs - top if -math.inf < top < _LOG_TINY else logs)
+
+
+def epoch_kernel(engine: Engine[Any], X: FloatArray, parameters: Parameters, loss: Loss) -> FloatArray:
+    """What an epoch is judged by: the kernel, in units of its largest entry where all are tiny and the loss allows."""
+    embedding = {"weights": parameters.weights, "bias": parameters.bias}
+    if _measured_in_logs(engine, loss):
+        return _in_common_unit(engine.log_kernel(X, parameters.centroids, **embedding))
+    return engine.kernel(X, parameters.centroids, **embedding)
+
+
 class SeamEpochs(Generic[E]):
-    """Runs epochs of one problem with nothing but ``encode``, ``fidelities`` and ``pullback``."""
+    """Runs epochs of one problem with nothing but ``encode``, ``fidelities`` and ``pullback``, or their logarithms."""
 
     def __init__(self, engine: Engine[E], data: TrainingData, settings: TrainingSettings) -> None:
         self.engine = engine
@@ -41,7 +63,7 @@ class SeamEpochs(Generic[E]):
                 co_losses.append(loss)
                 norms[2] += square
         parameters = state.parameters
-        kernel = self.engine.kernel(self.data.X, parameters.centroids, weights=parameters.weights, bias=parameters.bias)
+        kernel = epoch_kernel(self.engine, self.data.X, parameters, self.settings.loss)
         counts = len(kao_losses), len(kao_losses), len(co_losses)
         roots = [math.sqrt(n / count) if count else None for n, count in zip(norms, counts, strict=True)]
         return EpochSums(
@@ -59,12 +81,17 @@ class SeamEpochs(Generic[E]):
     def _encoded(self, state: TrainingState, batch: NDArray[np.int64]) -> E:
         return self.engine.encode(self.data.X[batch], state.parameters.weights, state.parameters.bias)
 
-    def _loss(self, batch: NDArray[np.int64], samples: E, centroids: E) -> tuple[float, FloatArray]:
-        K = self.engine.fidelities(samples, centroids)
-        loss = self.settings.loss
+    def _pulled(self, batch: NDArray[np.int64], samples: E, centroids: E, wrt: Wrt) -> tuple[float, Gradient]:
+        """The loss of a mini-batch, and its derivatives."""
+        engine, loss = self.engine, self.settings.loss
+        in_logs = _measured_in_logs(engine, loss)
+        K = _in_common_unit(engine.log_fidelities(samples, centroids)) if in_logs else engine.fidelities(samples, centroids)
         scores = class_scores(K, self.data.n_classes, class_score=loss.class_score)
-        value, slopes = loss(scores, self.data.labels[batch], self.data.row_weights[batch])
-        return value, centroid_slopes(K, slopes, class_score=loss.class_score)
+        value, by_scores = loss(scores, self.data.labels[batch], self.data.row_weights[batch])
+        slopes = centroid_slopes(K, by_scores, class_score=loss.class_score)
+        if in_logs:  # K ∂f/∂K is the same in any unit
+            return value, engine.pull_logs(samples, centroids, K * slopes, wrt=wrt)
+        return value, engine.pullback(samples, centroids, slopes, wrt=wrt)
 
     def _kao_step(
         self, state: TrainingState, batch: NDArray[np.int64], rate: float
@@ -72,8 +99,7 @@ class SeamEpochs(Generic[E]):
         old, settings = state.parameters, self.settings
         samples = self._encoded(state, batch)
         centroids = self.engine.encode(old.centroids, old.weights, old.bias)
-        loss, cotangent = self._loss(batch, samples, centroids)
-        gradient = self.engine.pullback(samples, centroids, cotangent, wrt="embedding")
+        loss, gradient = self._pulled(batch, samples, centroids, "embedding")
         assert gradient.weights is not None
         assert gradient.bias is not None
         by_w = gradient.weights + 2 * settings.reg_param_weights * old.weights
@@ -96,8 +122,7 @@ class SeamEpochs(Generic[E]):
     ) -> tuple[TrainingState, float, float]:
         old, (low, high) = state.parameters, self.settings.feature_range
         centroids = self.engine.encode(old.centroids, old.weights, old.bias)
-        loss, cotangent = self._loss(batch, samples, centroids)
-        gradient = self.engine.pullback(samples, centroids, cotangent, wrt="centroids")
+        loss, gradient = self._pulled(batch, samples, centroids, "centroids")
         assert gradient.centroids is not None
         outside = (old.centroids > high).astype(float) - (old.centroids < low)
         by_c = gradient.centroids + self.settings.reg_param_co * outside

@@ -196,7 +196,7 @@ class EpochSums:
     loss_kao: float | None
     loss_co: float | None
     grad_norms: tuple[float | None, float | None, float | None]
-    kernel: FloatArray
+    kernel: FloatArray  # of all samples, up to one factor for all entries if the loss allows
 
 
 # Of the feature range. With equal centroids of a class, every step of the sum would move them alike, for ever.

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from mcquack.randomness import stream
-from mcquack.simulators.noise.sampling import draw_ring
+from mcquack.simulators.noise.errors import draw_ring, ring_errors
 from tests.oracles import after_cnot, after_gate, after_ring
 
 GATES = {"I": np.eye(2), "X": np.array([[0, 1], [1, 0]]), "Z": np.diag([1, -1])}
@@ -30,7 +30,7 @@ def drawn(names, *, pair_chances=None, seed=0):
     bounds = np.array([[CERTAIN[name] for name in place] for place in names], dtype=float)
     frame = np.empty((n_qubits, 2), dtype=np.uint8)
     chances = np.zeros(n_qubits) if pair_chances is None else pair_chances
-    draw_ring(stream(seed, "frame"), bounds, chances, frame)
+    draw_ring(stream(seed, "frame"), ring_errors(bounds, chances), frame)
     return frame
 
 

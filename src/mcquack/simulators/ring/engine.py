@@ -23,6 +23,7 @@ from mcquack.simulators.engine import (
     checked_cotangent,
     checked_wrt,
     gradient_by_angles,
+    lifted,
     paper_map,
 )
 from mcquack.simulators.ring.chain import (
@@ -44,8 +45,6 @@ MAX_LAYERS = 4
 # interrupts, about half a second.
 _FLOPS_WORTH_A_THREAD = 1e7
 _FLOPS_WORTH_LISTENING = 1e10
-# Rows of fidelities that are all smaller than this are lifted to it, so that their order stays.
-_LEAST_FIDELITY = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,6 +137,7 @@ class RingEngine(ThreadedEngine[RotationRows]):
     name = "ring"
     most_qubits = 100_000  # beyond which a single sample would take gigabytes
     few_layers = True
+    tiny_fidelities = True
 
     @property
     def rows_at_once(self) -> int:
@@ -171,7 +171,7 @@ class RingEngine(ThreadedEngine[RotationRows]):
         return np.minimum(found, 0.0)
 
     def fidelities(self, samples: RotationRows, centroids: RotationRows) -> FloatArray:
-        """K[i, m] = |⟨c_m|x_i⟩|²; where all of a row are below 1e-300, its largest stands for that, the rest in ratio."""
+        """K[i, m] = |⟨c_m|x_i⟩|²; a row whose largest is below 1e-300 is lifted to that, so that its order stays."""
         return lifted(self.log_fidelities(samples, centroids))
 
     def pullback(self, samples: RotationRows, centroids: RotationRows, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
@@ -272,11 +272,3 @@ class RingEngine(ThreadedEngine[RotationRows]):
             # d(A R B) by R, for entries that are not conjugated.
             by_rotations[:, layer] = np.swapaxes(after, -1, -2) @ by_entries @ np.swapaxes(before, -1, -2)
         return halves(by_rotations)
-
-
-def lifted(logs: FloatArray) -> FloatArray:
-    """exp(logs), but no row vanishes for being small: order and ratios within each stay what they are."""
-    top = logs.max(axis=1, keepdims=True, initial=-np.inf)
-    missing = np.where(np.isfinite(top), np.maximum(np.log(_LEAST_FIDELITY) - top, 0.0), 0.0)
-    found: FloatArray = np.exp(logs + missing)
-    return found
