@@ -111,8 +111,9 @@ class Loss(Protocol):
 
     ``class_score`` says how the fidelities of a sample with the centroids of a class make one score. A loss with
     ``scale_free = True`` stays the same when all scores are multiplied by one number: it may be asked in units of the
-    largest fidelity, where all of them are smaller than any float. A loss may also have ``compiled``, the number under which the compiled epoch knows it, and the number ``beta``; without, training
-    takes the reference epoch, which calls the loss.
+    largest fidelity, where all of them are smaller than any float. A loss may also have ``compiled``, the number under
+    which the compiled epoch knows it, and the number ``beta``; without, training takes the reference epoch, which calls
+    the loss.
     """
 
     @property

@@ -16,7 +16,6 @@ from mcquack.training.optimizer import OPTIMIZER_CODES, Moments, descend
 from mcquack.training.settings import TrainingSettings, epoch_orders
 from mcquack.training.state import EpochSums, Parameters, TrainingData, TrainingState
 
-
 _LOG_TINY = math.log(1e-100)  # squares of smaller fidelities vanish
 
 
@@ -85,7 +84,10 @@ class SeamEpochs(Generic[E]):
         """The loss of a mini-batch, and its derivatives."""
         engine, loss = self.engine, self.settings.loss
         in_logs = _measured_in_logs(engine, loss)
-        K = _in_common_unit(engine.log_fidelities(samples, centroids)) if in_logs else engine.fidelities(samples, centroids)
+        if in_logs:
+            K = _in_common_unit(engine.log_fidelities(samples, centroids))
+        else:
+            K = engine.fidelities(samples, centroids)
         scores = class_scores(K, self.data.n_classes, class_score=loss.class_score)
         value, by_scores = loss(scores, self.data.labels[batch], self.data.row_weights[batch])
         slopes = centroid_slopes(K, by_scores, class_score=loss.class_score)

@@ -121,7 +121,7 @@ def _take(turned: Any, paulis: Any, first: int, last: int, rows: Any) -> None:
 
 
 def _fused(registers: list[Staged], of_row: Any, *, turn: Any) -> list[Staged]:
-    """C ∘ M, while code is being generated: C depends on w and v alone, and is given by C[0, 0], C[1, 1] and C[0, 1]."""
+    """C ∘ M, while code is being generated; C depends on w and v alone, and is C[0, 0], C[1, 1] and both of C[0, 1]."""
     out = []
     for k, own in enumerate(registers):
         w, v = k & 1, k >> 2 & 1
@@ -227,16 +227,14 @@ def _weight(typingctx: Any, state: Any, equal: Any, unequal: Any) -> Any:
             index = ket & 1 | (primed & 1) << 1 | (ket & 2) << 1 | (primed & 2) << 2
             return rows.load(at(2 * index + part)).value
 
-        total = None
+        total: Any = None
         for combine in (builder.fadd, builder.fsub):
+
+            def combined(ket: int, primed: int, part: int, combine: Any = combine) -> Staged:
+                return Staged(builder, combine(number(ket, primed, part), number(ket, primed ^ 3, part)))
+
             environment = [combine(same.load(at(k)).value, other.load(at(k)).value) for k in range(16)]
-            vectors = [
-                [
-                    [Staged(builder, combine(number(ket, primed, part), number(ket, primed ^ 3, part))) for part in (0, 1)]
-                    for ket in range(4)
-                ]
-                for primed in (0, 1)
-            ]
+            vectors = [[[combined(ket, primed, part) for part in (0, 1)] for ket in range(4)] for primed in (0, 1)]
             for ket in range(4):
                 for bra in range(ket + 1):
                     here, there = environment[ket + 4 * bra], environment[bra + 4 * ket]
@@ -310,7 +308,8 @@ def _begin(work: Any) -> None:
     a, b, c, d = _splat_pair(work.starts[0])
     for i in range(16):
         k, m = (i ^ i >> 2) & 3, i >> 2
-        real, imag = times(load(work.taken, 2 * k), load(work.taken, 2 * k + 1), load(work.closing, 2 * m), load(work.closing, 2 * m + 1))
+        p, q = load(work.taken, 2 * k), load(work.taken, 2 * k + 1)
+        real, imag = times(p, q, load(work.closing, 2 * m), load(work.closing, 2 * m + 1))
         if i & 1:
             real, imag = times(real, imag, c, d)
         else:
@@ -416,9 +415,7 @@ def _n_ones_read(generator: Any, bits: Any, clock: Any) -> int:
 
 
 @entry
-def count_weights(
-    generator: Any, sample: Any, centroid: Any, noise: Any, shots: int, work: Any, counts: Any
-) -> None:
+def count_weights(generator: Any, sample: Any, centroid: Any, noise: Any, shots: int, work: Any, counts: Any) -> None:
     """Adds every shot to ``counts`` (n+1), at its number of ones; rotations of both have the shape (2, n, 2, 2)."""
     _fill_factors(sample, centroid, work)
     _fill_equal(work)

@@ -65,8 +65,8 @@ class _Draws(NamedTuple):
 
     @classmethod
     def of(cls, noise: RingNoise) -> Self:
-        rings = (ring_errors(bounds, noise.pair_chances) for bounds in noise.pauli_bounds)
-        return cls(*rings, clock_of(noise.flip_chances))
+        before, after = (ring_errors(bounds, noise.pair_chances) for bounds in noise.pauli_bounds)
+        return cls(before, after, clock_of(noise.flip_chances))
 
 
 def ring_noise(calibration: DeviceCalibration, n_qubits: int) -> RingNoise:

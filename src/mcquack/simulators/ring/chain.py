@@ -134,6 +134,15 @@ def _add_to_entry(by_rows: Any, gate: int, row: int, column: int, real: Any, ima
 
 
 @njit(nogil=True)
+def _add_products(
+    by_rows: Any, gate: int, row: int, column: int, a: Any, b: Any, c: Any, d: Any, e: Any, f: Any, g: Any, h: Any
+) -> None:
+    """Adds (a + ib)(c + id) + (e + if)(g + ih) to the derivative by R[x, y]."""
+    real = fma(a, c, fma(-b, d, fma(e, g, -(f * h))))
+    _add_to_entry(by_rows, gate, row, column, real, fma(a, d, fma(b, c, fma(e, h, f * g))))
+
+
+@njit(nogil=True)
 def _fill_joints(work: Any) -> None:
     """G = R†(c) R(x) for each qubit."""
     n_qubits = work.joints.shape[0]
@@ -157,10 +166,10 @@ def _pull_joints(work: Any) -> None:
         a, b, c, d = _halves(work.sample, gate)
         p, q, r, s = _halves(work.centroid, gate)
         e, f, g, h = _halves(work.by_joints, qubit)
-        _add(work.by_sample, 4 * gate, fma(e, p, fma(-f, q, -fma(g, r, h * s))), fma(e, q, fma(f, p, fma(g, s, -(h * r)))))
-        _add(work.by_sample, 4 * gate + 2, fma(e, r, fma(-f, s, fma(g, p, h * q))), fma(e, s, fma(f, r, fma(h, p, -(g * q)))))
-        _add(work.by_centroid, 4 * gate, fma(e, a, fma(-f, b, fma(g, c, -(h * d)))), fma(e, b, fma(f, a, -fma(g, d, h * c))))
-        _add(work.by_centroid, 4 * gate + 2, fma(e, c, fma(-f, d, fma(h, b, -(g * a)))), fma(e, d, fma(f, c, fma(g, b, h * a))))
+        _add_products(work.by_sample, gate, 0, 0, e, f, p, q, -g, -h, r, -s)
+        _add_products(work.by_sample, gate, 1, 0, e, f, r, s, g, h, p, -q)
+        _add_products(work.by_centroid, gate, 0, 0, e, f, a, b, g, -h, c, -d)
+        _add_products(work.by_centroid, gate, 1, 0, e, f, c, d, -g, h, a, -b)
 
 
 # The first qubit, where parities are the bits themselves, and the ring before has closed
@@ -310,8 +319,9 @@ def _peak(typingctx: Any, top: Any, lanes: Any) -> Any:
     def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         kind = args[0].type
         bits = f"v{kind.count}f64"
-        size = cgutils.get_or_insert_function(builder.module, ir.FunctionType(kind, [kind]), f"llvm.fabs.{bits}")
-        larger = cgutils.get_or_insert_function(builder.module, ir.FunctionType(kind, [kind] * 2), f"llvm.maxnum.{bits}")
+        one, two = (ir.FunctionType(kind, [kind] * n_operands) for n_operands in (1, 2))
+        size = cgutils.get_or_insert_function(builder.module, one, f"llvm.fabs.{bits}")
+        larger = cgutils.get_or_insert_function(builder.module, two, f"llvm.maxnum.{bits}")
         return builder.call(larger, [args[0], builder.call(size, [args[1]])])
 
     return top(top, lanes), code
@@ -330,11 +340,11 @@ def _scale(v: Any, factors: Any, number: int, total: Any) -> None:
         exponent = max(exponent, _LEAST_EXPONENT)
         factors[number, lane] = ldexp(1.0, -exponent)
         total[2, lane] += exponent
-    multiply(v, load(factors, number))
+    _multiply(v, load(factors, number))
 
 
 @njit(nogil=True)
-def multiply(v: Any, factor: Any) -> None:
+def _multiply(v: Any, factor: Any) -> None:
     for row in range(2 * v.shape[0] * v.shape[1]):
         store(v, row, factor * load(v, row))
 
@@ -418,15 +428,6 @@ def _unmix_and_join(v: Any, work: Any, qubit: int) -> None:
 
 
 @njit(nogil=True)
-def _add_products(
-    by_rows: Any, gate: int, row: int, column: int, a: Any, b: Any, c: Any, d: Any, e: Any, f: Any, g: Any, h: Any
-) -> None:
-    """(a + ib)(c + id) + (e + if)(g + ih)."""
-    real = fma(a, c, fma(-b, d, fma(e, g, -(f * h))))
-    _add_to_entry(by_rows, gate, row, column, real, fma(a, d, fma(b, c, fma(e, h, f * g))))
-
-
-@njit(nogil=True)
 def _step_back(before: Any, work: Any, qubit: int) -> None:
     n_rings, u = work.sample.shape[0] - 1, work.adjoint
     if n_rings == 0:
@@ -477,7 +478,7 @@ def pull_back(work: Any, weights: Any) -> None:
     work.by_joints[:] = 0.0
     for qubit in range(work.sample.shape[1] - 1, 0, -1):
         if qubit % _QUBITS_BETWEEN_SCALINGS == 0:
-            multiply(work.adjoint, load(work.factors, qubit // _QUBITS_BETWEEN_SCALINGS))
+            _multiply(work.adjoint, load(work.factors, qubit // _QUBITS_BETWEEN_SCALINGS))
         _step_back(work.chain[qubit - 1], work, qubit)
     _unbegin(work)
     _pull_joints(work)

@@ -55,9 +55,7 @@ class RotationRows(AngleRows):
 
 
 @entry
-def _log_fidelities(
-    cells: Any, rank: int, n_threads: int, work: Any, samples: Any, centroids: Any, found: Any
-) -> None:
+def _log_fidelities(cells: Any, rank: int, n_threads: int, work: Any, samples: Any, centroids: Any, found: Any) -> None:
     for block in range(rank, n_blocks(samples.shape[0]), n_threads):
         if stop_asked(cells):
             return
@@ -196,7 +194,8 @@ class RingEngine(ThreadedEngine[RotationRows]):
     def _flops(self, samples: RotationRows, centroids: RotationRows) -> float:
         """Nominal count: 8 for each product on the way through the chains."""
         n_rings = self.feature_map.n_layers - 1
-        return 8.0 * len(samples) * len(centroids) * self.feature_map.n_qubits * 16**n_rings * max(1, 4 * n_rings)
+        products: int = 16**n_rings * max(1, 4 * n_rings)
+        return 8.0 * len(samples) * len(centroids) * self.feature_map.n_qubits * products
 
     def _run(self, function: Any, flops: float, left: ComplexArray, *args: Any, backward: bool) -> None:
         n_layers, n_qubits = left.shape[1:3]

@@ -32,9 +32,7 @@ _FLOPS_PER_STEP = 8000  # of both registers of roots, for one coefficient and on
 
 
 @entry
-def _distributions(
-    cells: Any, rank: int, n_threads: int, work: Any, samples: Any, centroids: Any, found: Any
-) -> None:
+def _distributions(cells: Any, rank: int, n_threads: int, work: Any, samples: Any, centroids: Any, found: Any) -> None:
     n_qubits, n_centroids = samples.shape[2], centroids.shape[0]
     joints = np.empty((n_qubits, 2, 2), dtype=np.complex128)
     factors = np.empty((n_qubits, 3, 4), dtype=np.complex128)

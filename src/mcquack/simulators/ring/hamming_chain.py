@@ -72,8 +72,8 @@ def workspace(n_qubits: int, *, backward: bool) -> Workspace:
     n_kept = QUBITS_BETWEEN_MARKS if backward else 0
     leading = ((n_marks, n_qubits + 3), (2, n_qubits + 3), (n_kept, n_qubits + 3), (n_kept, n_qubits + 3))
     shapes = (*leading, (4,), (n_qubits + 3,), (3, 2), (0 if backward else 2, n_qubits + 3))
-    tiles = (aligned_zeros((*shape, N_ENTRIES, LANES), np.float64) for shape in shapes)
-    return Workspace(*tiles, met=aligned_zeros((n_qubits + 1, LANES), np.float64))
+    tiles = [aligned_zeros((*shape, N_ENTRIES, LANES), np.float64) for shape in shapes]
+    return Workspace._make([*tiles, aligned_zeros((n_qubits + 1, LANES), np.float64)])
 
 
 # Factors and tables: what each qubit multiplies its chain by
@@ -374,7 +374,8 @@ def _add_inner(typingctx: Any, u: Any, tile: Any, v: Any, other: Any, addend: An
         rows = [StagedRows(context, builder, kind, args[place]) for kind, place in ((u, 0), (v, 2))]
         first = [builder.mul(args[place], ir.Constant(ir.IntType(64), N_ENTRIES)) for place in (1, 3)]
         for k in range(N_ENTRIES):
-            one, two = (of.load(builder.add(at, ir.Constant(ir.IntType(64), k))) for of, at in zip(rows, first, strict=True))
+            places = (builder.add(at, ir.Constant(ir.IntType(64), k)) for at in first)
+            one, two = (of.load(place) for of, place in zip(rows, places, strict=True))
             total = one.fma(two, total)
         return total.value
 
