@@ -30,11 +30,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from llvmlite.binding import get_host_cpu_features
+from numba import config, njit, types
 from numba.extending import intrinsic
 
 from mcquack.arrays import FloatArray
 from mcquack.simulators.compiled.lanes import (
+    ROW_BYTES,
     Staged,
     StagedRows,
     fma,
@@ -240,13 +242,54 @@ def _move_sums(sums: Any, by_tables: Any) -> None:
 # Whole chains
 
 
-def _hadamard_of(builder: ir.IRBuilder, entries: list[ir.Value]) -> list[ir.Value]:
+def _hadamard_of(builder: ir.IRBuilder, registers: list[Staged]) -> list[Staged]:
     """H of 16 registers, while code is being generated."""
+    entries = [register.value for register in registers]
     for bit in (1, 2, 4, 8):
-        low, high = zip(*((entries[k], entries[k | bit]) for k in range(N_ENTRIES) if not k & bit), strict=True)
-        sums, differences = map(builder.fadd, low, high), map(builder.fsub, low, high)
-        entries = [next(differences if k & bit else sums) for k in range(N_ENTRIES)]
-    return entries
+        for low in range(N_ENTRIES):
+            if not low & bit:
+                one, two = entries[low], entries[low | bit]
+                entries[low], entries[low | bit] = builder.fadd(one, two), builder.fsub(one, two)
+    return [Staged(builder, entry) for entry in entries]
+
+
+def _store_all(rows: StagedRows, places: list[ir.Value], registers: list[Staged]) -> None:
+    for place, register in zip(places, registers, strict=True):
+        rows.store(place, register)
+
+
+def _has_wide_registers() -> bool:
+    features = config.CPU_FEATURES
+    return "+avx512f" in (get_host_cpu_features().flatten() if features is None else features)
+
+
+# A step holds 16 registers at once, which is all that processors with narrower ones have: there it takes half a row.
+_PARTS = 1 if _has_wide_registers() else 2
+_PART = ir.VectorType(ir.DoubleType(), LANES // _PARTS)
+
+
+class _StagedParts(StagedRows):
+    """One part of each row of an array."""
+
+    def __init__(
+        self, context: Any, builder: ir.IRBuilder, array_type: types.Array, array: ir.Value, part: int
+    ) -> None:
+        super().__init__(context, builder, array_type, array)
+        self.register = _PART
+        self.part = ir.Constant(ir.IntType(64), part)
+
+    def _address(self, row: ir.Value) -> ir.Value:
+        first = self.builder.mul(row, ir.Constant(ir.IntType(64), _PARTS))
+        return super()._address(self.builder.add(first, self.part))
+
+    def load(self, row: ir.Value) -> Staged:
+        found = super().load(row)
+        found.value.align = ROW_BYTES // _PARTS
+        return found
+
+    def store(self, row: ir.Value, register: Staged) -> None:
+        stored = self.builder.store(register.value, self._address(row))
+        stored.align = ROW_BYTES // _PARTS
 
 
 class _StagedTable:
@@ -254,15 +297,14 @@ class _StagedTable:
 
     def __init__(self, context: Any, builder: ir.IRBuilder, array_type: types.Array, array: ir.Value) -> None:
         self.builder = builder
-        self.lanes = ir.VectorType(ir.DoubleType(), LANES)
         self.data = context.make_array(array_type)(context, builder, array).data
 
     def __getitem__(self, place: int) -> Staged:
         address = self.builder.gep(self.data, [ir.Constant(ir.IntType(64), place)], source_etype=ir.DoubleType())
         number = self.builder.load(address, typ=ir.DoubleType())
-        nothing = ir.Constant(self.lanes, ir.Undefined)
+        nothing = ir.Constant(_PART, ir.Undefined)
         first = self.builder.insert_element(nothing, number, ir.Constant(ir.IntType(32), 0))
-        everywhere = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
+        everywhere = ir.Constant(ir.VectorType(ir.IntType(32), _PART.count), [0] * _PART.count)
         return Staged(self.builder, self.builder.shuffle_vector(first, nothing, everywhere))
 
 
@@ -284,21 +326,19 @@ def _advance(typingctx: Any, before: Any, tile: Any, weights: Any, joint: Any, a
     """H (g ∘ H (f(z) ∘ M)) of one coefficient, all of it in registers; an array ``between`` keeps H (f(z) ∘ M)."""
 
     def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        rows, out = (StagedRows(context, builder, kind, args[place]) for kind, place in ((before, 0), (after, 4)))
         f, g = (_StagedTable(context, builder, kind, args[place]) for kind, place in ((weights, 2), (joint, 3)))
         first = builder.mul(args[1], ir.Constant(ir.IntType(64), N_ENTRIES))
         places = [builder.add(first, ir.Constant(ir.IntType(64), k)) for k in range(N_ENTRIES)]
         previous = [builder.sub(place, ir.Constant(ir.IntType(64), N_ENTRIES)) for place in places]
-        weighed = _product(f, 2 * N_ENTRIES, [rows.load(place) for place in previous], None)
-        weighed = _product(f, 0, [rows.load(place) for place in places], weighed)
-        turned = [Staged(builder, value) for value in _hadamard_of(builder, [entry.value for entry in weighed])]
-        if not isinstance(between, types.NoneType):
-            kept = StagedRows(context, builder, between, args[5])
-            for place, entry in zip(places, turned, strict=True):
-                kept.store(place, entry)
-        joined = [entry.value for entry in _product(g, 0, turned, None)]
-        for place, value in zip(places, _hadamard_of(builder, joined), strict=True):
-            out.store(place, Staged(builder, value))
+        for part in range(_PARTS):
+            rows = _StagedParts(context, builder, before, args[0], part)
+            weighed = _product(f, 2 * N_ENTRIES, [rows.load(place) for place in previous], None)
+            weighed = _product(f, 0, [rows.load(place) for place in places], weighed)
+            turned = _hadamard_of(builder, weighed)
+            if not isinstance(between, types.NoneType):
+                _store_all(_StagedParts(context, builder, between, args[5], part), places, turned)
+            joined = _hadamard_of(builder, _product(g, 0, turned, None))
+            _store_all(_StagedParts(context, builder, after, args[4], part), places, joined)
         return context.get_dummy_value()
 
     return types.none(before, types.int64, weights, joint, after, between), code
