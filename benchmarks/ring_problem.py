@@ -5,7 +5,6 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from mcquack.simulators.hamming import hamming_distributions
 from numpy.typing import NDArray
 
 from benchmarks.problem import Found, Step
@@ -118,7 +117,7 @@ def distributions(problem: RingProblem) -> Step:
     engine = RingEngine(problem.feature_map)
 
     def step() -> Found:
-        found = hamming_distributions(engine, *problem.encoded(engine))
+        found = engine.hamming_distributions(*problem.encoded(engine))
         return Found(float(found[..., 0].mean()), lambda: [found])
 
     return step

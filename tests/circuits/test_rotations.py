@@ -1,4 +1,4 @@
-"""Rotations as matrices: those of the paper, unitary, with derivatives by their angles."""
+"""Rotations as matrices: those of the paper, and unitary."""
 
 import numpy as np
 import pytest
@@ -7,22 +7,16 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
-from mcquack.circuits.rotations import angle_slopes, rotation_matrices
+from mcquack.circuits.rotations import rotation_matrices
 from mcquack.randomness import stream
-from tests.oracles import gradient, rot
+from tests.oracles import rot
 
 FloatArray = NDArray[np.float64]
-ComplexArray = NDArray[np.complex128]
 seeds = st.integers(0, 2**32 - 1)
 
 
 def random_angles(seed: int, *shape: int) -> FloatArray:
     return stream(seed, "angles").uniform(-10, 10, size=(*shape, 3))
-
-
-def random_complex(seed: int, *shape: int) -> ComplexArray:
-    rng = stream(seed, "entries")
-    return rng.normal(size=shape) + 1j * rng.normal(size=shape)
 
 
 @given(seed=seeds)
@@ -55,22 +49,5 @@ def test_every_shape_of_angles_is_taken(shape: tuple[int, ...]) -> None:
     angles = random_angles(0, *shape)
     matrices = rotation_matrices(angles)
     assert matrices.shape == (*shape, 2, 2)
-    assert angle_slopes(angles, matrices).shape == (*shape, 3)
     for place in np.ndindex(shape):
         assert_allclose(matrices[place], rotation_matrices(angles[place]), rtol=0, atol=0)
-
-
-@given(seed=seeds)
-def test_slopes_are_the_derivatives_by_the_angles(seed: int) -> None:
-    angles, by_entries = random_angles(seed, 2), random_complex(seed, 2, 2, 2)
-    expected = gradient(lambda moved: float(np.sum(by_entries * rotation_matrices(moved)).real), angles)
-    assert_allclose(angle_slopes(angles, by_entries), expected, rtol=0, atol=1e-9)
-
-
-@given(seed=seeds, exponent=st.integers(-200, 200))
-def test_slopes_are_linear_in_the_derivatives_by_the_entries(seed: int, exponent: int) -> None:
-    """Also for the sizes that tiny fidelities bring along."""
-    factor = 10.0**exponent
-    angles, by_entries = random_angles(seed, 3), random_complex(seed, 3, 2, 2)
-    expected = factor * angle_slopes(angles, by_entries)
-    assert_allclose(angle_slopes(angles, factor * by_entries), expected, rtol=1e-12, atol=1e-13 * factor)

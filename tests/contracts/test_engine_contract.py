@@ -247,6 +247,25 @@ def test_pullback_gives_only_what_is_asked_for(implementation: Implementation) -
     assert of_centroids.weights is of_centroids.bias is None
 
 
+@every_engine
+@few_examples
+@given(problem=problems(max_qubits=4, max_layers=3))
+def test_logarithms_are_those_of_the_fidelities_and_have_their_derivatives(
+    implementation: Implementation, problem: Problem
+) -> None:
+    """∂ log K = ∂K / K, so that K log K' has the slopes of K'."""
+    engine = implementation.make(problem.feature_map)
+    samples = engine.encode(problem.X, problem.weights, problem.bias)
+    centroids = engine.encode(problem.centroids, problem.weights, problem.bias)
+    kernel = np.asarray(engine.fidelities(samples, centroids), np.float64)
+    assert_close(np.exp(engine.log_fidelities(samples, centroids)), kernel, implementation.error)
+    expected = gradient_of(implementation, problem)
+    pull = partial(engine.pull_logs, samples, centroids, problem.cotangent * kernel)
+    found = pull(wrt="embedding")._replace(centroids=pull(wrt="centroids").centroids)
+    for left, right in zip(found, expected, strict=True):
+        assert_close(left, right, 10 * implementation.error)
+
+
 # Handling
 
 

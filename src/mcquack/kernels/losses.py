@@ -109,9 +109,11 @@ def loss_row(code: int, terms: Any, scores: Any, label: int, row_weight: float, 
 class Loss(Protocol):
     """What training makes small.
 
-    ``class_score`` says how the fidelities of a sample with the centroids of a class make one score. A loss may also
-    have ``compiled``, the number under which the compiled epoch knows it, and the number ``beta``; without, training
-    takes the reference epoch, which calls the loss.
+    ``class_score`` says how the fidelities of a sample with the centroids of a class make one score. A loss with
+    ``scale_free = True`` stays the same when all scores are multiplied by one number: it may be asked in units of the
+    largest fidelity, where all of them are smaller than any float. A loss may also have ``compiled``, the number under
+    which the compiled epoch knows it, and the number ``beta``; without, training takes the reference epoch, which calls
+    the loss.
     """
 
     @property
@@ -144,6 +146,7 @@ class Alignment:
 
     class_score: ClassScore = "max"
     name: ClassVar[str] = "alignment"
+    scale_free: ClassVar[bool] = True
     compiled: ClassVar[int] = ALIGNMENT
     beta: ClassVar[float] = 0.0
 

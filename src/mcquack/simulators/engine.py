@@ -8,7 +8,7 @@ and what a kernel costs.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol, Self, TypeVar, runtime_checkable
 
@@ -101,6 +101,9 @@ class Engine(ABC, Generic[E]):
     gradient : str
         Where training gets its derivatives from: "exact" is this engine's own :meth:`pullback`; "parameter_shift",
         "stochastic_shift" and "spsa" take them from fidelities.
+    tiny_fidelities : bool
+        Whether fidelities may be smaller than any float. Training then takes :meth:`log_fidelities` and
+        :meth:`pull_logs`, for which their size does not matter.
     compiled_epoch : bool
         Whether the compiled epoch of ``mcquack.training`` runs on this engine's states.
     takes_all_rows : bool
@@ -121,6 +124,7 @@ class Engine(ABC, Generic[E]):
     name: ClassVar[str] = ""
     most_qubits: ClassVar[int | None] = None
     few_layers: ClassVar[bool] = False
+    tiny_fidelities: ClassVar[bool] = False
     compiled_epoch: ClassVar[bool] = False
     takes_all_rows: bool = False
     gradient: GradientRule = "exact"
@@ -176,6 +180,18 @@ class Engine(ABC, Generic[E]):
     def pullback(self, samples: E, centroids: E, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
         """Derivatives of Σ cotangent∘K: by the embedding's weights and biases, or by the centroids' features."""
 
+    def log_fidelities(self, samples: E, centroids: E) -> FloatArray:
+        """log K[i, m], shape (N, M); minus infinity where K vanishes."""
+        with np.errstate(divide="ignore"):
+            return np.log(np.asarray(self.fidelities(samples, centroids), np.float64))
+
+    def pull_logs(self, samples: E, centroids: E, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
+        """Derivatives of Σ cotangent∘log K, without the entries where K vanishes."""
+        kernel = np.asarray(self.fidelities(samples, centroids), np.float64)
+        slopes = checked_cotangent(cotangent, samples, centroids)
+        by_kernel = np.divide(slopes, kernel, out=np.zeros_like(kernel), where=kernel > 0)
+        return self.pullback(samples, centroids, by_kernel, wrt=wrt)
+
     def hamming_distributions(self, samples: E, centroids: E) -> FloatArray:
         """P[i, m, k] = probability of k ones in U†(c_m) U(x_i)|0…0⟩, shape (N, M, n + 1), exact."""
         raise InvalidInputError(f"{type(self).__name__} has no distributions of numbers of ones; take a RingEngine.")
@@ -213,10 +229,24 @@ class Engine(ABC, Generic[E]):
 
     def kernel(self, X: FloatArray, centroids: FloatArray, *, weights: FloatArray, bias: FloatArray) -> FloatArray:
         """K[i, m] = |⟨0|U†(c_m) U(x_i)|0⟩|² (paper, eq. 8): N + M circuits in place of N × M."""
+        return self._in_pieces(self.fidelities, X, centroids, weights, bias)
+
+    def log_kernel(self, X: FloatArray, centroids: FloatArray, *, weights: FloatArray, bias: FloatArray) -> FloatArray:
+        """log K[i, m], in the same pieces."""
+        return self._in_pieces(self.log_fidelities, X, centroids, weights, bias)
+
+    def _in_pieces(
+        self,
+        compare: Callable[[E, E], FloatArray],
+        X: FloatArray,
+        centroids: FloatArray,
+        weights: FloatArray,
+        bias: FloatArray,
+    ) -> FloatArray:
         encoded = self.encode(centroids, weights, bias)
         size = self.rows_at_once or max(len(X), 1)
         chunks = (X[start : start + size] for start in range(0, len(X), size))
-        parts = [self.fidelities(self.encode(chunk, weights, bias), encoded) for chunk in chunks]
+        parts = [compare(self.encode(chunk, weights, bias), encoded) for chunk in chunks]
         return np.concatenate(parts) if parts else np.empty((0, len(centroids)))
 
     def measured(self, X: FloatArray, centroids: FloatArray, *, weights: FloatArray, bias: FloatArray) -> Measured:
@@ -256,6 +286,20 @@ class ThreadedEngine(Engine[E]):
 
     def settings(self) -> dict[str, Any]:
         return {**super().settings(), "n_threads": self._asked_threads}
+
+
+_LOG_LEAST_FIDELITY = np.log(1e-300)
+
+
+def lifted(log_fidelities: FloatArray) -> FloatArray:
+    """exp of logarithms, but no row vanishes for being small: one whose largest is below 1e-300 is lifted to that.
+
+    Order and ratios within a row stay what they are, and no fidelity is more than 1e-300 off.
+    """
+    top = log_fidelities.max(axis=1, keepdims=True, initial=-np.inf)
+    missing = np.where(np.isfinite(top), np.maximum(_LOG_LEAST_FIDELITY - top, 0.0), 0.0)
+    found: FloatArray = np.exp(log_fidelities + missing)
+    return found
 
 
 def paper_map(engine: Engine[Any], circuit: Circuit) -> FeatureMap:

@@ -11,7 +11,7 @@ from mcquack.kernels.fidelity import class_scores
 from mcquack.kernels.losses import target_alignment
 from mcquack.simulators.engine import Engine
 from mcquack.training.compiled import CompiledEpochs
-from mcquack.training.seam import SeamEpochs
+from mcquack.training.seam import SeamEpochs, epoch_kernel
 from mcquack.training.settings import TrainingSettings
 from mcquack.training.state import EpochReport, EpochSums, Scores, TrainingData, TrainingState
 
@@ -72,7 +72,7 @@ def train(
         loss, alignment, accuracy = sums.scores or _scores(sums.kernel, data, settings, counted=counted)
         held_out: tuple[float | None, float | None] = None, None
         if validation is not None:
-            kernel = engine.kernel(validation.X, parameters.centroids, weights=parameters.weights, bias=parameters.bias)
+            kernel = epoch_kernel(engine, validation.X, parameters, settings.loss)
             loss, *held_out = _scores(kernel, validation, settings, counted=counted)  # type: ignore[assignment]
         yield Epoch(
             state,

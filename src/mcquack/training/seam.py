@@ -1,19 +1,40 @@
 """The same epochs through the engine seam alone: for engines that have no compiled epoch, and as its oracle."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Generic, NamedTuple
+from typing import Any, Generic, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mcquack.arrays import FloatArray
 from mcquack.kernels.fidelity import centroid_slopes, class_scores
-from mcquack.simulators.engine import E, Engine, Gradient
+from mcquack.kernels.losses import Loss
+from mcquack.simulators.engine import E, Engine, Gradient, Wrt, lifted
 from mcquack.training.optimizer import OPTIMIZER_CODES, Moments, descend
 from mcquack.training.settings import TrainingSettings, epoch_orders
 from mcquack.training.state import EpochSums, Parameters, TrainingData, TrainingState
+
+_LOG_TINY = math.log(1e-100)  # squares of smaller fidelities vanish
+
+
+def _measured_in_logs(engine: Engine[Any], loss: Loss) -> bool:
+    return engine.tiny_fidelities and getattr(loss, "scale_free", False)
+
+
+def _in_common_unit(logs: FloatArray) -> FloatArray:
+    """Fidelities from their logarithms; where all of them are tiny, in units of the largest."""
+    top = float(logs.max(initial=-np.inf))
+    return lifted(logs - top if -math.inf < top < _LOG_TINY else logs)
+
+
+def epoch_kernel(engine: Engine[Any], X: FloatArray, parameters: Parameters, loss: Loss) -> FloatArray:
+    """What an epoch is judged by: the kernel, in units of its largest entry where all are tiny and the loss allows."""
+    embedding = {"weights": parameters.weights, "bias": parameters.bias}
+    if _measured_in_logs(engine, loss):
+        return _in_common_unit(engine.log_kernel(X, parameters.centroids, **embedding))
+    return engine.kernel(X, parameters.centroids, **embedding)
 
 
 class _Sums(NamedTuple):
@@ -25,7 +46,7 @@ class _Sums(NamedTuple):
 
 
 class SeamEpochs(Generic[E]):
-    """Runs epochs of one problem with nothing but ``encode``, ``fidelities`` and ``pullback``."""
+    """Runs epochs of one problem with nothing but ``encode``, ``fidelities`` and ``pullback``, or their logarithms."""
 
     def __init__(self, engine: Engine[E], data: TrainingData, settings: TrainingSettings) -> None:
         self.engine = engine
@@ -46,7 +67,7 @@ class SeamEpochs(Generic[E]):
             for batch, samples in zip(self._batches(co_order), encoded, strict=True):
                 state = self._step(state, batch, samples, (None, lr_co), sums)
         parameters = state.parameters
-        kernel = self.engine.kernel(self.data.X, parameters.centroids, weights=parameters.weights, bias=parameters.bias)
+        kernel = epoch_kernel(self.engine, self.data.X, parameters, self.settings.loss)
         counts = len(sums.kao_losses), len(sums.kao_losses), len(sums.co_losses)
         roots = [math.sqrt(n / count) if count else None for n, count in zip(sums.squared_norms, counts, strict=True)]
         return EpochSums(
@@ -64,12 +85,20 @@ class SeamEpochs(Generic[E]):
     def _encoded(self, state: TrainingState, batch: NDArray[np.int64]) -> E:
         return self.engine.encode(self.data.X[batch], state.parameters.weights, state.parameters.bias)
 
-    def _loss(self, batch: NDArray[np.int64], samples: E, centroids: E) -> tuple[float, FloatArray]:
-        K = self.engine.fidelities(samples, centroids)
-        loss = self.settings.loss
+    def _loss(self, batch: NDArray[np.int64], samples: E, centroids: E) -> tuple[float, Callable[[Wrt], Gradient]]:
+        """The loss of a mini-batch, and what gives its derivatives."""
+        engine, loss = self.engine, self.settings.loss
+        in_logs = _measured_in_logs(engine, loss)
+        if in_logs:
+            K = _in_common_unit(engine.log_fidelities(samples, centroids))
+        else:
+            K = engine.fidelities(samples, centroids)
         scores = class_scores(K, self.data.n_classes, class_score=loss.class_score)
-        value, slopes = loss(scores, self.data.labels[batch], self.data.row_weights[batch])
-        return value, centroid_slopes(K, slopes, class_score=loss.class_score)
+        value, by_scores = loss(scores, self.data.labels[batch], self.data.row_weights[batch])
+        slopes = centroid_slopes(K, by_scores, class_score=loss.class_score)
+        if in_logs:  # K ∂f/∂K is the same in any unit
+            return value, lambda wrt: engine.pull_logs(samples, centroids, K * slopes, wrt=wrt)
+        return value, lambda wrt: engine.pullback(samples, centroids, slopes, wrt=wrt)
 
     def _step(
         self, state: TrainingState, batch: NDArray[np.int64], samples: E, rates: tuple[float | None, float | None],
@@ -78,13 +107,11 @@ class SeamEpochs(Generic[E]):
         """Moves the embedding and the centroids, each where it has a rate, from one kernel."""
         old, (lr_ka, lr_co) = state.parameters, rates
         centroids = self.engine.encode(old.centroids, old.weights, old.bias)
-        loss, cotangent = self._loss(batch, samples, centroids)
+        loss, pulled = self._loss(batch, samples, centroids)
         if lr_ka is not None:
-            gradient = self.engine.pullback(samples, centroids, cotangent, wrt="embedding")
-            state = self._with_moved_embedding(state, gradient, loss, lr_ka, sums)
+            state = self._with_moved_embedding(state, pulled("embedding"), loss, lr_ka, sums)
         if lr_co is not None:
-            gradient = self.engine.pullback(samples, centroids, cotangent, wrt="centroids")
-            state = self._with_moved_centroids(state, gradient, loss, lr_co, sums)
+            state = self._with_moved_centroids(state, pulled("centroids"), loss, lr_co, sums)
         return state
 
     def _with_moved_embedding(

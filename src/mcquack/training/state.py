@@ -203,7 +203,7 @@ class EpochSums:
     loss_kao: float | None
     loss_co: float | None
     grad_norms: tuple[float | None, float | None, float | None]
-    kernel: FloatArray  # of the training samples
+    kernel: FloatArray  # of the training samples, up to one factor for all entries if the loss allows
     scores: Scores | None = None  # of that kernel, where the epoch has found them itself
 
 

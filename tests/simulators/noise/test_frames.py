@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from mcquack.randomness import stream
-from mcquack.simulators.noise.sampling import draw_ring
+from mcquack.simulators.noise.errors import clock_of, draw_ring, next_error, ring_errors
 from tests.oracles import after_cnot, after_gate, after_ring
 
 GATES = {"I": np.eye(2), "X": np.array([[0, 1], [1, 0]]), "Z": np.diag([1, -1])}
@@ -30,7 +30,7 @@ def drawn(names, *, pair_chances=None, seed=0):
     bounds = np.array([[CERTAIN[name] for name in place] for place in names], dtype=float)
     frame = np.empty((n_qubits, 2), dtype=np.uint8)
     chances = np.zeros(n_qubits) if pair_chances is None else pair_chances
-    draw_ring(stream(seed, "frame"), bounds, chances, frame)
+    draw_ring(stream(seed, "frame"), ring_errors(bounds, chances), frame)
     return frame
 
 
@@ -74,3 +74,19 @@ def test_a_pair_errs_in_fifteen_ways_alike():
     # The first in order is the identity. Five deviations of a binomial count: about 14.
     assert abs(times[0] - 1000) < 140
     assert np.all(np.abs(times[1:] - 200) < 70)
+
+
+def test_errors_happen_in_every_place_with_its_chance_and_apart():
+    chances = np.array([0.0, 0.3, 0.01, 1.0, 0.0, 0.6, 0.002, 0.5])
+    clock, generator, n_runs = clock_of(chances), stream(0, "places"), 20_000
+    happened = np.zeros((n_runs, len(chances)))
+    for run in happened:
+        place = next_error(generator, clock, -1)
+        while place < len(chances):
+            run[place] = 1
+            place = next_error(generator, clock, place)
+    deviation = np.sqrt(chances * (1 - chances) / n_runs)
+    assert np.all(np.abs(happened.mean(axis=0) - chances) <= 5 * deviation)
+    uncertain = (chances > 0) & (chances < 1)
+    correlation = np.corrcoef(happened[:, uncertain], rowvar=False)
+    assert np.all(np.abs(correlation - np.eye(uncertain.sum())) < 5 / np.sqrt(n_runs))

@@ -8,294 +8,421 @@ G has the entry [w'_0 ⊕ τ', w_0 ⊕ τ]. So the bits drawn so far leave 16 nu
 The chance of the next bit needs the sum over all later ones: the environment, between an amplitude and a conjugated one
 with the parities v, v', σ and σ'. That sum keeps w' ⊕ v' = τ' ⊕ σ', and forgets w' and τ' beside that. Where the primed
 parities are equal G drops out, since it is unitary, and one environment serves all shots; where they differ it is the
-observable G† X G that counts, which Paulis around G turn.
+observable G† X G that counts, which Paulis around G turn. A state has weight one among all later bits, so that the
+chance of a 0 says that of a 1, too.
 
-Shots lie side by side in the lanes of the last axis; complex numbers are pairs on the first.
+Shots lie side by side in the lanes of a register. A state has the rows (16, 2), at the index w + 2w' + 4τ + 8τ', real
+and imaginary part. An environment is a Hermitian matrix M between (w, τ) and (v, σ), kept as the 16 rows of the real
+one Re M + Im M, at the index w + 2τ + 4v + 8σ; its product entry by entry with a Hermitian C is then
+Re C ∘ R + Im C ∘ Rᵀ, as in the ring's distributions.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+from mcquack.arrays import FloatArray
 from mcquack.simulators.compiled.entry import entry
+from mcquack.simulators.compiled.lanes import LanesType, Staged, StagedRows, fma, load, splat, store
+from mcquack.simulators.compiled.memory import aligned_zeros
+from mcquack.simulators.noise.errors import draw_ring, next_error
+from mcquack.simulators.ring.rotations import LANES, times
 
-# Paulis that errors leave behind, drawn place by place and pushed through CNOTs to one end of their ring. A Pauli is
-# kept as two bits (x, z), for X^x Z^z up to a phase that no measurement sees. CNOTs turn Paulis into Paulis, so that
-# whatever happens inside a ring may as well have happened at its end.
-
-
-@njit(nogil=True)
-def push_through_cnot(frame: Any, control: int, target: int) -> None:
-    """CNOT P CNOT for the Pauli P with the bits ``frame`` (n, 2)."""
-    frame[target, 0] ^= frame[control, 0]
-    frame[control, 1] ^= frame[target, 1]
+_GATE, _TURNED = 8, 4  # numbers of a turned gate, and of the observable that it makes
+_CLOSED = (0, 5, 10, 15)  # where w = τ and w' = τ'
 
 
-@njit(nogil=True)
-def _add_pauli(generator: Any, bounds: Any, of_qubit: Any) -> None:
-    """``bounds`` are the chances of X, of X or Y, and of any of the three."""
-    draw = generator.random()
-    of_qubit[0] ^= draw < bounds[1]
-    of_qubit[1] ^= bounds[0] <= draw < bounds[2]
-
-
-@njit(nogil=True)
-def _add_pair_of_paulis(generator: Any, chance: float, one: Any, other: Any) -> None:
-    """Any of the fifteen that are not the identity, all equally likely."""
-    draw = generator.random()
-    if draw < chance:
-        which = 1 + min(int(15 * draw / chance), 14)
-        one[0] ^= which & 1
-        one[1] ^= which >> 1 & 1
-        other[0] ^= which >> 2 & 1
-        other[1] ^= which >> 3 & 1
-
-
-@njit(nogil=True)
-def draw_ring(generator: Any, bounds: Any, pair_chances: Any, frame: Any) -> None:
-    """One draw of all errors in and around a ring, as the Pauli ``frame`` (n, 2) at its end.
-
-    ``bounds`` (3, n, 3) holds the errors before the ring, of each qubit between its two CNOTs, and after the ring.
-    """
-    n_qubits = frame.shape[0]
-    frame[:] = 0
-    for qubit in range(n_qubits):
-        _add_pauli(generator, bounds[0, qubit], frame[qubit])
-    for control in range(n_qubits):
-        target = (control + 1) % n_qubits
-        push_through_cnot(frame, control, target)
-        _add_pair_of_paulis(generator, pair_chances[control], frame[control], frame[target])
-        if control == 0:
-            _add_pauli(generator, bounds[1, 0], frame[0])
-        if target != 0:
-            _add_pauli(generator, bounds[1, target], frame[target])
-    for qubit in range(n_qubits):
-        _add_pauli(generator, bounds[2, qubit], frame[qubit])
-
-
-LANES = 16
-_W_TAU = (0, 1, 4, 5)  # where w and τ alone are set, among the bits w, w', τ, τ' of an index
-_PRIMED = 0b1010  # w' and τ'
-
-
-class Factors(NamedTuple):
-    """What the circuit of one sample and one centroid does to each qubit, for rings of CNOTs in between."""
+class Workspace(NamedTuple):
+    """Memory that the shots of one circuit are drawn in."""
 
     starts: NDArray[np.complex128]  # (n, 2): a = R₁(x)|0⟩
     backs: NDArray[np.complex128]  # (n, 2, 2): B = R₁†(c)
-    joints: NDArray[np.complex128]  # (n, 2, 2): G = R₂†(c) R₂(x)
-    observables: NDArray[np.complex128]  # (n, 2, 2): Σ over w' of G[w', w] G*[w' ⊕ 1, v], at [w, v]
+    turned: FloatArray  # (n, 16, 12): G and G† X G under every pair of Paulis, at x + 2z + 4x' + 8z'
+    paulis: NDArray[np.uint8]  # (n, 8)
+    frames: NDArray[np.uint8]  # (2, n, 2): of one shot
+    bits: NDArray[np.uint8]  # (n, 8)
+    equal: FloatArray  # (n - 1, 16, 8): environments
+    unequal: FloatArray  # (n - 1, 16, 8)
+    taken: FloatArray  # (12, 8): the turned gates of one qubit
+    closing: FloatArray  # (12, 8): those of the last qubit
+    state: FloatArray  # (16, 2, 8)
+    mixed: FloatArray  # (16, 2, 8)
+    branch: FloatArray  # (16, 2, 8)
+    coefficients: FloatArray  # (4, 8): the row of B that belongs to the bits
+    chances: FloatArray  # (2, 8)
 
 
-def factors_of(sample: NDArray[np.complex128], centroid: NDArray[np.complex128]) -> Factors:
+def workspace(n_qubits: int) -> Workspace:
+    """Memory for circuits of this width."""
+    environment, state = (n_qubits - 1, 16, LANES), (16, 2, LANES)
+    numbers = _GATE + _TURNED
+    shapes = (environment, environment, (numbers, LANES), (numbers, LANES), state, state, state, (4, LANES), (2, LANES))
+    return Workspace(
+        np.empty((n_qubits, 2), np.complex128),
+        np.empty((n_qubits, 2, 2), np.complex128),
+        np.empty((n_qubits, 16, numbers)),
+        np.zeros((n_qubits, LANES), np.uint8),
+        np.empty((2, n_qubits, 2), np.uint8),
+        np.empty((n_qubits, LANES), np.uint8),
+        *(aligned_zeros(shape, np.float64) for shape in shapes),
+    )
+
+
+# What the circuit of one sample and one centroid does to each qubit
+
+
+@njit(nogil=True)
+def _fill_factors(sample: Any, centroid: Any, work: Any) -> None:
     """From the rotations (2, n, 2, 2) of both."""
-    back = np.swapaxes(centroid, -1, -2).conj()
-    joints = np.einsum("qij,qjk->qik", back[1], sample[1])
-    observables = np.einsum("qkw,qkv->qwv", joints, joints[:, ::-1].conj())
-    return Factors(*map(np.ascontiguousarray, (sample[0, :, :, 0], back[0], joints, observables)))
+    joint = np.empty((2, 2), dtype=np.complex128)
+    for qubit in range(sample.shape[1]):
+        for d in range(2):
+            work.starts[qubit, d] = sample[0, qubit, d, 0]
+            for s in range(2):
+                work.backs[qubit, s, d] = np.conj(centroid[0, qubit, d, s])
+                total = 0.0j
+                for k in range(2):
+                    total += np.conj(centroid[1, qubit, k, s]) * sample[1, qubit, k, d]
+                joint[s, d] = total
+        _fill_turned(joint, work.turned[qubit])
 
 
 @njit(nogil=True)
-def _mix(v: Any, out: Any, bit: int, same: Any, other: Any) -> None:
-    for i in range(16):
-        j = i ^ 1 << bit
-        for lane in range(LANES):
-            a, b, c, d = v[0, i, lane], v[1, i, lane], v[0, j, lane], v[1, j, lane]
-            out[0, i, lane] = same.real * a - same.imag * b + other.real * c - other.imag * d
-            out[1, i, lane] = same.real * b + same.imag * a + other.real * d + other.imag * c
-
-
-@njit(nogil=True)
-def _times(v: Any, factors: Any, out: Any) -> None:
-    for i in range(16):
-        for lane in range(LANES):
-            a, b = v[0, i, lane], v[1, i, lane]
-            c, d = factors[0, i & 3, lane], factors[1, i & 3, lane]
-            out[0, i, lane] = a * c - b * d
-            out[1, i, lane] = a * d + b * c
-
-
-@njit(nogil=True)
-def _gate(joint: Any, frames: Any, gate: Any) -> None:
-    """P' G P in each lane, at the index w + 2w'."""
-    for lane in range(LANES):
-        x, z, x_after, z_after = frames[0, lane], frames[1, lane], frames[2, lane], frames[3, lane]
+def _fill_turned(joint: Any, turned: Any) -> None:
+    """P' G P at w + 2w', and of P G† P' X P' G P the entries [0, 0], [1, 1] and both parts of [0, 1]."""
+    along = 2 * (joint[0, 0] * np.conj(joint[1, 0])).real
+    across = joint[0, 0] * np.conj(joint[1, 1]) + joint[1, 0] * np.conj(joint[0, 1])
+    for pauli in range(16):
+        x, z, x_after, z_after = pauli & 1, pauli >> 1 & 1, pauli >> 2 & 1, pauli >> 3
         for k in range(4):
-            w, w_after = k & 1, k >> 1
-            value = joint[w_after ^ x_after, w ^ x]
-            if (w & z) ^ (w_after & z_after):
-                value = -value
-            gate[0, k, lane], gate[1, k, lane] = value.real, value.imag
+            value = joint[k >> 1 ^ x_after, k & 1 ^ x]
+            sign = -1.0 if (k & z) ^ (k >> 1 & z_after) else 1.0
+            turned[pauli, 2 * k], turned[pauli, 2 * k + 1] = sign * value.real, sign * value.imag
+        diagonal = -along if x ^ z_after else along
+        turned[pauli, _GATE], turned[pauli, _GATE + 1] = diagonal, -diagonal
+        turned[pauli, _GATE + 2] = -across.real if z ^ z_after else across.real
+        turned[pauli, _GATE + 3] = -across.imag if z ^ z_after ^ x else across.imag
 
 
 @njit(nogil=True)
-def _turned_observable(observable: Any, frames: Any, turned: Any) -> None:
-    """P G† P' X P' G P in each lane, at the index w + 2v."""
+def _take(turned: Any, paulis: Any, first: int, last: int, rows: Any) -> None:
+    """These numbers of the turned gate for the Paulis of each lane."""
     for lane in range(LANES):
-        x, z, z_after = frames[0, lane], frames[1, lane], frames[3, lane]
-        for k in range(4):
-            w, v = k & 1, k >> 1
-            value = observable[w ^ x, v ^ x]
-            if (z & (w ^ v)) ^ z_after:
-                value = -value
-            turned[0, k, lane], turned[1, k, lane] = value.real, value.imag
+        of_lane = turned[paulis[lane]]
+        for number in range(first, last):
+            rows[number, lane] = of_lane[number]
+
+
+# Environments
+
+
+def _fused(registers: list[Staged], of_row: Any, *, turn: Any) -> list[Staged]:
+    """C ∘ M, while code is being generated; C depends on w and v alone, and is C[0, 0], C[1, 1] and both of C[0, 1]."""
+    out = []
+    for k, own in enumerate(registers):
+        w, v = k & 1, k >> 2 & 1
+        if w == v:
+            out.append(of_row[w] * own)
+        else:
+            mirrored = registers[k >> 2 | (k & 3) << 2]
+            out.append((of_row[3] if v else turn).fma(mirrored, of_row[2] * own))
+    return out
+
+
+def _hadamard(builder: ir.IRBuilder, registers: list[Staged]) -> list[Staged]:
+    """The Walsh-Hadamard transform over w and v."""
+    values = [register.value for register in registers]
+    for bit in (1, 4):
+        pairs = [(values[k & ~bit], values[k | bit], k & bit) for k in range(16)]
+        values = [builder.fsub(one, two) if high else builder.fadd(one, two) for one, two, high in pairs]
+    return [Staged(builder, value) for value in values]
+
+
+@intrinsic
+def _prepend(typingctx: Any, later: Any, own: Any, mixing: Any, out: Any) -> Any:
+    """The environment one qubit earlier: C ∘, where C has the rows ``own``, and the sum over differences with a ⊗ a*.
+
+    ``mixing`` has C[0, 0], C[1, 1] and C[0, 1] of the transformed a ⊗ a*, divided by 4.
+    """
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        source, rows, factors, target = (
+            StagedRows(context, builder, *given) for given in zip((later, own, mixing, out), args, strict=True)
+        )
+        at = [ir.Constant(ir.IntType(64), k) for k in range(16)]
+        registers = [source.load(place) for place in at]
+        for table in (rows, factors):
+            of_row = [table.load(place) for place in at[:4]]
+            registers = _hadamard(builder, _fused(registers, of_row, turn=-of_row[3]))
+        for place, register in zip(at, registers, strict=True):
+            target.store(place, register)
+        return context.get_dummy_value()
+
+    return types.none(later, own, mixing, out), code
 
 
 @njit(nogil=True)
-def _last_environment(a: Any, environment: Any) -> None:
+def _set_mixing(start: Any, mixing: Any) -> None:
+    plus, minus = start[0] + start[1], start[0] - start[1]
+    across = plus * np.conj(minus) / 4
+    store(mixing, 0, splat((plus * np.conj(plus)).real / 4))
+    store(mixing, 1, splat((minus * np.conj(minus)).real / 4))
+    store(mixing, 2, splat(across.real))
+    store(mixing, 3, splat(across.imag))
+
+
+@njit(nogil=True)
+def _last_environment(start: Any, environment: Any) -> None:
     """All that the last qubit adds: there the parities are τ and σ."""
-    for i in range(16):
-        w, v, tau, sigma = i & 1, i >> 1 & 1, i >> 2 & 1, i >> 3
-        value = a[w ^ tau] * np.conj(a[v ^ sigma])
-        environment[0, i, :], environment[1, i, :] = value.real, value.imag
+    for k in range(16):
+        ket, bra = start[(k ^ k >> 1) & 1], start[(k >> 2 ^ k >> 3) & 1]
+        value = ket * np.conj(bra)
+        store(environment, k, splat(value.real + value.imag))
 
 
 @njit(nogil=True)
-def _prepend(a: Any, factors: Any, work: Any, later: Any, environment: Any) -> None:
-    """The environment one qubit earlier, at the index w + 2v + 4τ + 8σ."""
-    _times(later, factors, work[0])
-    _mix(work[0], work[1], 0, a[0], a[1])
-    _mix(work[1], environment, 1, np.conj(a[0]), np.conj(a[1]))
-
-
-@njit(nogil=True)
-def _fill_equal(starts: Any, environments: Any) -> None:
+def _fill_equal(work: Any) -> None:
     """For equal primed parities, where the sum over w' makes w and v equal; the same in every lane."""
-    equal, work = np.zeros((2, 4, LANES)), np.empty((2, 2, 16, LANES))
-    equal[0, 0, :] = 1.0
-    equal[0, 3, :] = 1.0
-    last = starts.shape[0] - 1
-    _last_environment(starts[last], environments[last - 1])
+    last = work.starts.shape[0] - 1
+    for number in range(4):
+        store(work.taken, number, splat(1.0 if number < 2 else 0.0))
+    _last_environment(work.starts[last], work.equal[last - 1])
     for qubit in range(last - 1, 0, -1):
-        _prepend(starts[qubit], equal, work, environments[qubit], environments[qubit - 1])
+        _set_mixing(work.starts[qubit], work.coefficients)
+        _prepend(work.equal[qubit], work.taken, work.coefficients, work.equal[qubit - 1])
 
 
 @njit(nogil=True)
-def _fill_unequal(factors: Any, frames: Any, environments: Any) -> None:
+def _fill_unequal(work: Any) -> None:
     """For unequal primed parities, in each lane with its own Paulis."""
-    turned, work = np.empty((2, 4, LANES)), np.empty((2, 2, 16, LANES))
-    starts = factors.starts
-    last = starts.shape[0] - 1
-    _last_environment(starts[last], environments[last - 1])
+    last = work.starts.shape[0] - 1
+    _last_environment(work.starts[last], work.unequal[last - 1])
     for qubit in range(last - 1, 0, -1):
-        _turned_observable(factors.observables[qubit], frames[qubit], turned)
-        _prepend(starts[qubit], turned, work, environments[qubit], environments[qubit - 1])
+        _take(work.turned[qubit], work.paulis[qubit], _GATE, _GATE + _TURNED, work.taken)
+        _set_mixing(work.starts[qubit], work.coefficients)
+        _prepend(work.unequal[qubit], work.taken[_GATE:], work.coefficients, work.unequal[qubit - 1])
+
+
+@intrinsic
+def _weight(typingctx: Any, state: Any, equal: Any, unequal: Any) -> Any:
+    """The chance of the bits so far: Σ v v* E over equal and over unequal primed parities.
+
+    Sums and differences of the two that have w' and τ' both turned see the sum and the difference of the environments.
+    """
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        rows, same, other = (
+            StagedRows(context, builder, *given) for given in zip((state, equal, unequal), args, strict=True)
+        )
+
+        def at(row: int) -> Any:
+            return ir.Constant(ir.IntType(64), row)
+
+        def number(ket: int, primed: int, part: int) -> Any:
+            """Of the state, with w and τ in ``ket``, and w' and τ' in ``primed``."""
+            index = ket & 1 | (primed & 1) << 1 | (ket & 2) << 1 | (primed & 2) << 2
+            return rows.load(at(2 * index + part)).value
+
+        total: Any = None
+        for combine in (builder.fadd, builder.fsub):
+
+            def combined(ket: int, primed: int, part: int, combine: Any = combine) -> Staged:
+                return Staged(builder, combine(number(ket, primed, part), number(ket, primed ^ 3, part)))
+
+            environment = [combine(same.load(at(k)).value, other.load(at(k)).value) for k in range(16)]
+            vectors = [[[combined(ket, primed, part) for part in (0, 1)] for ket in range(4)] for primed in (0, 1)]
+            for ket in range(4):
+                for bra in range(ket + 1):
+                    here, there = environment[ket + 4 * bra], environment[bra + 4 * ket]
+                    real = _total((v[ket][part], v[bra][part]) for v in vectors for part in (0, 1))
+                    if ket == bra:
+                        total = _plus(total, real, Staged(builder, here))
+                        continue
+                    imag = _total(pair for v in vectors for pair in ((v[ket][1], v[bra][0]), (-v[ket][0], v[bra][1])))
+                    total = _plus(total, real, Staged(builder, builder.fadd(here, there)))
+                    total = _plus(total, imag, Staged(builder, builder.fsub(there, here)))
+        half = ir.Constant(total.value.type, [0.5] * LANES)
+        return builder.fmul(total.value, half)
+
+    return LanesType(state.dtype)(state, equal, unequal), code
+
+
+def _total(products: Any) -> Any:
+    """The sum of products of registers, while code is being generated."""
+    total = None
+    for left, right in products:
+        total = _plus(total, left, right)
+    return total
+
+
+def _plus(total: Any, left: Staged, right: Staged) -> Staged:
+    return left * right if total is None else left.fma(right, total)
+
+
+# States
 
 
 @njit(nogil=True)
-def _add_weight(v: Any, environment: Any, turned: int, weight: Any) -> None:
-    """Adds Σ v v* E with the primed bits of the conjugated factor ``turned``; E is Hermitian, so half of it does."""
-    for row in range(4):  # w + 2τ
-        for column in range(row + 1):
-            i, j = _W_TAU[row], _W_TAU[column]
-            k = (row & 1) | (column & 1) << 1 | (row & 2) << 1 | (column & 2) << 2
-            times = 1.0 if row == column else 2.0
-            for lane in range(LANES):
-                real, imag = 0.0, 0.0
-                for primed in (0, 2, 8, 10):
-                    a, b = v[0, i | primed, lane], v[1, i | primed, lane]
-                    c, d = v[0, j | (primed ^ turned), lane], v[1, j | (primed ^ turned), lane]
-                    real += a * c + b * d
-                    imag += b * c - a * d
-                weight[lane] += times * (real * environment[0, k, lane] - imag * environment[1, k, lane])
+def _mix(v: Any, out: Any, bit: int, a: Any, b: Any, c: Any, d: Any) -> None:
+    """Σ over the old values of one parity, with (a + ib) where it stays and (c + id) where it changes."""
+    for low in range(16):
+        if low & bit:
+            continue
+        i, j = 2 * low, 2 * (low | bit)
+        p, q, r, s = load(v, i), load(v, i + 1), load(v, j), load(v, j + 1)
+        store(out, i, fma(a, p, fma(-b, q, fma(c, r, -(d * s)))))
+        store(out, i + 1, fma(a, q, fma(b, p, fma(c, s, d * r))))
+        store(out, j, fma(a, r, fma(-b, s, fma(c, p, -(d * q)))))
+        store(out, j + 1, fma(a, s, fma(b, r, fma(c, q, d * p))))
 
 
 @njit(nogil=True)
-def _weigh(branches: Any, equal: Any, unequal: Any, weights: Any) -> None:
-    for bit in range(2):
-        weights[bit] = 0.0
-        _add_weight(branches[bit], equal, 0, weights[bit])
-        _add_weight(branches[bit], unequal, _PRIMED, weights[bit])
+def _splat_pair(pair: Any) -> Any:
+    return splat(pair[0].real), splat(pair[0].imag), splat(pair[1].real), splat(pair[1].imag)
 
 
 @njit(nogil=True)
-def _begin(start: Any, back: Any, first: Any, last: Any, v: Any) -> None:
-    """The amplitude after the first qubit, with the G of the last one, which depends on τ and τ' alone."""
+def _loaded_pair(rows: Any) -> Any:
+    return load(rows, 0), load(rows, 1), load(rows, 2), load(rows, 3)
+
+
+@njit(nogil=True)
+def _apply_gates(v: Any, gates: Any) -> None:
+    """Multiplies by the turned G, in place."""
+    for k in range(4):
+        a, b = load(gates, 2 * k), load(gates, 2 * k + 1)
+        for spectators in range(0, 16, 4):
+            row = 2 * (k | spectators)
+            real, imag = times(load(v, row), load(v, row + 1), a, b)
+            store(v, row, real)
+            store(v, row + 1, imag)
+
+
+@njit(nogil=True)
+def _begin(work: Any) -> None:
+    """All of the first qubit but B, with the G of the last one, which depends on τ and τ' alone."""
+    a, b, c, d = _splat_pair(work.starts[0])
     for i in range(16):
-        factor = start[i & 1] * back[i >> 1 & 1]
         k, m = (i ^ i >> 2) & 3, i >> 2
-        for lane in range(LANES):
-            a = first[0, k, lane] * last[0, m, lane] - first[1, k, lane] * last[1, m, lane]
-            b = first[0, k, lane] * last[1, m, lane] + first[1, k, lane] * last[0, m, lane]
-            v[0, i, lane] = factor.real * a - factor.imag * b
-            v[1, i, lane] = factor.real * b + factor.imag * a
+        p, q = load(work.taken, 2 * k), load(work.taken, 2 * k + 1)
+        real, imag = times(p, q, load(work.closing, 2 * m), load(work.closing, 2 * m + 1))
+        if i & 1:
+            real, imag = times(real, imag, c, d)
+        else:
+            real, imag = times(real, imag, a, b)
+        store(work.mixed, 2 * i, real)
+        store(work.mixed, 2 * i + 1, imag)
 
 
 @njit(nogil=True)
-def _closed_weight(v: Any, weight: Any) -> None:
-    """|Σ|² over the paths that close: w = τ and w' = τ'."""
-    for lane in range(LANES):
-        real, imag = 0.0, 0.0
-        for i in (0, 5, 10, 15):
-            real += v[0, i, lane]
-            imag += v[1, i, lane]
-        weight[lane] = real * real + imag * imag
+def _begin_branch(v: Any, out: Any, a: Any, b: Any, c: Any, d: Any) -> None:
+    """On the first qubit B sees the parity itself."""
+    for i in range(16):
+        real, imag = load(v, 2 * i), load(v, 2 * i + 1)
+        if i & 2:
+            real, imag = times(real, imag, c, d)
+        else:
+            real, imag = times(real, imag, a, b)
+        store(out, 2 * i, real)
+        store(out, 2 * i + 1, imag)
 
 
 @njit(nogil=True)
-def _pick(generator: Any, weights: Any, branches: Any, v: Any, bits: Any) -> None:
-    """Draws the bit of each lane, and keeps its branch at unit weight."""
+def _closed_weight(v: Any) -> Any:
+    """|Σ|² over the paths that close."""
+    real, imag = splat(0.0), splat(0.0)
+    for i in _CLOSED:
+        real, imag = real + load(v, 2 * i), imag + load(v, 2 * i + 1)
+    return fma(real, real, imag * imag)
+
+
+@njit(nogil=True)
+def _pick(generator: Any, chances: Any, back: Any, count: int, bits: Any, coefficients: Any) -> None:
+    """Draws the bit of each lane, and takes its row of B, so that the state will have weight one again."""
     for lane in range(LANES):
-        zero, one = max(weights[0, lane], 0.0), max(weights[1, lane], 0.0)
-        bit = 1 if one > 0.0 and generator.random() * (zero + one) >= zero else 0
+        zero = chances[0, lane]
+        bit = 1 if lane < count and generator.random() >= zero else 0
         bits[lane] = bit
-        scale = 1.0 / np.sqrt(one if bit else zero)
-        for i in range(16):
-            v[0, i, lane] = scale * branches[bit, 0, i, lane]
-            v[1, i, lane] = scale * branches[bit, 1, i, lane]
+        weight = 1.0 - zero if bit else zero
+        scale = 1.0 / np.sqrt(weight) if weight > 0.0 else 0.0
+        for d in range(2):
+            coefficients[2 * d, lane] = scale * back[bit, d].real
+            coefficients[2 * d + 1, lane] = scale * back[bit, d].imag
 
 
 @njit(nogil=True)
-def _draw_bits(generator: Any, factors: Any, frames: Any, equal: Any, unequal: Any, bits: Any) -> None:
-    starts, backs, joints = factors.starts, factors.backs, factors.joints
-    last = starts.shape[0] - 1
-    gate, closing = np.empty((2, 4, LANES)), np.empty((2, 4, LANES))
-    v, mixed, work = np.empty((2, 16, LANES)), np.empty((2, 16, LANES)), np.empty((2, 16, LANES))
-    branches, weights = np.empty((2, 2, 16, LANES)), np.empty((2, LANES))
-    _gate(joints[0], frames[0], gate)
-    _gate(joints[last], frames[last], closing)
+def _draw_last(generator: Any, work: Any, count: int) -> None:
+    last = work.starts.shape[0] - 1
+    _mix(work.state, work.mixed, 1, *_splat_pair(work.starts[last]))
     for bit in range(2):
-        _begin(starts[0], backs[0, bit], gate, closing, branches[bit])
-    _weigh(branches, equal[0], unequal[0], weights)
-    _pick(generator, weights, branches, v, bits[0])
+        _mix(work.mixed, work.branch, 2, *_splat_pair(work.backs[last, bit]))
+        store(work.chances, bit, _closed_weight(work.branch))
+    for lane in range(count):
+        zero, one = work.chances[0, lane], work.chances[1, lane]
+        work.bits[last, lane] = generator.random() * (zero + one) >= zero if one > 0.0 else 0
+
+
+@njit(nogil=True)
+def _draw_bits(generator: Any, work: Any, count: int) -> None:
+    last = work.starts.shape[0] - 1
+    _take(work.turned[0], work.paulis[0], 0, _GATE, work.taken)
+    _take(work.turned[last], work.paulis[last], 0, _GATE, work.closing)
+    _begin(work)
+    _begin_branch(work.mixed, work.branch, *_splat_pair(work.backs[0, 0]))
+    store(work.chances, 0, _weight(work.branch, work.equal[0], work.unequal[0]))
+    _pick(generator, work.chances, work.backs[0], count, work.bits[0], work.coefficients)
+    _begin_branch(work.mixed, work.state, *_loaded_pair(work.coefficients))
     for qubit in range(1, last):
-        _gate(joints[qubit], frames[qubit], gate)
-        _mix(v, mixed, 0, starts[qubit, 0], starts[qubit, 1])
-        for bit in range(2):
-            _mix(mixed, work, 1, backs[qubit, bit, 0], backs[qubit, bit, 1])
-            _times(work, gate, branches[bit])
-        _weigh(branches, equal[qubit], unequal[qubit], weights)
-        _pick(generator, weights, branches, v, bits[qubit])
-    _mix(v, mixed, 0, starts[last, 0], starts[last, 1])
-    for bit in range(2):
-        _mix(mixed, branches[bit], 1, backs[last, bit, 0], backs[last, bit, 1])
-        _closed_weight(branches[bit], weights[bit])
-    _pick(generator, weights, branches, v, bits[last])
+        _take(work.turned[qubit], work.paulis[qubit], 0, _GATE, work.taken)
+        _mix(work.state, work.mixed, 1, *_splat_pair(work.starts[qubit]))
+        _mix(work.mixed, work.branch, 2, *_splat_pair(work.backs[qubit, 0]))
+        _apply_gates(work.branch, work.taken)
+        store(work.chances, 0, _weight(work.branch, work.equal[qubit], work.unequal[qubit]))
+        _pick(generator, work.chances, work.backs[qubit], count, work.bits[qubit], work.coefficients)
+        _mix(work.mixed, work.state, 2, *_loaded_pair(work.coefficients))
+        _apply_gates(work.state, work.taken)
+    _draw_last(generator, work, count)
+
+
+# Shots
 
 
 @njit(nogil=True)
-def _n_ones_read(generator: Any, bits: Any, flip_chances: Any) -> int:
+def _draw_paulis(generator: Any, noise: Any, work: Any, count: int) -> None:
+    frames = work.frames
+    for lane in range(count):
+        draw_ring(generator, noise.before, frames[0])
+        draw_ring(generator, noise.after, frames[1])
+        for qubit in range(frames.shape[1]):
+            first, second = frames[0, qubit], frames[1, qubit]
+            work.paulis[qubit, lane] = first[0] | first[1] << 1 | second[0] << 2 | second[1] << 3
+
+
+@njit(nogil=True)
+def _n_ones_read(generator: Any, bits: Any, clock: Any) -> int:
     n_ones = 0
     for qubit in range(bits.shape[0]):
-        n_ones += bits[qubit] ^ (generator.random() < flip_chances[qubit])
+        n_ones += bits[qubit]
+    qubit = next_error(generator, clock, -1)
+    while qubit < bits.shape[0]:
+        n_ones += 1 - 2 * int(bits[qubit])
+        qubit = next_error(generator, clock, qubit)
     return n_ones
 
 
 @entry
-def count_weights(generator: Any, factors: Any, noise: Any, shots: int, counts: Any) -> None:
-    """Adds every shot to ``counts`` (n+1), at its number of ones."""
-    n_qubits = factors.starts.shape[0]
-    equal, unequal = np.empty((n_qubits - 1, 2, 16, LANES)), np.empty((n_qubits - 1, 2, 16, LANES))
-    frames = np.empty((n_qubits, 4, LANES), dtype=np.uint8)
-    bits = np.empty((n_qubits, LANES), dtype=np.uint8)
-    _fill_equal(factors.starts, equal)
+def count_weights(generator: Any, sample: Any, centroid: Any, noise: Any, shots: int, work: Any, counts: Any) -> None:
+    """Adds every shot to ``counts`` (n+1), at its number of ones; rotations of both have the shape (2, n, 2, 2)."""
+    _fill_factors(sample, centroid, work)
+    _fill_equal(work)
     for first in range(0, shots, LANES):
-        for lane in range(LANES):
-            draw_ring(generator, noise.pauli_bounds[0], noise.pair_chances, frames[:, :2, lane])
-            draw_ring(generator, noise.pauli_bounds[1], noise.pair_chances, frames[:, 2:, lane])
-        _fill_unequal(factors, frames, unequal)
-        _draw_bits(generator, factors, frames, equal, unequal, bits)
-        for lane in range(min(LANES, shots - first)):
-            counts[_n_ones_read(generator, bits[:, lane], noise.flip_chances)] += 1
+        count = min(LANES, shots - first)
+        _draw_paulis(generator, noise, work, count)
+        _fill_unequal(work)
+        _draw_bits(generator, work, count)
+        for lane in range(count):
+            counts[_n_ones_read(generator, work.bits[:, lane], noise.misread)] += 1

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -14,7 +14,8 @@ from mcquack.circuits.rotations import ComplexArray
 from mcquack.errors import InvalidInputError
 from mcquack.randomness import stream
 from mcquack.simulators.noise.calibration import SX_PULSES, DeviceCalibration, ring_schedule
-from mcquack.simulators.noise.sampling import count_weights, factors_of
+from mcquack.simulators.noise.errors import RingErrors, clock_of, ring_errors
+from mcquack.simulators.noise.sampling import Workspace, count_weights, workspace
 from mcquack.simulators.ring.engine import RingEngine, RotationRows
 
 # Errors as Pauli channels, from the numbers that a calibration gives. A Pauli channel shrinks the expectations of X,
@@ -53,6 +54,19 @@ class RingNoise(NamedTuple):
     pauli_bounds: FloatArray  # (2, 3, n, 3): both rings; before, within and after; chances of X, of X or Y, of any
     pair_chances: FloatArray  # (n,): any of the 15 Paulis with the CNOT q → q+1
     flip_chances: FloatArray  # (n,): that a bit is read wrong, be it for its last rotation or for its readout
+
+
+class _Draws(NamedTuple):
+    """The same as what shots are drawn from."""
+
+    before: RingErrors  # of the first ring
+    after: RingErrors  # of the second
+    misread: FloatArray  # (n,)
+
+    @classmethod
+    def of(cls, noise: RingNoise) -> Self:
+        before, after = (ring_errors(bounds, noise.pair_chances) for bounds in noise.pauli_bounds)
+        return cls(before, after, clock_of(noise.flip_chances))
 
 
 def ring_noise(calibration: DeviceCalibration, n_qubits: int) -> RingNoise:
@@ -117,37 +131,48 @@ def noisy_hamming_counts(
     required_count("shots", shots)
     require(is_whole_number(seed) and seed >= 0, "seed", "a whole number of at least 0", seed)
     require(isinstance(calibration, DeviceCalibration), "calibration", "a DeviceCalibration", calibration)
-    counts_of = _counter(engine.feature_map, calibration, shots)
-    counts = np.empty((len(samples), len(centroids), engine.feature_map.n_qubits + 1), dtype=np.int64)
+    n_qubits = engine.feature_map.n_qubits
+    counter = _counter(engine.feature_map, calibration, shots)
+    counts = np.empty((len(samples), len(centroids), n_qubits + 1), dtype=np.int64)
 
-    def count(row: int) -> None:
-        for column, centroid in enumerate(centroids.rotations):
-            generator = stream(seed, "noisy shots", str(row), str(column))
-            counts[row, column] = counts_of(samples.rotations[row], centroid, generator)
+    def count(rank: int) -> None:
+        counts_of = counter()
+        for row in range(rank, len(samples), engine.n_threads):
+            for column, centroid in enumerate(centroids.rotations):
+                generator = stream(seed, "noisy shots", str(row), str(column))
+                counts[row, column] = counts_of(samples.rotations[row], centroid, generator)
 
     with ThreadPoolExecutor(engine.n_threads) as pool:
-        for _ in pool.map(count, range(len(samples))):
+        for _ in pool.map(count, range(engine.n_threads)):
             pass
     return counts
 
 
-def _counter(feature_map: FeatureMap, calibration: DeviceCalibration, shots: int) -> _Counter:
+def _counter(feature_map: FeatureMap, calibration: DeviceCalibration, shots: int) -> Callable[[], _Counter]:
+    """What each thread makes itself: a function that counts the shots of one pair."""
     n_layers, n_qubits = feature_map.n_layers, feature_map.n_qubits
     if n_qubits == 1 or n_layers == 1:
-        return partial(_product_counts, flip_chances(calibration, n_qubits), shots)
+        return lambda: partial(_product_counts, flip_chances(calibration, n_qubits), shots)
     if n_layers > MAX_LAYERS:
         raise InvalidInputError(
             f"noise is simulated for at most {MAX_LAYERS} layers, and this feature map has {n_layers}: each layer more "
             "would take 256 times as long. Use more qubits or fewer repetitions, so that two layers hold all features."
         )
-    noise = ring_noise(calibration, n_qubits)
+    draws = _Draws.of(ring_noise(calibration, n_qubits))
+    return lambda: partial(_ring_counts, draws, shots, workspace(n_qubits))
 
-    def ring_counts(sample: ComplexArray, centroid: ComplexArray, generator: np.random.Generator) -> IntArray:
-        counts = np.zeros(n_qubits + 1, dtype=np.int64)
-        count_weights(generator, factors_of(sample, centroid), noise, shots, counts)
-        return counts
 
-    return ring_counts
+def _ring_counts(
+    draws: _Draws,
+    shots: int,
+    work: Workspace,
+    sample: ComplexArray,
+    centroid: ComplexArray,
+    generator: np.random.Generator,
+) -> IntArray:
+    counts = np.zeros(sample.shape[1] + 1, dtype=np.int64)
+    count_weights(generator, sample, centroid, draws, shots, work, counts)
+    return counts
 
 
 def _product_counts(

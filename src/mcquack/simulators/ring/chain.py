@@ -1,275 +1,505 @@
-"""One overlap ⟨0|U†(c) U(x)|0⟩ on a ring of qubits, contracted qubit after qubit.
+"""Overlaps ⟨0|U†(c) U(x)|0⟩ on a ring of qubits, contracted qubit after qubit, for a register of samples at a time.
 
 A ring of CNOTs replaces the bits x_q by running parities: w₀ = x₀, w_q = x_q ⊕ w_{q-1}. Its output on qubit q is w_q,
 and w₀ ⊕ w_{n-1} on the first. So a ring speaks to the next qubit through a single bit, and E rings of a sample and of a
 centroid speak through 2E bits: the overlap is a sum over the paths of a chain with D = 4**E states. Bit l-1 of a state
 is the parity in ring l of the sample, bit E + l-1 that of the centroid. A ring also closes: the last parities τ reach
-back to the first qubit, so that the chain is walked for each of their D values, side by side in the lanes of an array.
+back to the first qubit, so that the chain is walked for each of their D values, side by side.
 
 Rotation l, which precedes ring l, has the entry R[x, y] with x = w_l(q) ⊕ w_l(q-1) and y = w_{l-1}(q). The rotations
-after the last ring meet in G = R†(c) R(x).
+after the last ring meet in G = R†(c) R(x). A rotation is [[α, -β*], [β, α*]], and G too.
+
+An array of rotations has the rows (L, n, 4), which are Re α, Im α, Re β and Im β; those of a centroid are conjugated,
+and the same in every lane. A chain has the rows (D, D, 2): state, τ, real and imaginary part. Rows are registers.
 """
 
-from typing import Any
+from math import frexp, ldexp
+from typing import Any, NamedTuple
 
 import numpy as np
+from llvmlite import ir
 from numba import njit
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from mcquack.arrays import FloatArray
+from mcquack.simulators.compiled.lanes import fma, lane_sum, load, splat, store
+from mcquack.simulators.compiled.memory import aligned_zeros
+from mcquack.simulators.ring.rotations import LANES, times
 
 _QUBITS_BETWEEN_SCALINGS = 8  # entries of rotations are at most 1, and eight of them are far from the smallest float
+_LEAST_EXPONENT = -1000  # a power of two whose inverse is a float, too
+
+
+class Workspace(NamedTuple):
+    """Memory that the chains of one register of samples are walked in."""
+
+    sample: FloatArray  # (L, n, 4, W)
+    centroid: FloatArray  # (L, n, 4, W)
+    joints: FloatArray  # (n, 4, W): G
+    chain: FloatArray  # (n or 1, D, D, 2, W): after each qubit, up to the sizes taken out
+    steps: FloatArray  # (2E, D, D, 2, W): within a qubit
+    adjoint: FloatArray  # (D, D, 2, W)
+    factors: FloatArray  # (1 + n // 8, W): what each scaling multiplied by
+    total: FloatArray  # (3, W): overlaps, and the logarithms to the base 2 of what was taken out
+    by_sample: FloatArray  # (L, n, 4, W)
+    by_centroid: FloatArray  # (L, n, 4, W)
+    by_joints: FloatArray  # (n, 4, W)
+
+
+def workspace(n_layers: int, n_qubits: int, *, backward: bool) -> Workspace:
+    """Memory for circuits of this size."""
+    size, kept = 4 ** (n_layers - 1), n_qubits if backward else 1
+    rotations, back = (n_layers, n_qubits, 4), (n_layers, n_qubits if backward else 0, 4)
+    shapes = (
+        rotations, rotations, (n_qubits, 4), (kept, size, size, 2),
+        (2 * (n_layers - 1) if backward else 0, size, size, 2), (size, size, 2) if backward else (0,),
+        (1 + n_qubits // _QUBITS_BETWEEN_SCALINGS,), (3,), back, back, back[1:],
+    )  # fmt: skip
+    return Workspace(*(aligned_zeros((*shape, LANES), np.float64) for shape in shapes))
+
+
+# Rotations in registers
 
 
 @njit(nogil=True)
-def join_last_rotations(sample: Any, centroid: Any, joints: Any) -> None:
-    """G = R†(c) R(x) for each qubit."""
-    last = sample.shape[0] - 1
-    for q in range(sample.shape[1]):
-        left, right = centroid[last, q], sample[last, q]
-        for i in range(2):
-            for j in range(2):
-                joints[q, i, j] = np.conj(left[0, i]) * right[0, j] + np.conj(left[1, i]) * right[1, j]
+def n_blocks(n_samples: int) -> int:
+    """Into how many registers so many samples go; work is divided by these, never by thread."""
+    return -(-n_samples // LANES)
 
 
 @njit(nogil=True)
-def pull_last_rotations(sample: Any, centroid: Any, by_joints: Any, by_sample: Any, by_centroid: Any) -> None:
-    """Adds the derivatives by the two factors of G."""
-    last = sample.shape[0] - 1
-    for q in range(sample.shape[1]):
-        left, right = centroid[last, q], sample[last, q]
-        for i in range(2):
-            for j in range(2):
-                for k in range(2):
-                    by_sample[last, q, k, j] += by_joints[q, i, j] * np.conj(left[k, i])
-                    by_centroid[last, q, k, i] += by_joints[q, i, j] * right[k, j]
+def gather_samples(rotations: Any, first: int, rows: Any) -> None:
+    """The rotations (N, L, n, 2, 2) of W samples; lanes beyond the last get zeros."""
+    for lane in range(LANES):
+        for layer in range(rows.shape[0]):
+            for qubit in range(rows.shape[1]):
+                alpha, beta = 0.0j, 0.0j
+                if first + lane < rotations.shape[0]:
+                    rotation = rotations[first + lane, layer, qubit]
+                    alpha, beta = rotation[0, 0], rotation[1, 0]
+                rows[layer, qubit, 0, lane], rows[layer, qubit, 1, lane] = alpha.real, alpha.imag
+                rows[layer, qubit, 2, lane], rows[layer, qubit, 3, lane] = beta.real, beta.imag
 
 
 @njit(nogil=True)
-def _column(w: int, bit: int, layer: int) -> int:
-    """The parity that the rotation before this ring finds in the ring before: none before the first."""
-    return w >> (bit - 1) & 1 if layer else 0
+def spread_centroid(rotations: Any, rows: Any) -> None:
+    """The conjugated rotations (L, n, 2, 2) of one centroid, for every lane."""
+    for layer in range(rows.shape[0]):
+        for qubit in range(rows.shape[1]):
+            alpha, beta = rotations[layer, qubit, 0, 0], rotations[layer, qubit, 1, 0]
+            row = 4 * (layer * rows.shape[1] + qubit)
+            store(rows, row, splat(alpha.real))
+            store(rows, row + 1, splat(-alpha.imag))
+            store(rows, row + 2, splat(beta.real))
+            store(rows, row + 3, splat(-beta.imag))
 
 
 @njit(nogil=True)
-def _joint_entry(joint: Any, w: int, n_rings: int) -> Any:
-    return joint[w >> (2 * n_rings - 1) & 1, w >> (n_rings - 1) & 1]
+def _halves(rows: Any, gate: int) -> Any:
+    return load(rows, 4 * gate), load(rows, 4 * gate + 1), load(rows, 4 * gate + 2), load(rows, 4 * gate + 3)
 
 
 @njit(nogil=True)
-def _mix(v: Any, out: Any, rotation: Any, bit: int, layer: int, conjugate: bool) -> None:
-    """out[w] = Σ over the old values of one bit: R[old ⊕ new, y] v."""
-    size, lanes = v.shape
-    for low in range(size):
-        if low >> bit & 1:
-            continue
-        high = low | 1 << bit
-        column = _column(low, bit, layer)
-        same, other = rotation[0, column], rotation[1, column]
-        if conjugate:
-            same, other = np.conj(same), np.conj(other)
-        for lane in range(lanes):
-            a, b = v[low, lane], v[high, lane]
-            out[low, lane] = same * a + other * b
-            out[high, lane] = other * a + same * b
+def _column_of(rows: Any, gate: int, column: int) -> Any:
+    """R[0, y] and R[1, y]."""
+    a, b, c, d = _halves(rows, gate)
+    if column:
+        a, b, c, d = -c, d, a, -b
+    return a, b, c, d
 
 
 @njit(nogil=True)
-def _unmix(u: Any, v: Any, rotation: Any, by_rotation: Any, bit: int, layer: int, conjugate: bool, weight: Any) -> None:
-    """Moves the adjoint u before the mixing of v, and adds the derivative by the rotation's entries."""
-    size, lanes = v.shape
-    for low in range(size):
-        if low >> bit & 1:
-            continue
-        high = low | 1 << bit
-        column = _column(low, bit, layer)
-        same, other = rotation[0, column], rotation[1, column]
-        if conjugate:
-            same, other = np.conj(same), np.conj(other)
-        by_same, by_other = 0.0j, 0.0j
-        for lane in range(lanes):
-            a, b, of_a, of_b = v[low, lane], v[high, lane], u[low, lane], u[high, lane]
-            by_same += of_a * a + of_b * b
-            by_other += of_a * b + of_b * a
-            u[low, lane] = same * of_a + other * of_b
-            u[high, lane] = other * of_a + same * of_b
-        by_rotation[0, column] += weight * by_same
-        by_rotation[1, column] += weight * by_other
+def _entry_of(rows: Any, gate: int, row: int, column: int) -> Any:
+    a, b, c, d = _column_of(rows, gate, column)
+    if row:
+        a, b = c, d
+    return a, b
 
 
 @njit(nogil=True)
-def _pass(before: Any, steps: Any, sample: Any, centroid: Any, qubit: int, n_rings: int) -> None:
-    steps[0] = before
-    for step in range(2 * n_rings):
-        layer = step % n_rings
-        rotations = sample if step < n_rings else centroid
-        _mix(steps[step], steps[step + 1], rotations[layer, qubit], step, layer, step >= n_rings)
+def _add(rows: Any, row: int, real: Any, imag: Any) -> None:
+    store(rows, row, load(rows, row) + real)
+    store(rows, row + 1, load(rows, row + 1) + imag)
 
 
 @njit(nogil=True)
-def _join(v: Any, joint: Any, out: Any, n_rings: int) -> None:
-    size, lanes = v.shape
-    for w in range(size):
-        factor = _joint_entry(joint, w, n_rings)
-        for lane in range(lanes):
-            out[w, lane] = factor * v[w, lane]
+def _add_to_entry(by_rows: Any, gate: int, row: int, column: int, real: Any, imag: Any) -> None:
+    """Adds a derivative by R[x, y] to those by α and β, of which x = y = 1 is α*, and x = 0, y = 1 is -β*."""
+    if column:
+        imag = -imag
+        if row == 0:
+            real, imag = -real, -imag
+    _add(by_rows, 4 * gate + 2 * (row ^ column), real, imag)
 
 
 @njit(nogil=True)
-def _unjoin(u: Any, v: Any, joint: Any, by_joint: Any, n_rings: int, weight: Any) -> None:
-    size, lanes = v.shape
-    for w in range(size):
-        factor = _joint_entry(joint, w, n_rings)
-        total = 0.0j
-        for lane in range(lanes):
-            total += u[w, lane] * v[w, lane]
-            u[w, lane] *= factor
-        by_joint[w >> (2 * n_rings - 1) & 1, w >> (n_rings - 1) & 1] += weight * total
-
-
-@njit(nogil=True)
-def _first_entry(rotations: Any, layer: int, w: int, tau: int, bit: int) -> Any:
-    """On the first qubit the parities are the bits themselves, and the ring before has closed."""
-    return rotations[layer, 0, w >> bit & 1, _column(w ^ tau, bit, layer)]
-
-
-@njit(nogil=True)
-def _first_product(sample: Any, centroid: Any, w: int, tau: int, n_rings: int, left_out: int) -> Any:
-    value = 1.0 + 0.0j
-    for layer in range(n_rings):
-        if layer != left_out:
-            value *= _first_entry(sample, layer, w, tau, layer)
-        if n_rings + layer != left_out:
-            value *= np.conj(_first_entry(centroid, layer, w, tau, n_rings + layer))
-    return value
-
-
-@njit(nogil=True)
-def _begin(v: Any, sample: Any, centroid: Any, joint: Any, n_rings: int) -> None:
-    for w in range(v.shape[0]):
-        for tau in range(v.shape[1]):
-            v[w, tau] = _joint_entry(joint, w ^ tau, n_rings) * _first_product(sample, centroid, w, tau, n_rings, -1)
-
-
-@njit(nogil=True)
-def _unbegin(
-    u: Any, sample: Any, centroid: Any, joint: Any, by_sample: Any, by_centroid: Any, by_joint: Any, weight: Any
+def _add_products(
+    by_rows: Any, gate: int, row: int, column: int, a: Any, b: Any, c: Any, d: Any, e: Any, f: Any, g: Any, h: Any
 ) -> None:
-    n_rings = sample.shape[0] - 1
-    for w in range(u.shape[0]):
-        for tau in range(u.shape[1]):
-            closed = w ^ tau
-            pull = weight * u[w, tau]
-            row, column = closed >> (2 * n_rings - 1) & 1, closed >> (n_rings - 1) & 1
-            by_joint[row, column] += pull * _first_product(sample, centroid, w, tau, n_rings, -1)
-            pull *= joint[row, column]
+    """Adds (a + ib)(c + id) + (e + if)(g + ih) to the derivative by R[x, y]."""
+    real = fma(a, c, fma(-b, d, fma(e, g, -(f * h))))
+    _add_to_entry(by_rows, gate, row, column, real, fma(a, d, fma(b, c, fma(e, h, f * g))))
+
+
+@njit(nogil=True)
+def _fill_joints(work: Any) -> None:
+    """G = R†(c) R(x) for each qubit."""
+    n_qubits = work.joints.shape[0]
+    last = (work.sample.shape[0] - 1) * n_qubits
+    for qubit in range(n_qubits):
+        a, b, c, d = _halves(work.sample, last + qubit)
+        p, q, r, s = _halves(work.centroid, last + qubit)
+        store(work.joints, 4 * qubit, fma(p, a, fma(-q, b, fma(r, c, -(s * d)))))
+        store(work.joints, 4 * qubit + 1, fma(p, b, fma(q, a, fma(r, d, s * c))))
+        store(work.joints, 4 * qubit + 2, fma(p, c, fma(q, d, -fma(r, a, s * b))))
+        store(work.joints, 4 * qubit + 3, fma(p, d, fma(-q, c, fma(s, a, -(r * b)))))
+
+
+@njit(nogil=True)
+def _pull_joints(work: Any) -> None:
+    """Adds the derivatives by the two factors of G."""
+    n_qubits = work.joints.shape[0]
+    last = (work.sample.shape[0] - 1) * n_qubits
+    for qubit in range(n_qubits):
+        gate = last + qubit
+        a, b, c, d = _halves(work.sample, gate)
+        p, q, r, s = _halves(work.centroid, gate)
+        e, f, g, h = _halves(work.by_joints, qubit)
+        _add_products(work.by_sample, gate, 0, 0, e, f, p, q, -g, -h, r, -s)
+        _add_products(work.by_sample, gate, 1, 0, e, f, r, s, g, h, p, -q)
+        _add_products(work.by_centroid, gate, 0, 0, e, f, a, b, g, -h, c, -d)
+        _add_products(work.by_centroid, gate, 1, 0, e, f, c, d, -g, h, a, -b)
+
+
+# The first qubit, where parities are the bits themselves, and the ring before has closed
+
+
+@njit(nogil=True)
+def _first_entry(work: Any, w: int, tau: int, bit: int) -> Any:
+    n_rings = work.sample.shape[0] - 1
+    layer = bit % n_rings
+    column = (w ^ tau) >> (bit - 1) & 1 if layer else 0
+    gate = layer * work.sample.shape[1]
+    if bit < n_rings:
+        return _entry_of(work.sample, gate, w >> bit & 1, column)
+    return _entry_of(work.centroid, gate, w >> bit & 1, column)
+
+
+@njit(nogil=True)
+def _first_product(work: Any, w: int, tau: int, left_out: int) -> Any:
+    real, imag = splat(1.0), splat(0.0)
+    for bit in range(2 * (work.sample.shape[0] - 1)):
+        if bit != left_out:
+            real, imag = times(real, imag, *_first_entry(work, w, tau, bit))
+    return real, imag
+
+
+@njit(nogil=True)
+def _joint_place(w: int, n_rings: int) -> Any:
+    """Row and column in G of a state."""
+    return (w >> (2 * n_rings - 1) & 1, w >> (n_rings - 1) & 1) if n_rings else (0, 0)
+
+
+@njit(nogil=True)
+def _begin(work: Any, v: Any) -> None:
+    n_rings, size = work.sample.shape[0] - 1, v.shape[0]
+    for w in range(size):
+        for tau in range(size):
+            row, column = _joint_place(w ^ tau, n_rings)
+            real, imag = times(*_first_product(work, w, tau, -1), *_entry_of(work.joints, 0, row, column))
+            store(v, 2 * (w * size + tau), real)
+            store(v, 2 * (w * size + tau) + 1, imag)
+
+
+@njit(nogil=True)
+def _unbegin(work: Any) -> None:
+    n_rings, n_qubits = work.sample.shape[0] - 1, work.sample.shape[1]
+    u, size = work.adjoint, work.adjoint.shape[0]
+    for w in range(size):
+        for tau in range(size):
+            row, column = _joint_place(w ^ tau, n_rings)
+            at = 2 * (w * size + tau)
+            real, imag = load(u, at), load(u, at + 1)
+            _add_to_entry(work.by_joints, 0, row, column, *times(real, imag, *_first_product(work, w, tau, -1)))
+            real, imag = times(real, imag, *_entry_of(work.joints, 0, row, column))
             for bit in range(2 * n_rings):
                 layer = bit % n_rings
-                by_rotations = by_sample if bit < n_rings else by_centroid
-                rest = _first_product(sample, centroid, w, tau, n_rings, bit)
-                by_rotations[layer, 0, w >> bit & 1, _column(closed, bit, layer)] += pull * rest
+                at_column = (w ^ tau) >> (bit - 1) & 1 if layer else 0
+                p, q = times(real, imag, *_first_product(work, w, tau, bit))
+                if bit < n_rings:
+                    _add_to_entry(work.by_sample, layer * n_qubits, w >> bit & 1, at_column, p, q)
+                else:
+                    _add_to_entry(work.by_centroid, layer * n_qubits, w >> bit & 1, at_column, p, q)
+
+
+# Other qubits
 
 
 @njit(nogil=True)
-def _scaled(v: Any) -> float:
-    """Divides by the largest entry and returns its logarithm; minus infinity if all vanish."""
-    top = 0.0
-    for w in range(v.shape[0]):
-        for lane in range(v.shape[1]):
-            top = max(top, abs(v[w, lane].real), abs(v[w, lane].imag))
-    if top == 0.0:
-        return -np.inf
-    factor = 1.0 / top
-    for w in range(v.shape[0]):
-        for lane in range(v.shape[1]):
-            v[w, lane] *= factor
-    return float(np.log(top))
+def _apply(v: Any, low: int, high: int, out: Any, m: Any) -> None:
+    """The 2 × 2 matrix m = (m₀₀, m₀₁, m₁₀, m₁₁), real and imaginary parts, on two states for every τ."""
+    size = v.shape[0]
+    for tau in range(size):
+        i, j = 2 * (low * size + tau), 2 * (high * size + tau)
+        a, b, c, d = load(v, i), load(v, i + 1), load(v, j), load(v, j + 1)
+        store(out, i, fma(m[0], a, fma(-m[1], b, fma(m[2], c, -(m[3] * d)))))
+        store(out, i + 1, fma(m[0], b, fma(m[1], a, fma(m[2], d, m[3] * c))))
+        store(out, j, fma(m[4], a, fma(-m[5], b, fma(m[6], c, -(m[7] * d)))))
+        store(out, j + 1, fma(m[4], b, fma(m[5], a, fma(m[6], d, m[7] * c))))
 
 
 @njit(nogil=True)
-def _inner(u: Any, v: Any) -> Any:
-    total = 0.0j
-    for w in range(v.shape[0]):
-        for lane in range(v.shape[1]):
-            total += u[w, lane] * v[w, lane]
-    return total
+def _mixing(rows: Any, gate: int, column: int) -> Any:
+    """Of the old and the new value of a parity: R[old ⊕ new, y]."""
+    a, b, c, d = _column_of(rows, gate, column)
+    return a, b, c, d, c, d, a, b
 
 
 @njit(nogil=True)
-def _product_overlap(joints: Any) -> Any:
-    """Without a ring every qubit is by itself."""
-    value, scale = 1.0 + 0.0j, 0.0
-    for q in range(joints.shape[0]):
-        value *= joints[q, 0, 0]
-        size = abs(value)
-        if size == 0.0:
-            return value, -np.inf
-        value /= size
-        scale += np.log(size)
-    return value, scale
+def _joined_mixing(rows: Any, gate: int, column: int, joints: Any, qubit: int, joint_column: int) -> Any:
+    """The same for the centroid's last parity, with G for its new value."""
+    a, b, c, d = _column_of(rows, gate, column)
+    p, q, r, s = _column_of(joints, qubit, joint_column)
+    return times(p, q, a, b) + times(p, q, c, d) + times(r, s, c, d) + times(r, s, a, b)
 
 
 @njit(nogil=True)
-def overlap(sample: Any, centroid: Any, joints: Any, chain: Any, steps: Any) -> Any:
-    """(⟨c|x⟩ / exp(s), s) for some s. ``chain`` (n, D, D) keeps the chain after each qubit, up to its size."""
-    n_rings, n_qubits = sample.shape[0] - 1, sample.shape[1]
+def _column_at(low: int, bit: int, layer: int) -> int:
+    """The parity that the rotation before this ring finds in the ring before: none before the first."""
+    return low >> (bit - 1) & 1 if layer else 0
+
+
+@njit(nogil=True)
+def _mix(v: Any, out: Any, rows: Any, bit: int, layer: int, qubit: int) -> None:
+    gate = layer * rows.shape[1] + qubit
+    for low in range(v.shape[0]):
+        if not low >> bit & 1:
+            _apply(v, low, low | 1 << bit, out, _mixing(rows, gate, _column_at(low, bit, layer)))
+
+
+@njit(nogil=True)
+def _mix_and_join(v: Any, out: Any, work: Any, qubit: int) -> None:
+    """The last of all parities, and G."""
+    n_rings, n_qubits = work.sample.shape[0] - 1, work.sample.shape[1]
+    bit, layer = 2 * n_rings - 1, n_rings - 1
+    gate = layer * n_qubits + qubit
+    for low in range(1 << bit):
+        column, joint_column = _column_at(low, bit, layer), low >> (n_rings - 1) & 1
+        _apply(
+            v, low, low | 1 << bit, out,
+            _joined_mixing(work.centroid, gate, column, work.joints, qubit, joint_column),
+        )  # fmt: skip
+
+
+@njit(nogil=True)
+def _step(before: Any, after: Any, work: Any, qubit: int) -> None:
+    """The chain one qubit further; ``after`` may be ``before`` itself."""
+    n_rings = work.sample.shape[0] - 1
     if n_rings == 0:
-        return _product_overlap(joints)
-    _begin(chain[0], sample, centroid, joints[0], n_rings)
-    scale = 0.0
-    for qubit in range(1, n_qubits):
-        _pass(chain[qubit - 1], steps, sample, centroid, qubit, n_rings)
-        _join(steps[2 * n_rings], joints[qubit], chain[qubit], n_rings)
-        if qubit % _QUBITS_BETWEEN_SCALINGS == 0:
-            scale += _scaled(chain[qubit])
-    total = 0.0j
-    for tau in range(chain.shape[1]):
-        total += chain[n_qubits - 1, tau, tau]
-    return total, scale
-
-
-@njit(nogil=True)
-def log_fidelity(value: Any, scale: float) -> float:
-    """log |⟨c|x⟩|² from what ``overlap`` gives."""
-    return 2 * (np.log(abs(value)) + scale) if abs(value) > 0 else -np.inf
-
-
-@njit(nogil=True)
-def pull_overlap(
-    sample: Any,
-    centroid: Any,
-    joints: Any,
-    chain: Any,
-    steps: Any,
-    u: Any,
-    weight: float,
-    by_sample: Any,
-    by_centroid: Any,
-    by_joints: Any,
-) -> None:
-    """Adds weight · ∂ log⟨c|x⟩ by the entries of the sample's rotations, of the centroid's conjugated ones, and of G.
-
-    ``chain`` is what ``overlap`` left. The sizes that were taken out of it, and are taken out of the adjoint u, cancel:
-    each qubit divides by the overlap as it sees it.
-    """
-    n_rings, n_qubits = sample.shape[0] - 1, sample.shape[1]
-    if n_rings == 0:
-        for q in range(n_qubits):
-            by_joints[q, 0, 0] += weight / joints[q, 0, 0]
+        real, imag = times(load(before, 0), load(before, 1), *_entry_of(work.joints, qubit, 0, 0))
+        store(after, 0, real)
+        store(after, 1, imag)
         return
-    u[:] = 0.0
-    for tau in range(u.shape[0]):
-        u[tau, tau] = 1.0
-    for qubit in range(n_qubits - 1, 0, -1):
-        _pass(chain[qubit - 1], steps, sample, centroid, qubit, n_rings)
-        after = steps[2 * n_rings + 1]
-        _join(steps[2 * n_rings], joints[qubit], after, n_rings)
-        share = weight / _inner(u, after)
-        _unjoin(u, steps[2 * n_rings], joints[qubit], by_joints[qubit], n_rings, share)
-        for step in range(2 * n_rings - 1, -1, -1):
-            layer = step % n_rings
-            conjugate = step >= n_rings
-            rotation = centroid[layer, qubit] if conjugate else sample[layer, qubit]
-            by_rotation = by_centroid[layer, qubit] if conjugate else by_sample[layer, qubit]
-            _unmix(u, steps[step], rotation, by_rotation, step, layer, conjugate, share)
+    here = before
+    for step in range(2 * n_rings - 1):
+        layer = step % n_rings
+        if step < n_rings:
+            _mix(here, after, work.sample, step, layer, qubit)
+        else:
+            _mix(here, after, work.centroid, step, layer, qubit)
+        here = after
+    _mix_and_join(here, after, work, qubit)
+
+
+@intrinsic
+def _peak(typingctx: Any, top: Any, lanes: Any) -> Any:
+    """max(top, |lanes|)."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kind = args[0].type
+        bits = f"v{kind.count}f64"
+        one, two = (ir.FunctionType(kind, [kind] * n_operands) for n_operands in (1, 2))
+        size = cgutils.get_or_insert_function(builder.module, one, f"llvm.fabs.{bits}")
+        larger = cgutils.get_or_insert_function(builder.module, two, f"llvm.maxnum.{bits}")
+        return builder.call(larger, [args[0], builder.call(size, [args[1]])])
+
+    return top(top, lanes), code
+
+
+@njit(nogil=True)
+def _scale(v: Any, factors: Any, number: int, total: Any) -> None:
+    """Divides by a power of two near the largest entry of each lane; nothing is rounded."""
+    top = splat(0.0)
+    n_rows = 2 * v.shape[0] * v.shape[1]
+    for row in range(n_rows):
+        top = _peak(top, load(v, row))
+    store(factors, number, top)
+    for lane in range(LANES):
+        _, exponent = frexp(factors[number, lane])
+        exponent = max(exponent, _LEAST_EXPONENT)
+        factors[number, lane] = ldexp(1.0, -exponent)
+        total[2, lane] += exponent
+    _multiply(v, load(factors, number))
+
+
+@njit(nogil=True)
+def _multiply(v: Any, factor: Any) -> None:
+    for row in range(2 * v.shape[0] * v.shape[1]):
+        store(v, row, factor * load(v, row))
+
+
+@njit(nogil=True)
+def walk(work: Any) -> None:
+    """Leaves the overlaps of all lanes in ``work.total``, and in ``work.chain`` the way there if it has the room."""
+    n_qubits, n_kept, size = work.sample.shape[1], work.chain.shape[0], work.chain.shape[1]
+    _fill_joints(work)
+    work.total[:] = 0.0
+    here = work.chain[0]
+    _begin(work, here)
+    for qubit in range(1, n_qubits):
+        there = work.chain[qubit % n_kept]
+        _step(here, there, work, qubit)
         if qubit % _QUBITS_BETWEEN_SCALINGS == 0:
-            _scaled(u)
-    share = weight / _inner(u, chain[0])
-    _unbegin(u, sample, centroid, joints[0], by_sample, by_centroid, by_joints[0], share)
+            _scale(there, work.factors, qubit // _QUBITS_BETWEEN_SCALINGS, work.total)
+        here = there
+    for tau in range(size):
+        _add(work.total, 0, load(here, 2 * (tau * size + tau)), load(here, 2 * (tau * size + tau) + 1))
+
+
+@njit(nogil=True)
+def log_fidelity(total: Any, lane: int) -> float:
+    """log |⟨c|x⟩|² from what ``walk`` leaves."""
+    size = total[0, lane] ** 2 + total[1, lane] ** 2
+    return np.log(size) + 2 * np.log(2.0) * total[2, lane] if size > 0.0 else -np.inf
+
+
+# The way back. The sizes that were taken out of the chain are taken out of the adjoint in the same places: then the two
+# always multiply to the overlap that was found, and what is asked for, ∂ log ⟨c|x⟩, does not depend on them.
+
+
+@njit(nogil=True)
+def _unapply(u: Any, v: Any, low: int, high: int, m: Any) -> Any:
+    """Moves the adjoint u before the matrix m on v; returns the derivatives by the entries of m."""
+    size = v.shape[0]
+    zero = splat(0.0)
+    s0, s1, s2, s3, s4, s5, s6, s7 = zero, zero, zero, zero, zero, zero, zero, zero
+    for tau in range(size):
+        i, j = 2 * (low * size + tau), 2 * (high * size + tau)
+        a, b, c, d = load(v, i), load(v, i + 1), load(v, j), load(v, j + 1)
+        e, f, g, h = load(u, i), load(u, i + 1), load(u, j), load(u, j + 1)
+        s0, s1 = fma(e, a, fma(-f, b, s0)), fma(e, b, fma(f, a, s1))
+        s2, s3 = fma(e, c, fma(-f, d, s2)), fma(e, d, fma(f, c, s3))
+        s4, s5 = fma(g, a, fma(-h, b, s4)), fma(g, b, fma(h, a, s5))
+        s6, s7 = fma(g, c, fma(-h, d, s6)), fma(g, d, fma(h, c, s7))
+        store(u, i, fma(m[0], e, fma(-m[1], f, fma(m[4], g, -(m[5] * h)))))
+        store(u, i + 1, fma(m[0], f, fma(m[1], e, fma(m[4], h, m[5] * g))))
+        store(u, j, fma(m[2], e, fma(-m[3], f, fma(m[6], g, -(m[7] * h)))))
+        store(u, j + 1, fma(m[2], f, fma(m[3], e, fma(m[6], h, m[7] * g))))
+    return s0, s1, s2, s3, s4, s5, s6, s7
+
+
+@njit(nogil=True)
+def _unmix(u: Any, v: Any, rows: Any, by_rows: Any, bit: int, layer: int, qubit: int) -> None:
+    gate = layer * rows.shape[1] + qubit
+    for low in range(v.shape[0]):
+        if not low >> bit & 1:
+            column = _column_at(low, bit, layer)
+            s = _unapply(u, v, low, low | 1 << bit, _mixing(rows, gate, column))
+            _add_to_entry(by_rows, gate, 0, column, s[0] + s[6], s[1] + s[7])
+            _add_to_entry(by_rows, gate, 1, column, s[2] + s[4], s[3] + s[5])
+
+
+@njit(nogil=True)
+def _unmix_and_join(v: Any, work: Any, qubit: int) -> None:
+    n_rings, n_qubits = work.sample.shape[0] - 1, work.sample.shape[1]
+    bit, layer = 2 * n_rings - 1, n_rings - 1
+    gate = layer * n_qubits + qubit
+    for low in range(1 << bit):
+        column, at = _column_at(low, bit, layer), low >> (n_rings - 1) & 1
+        a, b, c, d = _column_of(work.centroid, gate, column)
+        p, q, r, t = _column_of(work.joints, qubit, at)
+        m = times(p, q, a, b) + times(p, q, c, d) + times(r, t, c, d) + times(r, t, a, b)
+        s = _unapply(work.adjoint, v, low, low | 1 << bit, m)
+        _add_products(work.by_joints, qubit, 0, at, s[0], s[1], a, b, s[2], s[3], c, d)
+        _add_products(work.by_joints, qubit, 1, at, s[4], s[5], c, d, s[6], s[7], a, b)
+        _add_products(work.by_centroid, gate, 0, column, s[0], s[1], p, q, s[6], s[7], r, t)
+        _add_products(work.by_centroid, gate, 1, column, s[2], s[3], p, q, s[4], s[5], r, t)
+
+
+@njit(nogil=True)
+def _step_back(before: Any, work: Any, qubit: int) -> None:
+    n_rings, u = work.sample.shape[0] - 1, work.adjoint
+    if n_rings == 0:
+        real, imag = load(u, 0), load(u, 1)
+        _add_to_entry(work.by_joints, qubit, 0, 0, *times(real, imag, load(before, 0), load(before, 1)))
+        real, imag = times(real, imag, *_entry_of(work.joints, qubit, 0, 0))
+        store(u, 0, real)
+        store(u, 1, imag)
+        return
+    here = before
+    for step in range(2 * n_rings - 1):
+        layer = step % n_rings
+        if step < n_rings:
+            _mix(here, work.steps[step], work.sample, step, layer, qubit)
+        else:
+            _mix(here, work.steps[step], work.centroid, step, layer, qubit)
+        here = work.steps[step]
+    _unmix_and_join(here, work, qubit)
+    for step in range(2 * n_rings - 2, -1, -1):
+        layer = step % n_rings
+        here = work.steps[step - 1] if step else before
+        if step < n_rings:
+            _unmix(u, here, work.sample, work.by_sample, step, layer, qubit)
+        else:
+            _unmix(u, here, work.centroid, work.by_centroid, step, layer, qubit)
+
+
+@njit(nogil=True)
+def _set_adjoint(work: Any, weights: Any) -> None:
+    """weights / ⟨c|x⟩ for every path that closes; nothing where the overlap vanishes."""
+    u, total, size = work.adjoint, work.total, work.adjoint.shape[0]
+    u[:] = 0.0
+    for lane in range(LANES):
+        power = total[0, lane] ** 2 + total[1, lane] ** 2
+        share = weights[lane] / power if power > 0.0 else 0.0
+        for tau in range(size):
+            u[tau, tau, 0, lane] = share * total[0, lane]
+            u[tau, tau, 1, lane] = -share * total[1, lane]
+
+
+@njit(nogil=True)
+def pull_back(work: Any, weights: Any) -> None:
+    """Adds Re Σ weights · ∂ log⟨c|x⟩ by α and β of each lane's sample, and of the centroid's conjugated ones.
+
+    ``work`` is what ``walk`` left, with room for the whole chain.
+    """
+    _set_adjoint(work, weights)
+    work.by_joints[:] = 0.0
+    for qubit in range(work.sample.shape[1] - 1, 0, -1):
+        if qubit % _QUBITS_BETWEEN_SCALINGS == 0:
+            _multiply(work.adjoint, load(work.factors, qubit // _QUBITS_BETWEEN_SCALINGS))
+        _step_back(work.chain[qubit - 1], work, qubit)
+    _unbegin(work)
+    _pull_joints(work)
+
+
+@njit(nogil=True)
+def move_centroid_slopes(work: Any, by_centroid: Any) -> None:
+    """Adds the sums over all lanes to the derivatives (L, n, 2) by the centroid's α and β."""
+    for layer in range(by_centroid.shape[0]):
+        for qubit in range(by_centroid.shape[1]):
+            a, b, c, d = _halves(work.by_centroid, layer * by_centroid.shape[1] + qubit)
+            by_centroid[layer, qubit, 0] += complex(lane_sum(a), -lane_sum(b))
+            by_centroid[layer, qubit, 1] += complex(lane_sum(c), -lane_sum(d))
+
+
+@njit(nogil=True)
+def move_sample_slopes(work: Any, first: int, by_samples: Any) -> None:
+    """Writes the derivatives (N, L, n, 2) by α and β of the samples in this register."""
+    for lane in range(min(LANES, by_samples.shape[0] - first)):
+        for layer in range(by_samples.shape[1]):
+            for qubit in range(by_samples.shape[2]):
+                rows = work.by_sample[layer, qubit]
+                by_samples[first + lane, layer, qubit, 0] = complex(rows[0, lane], rows[1, lane])
+                by_samples[first + lane, layer, qubit, 1] = complex(rows[2, lane], rows[3, lane])

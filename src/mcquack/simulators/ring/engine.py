@@ -1,7 +1,6 @@
 """The engine for a hundred qubits and more: exact fidelities of shallow circuits, with derivatives by reverse sweep."""
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +10,10 @@ from numpy.typing import ArrayLike
 from mcquack.arrays import FloatArray
 from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.feature_map import FeatureMap
-from mcquack.circuits.rotations import ComplexArray, angle_slopes, rotation_matrices
+from mcquack.circuits.rotations import ComplexArray
 from mcquack.errors import InvalidInputError
 from mcquack.simulators.compiled.entry import entry
+from mcquack.simulators.compiled.team import Team, stop_asked
 from mcquack.simulators.engine import (
     AngleRows,
     Gradient,
@@ -23,63 +23,86 @@ from mcquack.simulators.engine import (
     checked_cotangent,
     checked_wrt,
     gradient_by_angles,
+    lifted,
     paper_map,
 )
-from mcquack.simulators.ring.chain import join_last_rotations, log_fidelity, overlap, pull_last_rotations, pull_overlap
+from mcquack.simulators.ring.chain import (
+    gather_samples,
+    log_fidelity,
+    move_centroid_slopes,
+    move_sample_slopes,
+    n_blocks,
+    pull_back,
+    spread_centroid,
+    walk,
+    workspace,
+)
 from mcquack.simulators.ring.hamming import check_layers, hamming_distributions, pull_hamming
+from mcquack.simulators.ring.rotations import LANES, angle_slopes, halves, rotations_of
 
 MAX_LAYERS = 4
-# Work is divided by these blocks, never by thread, so the result does not depend on how many there are.
-_SAMPLES_PER_BLOCK = 8
+# What a thread must have to do, about half a millisecond, and how much is waited for without listening for
+# interrupts, about half a second.
+_FLOPS_WORTH_A_THREAD = 1e7
+_FLOPS_WORTH_LISTENING = 1e10
 
 
 @dataclass(frozen=True, eq=False)
 class RotationRows(AngleRows):
     """Data points as the rotations of their circuits: nothing else distinguishes them."""
 
-    rotations: ComplexArray  # (N, L, n, 2, 2)
+    rotations: ComplexArray  # (N, L, n, 2, 2), each up to a sign
 
 
 @entry
-def _log_fidelities(samples: Any, centroids: Any, first: int, last: int, found: Any) -> None:
-    n_layers, n_qubits = samples.shape[1:3]
-    size = 4 ** (n_layers - 1)
-    chain = np.empty((n_qubits, size, size), dtype=np.complex128)
-    steps = np.empty((2 * n_layers, size, size), dtype=np.complex128)
-    joints = np.empty((n_qubits, 2, 2), dtype=np.complex128)
-    for row in range(first, last):
+def _log_fidelities(cells: Any, rank: int, n_threads: int, work: Any, samples: Any, centroids: Any, found: Any) -> None:
+    for block in range(rank, n_blocks(samples.shape[0]), n_threads):
+        if stop_asked(cells):
+            return
+        first = block * LANES
+        gather_samples(samples, first, work.sample)
         for column in range(centroids.shape[0]):
-            join_last_rotations(samples[row], centroids[column], joints)
-            found[row, column] = log_fidelity(*overlap(samples[row], centroids[column], joints, chain, steps))
+            spread_centroid(centroids[column], work.centroid)
+            walk(work)
+            for lane in range(min(LANES, samples.shape[0] - first)):
+                found[first + lane, column] = log_fidelity(work.total, lane)
 
 
 @entry
 def _pull(
-    samples: Any, centroids: Any, cotangent: Any, first: int, last: int, by_samples: Any, by_centroids: Any
+    cells: Any,
+    rank: int,
+    n_threads: int,
+    work: Any,
+    samples: Any,
+    centroids: Any,
+    slopes: Any,
+    of_logs: bool,
+    by_samples: Any,
+    by_centroids: Any,
 ) -> None:
-    n_layers, n_qubits = samples.shape[1:3]
-    size = 4 ** (n_layers - 1)
-    chain = np.empty((n_qubits, size, size), dtype=np.complex128)
-    steps = np.empty((2 * n_layers, size, size), dtype=np.complex128)
-    adjoint = np.empty((size, size), dtype=np.complex128)
-    joints = np.empty((n_qubits, 2, 2), dtype=np.complex128)
-    by_joints = np.empty((n_qubits, 2, 2), dtype=np.complex128)
-    for row in range(first, last):
+    weights = np.zeros(LANES)
+    for block in range(rank, n_blocks(samples.shape[0]), n_threads):
+        if stop_asked(cells):
+            return
+        first = block * LANES
+        count = min(LANES, samples.shape[0] - first)
+        gather_samples(samples, first, work.sample)
+        work.by_sample[:] = 0.0
         for column in range(centroids.shape[0]):
-            if cotangent[row, column] == 0.0:
+            weights[:] = 0.0
+            for lane in range(count):
+                weights[lane] = 2 * slopes[first + lane, column]  # ∂ log K = 2 Re ∂ log⟨c|x⟩
+            if not np.any(weights):
                 continue
-            sample, centroid = samples[row], centroids[column]
-            join_last_rotations(sample, centroid, joints)
-            kernel = np.exp(log_fidelity(*overlap(sample, centroid, joints, chain, steps)))
-            # ∂K = 2 K Re ∂ log⟨c|x⟩
-            pull = 2 * kernel * cotangent[row, column]
-            if pull == 0.0:
-                continue
-            by_joints[:] = 0.0
-            pull_overlap(
-                sample, centroid, joints, chain, steps, adjoint, pull, by_samples[row], by_centroids[column], by_joints
-            )
-            pull_last_rotations(sample, centroid, by_joints, by_samples[row], by_centroids[column])
+            spread_centroid(centroids[column], work.centroid)
+            walk(work)
+            for lane in range(0 if of_logs else count):
+                weights[lane] *= np.exp(log_fidelity(work.total, lane))  # ∂K = K ∂ log K
+            work.by_centroid[:] = 0.0
+            pull_back(work, weights)
+            move_centroid_slopes(work, by_centroids[block, column])
+        move_sample_slopes(work, first, by_samples)
 
 
 class RingEngine(ThreadedEngine[RotationRows]):
@@ -112,6 +135,7 @@ class RingEngine(ThreadedEngine[RotationRows]):
     name = "ring"
     most_qubits = 100_000  # beyond which a single sample would take gigabytes
     few_layers = True
+    tiny_fidelities = True
 
     @property
     def rows_at_once(self) -> int:
@@ -135,38 +159,60 @@ class RingEngine(ThreadedEngine[RotationRows]):
 
     def encode(self, X: ArrayLike, weights: ArrayLike, bias: ArrayLike) -> RotationRows:
         rows = angle_rows(self.feature_map, X, weights, bias)
-        return RotationRows(rows.features, rows.weights, rows.bias, rows.angles, rotation_matrices(rows.angles))
+        return RotationRows(rows.features, rows.weights, rows.bias, rows.angles, rotations_of(rows.angles))
 
     def log_fidelities(self, samples: RotationRows, centroids: RotationRows) -> FloatArray:
         """log |⟨c_m|x_i⟩|², shape (N, M); minus infinity for orthogonal states."""
         found = np.empty((len(samples), len(centroids)))
         left, right = self._chained(samples), self._chained(centroids)
-        self.in_blocks(len(samples), lambda first, last, _: _log_fidelities(left, right, first, last, found))
+        self._run(_log_fidelities, self._flops(samples, centroids), left, right, found, backward=False)
         return np.minimum(found, 0.0)
 
     def fidelities(self, samples: RotationRows, centroids: RotationRows) -> FloatArray:
-        return np.exp(self.log_fidelities(samples, centroids))
+        """K[i, m] = |⟨c_m|x_i⟩|²; a row whose largest is below 1e-300 is lifted to that, so that its order stays."""
+        return lifted(self.log_fidelities(samples, centroids))
 
     def pullback(self, samples: RotationRows, centroids: RotationRows, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
-        checked_wrt(wrt)
-        slopes = np.require(checked_cotangent(cotangent, samples, centroids), np.float64, ["C", "W"])
+        return self._pulled(samples, centroids, cotangent, checked_wrt(wrt), of_logs=False)
+
+    def pull_logs(self, samples: RotationRows, centroids: RotationRows, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
+        return self._pulled(samples, centroids, cotangent, checked_wrt(wrt), of_logs=True)
+
+    def _pulled(
+        self, samples: RotationRows, centroids: RotationRows, cotangent: ArrayLike, wrt: Wrt, *, of_logs: bool
+    ) -> Gradient:
+        slopes = np.ascontiguousarray(checked_cotangent(cotangent, samples, centroids), np.float64)
         left, right = self._chained(samples), self._chained(centroids)
-        by_samples = np.zeros_like(left)
-        by_centroids = np.zeros((n_blocks(len(samples)), *right.shape), dtype=np.complex128)
-        self.in_blocks(
-            len(samples),
-            lambda first, last, block: _pull(left, right, slopes, first, last, by_samples, by_centroids[block]),
-        )
+        by_samples = np.zeros(left.shape[:-1], dtype=np.complex128)
+        by_centroids = np.zeros((n_blocks(len(samples)), *right.shape[:-1]), dtype=np.complex128)
+        flops = 4 * self._flops(samples, centroids)
+        self._run(_pull, flops, left, right, slopes, of_logs, by_samples, by_centroids, backward=True)
         of_samples = self._unchained(samples, by_samples)
-        of_centroids = self._unchained(centroids, by_centroids.sum(axis=0).conj())
+        of_centroids = self._unchained(centroids, by_centroids.sum(axis=0))
         return self._gradient(samples, centroids, of_samples, of_centroids, wrt)
+
+    def _flops(self, samples: RotationRows, centroids: RotationRows) -> float:
+        """Nominal count: 8 for each product on the way through the chains."""
+        n_rings = self.feature_map.n_layers - 1
+        products: int = 16**n_rings * max(1, 4 * n_rings)
+        return 8.0 * len(samples) * len(centroids) * self.feature_map.n_qubits * products
+
+    def _run(self, function: Any, flops: float, left: ComplexArray, *args: Any, backward: bool) -> None:
+        n_layers, n_qubits = left.shape[1:3]
+        self.run(function, flops, lambda: workspace(n_layers, n_qubits, backward=backward), left, *args)
+
+    def run(self, function: Any, flops: float, make: Callable[[], Any], samples: ComplexArray, *args: Any) -> None:
+        """Calls a compiled function on all samples, on several threads where it pays; each makes itself a workspace."""
+        most = min(self.n_threads, n_blocks(len(samples)), int(flops / _FLOPS_WORTH_A_THREAD))
+        works = [make() for _ in range(max(1, most))]
+        Team(len(works), patient=flops < _FLOPS_WORTH_LISTENING).run(function, works, samples, *args)
 
     def hamming_distributions(self, samples: RotationRows, centroids: RotationRows) -> FloatArray:
         if self.feature_map.n_qubits == 1:
             fidelities = self.fidelities(samples, centroids)
             return np.stack([fidelities, 1 - fidelities], axis=-1)
         check_layers(self.feature_map)
-        return hamming_distributions(samples.rotations, centroids.rotations, in_blocks=self.in_blocks)
+        return hamming_distributions(samples.rotations, centroids.rotations, run=self.run)
 
     def pull_hamming(
         self, samples: RotationRows, centroids: RotationRows, cotangent: ArrayLike, *, wrt: Wrt
@@ -179,11 +225,8 @@ class RingEngine(ThreadedEngine[RotationRows]):
         if self.feature_map.n_qubits == 1:
             return self.pullback(samples, centroids, slopes[..., 0] - slopes[..., 1], wrt=wrt)
         check_layers(self.feature_map)
-        blocks = n_blocks(len(samples))
-        by_rotations = pull_hamming(
-            samples.rotations, centroids.rotations, slopes, n_blocks=blocks, in_blocks=self.in_blocks
-        )
-        return self._gradient(samples, centroids, *by_rotations, wrt)
+        of_samples, of_centroids = pull_hamming(samples.rotations, centroids.rotations, slopes, run=self.run)
+        return self._gradient(samples, centroids, halves(of_samples), halves(of_centroids), wrt)
 
     def _gradient(
         self,
@@ -197,8 +240,8 @@ class RingEngine(ThreadedEngine[RotationRows]):
             self.feature_map,
             samples,
             centroids,
-            of_samples=angle_slopes(samples.angles, of_samples),
-            of_centroids=angle_slopes(centroids.angles, of_centroids),
+            of_samples=angle_slopes(samples.angles, samples.rotations, of_samples),
+            of_centroids=angle_slopes(centroids.angles, centroids.rotations, of_centroids),
             wrt=wrt,
         )
 
@@ -212,11 +255,13 @@ class RingEngine(ThreadedEngine[RotationRows]):
         return np.ascontiguousarray(total[:, None])
 
     def _unchained(self, rows: RotationRows, by_chained: ComplexArray) -> ComplexArray:
-        """Derivatives by the entries of the rotations, from those by the entries of what ``_chained`` gave."""
+        """Derivatives by α and β of the rotations, from those of what ``_chained`` gave."""
         if self.feature_map.n_qubits > 1:
             return by_chained
         n_layers = self.feature_map.n_layers
         by_rotations = np.empty_like(rows.rotations)
+        by_entries = np.zeros((len(rows), 1, 2, 2), dtype=np.complex128)
+        by_entries[..., 0] = by_chained[:, 0]
         for layer in range(n_layers):
             before = after = np.eye(2, dtype=np.complex128)
             for other in range(layer):
@@ -224,23 +269,5 @@ class RingEngine(ThreadedEngine[RotationRows]):
             for other in range(layer + 1, n_layers):
                 after = rows.rotations[:, other] @ after
             # d(A R B) by R, for entries that are not conjugated.
-            by_rotations[:, layer] = np.swapaxes(after, -1, -2) @ by_chained[:, 0] @ np.swapaxes(before, -1, -2)
-        return by_rotations
-
-    def in_blocks(self, n_samples: int, work: Callable[[int, int, int], None]) -> None:
-        """Calls ``work(first, last, block)`` for every block of samples, on several threads where it pays."""
-        starts = range(0, n_samples, _SAMPLES_PER_BLOCK)
-        blocks = [(first, min(first + _SAMPLES_PER_BLOCK, n_samples), block) for block, first in enumerate(starts)]
-        n_threads = min(self.n_threads, len(blocks))
-        if n_threads <= 1:
-            for block in blocks:
-                work(*block)
-            return
-        with ThreadPoolExecutor(n_threads) as pool:
-            for _ in pool.map(lambda block: work(*block), blocks):
-                pass
-
-
-def n_blocks(n_samples: int) -> int:
-    """Into how many pieces the work on so many samples is divided."""
-    return -(-n_samples // _SAMPLES_PER_BLOCK)
+            by_rotations[:, layer] = np.swapaxes(after, -1, -2) @ by_entries @ np.swapaxes(before, -1, -2)
+        return halves(by_rotations)

@@ -21,19 +21,34 @@ side by side in the lanes of a register.
 
 An array of a polynomial has the shape (tiles, 16, 8): coefficient k in tile k + 1, between tiles of zeros, the entry
 R[ket, bra] in row ket + 4 bra.
+
+Values alone are found from both ends: one half of the factors walks forward on the unit matrices, the other half, all
+of it transposed, back on them, and where they meet polynomials of half the length are multiplied.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+from llvmlite import ir
+from llvmlite.binding import get_host_cpu_features
+from numba import config, njit, types
+from numba.extending import intrinsic
 
 from mcquack.arrays import FloatArray
-from mcquack.simulators.compiled.lanes import fma, lane_count, lane_sum, load, splat, store
+from mcquack.simulators.compiled.lanes import (
+    ROW_BYTES,
+    Staged,
+    StagedRows,
+    fma,
+    lane_sum,
+    load,
+    splat,
+    store,
+)
 from mcquack.simulators.compiled.memory import aligned_zeros
+from mcquack.simulators.ring.rotations import LANES
 
 N_ENTRIES = 16
-LANES = lane_count(np.float64)
 JOINT = 2  # place of g among the factors of a qubit, after f for the outcomes 0 and 1
 # The way back walks so many qubits forward again, rather than find all it needs in memory that no cache holds.
 QUBITS_BETWEEN_MARKS = 8
@@ -49,6 +64,8 @@ class Workspace(NamedTuple):
     unit: FloatArray  # (4, 16, 8): the roots
     adjoint: FloatArray  # (n + 3, 16, 8)
     sums: FloatArray  # (3, 2, 16, 8): derivatives by the tables of one qubit, lane by lane
+    back: FloatArray  # (2, n + 3, 16, 8): the transposed chain, in turn
+    met: FloatArray  # (n + 1, 8): the distribution, lane by lane
 
 
 def workspace(n_qubits: int, *, backward: bool) -> Workspace:
@@ -56,11 +73,36 @@ def workspace(n_qubits: int, *, backward: bool) -> Workspace:
     n_marks = 1 + (n_qubits - 1) // QUBITS_BETWEEN_MARKS if backward else 1
     n_kept = QUBITS_BETWEEN_MARKS if backward else 0
     leading = ((n_marks, n_qubits + 3), (2, n_qubits + 3), (n_kept, n_qubits + 3), (n_kept, n_qubits + 3))
-    shapes = (*leading, (4,), (n_qubits + 3,), (3, 2))
-    return Workspace(*(aligned_zeros((*shape, N_ENTRIES, LANES), np.float64) for shape in shapes))
+    shapes = (*leading, (4,), (n_qubits + 3,), (3, 2), (0 if backward else 2, n_qubits + 3))
+    tiles = [aligned_zeros((*shape, N_ENTRIES, LANES), np.float64) for shape in shapes]
+    return Workspace._make([*tiles, aligned_zeros((n_qubits + 1, LANES), np.float64)])
 
 
 # Factors and tables: what each qubit multiplies its chain by
+
+
+@njit(nogil=True)
+def join_last_rotations(sample: Any, centroid: Any, joints: Any) -> None:
+    """G = R†(c) R(x) for each qubit."""
+    last = sample.shape[0] - 1
+    for q in range(sample.shape[1]):
+        left, right = centroid[last, q], sample[last, q]
+        for i in range(2):
+            for j in range(2):
+                joints[q, i, j] = np.conj(left[0, i]) * right[0, j] + np.conj(left[1, i]) * right[1, j]
+
+
+@njit(nogil=True)
+def pull_last_rotations(sample: Any, centroid: Any, by_joints: Any, by_sample: Any, by_centroid: Any) -> None:
+    """Adds the derivatives by the two factors of G."""
+    last = sample.shape[0] - 1
+    for q in range(sample.shape[1]):
+        left, right = centroid[last, q], sample[last, q]
+        for i in range(2):
+            for j in range(2):
+                for k in range(2):
+                    by_sample[last, q, k, j] += by_joints[q, i, j] * np.conj(left[k, i])
+                    by_centroid[last, q, k, i] += by_joints[q, i, j] * right[k, j]
 
 
 @njit(nogil=True)
@@ -200,32 +242,120 @@ def _move_sums(sums: Any, by_tables: Any) -> None:
 # Whole chains
 
 
-@njit(nogil=True)
-def _copy(v: Any, tile: int, out: Any) -> None:
-    for row in range(N_ENTRIES * tile, N_ENTRIES * (tile + 1)):
-        store(out, row, load(v, row))
+def _hadamard_of(builder: ir.IRBuilder, registers: list[Staged]) -> list[Staged]:
+    """H of 16 registers, while code is being generated."""
+    entries = [register.value for register in registers]
+    for bit in (1, 2, 4, 8):
+        for low in range(N_ENTRIES):
+            if not low & bit:
+                one, two = entries[low], entries[low | bit]
+                entries[low], entries[low | bit] = builder.fadd(one, two), builder.fsub(one, two)
+    return [Staged(builder, entry) for entry in entries]
+
+
+def _store_all(rows: StagedRows, places: list[ir.Value], registers: list[Staged]) -> None:
+    for place, register in zip(places, registers, strict=True):
+        rows.store(place, register)
+
+
+def _has_wide_registers() -> bool:
+    features = config.CPU_FEATURES
+    return "+avx512f" in (get_host_cpu_features().flatten() if features is None else features)
+
+
+# A step holds 16 registers at once, which is all that processors with narrower ones have: there it takes half a row.
+_PARTS = 1 if _has_wide_registers() else 2
+_PART = ir.VectorType(ir.DoubleType(), LANES // _PARTS)
+
+
+class _StagedParts(StagedRows):
+    """One part of each row of an array."""
+
+    def __init__(
+        self, context: Any, builder: ir.IRBuilder, array_type: types.Array, array: ir.Value, part: int
+    ) -> None:
+        super().__init__(context, builder, array_type, array)
+        self.register = _PART
+        self.part = ir.Constant(ir.IntType(64), part)
+
+    def _address(self, row: ir.Value) -> ir.Value:
+        first = self.builder.mul(row, ir.Constant(ir.IntType(64), _PARTS))
+        return super()._address(self.builder.add(first, self.part))
+
+    def load(self, row: ir.Value) -> Staged:
+        found = super().load(row)
+        found.value.align = ROW_BYTES // _PARTS
+        return found
+
+    def store(self, row: ir.Value, register: Staged) -> None:
+        stored = self.builder.store(register.value, self._address(row))
+        stored.align = ROW_BYTES // _PARTS
+
+
+class _StagedTable:
+    """The real and imaginary parts (2, 16) of a table as registers with the same number in every lane."""
+
+    def __init__(self, context: Any, builder: ir.IRBuilder, array_type: types.Array, array: ir.Value) -> None:
+        self.builder = builder
+        self.data = context.make_array(array_type)(context, builder, array).data
+
+    def __getitem__(self, place: int) -> Staged:
+        address = self.builder.gep(self.data, [ir.Constant(ir.IntType(64), place)], source_etype=ir.DoubleType())
+        number = self.builder.load(address, typ=ir.DoubleType())
+        nothing = ir.Constant(_PART, ir.Undefined)
+        first = self.builder.insert_element(nothing, number, ir.Constant(ir.IntType(32), 0))
+        everywhere = ir.Constant(ir.VectorType(ir.IntType(32), _PART.count), [0] * _PART.count)
+        return Staged(self.builder, self.builder.shuffle_vector(first, nothing, everywhere))
+
+
+def _product(table: Any, offset: int, v: list[Staged], added: list[Staged] | None) -> list[Staged]:
+    """C ∘ M for the Hermitian C of a table, plus what is to be added to it."""
+    out = list(v)
+    for bra in range(4):
+        for ket in range(bra, 4):
+            here, there = ket + 4 * bra, bra + 4 * ket
+            real, imag = table[offset + here], table[offset + N_ENTRIES + here]
+            for own, other, turned in ((here, there, imag), (there, here, -imag))[: 1 if ket == bra else 2]:
+                value = real * v[own] if added is None else real.fma(v[own], added[own])
+                out[own] = value if ket == bra else turned.fma(v[other], value)
+    return out
+
+
+@intrinsic
+def _advance(typingctx: Any, before: Any, tile: Any, weights: Any, joint: Any, after: Any, between: Any) -> Any:
+    """H (g ∘ H (f(z) ∘ M)) of one coefficient, all of it in registers; an array ``between`` keeps H (f(z) ∘ M)."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        f, g = (_StagedTable(context, builder, kind, args[place]) for kind, place in ((weights, 2), (joint, 3)))
+        first = builder.mul(args[1], ir.Constant(ir.IntType(64), N_ENTRIES))
+        places = [builder.add(first, ir.Constant(ir.IntType(64), k)) for k in range(N_ENTRIES)]
+        previous = [builder.sub(place, ir.Constant(ir.IntType(64), N_ENTRIES)) for place in places]
+        for part in range(_PARTS):
+            rows = _StagedParts(context, builder, before, args[0], part)
+            weighed = _product(f, 2 * N_ENTRIES, [rows.load(place) for place in previous], None)
+            weighed = _product(f, 0, [rows.load(place) for place in places], weighed)
+            turned = _hadamard_of(builder, weighed)
+            if not isinstance(between, types.NoneType):
+                _store_all(_StagedParts(context, builder, between, args[5], part), places, turned)
+            joined = _hadamard_of(builder, _product(g, 0, turned, None))
+            _store_all(_StagedParts(context, builder, after, args[4], part), places, joined)
+        return context.get_dummy_value()
+
+    return types.none(before, types.int64, weights, joint, after, between), code
 
 
 @njit(nogil=True)
-def _step(before: Any, qubit: int, tables: Any, after: Any, between: Any, kept: bool) -> None:
-    """One qubit further; ``between`` keeps the transformed product with f(z), if it is to be kept."""
-    n_tiles = qubit + 2
+def _step(before: Any, n_tiles: int, tables: Any, joint: Any, after: Any, between: Any) -> None:
+    """One qubit further, to so many coefficients; ``between`` is None if nothing within the step is to be kept."""
     for tile in range(1, n_tiles + 1):
-        _weigh(before, tile, tile - 1, tables, 1.0, after)
-        _hadamard(after, tile)
-        if kept:
-            _copy(after, tile, between)
-        _join(after, tile, tables[JOINT], 1.0)
-        _hadamard(after, tile)
+        _advance(before, tile, tables, joint, after, between)
     after[0] = 0.0
     after[n_tiles + 1] = 0.0
 
 
 @njit(nogil=True)
 def _begin(group: int, tables: Any, unit: Any, first: Any) -> None:
-    unit[:] = 0.0
-    for lane in range(LANES):
-        unit[1, LANES * group + lane, lane] = 1.0
+    _set_unit(group, unit)
     for tile in range(1, 3):
         _weigh(unit, tile, tile - 1, tables, 1.0, first)
         _hadamard(first, tile)
@@ -239,26 +369,76 @@ def _after(qubit: int, spacing: int, work: Any) -> Any:
 
 
 @njit(nogil=True)
-def _walk(group: int, tables: Any, spacing: int, work: Any) -> Any:
+def _walk(group: int, tables: Any, n_qubits: int, spacing: int, work: Any) -> Any:
+    """The chain after so many qubits."""
     here = _after(0, spacing, work)
     _begin(group, tables[0], work.unit, here)
-    for qubit in range(1, tables.shape[0]):
+    for qubit in range(1, n_qubits):
         there = _after(qubit, spacing, work)
-        _step(here, qubit, tables[qubit], there, there, False)
+        _step(here, qubit + 2, tables[qubit], tables[qubit, JOINT], there, None)
         here = there
     return here
 
 
 @njit(nogil=True)
+def _set_unit(group: int, unit: Any) -> None:
+    unit[:] = 0.0
+    for lane in range(LANES):
+        unit[1, LANES * group + lane, lane] = 1.0
+
+
+@njit(nogil=True)
+def _walk_back(group: int, tables: Any, n_qubits: int, work: Any) -> Any:
+    """The transposed chain from the end to where ``n_qubits`` are left, for conjugated tables."""
+    last = tables.shape[0] - 1
+    here, there = work.back[0], work.back[1]
+    _set_unit(group, here[:4])
+    _hadamard(here, 1)
+    for qubit in (0, last):
+        _join(here, 1, tables[qubit, JOINT], 1.0)
+        _hadamard(here, 1)
+    for qubit in range(last, n_qubits, -1):
+        _step(here, last - qubit + 2, tables[qubit], tables[qubit - 1, JOINT], there, None)
+        here, there = there, here
+    for tile in range(1, last - n_qubits + 3):
+        _weigh(here, tile, tile - 1, tables[n_qubits], 1.0, there)
+    return there
+
+
+@intrinsic
+def _add_inner(typingctx: Any, u: Any, tile: Any, v: Any, other: Any, addend: Any) -> Any:
+    """addend + Σ u v over the entries of two coefficients, lane by lane."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        total = Staged(builder, args[4])
+        rows = [StagedRows(context, builder, kind, args[place]) for kind, place in ((u, 0), (v, 2))]
+        first = [builder.mul(args[place], ir.Constant(ir.IntType(64), N_ENTRIES)) for place in (1, 3)]
+        for k in range(N_ENTRIES):
+            places = (builder.add(at, ir.Constant(ir.IntType(64), k)) for at in first)
+            one, two = (of.load(place) for of, place in zip(rows, places, strict=True))
+            total = one.fma(two, total)
+        return total.value
+
+    return addend(u, types.int64, v, types.int64, addend), code
+
+
+@njit(nogil=True)
 def add_distribution(tables: Any, work: Any, found: Any) -> None:
     """Adds P(k) to ``found`` (n + 1)."""
+    n_qubits = tables.shape[0]
+    half = (n_qubits + 1) // 2
+    conjugated = tables.copy()
+    conjugated[:, :, 1] *= -1.0
+    for k in range(n_qubits + 1):
+        store(work.met, k, splat(0.0))
     for group in range(N_ENTRIES // LANES):
-        last = _walk(group, tables, tables.shape[0], work)
-        for k in range(found.shape[0]):
-            _join(last, k + 1, tables[0, JOINT], 1.0)
-            _hadamard(last, k + 1)
-            for lane in range(LANES):
-                found[k] += last[k + 1, LANES * group + lane, lane]
+        v = _walk(group, tables, half, n_qubits, work)
+        u = _walk_back(group, conjugated, half, work)
+        for j in range(n_qubits - half + 1):
+            for i in range(half + 1):
+                store(work.met, i + j, _add_inner(u, j + 1, v, i + 1, load(work.met, i + j)))
+    for k in range(n_qubits + 1):
+        found[k] += lane_sum(load(work.met, k))
 
 
 @njit(nogil=True)
@@ -302,7 +482,10 @@ def _back_to_mark(mark: int, tables: Any, work: Any, by_tables: Any) -> None:
     end = min(first + QUBITS_BETWEEN_MARKS, tables.shape[0])
     for qubit in range(first, end):
         before = work.marks[mark] if qubit == first else work.again[qubit - first - 1]
-        _step(before, qubit, tables[qubit], work.again[qubit - first], work.between[qubit - first], True)
+        _step(
+            before, qubit + 2, tables[qubit], tables[qubit, JOINT],
+            work.again[qubit - first], work.between[qubit - first],
+        )  # fmt: skip
     for qubit in range(end - 1, first - 1, -1):
         before = work.marks[mark] if qubit == first else work.again[qubit - first - 1]
         _step_back(qubit, tables[qubit], before, work.between[qubit - first], work)
@@ -313,7 +496,7 @@ def _back_to_mark(mark: int, tables: Any, work: Any, by_tables: Any) -> None:
 def pull_distribution(tables: Any, slopes: Any, work: Any, by_tables: Any) -> None:
     """Adds the derivatives of Σ slopes[k] P(k) by the tables."""
     for group in range(N_ENTRIES // LANES):
-        last = _walk(group, tables, QUBITS_BETWEEN_MARKS, work)
+        last = _walk(group, tables, tables.shape[0], QUBITS_BETWEEN_MARKS, work)
         _close_back(group, slopes, tables[0], last, work)
         _move_sums(work.sums, by_tables[0])
         for mark in range(work.marks.shape[0] - 1, -1, -1):

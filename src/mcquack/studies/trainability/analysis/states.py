@@ -166,11 +166,7 @@ def haar_log_moments(n_qubits: int) -> tuple[float, float]:
 
 def log_fidelities(engine: Engine[E], samples: E, centroids: E) -> FloatArray:
     """log |⟨c_m|x_i⟩|², shape (N, M), from an engine that keeps logarithms wherever it does."""
-    direct: Any = getattr(engine, "log_fidelities", None)
-    if direct is not None:
-        return np.asarray(direct(samples, centroids), np.float64)
-    with np.errstate(divide="ignore"):
-        return np.log(np.asarray(engine.fidelities(samples, centroids), np.float64))
+    return np.asarray(engine.log_fidelities(samples, centroids), np.float64)
 
 
 def pair_log_fidelities(engine: Engine[Any], X: ArrayLike, weights: ArrayLike, bias: ArrayLike) -> FloatArray:
