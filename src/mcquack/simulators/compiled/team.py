@@ -16,10 +16,12 @@ import joblib
 import numba
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
+
+from mcquack.simulators.compiled.inner import inner
 
 ARRIVED, ROUND, STOP_ASKED, STOPPING, ABANDONED = range(5)
 _SPINS_BEFORE_YIELD = 2000
@@ -63,7 +65,7 @@ def _yield_processor(typingctx: Any) -> Any:
     return types.int32(), code
 
 
-@njit(nogil=True)
+@inner
 def barrier(cells: Any, n_threads: int) -> None:
     """Returns when all members of the team have called it, or when one of them never will."""
     if n_threads == 1:
@@ -82,13 +84,13 @@ def barrier(cells: Any, n_threads: int) -> None:
             _yield_processor()
 
 
-@njit(nogil=True)
+@inner
 def stop_asked(cells: Any) -> Any:
     """Whether the caller wants the team to stop; members may learn of it at different moments."""
     return _read(cells, STOP_ASKED) != 0
 
 
-@njit(nogil=True)
+@inner
 def stop_barrier(cells: Any, rank: int, n_threads: int) -> Any:
     """A barrier after which all members agree on whether somebody asked them to stop."""
     this_round = _read(cells, ROUND)
