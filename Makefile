@@ -77,6 +77,7 @@ bench: install  ## measure speed against the peers that are installed
 	$(BIN)/python -m benchmarks.variational
 	$(BIN)/python -m benchmarks.many_fits
 	$(BIN)/python -m benchmarks.laboratory
+	$(BIN)/python -m benchmarks.start
 	$(BIN)/python -m benchmarks.ring
 
 clean:  ## remove .venv, caches and build products

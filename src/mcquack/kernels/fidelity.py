@@ -3,11 +3,11 @@
 from typing import Any, Literal
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from mcquack.arrays import FloatArray
 from mcquack.errors import InvalidInputError
+from mcquack.simulators.compiled.inner import inner
 from mcquack.simulators.engine import Engine
 
 
@@ -80,7 +80,7 @@ def _by_class(kernel: NDArray[Any], n_classes: int, class_score: str) -> NDArray
     return kernel.reshape(len(kernel), n_classes, kernel.shape[1] // n_classes)
 
 
-@njit(nogil=True)
+@inner
 def pool_rows(kernel: Any, class_score: int, scores: Any) -> None:
     """``class_scores`` for rows of a mini-batch, into ``scores``."""
     k = kernel.shape[1] // scores.shape[1]
@@ -93,7 +93,7 @@ def pool_rows(kernel: Any, class_score: int, scores: Any) -> None:
             scores[row, of_class] = score
 
 
-@njit(nogil=True)
+@inner
 def spread_rows(kernel: Any, k: int, class_score: int, slopes: Any) -> None:
     """``centroid_slopes`` in place: what stands at the first centroid of a class goes to those it belongs to."""
     for row in range(kernel.shape[0]):

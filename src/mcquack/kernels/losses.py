@@ -11,7 +11,6 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Literal, Protocol, TypeAlias, cast
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from mcquack.arrays import FloatArray
@@ -19,11 +18,12 @@ from mcquack.checks import require, require_positive
 from mcquack.errors import InvalidInputError
 from mcquack.kernels.fidelity import CLASS_SCORE_CODES, ClassScore
 from mcquack.simulators.compiled.entry import entry
+from mcquack.simulators.compiled.inner import inner
 
 _TINY = 1e-100
 
 
-@njit(nogil=True)
+@inner
 def _unit(K: Any) -> float:
     """What fidelities are measured in: their size does not matter to the alignment, but squares of tiny ones vanish."""
     top = 0.0
@@ -64,7 +64,7 @@ def alignment_slopes(K: Any, labels: Any, row_weights: Any) -> tuple[float, floa
 ALIGNMENT, CROSS_ENTROPY = 0, 1
 
 
-@njit(nogil=True)
+@inner
 def _log_sum(scores: Any, beta: float) -> float:
     top = float(scores[0])
     for score in scores:
@@ -75,7 +75,7 @@ def _log_sum(scores: Any, beta: float) -> float:
     return beta * top + math.log(total)
 
 
-@njit(nogil=True)
+@inner
 def loss_terms(code: int, beta: float, scores: Any, labels: Any, row_weights: Any) -> tuple[float, float, float, float]:
     """The value of a loss on a mini-batch, and three numbers that the derivatives of all its rows need."""
     if code == ALIGNMENT:
@@ -90,7 +90,7 @@ def loss_terms(code: int, beta: float, scores: Any, labels: Any, row_weights: An
     return total * share, beta * share, beta, 0.0
 
 
-@njit(nogil=True)
+@inner
 def loss_row(code: int, terms: Any, scores: Any, label: int, row_weight: float, slopes: Any, stride: int) -> None:
     """Writes the derivatives of the loss by the scores of one row into every ``stride``-th place of ``slopes``."""
     _, first, second, third = terms

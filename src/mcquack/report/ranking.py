@@ -54,7 +54,8 @@ def _plain(text: str) -> str:
     return text.replace("$", r"\$")
 
 
-def _width_of(contenders: Iterable[Contender]) -> float:
+def width_of(contenders: Iterable[Contender]) -> float:
+    """Inches that the longest of their names takes."""
     texts = (_plain(contender.label).strip() for contender in contenders)
     return max((_points(text) for text in texts if text), default=0.0) / 72
 
@@ -64,13 +65,14 @@ def _points(text: str) -> float:
     return float(TextPath((0, 0), text, size=FONT_SIZE).get_extents().width)
 
 
-def _note(*lines: str, n_letters: int = 84) -> str:
+def note(*lines: str, n_letters: int = 84) -> str:
+    """Small print, in lines of at most so many letters."""
     # A dagger stays with its name.
     broken = [fill(line.replace(" †", "\u00a0†"), n_letters).replace("\u00a0", " ") for line in lines if line]
-    return _plain("\n".join(broken))
+    return "\n".join(broken)
 
 
-def _sources_note(contenders: Iterable[Contender]) -> str:
+def sources_note(contenders: Iterable[Contender]) -> str:
     """What the dagger means, or nothing if no contender has one."""
     sources = dict.fromkeys(each.source for each in contenders if each.is_published)
     return f"† published: {'; '.join(sources)}" if sources else ""
@@ -84,7 +86,7 @@ def _fields(left: NDArray[Any], width: NDArray[Any], top: NDArray[Any], height: 
 
 # How often each model has which rank: the figure of the paper, after that of the QML benchmark suite
 
-_LEAST_LABELLED_SHARE = 0.03  # of the longest bar: a narrower segment has no room for its number
+LEAST_LABELLED_SHARE = 0.03  # of the longest bar: a narrower segment has no room for its number
 _MOST_LEGEND_RANKS = 10  # squares in the legend; between them the colours tell
 
 
@@ -113,7 +115,7 @@ def plot_ranking(
     if not standings:
         raise InvalidInputError("there is nothing to rank; pass the standings of at least one model.")
     contenders = [line.contender for line in standings]
-    ax = ax or style.new_axes(6.0 + _width_of(contenders), 1.5 + 0.3 * len(standings))
+    ax = ax or style.new_axes(6.0 + width_of(contenders), 1.5 + 0.3 * len(standings))
     counts = np.array([line.rank_counts for line in standings])
     _draw_segments(ax, counts)
     _write_averages(ax, standings)
@@ -125,7 +127,7 @@ def plot_ranking(
     ax.set_ylim(len(standings) - 0.45, -0.55)
     ax.set_xlim(0, counts.sum(axis=1).max())
     ax.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=8, min_n_ticks=1))
-    ax.set_xlabel(_note("number of datasets", _sources_note(contenders)))
+    ax.set_xlabel(_plain(note("number of datasets", sources_note(contenders))))
     style.write_title(ax, _plain(title) + "\n")  # a line for the legend
     return style.figure_of(ax)
 
@@ -134,9 +136,9 @@ def _draw_segments(ax: Axes, counts: NDArray[np.intp]) -> None:
     models, ranks = np.nonzero(counts)
     shown = counts[models, ranks]
     starts = (np.cumsum(counts, axis=1) - counts)[models, ranks]
-    colours = [_rank_colour(rank, counts.shape[1]) for rank in ranks.tolist()]
+    colours = [rank_colour(rank, counts.shape[1]) for rank in ranks.tolist()]
     ax.add_collection(PolyCollection(_fields(starts, shown, models - 0.37, 0.74), facecolors=colours, linewidths=0))
-    roomy = shown >= _LEAST_LABELLED_SHARE * counts.sum(axis=1).max()
+    roomy = shown >= LEAST_LABELLED_SHARE * counts.sum(axis=1).max()
     for index in np.flatnonzero(roomy).tolist():
         place = starts[index] + shown[index] / 2, models[index]
         number = ax.text(*place, str(shown[index]), ha="center", va="center", size=SMALL - 1)
@@ -145,8 +147,15 @@ def _draw_segments(ax: Axes, counts: NDArray[np.intp]) -> None:
         )  # within its bar, which spares measuring it
 
 
-def _rank_colour(rank: int, n_ranks: int) -> str:
+def rank_colour(rank: int, n_ranks: int) -> str:
+    """The colour of a rank that is counted from 0."""
     return style.shade(rank / max(n_ranks - 1, 1))
+
+
+def legend_ranks(n_ranks: int) -> list[tuple[int, str]]:
+    """The ranks that a legend names, counted from 0, and their names."""
+    shown = np.unique(np.linspace(0, n_ranks - 1, min(n_ranks, _MOST_LEGEND_RANKS)).round().astype(int)).tolist()
+    return [(rank, f"{rank + 1}" if rank else "rank 1") for rank in shown]
 
 
 def _write_averages(ax: Axes, standings: Sequence[Standing]) -> None:
@@ -162,9 +171,7 @@ def _write_averages(ax: Axes, standings: Sequence[Standing]) -> None:
 
 
 def _draw_rank_legend(ax: Axes, n_ranks: int) -> None:
-    shown = np.unique(np.linspace(0, n_ranks - 1, min(n_ranks, _MOST_LEGEND_RANKS)).round().astype(int)).tolist()
-    handles = [Patch(color=_rank_colour(rank, n_ranks), label=f"{rank + 1}") for rank in shown]
-    handles[0].set_label("rank 1")
+    handles = [Patch(color=rank_colour(rank, n_ranks), label=name) for rank, name in legend_ranks(n_ranks)]
     place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "ncols": len(handles)}
     gaps = {"handlelength": 1.0, "handletextpad": 0.3, "columnspacing": 0.8, "borderpad": 0, "borderaxespad": 0.4}
     style.legend_of(ax, handles=handles, labelcolor=MUTED, **place, **gaps)
@@ -206,9 +213,9 @@ def plot_critical_difference(comparison: Comparison, *, title: str = "Average ra
     n_left = (n_models + 1) // 2
     first_name = _FIRST_BAR + _BAR_GAP * len(comparison.groups) + 0.6
     bottom = first_name + n_left
-    explained = _explanation(comparison)
+    explained = _plain(explanation(comparison))
     if ax is None:
-        names = _width_of(contenders[:n_left]) + _width_of(contenders[n_left:])
+        names = width_of(contenders[:n_left]) + width_of(contenders[n_left:])
         height = 0.4 + _ROW_HEIGHT * (bottom - _TOP) + 0.17 * (1 + explained.count("\n"))
         ax = style.new_axes(1.3 + max(3.2, 0.36 * n_models) + names, height)
     ax.set_xlim(1, n_models)
@@ -249,15 +256,16 @@ def _draw_name(ax: Axes, contender: Contender, rank: float, *, is_left: bool, y:
     ax.text(edge, y, text, ha="right" if is_left else "left", va="center", size=FONT_SIZE, color=INK)
 
 
-def _explanation(comparison: Comparison) -> str:
+def explanation(comparison: Comparison) -> str:
+    """What was compared and how, as small print."""
     left_out = f", {comparison.n_left_out} left out where a model has no score" if comparison.n_left_out else ""
     absent = ", ".join(contender.label for contender in comparison.absent)
     bars = f"Nemenyi at α\u00a0=\u00a0{comparison.alpha:g}"
-    return _note(
+    return note(
         f"{comparison.n_datasets} datasets{left_out}",
         f"not compared, with scores on too few datasets: {absent}" if absent else "",
         f"all alike: {overall_test(comparison)} (Iman and Davenport); bars: {bars}",
-        _sources_note((*comparison.contenders, *comparison.absent)),
+        sources_note((*comparison.contenders, *comparison.absent)),
         n_letters=80,
     )
 
@@ -290,7 +298,7 @@ def plot_wins(matrix: WinMatrix, *, title: str = "Wins – ties – losses", ax:
     n_models = len(contenders)
     if n_models < 2:
         raise InvalidInputError(f"{n_models} models make no pair; compare at least 2.")
-    longest = _width_of(contenders)  # left of the rows, and slanted below the columns
+    longest = width_of(contenders)  # left of the rows, and slanted below the columns
     height = 1.3 + longest * math.sin(math.radians(_SLANT)) + _FIELD[1] * n_models
     ax = ax or style.new_axes(0.6 + longest + _FIELD[0] * n_models, height)
     losses = loss_shares(matrix)
@@ -309,8 +317,8 @@ def plot_wins(matrix: WinMatrix, *, title: str = "Wins – ties – losses", ax:
     ax.set_xticks(range(n_models), names, rotation=_SLANT, ha="right", rotation_mode="anchor")
     ax.tick_params(length=0, labelsize=FONT_SIZE, labelcolor=INK)
     ax.spines[:].set_visible(False)
-    explained = _note("datasets, the row against the column", _sources_note(contenders))
-    ax.set_xlabel(explained, size=SMALL, color=MUTED)
+    explained = note("datasets, the row against the column", sources_note(contenders))
+    ax.set_xlabel(_plain(explained), size=SMALL, color=MUTED)
     style.write_title(ax, _plain(title))
     return style.figure_of(ax)
 
@@ -373,7 +381,7 @@ def plot_scores_by_size(
     n_columns = min(len(families), _MOST_COLUMNS)
     n_rows = -(-len(families) // n_columns)
     width = max(6.2 if legend else 0, 0.5 + _PANEL[0] * n_columns)
-    n_names = max(1, int(width / (0.6 + _width_of(drawn))))  # in a line of the legend
+    n_names = max(1, int(width / (0.6 + width_of(drawn))))  # in a line of the legend
     figure = style.new_figure(width, 0.4 + _PANEL[1] * n_rows + (0.2 * -(-len(drawn) // n_names) if legend else 0))
     panels = list(figure.subplots(n_rows, n_columns, squeeze=False, sharey=True).flat)
     for ax in panels[::n_columns]:
@@ -403,7 +411,7 @@ def plot_scores_by_size(
             if each in drawn
         ]
         style.legend_below(
-            figure, handles, n_columns=n_names, title=_note(_curves_note(curves), n_letters=int(12 * width))
+            figure, handles, n_columns=n_names, title=_plain(note(_curves_note(curves), n_letters=int(12 * width)))
         )
     return figure
 
@@ -436,4 +444,4 @@ def _curves_note(curves: Sequence[SizeCurve]) -> str:
     levels = {point.band.level for curve in curves for point in curve.points if point.band is not None}
     shares = " and ".join(f"{100 * level:g} %" for level in sorted(levels))
     bands = f"shaded: {shares} interval over seeds" if levels else ""
-    return "; ".join(filter(None, [*drawn, bands, _sources_note(curve.contender for curve in curves)]))
+    return "; ".join(filter(None, [*drawn, bands, sources_note(curve.contender for curve in curves)]))

@@ -7,6 +7,7 @@ figures can be drawn in threads and beside those of the user.
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -91,6 +92,7 @@ def shade(place: float) -> str:
     return SHADES[round(place * (_N_SHADES - 1))]
 
 
+@cache  # the same few colours stand in thousands of fields
 def text_colour(background: Any) -> str:
     """Ink or paper, whichever is easier to read on a background."""
     return max(INK, PAPER, key=lambda colour: contrast(colour, background))
@@ -196,18 +198,23 @@ def inline_svg(figure: Figure, *, name: str, label: str) -> Markup:
     """A figure as an element of a page: letters are text, colours follow the page's theme, ids begin with ``name``."""
     text = _written(figure, letters="none").decode()
     text = _NOT_DRAWN.sub("", text[text.index("<svg") :])
-    text = _COLOUR.sub(lambda found: f"{found[1]}: {_themed(found[2])}", text)
+    text = _COLOUR.sub(lambda found: f"{found[1]}: {themed(found[2])}", text)
     text = _FONT.sub(r"\1 var(--sans)", text)
     text = _ID.sub(lambda found: f'id="{name}-{found[1]}"', text)
     text = _REFERENCE.sub(lambda found: f"{found[1]}{name}-{found[2]}", text)
     box, points = _HEAD.search(text).groups()  # type: ignore[union-attr]  # an SVG has a head
+    return Markup(_HEAD.sub(lambda _: picture_head(box, float(points), label=label), text, count=1))
+
+
+def picture_head(box: str, width: float, *, label: str) -> str:
+    """The opening of an SVG in a page, of this view box and this width in points."""
     # Letters are never larger than the page's, nor on a phone so small that they cannot be read.
-    width = f"max-width: {1.42 * float(points) / 16:.1f}rem; min-width: {0.95 * float(points) / 16:.1f}rem"
-    head = f'<svg class="picture" {box} role="img" aria-label="{escape(label)}" style="{width}">'
-    return Markup(_HEAD.sub(lambda _: head, text, count=1))
+    look = f"max-width: {1.42 * width / 16:.1f}rem; min-width: {0.95 * width / 16:.1f}rem"
+    return f'<svg class="picture" {box} role="img" aria-label="{escape(label)}" style="{look}">'
 
 
-def _themed(colour: str) -> str:
+def themed(colour: str) -> str:
+    """A colour of a figure as the page has it, light and dark."""
     if colour in _TOKENS:
         return f"var(--{_TOKENS[colour]})"
     return f"light-dark({colour}, {_DARK[colour]})" if colour in _DARK else colour

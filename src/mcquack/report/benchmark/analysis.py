@@ -26,7 +26,7 @@ from mcquack.bench.ranking import (
 )
 from mcquack.errors import InvalidInputError
 from mcquack.report.benchmark.contents import Contents
-from mcquack.report.ranking import overall_test
+from mcquack.report.ranking import METRIC_TITLES, overall_test
 from mcquack.report.style import counted
 
 ALL = ""  # in place of a family: all datasets
@@ -63,6 +63,11 @@ class View:
     @property
     def metric(self) -> Metric:
         return self.table.metric
+
+    @property
+    def title(self) -> str:
+        """As in "Accuracy on two curves"."""
+        return METRIC_TITLES[self.metric] + (f" on {self.family.replace('_', ' ')}" if self.family else "")
 
     @property
     def reading(self) -> str:

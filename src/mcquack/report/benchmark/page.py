@@ -10,24 +10,24 @@ import hashlib
 import json
 import re
 import zlib
-from collections.abc import Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
 from importlib.resources import files
 from typing import Any, Literal, NamedTuple
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
-from matplotlib.figure import Figure
 
 from mcquack.bench.outcome import Metric, Outcome
 from mcquack.bench.plan import Trial
 from mcquack.bench.ranking import Contender, SizeCurve
 from mcquack.report import ranking
+from mcquack.report.benchmark import pictures
 from mcquack.report.benchmark.analysis import ALL, PARTS, Analysis, View
 from mcquack.report.benchmark.contents import Cell, Contents
 from mcquack.report.benchmark.tables import Column, Entry, WinRecord, view_tables
 from mcquack.report.ranking import METRIC_TITLES
-from mcquack.report.style import counted, duration, inline_svg, moment
+from mcquack.report.style import counted, duration, moment
 
 PACKAGE = "mcquack.report.benchmark"
 STYLES = ("tokens", "base", "layout", "tables", "charts", "task", "print")
@@ -179,36 +179,42 @@ def publications(contents: Contents) -> tuple[Publication, ...]:
     return tuple(found)
 
 
-def view_figures(view: View) -> dict[str, Figure]:
-    """The figures of a view by their kind, for the page and for files alike."""
-    title = METRIC_TITLES[view.metric] + (f" on {view.family.replace('_', ' ')}" if view.family else "")
-    found = {"Ranking figure": ranking.plot_ranking(view.standings, title=f"{title}: average normalised rank")}
+_LABELS = {
+    "ranking": "Ranks of each model",
+    "critical-difference": "Average ranks and critical differences",
+    "wins": "Wins, ties and losses of each pair",
+}
+_NUMBERS = {"ranking": "Rank counts", "critical-difference": "p values", "wins": "Wins"}  # the tables behind them
+
+
+def _pictures(view: View) -> dict[str, Markup]:
+    """The figures of a view that there is enough to draw of, by their place on the page."""
+    made: dict[str, Callable[..., Markup]] = {
+        "ranking": partial(pictures.ranking_picture, view.standings, title=f"{view.title}: average normalised rank")
+    }
     if view.comparison is not None:
-        name = "Critical difference figure"
-        found[name] = ranking.plot_critical_difference(view.comparison, title=f"{title}: average rank")
+        drawn = partial(pictures.critical_difference_picture, view.comparison, title=f"{view.title}: average rank")
+        made["critical-difference"] = drawn
     if len(view.standings) > 1:
-        found["Wins figure"] = ranking.plot_wins(view.wins, title=f"{title}: wins – ties – losses")
-    return found
+        made["wins"] = partial(pictures.wins_picture, view.wins, title=f"{view.title}: wins – ties – losses")
+    return {place: draw(label=_LABELS[place]) for place, draw in made.items()}
 
 
 def _view_parts(view: View, analysis: Analysis, panels: Mapping[Metric, Mapping[str, Markup]]) -> dict[str, str]:
     write: Any = _environment().get_template("view.html.j2").module
-    drawn, numbers = view_figures(view), {table.kind: table for table in view_tables(view)}
+    numbers = {table.kind: table for table in view_tables(view)}
     shown = [panel for family, panel in panels[view.metric].items() if view.family in (ALL, family)]
     curves = [curve for curve in analysis.curves["test", view.metric] if view.family in (ALL, curve.family)]
-    places = {
-        "ranking": ("Ranking figure", "Rank counts", "Ranks of each model"),
-        "critical-difference": ("Critical difference figure", "p values", "Average ranks and critical differences"),
-        "wins": ("Wins figure", "Wins", "Wins, ties and losses of each pair"),
-    }
     parts = {
         "leaderboard": write.leaderboard(view, {each: index for index, each in enumerate(analysis.contenders)}),
         "reading": Markup.escape(view.reading),
         "sizes": write.sizes(shown, _legend(curves, view, analysis)),
     }
-    for place, (figure, table, label) in places.items():
-        svg = inline_svg(drawn[figure], name=place, label=label) if figure in drawn else ""
-        parts[place] = write.chart(svg, numbers.get(table) if svg else None, label)
+    drawn = _pictures(view)
+    for place, label in _LABELS.items():
+        parts[place] = write.chart(
+            drawn.get(place, ""), numbers.get(_NUMBERS[place]) if place in drawn else None, label
+        )
     return {name: str(part) for name, part in parts.items()}
 
 
@@ -219,11 +225,14 @@ def _size_panels(analysis: Analysis) -> dict[Metric, dict[str, Markup]]:
         curves: dict[str, list[SizeCurve]] = {}
         for curve in (curve for part in PARTS for curve in analysis.curves[part, metric]):
             curves.setdefault(curve.family, []).append(curve)
+        phrase = ranking.metric_phrase(metric)
         found[metric] = {
-            family: inline_svg(
-                ranking.plot_scores_by_size(of_family, contenders=analysis.contenders, legend=False),
+            family: pictures.sizes_picture(
+                of_family,
+                contenders=analysis.contenders,
+                metric=phrase,
                 name=f"sizes-{number}",
-                label=f"{ranking.metric_phrase(metric)} against size in {family.replace('_', ' ')}",
+                label=f"{phrase} against size in {family.replace('_', ' ')}",
             )
             for number, (family, of_family) in enumerate(curves.items())
         }

@@ -9,11 +9,11 @@ from matplotlib.figure import Figure
 from mcquack.bench.outcome import Metric
 from mcquack.bench.ranking import CellScores
 from mcquack.bench.store import Store
-from mcquack.report.benchmark.analysis import ALL, Analysis, analyse
+from mcquack.report.benchmark.analysis import ALL, Analysis, View, analyse
 from mcquack.report.benchmark.contents import Contents, read_contents
-from mcquack.report.benchmark.page import Link, page, view_figures
+from mcquack.report.benchmark.page import Link, page
 from mcquack.report.benchmark.tables import csv_text, file_name, latex, tables
-from mcquack.report.ranking import plot_scores_by_size
+from mcquack.report.ranking import plot_critical_difference, plot_ranking, plot_scores_by_size, plot_wins
 from mcquack.report.style import PAGE, replace_files, svg_bytes
 
 
@@ -77,13 +77,20 @@ def _files(contents: Contents) -> dict[str, bytes]:
 def _figures(analysis: Analysis) -> Iterator[tuple[str, Metric, Figure]]:
     if (view := analysis.main) is None:
         return
-    for kind, figure in view_figures(view).items():
-        yield kind, view.metric, figure
+    yield "Ranking figure", view.metric, _ranking_figure(view)
+    if view.comparison is not None:
+        figure = plot_critical_difference(view.comparison, title=f"{view.title}: average rank")
+        yield "Critical difference figure", view.metric, figure
+    if len(view.standings) > 1:
+        yield "Wins figure", view.metric, plot_wins(view.wins, title=f"{view.title}: wins – ties – losses")
     if view.metric != "auc" and "auc" in analysis.views:
-        kind = "Ranking figure"
-        yield kind, "auc", view_figures(analysis.views["auc"][ALL])[kind]
+        yield "Ranking figure", "auc", _ranking_figure(analysis.views["auc"][ALL])
     if curves := analysis.curves["test", view.metric]:
         yield "Scores by size figure", view.metric, plot_scores_by_size(curves)
+
+
+def _ranking_figure(view: View) -> Figure:
+    return plot_ranking(view.standings, title=f"{view.title}: average normalised rank")
 
 
 def _bytes(text: str) -> bytes:

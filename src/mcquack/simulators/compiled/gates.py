@@ -13,11 +13,12 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import overload
 
 from mcquack.circuits.angles import SLOPE_LIMIT
 from mcquack.simulators.compiled.complex_rows import conjugate, load_complex, store_complex, times, times_both
+from mcquack.simulators.compiled.inner import INNER, inner
 from mcquack.simulators.compiled.lanes import (
     ROW_BYTES,
     LanesType,
@@ -130,7 +131,7 @@ def signed_cosine_sine(angle: Any) -> Any:
     raise NotImplementedError("compiled code only")
 
 
-@overload(signed_cosine_sine)
+@overload(signed_cosine_sine, jit_options=INNER)
 def _signed_cosine_sine(angle):  # type: ignore[no-untyped-def]
     if not isinstance(angle, LanesType):
         return None
@@ -150,7 +151,7 @@ def _signed_cosine_sine(angle):  # type: ignore[no-untyped-def]
     return implementation
 
 
-@njit(nogil=True)
+@inner
 def _function(code: int, x: float) -> float:
     if code == 1:
         return math.pi - x
@@ -163,7 +164,7 @@ def _function(code: int, x: float) -> float:
     return x
 
 
-@njit(nogil=True)
+@inner
 def _function_slope(code: int, x: float) -> float:
     if code == 1:
         return -1.0
@@ -175,7 +176,7 @@ def _function_slope(code: int, x: float) -> float:
     return 1.0
 
 
-@njit(nogil=True)
+@inner
 def _fill_inputs(form: Any, features: Any, inputs: Any) -> None:
     for place in range(form.input_firsts.size - 1):
         first, last = form.input_firsts[place], form.input_firsts[place + 1]
@@ -190,7 +191,7 @@ def _fill_inputs(form: Any, features: Any, inputs: Any) -> None:
                     inputs[place, lane] = found if factor == first else inputs[place, lane] * found
 
 
-@njit(nogil=True)
+@inner
 def _pull_inputs(form: Any, features: Any, by_inputs: Any, by_features: Any) -> None:
     """Adds the derivatives by the features, from those by the inputs."""
     for place in range(form.input_firsts.size - 1):
@@ -205,7 +206,7 @@ def _pull_inputs(form: Any, features: Any, by_inputs: Any, by_features: Any) -> 
                 by_features[feature, lane] += by_inputs[place, lane] * slope
 
 
-@njit(nogil=True)
+@inner
 def _half_angle(form: Any, weights: Any, bias: Any, inputs: Any, element: int) -> Any:
     half = inputs.dtype.type(0.5)
     fixed = form.half_offsets[element]
@@ -223,7 +224,7 @@ def _half_angle(form: Any, weights: Any, bias: Any, inputs: Any, element: int) -
     return found + splat(fixed)
 
 
-@njit(nogil=True)
+@inner
 def _set_rotations(form: Any, weights: Any, bias: Any, step: int, work: Any) -> Any:
     """Writes a turn and its scale; the number of its parts is returned."""
     first, skipped = form.firsts[step], form.skipped[step]
@@ -233,7 +234,7 @@ def _set_rotations(form: Any, weights: Any, bias: Any, step: int, work: Any) -> 
     return share_turn(work.rotations, skipped, work.scale)
 
 
-@njit(nogil=True)
+@inner
 def _set_factors(form: Any, weights: Any, bias: Any, step: int, work: Any) -> None:
     first = form.firsts[step]
     for place in range(form.firsts[step + 1] - first):
@@ -242,7 +243,7 @@ def _set_factors(form: Any, weights: Any, bias: Any, step: int, work: Any) -> No
         store(work.factors, 2 * place + 1, -sine)
 
 
-@njit(nogil=True)
+@inner
 def _walsh(array: Any, bits: int) -> None:
     """array[i] = Σ_j (-1)^(number of common ones of i and j) array[j], three bits at a time."""
     size = 1 << bits
@@ -276,7 +277,7 @@ def _walsh(array: Any, bits: int) -> None:
             bit += 1
 
 
-@njit(nogil=True)
+@inner
 def _spread(phases: Any, bits: int) -> None:
     """:func:`_walsh` for the angles of phases: sums become products, and differences products with the conjugate."""
     size = 1 << bits
@@ -320,7 +321,7 @@ def _spread(phases: Any, bits: int) -> None:
             bit += 1
 
 
-@njit(nogil=True)
+@inner
 def _fill_phases(form: Any, step: int, chunk: int, bits: int, scale: Any, factors: Any, phases: Any) -> None:
     """The product of ``scale`` and exp(-i/2 θ) of all angles, each with its sign, for the rows of a chunk."""
     one = splat(phases.dtype.type(1)), splat(phases.dtype.type(0))
@@ -336,7 +337,7 @@ def _fill_phases(form: Any, step: int, chunk: int, bits: int, scale: Any, factor
     _spread(phases, bits)
 
 
-@njit(nogil=True)
+@inner
 def _shift(form: Any, step: int, n: int, scale: Any, state: Any, work: Any) -> None:
     """Multiplies the state by a diagonal and by ``scale``."""
     bits = min(n, LOW_BITS)
@@ -347,7 +348,7 @@ def _shift(form: Any, step: int, n: int, scale: Any, state: Any, work: Any) -> N
             store_complex(state, row, times(load_complex(state, row), load_complex(work.phases, place)))
 
 
-@njit(nogil=True)
+@inner
 def _unshift(form: Any, step: int, n: int, scale: Any, state: Any, work: Any) -> None:
     """Takes a diagonal back on both arrays, times ``scale``, and writes the derivatives by its angles to the slopes."""
     bits = min(n, LOW_BITS)
@@ -371,7 +372,7 @@ def _unshift(form: Any, step: int, n: int, scale: Any, state: Any, work: Any) ->
             store(work.slopes, place, total - current if parity(chunk & form.high[first + place]) else total + current)
 
 
-@njit(nogil=True)
+@inner
 def _start(form: Any, features: Any, state: Any, work: Any) -> None:
     """|0…0⟩, or the features as amplitudes, divided by their norm; its inverse goes to the last row of the inputs."""
     scalar = state.dtype.type
@@ -401,7 +402,7 @@ def _start(form: Any, features: Any, state: Any, work: Any) -> None:
             state[0, 0, lane] = 1
 
 
-@njit(nogil=True)
+@inner
 def _pull_start(state: Any, work: Any, by_features: Any) -> None:
     """Adds the derivatives by the features that are amplitudes of the start."""
     two = splat(state.dtype.type(2))
@@ -414,13 +415,13 @@ def _pull_start(state: Any, work: Any, by_features: Any) -> None:
         store(by_features, feature, fma(across, inverse, load(by_features, feature)))
 
 
-@njit(nogil=True)
+@inner
 def _multiply(state: Any, scale: Any) -> None:
     for row in range(2 * state.shape[0]):
         store(state, row, scale * load(state, row))
 
 
-@njit(nogil=True)
+@inner
 def gate_forward(circuit: Any, features: Any, state: Any, work: Any) -> None:
     """state = U(features)|start⟩, in the rows of the last frame.
 
@@ -454,7 +455,7 @@ def gate_forward(circuit: Any, features: Any, state: Any, work: Any) -> None:
         _multiply(state, scale)
 
 
-@njit(nogil=True)
+@inner
 def _add_embedding_slope(form: Any, element: int, slope: Any, inputs: Any, by_w: Any, by_b: Any) -> None:
     for part in range(form.part_firsts[element], form.part_firsts[element + 1]):
         at = form.part_bias[part]
@@ -465,7 +466,7 @@ def _add_embedding_slope(form: Any, element: int, slope: Any, inputs: Any, by_w:
             by_w[at] += form.part_factor[part] * lane_sum(slope * load(inputs, form.part_input[part]))
 
 
-@njit(nogil=True)
+@inner
 def _add_input_slope(form: Any, weights: Any, element: int, slope: Any, by_inputs: Any) -> None:
     for part in range(form.part_firsts[element], form.part_firsts[element + 1]):
         at = form.part_input[part]
@@ -476,7 +477,7 @@ def _add_input_slope(form: Any, weights: Any, element: int, slope: Any, by_input
             store(by_inputs, at, fma(splat(factor), slope, load(by_inputs, at)))
 
 
-@njit(nogil=True)
+@inner
 def gate_backward(
     circuit: Any, features: Any, state: Any, work: Any, by_w: Any, by_b: Any, by_features: Any, wanted: int
 ) -> None:
@@ -534,7 +535,7 @@ def gate_backward(
             _pull_start(state, work, by_features)
 
 
-@njit(nogil=True)
+@inner
 def _set_inverse_norms(form: Any, features: Any, work: Any) -> None:
     last = work.inputs.shape[0] - 1
     n_padded = work.adjoint.shape[0] - features.shape[0]

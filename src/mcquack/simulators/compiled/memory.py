@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from mcquack.errors import MemoryLimitError
+from mcquack.simulators.compiled.inner import inner
 from mcquack.simulators.compiled.lanes import ROW_BYTES, load, splat, store
 
 
@@ -78,7 +78,7 @@ def require_bytes(n_bytes: int, purpose: str) -> None:
 # Moving samples in and out of blocks of W lanes. Plain loops: they compile in a fraction of the time of slices.
 
 
-@njit(nogil=True)
+@inner
 def gather_block(X: Any, first: int, features: Any) -> None:
     """Transposes W rows of X, from ``first`` on, into the rows (d, W) of a block; lanes beyond the end get zeros."""
     for lane in range(features.shape[1]):
@@ -86,7 +86,7 @@ def gather_block(X: Any, first: int, features: Any) -> None:
             features[feature, lane] = X[first + lane, feature] if first + lane < X.shape[0] else 0
 
 
-@njit(nogil=True)
+@inner
 def gather_rows(X: Any, order: Any, first: int, count: int, block: int, features: Any) -> None:
     """Rows ``order[first + …]`` of a mini-batch's block, transposed into (d, W); lanes beyond its end get zeros."""
     n_features, width = features.shape
@@ -104,14 +104,14 @@ def gather_rows(X: Any, order: Any, first: int, count: int, block: int, features
                     features[feature, lane] = 0
 
 
-@njit(nogil=True)
+@inner
 def copy_block(source: Any, target: Any) -> None:
     """Copies all amplitudes (2**n, 2, W)."""
     for row in range(2 * target.shape[0]):
         store(target, row, load(source, row))
 
 
-@njit(nogil=True)
+@inner
 def clear_block(block: Any) -> None:
     """Sets all rows (…, W) to zero."""
     for row in range(block.size // block.shape[-1]):

@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic, overload
 
+from mcquack.simulators.compiled.inner import INNER, inner
 from mcquack.simulators.compiled.lanes import (
     ROW_BYTES,
     LanesType,
@@ -47,7 +48,7 @@ _SPAN = 16
 _BACK_AT_ONCE = 3 if ROW_BYTES == 64 else 2
 
 
-@njit(nogil=True)
+@inner
 def local_qubits(n: int) -> int:
     """How many of the last qubits are turned together, one chunk of the state after the other.
 
@@ -138,7 +139,7 @@ def _unrotate(
     return totals(state, adjoint, types.int64, masks, tangents, totals, undo), code
 
 
-@njit(nogil=True)
+@inner
 def set_rotation(rotations: Any, qubit: int, cosine: Any, sine: Any) -> None:
     """Writes cosine and tangent of half an angle; where a cosine vanishes, what stands for it is as good as zero."""
     safe = away_from_zero(cosine)
@@ -146,7 +147,7 @@ def set_rotation(rotations: Any, qubit: int, cosine: Any, sine: Any) -> None:
     store(rotations, 2 * qubit + 1, sine / safe)
 
 
-@njit(nogil=True)
+@inner
 def share_turn(rotations: Any, skipped: int, scale: Any) -> int:
     """In how many parts a turn is carried out, 1 or 2, so that no amplitude grows beyond bounds; its scale is written.
 
@@ -177,7 +178,7 @@ def share_turn(rotations: Any, skipped: int, scale: Any) -> int:
     return 2
 
 
-@njit(nogil=True)
+@inner
 def fill_rows(masks: Any, n: int, rows: Any) -> None:
     """All images of the XOR-linear map with these columns, qubit 0 being the highest bit of an index."""
     low = min(n, 3)
@@ -194,18 +195,18 @@ def fill_rows(masks: Any, n: int, rows: Any) -> None:
             put(rows, eight << 3 | index, image ^ at(rows, index))
 
 
-@njit(nogil=True)
+@inner
 def _tangent(rotations: Any, qubit: int) -> Any:
     return load(rotations, 2 * qubit + 1)
 
 
-@njit(nogil=True)
+@inner
 def _qubits_at_once(left: int, most: int) -> int:
     """So many of the qubits left that no pass has a single one if it can be helped."""
     return min(left, most) if left != most + 1 else (left + 1) // 2
 
 
-@njit(nogil=True)
+@inner
 def _turn(
     state: Any, rows: Any, masks: Any, rotations: Any, q: int, taken: int, start: int, stop: int, step: int
 ) -> None:
@@ -226,7 +227,7 @@ def _turn(
             _rotate(state, at(rows, index), masks_1, tangents_1)
 
 
-@njit(nogil=True)
+@inner
 def rotate_first(state: Any, rows: Any, masks: Any, rotations: Any, n: int, skipped: int) -> None:
     """Turns all but the local qubits, without the scale."""
     local = local_qubits(n)
@@ -243,7 +244,7 @@ def rotate_first(state: Any, rows: Any, masks: Any, rotations: Any, n: int, skip
             q += taken
 
 
-@njit(nogil=True)
+@inner
 def rotate_chunk(state: Any, rows: Any, masks: Any, rotations: Any, n: int, skipped: int, chunk: int) -> None:
     """Turns the local qubits of one chunk, without the scale."""
     first = n - local_qubits(n)
@@ -259,7 +260,7 @@ def rotate_chunk(state: Any, rows: Any, masks: Any, rotations: Any, n: int, skip
         q += taken
 
 
-@njit(nogil=True)
+@inner
 def rotate(state: Any, rows: Any, masks: Any, rotations: Any, n: int, skipped: int) -> None:
     """RY on all qubits but the first ``skipped``, without the scale; ``rotations`` has cos θ/2 and tan θ/2 of each."""
     rotate_first(state, rows, masks, rotations, n, skipped)
@@ -267,7 +268,7 @@ def rotate(state: Any, rows: Any, masks: Any, rotations: Any, n: int, skipped: i
         rotate_chunk(state, rows, masks, rotations, n, skipped, chunk)
 
 
-@njit(nogil=True)
+@inner
 def squared_cosines(rotations: Any, first: int, last: int) -> Any:
     """The square of the product of the cosines of some qubits: by so much products of two amplitudes grow without."""
     product = load(rotations, 2 * first)
@@ -276,12 +277,12 @@ def squared_cosines(rotations: Any, first: int, last: int) -> Any:
     return product * product
 
 
-@njit(nogil=True)
+@inner
 def _add(slopes: Any, q: int, shrink: Any, total: Any) -> None:
     store(slopes, q, fma(shrink, total, load(slopes, q)))
 
 
-@njit(nogil=True)
+@inner
 def _unturn(
     state: Any,
     adjoint: Any,
@@ -323,7 +324,7 @@ def _unturn(
         _add(slopes, q, shrink, totals_1[0])
 
 
-@njit(nogil=True)
+@inner
 def unrotate_chunk(
     state: Any,
     adjoint: Any,
@@ -358,7 +359,7 @@ def unrotate_chunk(
         q += taken
 
 
-@njit(nogil=True)
+@inner
 def unrotate_first(
     state: Any,
     adjoint: Any,
@@ -394,7 +395,7 @@ def unrotate_first(
             q += taken
 
 
-@njit(nogil=True)
+@inner
 def unrotate(
     state: Any,
     adjoint: Any,
@@ -416,7 +417,7 @@ def unrotate(
     unrotate_first(state, adjoint, rows, masks, rotations, slopes, shrink, undo, n, skipped)
 
 
-@njit(nogil=True)
+@inner
 def clear_slopes(slopes: Any, first: int, last: int) -> None:
     """Sets some rows of slopes to zero."""
     for row in range(first, last):
@@ -468,7 +469,7 @@ def cosine_sine(half_angle: Any) -> Any:
     raise NotImplementedError("compiled code only")
 
 
-@overload(cosine_sine)
+@overload(cosine_sine, jit_options=INNER)
 def _half_angles_cosine_sine(half_angle):  # type: ignore[no-untyped-def]
     if not isinstance(half_angle, LanesType):
         return None

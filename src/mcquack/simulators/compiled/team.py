@@ -21,10 +21,12 @@ import joblib
 import numba
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
+
+from mcquack.simulators.compiled.inner import inner
 
 ARRIVED, ROUND, STOP_ASKED, STOPPING, ABANDONED, TAKEN, DONE = range(7)
 _SPINS_BEFORE_YIELD = 2000
@@ -79,7 +81,7 @@ def _yield_processor(typingctx: Any) -> Any:
     return types.int32(), code
 
 
-@njit(nogil=True)
+@inner
 def barrier(cells: Any, n_threads: int) -> None:
     """Returns when all members of the team have called it, or when one of them never will."""
     if n_threads == 1:
@@ -98,7 +100,7 @@ def barrier(cells: Any, n_threads: int) -> None:
             _yield_processor()
 
 
-@njit(nogil=True)
+@inner
 def taken(cells: Any, end: int) -> Any:
     """The next ticket of a phase whose tickets end before ``end``, or -1 where none is left."""
     ticket = _read(cells, TAKEN)
@@ -109,13 +111,13 @@ def taken(cells: Any, end: int) -> Any:
     return -1
 
 
-@njit(nogil=True)
+@inner
 def done(cells: Any) -> None:
     """Tells that the work of a ticket is done."""
     _fetch_add(cells, DONE, 1)
 
 
-@njit(nogil=True)
+@inner
 def all_done(cells: Any, end: int) -> None:
     """Returns when the work of all tickets before ``end`` is done."""
     spins = 0
@@ -125,26 +127,26 @@ def all_done(cells: Any, end: int) -> None:
             _yield_processor()
 
 
-@njit(nogil=True)
+@inner
 def decide_to_stop(cells: Any, end: int) -> None:
     """To be called by one member of a phase: whether the team stops after it."""
     if stop_asked(cells) and _read(cells, STOPPING) == 0:
         _fetch_add(cells, STOPPING, end)
 
 
-@njit(nogil=True)
+@inner
 def stops(cells: Any, end: int) -> Any:
     """Whether it was decided to stop after this phase or an earlier one; all members find the same."""
     return 0 < _read(cells, STOPPING) <= end
 
 
-@njit(nogil=True)
+@inner
 def stop_asked(cells: Any) -> Any:
     """Whether the caller wants the team to stop; members may learn of it at different moments."""
     return _read(cells, STOP_ASKED) != 0
 
 
-@njit(nogil=True)
+@inner
 def stop_barrier(cells: Any, rank: int, n_threads: int) -> Any:
     """A barrier after which all members agree on whether somebody asked them to stop."""
     this_round = _read(cells, ROUND)

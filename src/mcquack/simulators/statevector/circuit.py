@@ -8,11 +8,12 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import overload
 
 from mcquack.simulators.compiled.complex_rows import conjugate
 from mcquack.simulators.compiled.gates import OF_FEATURES, OF_PARAMETERS, GateForm, gate_backward, gate_forward
+from mcquack.simulators.compiled.inner import INNER, inner
 from mcquack.simulators.compiled.lanes import (
     ROW_BYTES,
     add_at,
@@ -129,7 +130,7 @@ class Desk(NamedTuple):
     low_table: Any
 
 
-@njit(nogil=True)
+@inner
 def _desk(circuit: Any, features: Any, work: Any) -> Any:
     return Desk(
         pointer(circuit.weights),
@@ -146,7 +147,7 @@ def _desk(circuit: Any, features: Any, work: Any) -> Any:
     )
 
 
-@njit(nogil=True)
+@inner
 def _cosine_sine(desk: Any, gate: int) -> Any:
     """Cosine and sine of half an angle w·x + b, up to a common sign."""
     feature = load(desk.features, at(desk.feature_index, gate))
@@ -154,7 +155,7 @@ def _cosine_sine(desk: Any, gate: int) -> Any:
     return cosine_sine(halved(angle))
 
 
-@njit(nogil=True)
+@inner
 def _set_rotations(desk: Any, n: int, layer: int, rotations: Any, scale: Any) -> Any:
     """Writes the layer's turn and its scale; the number of its parts is returned."""
     for qubit in range(n):
@@ -163,7 +164,7 @@ def _set_rotations(desk: Any, n: int, layer: int, rotations: Any, scale: Any) ->
     return share_turn(rotations, 0, scale)
 
 
-@njit(nogil=True)
+@inner
 def _set_tables(desk: Any, n_layers: int, n: int, layer: int, scale: Any) -> None:
     """The tables of ``scale`` times all RZ between this layer's RY and the next."""
     first_phi = constant(desk.features, 1), constant(desk.features, 0)
@@ -178,7 +179,7 @@ def _set_tables(desk: Any, n_layers: int, n: int, layer: int, scale: Any) -> Non
     fill_tables(desk.factors, n, scale, desk.high_table, desk.low_table)
 
 
-@njit(nogil=True)
+@inner
 def _start(state: Any, rotations: Any, n: int) -> None:
     """The first layer's RY on |0…0⟩, without the scale: a product state, real, stored in plain order."""
     zero = constant(state, 0)
@@ -194,7 +195,7 @@ def _start(state: Any, rotations: Any, n: int) -> None:
             store(state, 4 * index + 3, zero)
 
 
-@njit(nogil=True)
+@inner
 def ring_forward(circuit: Any, features: Any, state: Any, work: Any) -> None:
     """state = U(features)|0…0⟩ in the rows of the last layer, without the last ring."""
     n_layers, n = circuit.weights.shape[:2]
@@ -220,7 +221,7 @@ def ring_forward(circuit: Any, features: Any, state: Any, work: Any) -> None:
             shift_phases(psi, rows, n, desk.high_table, desk.low_table, 0, 1)
 
 
-@njit(nogil=True)
+@inner
 def _take_back(psi: Any, chi: Any, masks: Any, n: int, undo: Any, n_parts: int, desk: Any, work: Any) -> None:
     """Takes a layer's phases and then its turn back on state and adjoint, and writes the slopes of the layer's angles.
 
@@ -242,7 +243,7 @@ def _take_back(psi: Any, chi: Any, masks: Any, n: int, undo: Any, n_parts: int, 
         unrotate(psi, chi, desk.rows, masks, desk.rotations, by_theta, shrink, undo, n, 0)
 
 
-@njit(nogil=True)
+@inner
 def _add_embedding_slopes(desk: Any, first: int, n: int, slopes: Any, by_w: Any, by_b: Any) -> None:
     for qubit in range(n):
         gate = first + 3 * qubit
@@ -251,7 +252,7 @@ def _add_embedding_slopes(desk: Any, first: int, n: int, slopes: Any, by_w: Any,
         add_at(by_b, gate, lane_sum(slope))
 
 
-@njit(nogil=True)
+@inner
 def _add_feature_slopes(desk: Any, first: int, n: int, slopes: Any, by_features: Any) -> None:
     for qubit in range(n):
         gate = first + 3 * qubit
@@ -260,7 +261,7 @@ def _add_feature_slopes(desk: Any, first: int, n: int, slopes: Any, by_features:
         store(by_features, feature, slope)
 
 
-@njit(nogil=True)
+@inner
 def ring_backward(
     circuit: Any, features: Any, state: Any, work: Any, by_w: Any, by_b: Any, by_features: Any, wanted: int
 ) -> None:
@@ -311,7 +312,7 @@ def _form(circuit: Any) -> Any:
     return circuit.types[circuit.fields.index("form")].instance_class if known else None
 
 
-@overload(forward, jit_options={"nogil": True})
+@overload(forward, jit_options=INNER)
 def _forward(circuit, features, state, work):  # type: ignore[no-untyped-def]
     run: Any = {RingForm: ring_forward, GateForm: gate_forward}.get(_form(circuit))
 
@@ -321,7 +322,7 @@ def _forward(circuit, features, state, work):  # type: ignore[no-untyped-def]
     return implementation if run is not None else None
 
 
-@overload(backward, jit_options={"nogil": True})
+@overload(backward, jit_options=INNER)
 def _backward(circuit, features, state, work, by_w, by_b, by_features, wanted):  # type: ignore[no-untyped-def]
     run: Any = {RingForm: ring_backward, GateForm: gate_backward}.get(_form(circuit))
 

@@ -5,9 +5,8 @@
 
 from typing import Any
 
-from numba import njit
-
 from mcquack.simulators.compiled.entry import entry
+from mcquack.simulators.compiled.inner import inner
 from mcquack.simulators.compiled.lanes import fma, lane_sum, load, splat, store
 
 
@@ -22,7 +21,7 @@ def fill_columns(states: Any, columns: Any, start: int, step: int) -> None:
             columns[centroid, index, 1] = state[index, 1, lane]
 
 
-@njit(nogil=True)
+@inner
 def overlap_block(state: Any, columns: Any, overlaps: Any) -> None:
     """⟨c_m|x⟩ for one block: real and imaginary row of each centroid."""
     zero = splat(state.dtype.type(0))
@@ -40,7 +39,7 @@ def overlap_block(state: Any, columns: Any, overlaps: Any) -> None:
         store(overlaps, 2 * centroid + 1, ri - ir)
 
 
-@njit(nogil=True)
+@inner
 def kernel_rows(overlaps: Any, kernel: Any) -> None:
     """Squared moduli of one block's overlaps, as rows (W, M) of the kernel."""
     for centroid in range(kernel.shape[1]):
@@ -49,7 +48,7 @@ def kernel_rows(overlaps: Any, kernel: Any) -> None:
             kernel[lane, centroid] = real * real + imag * imag
 
 
-@njit(nogil=True)
+@inner
 def pull_overlaps(overlaps: Any, cotangent: Any, pulls: Any) -> None:
     """Overlaps times the derivative by the kernel entry: how much of each centroid a sample's adjoint holds."""
     for centroid in range(overlaps.shape[0]):
@@ -58,7 +57,7 @@ def pull_overlaps(overlaps: Any, cotangent: Any, pulls: Any) -> None:
                 pulls[centroid, part, lane] = cotangent[lane, centroid] * overlaps[centroid, part, lane]
 
 
-@njit(nogil=True)
+@inner
 def sample_adjoint(pulls: Any, columns: Any, adjoint: Any) -> None:
     """λ = Σ_m pull_m |c_m⟩ for one block."""
     zero = splat(adjoint.dtype.type(0))
@@ -73,7 +72,7 @@ def sample_adjoint(pulls: Any, columns: Any, adjoint: Any) -> None:
         store(adjoint, 2 * index + 1, imag)
 
 
-@njit(nogil=True)
+@inner
 def centroid_adjoints(
     states: Any, pulls: Any, n_blocks: int, adjoints: Any, n_centroids: int, first: int, last: int
 ) -> None:
@@ -97,7 +96,7 @@ def centroid_adjoints(
 # ±1 of each observable for every stored row of a state.
 
 
-@njit(nogil=True)
+@inner
 def expectation_block(state: Any, signs: Any, expectations: Any) -> None:
     """⟨ψ|O_q|ψ⟩ of every lane into row q."""
     zero = splat(state.dtype.type(0))
@@ -112,7 +111,7 @@ def expectation_block(state: Any, signs: Any, expectations: Any) -> None:
         store(expectations, observable, reals + imaginaries)
 
 
-@njit(nogil=True)
+@inner
 def observable_adjoint(state: Any, signs: Any, cotangent: Any, adjoint: Any) -> None:
     """λ = Σ_q cotangent_q O_q |ψ⟩ for one block; ``cotangent`` (Q, W) differs from lane to lane."""
     zero = splat(state.dtype.type(0))

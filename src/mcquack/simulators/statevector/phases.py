@@ -15,8 +15,6 @@ All arrays are given as pointers.
 
 from typing import Any
 
-from numba import njit
-
 from mcquack.simulators.compiled.complex_rows import (
     conjugate,
     load_complex,
@@ -24,16 +22,17 @@ from mcquack.simulators.compiled.complex_rows import (
     times,
     times_both,
 )
+from mcquack.simulators.compiled.inner import inner
 from mcquack.simulators.compiled.lanes import at, constant, fma, load, parity, store
 
 
-@njit(nogil=True)
+@inner
 def high_bits(n: int) -> int:
     """h: how many qubits the first table covers; it balances the lengths 2**h and 4 * 2**(n - h)."""
     return max(1, min(n - 1, (n + 2) // 2))
 
 
-@njit(nogil=True)
+@inner
 def set_factor(factors: Any, n: int, qubit: int, omega: Any, phi: Any, first_phi: Any) -> None:
     """Writes the factors of one qubit from exp(-i/2 ω), exp(-i/2 φ) and, for the last, exp(-i/2 φ_0).
 
@@ -57,7 +56,7 @@ def set_factor(factors: Any, n: int, qubit: int, omega: Any, phi: Any, first_phi
     store_complex(factors, place + 3, odd_one)
 
 
-@njit(nogil=True)
+@inner
 def _extend(table: Any, start: int, length: int, factors: Any, place: int, step: int, before: int) -> None:
     """Doubles a table in place by one more qubit, whose factor is at ``place``, or ``step`` further where the parity of
     the bits in front of it is odd; ``before`` is the parity in front of the table.
@@ -70,7 +69,7 @@ def _extend(table: Any, start: int, length: int, factors: Any, place: int, step:
         store_complex(table, start + 2 * index + 1, one)
 
 
-@njit(nogil=True)
+@inner
 def fill_tables(factors: Any, n: int, scale: Any, high_table: Any, low_table: Any) -> None:
     """scale · T(b) = high_table[high bits] * low_table[first bit, parity of the high bits, low bits]."""
     h = high_bits(n)
@@ -92,7 +91,7 @@ def fill_tables(factors: Any, n: int, scale: Any, high_table: Any, low_table: An
             _extend(low_table, start, n_low >> 1, factors, 2 * n - 3 + bit, 2, before)
 
 
-@njit(nogil=True)
+@inner
 def shift_phases(state: Any, rows: Any, n: int, high_table: Any, low_table: Any, chunk: int, n_chunks: int) -> None:
     """Multiplies one of ``n_chunks`` equal parts of the state by T."""
     h = high_bits(n)
@@ -107,7 +106,7 @@ def shift_phases(state: Any, rows: Any, n: int, high_table: Any, low_table: Any,
             store_complex(state, row, times(load_complex(state, row), shift))
 
 
-@njit(nogil=True)
+@inner
 def unshift_phases(
     state: Any,
     adjoint: Any,
@@ -138,12 +137,12 @@ def unshift_phases(
             store_complex(adjoint, row, chi)
 
 
-@njit(nogil=True)
+@inner
 def _add(slopes: Any, qubit: int, sign: int, total: Any) -> None:
     store(slopes, qubit, fma(constant(slopes, sign), total, load(slopes, qubit)))
 
 
-@njit(nogil=True)
+@inner
 def _fold_pairs(currents: Any, begin: int, end: int) -> Any:
     """Adds neighbours, in place; returned are their differences' sum, and that with the signs of parities."""
     plain, signed = constant(currents, 0), constant(currents, 0)
@@ -158,7 +157,7 @@ def _fold_pairs(currents: Any, begin: int, end: int) -> Any:
     return plain, signed
 
 
-@njit(nogil=True)
+@inner
 def _fold(currents: Any, bits: int, first: int, sign: int, before_ring: Any, after_ring: Any) -> Any:
     """Adds the sums of 2**bits currents with the signs of each bit, and of the parity up to it, to the rows from
     ``first`` on, and leaves the sum of all in the first current.
@@ -189,7 +188,7 @@ def _fold(currents: Any, bits: int, first: int, sign: int, before_ring: Any, aft
     return whole_first, whole_second
 
 
-@njit(nogil=True)
+@inner
 def add_phase_slopes(currents: Any, n: int, local: int, chunk: int, totals: Any, by_omega: Any, by_phi: Any) -> None:
     """Adds the derivatives by ω (signs of the bits) and by the next layer's φ (signs of their images) of one chunk.
 

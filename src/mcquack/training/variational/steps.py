@@ -7,10 +7,9 @@ class". Classifiers are divided among the threads, so results do not depend on h
 import math
 from typing import Any, NamedTuple
 
-from numba import njit
-
 from mcquack.simulators.compiled.entry import entry
 from mcquack.simulators.compiled.gates import OF_PARAMETERS
+from mcquack.simulators.compiled.inner import inner
 from mcquack.simulators.compiled.memory import gather_block, gather_rows
 from mcquack.simulators.compiled.team import barrier, stop_asked, stop_barrier
 from mcquack.simulators.statevector.circuit import Circuit, backward, forward
@@ -95,7 +94,7 @@ def measure_classes(
             return
 
 
-@njit(nogil=True)
+@inner
 def _slopes(
     problem: Any, order: Any, first: int, count: int, block: int, own: int, mass: float, measured: Any, cotangent: Any
 ) -> float:
@@ -117,7 +116,7 @@ def _slopes(
     return total
 
 
-@njit(nogil=True)
+@inner
 def _gradient(
     work: Any, problem: Any, circuit: Any, order: Any, first: int, count: int, own: int, rank: int, room: Any
 ) -> float:
@@ -141,7 +140,7 @@ def _gradient(
     return loss
 
 
-@njit(nogil=True)
+@inner
 def _penalised(slopes: Any, parameter: Any, regulariser: float) -> Any:
     """Adds the derivative of λ‖p‖² to the gradient, and gives λ‖p‖² and the gradient's squared norm."""
     scalar = slopes.dtype.type
@@ -153,7 +152,7 @@ def _penalised(slopes: Any, parameter: Any, regulariser: float) -> Any:
     return penalty, square
 
 
-@njit(nogil=True)
+@inner
 def _descend_bias(own: int, trained: Any, pace: Any, slopes: Any) -> None:
     trained.bias_steps[own] += 1
     descend(
@@ -162,7 +161,7 @@ def _descend_bias(own: int, trained: Any, pace: Any, slopes: Any) -> None:
     )  # fmt: skip
 
 
-@njit(nogil=True)
+@inner
 def _descend_weights(own: int, trained: Any, pace: Any, slopes: Any) -> None:
     trained.weights_steps[own] += 1
     descend(
@@ -207,7 +206,7 @@ def run_own_epoch(
                 return
 
 
-@njit(nogil=True)
+@inner
 def _mean_slope(room: Any) -> None:
     scalar = room.slope.dtype.type
     n_classes = room.flat_by_w.shape[0]
