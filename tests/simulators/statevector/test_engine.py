@@ -3,6 +3,7 @@
 import pickle
 import tracemalloc
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -312,3 +313,34 @@ def test_the_kernel_of_many_samples_is_that_of_the_oracle() -> None:
         problem.feature_map, problem.X, problem.centroids, weights=problem.weights, bias=problem.bias
     )
     assert_allclose(kernel, expected, rtol=0, atol=1e-13)
+
+
+def test_rows_from_a_processor_with_other_registers_are_encoded_anew() -> None:
+    problem = random_problem(FeatureMap(n_qubits=3, n_features=4, n_layers=2), n_samples=9, seed=1)
+    engine = StatevectorEngine(problem.feature_map, dtype="float64")
+    encoded = engine.encode(problem.X, problem.weights, problem.bias)
+    elsewhere = replace(encoded, states=np.repeat(encoded.states, 2, axis=3))
+    assert_array_equal(engine.fidelities(elsewhere, encoded), engine.fidelities(encoded, encoded))
+    cotangent = stream(0, "cotangent").normal(size=(9, 9))
+    for wrt in ("embedding", "centroids"):
+        found = engine.pullback(elsewhere, elsewhere, cotangent, wrt=wrt)
+        expected = engine.pullback(encoded, encoded, cotangent, wrt=wrt)
+        for left, right in zip(found, expected, strict=True):
+            assert_array_equal(left, right)
+    assert_array_equal(engine.expectations(elsewhere, [0, 2]), engine.expectations(encoded, [0, 2]))
+
+
+@both_types
+@pytest.mark.parametrize("n_qubits", [1, 3, 6, 9])
+def test_half_turns_of_many_qubits_are_as_exact_as_other_angles(n_qubits: int, dtype: type) -> None:
+    """Where all cosines of a layer vanish, for some samples of a block and not for others."""
+    feature_map = FeatureMap(n_qubits=n_qubits, n_features=1, n_layers=3, final_entangler=False)
+    problem = random_problem(feature_map, n_samples=5, seed=n_qubits)
+    X = np.array([[0.0], [1.0], [0.3], [-1.0], [3.0]])
+    weights, bias = problem.weights.copy(), problem.bias.copy()
+    weights[1:, :, 1], bias[1:, :, 1] = np.pi, 0.0
+    engine = StatevectorEngine(feature_map, dtype=dtype)
+    found = engine.statevectors(engine.encode(X, weights, bias))
+    expected = oracle_states(feature_map, X, weights, bias)
+    error = 2e-6 if dtype is np.float32 else 1e-14
+    assert_allclose(phase_aligned(found, expected), expected, rtol=0, atol=error)

@@ -305,12 +305,19 @@ class StatevectorEngine(ThreadedEngine[StateBlocks]):
         self.team(n_threads, flops).run(_encode, works, circuit, rows, states)
         return StateBlocks(rows, circuit.weights, circuit.bias, states)
 
+    def _in_own_rows(self, encoded: StateBlocks) -> StateBlocks:
+        """The same; encoded anew if it came from a processor with registers of another width."""
+        if encoded.states.shape[3] == lane_count(self.dtype):
+            return encoded
+        return self.encode(encoded.features, encoded.weights, encoded.bias)
+
     def _columns(self, centroids: StateBlocks) -> FloatArray:
         columns = np.empty((len(centroids), self.feature_map.dimension, 2), dtype=self.dtype)
         fill_columns(centroids.states, columns, 0, 1)
         return columns
 
     def fidelities(self, samples: StateBlocks, centroids: StateBlocks) -> FloatArray:
+        samples = self._in_own_rows(samples)
         n_blocks, width = len(samples.states), lane_count(self.dtype)
         flops = 8.0 * len(samples) * len(centroids) * self.feature_map.dimension
         n_threads = self.threads_for(flops, n_blocks)
@@ -348,6 +355,7 @@ class StatevectorEngine(ThreadedEngine[StateBlocks]):
 
     def pullback(self, samples: StateBlocks, centroids: StateBlocks, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
         of_centroids = checked_wrt(wrt) == "centroids"
+        samples, centroids = self._in_own_rows(samples), self._in_own_rows(centroids)
         n_blocks, width = len(samples.states), lane_count(self.dtype)
         n_centroid_blocks = len(centroids.states)
         n_rows = len(centroids) + (0 if of_centroids else len(samples))
@@ -409,7 +417,7 @@ class StatevectorEngine(ThreadedEngine[StateBlocks]):
 
     def expectations(self, encoded: StateBlocks, observables: Sequence[Observable]) -> FloatArray:
         """⟨Z…Z⟩ of every sample (N, O): each observable is a qubit, or several whose Z are multiplied."""
-        width = lane_count(self.dtype)
+        encoded, width = self._in_own_rows(encoded), lane_count(self.dtype)
         flops = 6.0 * len(encoded) * len(observables) * self.feature_map.dimension
         n_threads = self.threads_for(flops, len(encoded.states))
         found = aligned_zeros((len(encoded.states), len(observables), width), self.dtype)
@@ -439,6 +447,7 @@ class StatevectorEngine(ThreadedEngine[StateBlocks]):
                 f"cotangent must have the expectation values' shape {(len(encoded), len(observables))}, got "
                 f"{slopes.shape}."
             )
+        encoded = self._in_own_rows(encoded)
         n_blocks, width = len(encoded.states), lane_count(self.dtype)
         flops = self.flops(len(encoded), with_gradient=True)
         n_threads = self.threads_for(flops, n_blocks)

@@ -5,9 +5,12 @@
 
 from typing import Any
 
+from mcquack.simulators.compiled.complex_rows import load_complex, store_complex
 from mcquack.simulators.compiled.entry import entry
 from mcquack.simulators.compiled.inner import inner
-from mcquack.simulators.compiled.lanes import fma, lane_sum, load, splat, store
+from mcquack.simulators.compiled.lanes import at, constant, fma, lane_sum, load, pointer, splat, store
+
+_SUMMED_AT_ONCE = 64
 
 
 @entry
@@ -24,19 +27,24 @@ def fill_columns(states: Any, columns: Any, start: int, step: int) -> None:
 @inner
 def overlap_block(state: Any, columns: Any, overlaps: Any) -> None:
     """⟨c_m|x⟩ for one block: real and imaginary row of each centroid."""
-    zero = splat(state.dtype.type(0))
+    size, psi, points = columns.shape[1], pointer(state), pointer(columns)
+    zero = constant(psi, 0)
     for centroid in range(columns.shape[0]):
-        # Four sums, so that an addition need not wait for the one before it.
-        rr, ii, ri, ir = zero, zero, zero, zero
-        for index in range(columns.shape[1]):
-            c_real, c_imag = splat(columns[centroid, index, 0]), splat(columns[centroid, index, 1])
-            real, imag = load(state, 2 * index), load(state, 2 * index + 1)
-            rr = fma(c_real, real, rr)
-            ii = fma(c_imag, imag, ii)
-            ri = fma(c_real, imag, ri)
-            ir = fma(c_imag, real, ir)
-        store(overlaps, 2 * centroid, rr + ii)
-        store(overlaps, 2 * centroid + 1, ri - ir)
+        real, imag = zero, zero
+        # Sums of a few amplitudes at a time: in one long sum, those that come late lose their last digits.
+        for start in range(0, size, _SUMMED_AT_ONCE):
+            # Four sums, so that an addition need not wait for the one before it.
+            rr, ii, ri, ir = zero, zero, zero, zero
+            for index in range(start, min(start + _SUMMED_AT_ONCE, size)):
+                place = 2 * (centroid * size + index)
+                c_real, c_imag = splat(at(points, place)), splat(at(points, place + 1))
+                x_real, x_imag = load_complex(psi, index)
+                rr = fma(c_real, x_real, rr)
+                ii = fma(c_imag, x_imag, ii)
+                ri = fma(c_real, x_imag, ri)
+                ir = fma(c_imag, x_real, ir)
+            real, imag = real + (rr + ii), imag + (ri - ir)
+        store_complex(overlaps, centroid, (real, imag))
 
 
 @inner
