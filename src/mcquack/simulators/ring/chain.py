@@ -13,7 +13,7 @@ An array of rotations has the rows (L, n, 4), which are Re α, Im α, Re β and 
 and the same in every lane. A chain has the rows (D, D, 2): state, τ, real and imaginary part. Rows are registers.
 """
 
-from math import frexp, ldexp
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +24,7 @@ from numba.extending import intrinsic
 
 from mcquack.arrays import FloatArray
 from mcquack.simulators.compiled.lanes import fma, lane_sum, load, splat, store
-from mcquack.simulators.compiled.memory import aligned_zeros
+from mcquack.simulators.compiled.memory import aligned_zeros, require_bytes
 from mcquack.simulators.ring.rotations import LANES, times
 
 _QUBITS_BETWEEN_SCALINGS = 8  # entries of rotations are at most 1, and eight of them are far from the smallest float
@@ -56,6 +56,8 @@ def workspace(n_layers: int, n_qubits: int, *, backward: bool) -> Workspace:
         (2 * (n_layers - 1) if backward else 0, size, size, 2), (size, size, 2) if backward else (0,),
         (1 + n_qubits // _QUBITS_BETWEEN_SCALINGS,), (3,), back, back, back[1:],
     )  # fmt: skip
+    n_bytes = 8 * LANES * sum(map(math.prod, shapes))
+    require_bytes(n_bytes, f"a thread's work on {n_layers} layers of {n_qubits:,} qubits")
     return Workspace(*(aligned_zeros((*shape, LANES), np.float64) for shape in shapes))
 
 
@@ -336,9 +338,9 @@ def _scale(v: Any, factors: Any, number: int, total: Any) -> None:
         top = _peak(top, load(v, row))
     store(factors, number, top)
     for lane in range(LANES):
-        _, exponent = frexp(factors[number, lane])
+        _, exponent = math.frexp(factors[number, lane])
         exponent = max(exponent, _LEAST_EXPONENT)
-        factors[number, lane] = ldexp(1.0, -exponent)
+        factors[number, lane] = math.ldexp(1.0, -exponent)
         total[2, lane] += exponent
     _multiply(v, load(factors, number))
 

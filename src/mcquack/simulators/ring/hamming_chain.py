@@ -272,11 +272,11 @@ class _StagedParts(StagedRows):
     """One part of each row of an array."""
 
     def __init__(
-        self, context: Any, builder: ir.IRBuilder, array_type: types.Array, array: ir.Value, part: int
+        self, context: Any, builder: ir.IRBuilder, array_type: types.Array, array: ir.Value, part: ir.Value
     ) -> None:
         super().__init__(context, builder, array_type, array)
         self.register = _PART
-        self.part = ir.Constant(ir.IntType(64), part)
+        self.part = part
 
     def _address(self, row: ir.Value) -> ir.Value:
         first = self.builder.mul(row, ir.Constant(ir.IntType(64), _PARTS))
@@ -322,7 +322,9 @@ def _product(table: Any, offset: int, v: list[Staged], added: list[Staged] | Non
 
 
 @intrinsic
-def _advance(typingctx: Any, before: Any, tile: Any, weights: Any, joint: Any, after: Any, between: Any) -> Any:
+def _advance(
+    typingctx: Any, before: Any, tile: Any, weights: Any, joint: Any, after: Any, between: Any, part: Any
+) -> Any:
     """H (g ∘ H (f(z) ∘ M)) of one coefficient, all of it in registers; an array ``between`` keeps H (f(z) ∘ M)."""
 
     def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -330,25 +332,25 @@ def _advance(typingctx: Any, before: Any, tile: Any, weights: Any, joint: Any, a
         first = builder.mul(args[1], ir.Constant(ir.IntType(64), N_ENTRIES))
         places = [builder.add(first, ir.Constant(ir.IntType(64), k)) for k in range(N_ENTRIES)]
         previous = [builder.sub(place, ir.Constant(ir.IntType(64), N_ENTRIES)) for place in places]
-        for part in range(_PARTS):
-            rows = _StagedParts(context, builder, before, args[0], part)
-            weighed = _product(f, 2 * N_ENTRIES, [rows.load(place) for place in previous], None)
-            weighed = _product(f, 0, [rows.load(place) for place in places], weighed)
-            turned = _hadamard_of(builder, weighed)
-            if not isinstance(between, types.NoneType):
-                _store_all(_StagedParts(context, builder, between, args[5], part), places, turned)
-            joined = _hadamard_of(builder, _product(g, 0, turned, None))
-            _store_all(_StagedParts(context, builder, after, args[4], part), places, joined)
+        rows = _StagedParts(context, builder, before, args[0], args[6])
+        weighed = _product(f, 2 * N_ENTRIES, [rows.load(place) for place in previous], None)
+        weighed = _product(f, 0, [rows.load(place) for place in places], weighed)
+        turned = _hadamard_of(builder, weighed)
+        if not isinstance(between, types.NoneType):
+            _store_all(_StagedParts(context, builder, between, args[5], args[6]), places, turned)
+        joined = _hadamard_of(builder, _product(g, 0, turned, None))
+        _store_all(_StagedParts(context, builder, after, args[4], args[6]), places, joined)
         return context.get_dummy_value()
 
-    return types.none(before, types.int64, weights, joint, after, between), code
+    return types.none(before, types.int64, weights, joint, after, between, types.int64), code
 
 
 @njit(nogil=True)
 def _step(before: Any, n_tiles: int, tables: Any, joint: Any, after: Any, between: Any) -> None:
     """One qubit further, to so many coefficients; ``between`` is None if nothing within the step is to be kept."""
     for tile in range(1, n_tiles + 1):
-        _advance(before, tile, tables, joint, after, between)
+        for part in range(_PARTS):
+            _advance(before, tile, tables, joint, after, between, part)
     after[0] = 0.0
     after[n_tiles + 1] = 0.0
 
