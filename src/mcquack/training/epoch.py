@@ -23,6 +23,11 @@ from mcquack.simulators.statevector.circuit import Circuit, backward, forward
 from mcquack.simulators.statevector.overlaps import kernel_rows, overlap_block, pull_overlaps, sample_adjoint
 from mcquack.training.optimizer import descend
 
+# Python calls none of these: code that takes a hundred arrays from it would double the time to compile them. What has
+# one caller becomes part of it, since every level of calls is optimised anew.
+_inner = njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+_part = njit(nogil=True, inline="always")
+
 KAO, CO = 0, 1
 # Which derivatives a block's way back gives.
 OF_EMBEDDING, OF_FEATURES, OF_BOTH = 0, 1, 2
@@ -113,7 +118,7 @@ class Totals(NamedTuple):
     measures: Any  # (3,) loss, alignment and accuracy
 
 
-@njit(nogil=True)
+@_inner
 def _encode_row_block(
     work: Any, problem: Any, trained: Any, room: Any, order: Any, first: int, base: int, block: int
 ) -> None:
@@ -128,14 +133,14 @@ def _encode_row_block(
     forward(Circuit(trained.weights, trained.bias, problem.form), features, room.states[block], work)
 
 
-@njit(nogil=True)
+@_inner
 def _encode_sample_block(work: Any, problem: Any, trained: Any, order: Any, block: int, state: Any) -> None:
     """States of the samples at the places of this block in the whole order."""
     gather_rows(problem.X, order, 0, order.size, block, work.features)
     forward(Circuit(trained.weights, trained.bias, problem.form), work.features, state, work)
 
 
-@njit(nogil=True)
+@_inner
 def _fill_columns(states: Any, base: int, columns: Any) -> None:
     """Copies the centroids out of their lanes, the first of which is row ``base``."""
     width = states.shape[3]
@@ -146,7 +151,7 @@ def _fill_columns(states: Any, base: int, columns: Any) -> None:
             columns[centroid, index, 1] = state[index, 1, lane]
 
 
-@njit(nogil=True)
+@_part
 def _fill_scores(
     rank: int, problem: Any, pace: Any, room: Any, order: Any, first: int, count: int, samples: Any, from_block: int,
     skip: int, low: int, high: int,
@@ -166,7 +171,7 @@ def _fill_scores(
             room.batch_weights[row] = problem.row_weights[sample]
 
 
-@njit(nogil=True)
+@_part
 def _fill_pulls(pace: Any, room: Any, count: int, skip: int, low: int, high: int, terms: Any) -> None:
     """Derivatives of the loss by the overlaps of some blocks; lanes of other rows get zeros."""
     width = room.overlaps.shape[3]
@@ -188,7 +193,7 @@ def _fill_pulls(pace: Any, room: Any, count: int, skip: int, low: int, high: int
         pull_overlaps(room.overlaps[block], room.cotangent[rows], room.pulls[block])
 
 
-@njit(nogil=True)
+@_inner
 def _centroid_adjoint(
     samples: Any, from_block: int, pulls: Any, n_used: int, centroid: int, adjoint: Any, lane: int
 ) -> None:
@@ -206,7 +211,7 @@ def _centroid_adjoint(
         adjoint[index, 1, lane] = lane_sum(imag)
 
 
-@njit(nogil=True)
+@_part
 def _take_back(
     rank: int, work: Any, problem: Any, trained: Any, room: Any, samples: Any, from_block: int, n_used: int, base: int,
     part: int, n_parts: int, moves_embedding: bool, moves_centroids: bool,
@@ -223,7 +228,7 @@ def _take_back(
         )  # fmt: skip
 
 
-@njit(nogil=True)
+@_part
 def _take_block_back(
     rank: int, work: Any, problem: Any, trained: Any, room: Any, samples: Any, from_block: int, n_used: int, base: int,
     block: int, part: int, moves_embedding: bool, moves_centroids: bool,
@@ -250,13 +255,13 @@ def _take_block_back(
     )
 
 
-@njit(nogil=True)
+@_inner
 def _clear(values: Any) -> None:
     for place in range(values.size):
         values[place] = 0
 
 
-@njit(nogil=True)
+@_inner
 def _squared_norm(values: Any) -> float:
     # Four sums, so that an addition need not wait for the one before it.
     a, b, c, d = 0.0, 0.0, 0.0, 0.0
@@ -271,7 +276,7 @@ def _squared_norm(values: Any) -> float:
     return (a + b) + (c + d)
 
 
-@njit(nogil=True)
+@_inner
 def _range_penalty(centroids: Any, low: float, high: float) -> float:
     """R of the paper: how far centroid features lie outside the range of the data."""
     total = 0.0
@@ -280,7 +285,7 @@ def _range_penalty(centroids: Any, low: float, high: float) -> float:
     return total
 
 
-@njit(nogil=True)
+@_inner
 def _sum_parts(parts: Any, n_parts: int, parameter: Any, regulariser: float, slopes: Any, low: int, high: int) -> None:
     scalar = slopes.dtype.type
     for place in range(low, high):
@@ -290,7 +295,7 @@ def _sum_parts(parts: Any, n_parts: int, parameter: Any, regulariser: float, slo
             slopes[place] += parts[part, place]
 
 
-@njit(nogil=True)
+@_inner
 def _centroid_slopes(by_features: Any, base: int, centroids: Any, pace: Any, slopes: Any, low: int, high: int) -> None:
     """Derivatives by the features ``low`` to ``high`` of all centroids in a row."""
     scalar = slopes.dtype.type
@@ -308,7 +313,7 @@ def _centroid_slopes(by_features: Any, base: int, centroids: Any, pace: Any, slo
             slopes[start + feature] = slope
 
 
-@njit(nogil=True)
+@_inner
 def _move_embedding(share: int, n_shares: int, trained: Any, pace: Any, room: Any, n_parts: int) -> None:
     step = trained.steps[KAO] + 1
     weights, bias = trained.weights.reshape(trained.weights.size), trained.bias.reshape(trained.bias.size)
@@ -325,7 +330,7 @@ def _move_embedding(share: int, n_shares: int, trained: Any, pace: Any, room: An
     )  # fmt: skip
 
 
-@njit(nogil=True)
+@_inner
 def _move_centroids(share: int, n_shares: int, trained: Any, pace: Any, room: Any, base: int) -> None:
     flat = trained.centroids.reshape(trained.centroids.size)
     low, high = share * flat.size // n_shares, (share + 1) * flat.size // n_shares
@@ -336,7 +341,7 @@ def _move_centroids(share: int, n_shares: int, trained: Any, pace: Any, room: An
     )  # fmt: skip
 
 
-@njit(nogil=True)
+@_inner
 def _add_losses(
     trained: Any, pace: Any, totals: Any, loss: float, moves_embedding: bool, moves_centroids: bool
 ) -> None:
@@ -355,7 +360,7 @@ def _add_losses(
         totals.n_steps[CO] += 1
 
 
-@njit(nogil=True)
+@_inner
 def _note_step(trained: Any, room: Any, totals: Any, moves_embedding: bool, moves_centroids: bool) -> None:
     if moves_embedding:
         trained.steps[KAO] += 1
@@ -366,7 +371,7 @@ def _note_step(trained: Any, room: Any, totals: Any, moves_embedding: bool, move
         totals.squared_norms[2] += _squared_norm(room.slope_c)
 
 
-@njit(nogil=True)
+@_part
 def _step(
     cells: Any, end: int, rank: int, n_threads: int, work: Any, problem: Any, trained: Any, pace: Any, room: Any,
     order: Any, first: int, count: int, moves_embedding: bool, moves_centroids: bool, samples: Any, shift: int,
@@ -436,7 +441,7 @@ def _step(
     return encoded + n_new + n_ahead, end
 
 
-@njit(nogil=True)
+@_part
 def _fill_kernel(
     rank: int, work: Any, problem: Any, trained: Any, pace: Any, room: Any, order: Any, is_kept: bool, block: int,
     totals: Any,
@@ -464,7 +469,7 @@ def _fill_kernel(
                 totals.scores[sample, of_class] = scores[lane, of_class]
 
 
-@njit(nogil=True)
+@_inner
 def _accuracy(scores: Any, labels: Any, row_weights: Any) -> float:
     """Share of the weight of samples whose class has the highest score, the first of several."""
     hits, mass = 0.0, 0.0
@@ -478,7 +483,7 @@ def _accuracy(scores: Any, labels: Any, row_weights: Any) -> float:
     return hits / mass if mass > 0.0 else 0.0
 
 
-@njit(nogil=True)
+@_part
 def _measure(problem: Any, pace: Any, totals: Any) -> None:
     labels, row_weights = problem.labels, problem.row_weights
     totals.measures[0] = loss_terms(pace.loss, pace.beta, totals.scores, labels, row_weights)[0]
