@@ -24,7 +24,6 @@ from mcquack.simulators.statevector.overlaps import kernel_rows, overlap_block, 
 from mcquack.training.optimizer import descend
 
 KAO, CO = 0, 1
-# Which derivatives a block's way back gives.
 # The phases of a step; the first two are also those of the kernel at the end.
 ENCODE, SCORE, PULL, TAKE_BACK, MOVE, NOTE = range(6)
 # How many blocks can be encoded while one is taken back, about.
