@@ -187,11 +187,12 @@ def store(typingctx: Any, array: Any, row: Any, lanes: Any) -> Any:
     return types.none(array, types.int64, lanes), code
 
 
-def _splat(context: Any, builder: ir.IRBuilder, lanes: LanesType, scalar: ir.Value) -> ir.Value:
+def everywhere(context: Any, builder: ir.IRBuilder, lanes: LanesType, scalar: ir.Value) -> ir.Value:
+    """A register with this number in every lane, while code is being generated."""
     register = context.get_value_type(lanes)
     first = builder.insert_element(ir.Constant(register, ir.Undefined), scalar, ir.Constant(ir.IntType(32), 0))
-    everywhere = ir.Constant(ir.VectorType(ir.IntType(32), lanes.width), [0] * lanes.width)
-    return builder.shuffle_vector(first, ir.Constant(register, ir.Undefined), everywhere)
+    zeros = ir.Constant(ir.VectorType(ir.IntType(32), lanes.width), [0] * lanes.width)
+    return builder.shuffle_vector(first, ir.Constant(register, ir.Undefined), zeros)
 
 
 @intrinsic
@@ -200,7 +201,7 @@ def splat(typingctx: Any, scalar: Any) -> Any:
     lanes = LanesType(scalar)
 
     def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return _splat(context, builder, lanes, args[0])
+        return everywhere(context, builder, lanes, args[0])
 
     return lanes(scalar), code
 
@@ -212,7 +213,7 @@ def constant(typingctx: Any, place: Any, number: Any) -> Any:
 
     def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         scalar = builder.sitofp(args[1], context.get_value_type(place.dtype))
-        return _splat(context, builder, lanes, scalar)
+        return everywhere(context, builder, lanes, scalar)
 
     return lanes(place, types.int64), code
 

@@ -30,15 +30,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
-from llvmlite.binding import get_host_cpu_features
-from numba import config, njit, types
+from numba import njit, types
 from numba.extending import intrinsic
 
 from mcquack.arrays import FloatArray
 from mcquack.simulators.compiled.lanes import (
-    ROW_BYTES,
+    LanesType,
     Staged,
     StagedRows,
+    everywhere,
     fma,
     lane_sum,
     load,
@@ -258,54 +258,17 @@ def _store_all(rows: StagedRows, places: list[ir.Value], registers: list[Staged]
         rows.store(place, register)
 
 
-def _has_wide_registers() -> bool:
-    features = config.CPU_FEATURES
-    return "+avx512f" in (get_host_cpu_features().flatten() if features is None else features)
-
-
-# A step holds 16 registers at once, which is all that processors with narrower ones have: there it takes half a row.
-_PARTS = 1 if _has_wide_registers() else 2
-_PART = ir.VectorType(ir.DoubleType(), LANES // _PARTS)
-
-
-class _StagedParts(StagedRows):
-    """One part of each row of an array."""
-
-    def __init__(
-        self, context: Any, builder: ir.IRBuilder, array_type: types.Array, array: ir.Value, part: ir.Value
-    ) -> None:
-        super().__init__(context, builder, array_type, array)
-        self.register = _PART
-        self.part = part
-
-    def _address(self, row: ir.Value) -> ir.Value:
-        first = self.builder.mul(row, ir.Constant(ir.IntType(64), _PARTS))
-        return super()._address(self.builder.add(first, self.part))
-
-    def load(self, row: ir.Value) -> Staged:
-        found = super().load(row)
-        found.value.align = ROW_BYTES // _PARTS
-        return found
-
-    def store(self, row: ir.Value, register: Staged) -> None:
-        stored = self.builder.store(register.value, self._address(row))
-        stored.align = ROW_BYTES // _PARTS
-
-
 class _StagedTable:
     """The real and imaginary parts (2, 16) of a table as registers with the same number in every lane."""
 
     def __init__(self, context: Any, builder: ir.IRBuilder, array_type: types.Array, array: ir.Value) -> None:
-        self.builder = builder
+        self.context, self.builder, self.lanes = context, builder, LanesType(array_type.dtype)
         self.data = context.make_array(array_type)(context, builder, array).data
 
     def __getitem__(self, place: int) -> Staged:
         address = self.builder.gep(self.data, [ir.Constant(ir.IntType(64), place)], source_etype=ir.DoubleType())
         number = self.builder.load(address, typ=ir.DoubleType())
-        nothing = ir.Constant(_PART, ir.Undefined)
-        first = self.builder.insert_element(nothing, number, ir.Constant(ir.IntType(32), 0))
-        everywhere = ir.Constant(ir.VectorType(ir.IntType(32), _PART.count), [0] * _PART.count)
-        return Staged(self.builder, self.builder.shuffle_vector(first, nothing, everywhere))
+        return Staged(self.builder, everywhere(self.context, self.builder, self.lanes, number))
 
 
 def _product(table: Any, offset: int, v: list[Staged], added: list[Staged] | None) -> list[Staged]:
@@ -322,9 +285,7 @@ def _product(table: Any, offset: int, v: list[Staged], added: list[Staged] | Non
 
 
 @intrinsic
-def _advance(
-    typingctx: Any, before: Any, tile: Any, weights: Any, joint: Any, after: Any, between: Any, part: Any
-) -> Any:
+def _advance(typingctx: Any, before: Any, tile: Any, weights: Any, joint: Any, after: Any, between: Any) -> Any:
     """H (g ∘ H (f(z) ∘ M)) of one coefficient, all of it in registers; an array ``between`` keeps H (f(z) ∘ M)."""
 
     def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -332,25 +293,24 @@ def _advance(
         first = builder.mul(args[1], ir.Constant(ir.IntType(64), N_ENTRIES))
         places = [builder.add(first, ir.Constant(ir.IntType(64), k)) for k in range(N_ENTRIES)]
         previous = [builder.sub(place, ir.Constant(ir.IntType(64), N_ENTRIES)) for place in places]
-        rows = _StagedParts(context, builder, before, args[0], args[6])
+        rows = StagedRows(context, builder, before, args[0])
         weighed = _product(f, 2 * N_ENTRIES, [rows.load(place) for place in previous], None)
         weighed = _product(f, 0, [rows.load(place) for place in places], weighed)
         turned = _hadamard_of(builder, weighed)
         if not isinstance(between, types.NoneType):
-            _store_all(_StagedParts(context, builder, between, args[5], args[6]), places, turned)
+            _store_all(StagedRows(context, builder, between, args[5]), places, turned)
         joined = _hadamard_of(builder, _product(g, 0, turned, None))
-        _store_all(_StagedParts(context, builder, after, args[4], args[6]), places, joined)
+        _store_all(StagedRows(context, builder, after, args[4]), places, joined)
         return context.get_dummy_value()
 
-    return types.none(before, types.int64, weights, joint, after, between, types.int64), code
+    return types.none(before, types.int64, weights, joint, after, between), code
 
 
 @njit(nogil=True)
 def _step(before: Any, n_tiles: int, tables: Any, joint: Any, after: Any, between: Any) -> None:
     """One qubit further, to so many coefficients; ``between`` is None if nothing within the step is to be kept."""
     for tile in range(1, n_tiles + 1):
-        for part in range(_PARTS):
-            _advance(before, tile, tables, joint, after, between, part)
+        _advance(before, tile, tables, joint, after, between)
     after[0] = 0.0
     after[n_tiles + 1] = 0.0
 
