@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcquack.bench.ranking import CellScores, Contender, compare, score_table, standings, win_matrix
+from mcquack.bench.ranking import CellScores, compare, score_table, standings, win_matrix
 from mcquack.report.benchmark.analysis import ALL, LEAST_SHARE, analyse, score_grid
 from mcquack.report.ranking import overall_test, plot_critical_difference
 from mcquack.report.style import chance
@@ -101,7 +101,7 @@ def test_the_best_and_the_next_best_scores_are_marked(scores):
 
 def test_mean_and_spread_are_those_of_the_seeds(contents, analysis):
     grid = analysis.grids["test", "accuracy"]
-    known = {(cell.dataset, Contender.of(cell)): cell for cell in contents.scores}
+    known = {(cell.dataset, cell.contender): cell for cell in contents.scores}
     assert grid.keys() == known.keys()
     for key, score in grid.items():
         assert score.mean == known[key].mean("test", "accuracy")

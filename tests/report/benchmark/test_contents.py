@@ -2,7 +2,6 @@ from dataclasses import replace
 
 import pytest
 
-from mcquack.bench.ranking import Contender
 from mcquack.bench.store import Store
 from mcquack.report.benchmark.analysis import analyse
 from mcquack.report.benchmark.contents import read_contents
@@ -72,7 +71,7 @@ def test_models_of_the_same_title_are_told_apart_also_where_one_has_no_scores(tm
     )
     contents = contents_of(path)
     assert {cell.contender.title for cell in contents.cells} == set(models)
-    assert [Contender.of(cell) for cell in contents.scores] == [
+    assert [cell.contender for cell in contents.scores] == [
         cell.contender for cell in contents.cells if cell.contender.model == "sklearn.svm:SVC"
     ]
     assert [(use.model, use.n_cells) for use in searches(contents)] == [("sklearn.svm:SVC", 1), ("svc", 1)]

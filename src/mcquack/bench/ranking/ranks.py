@@ -7,7 +7,7 @@ import math
 import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Literal
 
 import numpy as np
@@ -88,10 +88,8 @@ def bootstrap_intervals(
     n_datasets = len(table.datasets)
     if n_datasets < FEWEST_DATASETS:
         return (None,) * len(table.contenders)
-    shares = np.full(n_datasets, 1 / n_datasets)
-    draws = stream(seed, "bootstrap of average ranks").multinomial(n_datasets, shares, size=n_resamples)
     # Two products in place of a loop: how often a dataset was drawn is its weight in the mean.
-    weights = draws.astype(np.float64)  # products of whole numbers take far longer
+    weights = _resampled_counts(n_datasets, n_resamples, seed)
     totals = weights @ np.nan_to_num(normalised_ranks(table, ties=ties, scale=scale))
     counts = weights @ table.is_there
     means = np.divide(totals, counts, out=np.full(totals.shape, np.nan), where=counts > 0)
@@ -100,6 +98,14 @@ def bootstrap_intervals(
         Interval(low=low, high=high, level=level) if n_scores >= FEWEST_DATASETS else None
         for low, high, n_scores in zip(lows.tolist(), highs.tolist(), table.n_datasets, strict=True)
     )
+
+
+@lru_cache(maxsize=16)  # all metrics are bootstrapped on the same draws
+def _resampled_counts(n_datasets: int, n_resamples: int, seed: int) -> FloatArray:
+    """How often each of the datasets is in each of the resamples."""
+    shares = np.full(n_datasets, 1 / n_datasets)
+    draws = stream(seed, "bootstrap of average ranks").multinomial(n_datasets, shares, size=n_resamples)
+    return draws.astype(np.float64)  # products of whole numbers take far longer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -343,7 +349,7 @@ def scores_by_size(
         mean = cell.mean(part, metric)
         if cell.size is None or mean is None:
             continue
-        _, points = curves.setdefault((cell.family, cell.model, cell.source), (Contender.of(cell), []))
+        _, points = curves.setdefault((cell.family, cell.model, cell.source), (cell.contender, []))
         band = t_interval(cell.values.get((part, metric), ()), level=level)
         points.append(SizePoint(size=cell.size, mean=mean, band=band))
     return tuple(

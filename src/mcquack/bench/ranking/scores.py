@@ -52,7 +52,11 @@ class CellScores:
         if not values:
             return self.reported.get((part, metric), (None, None))[1]
         mean = statistics.fmean(values)
-        return math.sqrt(statistics.fmean((value - mean) ** 2 for value in values))
+        return math.sqrt(statistics.fmean([(value - mean) ** 2 for value in values]))
+
+    @cached_property
+    def contender(self) -> "Contender":
+        return Contender(model=self.model, title=self.title, source=self.source)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,10 +66,6 @@ class Contender:
     model: str
     title: str
     source: str = ""
-
-    @classmethod
-    def of(cls, cell: CellScores) -> "Contender":
-        return cls(model=cell.model, title=cell.title, source=cell.source)
 
     @property
     def is_published(self) -> bool:
@@ -149,14 +149,15 @@ def score_table(cells: Iterable[CellScores], *, part: Part = "test", metric: Met
         if (mean := cell.mean(part, metric)) is None:
             continue
         key = cell.dataset, (cell.model, cell.source)
-        whose = f"{cell.model}{f' ({cell.source})' if cell.source else ''} on {cell.dataset}"
-        if key in scores:
-            raise InvalidInputError(f"{whose} has scores twice; pass one CellScores for each model, source, dataset.")
-        if not np.isfinite(mean):
-            raise InvalidInputError(f"{whose} has the score {mean}, which cannot be ranked; leave it out.")
+        if key in scores or not math.isfinite(mean):
+            whose = f"{cell.model}{f' ({cell.source})' if cell.source else ''} on {cell.dataset}"
+            wrong = f"the score {mean}, which cannot be ranked; leave it out."
+            if key in scores:
+                wrong = "scores twice; pass one CellScores for each model, source, dataset."
+            raise InvalidInputError(f"{whose} has {wrong}")
         scores[key] = mean
         families.setdefault(cell.dataset, cell.family)
-        contenders.setdefault(key[1], Contender.of(cell))
+        contenders.setdefault(key[1], cell.contender)
     means = [[scores.get((dataset, contender), np.nan) for contender in contenders] for dataset in families]
     return ScoreTable(
         part=part,

@@ -121,7 +121,7 @@ def analyse(contents: Contents) -> Analysis:
     views = {metric: _views(contents.scores, metric, seconds) for metric in contents.metrics}
     main = views[contents.metric][ALL] if contents.metric in views else None
     ranked = [] if main is None else [line.contender for line in main.standings]
-    others = (*(cell.contender for cell in contents.cells), *map(Contender.of, contents.scores))
+    others = (*(cell.contender for cell in contents.cells), *(cell.contender for cell in contents.scores))
     keys = [(part, metric) for part in PARTS for metric in contents.metrics]
     return Analysis(
         main=main,
@@ -154,7 +154,7 @@ def _view(family: str, table: ScoreTable, cells: Sequence[CellScores], seconds: 
     times: defaultdict[Contender, list[float]] = defaultdict(list)
     for cell in cells:
         if family in (ALL, cell.family):
-            contender = Contender.of(cell)
+            contender = cell.contender
             counts[contender] += [] if cell.n_parameters is None else [cell.n_parameters]
             times[contender] += seconds.get((cell.dataset, contender), ())
     return View(
@@ -171,7 +171,7 @@ def _view(family: str, table: ScoreTable, cells: Sequence[CellScores], seconds: 
 def score_grid(cells: Sequence[CellScores], *, part: Part, metric: Metric) -> Mapping[tuple[str, Contender], Score]:
     """The scores of every contender on every dataset, with the best two of each dataset marked."""
     table = score_table(cells, part=part, metric=metric)
-    known = {(cell.dataset, Contender.of(cell)): cell for cell in cells}
+    known = {(cell.dataset, cell.contender): cell for cell in cells}
     found: dict[tuple[str, Contender], Score] = {}
     for dataset, means, places in zip(table.datasets, table.means, ranks(table), strict=True):
         there = np.flatnonzero(~np.isnan(means))

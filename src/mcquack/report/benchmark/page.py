@@ -293,7 +293,7 @@ def _page_data(contents: Contents, analysis: Analysis, views: Sequence[View]) ->
     notes: dict[int, dict[int, str]] = {}
     for scored in contents.scores:
         if scored.note:
-            notes.setdefault(datasets[scored.dataset], {})[models[Contender.of(scored)]] = scored.note
+            notes.setdefault(datasets[scored.dataset], {})[models[scored.contender]] = scored.note
     chunks: dict[int, dict[int, int]] = {}
     for number, cell in enumerate(contents.cells):
         chunks.setdefault(datasets[cell.dataset], {})[models[cell.contender]] = number
