@@ -186,14 +186,14 @@ def test_a_file_without_a_later_setting_has_the_default_it_came_with(
     path = of_today if release == "today" else FOLDER / release / "mcquack.mcq"
     with pytest.raises(ModelFileError, match="lacks the settings magic; copy it again"):
         archive.load({"McQuackClassifier": Later}, path)
-    monkeypatch.setattr(archive, "_ADDED_SETTINGS", {"magic": "as before", "of another model": 1})
+    monkeypatch.setattr(archive, "_ADDED_SETTINGS", {**archive._ADDED_SETTINGS, "magic": "as before", "another": 1})
     model = archive.load({"McQuackClassifier": Later}, path)
     assert model.magic == "as before"
     assert model.get_params() == {**load(path).get_params(), "magic": "as before"}
 
 
 def test_a_file_with_it_has_its_own(of_today: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archive, "_ADDED_SETTINGS", {"magic": "as before"})
+    monkeypatch.setattr(archive, "_ADDED_SETTINGS", {**archive._ADDED_SETTINGS, "magic": "as before"})
     file = read_model(of_today)
     settings = {**file.header["settings"], "magic": "told"}
     write_model(of_today, header={**file.header, "settings": settings}, tensors=file.tensors)
