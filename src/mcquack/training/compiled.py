@@ -1,7 +1,6 @@
 """Epochs on the CPU engine: memory laid out once, then one compiled call for each epoch."""
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from mcquack.simulators.compiled.memory import aligned_zeros, available_bytes, r
 from mcquack.simulators.statevector import StatevectorEngine
 from mcquack.simulators.statevector.engine import N_PARTIAL_SUMS
 from mcquack.training.epoch import Buffers, Pace, Problem, Totals, Trained, run_epoch
-from mcquack.training.optimizer import OPTIMIZER_CODES, shaped_moments
+from mcquack.training.optimizer import OPTIMIZER_CODES, Moments
 from mcquack.training.settings import TrainingSettings, epoch_orders
 from mcquack.training.state import EpochSums, Parameters, Scores, TrainingData, TrainingState, check_shapes
 
@@ -125,11 +124,9 @@ class CompiledEpochs:
 
 def _working_copy(state: TrainingState, dtype: np.dtype[Any]) -> Trained:
     parameters = state.parameters
-    shaped = [
-        np.array(array, dtype, order="C") for array in (parameters.weights, parameters.bias, parameters.centroids)
-    ]
-    moments = [*state.weights_moments, *state.bias_moments, *state.centroids_moments]
-    return Trained._make([*shaped, *(np.array(moment, dtype).reshape(-1) for moment in moments), state.steps.copy()])
+    moments = *state.weights_moments, *state.bias_moments, *state.centroids_moments
+    arrays = parameters.weights, parameters.bias, parameters.centroids, *moments
+    return Trained._make([*(np.array(array, dtype, order="C") for array in arrays), state.steps.copy()])
 
 
 def _pace(settings: TrainingSettings, epoch: int, batch_size: int, *, with_kernel: bool) -> Pace:
@@ -154,22 +151,21 @@ def _pace(settings: TrainingSettings, epoch: int, batch_size: int, *, with_kerne
 
 
 def _sums(before: TrainingState, trained: Trained, totals: Totals) -> EpochSums:
-    n_kao, n_co = (int(count) for count in totals.n_steps)
-    mean = [float(value) / count if count else None for value, count in zip(totals.losses, (n_kao, n_co), strict=True)]
-    norms = [
-        math.sqrt(float(value) / count) if count else None
-        for value, count in zip(totals.squared_norms, (n_kao, n_kao, n_co), strict=True)
-    ]
-    after = replace(
-        before,
+    n_kao, n_co = totals.n_steps.tolist()
+    loss_kao, loss_co = totals.losses.tolist()
+    by_w, by_b, by_c = totals.squared_norms.tolist()
+    norms = (
+        math.sqrt(by_w / n_kao) if n_kao else None,
+        math.sqrt(by_b / n_kao) if n_kao else None,
+        math.sqrt(by_c / n_co) if n_co else None,
+    )
+    after = TrainingState(
         epoch=before.epoch + 1,
         parameters=Parameters(trained.weights, trained.bias, trained.centroids),
-        weights_moments=shaped_moments(trained.weights_mean, trained.weights_square, trained.weights),
-        bias_moments=shaped_moments(trained.bias_mean, trained.bias_square, trained.bias),
-        centroids_moments=shaped_moments(trained.centroids_mean, trained.centroids_square, trained.centroids),
+        weights_moments=Moments(trained.weights_mean, trained.weights_square),
+        bias_moments=Moments(trained.bias_mean, trained.bias_square),
+        centroids_moments=Moments(trained.centroids_mean, trained.centroids_square),
         steps=trained.steps,
     )
-    loss, alignment, accuracy = totals.measures.tolist()
-    return EpochSums(
-        after, mean[0], mean[1], (norms[0], norms[1], norms[2]), totals.kernel, Scores(loss, alignment, accuracy)
-    )
+    kao, co = loss_kao / n_kao if n_kao else None, loss_co / n_co if n_co else None
+    return EpochSums(after, kao, co, norms, totals.kernel, Scores(*totals.measures.tolist()))

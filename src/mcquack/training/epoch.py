@@ -42,7 +42,7 @@ class Problem(NamedTuple):
 
 
 class Trained(NamedTuple):
-    """What training changes, in place; the optimizer's memory has one dimension."""
+    """What training changes, in place; the optimizer's memory has the shapes of what it belongs to."""
 
     weights: Any
     bias: Any
@@ -311,13 +311,14 @@ def _move_embedding(share: int, n_shares: int, trained: Any, pace: Any, room: An
     low, high = share * weights.size // n_shares, (share + 1) * weights.size // n_shares
     _sum_parts(room.flat_by_w, n_parts, weights, pace.reg_weights, room.slope_w, low, high)
     descend(
-        weights, room.slope_w, trained.weights_mean, trained.weights_square,
+        weights, room.slope_w, trained.weights_mean.reshape(weights.size), trained.weights_square.reshape(weights.size),
         pace.optimizer, pace.lr_ka, step, low, high,
     )  # fmt: skip
     low, high = share * bias.size // n_shares, (share + 1) * bias.size // n_shares
     _sum_parts(room.flat_by_b, n_parts, bias, pace.reg_bias, room.slope_b, low, high)
     descend(
-        bias, room.slope_b, trained.bias_mean, trained.bias_square, pace.optimizer, pace.lr_ka, step, low, high
+        bias, room.slope_b, trained.bias_mean.reshape(bias.size), trained.bias_square.reshape(bias.size),
+        pace.optimizer, pace.lr_ka, step, low, high,
     )  # fmt: skip
 
 
@@ -327,7 +328,7 @@ def _move_centroids(share: int, n_shares: int, trained: Any, pace: Any, room: An
     low, high = share * flat.size // n_shares, (share + 1) * flat.size // n_shares
     _centroid_slopes(room.by_features, base, trained.centroids, pace, room.slope_c, low, high)
     descend(
-        flat, room.slope_c, trained.centroids_mean, trained.centroids_square,
+        flat, room.slope_c, trained.centroids_mean.reshape(flat.size), trained.centroids_square.reshape(flat.size),
         pace.optimizer, pace.lr_co, trained.steps[CO] + 1, low, high,
     )  # fmt: skip
 

@@ -226,14 +226,16 @@ class Team:
     def run(self, function: Any, works: Sequence[Any], *args: Any) -> None:
         """Calls ``function(cells, rank, n_threads, works[rank], *args)`` for every rank and waits for all."""
         cells = control()
+        if self._pool is None:
+            function(cells, 0, 1, works[0], *args)
+            return
         members: list[Future[None]] = []
         if self.n_threads > 1:
             _compile_first(function, (cells, 0, 1, works[0], *args))
         entered = not self.patient
         try:
-            for rank in range(1 if self.patient else 0, self.n_threads):
-                assert self._pool is not None
-                members.append(self._pool.submit(function, cells, rank, self.n_threads, works[rank], *args))
+            for rank in range(1 if self.patient else 0, self.n_threads):  # one by one, to know how many have begun
+                members.append(self._pool.submit(function, cells, rank, self.n_threads, works[rank], *args))  # noqa: PERF401
             if self.patient:
                 function(cells, 0, self.n_threads, works[0], *args)
                 entered = True
