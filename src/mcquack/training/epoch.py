@@ -226,7 +226,7 @@ def _take_block_back(
     rank: int, work: Any, problem: Any, trained: Any, room: Any, samples: Any, from_block: int, n_used: int, base: int,
     block: int, part: int, moves_embedding: bool, moves_centroids: bool,
 ) -> None:  # fmt: skip
-    """The way back of one block; its states stay, since other blocks' centroids need them."""
+    """The way back of one block; its states stay where there are others, whose centroids need them."""
     n_centroids, width = trained.centroids.shape[0], room.states.shape[3]
     if block * width < base:
         sample_adjoint(room.pulls[block], room.columns[rank], work.adjoint)
@@ -236,14 +236,17 @@ def _take_block_back(
     for lane in range(first_lane, last_lane):
         centroid = block * width + lane - base
         _centroid_adjoint(samples, from_block, room.pulls, n_used, centroid, work.adjoint, lane)
-    copy_block(room.states[block], work.state)
+    state = room.states[block]
+    if base + n_centroids > width:
+        copy_block(state, work.state)
+        state = work.state
     by_features = room.by_features[max(0, block - base // width)]
     wanted = OF_PARAMETERS
     if moves_centroids and first_lane < last_lane:
         clear_block(by_features)
         wanted = OF_BOTH if moves_embedding else OF_FEATURES
     circuit = Circuit(trained.weights, trained.bias, problem.form)
-    backward(circuit, room.features[block], work.state, work, room.by_w[part], room.by_b[part], by_features, wanted)
+    backward(circuit, room.features[block], state, work, room.by_w[part], room.by_b[part], by_features, wanted)
 
 
 @inner

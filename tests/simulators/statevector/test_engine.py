@@ -341,6 +341,6 @@ def test_half_turns_of_many_qubits_are_as_exact_as_other_angles(n_qubits: int, d
     weights[1:, :, 1], bias[1:, :, 1] = np.pi, 0.0
     engine = StatevectorEngine(feature_map, dtype=dtype)
     found = engine.statevectors(engine.encode(X, weights, bias))
-    expected = oracle_states(feature_map, X, weights, bias)
+    expected = oracle_states(feature_map, X=X, weights=weights, bias=bias)
     error = 2e-6 if dtype is np.float32 else 1e-14
     assert_allclose(phase_aligned(found, expected), expected, rtol=0, atol=error)
