@@ -27,7 +27,7 @@ def test_cosine_and_sine_have_their_signs(dtype: Any, error: float) -> None:
     width = lane_count(dtype)
     angles, cosines, sines = (aligned_zeros((64, width), dtype) for _ in range(3))
     angles[:] = np.random.default_rng(0).uniform(-12, 12, angles.shape)
-    angles[0, :5] = 0, np.pi, -np.pi, np.pi / 2, 3 * np.pi
+    angles.reshape(-1)[:5] = 0, np.pi, -np.pi, np.pi / 2, 3 * np.pi
     _cosines_and_sines(angles, cosines, sines)
     assert_allclose(cosines, np.cos(angles.astype(np.float64)), rtol=0, atol=4 * error)
     assert_allclose(sines, np.sin(angles.astype(np.float64)), rtol=0, atol=4 * error)
