@@ -8,6 +8,7 @@ import numpy as np
 from mcquack.kernels.fidelity import CLASS_SCORE_CODES
 from mcquack.simulators.compiled.lanes import lane_count
 from mcquack.simulators.compiled.memory import aligned_zeros, available_bytes, require_bytes
+from mcquack.simulators.compiled.team import compiled, control
 from mcquack.simulators.statevector import StatevectorEngine
 from mcquack.simulators.statevector.engine import N_PARTIAL_SUMS
 from mcquack.training.epoch import Buffers, Pace, Problem, Totals, Trained, run_epoch
@@ -48,6 +49,7 @@ class CompiledEpochs:
         )
         self.works = engine.scratch(self.n_threads, backward=True)
         self.room = self._buffers()
+        self._run_epoch: Any = None  # for the types of this problem, once they are known
 
     def _keeps_all(self) -> bool:
         """Whether the states of all samples stay through CO; else those of a mini-batch are encoded for each step."""
@@ -105,20 +107,22 @@ class CompiledEpochs:
             centroids=(self.n_centroids, n_features),
         )
         trained = _working_copy(state, self.engine.dtype)
-        kernel, scores = (
-            np.empty((len(self.data.X), n), self.engine.dtype) for n in (self.n_centroids, self.data.n_classes)
-        )
+        n_samples, n_classes = len(self.data.X), self.data.n_classes
+        kernel = np.empty((n_samples, self.n_centroids), self.engine.dtype)
         totals = Totals(
             losses=np.zeros(2),
             n_steps=np.zeros(2, np.int64),
             squared_norms=np.zeros(3),
             kernel=kernel,
-            scores=kernel if kernel.shape == scores.shape else scores,
+            scores=kernel if n_classes == self.n_centroids else np.empty((n_samples, n_classes), self.engine.dtype),
             measures=np.zeros(3),
         )
-        orders = epoch_orders(len(self.data.X), state.epoch, self.settings)
+        orders = epoch_orders(n_samples, state.epoch, self.settings)
         pace = _pace(self.settings, state.epoch, self.batch_size, with_kernel=with_kernel)
-        self.team.run(run_epoch, self.works, self.problem, trained, pace, self.room, *orders, totals)
+        arguments = self.problem, trained, pace, self.room, *orders, totals
+        if self._run_epoch is None:
+            self._run_epoch = compiled(run_epoch, control(), 0, 1, self.works[0], *arguments)
+        self.team.run(self._run_epoch, self.works, *arguments)
         return _sums(state, trained, totals)
 
 
@@ -126,7 +130,7 @@ def _working_copy(state: TrainingState, dtype: np.dtype[Any]) -> Trained:
     parameters = state.parameters
     moments = *state.weights_moments, *state.bias_moments, *state.centroids_moments
     arrays = parameters.weights, parameters.bias, parameters.centroids, *moments
-    return Trained._make([*(np.array(array, dtype, order="C") for array in arrays), state.steps.copy()])
+    return Trained._make([*(array.astype(dtype, order="C") for array in arrays), state.steps.copy()])
 
 
 def _pace(settings: TrainingSettings, epoch: int, batch_size: int, *, with_kernel: bool) -> Pace:

@@ -188,6 +188,16 @@ def available_threads(asked: int | None) -> int:
     return min(most, _most_threads.get() or most)
 
 
+def compiled(function: Any, *arguments: Any) -> Any:
+    """The version of an entry for arguments of these types, which calls with the same types may use.
+
+    For a hundred arrays it saves finding out their types each time, which takes longer than all else around a call.
+    """
+    if not hasattr(function, "compile"):
+        return function
+    return function.compile(tuple(numba.typeof(argument) for argument in arguments))
+
+
 _ready: set[tuple[Any, ...]] = set()
 
 
@@ -195,8 +205,8 @@ def _compile_first(function: Any, arguments: tuple[Any, ...]) -> None:
     """Compiles before any thread starts: nobody may wait for a member that an interrupt kept from arriving."""
     # Finding out the types of a hundred arrays takes a millisecond; this is enough to tell them apart.
     key = function, *(kind for argument in arguments for kind in _kinds(argument))
-    if key not in _ready and hasattr(function, "compile"):
-        function.compile(tuple(numba.typeof(argument) for argument in arguments))
+    if key not in _ready:
+        compiled(function, *arguments)
         _ready.add(key)
 
 
