@@ -14,7 +14,6 @@ import numpy as np
 from rich.console import Console
 
 from benchmarks import ring_peers, ring_problem
-from benchmarks.machine import load
 from benchmarks.race import Timing, introduced_console
 from benchmarks.ring_problem import SHOTS, RingProblem
 from benchmarks.tables import Table, add_output_arguments, write_results
@@ -89,7 +88,6 @@ class Measured:
     ours: Mapping[str, Timing]
     units: Mapping[str, Timing]
     megabytes: Mapping[str, float]
-    load: float  # of the machine before anything of this ran
 
     def unit_seconds(self, name: str) -> float:
         return self.units[name].best / UNITS[name].n_at_once(self.problem)
@@ -113,7 +111,6 @@ def needs(work: str, peer: str) -> dict[str, int]:
 
 def measured(problem: RingProblem, peers: Sequence[str], *, rounds: int, limit: float, console: Console) -> Measured:
     """Starts all, then goes round: ours and the peers take turns, so that a busy spell of the machine hits all."""
-    load_before = load()
     with ExitStack() as stack:
         workers = {name: stack.enter_context(Worker(work.build, problem, limit=limit)) for name, work in WORK.items()}
         found = {name: worker.found()[1] for name, worker in workers.items()}
@@ -138,7 +135,7 @@ def measured(problem: RingProblem, peers: Sequence[str], *, rounds: int, limit: 
                     units[name] = Timing(note=str(reason))
                     workers.pop(name).close()
     megabytes = {name: _peak_megabytes(work.build, problem, limit=limit) for name, work in WORK.items()}
-    return Measured(problem=problem, ours=ours, units=units, megabytes=megabytes, load=load_before)
+    return Measured(problem=problem, ours=ours, units=units, megabytes=megabytes)
 
 
 def _peer_worker(
@@ -192,7 +189,7 @@ def tables(found: Measured, peers: Sequence[str]) -> list[Table]:
             [work.title, _seconds(timing.best), _seconds(timing.median), *cells, f"{found.megabytes[name]:,.0f}"]
         )
     of_work = Table(
-        title=f"124 qubits, two layers, {_told_load(found.load)} (in brackets: how many times ours fits into it)",
+        title="124 qubits, two layers (in brackets: how many times ours fits into it)",
         header=["work", "ours, best", "ours, median", *(PEERS[peer][0] for peer in peers), "peak MB"],
         lines=lines,
     )
@@ -205,12 +202,6 @@ def tables(found: Measured, peers: Sequence[str]) -> list[Table]:
         ],
     )
     return [of_work, of_units] if found.units else [of_work]
-
-
-def _told_load(load_before: float) -> str:
-    if load_before < QUIET:
-        return "on a quiet machine"
-    return f"on a busy machine (load {load_before:.1f}, of which the best steps know least)"
 
 
 def _peer_cell(found: Measured, work: str, peer: str) -> str:
@@ -242,7 +233,6 @@ def results(found: Measured, *, rounds: int, peers: Sequence[str]) -> dict[str, 
     """All numbers as JSON."""
     return {
         "rounds": rounds,
-        "load_before": found.load,
         "problem": asdict(found.problem),
         "peer_versions": _versions(peers),
         "work": {

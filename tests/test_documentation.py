@@ -1,5 +1,6 @@
 """What the documentation shows runs, whatever it names can be imported, and the glossary is in order."""
 
+import json
 import re
 from functools import partial
 from importlib import import_module
@@ -16,6 +17,7 @@ from mcquack.errors import MissingDependencyError
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+SIZE = "n_qubits", "n_layers", "n_samples", "n_classes"
 ENTRY = re.compile(r"^- \*\*(.+?)\*\*: (.+?)(?=^- \*\*|\Z)", flags=re.DOTALL | re.MULTILINE)
 
 
@@ -118,3 +120,43 @@ def test_the_glossary_explains_each_word_once_in_two_sentences_and_by_a_name() -
         *_, name = meaning.split()
         assert named(name), f"{word} ends without a Python name"
         assert len(re.findall(r"\.\s", meaning)) <= 2, f"{word} takes more than two sentences"
+
+
+def fastest_peers(timings: dict[str, dict[str, float]]) -> dict[str, float]:
+    """How many of our steps fit into one of each library, of several versions into the fastest."""
+    ratios = {name: timing["best_ms"] / timings["ours"]["best_ms"] for name, timing in timings.items()}
+    return {
+        "JAX": ratios["jax"],
+        "PyTorch": min(ratios["torch"], ratios["torch-fused"]),
+        "PennyLane + JAX": ratios["pennylane-jax"],
+        "TensorCircuit": ratios["tensorcircuit"],
+    }
+
+
+@pytest.mark.skipif(not (ROOT / "studies").is_dir(), reason="a source archive has no results")
+def test_the_speeds_of_the_readme_are_those_of_the_last_run() -> None:
+    section = (ROOT / "README.md").read_text(encoding="utf-8").partition("\n## How fast\n")[2].partition("\n## ")[0]
+    header, _, *lines = [line.strip("| ").split(" | ") for line in section.splitlines() if line.startswith("|")]
+    runs = {name: json.loads((ROOT / f"studies/speed/{name}.json").read_text()) for name in ("step", "step_avx2")}
+    measured = {
+        name: {tuple(row["problem"][key] for key in SIZE): row for row in run["rows"]} for name, run in runs.items()
+    }
+    on_avx2 = re.search(r"the rows read ([\d, ]+) % of the sgemm rate, and ([\d, ]+) times", section)
+    assert on_avx2 is not None
+    shares, ratios = (text.split(", ") for text in on_avx2.groups())
+    for place, (size, _, share, *peers) in enumerate(lines):
+        key = tuple(map(int, size.partition(" (")[0].split(", ")))
+        row = measured["step"][key]
+        assert share == f"{row['share_of_best_sgemm']['sgemm'] * 100:.0f} %"
+        assert peers == [f"{fastest_peers(row['timings'])[name]:.0f}×" for name in header[3:]]
+        row = measured["step_avx2"][key]
+        assert shares[place] == f"{row['share_of_best_sgemm']['sgemm'] * 100:.0f}"
+        assert ratios[place] == f"{min(fastest_peers(row['timings']).values()):.0f}"
+    assert len(lines) == len(measured["step"])
+    large = json.loads((ROOT / "studies/speed/step_large.json").read_text())["rows"]
+    least = min(
+        row["timings"][name]["best_ms"] / row["timings"]["ours"]["best_ms"]
+        for row in large
+        for name in ("torch-fused", "jax", "lightning")
+    )
+    assert f"takes {least:.1f} times as long or longer" in section

@@ -128,7 +128,7 @@ def pointer(typingctx: Any, array: Any) -> Any:
     def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return _data(context, builder, array, args[0])
 
-    return types.CPointer(array.dtype)(array), code
+    return (types.CPointer(array.dtype)(array), code) if array.layout == "C" else None
 
 
 @intrinsic
