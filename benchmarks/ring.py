@@ -20,7 +20,6 @@ from benchmarks.tables import Table, add_output_arguments, write_results
 from benchmarks.worker import AbandonedError, Build, Worker
 
 SECONDS_OF_A_TURN = 0.5  # at least, for ours and peers alike: more steps have more chances of a quiet moment
-QUIET = 0.5  # processes that want to run before the benchmark does
 SPREADS_APART = 6  # standard errors by which a peer's mean number of ones may differ from ours
 
 
