@@ -25,11 +25,6 @@ def no_moments(parameter: NDArray[Any]) -> Moments:
     return Moments(np.zeros_like(parameter), np.zeros_like(parameter))
 
 
-def shaped_moments(mean: NDArray[Any], square: NDArray[Any], parameter: NDArray[Any]) -> Moments:
-    """Memory that was kept flat, in the shape of its parameter."""
-    return Moments(mean.reshape(parameter.shape), square.reshape(parameter.shape))
-
-
 @entry
 def descend(
     parameter: Any, gradient: Any, mean: Any, square: Any, optimizer: int, rate: float, step: int, first: int, last: int

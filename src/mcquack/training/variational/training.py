@@ -12,7 +12,7 @@ from mcquack.arrays import FloatArray
 from mcquack.simulators.compiled.lanes import lane_count
 from mcquack.simulators.compiled.memory import aligned_zeros, require_bytes
 from mcquack.simulators.statevector import StatevectorEngine
-from mcquack.training.optimizer import OPTIMIZER_CODES, shaped_moments
+from mcquack.training.optimizer import OPTIMIZER_CODES, Moments
 from mcquack.training.state import HistoryRow, TrainingData, check_shapes
 from mcquack.training.variational.settings import VariationalParameters, VariationalSettings, VariationalState
 from mcquack.training.variational.steps import (
@@ -128,8 +128,8 @@ class VariationalEpochs:
             state,
             epoch=state.epoch + 1,
             parameters=VariationalParameters(trained.weights, trained.bias),
-            weights_moments=shaped_moments(trained.weights_mean, trained.weights_square, trained.weights),
-            bias_moments=shaped_moments(trained.bias_mean, trained.bias_square, trained.bias),
+            weights_moments=_shaped_moments(trained.weights_mean, trained.weights_square, trained.weights),
+            bias_moments=_shaped_moments(trained.bias_mean, trained.bias_square, trained.bias),
             weights_steps=trained.weights_steps,
             bias_steps=trained.bias_steps,
         )
@@ -223,3 +223,8 @@ def _scores(data: TrainingData, logits: FloatArray) -> tuple[NDArray[np.float64]
     hits = logits[..., 0].argmax(axis=1) == data.labels
     accuracy = float(np.average(hits, weights=data.row_weights))
     return cross_entropies(logits, data.labels, data.row_weights), accuracy
+
+
+def _shaped_moments(mean: NDArray[Any], square: NDArray[Any], parameter: NDArray[Any]) -> Moments:
+    """Memory that was kept flat, in the shape of its parameter."""
+    return Moments(mean.reshape(parameter.shape), square.reshape(parameter.shape))
