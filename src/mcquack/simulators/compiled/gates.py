@@ -13,36 +13,32 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import types
-from numba.extending import overload
 
 from mcquack.circuits.angles import SLOPE_LIMIT
 from mcquack.simulators.compiled.complex_rows import conjugate, load_complex, store_complex, times, times_both
-from mcquack.simulators.compiled.inner import INNER, inner
+from mcquack.simulators.compiled.inner import inner
 from mcquack.simulators.compiled.lanes import (
     ROW_BYTES,
-    LanesType,
-    clipped,
     fma,
     lane_count,
     lane_sum,
     load,
     parity,
     pointer,
-    rounded,
     splat,
     store,
 )
 from mcquack.simulators.compiled.memory import aligned_zeros
 from mcquack.simulators.compiled.rotations import (
-    cosine_sine,
     fill_rows,
     rotate,
     set_rotation,
     share_turn,
+    signed_cosine_sine,
     squared_cosines,
     unrotate,
 )
+from mcquack.simulators.compiled.shared import shift_alike, unshift_alike
 
 TURN, DIAGONAL = 0, 1
 OF_PARAMETERS, OF_FEATURES, OF_BOTH = 0, 1, 2  # which derivatives are wanted of a way back
@@ -121,34 +117,6 @@ def gate_scratch(n_qubits: int, n_features: int, form: GateForm, dtype: Any, *, 
         state=aligned_zeros((kept, 2, width), dtype),
         adjoint=aligned_zeros((kept, 2, width), dtype),
     )
-
-
-# Cosine and sine with their signs: a phase of one amplitude among others is no common one.
-
-
-def signed_cosine_sine(angle: Any) -> Any:
-    """(cos, sin) of a register."""
-    raise NotImplementedError("compiled code only")
-
-
-@overload(signed_cosine_sine, jit_options=INNER)
-def _signed_cosine_sine(angle):  # type: ignore[no-untyped-def]
-    if not isinstance(angle, LanesType):
-        return None
-    dtype = np.float32 if angle.dtype == types.float32 else np.float64
-    per_half_turn, half, eight, one = dtype(1 / math.pi), dtype(0.5), dtype(8), dtype(1)
-    # Beyond, whole turns are not to be told from rounding: any angle is as good, but it must be one.
-    most = dtype(2.0**16 if dtype is np.float32 else 2.0**40)
-
-    def implementation(angle):  # type: ignore[no-untyped-def]
-        angle = clipped(angle, splat(most))
-        cosine, sine = cosine_sine(angle)
-        turns = rounded(angle * splat(per_half_turn)) * splat(half)
-        odd = turns - rounded(turns)  # ±1/2 after an odd number of half turns
-        sign = fma(odd * odd, splat(-eight), splat(one))
-        return sign * cosine, sign * sine
-
-    return implementation
 
 
 @inner
@@ -373,7 +341,7 @@ def _unshift(form: Any, step: int, n: int, scale: Any, state: Any, work: Any) ->
 
 
 @inner
-def _start(form: Any, features: Any, state: Any, work: Any) -> None:
+def start_state(form: Any, features: Any, state: Any, work: Any) -> None:
     """|0…0⟩, or the features as amplitudes, divided by their norm; its inverse goes to the last row of the inputs."""
     scalar = state.dtype.type
     zero = splat(scalar(0))
@@ -422,16 +390,33 @@ def _multiply(state: Any, scale: Any) -> None:
 
 
 @inner
+def _turn_of(form: Any, shared: Any, weights: Any, bias: Any, step: int, work: Any) -> Any:
+    """The number of parts of a turn, its rotations and its scale: those that the samples share, or worked out now."""
+    if shared is not None and shared.places[step] >= 0:
+        place = shared.places[step]
+        n_parts, turn, scales = shared.n_parts[place], shared.rotations[place], shared.scales[place]
+    else:
+        n_parts, turn, scales = _set_rotations(form, weights, bias, step, work), work.rotations, work.scale
+    return n_parts, turn, scales
+
+
+@inner
 def gate_forward(circuit: Any, features: Any, state: Any, work: Any) -> None:
-    """state = U(features)|start⟩, in the rows of the last frame.
+    """state = U(features)|start⟩, in the rows of the last frame."""
+    form = circuit.form
+    weights, bias = circuit.weights.reshape(circuit.weights.size), circuit.bias.reshape(circuit.bias.size)
+    start_state(form, features, state, work)
+    steps_forward(form, None, weights, bias, features, state, work)
+
+
+@inner
+def steps_forward(form: Any, shared: Any, weights: Any, bias: Any, features: Any, state: Any, work: Any) -> None:
+    """Takes a state through all steps; those that the samples share, if any are given, are worked out already.
 
     A turn leaves its scale to the diagonal that follows; where none does, the state is multiplied by it.
     """
-    form = circuit.form
-    weights, bias = circuit.weights.reshape(circuit.weights.size), circuit.bias.reshape(circuit.bias.size)
     n = form.masks.shape[1]
     _fill_inputs(form, features, work.inputs)
-    _start(form, features, state, work)
     one = splat(state.dtype.type(1))
     scale, is_scaled = one, True
     frame = -1
@@ -443,13 +428,16 @@ def gate_forward(circuit: Any, features: Any, state: Any, work: Any) -> None:
                 frame = form.frames[step]
                 fill_rows(pointer(form.masks[frame]), n, pointer(work.rows))
             masks = pointer(form.masks[frame])
-            for part in range(_set_rotations(form, weights, bias, step, work)):
-                rotations = pointer(work.rotations[part])
-                rotate(pointer(state), pointer(work.rows), masks, rotations, n, form.skipped[step])
-            scale, is_scaled = load(work.scale, 0), False
+            n_parts, turn, scales = _turn_of(form, shared, weights, bias, step, work)
+            for part in range(n_parts):
+                rotate(pointer(state), pointer(work.rows), masks, pointer(turn[part]), n, form.skipped[step])
+            scale, is_scaled = load(scales, 0), False
         else:
-            _set_factors(form, weights, bias, step, work)
-            _shift(form, step, n, scale, state, work)
+            if shared is not None and shared.places[step] >= 0:
+                shift_alike(shared.phases[shared.places[step]], scale, state)
+            else:
+                _set_factors(form, weights, bias, step, work)
+                _shift(form, step, n, scale, state, work)
             scale, is_scaled = one, True
     if not is_scaled:
         _multiply(state, scale)
@@ -489,6 +477,35 @@ def gate_backward(
     form = circuit.form
     weights, bias = circuit.weights.reshape(circuit.weights.size), circuit.bias.reshape(circuit.bias.size)
     flat_w, flat_b = by_w.reshape(by_w.size), by_b.reshape(by_b.size)
+    scale = steps_backward(form, None, weights, bias, features, state, work, flat_w, flat_b, by_w, wanted)
+    if wanted != OF_PARAMETERS:
+        _pull_inputs(form, features, work.by_inputs, by_features)
+        if form.padding.size > 0:
+            _multiply(state, scale)
+            _multiply(work.adjoint, scale)
+            _set_inverse_norms(form, features, work)
+            _pull_start(state, work, by_features)
+
+
+@inner
+def steps_backward(
+    form: Any,
+    shared: Any,
+    weights: Any,
+    bias: Any,
+    features: Any,
+    state: Any,
+    work: Any,
+    by_w: Any,
+    by_b: Any,
+    currents: Any,
+    wanted: int,
+) -> Any:
+    """Undoes :func:`steps_forward` on ``state`` and ``work.adjoint`` but for the scale that it returns.
+
+    Derivatives by the inputs stay in ``work.by_inputs``; what diagonals that the samples share have of derivatives is
+    added to their ``currents``.
+    """
     n = form.masks.shape[1]
     one = splat(state.dtype.type(1))
     _fill_inputs(form, features, work.inputs)
@@ -507,14 +524,20 @@ def gate_backward(
                 frame = form.frames[step]
                 fill_rows(pointer(form.masks[frame]), n, pointer(work.rows))
             offset, shrink, masks = form.skipped[step], one, pointer(form.masks[frame])
-            for part in range(_set_rotations(form, weights, bias, step, work) - 1, -1, -1):
-                rotations = pointer(work.rotations[part])
+            n_parts, turn, scales = _turn_of(form, shared, weights, bias, step, work)
+            for part in range(n_parts - 1, -1, -1):
+                rotations = pointer(turn[part])
                 unrotate(
                     pointer(state), pointer(work.adjoint), pointer(work.rows), masks, rotations,
                     pointer(work.slopes), shrink, True, n, offset,
                 )  # fmt: skip
                 shrink = shrink * squared_cosines(rotations, offset, n)
-            scale, is_scaled = load(work.scale, 0), False
+            scale, is_scaled = load(scales, 0), False
+        elif shared is not None and shared.places[step] >= 0:
+            place = shared.places[step]
+            unshift_alike(shared.phases[place], scale, state, work.adjoint, currents[place])
+            scale, is_scaled = one, True
+            count = 0
         else:
             _set_factors(form, weights, bias, step, work)
             _unshift(form, step, n, scale, state, work)
@@ -524,15 +547,8 @@ def gate_backward(
             if wanted != OF_PARAMETERS:
                 _add_input_slope(form, weights, first + place, slope, work.by_inputs)
             if wanted != OF_FEATURES:
-                _add_embedding_slope(form, first + place, slope, work.inputs, flat_w, flat_b)
-    if wanted != OF_PARAMETERS:
-        _pull_inputs(form, features, work.by_inputs, by_features)
-        if form.padding.size > 0:
-            if not is_scaled:
-                _multiply(state, scale)
-                _multiply(work.adjoint, scale)
-            _set_inverse_norms(form, features, work)
-            _pull_start(state, work, by_features)
+                _add_embedding_slope(form, first + place, slope, work.inputs, by_w, by_b)
+    return scale
 
 
 @inner

@@ -27,6 +27,7 @@ from mcquack.simulators.compiled.lanes import (
     at,
     away_from_zero,
     bit_length,
+    clipped,
     constant,
     fma,
     load,
@@ -488,5 +489,33 @@ def _half_angles_cosine_sine(half_angle):  # type: ignore[no-untyped-def]
         for term in sine_terms[1:]:
             sine = fma(sine, square, splat(term))
         return cosine, sine * angle
+
+    return implementation
+
+
+# Cosine and sine with their signs: a phase of one amplitude among others is no common one.
+
+
+def signed_cosine_sine(angle: Any) -> Any:
+    """(cos, sin) of a register."""
+    raise NotImplementedError("compiled code only")
+
+
+@overload(signed_cosine_sine, jit_options=INNER)
+def _signed_cosine_sine(angle):  # type: ignore[no-untyped-def]
+    if not isinstance(angle, LanesType):
+        return None
+    dtype = np.float32 if angle.dtype == types.float32 else np.float64
+    per_half_turn, half, eight, one = dtype(1 / math.pi), dtype(0.5), dtype(8), dtype(1)
+    # Beyond, whole turns are not to be told from rounding: any angle is as good, but it must be one.
+    most = dtype(2.0**16 if dtype is np.float32 else 2.0**40)
+
+    def implementation(angle):  # type: ignore[no-untyped-def]
+        angle = clipped(angle, splat(most))
+        cosine, sine = cosine_sine(angle)
+        turns = rounded(angle * splat(per_half_turn)) * splat(half)
+        odd = turns - rounded(turns)  # ±1/2 after an odd number of half turns
+        sign = fma(odd * odd, splat(-eight), splat(one))
+        return sign * cosine, sign * sine
 
     return implementation
