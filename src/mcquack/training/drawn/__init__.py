@@ -1,0 +1,1 @@
+"""Training on mini-batches that are drawn with replacement, as the models of the QML benchmark suite are trained."""
