@@ -151,11 +151,30 @@ def merged_repeats(data: TrainingData, batch_size: int) -> TrainingData:
     """
     if len(data.X) > batch_size:
         return data
-    keyed = np.column_stack([data.X.astype(np.float64), data.labels])
-    _, first, inverse = np.unique(keyed, axis=0, return_index=True, return_inverse=True)
-    weights = np.zeros(len(first))
-    np.add.at(weights, inverse.reshape(-1), data.row_weights)
+    first, weights = _distinct(data.X, data.labels, data.row_weights)
     return TrainingData(data.X[first], data.labels[first], weights, data.n_classes)
+
+
+def repeats(
+    rows: FloatArray, labels: NDArray[np.int64], weights: FloatArray
+) -> tuple[FloatArray, NDArray[np.int64], FloatArray | None]:
+    """Each distinct row once, in a fixed order, with the weight of its repeats.
+
+    Where no row repeats itself and all weights are 1 they stay as they are, without weights.
+    """
+    first, merged = _distinct(rows, labels, weights)
+    if len(first) == len(rows) and (weights == 1).all():
+        return rows, labels, None
+    return rows[first], labels[first], merged
+
+
+def _distinct(rows: FloatArray, labels: NDArray[np.int64], weights: FloatArray) -> tuple[NDArray[np.int64], FloatArray]:
+    """Where each distinct sample stands first, in the order of their values, and the weight of all its repeats."""
+    keyed = np.column_stack([rows.astype(np.float64), labels])
+    _, first, inverse = np.unique(keyed, axis=0, return_index=True, return_inverse=True)
+    merged = np.zeros(len(first))
+    np.add.at(merged, inverse.reshape(-1), weights)
+    return first, merged
 
 
 # What an estimator's settings must look like; scikit-learn wants this asked in ``fit``, not in ``__init__``.
@@ -180,11 +199,15 @@ def check_settings(settings: Mapping[str, Any], *, least_epochs: int = 1) -> Non
     possible = fraction is None or (is_number(fraction) and 0 <= fraction < 1)
     require(possible, "validation_fraction", "None or a number from 0 to below 1", fraction)
     scaling_range(settings["scale"])
-    weights = settings["class_weight"]
+    check_class_weight(settings["class_weight"])
+    check_random_state(settings["random_state"])
+
+
+def check_class_weight(weights: Any) -> None:
+    """Refuses what does not say how much each class counts."""
     numbers = isinstance(weights, Mapping) and all(is_number(w) and 0 <= w < np.inf for w in weights.values())
     usable = weights is None or numbers or (isinstance(weights, str) and weights == "balanced")
     require(usable, "class_weight", 'None, "balanced" or a dict of numbers of at least 0', weights)
-    check_random_state(settings["random_state"])
 
 
 def scaling_range(scale: Scale) -> tuple[float, float] | None:

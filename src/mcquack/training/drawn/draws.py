@@ -7,6 +7,7 @@ under ``jax_threefry_partitionable=False``: of B numbers with 64 bits, number i 
 """
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -43,7 +44,7 @@ class KeyStream:
     [511136]
     """
 
-    def __init__(self, seed: int, bound: int = 10**6, position: int = 0) -> None:
+    def __init__(self, seed: int | Sequence[int], bound: int = 10**6, position: int = 0) -> None:
         self._generator = np.random.default_rng(seed)
         self._bound = bound
         self.position = 0

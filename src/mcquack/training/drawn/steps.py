@@ -91,7 +91,7 @@ class Trained(NamedTuple):
 
 
 @inner
-def _qubits(problem: Any) -> int:
+def _qubits(problem: Any) -> Any:
     return problem.form.masks.shape[1]
 
 
@@ -328,7 +328,7 @@ def _measure_alone(problem: Any, room: Any) -> None:
 
 
 @inner
-def _z(room: Any, part: int, qubit: int, lane: int) -> float:
+def _z(room: Any, part: int, qubit: int, lane: int) -> Any:
     cosine, sine = room.turns[part, qubit, 0, lane], room.turns[part, qubit, 1, lane]
     return (cosine - sine) * (cosine + sine)
 
@@ -450,15 +450,9 @@ def _head(problem: Any, parameters: Any, order: Any, block: int, room: Any, grad
 
 
 @inner
-def _circuit_parameters(problem: Any, parameters: Any) -> Any:
-    """Weights and biases of the circuit; one that has no weights is given what it never looks at."""
-    return parameters[problem.weights_at :], parameters[problem.bias_at :]
-
-
-@inner
 def _block_gradient(
     problem: Any, shared: Any, parameters: Any, order: Any, block: int, work: Any, gradient: Any, currents: Any
-) -> float:
+) -> Any:
     """The block's part of the loss; its derivatives go to ``gradient`` and ``currents``."""
     gates, room = work.gates, work.room
     for place in range(gradient.size):
@@ -474,8 +468,8 @@ def _block_gradient(
         _pull_alone(problem, room)
         _add_layer_slopes(problem, room, gradient)
         return loss
-    weights, bias = _circuit_parameters(problem, parameters)
-    by_w, by_b = _circuit_parameters(problem, gradient)
+    weights, bias = parameters[problem.weights_at :], parameters[problem.bias_at :]
+    by_w, by_b = gradient[problem.weights_at :], gradient[problem.bias_at :]
     _begin(problem, parameters, order, block, work)
     steps_forward(problem.form, shared, weights, bias, gates.features, gates.state, gates)
     _measure(problem, gates.state, room)
@@ -495,7 +489,7 @@ def _block_gradient(
 
 
 @inner
-def has_converged(losses: Any, n_steps: int, interval: int) -> bool:
+def has_converged(losses: Any, n_steps: int, interval: int) -> Any:
     """Whether the mean of the last losses differs from that of as many before by less than half its standard error."""
     if interval < 1 or n_steps < 2 * interval + 2:
         return False
@@ -565,8 +559,7 @@ def run_steps(
     n_blocks = sums.losses.size
     for number in range(orders.shape[0]):
         order = orders[number]
-        _, bias = _circuit_parameters(problem, trained.parameters)
-        fill_shared(problem.form, shared, TURN, bias, rank, n_threads)
+        fill_shared(problem.form, shared, TURN, trained.parameters[problem.bias_at :], rank, n_threads)
         barrier(cells, n_threads)
         for block in range(rank, n_blocks, n_threads):
             sums.losses[block] = _block_gradient(
@@ -575,8 +568,7 @@ def run_steps(
         barrier(cells, n_threads)
         if rank == 0:
             sum_blocks(sums.gradients, trained.gradient)
-            _, by_b = _circuit_parameters(problem, trained.gradient)
-            sum_currents(problem, shared, sums.currents, by_b)
+            sum_currents(problem, shared, sums.currents, trained.gradient[problem.bias_at :])
             loss = 0.0
             for block in range(n_blocks):
                 loss += sums.losses[block]
@@ -590,7 +582,7 @@ def measure_rows(
     cells: Any, rank: int, n_threads: int, work: Any, problem: Any, shared: Any, parameters: Any, measured: Any
 ) -> None:
     """Expectation values (N, Q) of all rows of a problem."""
-    weights, bias = _circuit_parameters(problem, parameters)
+    weights, bias = parameters[problem.weights_at :], parameters[problem.bias_at :]
     fill_shared(problem.form, shared, TURN, bias, rank, n_threads)
     barrier(cells, n_threads)
     gates, room = work.gates, work.room

@@ -1,0 +1,517 @@
+"""What the models of the QML benchmark suite share: preparation, drawn batches until the loss settles, and files."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import math
+import os
+import time
+import warnings
+from abc import abstractmethod
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state as random_state_of
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from mcquack.arrays import FloatArray, IntArray
+from mcquack.checks import is_number, is_whole_number, require, require_positive, required_count
+from mcquack.errors import InvalidInputError
+from mcquack.models import archive
+from mcquack.models.archive import STATE, Archived, Shape, restored_history
+from mcquack.models.base import HistoryRow, shares
+from mcquack.models.model_file import ModelFile, require_field, require_tensor, require_that
+from mcquack.models.preparation import (
+    check_class_weight,
+    check_random_state,
+    checked_sample_weight,
+    class_factors,
+    class_numbers,
+    repeats,
+)
+from mcquack.training.drawn.draws import KeyStream
+from mcquack.training.drawn.loop import Advance, CircuitTraining, DrawnState, Draws, MeasuredCircuit
+from mcquack.training.drawn.steps import CONVERGED, DIVERGED, GOING
+
+Scaler: TypeAlias = Literal["standard", "angles", "none"]
+Precision: TypeAlias = Literal["float64", "float32"]
+STEPS_PER_ROW = 100
+_FAR = 1e12  # what lies farther off is taken to here: neither an angle nor a square could hold it
+_COLUMNS = {"epoch", "loss", "seconds"}
+
+
+@dataclass(frozen=True, eq=False)
+class Preparation:
+    """How features become what the circuit takes, as learned from the training samples.
+
+    Where there are more features than ``n_components`` they are replaced by so many principal components. The
+    columns are then scaled to mean 0 and variance 1 ("standard"), to [-π/2, π/2] ("angles"), or not at all.
+    """
+
+    components: FloatArray  # (k, d); none (0, d) where the features stay
+    center: FloatArray  # (d,) of the components
+    shift: FloatArray  # (k or d,)
+    divisor: FloatArray
+
+    @classmethod
+    def learned(cls, rows: FloatArray, weights: FloatArray, *, n_components: int | None, scaler: Scaler) -> Preparation:
+        n_features = rows.shape[1]
+        center = np.average(rows, axis=0, weights=weights)
+        if n_components is None or n_features <= n_components:
+            components = np.zeros((0, n_features))
+        else:
+            apart = (rows - center) * np.sqrt(weights / weights.sum())[:, None]
+            components = np.linalg.svd(apart, full_matrices=n_components > min(apart.shape))[2][:n_components]
+            largest = components[np.arange(n_components), np.abs(components).argmax(axis=1)]
+            components = components * np.where(largest < 0, -1.0, 1.0)[:, None]  # a sign is nobody's choice else
+            rows = (rows - center) @ components.T
+        shift, divisor = np.zeros(rows.shape[1]), np.ones(rows.shape[1])
+        if scaler == "standard":
+            shift = np.average(rows, axis=0, weights=weights)
+            divisor = np.sqrt(np.average((rows - shift) ** 2, axis=0, weights=weights))
+        elif scaler == "angles":
+            low, high = rows.min(axis=0), rows.max(axis=0)
+            shift, divisor = (low + high) / 2, (high - low) / math.pi
+            shift = np.where(high > low, shift, low + math.pi / 2)  # what never changes is at the lower end
+        tiny = 10 * np.finfo(np.float64).eps * np.maximum(1, np.abs(shift))
+        return cls(components, center, shift, np.where(divisor > tiny, divisor, 1.0))
+
+    def __call__(self, rows: FloatArray) -> FloatArray:
+        if len(self.components):
+            rows = (rows - self.center) @ self.components.T
+        with np.errstate(over="ignore"):
+            prepared: FloatArray = np.clip((rows - self.shift) / self.divisor, -_FAR, _FAR)
+        return prepared
+
+    @property
+    def n_outputs(self) -> int:
+        return len(self.shift)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Samples:
+    """What training sees: prepared rows, the numbers of their classes, and weights where they are not all the same."""
+
+    n_features: int
+    feature_names: NDArray[Any] | None
+    classes: NDArray[Any]
+    seed: int
+    preparation: Preparation
+    rows: FloatArray
+    labels: IntArray
+    weights: FloatArray | None
+    fingerprint: str
+
+
+class DrawnClassifier(ClassifierMixin, Archived):
+    """A classifier that is trained by batches, drawn with replacement, until its loss stands still.
+
+    Where the samples have weights, or repeat themselves, a row is drawn as often as its weight says: a sample of weight
+    two is a sample given twice.
+    """
+
+    learning_rate: float
+    batch_size: int
+    max_steps: int
+    convergence_interval: int | None
+    scaling: float
+    random_state: int | np.random.RandomState | None
+    parameters_: FloatArray
+    n_steps_: IntArray
+    converged_: bool
+    history_: list[HistoryRow]
+    n_iter_: int
+    scaler_ = None  # preparation_ is what scales here
+
+    _scaler: ClassVar[Scaler] = "none"
+    _key_bound: ClassVar[int] = 10**6
+
+    # What a model says of itself
+
+    @abstractmethod
+    def _parameter_shapes(self, n_inputs: int, n_classes: int) -> dict[str, tuple[int, ...]]:
+        """Names and shapes of the parameters of one of its circuits, in the order in which they lie."""
+
+    @abstractmethod
+    def _initial_parameters(self, keys: KeyStream, n_inputs: int, n_classes: int) -> dict[str, FloatArray]:
+        """Where the parameters start."""
+
+    @abstractmethod
+    def _training(self, samples: Samples, member: int) -> Advance:
+        """What takes the parameters of one of its circuits a few steps further."""
+
+    @abstractmethod
+    def _scores(self, rows: FloatArray) -> FloatArray:
+        """Scores (N, M) of prepared rows, the largest for the class that is predicted."""
+
+    def _n_members(self, n_classes: int) -> int:
+        """How many circuits are trained apart: one, or one for each class against all others."""
+        return 1
+
+    def _keys_per_step(self, samples: Samples) -> int:
+        """How many keys the batch of a step is drawn from."""
+        return 1
+
+    def _draws(self, samples: Samples) -> Callable[[IntArray], IntArray]:
+        return Draws(len(samples.rows), self.batch_size, samples.weights)
+
+    # Training
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Trains until the loss stands still or ``max_steps`` are used up; an interrupt keeps the model so far."""
+        rows = self.fit_iter(X, y, sample_weight)
+        row = None
+        try:
+            for row in rows:  # noqa: B007
+                pass
+        except KeyboardInterrupt:
+            if row is None:
+                raise
+            message = f"training was interrupted after {self.n_iter_} steps; the model is what it was then."
+            warnings.warn(message, ConvergenceWarning, stacklevel=2)
+        return self
+
+    def fit_iter(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, *, resume: bool = False
+    ) -> Generator[HistoryRow, None, None]:
+        """Trains, yielding a row of the history for every hundred steps; after any of them the model can be used.
+
+        Parameters
+        ----------
+        X, y, sample_weight : Samples (N, d), labels of any type, and how much each sample counts.
+        resume : Go on after the last row of a model that was saved with ``resumable=True``: given the same data, the
+            outcome is the same as without the break.
+        """
+        self._check_settings()
+        if resume and not hasattr(self, "training_state_"):
+            raise InvalidInputError("there is no training to resume; load a model that was saved with resumable=True.")
+        samples = self._samples(X, y, sample_weight, going_on=resume)
+        if resume and samples.fingerprint != self._fingerprint:
+            raise InvalidInputError(
+                "these are not the samples that the saved training ran on; resume with the same data."
+            )
+        return self._rows(samples, resume=resume)
+
+    def _samples(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, *, going_on: bool) -> Samples:
+        noted = self if going_on else copy.copy(self)  # a fit that fails changes nothing
+        rows, targets = validate_data(noted, X, y, dtype=np.float64, reset=not going_on)
+        check_classification_targets(targets)
+        weights = checked_sample_weight(sample_weight, len(rows))
+        used = weights > 0
+        classes = np.unique(targets[used])
+        if len(classes) < 2:
+            raise InvalidInputError(f"training needs at least two classes, got one class: {classes.tolist()}.")
+        labels = class_numbers(targets[used], classes)
+        factors = class_factors(getattr(self, "class_weight", None), classes, labels, weights[used])
+        weights = weights[used] * factors[labels]
+        rows, labels, of_rows = repeats(rows[used][weights > 0], labels[weights > 0], weights[weights > 0])
+        seed = self._seed if going_on else self._first_seed()
+        n_components = getattr(self, "n_components", None)
+        each = np.ones(len(rows)) if of_rows is None else of_rows
+        preparation = Preparation.learned(rows, each, n_components=n_components, scaler=self._scaler)
+        digest = hashlib.sha256()
+        for array in (rows, labels, each):
+            digest.update(repr(array.shape).encode())
+            digest.update(np.ascontiguousarray(array).data)
+        return Samples(
+            n_features=rows.shape[1],
+            feature_names=getattr(noted, "feature_names_in_", None),
+            classes=classes,
+            seed=seed,
+            preparation=preparation,
+            rows=preparation(rows) * self.scaling,
+            labels=labels,
+            weights=of_rows,
+            fingerprint=digest.hexdigest(),
+        )
+
+    def _first_seed(self) -> int:
+        given = self.random_state
+        return int(given) if is_whole_number(given) else int(random_state_of(given).randint(2**31))  # type: ignore[arg-type]
+
+    def _rows(self, samples: Samples, *, resume: bool) -> Generator[HistoryRow, None, None]:
+        n_inputs, n_classes = samples.preparation.n_outputs, len(samples.classes)
+        n_members = self._n_members(n_classes)
+        streams = [
+            KeyStream(samples.seed if n_members == 1 else [samples.seed, member], self._key_bound)
+            for member in range(n_members)
+        ]
+        starts = [self._flat(self._initial_parameters(keys, n_inputs, n_classes)) for keys in streams]
+        interval = self.convergence_interval or 0
+        if resume:
+            run = _Run(list(self.history_), self.parameters_.copy(), self.n_steps_.copy(), self._outcomes.copy())
+            member, state = self._member, self.training_state_
+        else:
+            run = _Run([], np.stack(starts), np.zeros(n_members, np.int64), np.full(n_members, GOING))
+            member, state = 0, DrawnState.start(starts[0])
+        draws, n_keys = self._draws(samples), self._keys_per_step(samples)
+        while member < n_members:
+            advance, keys = self._training(samples, member), streams[member]
+            keys.take(n_keys * state.n_steps)
+            while state.outcome == GOING and state.n_steps < self.max_steps:
+                started = time.perf_counter()
+                count = min(STEPS_PER_ROW, self.max_steps - state.n_steps)
+                after = advance(state, draws(keys.take(n_keys * count)), self.learning_rate, interval)
+                if after.outcome == DIVERGED:
+                    self._tell_divergence(after.n_steps + 1, anything_kept=bool(run.history))
+                    return
+                loss = float(after.losses[state.n_steps :].mean())
+                state = after
+                seconds = time.perf_counter() - started
+                run.history.append({"epoch": len(run.history) + 1, "loss": loss, "seconds": seconds})
+                run.parameters[member], run.n_steps[member] = state.parameters, state.n_steps
+                run.outcomes[member] = state.outcome
+                self._keep(samples, run, member, state)
+                yield run.history[-1]
+            member += 1
+            if member < n_members:
+                state = DrawnState.start(starts[member])
+        if interval and not self.converged_:
+            message = f"the loss had not settled after {self.max_steps} steps; raise max_steps or learning_rate."
+            warnings.warn(message, ConvergenceWarning, stacklevel=3)
+
+    @staticmethod
+    def _tell_divergence(step: int, *, anything_kept: bool) -> None:
+        message = f"training diverged in step {step}; lower learning_rate"
+        if not anything_kept:
+            raise InvalidInputError(f"{message}.")
+        warnings.warn(f"{message}. The model is what it was a few steps before.", ConvergenceWarning, stacklevel=3)
+
+    def _keep(self, samples: Samples, run: _Run, member: int, state: DrawnState) -> None:
+        self.n_features_in_ = samples.n_features
+        if samples.feature_names is not None:
+            self.feature_names_in_ = samples.feature_names
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        self.classes_ = samples.classes
+        self.preparation_ = samples.preparation
+        self.parameters_, self.n_steps_ = run.parameters, run.n_steps
+        self.history_ = run.history
+        self.n_iter_ = int(run.n_steps.sum())
+        self.converged_ = bool((run.outcomes == CONVERGED).all())
+        self.training_state_ = state
+        self.losses_ = state.losses
+        self._member, self._outcomes = member, run.outcomes
+        self._seed, self._fingerprint = samples.seed, samples.fingerprint
+
+    def _flat(self, arrays: Mapping[str, FloatArray]) -> NDArray[Any]:
+        return np.concatenate([np.ravel(array) for array in arrays.values()]).astype(self._dtype)
+
+    @property
+    def _dtype(self) -> np.dtype[Any]:
+        return np.dtype(getattr(self, "dtype", "float64"))
+
+    # Settings
+
+    def _check_settings(self) -> None:
+        require_positive("learning_rate", self.learning_rate)
+        required_count("batch_size", self.batch_size)
+        required_count("max_steps", self.max_steps)
+        if self.convergence_interval is not None:
+            required_count("convergence_interval", self.convergence_interval)
+        finite = is_number(self.scaling) and 0 < abs(self.scaling) < 1e6
+        require(finite, "scaling", "a number other than 0, of a size below 1e6", self.scaling)
+        require(self._dtype.name in ("float64", "float32"), "dtype", '"float64" or "float32"', self._dtype.name)
+        if hasattr(self, "class_weight"):
+            check_class_weight(self.class_weight)
+        if hasattr(self, "n_layers"):
+            required_count("n_layers", self.n_layers)
+        check_random_state(self.random_state)
+
+    def _check_components(self, most: int) -> None:
+        value: Any = getattr(self, "n_components", None)
+        usable = is_whole_number(value) and 1 <= value <= most
+        require(usable, "n_components", f"a whole number from 1 to {most}", value)
+
+    # Use
+
+    def _prepared(self, X: ArrayLike) -> FloatArray:
+        check_is_fitted(self, "parameters_")
+        rows = validate_data(self, X, dtype=np.float64, reset=False)
+        return self.preparation_(rows) * self.scaling
+
+    def decision_function(self, X: ArrayLike) -> FloatArray:
+        """Scores (N, M), the largest for the predicted class; for two classes the second less the first (N,)."""
+        scores = self._scores(self._prepared(X))
+        return scores if len(self.classes_) > 2 else scores[:, 1] - scores[:, 0]
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Class with the largest score; the first of several."""
+        predicted: NDArray[Any] = self.classes_[self._scores(self._prepared(X)).argmax(axis=1)]
+        return predicted
+
+    def predict_proba(self, X: ArrayLike) -> FloatArray:
+        """Scores divided by their sum (N, M); where one is negative, as a bias allows, the least of them counts 0."""
+        scores = self._scores(self._prepared(X)).astype(np.float64)
+        return shares(scores - np.minimum(scores.min(axis=1, keepdims=True), 0))
+
+    @property
+    def n_parameters_(self) -> int:
+        """How many numbers are trained."""
+        check_is_fitted(self, "parameters_")
+        return int(self.parameters_.size)
+
+    @property
+    def params_(self) -> dict[str, FloatArray]:
+        """The trained parameters by name; where a circuit is trained for each class, one after the other."""
+        check_is_fitted(self, "parameters_")
+        shapes = self._parameter_shapes(self.preparation_.n_outputs, len(self.classes_))
+        ends = np.cumsum([math.prod(shape) for shape in shapes.values()])[:-1]
+        parts = np.split(self.parameters_, ends, axis=1)
+        several = (len(self.parameters_),) if len(self.parameters_) > 1 else ()
+        named = zip(shapes.items(), parts, strict=True)
+        return {name: part.reshape(*several, *shape) for (name, shape), part in named}
+
+    # Files
+
+    def save(
+        self, path: str | os.PathLike[str], *, resumable: bool = False, extra: dict[str, Any] | None = None
+    ) -> None:
+        """Saves as all models do; ``resumable`` adds what training needs to go on, ``extra`` is any JSON object."""
+        check_is_fitted(self, "parameters_")
+        if resumable and not hasattr(self, "training_state_"):
+            raise InvalidInputError(
+                "this model was loaded from a file without resumable=True; train it again to resume it."
+            )
+        kept = self._saved_tensors()
+        tensors = {name: kept[name] for name in kept if resumable or not name.startswith(STATE)}
+        archive.save(self, path, fields={**self._saved_fields(), "resumable": resumable}, tensors=tensors, extra=extra)
+
+    def _saved_fields(self) -> dict[str, Any]:
+        return {
+            "history": list(self.history_),
+            "n_steps": self.n_steps_.tolist(),
+            "outcomes": self._outcomes.tolist(),
+            "member": self._member,
+            "seed": self._seed,
+            "fingerprint": self._fingerprint,
+            "resumable": hasattr(self, "training_state_"),
+        }
+
+    def _saved_tensors(self) -> dict[str, NDArray[Any]]:
+        tensors = {"parameters": self.parameters_, **vars(self.preparation_)}
+        if hasattr(self, "training_state_"):
+            state = self.training_state_
+            tensors |= {STATE + name: getattr(state, name) for name in ("parameters", "mean", "square", "losses")}
+        return tensors
+
+    def _restore(self, file: ModelFile) -> None:
+        n_features, n_classes = self.n_features_in_, len(self.classes_)
+        n_components = getattr(self, "n_components", None)
+        reduced = n_components is not None and n_components < n_features
+        n_inputs = n_components if reduced else n_features
+        shapes: dict[str, Shape] = {
+            "components": (n_inputs if reduced else 0, n_features),
+            "center": (n_features,),
+            "shift": (n_inputs,),
+            "divisor": (n_inputs,),
+        }
+        found = (require_tensor(file, name, shape=shape, dtype=np.float64) for name, shape in shapes.items())
+        self.preparation_ = Preparation(*found)
+        require_that((self.preparation_.divisor > 0).all(), "its scaling divides by what is not positive.")
+        n_members = self._n_members(n_classes)
+        sizes = self._parameter_shapes(int(n_inputs or 0), n_classes).values()
+        shape = n_members, sum(map(math.prod, sizes))
+        self.parameters_ = require_tensor(file, "parameters", shape=shape, dtype=self._dtype)
+        self.history_ = restored_history(file.header, columns=_COLUMNS)
+        lists = [require_field(file.header, name, list) for name in ("n_steps", "outcomes")]
+        whole = all(type(each) is int and each >= 0 for values in lists for each in values)
+        require_that(
+            whole and all(len(values) == n_members for values in lists), "its numbers of steps are not counts."
+        )
+        self.n_steps_, self._outcomes = (np.array(values, np.int64) for values in lists)
+        self.n_iter_ = int(self.n_steps_.sum())
+        self.converged_ = bool((self._outcomes == CONVERGED).all())
+        self._member = require_field(file.header, "member", int)
+        require_that(0 <= self._member < n_members, "it names a circuit that it does not have.")
+        self._seed = require_field(file.header, "seed", int)
+        require_that(0 <= self._seed < 2**32, "its seed is none that training can have had.")
+        self._fingerprint = require_field(file.header, "fingerprint", str)
+        if require_field(file.header, "resumable", bool):
+            n_parameters, n_steps = shape[1], int(self.n_steps_[self._member])
+            parameters, mean, square = (
+                require_tensor(file, STATE + name, shape=(n_parameters,), dtype=self._dtype)
+                for name in ("parameters", "mean", "square")
+            )
+            losses = require_tensor(file, STATE + "losses", shape=(n_steps,), dtype=np.float64)
+            require_that((square >= 0).all(), "its state of training has negative values where there can be none.")
+            outcome = int(self._outcomes[self._member])
+            self.training_state_ = DrawnState(parameters, mean, square, losses, outcome)
+            self.losses_ = losses
+
+
+@dataclass
+class _Run:
+    """What a training has come to: its history, and of every circuit the parameters, steps and outcome."""
+
+    history: list[HistoryRow]
+    parameters: NDArray[Any]
+    n_steps: IntArray
+    outcomes: IntArray
+
+
+class MeasuredClassifier(DrawnClassifier):
+    """A classifier whose circuit is measured by expectation values."""
+
+    @abstractmethod
+    def _model(self, n_inputs: int, n_classes: int, n_rows: int) -> MeasuredCircuit:
+        """The circuit, its start and its head, to be run on so many rows."""
+
+    def _starts(self, rows: FloatArray) -> FloatArray:
+        """Prepared rows as the start of the circuit takes them."""
+        return rows
+
+    def _targets(self, n_classes: int, member: int) -> FloatArray:
+        """What the head wants of each class: of two -1 and 1, of more 1 for that of the circuit and -1 else."""
+        positive = np.arange(n_classes) == (1 if n_classes == 2 else member)
+        return np.where(positive, 1.0, -1.0)[:, None]
+
+    def _training(self, samples: Samples, member: int) -> CircuitTraining:
+        n_classes = len(samples.classes)
+        return CircuitTraining(
+            self._model(samples.preparation.n_outputs, n_classes, len(samples.rows)),
+            self._starts(samples.rows),
+            samples.labels,
+            self._targets(n_classes, member),
+            batch_size=self.batch_size,
+            dtype=self._dtype,
+        )
+
+    def _measured(self, rows: FloatArray) -> FloatArray:
+        """Expectation values of prepared rows behind each circuit, (K, N, Q)."""
+        model = self._model(self.preparation_.n_outputs, len(self.classes_), len(rows))
+        starts = self._starts(rows)
+        return np.stack([model.measured(starts, parameters) for parameters in self.parameters_])
+
+
+class OneCircuitForEachClass(MeasuredClassifier):
+    """A classifier that tells two classes by the sign of f; of more than two, each is told from all others."""
+
+    def _n_members(self, n_classes: int) -> int:
+        return 1 if n_classes == 2 else n_classes
+
+    def _outputs(self, measured: FloatArray) -> FloatArray:
+        """f of every circuit and sample (K, N), of expectation values (K, N, 1)."""
+        return measured[..., 0]
+
+    def _scores(self, rows: FloatArray) -> FloatArray:
+        f = self._outputs(self._measured(rows)).T
+        both = np.hstack([-f, f]) if len(self.classes_) == 2 else f
+        return np.asarray((1 + both) / 2)
+
+
+def normalised(rows: FloatArray, *, size: int) -> FloatArray:
+    """Rows as amplitudes: filled up with 1 / size and divided by their norm; where nothing is left, |0…0⟩."""
+    padded = np.full((len(rows), size), 1 / size)
+    padded[:, : rows.shape[1]] = rows
+    norms = np.sqrt((padded**2).sum(axis=1, keepdims=True))
+    empty = norms[:, 0] < np.finfo(np.float64).tiny
+    padded[empty, 0], norms[empty] = 1.0, 1.0
+    return np.asarray(padded / norms)

@@ -1,0 +1,108 @@
+"""Amplitudes, several copies of them, and a trained circuit."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+
+import numpy as np
+
+from mcquack.arrays import FloatArray
+from mcquack.checks import required_count
+from mcquack.circuits.circuit import Circuit
+from mcquack.errors import InvalidInputError
+from mcquack.models.preparation import ClassWeight
+from mcquack.models.quantum.base import OneCircuitForEachClass, Precision, normalised
+from mcquack.models.quantum.iqp import entangling_layers
+from mcquack.training.drawn.draws import KeyStream, uniform
+from mcquack.training.drawn.loop import MeasuredCircuit
+
+_MOST_QUBITS = 20
+
+
+@dataclass(eq=False, repr=False)
+class CircuitCentricClassifier(OneCircuitForEachClass):
+    """Features are the amplitudes of a state; copies of it pass a trained circuit that ends in ⟨Z₀⟩ and a bias.
+
+    The model of Schuld and others (arXiv:1804.00633) as the QML benchmark suite (Bowles, Ahmed and Schuld 2024) has it:
+    f = ⟨Z₀⟩ + b and the loss ½ (f - y)². For more than two classes, a circuit is trained for each of them against all
+    others. Amplitudes that no feature has are filled up with 1/2**m; where there are none of these, with 2, 4, 8 or
+    16 features, x and -x are the same state and cannot be told apart, as in the suite.
+
+    Parameters
+    ----------
+    n_input_copies : how many copies of the state there are.
+    n_layers : layers of Rot on every qubit and CNOTs between them.
+    learning_rate, batch_size, max_steps, convergence_interval, class_weight, dtype, random_state : as in
+        :class:`DressedQuantumCircuitClassifier`.
+    scaling : factor on the features, which are not scaled otherwise.
+
+    Attributes
+    ----------
+    params_ : weights (L, n, 3) and b (1,), of more than two classes (M, L, n, 3) and (M, 1). All others are those of
+        :class:`DressedQuantumCircuitClassifier`.
+
+    Examples
+    --------
+    >>> from mcquack import datasets
+    >>> from mcquack.models import CircuitCentricClassifier
+    >>> data = datasets.load("linearly_separable_3")
+    >>> model = CircuitCentricClassifier(learning_rate=0.05, random_state=0).fit(*data.train)
+    >>> bool(model.score(*data.test) > 0.9)
+    True
+    """
+
+    n_input_copies: int = 2
+    n_layers: int = 4
+    _: KW_ONLY
+    learning_rate: float = 0.001
+    batch_size: int = 32
+    max_steps: int = 10_000
+    convergence_interval: int | None = 200
+    scaling: float = 1.0
+    class_weight: ClassWeight = None
+    dtype: Precision = "float64"
+    random_state: int | np.random.RandomState | None = 42
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        required_count("n_input_copies", self.n_input_copies)
+
+    def _n_qubits(self, n_inputs: int) -> int:
+        found = self.n_input_copies * _bits(n_inputs)
+        if found > _MOST_QUBITS:
+            raise InvalidInputError(
+                f"{self.n_input_copies} copies of {n_inputs} features take {found} qubits, and {_MOST_QUBITS} can be "
+                "simulated; lower n_input_copies."
+            )
+        return found
+
+    def _parameter_shapes(self, n_inputs: int, n_classes: int) -> dict[str, tuple[int, ...]]:
+        return {"weights": (self.n_layers, self._n_qubits(n_inputs), 3), "b": (1,)}
+
+    def _initial_parameters(self, keys: KeyStream, n_inputs: int, n_classes: int) -> dict[str, FloatArray]:
+        shape = self._parameter_shapes(n_inputs, n_classes)["weights"]
+        return {"weights": 2 * np.pi * uniform(int(keys.take(1)[0]), shape), "b": np.full(1, 0.01)}
+
+    def _model(self, n_inputs: int, n_classes: int, n_rows: int) -> MeasuredCircuit:
+        circuit = entangling_layers(Circuit(self._n_qubits(n_inputs), 1 << _bits(n_inputs)), self.n_layers, "cnot")
+        return MeasuredCircuit(
+            circuit=circuit,
+            start="copies",
+            n_copies=self.n_input_copies,
+            observables=(("z", (0,)),),
+            head="squares",
+            factor=0.5,
+            n_parameters=circuit.n_bias + 1,
+            head_at=circuit.n_bias,
+        )
+
+    def _starts(self, rows: FloatArray) -> FloatArray:
+        return normalised(rows, size=1 << _bits(rows.shape[1]))
+
+    def _outputs(self, measured: FloatArray) -> FloatArray:
+        return measured[..., 0] + self.parameters_[:, -1:]
+
+
+def _bits(n_inputs: int) -> int:
+    """How many qubits hold so many amplitudes; at least one, as none could not be turned."""
+    return max(1, (n_inputs - 1).bit_length())

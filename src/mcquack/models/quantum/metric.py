@@ -1,0 +1,190 @@
+"""An embedding that is trained to keep classes apart, and the nearest class by mean overlap."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mcquack.arrays import FloatArray, IntArray
+from mcquack.checks import require, required_count
+from mcquack.circuits.angles import b, x
+from mcquack.circuits.circuit import Circuit
+from mcquack.errors import InvalidInputError
+from mcquack.models.model_file import ModelFile, require_tensor, require_that
+from mcquack.models.quantum.base import DrawnClassifier, Precision, Samples, Scaler
+from mcquack.randomness import stream
+from mcquack.simulators.gates import GateEngine
+from mcquack.training.drawn.draws import KeyStream, normal
+from mcquack.training.drawn.loop import Draws
+from mcquack.training.drawn.pairs import PairTraining
+
+_MOST_QUBITS = 20
+_BLOCK_BYTES = 1 << 28  # of examples that are held as states at a time
+
+
+@dataclass(eq=False, repr=False)
+class QuantumMetricLearner(DrawnClassifier):
+    """Samples of different classes are embedded to overlap little; a new one goes to the class it overlaps most.
+
+    The embedding of Lloyd and others (arXiv:2001.03622) as the QML benchmark suite (Bowles, Ahmed and Schuld 2024) has
+    it: layers of RX(x_i), exp(-i/2 w ZZ) around a ring and RY(w), with one qubit more than features. The loss is the
+    mean overlap |⟨a|b⟩|² of samples of two classes, over all pairs of classes; the term within a class that the
+    suite's paper has is a constant in its code, as each sample is compared with itself.
+
+    Here a prediction looks at all training samples, and so is the same every time; the suite draws 32 of each class
+    for every call, by which accuracies change by some .03. Batches are drawn from each class apart; the suite pairs the
+    k-th sample of one class with the k-th of the other, never sees what one class has more, or repeats its last.
+
+    Parameters
+    ----------
+    n_layers : layers of the embedding.
+    pairs : "independent" draws the samples of each class apart; "fixed" pairs them by their order, as the suite does.
+    n_examples_predict : how many training samples of each class a prediction looks at, drawn once after training, as
+        the suite has 32; None takes all.
+    n_components : each feature takes a qubit; more features than this are replaced by as many principal components.
+    learning_rate, batch_size, max_steps, convergence_interval, dtype, random_state : as in
+        :class:`DressedQuantumCircuitClassifier`; a batch has as many samples of each class.
+    scaling : factor on the features, which are scaled to [-π/2, π/2] first.
+
+    Attributes
+    ----------
+    params_ : weights (L, 2n) for n qubits: angles of ZZ, then of RY; for one feature (L, 3).
+    examples_, example_labels_, example_weights_ : The samples that predictions look at. All others are those of
+        :class:`DressedQuantumCircuitClassifier`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from mcquack.models import QuantumMetricLearner
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = QuantumMetricLearner(n_layers=1, random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    """
+
+    _scaler: ClassVar[Scaler] = "angles"
+
+    n_layers: int = 3
+    _: KW_ONLY
+    pairs: Literal["independent", "fixed"] = "independent"
+    n_examples_predict: int | None = None
+    learning_rate: float = 0.01
+    batch_size: int = 32
+    max_steps: int = 50_000
+    convergence_interval: int | None = 200
+    n_components: int = 11
+    scaling: float = 1.0
+    dtype: Precision = "float64"
+    random_state: int | np.random.RandomState | None = 42
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        self._check_components(_MOST_QUBITS - 1)
+        require(self.pairs in ("independent", "fixed"), "pairs", '"independent" or "fixed"', self.pairs)
+        if self.n_examples_predict is not None:
+            required_count("n_examples_predict", self.n_examples_predict)
+
+    def _parameter_shapes(self, n_inputs: int, n_classes: int) -> dict[str, tuple[int, ...]]:
+        return {"weights": (self.n_layers, 2 * (n_inputs + 1) if n_inputs > 1 else 3)}
+
+    def _initial_parameters(self, keys: KeyStream, n_inputs: int, n_classes: int) -> dict[str, FloatArray]:
+        shape = self._parameter_shapes(n_inputs, n_classes)["weights"]
+        return {"weights": 0.1 * normal(int(keys.take(1)[0]), shape)}
+
+    def _embedding(self, n_inputs: int) -> Circuit:
+        n = n_inputs + 1
+        ring = [(qubit, (qubit + 1) % n) for qubit in range(n if n > 2 else 1)]
+        features = Circuit(n, n_inputs).rx(range(n_inputs), [x[place] for place in range(n_inputs)]).h(n_inputs)
+        return (features.rzz(ring, b).ry(range(n), b)).repeated(self.n_layers) + features
+
+    # Training
+
+    def _keys_per_step(self, samples: Samples) -> int:
+        return 1 if self.pairs == "fixed" else len(samples.classes)
+
+    def _draws(self, samples: Samples) -> Callable[[IntArray], IntArray]:
+        of_class = [np.flatnonzero(samples.labels == own) for own in range(len(samples.classes))]
+        if not all(map(len, of_class)):
+            raise InvalidInputError("a class has no samples of positive weight; give each at least one.")
+        if self.pairs == "fixed":
+            return _FixedPairs(of_class, self.batch_size)
+        weights = [None if samples.weights is None else samples.weights[rows] for rows in of_class]
+        return _IndependentClasses(
+            of_class, [Draws(len(rows), self.batch_size, own) for rows, own in zip(of_class, weights, strict=True)]
+        )
+
+    def _training(self, samples: Samples, member: int) -> PairTraining:
+        embedding = self._embedding(samples.preparation.n_outputs)
+        return PairTraining(
+            embedding, samples.rows, n_classes=len(samples.classes), batch_size=self.batch_size, dtype=self._dtype
+        )
+
+    def _keep(self, samples: Samples, *args: Any) -> None:
+        super()._keep(samples, *args)
+        chosen = np.arange(len(samples.rows))
+        if self.n_examples_predict is not None:
+            draws = stream(samples.seed, "examples")
+            of_class = [np.flatnonzero(samples.labels == own) for own in range(len(samples.classes))]
+            drawn = [draws.permutation(rows)[: self.n_examples_predict] for rows in of_class]
+            chosen = np.sort(np.concatenate(drawn))
+        self.examples_ = samples.rows[chosen]
+        self.example_labels_ = samples.labels[chosen]
+        self.example_weights_ = np.ones(len(chosen)) if samples.weights is None else samples.weights[chosen]
+
+    def _scores(self, rows: FloatArray) -> FloatArray:
+        """The mean overlap with the examples of each class."""
+        engine = GateEngine(self._embedding(self.preparation_.n_outputs), dtype=self._dtype)
+        size = max(1, _BLOCK_BYTES // (2 * engine.feature_map.dimension * self._dtype.itemsize))
+        n_classes = len(self.classes_)
+        shares = (self.example_labels_[:, None] == np.arange(n_classes)) * self.example_weights_[:, None]
+        shares = shares / shares.sum(axis=0)
+        scores = np.zeros((len(rows), n_classes))
+        nothing, bias = np.zeros(0, self._dtype), self.parameters_[0]
+        for first in range(0, len(self.examples_), size):
+            some = slice(first, first + size)
+            overlaps = engine.kernel(rows, self.examples_[some], weights=nothing, bias=bias)
+            scores += overlaps.astype(np.float64) @ shares[some]
+        return scores
+
+    # Files
+
+    def _saved_tensors(self) -> dict[str, NDArray[Any]]:
+        examples = {name: getattr(self, f"{name}_") for name in ("examples", "example_labels", "example_weights")}
+        return {**super()._saved_tensors(), **examples}
+
+    def _restore(self, file: ModelFile) -> None:
+        super()._restore(file)
+        n_inputs = self.preparation_.n_outputs
+        self.examples_ = require_tensor(file, "examples", shape=(None, n_inputs), dtype=np.float64)
+        count = (len(self.examples_),)
+        self.example_labels_ = require_tensor(file, "example_labels", shape=count, dtype=np.int64)
+        self.example_weights_ = require_tensor(file, "example_weights", shape=count, dtype=np.float64)
+        known = np.unique(self.example_labels_).tolist() == list(range(len(self.classes_)))
+        require_that(known and (self.example_weights_ > 0).all(), "its examples do not show each of its classes.")
+
+
+class _FixedPairs:
+    """One list of places for all classes, below the size of the first; beyond the end of a class its last stands in."""
+
+    def __init__(self, of_class: list[IntArray], batch_size: int) -> None:
+        self._of_class, self._draws = of_class, Draws(len(of_class[0]), batch_size)
+
+    def __call__(self, keys: IntArray) -> IntArray:
+        places = self._draws(keys)
+        return np.stack([rows[np.minimum(places, len(rows) - 1)] for rows in self._of_class], axis=1)
+
+
+class _IndependentClasses:
+    """A list of places for each class, with keys of their own."""
+
+    def __init__(self, of_class: list[IntArray], draws: list[Draws]) -> None:
+        self._of_class, self._draws = of_class, draws
+
+    def __call__(self, keys: IntArray) -> IntArray:
+        by_step = keys.reshape(-1, len(self._draws))
+        each = enumerate(zip(self._of_class, self._draws, strict=True))
+        return np.stack([rows[draw(np.ascontiguousarray(by_step[:, own]))] for own, (rows, draw) in each], axis=1)
