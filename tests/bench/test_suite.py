@@ -3,10 +3,12 @@ import json
 import pytest
 
 from mcquack import datasets
+from mcquack.bench.plan import plan
 from mcquack.bench.store import RunRecord
 from mcquack.bench.suite import BUILT_IN, Suite, read_suite, recorded_cells, suite_from_json, suite_from_text
 from mcquack.bench.task import VALIDATION, TableSource
 from mcquack.errors import InvalidInputError
+from tests.bench.published import written
 
 MINE = """
 name = "mine"
@@ -93,6 +95,102 @@ def test_a_model_without_a_space_for_the_suite_takes_one_that_it_has():
 def test_without_a_search_a_model_has_its_defaults(folder):
     suite = mine(folder).with_(search="none")
     assert suite.cell("iris3", "svc").space[0] == {"scale": False}
+
+
+# Settings that others have found.
+
+
+@pytest.fixture
+def published(tmp_path, monkeypatch):
+    """Two models on two datasets, of which one was not published, ready to be run."""
+    suite = read_suite("qml").with_(datasets=["two_curves_[23]"], models=["svc", "mlp", "vc"], search="published")
+    return suite.with_published(written(tmp_path, monkeypatch))
+
+
+def test_published_settings_are_taken_and_not_searched(published):
+    assert published.pairs == (("two_curves_2", "svc"), ("two_curves_3", "svc"), ("two_curves_3", "mlp"))
+    cells = published.cells()
+    assert tuple((cell.dataset, cell.model) for cell in cells) == published.pairs
+    assert [cell.most_tasks for cell in cells] == [5, 5, 5]
+    # What the suite keeps fixed in a search is kept here too.
+    assert cells[0].space[0] == {"C": 10.0, "gamma": 1.0, "scale": False}
+    assert cells[2].space.fixed["hidden_layer_sizes"] == (5, 4)
+    assert cells[2].space.fixed["max_iter"] == 3000
+    (step,) = plan(cells[0])
+    assert (step.choice.search, step.choice.score, step.choice.n_settings) == ("published", None, 0)
+    assert [dict(task.settings) for task in step.tasks] == [cells[0].space[0]] * 5
+
+
+def test_published_settings_come_back_from_a_store_without_their_file(published):
+    back = suite_from_json(json.loads(json.dumps(published.to_json())))
+    assert back == published
+    assert back.cells() == published.cells()
+    record = RunRecord(command="", suite=published.to_json())
+    assert record.pairs == published.pairs
+    assert recorded_cells((record,), {("two_curves_3", "mlp"), ("two_curves_2", "vc")}) == {
+        ("two_curves_3", "mlp"): published.cell("two_curves_3", "mlp")
+    }
+
+
+def test_settings_of_the_suite_and_labels_hold_beside_the_published_ones(tmp_path, monkeypatch):
+    suite = Suite(
+        name="mine",
+        datasets=("two_curves_2",),
+        models=("svc", "svc/scaled"),
+        search="published",
+        settings={"svc/scaled": {"scale": True}},
+    ).with_published(written(tmp_path, monkeypatch))
+    assert [cell.space.fixed["scale"] for cell in suite.cells()] == [False, True]
+    assert {cell.space.fixed["C"] for cell in suite.cells()} == {10.0}
+
+
+OWN = """
+name = "mine"
+datasets = ["iris3", "two_curves_2"]
+models = ["svc"]
+search = "published"
+
+[published.svc.iris3]
+C = 3.0
+"""
+
+
+def test_tables_of_a_suite_take_the_place_of_the_file(folder):
+    suite = mine(folder, OWN)
+    assert suite.with_published(folder) is suite
+    assert suite.pairs == (("iris3", "svc"),)
+    assert suite.cell("iris3", "svc").space.fixed["C"] == 3.0
+    with pytest.raises(InvalidInputError, match="no settings of svc were published for two_curves_2"):
+        suite.cell("two_curves_2", "svc")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("[published.svc.iris3]", "[published.svcc.iris3]", "mine.toml:7: 'svcc' is none of the models; did you mean"),
+        ("[published.svc.iris3]", "[published.svc.iris]", "mine.toml:7: 'iris' is none of the datasets; did you mean"),
+        ("[published.svc.iris3]", "[published.svc]", r"mine.toml:8: C must be a table, got 3.0"),
+        ("[published.svc.iris3]", "[published]", r"mine.toml:8: published.C must be a table, got 3.0"),
+        ("C = 3.0", "c_ = 3.0", "mine.toml:7: svc has no setting 'c_'"),
+    ],
+)
+def test_whatever_is_wrong_with_them_is_told_with_its_line(folder, old, new, message):
+    with pytest.raises(InvalidInputError, match=message):
+        mine(folder, OWN.replace(old, new, 1))
+
+
+def test_where_nothing_was_published_there_is_nothing_to_run(tmp_path, monkeypatch):
+    suite = read_suite("qml").with_(models=["vc"], search="published")
+    with pytest.raises(InvalidInputError, match="with_published reads them"):
+        suite.cells()
+    message = "no settings of vc were published for these datasets; there are some of svc, mlp for those of the suite"
+    with pytest.raises(InvalidInputError, match=message):
+        suite.with_published(written(tmp_path, monkeypatch))
+
+
+def test_other_searches_need_no_file(tmp_path):
+    suite = read_suite("qml")
+    assert suite.with_published(tmp_path) is suite
 
 
 LABELLED = """

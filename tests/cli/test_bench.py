@@ -23,6 +23,7 @@ from mcquack.cli.bench import Workers, listed
 from mcquack.errors import MissingDataError
 from mcquack.numerics import NUMERICS
 from tests.bench.events import N_SMALL, SMALL, cell, chosen, done, failed, final_task, search_task
+from tests.bench.published import written
 from tests.cli.moody import MOOD, NAME
 
 
@@ -166,6 +167,30 @@ def test_a_dry_run_only_counts(bench, tmp_path, small_store):
     assert [path.name for path in tmp_path.iterdir()] == ["small.sqlite"]
     told = bench("run", *SMALL, "--dry-run", "--store", small_store)
     assert told.out == f"{text}{small_store} has {N_SMALL} tasks done, 0 failed.\n"
+
+
+PUBLISHED = ("qml", "--search", "published", "--models", "svc,mlp", "--datasets", "two_curves_[23]", "--seeds", 2)
+
+
+def test_published_settings_are_run_and_what_has_none_is_left_out(bench, status, tmp_path, monkeypatch):
+    folder = written(tmp_path / "data", monkeypatch)
+    told = bench("run", *PUBLISHED, "--data-dir", folder, "--dry-run")
+    assert told.out == "qml: 2 datasets, 2 models, search published, 2 seeds: at most 6 tasks.\n"
+    left_out = "Left out, as no settings were published for them: mlp on 1 dataset.\n"
+    assert told.err == left_out
+    done = bench("run", *PUBLISHED, "--data-dir", folder, "--jobs", 1)
+    assert done.code == 0
+    assert left_out in done.err
+    told = status("qml.sqlite")
+    assert (told["n_done"], told["n_failed"]) == (6, 0)
+    assert [(cell["dataset"], cell["model"], cell["search"], cell["n_seeds_done"]) for cell in told["cells"]] == [
+        ("two_curves_2", "svc", "published", 2),
+        ("two_curves_3", "svc", "published", 2),
+        ("two_curves_3", "mlp", "published", 2),
+    ]
+    assert told["cells"][0]["settings"] == {"C": 10.0, "gamma": 1.0, "scale": False}
+    again = bench("run", *PUBLISHED, "--data-dir", folder, "--jobs", 1)
+    assert "6 tasks done, 6 of them before." in again.err
 
 
 def test_tasks_that_fail_are_told_and_have_their_code(bench, moody_suite, status):

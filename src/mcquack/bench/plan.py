@@ -14,11 +14,11 @@ from mcquack.errors import InvalidInputError
 from mcquack.models.catalog import SearchSpace
 from mcquack.randomness import stream
 
-SearchKind = Literal["grid", "random", "optuna", "none"]
+SearchKind = Literal["grid", "random", "optuna", "published", "none"]
 Settings = dict[str, Any]
 Outcomes = Mapping[str, Outcome]  # by the ids of their tasks
 
-_EXPECTED = "a search is grid, none, random:K or optuna:K, as random:30 for thirty settings"
+_EXPECTED = "a search is grid, published, none, random:K or optuna:K, as random:30 for thirty settings"
 _DECIMALS = 8  # float noise in a mean must not break a tie
 _STARTUP_TRIALS = 10  # drawn by chance before Optuna's estimator takes over
 _ASKS_PER_TRIAL = 5  # in a small space it often asks again for what is known; after so many it has run dry
@@ -30,6 +30,8 @@ _LARGEST_SEED = 2**31
 class SearchMethod:
     """A way to go through a search space, with the number of settings to try where it does not try all.
 
+    The kinds "published" and "none" try nothing: they take settings that others have found, or the defaults.
+
     >>> SearchMethod.parse("random:30")
     SearchMethod(kind='random', budget=30)
     """
@@ -39,8 +41,8 @@ class SearchMethod:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """The method that is written as "grid", "none", "random:30" or "optuna:30"."""
-        found = re.fullmatch(r"(grid|none)|(random|optuna):0*([1-9][0-9]*)", text)
+        """The method that is written as "grid", "published", "none", "random:30" or "optuna:30"."""
+        found = re.fullmatch(r"(grid|published|none)|(random|optuna):0*([1-9][0-9]*)", text)
         if found is None:
             raise InvalidInputError(f"{_EXPECTED}, got {text!r}: K must be a whole number of at least 1.")
         kind: Any = found[1] or found[2]
@@ -48,7 +50,7 @@ class SearchMethod:
 
     def most_settings(self, size: int) -> int:
         """How many settings it tries at most in a space of this size; one alone needs no search."""
-        if self.kind == "none" or size == 1:
+        if self.kind in ("published", "none") or size == 1:
             return 0
         return size if self.budget is None else min(self.budget, size)
 

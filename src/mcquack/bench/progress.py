@@ -194,7 +194,7 @@ def store_facts(store: "Store") -> Facts:
         "n_failed": sum(each.failed for each in phases.values()),
         "phases": {phase: {"n_done": each.done, "n_failed": each.failed} for phase, each in phases.items()},
         "numerics": {str(version): n_tasks for version, n_tasks in store.numerics().items()},
-        "cells": list(_cell_facts(store, runs[-1].suite if runs else {})),
+        "cells": list(_cell_facts(store, runs[-1].pairs if runs else ())),
         "failures": [
             {"id": outcome.task.id, **outcome.task.to_json(), "reason": " ".join(outcome.reason.split())}
             for outcome in store.outcomes(failed=True, details=False)
@@ -209,14 +209,13 @@ def store_facts(store: "Store") -> Facts:
     }
 
 
-def _cell_facts(store: "Store", suite: Mapping[str, Any]) -> Iterator[Facts]:
+def _cell_facts(store: "Store", asked: Iterable[CellKey]) -> Iterator[Facts]:
     """The cells of the last run in their order, begun or not, then others that the store has."""
     ended: dict[CellKey, Counter[bool]] = defaultdict(Counter)
     for outcome in store.outcomes(details=False):
         ended[outcome.task.dataset, outcome.task.model][outcome.failed] += 1
     choices = store.choices()
     final = {outcome.task.id: outcome for outcome in store.final_outcomes(details=False)}
-    asked = [(dataset, model) for dataset in suite.get("datasets", ()) for model in suite.get("models", ())]
     for key in dict.fromkeys((*asked, *sorted(ended))):
         found = {"dataset": key[0], "model": key[1], "n_done": ended[key][False], "n_failed": ended[key][True]}
         yield {**found, **_score_facts(choices.get(key), final)}

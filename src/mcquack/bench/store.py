@@ -10,14 +10,14 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.resources import files
-from itertools import islice
+from itertools import islice, product
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Self, get_args
 
 from mcquack.bench.outcome import METRICS, Environment, Outcome, Part, Stage, current_environment, now
 from mcquack.bench.plan import Choice
-from mcquack.bench.task import Phase, Task, frozen
+from mcquack.bench.task import Phase, Task, frozen, model_and_label
 from mcquack.checks import require
 from mcquack.database import Database, FileKind, executing
 from mcquack.errors import InvalidInputError, StoreError
@@ -65,6 +65,19 @@ class RunRecord:
     started: str = field(default_factory=now)
     ended: str | None = None  # as ``how`` None while it runs, and still so if it was killed
     how: HowEnded | None = None
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        return asked_pairs(self.suite)
+
+
+def asked_pairs(suite: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """The pairs of a dataset and a model that a suite asks for; with published settings only those that have any."""
+    pairs = product(suite.get("datasets", ()), suite.get("models", ()))
+    if suite.get("search") != "published":
+        return tuple(pairs)
+    known = suite.get("published", {})
+    return tuple((dataset, model) for dataset, model in pairs if dataset in known.get(model_and_label(model)[0], {}))
 
 
 class Tally(NamedTuple):

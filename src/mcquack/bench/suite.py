@@ -10,7 +10,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, fields, replace
 from fnmatch import fnmatchcase
 from importlib.resources import files
-from itertools import product
 from pathlib import Path
 from typing import Any, Literal, NoReturn, Self, get_origin
 
@@ -18,7 +17,7 @@ from mcquack import datasets
 from mcquack.bench.outcome import METRICS, Metric
 from mcquack.bench.plan import Cell, SearchMethod
 from mcquack.bench.samples import check_model, check_settings, describe
-from mcquack.bench.store import RunRecord, Store
+from mcquack.bench.store import RunRecord, Store, asked_pairs
 from mcquack.bench.task import VALIDATION, Split, TableSource, Task, model_and_label
 from mcquack.checks import did_you_mean, is_number, is_whole_number, require, required_count
 from mcquack.datasets.table import read_table
@@ -30,6 +29,7 @@ SearchOn = Literal["validation", "folds"]
 Key = tuple[str, ...]
 
 BUILT_IN = ("real-world", "qml", "hardware-twin", "feature-maps")
+_PUBLISHED_FOR = "qml"  # the suite whose settings were published
 _SIZES: Mapping[str, type] = {"n_train": int, "n_validation": int}
 _TITLES = {str: "a text", list: "a list of texts", int: "a whole number", dict: "a table", float: "a number"}
 _REQUIRED = ("name", "datasets", "models")
@@ -49,6 +49,8 @@ class Suite:
         of one class, to be given different settings.
     search, search_on, n_folds, choose_by : how settings are found, as "grid" or "random:30", on which splits, and by
         which metric. "validation" takes folds for datasets that have no validation part of their own.
+    published : for the search "published", by model and then by dataset the settings to take; a pair that has none is
+        left out. ``with_published`` fills it with those of the QML suite.
     seeds, data_seed : how often the best settings are scored, and which samples are drawn where a dataset is a draw.
     spaces, spaces_like, settings : a model's search space is that in ``spaces``, else the catalogue's for the suite
         ``spaces_like``, else one it has for another suite, else its defaults alone. ``settings`` hold for every search
@@ -79,6 +81,7 @@ class Suite:
     cut: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     spaces: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    published: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
     tables: Mapping[str, TableSource] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -113,8 +116,46 @@ class Suite:
         changed = replace(self, **{name: value for name, value in given.items() if value is not None})
         return changed if datasets is None else replace(changed, datasets=chosen_names(changed.datasets, datasets))
 
+    def with_published(self, data_dir: str | Path | None = None) -> Self:
+        """The suite with what the QML suite published for its models and datasets, if it asks for that and has none.
+
+        Parameters
+        ----------
+        data_dir : where the file is looked for, as in ``mcquack.datasets.load``.
+
+        Returns
+        -------
+        Suite
+            Ready for ``cells``, and for a store, from which the same cells come back without the file. Models and
+            datasets are to be chosen before.
+        """
+        if self.search != "published" or self.published:
+            return self
+        from mcquack.bench.ranking.published import published_settings  # not above: most suites need no rankings
+
+        known = published_settings(data_dir)
+        models = dict.fromkeys(model_and_label(name)[0] for name in self.models)
+        kept = {
+            model: {dataset: each for dataset, each in known[model].items() if dataset in self.datasets}
+            for model in models
+            if model in known
+        }
+        if not any(kept.values()):
+            raise InvalidInputError(
+                f"no settings of {', '.join(models)} were published for these datasets; there are some of "
+                f"{', '.join(known)} for those of the suite qml."
+            )
+        return replace(self, published=kept)
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """The datasets and models of its cells: all, or with published settings those that have any."""
+        return asked_pairs(vars(self))
+
     def cells(self) -> tuple[Cell, ...]:
-        return tuple(self.cell(dataset, model) for dataset in self.datasets for model in self.models)
+        pairs = self.pairs
+        require(pairs, "published", "the settings of a model on a dataset at least; with_published reads them", {})
+        return tuple(self.cell(dataset, model) for dataset, model in pairs)
 
     def cell(self, dataset: str, model: str) -> Cell:
         return Cell(
@@ -122,7 +163,7 @@ class Suite:
             model=model,
             data_seed=self.data_seed,
             table=self.tables.get(dataset),
-            space=self._space(model),
+            space=self._space(model, dataset),
             method=SearchMethod.parse(self.search),
             splits=self._splits(dataset),
             metric=self.choose_by,
@@ -135,12 +176,17 @@ class Suite:
             name: {**{key: getattr(table, key) for key in _TABLE_TYPES}, "path": str(table.path)}
             for name, table in self.tables.items()
         }
+        # Where there is nothing published, releases that know none can read it too.
+        published = {
+            model: {name: dict(each) for name, each in known.items()} for model, known in self.published.items()
+        }
         return {
             **{name: getattr(self, name) for name, kind in _TYPES.items() if kind in (str, int)},
             **{name: {key: dict(value) for key, value in content.items()} for name, content in nested.items()},
             "datasets": list(self.datasets),
             "models": list(self.models),
             "tables": tables,
+            **({"published": published} if published else {}),
         }
 
     def _resolved(self, names: Iterable[str]) -> tuple[str, ...]:
@@ -159,19 +205,26 @@ class Suite:
         require(found, "datasets", "at least one", list(names))
         return tuple(found)
 
-    def _space(self, name: str) -> SearchSpace:
-        values: Mapping[str, Any] = {}
+    def _space(self, name: str, dataset: str | None = None) -> SearchSpace:
+        """What is tried for a model, on any dataset unless its settings were published for each."""
         model, _ = model_and_label(name)
-        if SearchMethod.parse(self.search).kind != "none":
-            entry, like = None if ":" in model else catalog.entry(model), self.spaces_like or self.name
+        kind, entry = SearchMethod.parse(self.search).kind, None if ":" in model else catalog.entry(model)
+        values: Mapping[str, Any] = {}
+        chosen = {**self.settings.get(model, {}), **self.settings.get(name, {})}
+        if kind == "published" and dataset is not None:
+            if dataset not in self.published.get(model, {}):
+                raise InvalidInputError(f"no settings of {model} were published for {dataset}; take another search.")
+            # They are the best of the suite's grid, whose other values hold as well.
+            kept = entry.search_space(_PUBLISHED_FOR).fixed if entry and _PUBLISHED_FOR in entry.suites else {}
+            chosen = {**kept, **self.published[model][dataset], **chosen}
+        elif kind not in ("published", "none"):
+            like = self.spaces_like or self.name
             if name in self.spaces or model in self.spaces:
                 values = self.spaces.get(name) or self.spaces[model]
             elif entry is not None and entry.suites:
                 values = entry.search_space(like if like in entry.suites else entry.suites[0]).values
         # A setting that is itself a list is one value here, not several.
-        chosen = {**self.settings.get(model, {}), **self.settings.get(name, {})}
-        kept = {setting: [value] for setting, value in chosen.items()}
-        return SearchSpace.of({**values, **kept})
+        return SearchSpace.of({**values, **{setting: [value] for setting, value in chosen.items()}})
 
     def _splits(self, dataset: str) -> tuple[Split, ...]:
         known = None if dataset in self.tables else describe(dataset)
@@ -254,8 +307,7 @@ def recorded_cells(runs: Sequence[RunRecord], wanted: Collection[tuple[str, str]
     """
     cells: dict[tuple[str, str], Cell] = {}
     for run in reversed(runs):
-        pairs = product(run.suite.get("datasets", ()), run.suite.get("models", ()))
-        asked = [pair for pair in pairs if pair in wanted and pair not in cells]
+        asked = [pair for pair in run.pairs if pair in wanted and pair not in cells]
         if not asked:
             continue
         names, models = (list(dict.fromkeys(each)) for each in zip(*asked, strict=True))
@@ -315,6 +367,8 @@ class _Reader:
             for key, table in value.items() if isinstance(value, dict) else ():
                 if not isinstance(table, dict):
                     self._refuse((name, key), f"{name}.{key} must be a table, got {table!r}")
+        for model, by_dataset in given.get("published", {}).items():
+            self._check_keys(by_dataset, dict.fromkeys(by_dataset, dict), within=("published", model))
         for family, sizes in given.get("cut", {}).items():
             self._check_keys(sizes, _SIZES, within=("cut", family), required=tuple(_SIZES))
         values["tables"] = {name: self._table(name, table) for name, table in given.get("tables", {}).items()}
@@ -327,13 +381,18 @@ class _Reader:
 
     def check_names(self, suite: Suite) -> None:
         """Refuses what would silently be of no use: a misspelt model, setting, family or column."""
-        known = dict.fromkeys((*suite.models, *(model_and_label(name)[0] for name in suite.models)))
-        for key in ("spaces", "settings"):
-            for model, values in getattr(suite, key).items():
-                if model not in known:
-                    hint = did_you_mean(model, known, otherwise=f"there are {', '.join(known)}.")
-                    self._refuse((key, model), f"{model!r} is none of the models; {hint}")
-                with self._placed((key, model)):
+        models = dict.fromkeys(model_and_label(name)[0] for name in suite.models)
+        for kind in ("spaces", "settings"):
+            for model, values in getattr(suite, kind).items():
+                self._check_known(model, {**dict.fromkeys(suite.models), **models}, what="models", key=(kind, model))
+                with self._placed((kind, model)):
+                    check_settings(model, values)
+        for model, by_dataset in suite.published.items():
+            for dataset, values in by_dataset.items():
+                key = ("published", model, dataset)
+                self._check_known(model, models, what="models", key=key)
+                self._check_known(dataset, suite.datasets, what="datasets", key=key)
+                with self._placed(key):
                     check_settings(model, values)
         families = {known.family for known in datasets.descriptions()}
         for family in suite.cut:
@@ -343,6 +402,11 @@ class _Reader:
         for name, table in suite.tables.items():
             with self._placed(("tables", name)):
                 read_table(table.path).column(table.target)
+
+    def _check_known(self, name: str, known: Collection[str], *, what: str, key: Key) -> None:
+        if name not in known:
+            hint = did_you_mean(name, known, otherwise=f"there are {', '.join(known)}.")
+            self._refuse(key, f"{name!r} is none of the {what}; {hint}")
 
     def _table(self, name: str, table: Mapping[str, Any]) -> TableSource:
         within = ("tables", name)

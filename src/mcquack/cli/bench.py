@@ -97,7 +97,8 @@ def run(
     """
     workers = Workers(jobs=jobs, dask=dask, data_dir=data_dir)
     named = {"models": listed(models), "datasets": listed(datasets)}
-    chosen = laboratory.read_suite(suite).with_(**named, search=search, seeds=seeds)
+    chosen = laboratory.read_suite(suite).with_(**named, search=search, seeds=seeds).with_published(data_dir)
+    _tell_left_out(chosen)
     path = store or Path(f"{chosen.name}.sqlite")
     if dry_run:
         _tell_size(chosen, path)
@@ -106,6 +107,13 @@ def run(
     workers.fetch_missing(cells)
     with laboratory.Store.open(path, write=True, create=True) as opened:
         _run_to_the_end(cells, opened, workers=workers, arguments=context.obj, suite=chosen.to_json())
+
+
+def _tell_left_out(suite: "laboratory.Suite") -> None:
+    left_out = Counter(suite.models * len(suite.datasets)) - Counter(model for _, model in suite.pairs)
+    if left_out:
+        numbers = ", ".join(f"{model} on {counted(n_datasets, 'dataset')}" for model, n_datasets in left_out.items())
+        tell(f"Left out, as no settings were published for them: {numbers}.")
 
 
 def _tell_size(suite: "laboratory.Suite", path: Path) -> None:

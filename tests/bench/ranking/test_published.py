@@ -1,5 +1,6 @@
 import csv
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,9 @@ from mcquack import datasets
 from mcquack.bench.outcome import METRICS
 from mcquack.bench.ranking import (
     QNN_FAMILY,
+    published,
     published_scores,
+    published_settings,
     ranks,
     read_published,
     score_table,
@@ -19,6 +22,7 @@ from mcquack.bench.ranking import (
 from mcquack.bench.ranking.published import CORRECTED, LEFT_OUT, SOURCE
 from mcquack.errors import DataFileError, InvalidInputError, InvalidTableError, MissingDataError
 from mcquack.models import catalog
+from tests.bench.published import written
 
 FOLDER = "qml_benchmarks/scores"
 
@@ -138,6 +142,69 @@ def test_scores_that_somebody_changed_are_refused(data_dir, tmp_path):
     with pytest.raises(DataFileError, match=r"reruns_two_curves_diff\.csv"):
         published_scores(tmp_path)
 
+
+# Settings
+
+
+@pytest.fixture(scope="module")
+def settings(data_dir):
+    return published_settings(data_dir)
+
+
+def test_settings_are_known_for_the_models_that_were_published_here_and_there(settings):
+    theirs = {*QNN_FAMILY, "SVC"}
+    ours = {entry.name for entry in catalog.ENTRIES if entry.class_name in theirs} | {"mlp", "svc"}
+    assert set(settings) == ours
+    assert settings["mlp"].keys() == set(datasets.names("qml"))
+    for by_dataset in settings.values():
+        assert by_dataset.keys() <= set(datasets.names("qml"))
+
+
+def test_every_published_setting_is_one_that_the_model_takes(settings):
+    for name, by_dataset in settings.items():
+        entry = catalog.entry(name)
+        for values in {str(each): each for each in by_dataset.values()}.values():
+            entry.new(**values)._check_settings()
+
+
+def test_published_settings_lie_in_the_search_spaces(settings):
+    """With the same types too, so that their tasks have the ids of those that a search would ask for."""
+    for name in ("mlp", "svc"):
+        space = catalog.entry(name).search_space("qml").values
+        for values in settings[name].values():
+            for setting, value in values.items():
+                given = tuple(value) if isinstance(value, list) else value
+                assert (type(given), given) in [(type(each), each) for each in space[setting]]
+
+
+def test_texts_become_values_of_the_type_that_the_default_has(tmp_path, monkeypatch):
+    assert published_settings(written(tmp_path, monkeypatch)) == {
+        "svc": {"two_curves_2": {"C": 10.0, "gamma": 1.0}, "two_curves_3": {"C": 1.0, "gamma": 0.1}},
+        "mlp": {"two_curves_3": {"alpha": 0.01, "batch_size": 16, "hidden_layer_sizes": [5, 4], "learning_rate": 1.0}},
+    }
+    found = published_settings(tmp_path)["mlp"]["two_curves_3"]
+    assert (type(found["batch_size"]), type(found["learning_rate"])) == (int, float)
+
+
+def test_a_model_is_known_by_its_class_and_all_visible_qubits_are_full_now(tmp_path, monkeypatch):
+    home = "mcquack.models.classical.support_vectors:SupportVectorClassifier"
+    lines = ("two_curves,2,any,SupportVectorClassifier,visible_qubits,all", "two_curves,2,any,SVC,C,1.0")
+    monkeypatch.setattr(catalog, "ENTRIES", (replace(catalog.entry("svc"), name="mine", home=home),))
+    monkeypatch.setattr(published, "_MODELS", {})
+    folder = written(tmp_path, monkeypatch, lines=lines)
+    assert published_settings(folder) == {"mine": {"two_curves_2": {"visible_qubits": "full"}}}
+
+
+def test_the_file_of_settings_is_asked_for_and_verified(data_dir, tmp_path):
+    with pytest.raises(MissingDataError, match=rf"{FOLDER}/best_hyperparameters.csv.gz"):
+        published_settings(tmp_path)
+    shutil.copytree(data_dir / FOLDER, tmp_path / FOLDER)
+    (tmp_path / FOLDER / "best_hyperparameters.csv.gz").write_bytes(b"")
+    with pytest.raises(DataFileError, match=r"best_hyperparameters\.csv"):
+        published_settings(tmp_path)
+
+
+# Tables
 
 HEADER = "dataset,model,part,metric,mean,std,n_parameters,source"
 LINE = "iris3,svc,test,auc,0.9,0.1,48,A and B 2024"

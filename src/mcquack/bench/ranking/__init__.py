@@ -8,7 +8,7 @@
 >>> ranking.compare(table), ranking.win_matrix(table)  # Friedman and Nemenyi, pairs  # doctest: +SKIP
 """
 
-from mcquack.bench.ranking.published import QNN_FAMILY, published_scores, read_published
+from mcquack.bench.ranking.published import QNN_FAMILY, published_scores, published_settings, read_published
 from mcquack.bench.ranking.ranks import (
     Comparison,
     Interval,
@@ -56,6 +56,7 @@ __all__ = [
     "model_titles",
     "normalised_ranks",
     "published_scores",
+    "published_settings",
     "rank_counts",
     "ranks",
     "read_published",

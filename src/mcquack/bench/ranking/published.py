@@ -1,5 +1,9 @@
-"""Scores that others published: of the QML suite (Bowles, Ahmed, Schuld 2024), with a known fault mended, or tables."""
+"""What others published: scores and best settings of the QML suite (Bowles, Ahmed, Schuld 2024), or tables of scores.
 
+A known fault of the suite's scores is mended.
+"""
+
+import ast
 import csv
 import gzip
 import io
@@ -11,9 +15,10 @@ from typing import Any, get_args
 from mcquack import datasets
 from mcquack.bench.outcome import METRICS, Part
 from mcquack.bench.ranking.scores import CellScores, Key, family_and_size, model_titles
-from mcquack.checks import did_you_mean
+from mcquack.checks import did_you_mean, is_number, is_whole_number
 from mcquack.datasets.files import DataFile, Source, places
 from mcquack.errors import InvalidInputError, InvalidTableError
+from mcquack.models import catalog
 
 SOURCE = "Bowles et al. 2024"
 # Their quantum neural networks and the classical network beside them: whom the paper compares McQuack with.
@@ -30,15 +35,16 @@ QNN_FAMILY = (
 CORRECTED = "test scores corrected: the published ones are of the training part"
 LEFT_OUT = "test scores left out: the published ones are of the training part"
 
-_FILES = tuple(
+_SCORES, _RERUNS, _SETTINGS = (
     DataFile(name=name, folder="qml_benchmarks/scores", checksum=f"sha256:{digest}", n_bytes=n_bytes)
     for name, digest, n_bytes in (
         ("final_scores.csv.gz", "e3b28463b3fdcf118790ba9516541c49c133c58dab3cb90d0085afaee5528fbf", 59_700),
         ("reruns_two_curves_diff.csv", "342b63fbc4179f53104b57b64712be17cdefe2ad44ca4c7e26f1dd6a74d302ee", 4_853),
+        ("best_hyperparameters.csv.gz", "9ab733752a91180a83d4ba5869e051422c16a674e1a4ed5835acc0c09e7d3731", 27_850),
     )
 )
 _Pair = tuple[str, str]  # a dataset and a model
-_Rows = Mapping[_Pair, Sequence[Mapping[str, str]]]  # the lines of a file, one for each seed in its order
+_Rows = Mapping[_Pair, Sequence[Mapping[str, str]]]  # the lines of a file
 
 
 def published_scores(
@@ -54,7 +60,7 @@ def published_scores(
         no rerun, these are left out.
     models : those to return, None for all 20.
     """
-    source = Source(title="tidied scores of the QML benchmark suite", files=_FILES, read=_by_cell)
+    source = Source(title="tidied scores of the QML benchmark suite", files=(_SCORES, _RERUNS), read=_by_cell)
     _, (rows, reruns) = places(data_dir).read((source,), wanted_for="a ranking beside the published models")
     known = dict.fromkeys(model for _, model in rows)
     unknown = sorted(set(models or ()) - set(known))
@@ -77,11 +83,12 @@ def _by_cell(*paths: Path) -> list[_Rows]:
                 dataset = f"{line['family']}_{line['n']}"
                 if dataset in suite:  # more was published, of which there is no data here
                     cells.setdefault((dataset, line["model"]), []).append(line)
-        found.append({pair: sorted(lines, key=lambda line: int(line["seed"])) for pair, lines in cells.items()})
+        found.append(cells)
     return found
 
 
 def _cell(lines: Sequence[Mapping[str, str]], *, rerun: Sequence[Mapping[str, str]], corrected: bool) -> CellScores:
+    lines, rerun = (sorted(each, key=lambda line: int(line["seed"])) for each in (lines, rerun))
     is_faulty = corrected and any(line.get("test_is_train") == "1" for line in lines)
     note = ""
     if is_faulty:
@@ -101,6 +108,67 @@ def _cell(lines: Sequence[Mapping[str, str]], *, rerun: Sequence[Mapping[str, st
         values=values,
         note=note,
     )
+
+
+# Settings
+
+# What the suite calls otherwise: models by their class, here as there, but for these two of scikit-learn.
+_MODELS = {"MLPClassifier": "mlp", "SVC": "svc"}
+_NAMES = {"learning_rate_init": "learning_rate"}
+_VALUES = {("visible_qubits", "all"): "full"}
+_UNUSED = ("max_vmap",)  # how many samples are run at a time, which changes no result
+
+
+def published_settings(data_dir: str | Path | None = None) -> dict[str, dict[str, dict[str, Any]]]:
+    """The settings that the grid searches of the QML suite found best, by model of the catalogue and by dataset.
+
+    Parameters
+    ----------
+    data_dir : where the file is looked for, by default in the folder that MCQUACK_DATA names, as in
+        ``mcquack.datasets.load``.
+
+    Returns
+    -------
+    dict
+        By name of the model, then of the dataset, the settings with the names and types that they have here, and lists
+        for tuples, as TOML and JSON have them. A pair that was not published is missing.
+
+    Examples
+    --------
+    >>> published_settings()["svc"]["two_curves_4"]  # doctest: +SKIP
+    {'C': 100.0, 'gamma': 1.0}
+    """
+    source = Source(title="best settings of the QML benchmark suite", files=(_SETTINGS,), read=_by_cell)
+    _, (cells,) = places(data_dir).read((source,), wanted_for="a run with published settings")
+    names = {**{entry.class_name: entry.name for entry in catalog.ENTRIES}, **_MODELS}
+    found: dict[str, dict[str, dict[str, Any]]] = {}
+    for (dataset, model), lines in cells.items():
+        if model in names:
+            found.setdefault(names[model], {})[dataset] = _settings(catalog.entry(names[model]), lines)
+    return found
+
+
+def _settings(entry: catalog.Entry, lines: Sequence[Mapping[str, str]]) -> dict[str, Any]:
+    defaults, found = entry.defaults(), {}
+    for line in lines:
+        name = _NAMES.get(line["hyperparameter"], line["hyperparameter"])
+        if name not in _UNUSED:
+            text = _VALUES.get((name, line["best_value"]), line["best_value"])
+            found[name] = _value(text, like=defaults.get(name))
+    return found
+
+
+def _value(text: str, *, like: Any) -> Any:
+    """What the text says; a number is a whole one where the default is, for a table of numbers knows only floats."""
+    try:
+        value = ast.literal_eval(text)
+    except (SyntaxError, ValueError):
+        return text
+    if isinstance(value, tuple):
+        return list(value)
+    if is_number(value) and is_whole_number(like) and value == int(value):
+        return int(value)
+    return float(value) if is_number(value) and isinstance(like, float) else value
 
 
 COLUMNS = ("dataset", "model", "part", "metric", "mean", "std", "n_parameters", "source")

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
 from typing import Any, Literal
 
 from mcquack.bench.outcome import METRICS, Environment, Metric, Outcome
@@ -99,7 +98,7 @@ class Contents:
     @property
     def n_unfinished(self) -> int:
         """How many pairs of a model and a dataset lack tasks, of those that the last run was asked for."""
-        asked = _asked_pairs(self.runs[-1].suite if self.runs else {})
+        asked = set(self.runs[-1].pairs if self.runs else ())
         states = {(cell.dataset, cell.contender.model): cell.state for cell in self.cells}
         return sum(states.get(pair, "unfinished") == "unfinished" for pair in asked | states.keys())
 
@@ -144,12 +143,8 @@ def _pairs_over(runs: Iterable[RunRecord]) -> set[Pair]:
     ends: dict[Pair, bool] = {}
     for run in runs:
         if not run.command.startswith("mcquack bench retry "):
-            ends |= dict.fromkeys(_asked_pairs(run.suite), run.how == "done")
+            ends |= dict.fromkeys(run.pairs, run.how == "done")
     return {pair for pair, is_over in ends.items() if is_over}
-
-
-def _asked_pairs(suite: Mapping[str, Any]) -> set[Pair]:
-    return set(product(suite.get("datasets", ()), suite.get("models", ())))
 
 
 def _cells(outcomes: Mapping[str, Outcome], *, choices: Mapping[Pair, Choice], over: Collection[Pair]) -> list[Cell]:
