@@ -80,5 +80,9 @@ class ShotBudgetError(McQuackError, RuntimeError):
     """Measurements that would exceed the number of shots that may be spent; nothing was sent."""
 
 
+class TimeBudgetError(McQuackError, TimeoutError):
+    """A fit that took longer than it may, and was ended."""
+
+
 class SubstitutedDataWarning(UserWarning):
     """The original data was out of reach, and what took its place differs from it as the message says."""

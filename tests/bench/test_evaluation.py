@@ -21,7 +21,7 @@ from mcquack.bench.outcome import METRICS, Outcome, current_environment
 from mcquack.bench.samples import samples
 from mcquack.bench.task import TEST, Split, TableSource, Task
 from mcquack.errors import InvalidInputError
-from mcquack.models import catalog
+from mcquack.models import McQuackClassifier, catalog
 
 FOLD = Split(kind="fold", fold=0, n_folds=5)
 FEW_EPOCHS = {
@@ -56,6 +56,15 @@ class Fails(OnlyPredicts):
         raise ArithmeticError("too many angels")
 
 
+class DoesMore(McQuackClassifier):
+    """Its epochs are not all that a fit is, so that to run through them would be another fit."""
+
+    def fit(self, X, y):
+        super().fit(X, y)
+        self.details_ = {"more": "than epochs"}
+        return self
+
+
 class ManyThreads(OnlyPredicts):
     def predict(self, X):
         if set(self.n_threads_seen_) != {1}:
@@ -70,7 +79,7 @@ def _importable(monkeypatch):
     import types
 
     module = types.ModuleType("mcquack_test_models")
-    for made in (OnlyPredicts, Fails, ManyThreads):
+    for made in (OnlyPredicts, Fails, DoesMore, ManyThreads):
         setattr(module, made.__name__, made)
     monkeypatch.setitem(sys.modules, "mcquack_test_models", module)
 
@@ -220,6 +229,31 @@ def test_long_trainings_and_large_kernels_are_thinned():
     assert len(history["loss"]) == len(history["epoch"]) <= 200
     assert len(kernel["values"]) == len(kernel["classes"]) <= 60
     assert kernel["classes"] == sorted(kernel["classes"])
+
+
+@pytest.mark.parametrize("dataset", ["two_curves_4", "iris3"])
+@pytest.mark.parametrize("model", ["mcquack", "vc", "svc", "kernel_alignment"])
+def test_a_budget_that_suffices_changes_nothing(model, dataset):
+    task = Task.of(dataset, model, FEW_EPOCHS.get(model, {}))
+    free, within = outcome(task), outcome(task, budget=1e6)
+    assert not free.failed
+    assert (within.scores, within.details, within.error) == (free.scores, free.details, None)
+
+
+@pytest.mark.parametrize("model", ["mcquack", "quack", "vc", "shared_vc"])
+def test_a_fit_that_takes_longer_than_its_budget_has_failed_and_says_so(model):
+    found = outcome(Task.of("two_curves_4", model, {}), budget=0)
+    assert found.failed
+    assert found.scores == {}
+    assert "TimeBudgetError: the fit took longer than 0 s, its budget" in found.reason
+    assert set(found.seconds) == {"load", "fit"}
+
+
+@pytest.mark.parametrize("model", ["svc", "kernel_alignment", "mcquack_test_models:DoesMore"])
+def test_what_is_not_fitted_by_its_epochs_alone_takes_its_time(model):
+    found = outcome(Task.of("two_curves_4", model, {} if model == "svc" else {"epochs": 2}), budget=0)
+    assert not found.failed
+    assert found.details.get("study") == ({"more": "than epochs"} if "DoesMore" in model else None)
 
 
 def test_an_interrupt_is_no_failure(monkeypatch):

@@ -107,6 +107,7 @@ def test_help_explains_every_verb(mcquack):
         ["run"],
         ["run", "qml", "--jobs", "0"],
         ["run", "qml", "--seeds", "0"],
+        ["run", "qml", "--budget", "-1"],
         ["run", "qml", "--dask", "tcp://somewhere:8786", "--jobs", "2"],
         ["status"],
         ["retry"],
@@ -306,6 +307,28 @@ def test_what_failed_is_run_again_until_it_is_done(bench, moody_suite, failed_st
     told = status(failed_store)
     assert (told["n_done"], told["n_failed"]) == (4, 0)
     assert told["runs"][-1]["command"] == f"mcquack bench retry {failed_store} --failed --jobs 1"
+
+
+def test_fits_that_take_too_long_fail_alone_and_can_be_given_more_time(bench, status, tmp_path):
+    suite = tmp_path / "brief.toml"
+    suite.write_text(
+        'name = "brief"\ndatasets = ["iris3"]\nmodels = ["mcquack", "svc"]\nsearch = "none"\nseeds = 2\n'
+        "[settings.mcquack]\nepochs = 2\nn_qubits = 2\n"
+    )
+    ended = bench("run", suite, "--jobs", 1, "--budget", 0)
+    assert ended.code == 3
+    assert "mcquack on iris3 failed: " in ended.err
+    assert "the fit took longer than 0 s" in ended.err
+    told = status("brief.sqlite")
+    assert [(cell["model"], cell["n_done"], cell["n_failed"]) for cell in told["cells"]] == [
+        ("mcquack", 0, 2),
+        ("svc", 2, 0),
+    ]
+    assert bench("retry", "brief.sqlite", "--failed", "--jobs", 1, "--budget", 1000).code == 0
+    after = status("brief.sqlite")
+    assert (after["n_done"], after["n_failed"]) == (4, 0)
+    # The same tasks as without a budget: nothing is left to do.
+    assert "4 tasks done, 4 of them before." in bench("run", suite, "--jobs", 1).err
 
 
 def test_models_and_datasets_narrow_it_down(bench, failed_store, status):

@@ -33,7 +33,8 @@ class DaskExecutor(Executor):
     ----------
     address : that of the scheduler, as "tcp://host:8786", or "local" to start a cluster on this machine.
     jobs : how many workers a local cluster has.
-    data_dir : where the files of published datasets are on the machines of the workers.
+    data_dir, budget : where the files of published datasets are on the machines of the workers, and how many seconds a
+        fit may take there, as for ``LocalExecutor``.
     evaluate : what they do with a task, by default training and scoring its model; they must be able to import it.
     patience : for how many seconds a scheduler that does not answer or has no workers is waited for.
 
@@ -52,12 +53,13 @@ class DaskExecutor(Executor):
         *,
         jobs: int = 1,
         data_dir: str | None = None,
+        budget: float | None = None,
         evaluate: Evaluation | None = None,
         patience: float = 60.0,
     ) -> None:
         self._address = address
         self._patience = patience
-        self._evaluate = evaluate or partial(evaluated, data_dir=data_dir)
+        self._evaluate = evaluate or partial(evaluated, data_dir=data_dir, budget=budget)
         self._run = uuid4().hex[:8]
         self._remotes: dict[Future[Outcome], Any] = {}
         self._has_given_up = False

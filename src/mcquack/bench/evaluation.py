@@ -4,7 +4,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import cache
 from inspect import signature
 from typing import Any
@@ -19,6 +19,7 @@ from mcquack.bench.samples import Samples, new_model, samples
 from mcquack.bench.task import Task
 from mcquack.checks import is_number, is_whole_number
 from mcquack.datasets import Part
+from mcquack.errors import TimeBudgetError
 from mcquack.simulators.compiled.team import limited_threads
 
 Confusion = NDArray[np.int64]
@@ -31,8 +32,11 @@ _DIGITS = 5
 _NOT_OF_THE_TASK = ("seconds",)  # they differ from run to run, and the outcome of a task does not
 
 
-def outcome(task: Task, *, data_dir: str | None = None) -> Outcome:
+def outcome(task: Task, *, data_dir: str | None = None, budget: float | None = None) -> Outcome:
     """Trains and scores the model of a task on one thread; an exception becomes a failed outcome with its traceback.
+
+    A fit that takes longer than ``budget``, in seconds, is one too, if the model trains in epochs after which it can be
+    ended. One that takes less is not changed by it.
 
     >>> given = outcome(Task.of("two_curves_4", "svc", {"C": 10.0}))
     >>> sorted(given.scores), given.failed
@@ -43,7 +47,7 @@ def outcome(task: Task, *, data_dir: str | None = None) -> Outcome:
     with warnings.catch_warnings(record=True) as caught, _threads().limit(limits=1), limited_threads(1):
         warnings.simplefilter("always")
         try:
-            found = _measured(task, seconds, data_dir=data_dir)
+            found = _measured(task, seconds, data_dir=data_dir, budget=budget)
         except Exception:
             found["error"] = traceback.format_exc()
     messages = list(dict.fromkeys(f"{each.category.__name__}: {each.message}" for each in caught))
@@ -61,15 +65,12 @@ def _timed(stage: Stage, seconds: dict[Stage, float]) -> Iterator[None]:
         seconds[stage] = time.perf_counter() - started
 
 
-def _measured(task: Task, seconds: dict[Stage, float], *, data_dir: str | None) -> dict[str, Any]:
+def _measured(task: Task, seconds: dict[Stage, float], *, data_dir: str | None, budget: float | None) -> dict[str, Any]:
     with _timed("load", seconds):
         given = samples(task, data_dir=data_dir)
         model = new_model(task.model, dict(task.settings), seed=task.seed)
     with _timed("fit", seconds):
-        if given.stopping is not None and "validation_data" in signature(model.fit).parameters:
-            model.fit(*given.train, validation_data=given.stopping)
-        else:
-            model.fit(*given.train)
+        _fit(model, given, budget=budget)
     with _timed("score", seconds):
         labels = np.asarray(given.dataset.labels)
         judged = {name: _judged(model, part, labels) for name, part in given.scored.items()}
@@ -80,6 +81,25 @@ def _measured(task: Task, seconds: dict[Stage, float], *, data_dir: str | None) 
         "fingerprint": given.fingerprint,
         "details": _details(model, given, judged["test"][1]) if task.phase == "final" else {},
     }
+
+
+def _fit(model: Any, given: Samples, *, budget: float | None) -> None:
+    stops = given.stopping is not None and "validation_data" in signature(model.fit).parameters
+    options = {"validation_data": given.stopping} if stops else {}
+    if budget is None or not _fits_in_epochs(model):
+        model.fit(*given.train, **options)
+        return
+    started = time.perf_counter()
+    with closing(model.fit_iter(*given.train, **options)) as epochs:
+        for _ in epochs:
+            if time.perf_counter() - started > budget:
+                raise TimeBudgetError(f"the fit took longer than {budget:g} s, its budget; retry it with a larger one.")
+
+
+def _fits_in_epochs(model: Any) -> bool:
+    """Whether its ``fit`` is ``fit_iter`` to the end; a class that has a ``fit`` of its own may do more there."""
+    owners = (vars(kind).keys() for kind in type(model).__mro__)
+    return next(("fit_iter" in names for names in owners if names & {"fit", "fit_iter"}), False)
 
 
 def _judged(model: Any, part: Part, labels: Labels) -> tuple[dict[Metric, float], Confusion]:

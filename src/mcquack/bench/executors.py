@@ -70,12 +70,12 @@ class Executor(ABC):
         self.close(wait=kind is None)
 
 
-def evaluated(task: Task, *, data_dir: str | None) -> Outcome:
+def evaluated(task: Task, *, data_dir: str | None, budget: float | None) -> Outcome:
     """The outcome of training and scoring the model of a task; ``data_dir`` has the files of published datasets."""
     # Imported by the workers alone: all models together take longer to import than many a run takes to go on.
     from mcquack.bench.evaluation import outcome
 
-    return outcome(task, data_dir=data_dir)
+    return outcome(task, data_dir=data_dir, budget=budget)
 
 
 @contextmanager
@@ -99,6 +99,7 @@ class LocalExecutor(Executor):
     ----------
     jobs : how many processes.
     data_dir : where the files of published datasets are, by default where ``mcquack.datasets.load`` looks.
+    budget : how many seconds a fit may take, if its model trains in epochs; a longer one has failed.
     evaluate : what they do with a task, by default training and scoring its model; it must be importable.
 
     Examples
@@ -111,11 +112,19 @@ class LocalExecutor(Executor):
     tasks_per_worker = 3
     n_trials_alone = 2  # the first loss may have been an accident
 
-    def __init__(self, *, jobs: int, data_dir: str | None = None, evaluate: Evaluation | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        jobs: int,
+        data_dir: str | None = None,
+        budget: float | None = None,
+        evaluate: Evaluation | None = None,
+    ) -> None:
         self._jobs = required_count("jobs", jobs)
         client, self._client = multiprocessing.Pipe(duplex=False)
         stop, self._stop = multiprocessing.Pipe(duplex=False)
-        self._duty = _Duty(evaluate=evaluate or partial(evaluated, data_dir=data_dir), client=client, stop=stop)
+        given = partial(evaluated, data_dir=data_dir, budget=budget)
+        self._duty = _Duty(evaluate=evaluate or given, client=client, stop=stop)
         self._pool: Any = None
         self._first_answer: Future[int]  # of a worker of this pool that was able to start
         self._n_false_starts = 0

@@ -39,10 +39,11 @@ def listed(values: Iterable[str] | None) -> tuple[str, ...] | None:
 
 @dataclass(frozen=True, kw_only=True)
 class Workers:
-    """Where tasks run, as the user asked for it."""
+    """Where tasks run, and for how long, as the user asked for it."""
 
     jobs: int | None = None
     dask: str | None = None
+    budget: float | None = None
     data_dir: Path | None = None
 
     def __post_init__(self) -> None:
@@ -68,8 +69,8 @@ class Workers:
 
         jobs, data_dir = self.jobs or cpu_count(), None if self.data_dir is None else str(self.data_dir)
         if self.dask is None:
-            return laboratory.LocalExecutor(jobs=jobs, data_dir=data_dir)
-        return laboratory.DaskExecutor(self.dask, jobs=jobs, data_dir=data_dir)
+            return laboratory.LocalExecutor(jobs=jobs, data_dir=data_dir, budget=self.budget)
+        return laboratory.DaskExecutor(self.dask, jobs=jobs, data_dir=data_dir, budget=self.budget)
 
 
 @described("bench")
@@ -82,6 +83,7 @@ def run(
     seeds: int | None = None,
     jobs: int | None = None,
     dask: str | None = None,
+    budget: float | None = None,
     store: Path | None = None,
     data_dir: DataDir = None,
     dry_run: bool = False,
@@ -95,7 +97,7 @@ def run(
     Examples: mcquack bench run real-world --jobs 2, or
     mcquack bench run qml --datasets 'mnist*' --models mcquack,svc --search random:30 --store small.sqlite
     """
-    workers = Workers(jobs=jobs, dask=dask, data_dir=data_dir)
+    workers = Workers(jobs=jobs, dask=dask, budget=budget, data_dir=data_dir)
     named = {"models": listed(models), "datasets": listed(datasets)}
     chosen = laboratory.read_suite(suite).with_(**named, search=search, seeds=seeds).with_published(data_dir)
     _tell_left_out(chosen)
@@ -137,18 +139,20 @@ def retry(
     datasets: list[str] | None = None,
     jobs: int | None = None,
     dask: str | None = None,
+    budget: float | None = None,
     data_dir: DataDir = None,
 ) -> None:
     """Run the tasks that failed once more, and then what follows from them, as the last run that had them asked for.
 
     A failure stays in the store until its task has ended anew.
-    Failures of a lost worker or a full disk pass; those of a model come back, and mcquack bench status tells them.
+    Failures of a lost worker or a full disk pass, those of a fit that took too long with a larger --budget or none;
+    those of a model come back, and mcquack bench status tells them.
 
     Example: mcquack bench retry real-world.sqlite --failed --models mcquack
     """
     if not failed:
         raise typer.BadParameter("say what to run again; there is --failed.", param_hint="--failed")
-    workers = Workers(jobs=jobs, dask=dask, data_dir=data_dir)
+    workers = Workers(jobs=jobs, dask=dask, budget=budget, data_dir=data_dir)
 
     from mcquack.bench.suite import cells_to_retry
 
