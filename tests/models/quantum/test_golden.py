@@ -24,6 +24,8 @@ def estimator(model: str, case: dict[str, Any]) -> DrawnClassifier:
     class_name, _, published = model.partition("_published")
     if class_name == "DataReuploadingClassifier":
         settings["circuit"] = "published" if published else "shipped"
+    if class_name in ("CircuitCentricClassifier", "TreeTensorClassifier"):
+        settings["padding"] = "fill"
     found = catalog.entry(NAMES[class_name]).new(**settings, random_state=0)
     assert isinstance(found, DrawnClassifier)
     return found

@@ -42,6 +42,7 @@ from mcquack.training.drawn.steps import CONVERGED, DIVERGED, GOING
 
 Scaler: TypeAlias = Literal["standard", "angles", "none"]
 Precision: TypeAlias = Literal["float64", "float32"]
+Padding: TypeAlias = Literal["always", "fill"]
 STEPS_PER_ROW = 100
 _FAR = 1e12  # what lies farther off is taken to here: neither an angle nor a square could hold it
 _COLUMNS = {"epoch", "loss", "seconds"}
@@ -151,7 +152,7 @@ class DrawnClassifier(ClassifierMixin, Archived):
     def _scores(self, rows: FloatArray) -> FloatArray:
         """Scores (N, M) of prepared rows, the largest for the class that is predicted."""
 
-    def _n_members(self, n_classes: int) -> int:
+    def _n_members(self, n_inputs: int, n_classes: int) -> int:
         """How many circuits are trained apart: one, or one for each class against all others."""
         return 1
 
@@ -238,7 +239,7 @@ class DrawnClassifier(ClassifierMixin, Archived):
 
     def _rows(self, samples: Samples, *, resume: bool) -> Generator[HistoryRow, None, None]:
         n_inputs, n_classes = samples.preparation.n_outputs, len(samples.classes)
-        n_members = self._n_members(n_classes)
+        n_members = self._n_members(n_inputs, n_classes)
         streams = [
             KeyStream(samples.seed if n_members == 1 else [samples.seed, member], self._key_bound)
             for member in range(n_members)
@@ -344,7 +345,8 @@ class DrawnClassifier(ClassifierMixin, Archived):
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Class with the largest score; the first of several."""
-        predicted: NDArray[Any] = self.classes_[self._scores(self._prepared(X)).argmax(axis=1)]
+        best = self._scores(self._prepared(X)).argmax(axis=1)
+        predicted: NDArray[Any] = self.classes_[best]
         return predicted
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:
@@ -404,9 +406,8 @@ class DrawnClassifier(ClassifierMixin, Archived):
 
     def _restore(self, file: ModelFile) -> None:
         n_features, n_classes = self.n_features_in_, len(self.classes_)
-        n_components = getattr(self, "n_components", None)
-        reduced = n_components is not None and n_components < n_features
-        n_inputs = n_components if reduced else n_features
+        n_inputs: int = min(getattr(self, "n_components", n_features), n_features)
+        reduced = n_inputs < n_features
         shapes: dict[str, Shape] = {
             "components": (n_inputs if reduced else 0, n_features),
             "center": (n_features,),
@@ -416,8 +417,8 @@ class DrawnClassifier(ClassifierMixin, Archived):
         found = (require_tensor(file, name, shape=shape, dtype=np.float64) for name, shape in shapes.items())
         self.preparation_ = Preparation(*found)
         require_that((self.preparation_.divisor > 0).all(), "its scaling divides by what is not positive.")
-        n_members = self._n_members(n_classes)
-        sizes = self._parameter_shapes(int(n_inputs or 0), n_classes).values()
+        n_members = self._n_members(n_inputs, n_classes)
+        sizes = self._parameter_shapes(n_inputs, n_classes).values()
         shape = n_members, sum(map(math.prod, sizes))
         self.parameters_ = require_tensor(file, "parameters", shape=shape, dtype=self._dtype)
         self.history_ = restored_history(file.header, columns=_COLUMNS)
@@ -468,18 +469,18 @@ class MeasuredClassifier(DrawnClassifier):
         """Prepared rows as the start of the circuit takes them."""
         return rows
 
-    def _targets(self, n_classes: int, member: int) -> FloatArray:
-        """What the head wants of each class: of two -1 and 1, of more 1 for that of the circuit and -1 else."""
-        positive = np.arange(n_classes) == (1 if n_classes == 2 else member)
-        return np.where(positive, 1.0, -1.0)[:, None]
+    def _targets(self, n_classes: int) -> FloatArray:
+        """What the head wants of each class (M, A), of two -1 and 1."""
+        return np.array([[-1.0], [1.0]])
 
     def _training(self, samples: Samples, member: int) -> CircuitTraining:
-        n_classes = len(samples.classes)
+        n_inputs, n_classes = samples.preparation.n_outputs, len(samples.classes)
+        alone = self._n_members(n_inputs, n_classes) == 1
         return CircuitTraining(
-            self._model(samples.preparation.n_outputs, n_classes, len(samples.rows)),
+            self._model(n_inputs, n_classes, len(samples.rows)),
             self._starts(samples.rows),
-            samples.labels,
-            self._targets(n_classes, member),
+            samples.labels if alone else samples.labels == member,
+            self._targets(n_classes if alone else 2),
             batch_size=self.batch_size,
             dtype=self._dtype,
         )
@@ -494,7 +495,7 @@ class MeasuredClassifier(DrawnClassifier):
 class OneCircuitForEachClass(MeasuredClassifier):
     """A classifier that tells two classes by the sign of f; of more than two, each is told from all others."""
 
-    def _n_members(self, n_classes: int) -> int:
+    def _n_members(self, n_inputs: int, n_classes: int) -> int:
         return 1 if n_classes == 2 else n_classes
 
     def _outputs(self, measured: FloatArray) -> FloatArray:
@@ -515,3 +516,13 @@ def normalised(rows: FloatArray, *, size: int) -> FloatArray:
     empty = norms[:, 0] < np.finfo(np.float64).tiny
     padded[empty, 0], norms[empty] = 1.0, 1.0
     return np.asarray(padded / norms)
+
+
+def amplitude_bits(n_inputs: int, padding: Padding) -> int:
+    """How many qubits hold so many amplitudes, and one more that no input has if there is always to be one."""
+    return max(1, (n_inputs - (padding == "fill")).bit_length())
+
+
+def check_padding(padding: Any) -> None:
+    """Refuses what does not say when amplitudes are filled up."""
+    require(padding in ("always", "fill"), "padding", '"always" or "fill"', padding)

@@ -11,7 +11,14 @@ from mcquack.checks import required_count
 from mcquack.circuits.circuit import Circuit
 from mcquack.errors import InvalidInputError
 from mcquack.models.preparation import ClassWeight
-from mcquack.models.quantum.base import OneCircuitForEachClass, Precision, normalised
+from mcquack.models.quantum.base import (
+    OneCircuitForEachClass,
+    Padding,
+    Precision,
+    amplitude_bits,
+    check_padding,
+    normalised,
+)
 from mcquack.models.quantum.iqp import entangling_layers
 from mcquack.training.drawn.draws import KeyStream, uniform
 from mcquack.training.drawn.loop import MeasuredCircuit
@@ -25,13 +32,15 @@ class CircuitCentricClassifier(OneCircuitForEachClass):
 
     The model of Schuld and others (arXiv:1804.00633) as the QML benchmark suite (Bowles, Ahmed and Schuld 2024) has it:
     f = ⟨Z₀⟩ + b and the loss ½ (f - y)². For more than two classes, a circuit is trained for each of them against all
-    others. Amplitudes that no feature has are filled up with 1/2**m; where there are none of these, with 2, 4, 8 or
-    16 features, x and -x are the same state and cannot be told apart, as in the suite.
+    others. Amplitudes that no feature has are filled up with 1/2**m. Where there are none of these, x and -x are the
+    same state and cannot be told apart; so one is made room for, unless ``padding`` says otherwise.
 
     Parameters
     ----------
     n_input_copies : how many copies of the state there are.
     n_layers : layers of Rot on every qubit and CNOTs between them.
+    padding : "always" has one amplitude at least that no feature has; "fill" has none where the features are 2, 4, 8 or
+        16, as the suite.
     learning_rate, batch_size, max_steps, convergence_interval, class_weight, dtype, random_state : as in
         :class:`DressedQuantumCircuitClassifier`.
     scaling : factor on the features, which are not scaled otherwise.
@@ -54,6 +63,7 @@ class CircuitCentricClassifier(OneCircuitForEachClass):
     n_input_copies: int = 2
     n_layers: int = 4
     _: KW_ONLY
+    padding: Padding = "always"
     learning_rate: float = 0.001
     batch_size: int = 32
     max_steps: int = 10_000
@@ -66,9 +76,10 @@ class CircuitCentricClassifier(OneCircuitForEachClass):
     def _check_settings(self) -> None:
         super()._check_settings()
         required_count("n_input_copies", self.n_input_copies)
+        check_padding(self.padding)
 
     def _n_qubits(self, n_inputs: int) -> int:
-        found = self.n_input_copies * _bits(n_inputs)
+        found = self.n_input_copies * amplitude_bits(n_inputs, self.padding)
         if found > _MOST_QUBITS:
             raise InvalidInputError(
                 f"{self.n_input_copies} copies of {n_inputs} features take {found} qubits, and {_MOST_QUBITS} can be "
@@ -84,7 +95,9 @@ class CircuitCentricClassifier(OneCircuitForEachClass):
         return {"weights": 2 * np.pi * uniform(int(keys.take(1)[0]), shape), "b": np.full(1, 0.01)}
 
     def _model(self, n_inputs: int, n_classes: int, n_rows: int) -> MeasuredCircuit:
-        circuit = entangling_layers(Circuit(self._n_qubits(n_inputs), 1 << _bits(n_inputs)), self.n_layers, "cnot")
+        circuit = entangling_layers(
+            Circuit(self._n_qubits(n_inputs), 1 << amplitude_bits(n_inputs, self.padding)), self.n_layers, "cnot"
+        )
         return MeasuredCircuit(
             circuit=circuit,
             start="copies",
@@ -97,12 +110,7 @@ class CircuitCentricClassifier(OneCircuitForEachClass):
         )
 
     def _starts(self, rows: FloatArray) -> FloatArray:
-        return normalised(rows, size=1 << _bits(rows.shape[1]))
+        return normalised(rows, size=1 << amplitude_bits(rows.shape[1], self.padding))
 
     def _outputs(self, measured: FloatArray) -> FloatArray:
         return measured[..., 0] + self.parameters_[:, -1:]
-
-
-def _bits(n_inputs: int) -> int:
-    """How many qubits hold so many amplitudes; at least one, as none could not be turned."""
-    return max(1, (n_inputs - 1).bit_length())

@@ -14,6 +14,7 @@ from mcquack.checks import require, required_count
 from mcquack.circuits.angles import b, x
 from mcquack.circuits.circuit import Circuit
 from mcquack.errors import InvalidInputError
+from mcquack.models.base import shares
 from mcquack.models.model_file import ModelFile, require_tensor, require_that
 from mcquack.models.quantum.base import DrawnClassifier, Precision, Samples, Scaler
 from mcquack.randomness import stream
@@ -136,19 +137,19 @@ class QuantumMetricLearner(DrawnClassifier):
         self.example_weights_ = np.ones(len(chosen)) if samples.weights is None else samples.weights[chosen]
 
     def _scores(self, rows: FloatArray) -> FloatArray:
-        """The mean overlap with the examples of each class."""
+        """The mean overlap with the examples of each class, as shares."""
         engine = GateEngine(self._embedding(self.preparation_.n_outputs), dtype=self._dtype)
         size = max(1, _BLOCK_BYTES // (2 * engine.feature_map.dimension * self._dtype.itemsize))
         n_classes = len(self.classes_)
-        shares = (self.example_labels_[:, None] == np.arange(n_classes)) * self.example_weights_[:, None]
-        shares = shares / shares.sum(axis=0)
+        of_classes = (self.example_labels_[:, None] == np.arange(n_classes)) * self.example_weights_[:, None]
+        of_classes = of_classes / of_classes.sum(axis=0)
         scores = np.zeros((len(rows), n_classes))
         nothing, bias = np.zeros(0, self._dtype), self.parameters_[0]
         for first in range(0, len(self.examples_), size):
             some = slice(first, first + size)
             overlaps = engine.kernel(rows, self.examples_[some], weights=nothing, bias=bias)
-            scores += overlaps.astype(np.float64) @ shares[some]
-        return scores
+            scores += overlaps.astype(np.float64) @ of_classes[some]
+        return shares(scores)
 
     # Files
 

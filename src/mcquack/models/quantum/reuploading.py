@@ -90,7 +90,7 @@ class DataReuploadingClassifier(MeasuredClassifier):
         named = super().params_
         return {**named, "thetas": np.swapaxes(named["thetas"], -3, -2)}
 
-    def _n_members(self, n_classes: int) -> int:
+    def _n_members(self, n_inputs: int, n_classes: int) -> int:
         return 1 if n_classes <= 6 else n_classes
 
     def _n_measured(self, n_qubits: int) -> int:
@@ -98,7 +98,7 @@ class DataReuploadingClassifier(MeasuredClassifier):
 
     def _parameter_shapes(self, n_inputs: int, n_classes: int) -> dict[str, tuple[int, ...]]:
         n_qubits = -(-n_inputs // 3)
-        n_told = 2 if self._n_members(n_classes) > 1 else n_classes
+        n_told = 2 if self._n_members(n_inputs, n_classes) > 1 else n_classes
         return {
             "omegas": (self.n_layers + 1, 3 * n_qubits),
             "thetas": (self.n_layers + 1, n_qubits, 3),
@@ -131,10 +131,10 @@ class DataReuploadingClassifier(MeasuredClassifier):
             if not is_last:
                 circuit = circuit.cz([(qubit, qubit + 1) for qubit in range(layer % 2, n - 1, 2)])
         n_of_circuit = 3 * n * (self.n_layers + 1)
-        axes = _AXES[self._directions(n_classes).shape[1]]
-        measured = range(self._n_measured(n))
         shapes = self._parameter_shapes(n_inputs, n_classes)
-        observables: tuple[Pauli, ...] = tuple((axis, (qubit,)) for qubit in measured for axis in axes)
+        n_told, n_measured = shapes["alphas"]
+        axes = _AXES[self._targets(n_told).shape[1]]
+        observables: tuple[Pauli, ...] = tuple((axis, (qubit,)) for qubit in range(n_measured) for axis in axes)
         return MeasuredCircuit(
             circuit=circuit,
             start="zeros",
@@ -145,13 +145,9 @@ class DataReuploadingClassifier(MeasuredClassifier):
             head_at=2 * n_of_circuit,
         )
 
-    def _directions(self, n_classes: int) -> FloatArray:
-        """Where the classes are on the Bloch sphere (M, A); of more than six, those of "another" and "this class"."""
-        of_each = _DIRECTIONS[2 if n_classes > 6 else 6 if n_classes == 5 else n_classes]
-        return np.array(of_each[:n_classes], dtype=np.float64)
-
-    def _targets(self, n_classes: int, member: int) -> FloatArray:
-        return super()._targets(n_classes, member) if n_classes > 6 else self._directions(n_classes)
+    def _targets(self, n_classes: int) -> FloatArray:
+        """Where the classes are on the Bloch sphere (M, A)."""
+        return np.array(_DIRECTIONS[6 if n_classes == 5 else n_classes][:n_classes], dtype=np.float64)
 
     def _starts(self, rows: FloatArray) -> FloatArray:
         return np.pad(rows, ((0, 0), (0, -rows.shape[1] % 3)))
@@ -159,9 +155,7 @@ class DataReuploadingClassifier(MeasuredClassifier):
     def _scores(self, rows: FloatArray) -> FloatArray:
         """The mean fidelity of the measured qubits with the state of each class."""
         measured = self._measured(rows)
-        n_classes = len(self.classes_)
-        directions = self._directions(n_classes)
+        directions = self._targets(2 if len(measured) > 1 else len(self.classes_))
         along = measured.reshape(*measured.shape[:2], -1, directions.shape[1]).mean(axis=2)  # (K, N, A)
-        if len(measured) > 1:
-            return np.asarray((1 + along[..., 0].T) / 2)
-        return np.asarray((1 + along[0] @ directions.T) / 2)
+        fidelities = (1 + along @ directions.T) / 2  # (K, N, M)
+        return np.asarray(fidelities[..., 1].T if len(measured) > 1 else fidelities[0])

@@ -10,7 +10,14 @@ from mcquack.arrays import FloatArray
 from mcquack.circuits.angles import b
 from mcquack.circuits.circuit import Circuit
 from mcquack.models.preparation import ClassWeight
-from mcquack.models.quantum.base import OneCircuitForEachClass, Precision, normalised
+from mcquack.models.quantum.base import (
+    OneCircuitForEachClass,
+    Padding,
+    Precision,
+    amplitude_bits,
+    check_padding,
+    normalised,
+)
 from mcquack.training.drawn.draws import KeyStream, normal, uniform
 from mcquack.training.drawn.loop import MeasuredCircuit
 
@@ -21,8 +28,8 @@ class TreeTensorClassifier(OneCircuitForEachClass):
 
     The model of Grant and others (arXiv:1804.03680) as the QML benchmark suite (Bowles, Ahmed and Schuld 2024) has it:
     f = ⟨Z₀⟩ + b and the loss (f - y)². For more than two classes, a circuit is trained for each of them against all
-    others. Amplitudes that no feature has are filled up with 1/2**n; where there are none of these, with 2, 4 or 16
-    features, x and -x are the same state and cannot be told apart, as in the suite.
+    others. Amplitudes that no feature has are filled up with 1/2**n. Where there are none of these, x and -x are the
+    same state and cannot be told apart; so one is made room for, unless ``padding`` says otherwise.
 
     The code of the suite compares, within a chunk of a batch, the output of every sample with the label of every other
     one, and then learns the mean label; its scores on mnist_pca with n = 2 to 5 were made so. Here a sample is compared
@@ -30,6 +37,8 @@ class TreeTensorClassifier(OneCircuitForEachClass):
 
     Parameters
     ----------
+    padding : "always" has one amplitude at least that no feature has; "fill" has none where the features are 2, 4 or
+        16, as the suite.
     learning_rate, batch_size, max_steps, convergence_interval, class_weight, dtype, random_state : as in
         :class:`DressedQuantumCircuitClassifier`.
     scaling : factor on the features, which are not scaled otherwise.
@@ -51,6 +60,7 @@ class TreeTensorClassifier(OneCircuitForEachClass):
 
     learning_rate: float = 0.01
     _: KW_ONLY
+    padding: Padding = "always"
     batch_size: int = 32
     max_steps: int = 10_000
     convergence_interval: int | None = 200
@@ -59,8 +69,16 @@ class TreeTensorClassifier(OneCircuitForEachClass):
     dtype: Precision = "float64"
     random_state: int | np.random.RandomState | None = 42
 
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        check_padding(self.padding)
+
+    def _n_qubits(self, n_inputs: int) -> int:
+        """The first power of two that is enough qubits for so many amplitudes."""
+        return 1 << (amplitude_bits(n_inputs, self.padding) - 1).bit_length()
+
     def _parameter_shapes(self, n_inputs: int, n_classes: int) -> dict[str, tuple[int, ...]]:
-        return {"weights": (2 * _n_qubits(n_inputs) - 1,), "bias": (1,)}
+        return {"weights": (2 * self._n_qubits(n_inputs) - 1,), "bias": (1,)}
 
     def _initial_parameters(self, keys: KeyStream, n_inputs: int, n_classes: int) -> dict[str, FloatArray]:
         of_weights, of_bias = keys.take(2).tolist()
@@ -68,7 +86,7 @@ class TreeTensorClassifier(OneCircuitForEachClass):
         return {"weights": 2 * np.pi * uniform(of_weights, shape), "bias": 0.1 * normal(of_bias, (1,))}
 
     def _model(self, n_inputs: int, n_classes: int, n_rows: int) -> MeasuredCircuit:
-        n = _n_qubits(n_inputs)
+        n = self._n_qubits(n_inputs)
         circuit = Circuit(n, 1)
         apart = 1
         while apart < n:
@@ -86,13 +104,7 @@ class TreeTensorClassifier(OneCircuitForEachClass):
         )
 
     def _starts(self, rows: FloatArray) -> FloatArray:
-        return normalised(rows, size=1 << _n_qubits(rows.shape[1]))
+        return normalised(rows, size=1 << self._n_qubits(rows.shape[1]))
 
     def _outputs(self, measured: FloatArray) -> FloatArray:
         return measured[..., 0] + self.parameters_[:, -1:]
-
-
-def _n_qubits(n_inputs: int) -> int:
-    """The first power of two that is enough qubits for so many amplitudes."""
-    enough = max(1, (n_inputs - 1).bit_length())
-    return 1 << (enough - 1).bit_length()

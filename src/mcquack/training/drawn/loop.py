@@ -141,20 +141,22 @@ def _finish(trained: Any, loss: float, rate: float, interval: int) -> None:
     finish_step(trained, loss, rate, interval)
 
 
-def advance_by(gradient: Callable[[FloatArray, IntArray], tuple[float, FloatArray]]) -> Advance:
-    """Steps of a model that tells loss and gradient (P,) of parameters and of the rows of a batch."""
+class GradientTraining:
+    """Trains a model that tells loss and gradient (P,) of parameters and of the rows of a batch."""
 
-    def advance(state: DrawnState, orders: IntArray, rate: float, interval: int) -> DrawnState:
+    def __init__(self, loss_and_gradient: Callable[[FloatArray, IntArray], tuple[float, FloatArray]]) -> None:
+        self.loss_and_gradient = loss_and_gradient
+
+    def __call__(self, state: DrawnState, orders: IntArray, rate: float, interval: int) -> DrawnState:
+        """The state after a step for each batch (steps, B), or after fewer where training has come to an end."""
         trial = Trial(state, len(orders))
         for order in orders:
-            loss, slopes = gradient(trial.trained.parameters, order)
+            loss, slopes = self.loss_and_gradient(trial.trained.parameters, order)
             trial.trained.gradient[...] = slopes
             _finish(trial.trained, float(loss), rate, interval)
             if trial.trained.progress[1] != GOING:
                 break
         return trial.state
-
-    return advance
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -1,0 +1,323 @@
+"""What holds for all quantum models of the QML suite: scikit-learn's laws, files, resuming, weights, classes."""
+
+import copy
+import pickle
+import warnings
+from collections.abc import Callable
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.datasets import load_iris, load_wine
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import mcquack
+from mcquack.errors import InvalidInputError, ModelFileError
+from mcquack.models import (
+    CircuitCentricClassifier,
+    DataReuploadingClassifier,
+    DressedQuantumCircuitClassifier,
+    IQPVariationalClassifier,
+    QuantumBoltzmannMachine,
+    QuantumMetricLearner,
+    TreeTensorClassifier,
+)
+from mcquack.models.quantum.base import DrawnClassifier
+from mcquack.simulators import limited_threads
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+# Small ones, of which a fit takes milliseconds.
+SMALL: dict[str, DrawnClassifier] = {
+    "dressed": DressedQuantumCircuitClassifier(2, learning_rate=0.05, max_steps=150, n_components=3),
+    "one layer": DressedQuantumCircuitClassifier(1, learning_rate=0.05, max_steps=150, n_components=3),
+    "boltzmann": QuantumBoltzmannMachine(learning_rate=0.05, max_steps=60, n_components=2),
+    "reuploading": DataReuploadingClassifier(2, "full", max_steps=150),
+    "iqp": IQPVariationalClassifier(2, learning_rate=0.05, max_steps=150, n_components=3),
+    "metric": QuantumMetricLearner(1, learning_rate=0.05, max_steps=100, n_components=3),
+    "circuit-centric": CircuitCentricClassifier(1, 2, learning_rate=0.05, max_steps=150),
+    "tree": TreeTensorClassifier(0.05, max_steps=150),
+}
+EACH = pytest.mark.parametrize("model", [pytest.param(model, id=name) for name, model in SMALL.items()])
+IRIS, SPECIES = load_iris(return_X_y=True)
+TWO = SPECIES < 2
+
+
+def small(model: DrawnClassifier, **settings: Any) -> DrawnClassifier:
+    return clone(model).set_params(**{"random_state": 0, **settings})
+
+
+@parametrize_with_checks(list(SMALL.values()))
+def test_scikit_learns_own_checks(estimator: Any, check: Callable[[Any], None]) -> None:
+    check(estimator)
+
+
+@pytest.mark.campaign
+@parametrize_with_checks(
+    [
+        DressedQuantumCircuitClassifier(n_components=4),
+        QuantumBoltzmannMachine(n_components=3),
+        DataReuploadingClassifier(),
+        IQPVariationalClassifier(n_components=4),
+        QuantumMetricLearner(n_components=4),
+        CircuitCentricClassifier(1),
+        TreeTensorClassifier(),
+    ]
+)
+def test_scikit_learns_own_checks_with_defaults_but_for_the_qubits(
+    estimator: Any, check: Callable[[Any], None]
+) -> None:
+    check(estimator)
+
+
+# Training
+
+
+@EACH
+def test_the_same_seed_gives_the_same_model_and_another_one_another(model: DrawnClassifier) -> None:
+    first, again = (small(model).fit(IRIS[TWO], SPECIES[TWO]) for _ in range(2))
+    other = small(model, random_state=1).fit(IRIS[TWO], SPECIES[TWO])
+    assert_array_equal(first.parameters_, again.parameters_)
+    assert np.abs(first.parameters_ - other.parameters_).max() > 1e-3
+
+
+@EACH
+def test_threads_change_nothing(model: DrawnClassifier) -> None:
+    many = small(model, max_steps=20).fit(IRIS, SPECIES)
+    with limited_threads(1):
+        one = small(model, max_steps=20).fit(IRIS, SPECIES)
+        assert_array_equal(one.predict_proba(IRIS), many.predict_proba(IRIS))
+    assert_array_equal(one.parameters_, many.parameters_)
+
+
+@EACH
+def test_three_classes_of_text_are_learned(model: DrawnClassifier) -> None:
+    X, y = load_iris(return_X_y=True)
+    names = np.array(["setosa", "versicolor", "virginica"])[y]
+    fitted = small(model, max_steps=400).fit(X, names)
+    assert fitted.score(X, names) > 0.6
+    assert fitted.predict_proba(X).shape == fitted.decision_function(X).shape == (150, 3)
+    assert_array_equal(fitted.classes_[fitted.predict_proba(X).argmax(axis=1)], fitted.predict(X))
+
+
+@EACH
+@pytest.mark.parametrize("n_classes", [4, 5, 6, 8])
+def test_more_classes_have_scores_each(model: DrawnClassifier, n_classes: int) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(80, 4)), np.arange(80) % n_classes
+    fitted = small(model, max_steps=5).fit(X, y)
+    proba = fitted.predict_proba(X)
+    assert proba.shape == (80, n_classes)
+    assert_allclose(proba.sum(axis=1), 1)
+    assert (proba >= 0).all()
+
+
+@EACH
+def test_a_sample_of_weight_two_is_a_sample_given_twice(model: DrawnClassifier) -> None:
+    X, y = IRIS[TWO][::4], SPECIES[TWO][::4]
+    weights = np.arange(len(X)) % 3
+    order = np.random.default_rng(0).permutation(len(X))
+    weighted = small(model, max_steps=60).fit(X[order], y[order], sample_weight=weights[order])
+    repeated = small(model, max_steps=60).fit(X.repeat(weights, axis=0), y.repeat(weights))
+    assert_array_equal(weighted.parameters_, repeated.parameters_)
+    assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=1e-12)
+
+
+@EACH
+def test_fractions_of_weights_are_shares_of_what_is_drawn(model: DrawnClassifier) -> None:
+    X, y = np.array([[0.0, 1.0], [1.0, 0.0], [5.0, 5.0], [-5.0, 4.0]]), np.array([0, 1, 0, 1])
+    tiny = small(model, max_steps=30).fit(X, y, sample_weight=[1.0, 1.0, 1e-13, 1e-13])
+    assert np.isfinite(tiny.predict_proba(X)).all()
+
+
+@EACH
+def test_class_weights_are_weights_of_the_samples_of_a_class(model: DrawnClassifier) -> None:
+    if not hasattr(model, "class_weight"):
+        pytest.skip("it draws as many samples of each class, whatever they weigh")
+    X, y = IRIS[TWO][20:], SPECIES[TWO][20:]
+    balanced = small(model, max_steps=30, class_weight="balanced").fit(X, y)
+    factors = len(y) / (2 * np.bincount(y))
+    by_hand = small(model, max_steps=30).fit(X, y, sample_weight=factors[y])
+    assert_array_equal(balanced.parameters_, by_hand.parameters_)
+
+
+@EACH
+def test_a_fit_that_fails_changes_nothing(model: DrawnClassifier) -> None:
+    fitted = small(model, max_steps=5).fit(IRIS[TWO], SPECIES[TWO])
+    before = copy.deepcopy(vars(fitted))
+    with pytest.raises(ValueError, match="class"):
+        fitted.fit(IRIS[:10], SPECIES[:10])
+    assert_array_equal(fitted.parameters_, before["parameters_"])
+    assert fitted.n_iter_ == before["n_iter_"]
+
+
+def test_training_that_has_not_settled_is_told() -> None:
+    with pytest.warns(ConvergenceWarning, match="not settled after 10 steps"):
+        model = TreeTensorClassifier(max_steps=10, random_state=0).fit(IRIS[TWO], SPECIES[TWO])
+    assert not model.converged_
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        TreeTensorClassifier(max_steps=10, convergence_interval=None, random_state=0).fit(IRIS[TWO], SPECIES[TWO])
+
+
+def test_training_ends_by_the_rule_of_the_suite() -> None:
+    model = TreeTensorClassifier(random_state=0).fit(IRIS[TWO], SPECIES[TWO])
+    losses, n = model.losses_, 200
+    assert model.converged_
+    assert model.n_iter_ == len(losses)
+
+    def settled(step: int) -> bool:
+        last, before = losses[step - n : step], losses[step - 2 * n : step - n]
+        return step > 2 * n + 1 and abs(last.mean() - before.mean()) <= last.std() / np.sqrt(n) / 2
+
+    assert [step for step in range(2 * n, len(losses) + 1) if settled(step)] == [len(losses)]
+
+
+@EACH
+def test_training_that_diverges_is_refused(model: DrawnClassifier) -> None:
+    if isinstance(model, QuantumBoltzmannMachine | QuantumMetricLearner | IQPVariationalClassifier):
+        pytest.skip("its loss is bounded")
+    if isinstance(model, DressedQuantumCircuitClassifier):
+        rate = 1e308
+    else:
+        rate = 1e200
+    with pytest.raises(InvalidInputError, match="lower learning_rate"):
+        small(model, learning_rate=rate).fit(IRIS[TWO], SPECIES[TWO])
+
+
+# Files and resuming
+
+
+@EACH
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_file_gives_the_same_model(model: DrawnClassifier, n_classes: int, tmp_path: Path) -> None:
+    chosen = n_classes > SPECIES
+    fitted = small(model, max_steps=120).fit(IRIS[chosen], SPECIES[chosen])
+    fitted.save(tmp_path / "model.mcq", extra={"of": "tests"})
+    loaded = mcquack.load(tmp_path / "model.mcq")
+    assert type(loaded) is type(fitted)
+    assert loaded.get_params() == fitted.get_params()
+    assert loaded.extra_ == {"of": "tests"}
+    for name in ("n_iter_", "converged_", "history_"):
+        assert getattr(loaded, name) == getattr(fitted, name)
+    for method in ("predict", "predict_proba", "decision_function"):
+        assert_array_equal(getattr(loaded, method)(IRIS), getattr(fitted, method)(IRIS))
+    with pytest.raises(InvalidInputError, match="resumable=True"):
+        next(loaded.fit_iter(IRIS, SPECIES, resume=True))
+
+
+@EACH
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_training_resumes_from_a_file_to_the_same_model(model: DrawnClassifier, n_classes: int, tmp_path: Path) -> None:
+    chosen = n_classes > SPECIES
+    X, y = IRIS[chosen], SPECIES[chosen]
+    whole = small(model, max_steps=250).fit(X, y)
+    for n_rows in {1, len(whole.history_) // 2 + 1, len(whole.history_)}:
+        begun = small(model, max_steps=250)
+        for _ in islice(begun.fit_iter(X, y), n_rows):
+            pass
+        begun.save(tmp_path / "begun.mcq", resumable=True)
+        resumed = mcquack.load(tmp_path / "begun.mcq")
+        for _ in resumed.fit_iter(X, y, resume=True):
+            pass
+        assert_array_equal(resumed.parameters_, whole.parameters_)
+        assert [row["loss"] for row in resumed.history_] == [row["loss"] for row in whole.history_]
+        with pytest.raises(InvalidInputError, match="not the samples"):
+            next(mcquack.load(tmp_path / "begun.mcq").fit_iter(X + 1e-3 * X**2, y, resume=True))
+
+
+@EACH
+def test_models_can_be_copied_and_pickled(model: DrawnClassifier) -> None:
+    fitted = small(model, max_steps=20).fit(IRIS, SPECIES)
+    for twin in (copy.deepcopy(fitted), pickle.loads(pickle.dumps(fitted))):
+        assert_array_equal(twin.predict_proba(IRIS), fitted.predict_proba(IRIS))
+
+
+@EACH
+def test_damaged_files_are_refused(model: DrawnClassifier, tmp_path: Path) -> None:
+    fitted = small(model, max_steps=5).fit(IRIS, SPECIES)
+    path = tmp_path / "model.mcq"
+    fitted.parameters_ = fitted.parameters_[:, :-1]
+    fitted.save(path)
+    with pytest.raises(ModelFileError, match="parameters"):
+        mcquack.load(path)
+
+
+# Features
+
+
+def test_more_features_than_components_are_reduced_as_principal_components_are() -> None:
+    from sklearn.decomposition import PCA
+
+    X, y = load_wine(return_X_y=True)
+    model = DressedQuantumCircuitClassifier(1, n_components=4, max_steps=5, random_state=0).fit(X, y)
+    ours = model.preparation_(X)
+    theirs = PCA(4, svd_solver="full").fit_transform(X)
+    theirs = theirs / theirs.std(axis=0)
+    assert_allclose(np.abs(ours), np.abs(theirs), rtol=1e-9, atol=1e-9)
+    assert model.params_["input_weights"].shape == (4, 4)
+
+
+@pytest.mark.parametrize("n_features", [1, 2, 3, 4, 5, 7, 9, 17])
+@EACH
+def test_any_number_of_features_can_be_learned_from(model: DrawnClassifier, n_features: int) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, n_features)), np.arange(40) % 2
+    X[:, 0] += y
+    X[0] = 0
+    fitted = small(model, max_steps=20).fit(X, y)
+    assert np.isfinite(fitted.predict_proba(X)).all()
+    assert np.isfinite(fitted.predict_proba(1e300 * X)).all()
+
+
+@EACH
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("learning_rate", 0),
+        ("learning_rate", "fast"),
+        ("batch_size", 0),
+        ("max_steps", 1.5),
+        ("convergence_interval", 0),
+        ("scaling", 0.0),
+        ("random_state", -1),
+        ("n_layers", 0),
+        ("n_components", 0),
+        ("n_components", 99),
+        ("class_weight", "none"),
+        ("dtype", "float16"),
+    ],
+)
+def test_bad_settings_are_refused_by_name(model: DrawnClassifier, name: str, value: object) -> None:
+    if name not in model.get_params():
+        pytest.skip("it has no such setting")
+    with pytest.raises(InvalidInputError, match=f"^{name} must be"):
+        small(model, **{name: value}).fit(IRIS, SPECIES)
+
+
+@pytest.mark.parametrize(
+    ("model", "settings"),
+    [
+        (DataReuploadingClassifier, {"observable_type": "most"}),
+        (DataReuploadingClassifier, {"circuit": "paper"}),
+        (QuantumMetricLearner, {"pairs": "all"}),
+        (QuantumMetricLearner, {"n_examples_predict": 0}),
+        (IQPVariationalClassifier, {"repeats": 0}),
+        (CircuitCentricClassifier, {"n_input_copies": 0}),
+    ],
+)
+def test_bad_settings_of_one_model_are_refused_by_name(
+    model: type[DrawnClassifier], settings: dict[str, object]
+) -> None:
+    with pytest.raises(InvalidInputError, match=f"^{next(iter(settings))} must be"):
+        model(**settings).fit(IRIS, SPECIES)
+
+
+def test_copies_that_no_engine_takes_are_refused() -> None:
+    with pytest.raises(InvalidInputError, match="lower n_input_copies"):
+        CircuitCentricClassifier(n_input_copies=11).fit(IRIS, SPECIES)
