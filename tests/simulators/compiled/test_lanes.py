@@ -12,7 +12,18 @@ from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
 from mcquack.randomness import stream
-from mcquack.simulators.compiled.lanes import ROW_BYTES, lane_count, lane_sum, load, rounded, splat, store
+from mcquack.simulators.compiled.lanes import (
+    ROW_BYTES,
+    lane_count,
+    lane_sum,
+    load,
+    rounded,
+    sizes,
+    splat,
+    square_root,
+    store,
+    where_below,
+)
 from mcquack.simulators.compiled.memory import aligned_zeros
 
 FloatArray = NDArray[np.floating]
@@ -42,6 +53,15 @@ def _row_sums(rows: Any, sums: Any) -> None:
 def _copy_rows(source: Any, target: Any, places: Any) -> None:
     for row in range(places.size):
         store(target, places[row], load(source, row))
+
+
+@njit
+def _choose(rows: Any) -> None:
+    """Rows 2 … 4 from rows 0 and 1."""
+    left, right = load(rows, 0), load(rows, 1)
+    store(rows, 2, sizes(left))
+    store(rows, 3, square_root(sizes(left)))
+    store(rows, 4, where_below(left, right, left * right, -right))
 
 
 def calculated(left: FloatArray, right: FloatArray, scalar: float) -> FloatArray:
@@ -88,6 +108,18 @@ def test_multiply_and_add_rounds_once_or_twice(dtype: type) -> None:
     left, right = random_rows(2, dtype)
     fused = calculated(left, right, 0)[6]
     assert_allclose(fused, left.astype(float) * right + left, rtol=4 * np.finfo(dtype).eps)
+
+
+@both_types
+def test_lanes_choose_each_for_itself(dtype: type) -> None:
+    rows = random_rows(5, dtype)
+    rows[1, ::2] = rows[0, ::2]  # neither is below the other
+    rows[1, 1], rows[0, -1] = np.nan, np.nan
+    left, right = rows[0].copy(), rows[1].copy()
+    _choose(rows)
+    assert_array_equal(rows[2], np.abs(left))
+    assert_array_equal(rows[3], np.sqrt(np.abs(left)))
+    assert_array_equal(rows[4], np.where(left < right, left * right, -right))
 
 
 @both_types

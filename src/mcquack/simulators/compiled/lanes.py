@@ -276,6 +276,38 @@ def _sizes(builder: ir.IRBuilder, value: ir.Value, lanes: LanesType) -> ir.Value
 
 
 @intrinsic
+def square_root(typingctx: Any, lanes: Any) -> Any:
+    """The square root of every number."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kind = ir.FunctionType(args[0].type, [args[0].type])
+        name = f"llvm.sqrt.v{lanes.width}f{lanes.dtype.bitwidth}"
+        return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), args)
+
+    return lanes(lanes), code
+
+
+@intrinsic
+def sizes(typingctx: Any, lanes: Any) -> Any:
+    """Every number without its sign."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return _sizes(builder, args[0], lanes)
+
+    return lanes(lanes), code
+
+
+@intrinsic
+def where_below(typingctx: Any, left: Any, right: Any, chosen: Any, otherwise: Any) -> Any:
+    """``chosen`` in the lanes where left < right, ``otherwise`` in the others and where one of both is no number."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.select(builder.fcmp_ordered("<", args[0], args[1]), args[2], args[3])
+
+    return left(left, left, left, left), code
+
+
+@intrinsic
 def away_from_zero(typingctx: Any, lanes: Any) -> Any:
     """The numbers themselves, but for those that are nearly zero: in their place 1e-12, or 1e-100 of 64 bits."""
     least = 1e-12 if lanes.dtype.bitwidth == 32 else 1e-100
