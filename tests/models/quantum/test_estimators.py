@@ -36,7 +36,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 SMALL: dict[str, DrawnClassifier] = {
     "dressed": DressedQuantumCircuitClassifier(2, learning_rate=0.05, max_steps=150, n_components=3),
     "one layer": DressedQuantumCircuitClassifier(1, learning_rate=0.05, max_steps=150, n_components=3),
-    "boltzmann": QuantumBoltzmannMachine(learning_rate=0.05, max_steps=60, n_components=2),
+    "boltzmann": QuantumBoltzmannMachine(learning_rate=0.1, max_steps=100, n_components=2),
     "reuploading": DataReuploadingClassifier(2, "full", max_steps=150),
     "iqp": IQPVariationalClassifier(2, learning_rate=0.05, max_steps=150, n_components=3),
     "metric": QuantumMetricLearner(1, learning_rate=0.05, max_steps=100, n_components=3),

@@ -46,7 +46,7 @@ def parameters(case: dict[str, Any]) -> dict[str, np.ndarray]:
 def flat(model: DrawnClassifier, named: dict[str, Any], n_inputs: int) -> np.ndarray:
     """Parameters of the suite as they lie here."""
     arrays = {name: np.asarray(array, dtype=float) for name, array in named.items()}
-    if "thetas" in arrays:
+    if "omegas" in arrays:
         arrays["thetas"] = arrays["thetas"].swapaxes(0, 1)
     order = model._parameter_shapes(n_inputs, 2)
     assert set(order) == set(arrays)

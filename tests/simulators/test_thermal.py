@@ -11,12 +11,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.linalg import expm
 
 from mcquack.errors import InvalidInputError
-from mcquack.models.quantum import boltzmann
-from mcquack.models.quantum.boltzmann import BoltzmannMachine
+from mcquack.simulators import thermal
 from mcquack.simulators.compiled.team import Team
+from mcquack.simulators.thermal import BoltzmannMachine
 
 # Computed by the original code of the suite (Bowles, Ahmed and Schuld 2024, tag v0.1).
-GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "qml_suite_models.json").read_text())
+GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "qml_suite_models.json").read_text())
 CASES = GOLDEN["models"]["QuantumBoltzmannMachine"]
 LABELS = np.array([0, 1, 0, 1])
 
@@ -38,7 +38,7 @@ every_machine = pytest.mark.parametrize("machine", MACHINES, ids=str)
 def way(request, monkeypatch):
     """Both ways to decompose: small matrices side by side, and large ones one by one."""
     if request.param == "LAPACK":
-        monkeypatch.setattr(boltzmann, "_MOST_QUBITS_IN_LANES", 0)
+        monkeypatch.setattr(thermal, "_MOST_QUBITS_IN_LANES", 0)
 
 
 def of(case) -> tuple[BoltzmannMachine, np.ndarray]:
@@ -140,7 +140,7 @@ def test_both_ways_agree_on_larger_matrices(n_qubits: int, monkeypatch) -> None:
     machine = BoltzmannMachine(n_qubits=n_qubits, visible="half")
     theta, X, labels = problem(machine)
     loss, gradient = machine.loss_and_gradient(theta, X, labels)
-    monkeypatch.setattr(boltzmann, "_MOST_QUBITS_IN_LANES", 0)
+    monkeypatch.setattr(thermal, "_MOST_QUBITS_IN_LANES", 0)
     other_loss, other_gradient = machine.loss_and_gradient(theta, X, labels)
     assert_allclose(loss, other_loss, rtol=1e-12)
     assert_allclose(gradient, other_gradient, rtol=0, atol=1e-12)
@@ -233,7 +233,7 @@ def test_parameters_that_are_no_numbers_give_a_loss_that_is_none() -> None:
 
 @pytest.mark.usefixtures("way")
 def test_threads_change_no_bit(monkeypatch) -> None:
-    monkeypatch.setattr(boltzmann, "_WORK_WORTH_A_THREAD", 1)
+    monkeypatch.setattr(thermal, "_WORK_WORTH_A_THREAD", 1)
     machine = BoltzmannMachine(n_qubits=4)
     theta, X, labels = problem(machine, 37)
     loss, gradient = machine.loss_and_gradient(theta, X, labels, team=Team(1, patient=True))
@@ -249,7 +249,7 @@ def test_many_rows_are_measured_in_blocks(monkeypatch) -> None:
     machine = BoltzmannMachine(n_qubits=2, n_classes=3)
     theta, X, _ = problem(machine, 50)
     whole = machine.probabilities(theta, X)
-    monkeypatch.setattr(boltzmann, "_ROWS_AT_ONCE", 7)
+    monkeypatch.setattr(thermal, "_ROWS_AT_ONCE", 7)
     assert_allclose(machine.probabilities(theta, X), whole, rtol=1e-13)
     assert machine.probabilities(theta, X[:0]).shape == (0, 3)
 
