@@ -13,7 +13,8 @@ from mcquack import load as load_model
 from mcquack.cli import fit as fit_module
 from mcquack.datasets import Description, from_arrays, load, register, registry
 from mcquack.datasets.dataset import held_out
-from mcquack.models import McQuackClassifier
+from mcquack.models import McQuackClassifier, catalog
+from tests.cli.stepping import Stepping
 from tests.cli.tables import two_classes
 
 
@@ -452,3 +453,242 @@ def test_a_map_that_nobody_knows_is_told(fitted):
     _, outcome = fitted(two_classes(), "--feature-map", "iqq")
     assert outcome.code != 0
     assert "did you mean iqp?" in outcome.err
+
+
+# Models other than McQuack.
+
+QUICK = {"epochs": 2, "max_iter": 2, "n_qubits": 2}
+
+
+def quick(name):
+    """Settings with which a model is fitted in a moment, for the command line."""
+    known = catalog.entry(name).defaults()
+    return [word for key, value in QUICK.items() if key in known for word in ("--setting", f"{key}={value}")]
+
+
+@pytest.fixture
+def train(mcquack, table, tmp_path):
+    """Fits any model to a table and gives the path of the model file and the outcome."""
+
+    def run(model, *options):
+        path = tmp_path / "model.mcq"
+        data = table(two_classes(), "train.csv")
+        return path, mcquack("fit", data, "--target", "label", "--out", path, "--model", model, *options)
+
+    return run
+
+
+@pytest.mark.filterwarnings("ignore:.*Maximum iterations")
+@pytest.mark.parametrize("name", catalog.names())
+def test_every_model_is_fitted_shown_and_used(train, mcquack, table, name):
+    path, outcome = train(name, *quick(name), "--seed", 3)
+    assert outcome.code == 0, outcome.err
+    assert "recall of high" in outcome.out
+    assert "validation (2 rows)" in outcome.out
+    model = load_model(path)
+    assert type(model) is catalog.entry(name).estimator_class()
+    assert model.random_state == 3
+    assert f"{model.n_parameters_:,} parameters" in outcome.out
+    shown = mcquack("info", path)
+    assert shown.code == 0
+    assert f"a {type(model).__name__}" in shown.out
+    assert json.loads(mcquack("info", path, "--json").out)["settings"]["random_state"] == 3
+    new = table("x,colour\n0.1,red\n5.2,blue\n")
+    X = [[0.1, 1.0], [5.2, 0.0]]
+    assert [row["prediction"] for row in mcquack("predict", path, new).rows] == model.predict(X).tolist()
+
+
+@pytest.mark.parametrize("name", ["svc", "nn", "vc", "kernel_alignment"])
+def test_it_is_the_model_that_the_estimator_would_make(train, mcquack, name):
+    path, _ = train(name, *quick(name), "--validation", 0, "--seed", 3)
+    found, entry = load_model(path), catalog.entry(name)
+    X = np.array([[float(row.split(",")[0]), row.split(",")[1] == "red"] for row in two_classes().splitlines()[1:]])
+    y = [row.split(",")[2] for row in two_classes().splitlines()[1:]]
+    settings = {key: value for key, value in QUICK.items() if key in entry.defaults()}
+    expected = entry.new(**settings, random_state=3).fit(X, y)
+    assert found.get_params() == expected.get_params()
+    np.testing.assert_array_equal(found.decision_function(X), expected.decision_function(X))
+
+
+def test_validation_data_are_for_models_that_take_them(train):
+    _, variational = train("vc", *quick("vc"))
+    assert "validation accuracy" in variational.err
+    _, aligned = train("kernel_alignment", *quick("kernel_alignment"), "--force")
+    assert "validation accuracy" not in aligned.err
+    assert "validation (2 rows)" in aligned.out
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "value"),
+    [
+        ("C=10", "C", 10),
+        ("C = 0.5", "C", 0.5),
+        ("gamma=scale", "gamma", "scale"),
+        ('gamma="scale"', "gamma", "scale"),
+        ("gamma='scale'", "gamma", "scale"),
+        ("scale=false", "scale", False),
+        ("scale=False", "scale", False),
+        ("hidden_layer_sizes=[5, 4]", "hidden_layer_sizes", (5, 4)),
+        ("hidden_layer_sizes=(5, 4)", "hidden_layer_sizes", (5, 4)),
+        ("patience=None", "patience", None),
+        ("feature_map=iqp", "feature_map", "iqp"),
+        ("class_weight={low = 1.0, high = 2.0}", "class_weight", {"low": 1.0, "high": 2.0}),
+        ("note=2024-01-01", "note", "2024-01-01"),
+        ("note=a=b", "note", "a=b"),
+        ("note=1\nother = 2", "note", "1\nother = 2"),
+    ],
+)
+def test_values_are_those_of_toml_or_python_or_plain_texts(text, name, value):
+    found = fit_module._named_value(text)
+    assert found == (name, value)
+    assert type(found[1]) is type(value)
+
+
+@pytest.mark.filterwarnings("ignore:.*Maximum iterations")
+def test_any_setting_can_be_given(train):
+    sizes = "hidden_layer_sizes=[4, 3]"
+    path, outcome = train(
+        "mlp", "--setting", sizes, "--setting", "max_iter=2", "--setting", "activation=tanh", "--scale"
+    )
+    assert outcome.code == 0
+    model = load_model(path)
+    assert (model.hidden_layer_sizes_, model.activation, model.scale) == ((4, 3), "tanh", True)
+
+
+def test_options_for_settings_are_passed_on_to_models_that_have_them(train):
+    options = ("--epochs", 3, "--qubits", 2, "--repetitions", 1, "--class-weight", "balanced", "--no-scale")
+    path, outcome = train("vc", *options)
+    assert outcome.code == 0
+    model = load_model(path)
+    found = (model.epochs, model.n_qubits, model.n_repetitions, model.class_weight, model.scale)
+    assert found == (3, 2, 1, "balanced", False)
+
+
+def test_presets_are_for_models_that_have_all_their_settings(train):
+    path, outcome = train("quack", "--preset", "qml", "--epochs", 2, "--qubits", 2)
+    assert outcome.code == 0
+    assert load_model(path).init_strategy == "wx+b=0"
+    _, refused = train("vc", "--preset", "qml", "--force")
+    assert refused.code == 2
+    assert "--preset" in refused.err
+    assert "epochs_co" in refused.err
+
+
+def words(text):
+    """What is told in a box, without its lines."""
+    return " ".join(text.replace("│", " ").split())
+
+
+@pytest.mark.parametrize(
+    ("model", "options", "message"),
+    [
+        ("svc", ["--epochs", "3"], "svc has no setting 'epochs'; mcquack models show svc lists those that it has"),
+        ("svc", ["--qubits", "3"], "svc has no setting 'n_qubits'"),
+        ("svc", ["--repetitions", "3"], "svc has no setting 'n_repetitions'"),
+        ("nn", ["--feature-map", "iqp"], "nn has no setting 'feature_map'"),
+        ("svc", ["--class-weight", "balanced"], "svc has no setting 'class_weight'"),
+        ("svc", ["--resume"], "the training of svc cannot go on after a break"),
+        ("vc", ["--resume"], "the training of vc cannot go on after a break"),
+        ("svc", ["--setting", "C"], "write NAME=VALUE, as C=10, in place of 'C'"),
+        ("svc", ["--setting", "=3"], "write NAME=VALUE, as C=10, in place of '=3'"),
+        ("vc", ["--epochs", "3", "--setting", "epochs=4"], "epochs is given by --epochs already; keep one"),
+        ("svc", ["--setting", "C=1", "--setting", "C=2"], "C is given by --setting already"),
+        ("svc", ["--setting", "random_state=1"], "random_state is given by --seed already"),
+    ],
+)
+def test_options_that_a_model_does_not_have_are_wrong_usage(train, monkeypatch, model, options, message):
+    monkeypatch.setenv("COLUMNS", "200")
+    path, refused = train(model, *options)
+    assert refused.code == 2
+    assert message in words(refused.err)
+    assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    ("model", "options", "message"),
+    [
+        ("scv", [], "no model is named 'scv'; did you mean svc"),
+        ("mcquack", ["--setting", "lr_kao=0.1"], "mcquack has no setting 'lr_kao'; did you mean lr_ka or lr_co?"),
+        ("svc", ["--setting", "zzz=1"], "svc has no setting 'zzz'; mcquack models show svc lists them."),
+        ("svc", ["--setting", "C=-1"], "C must be a positive number, got -1"),
+        ("vc", ["--setting", "n_qubits=many"], "n_qubits must be"),
+    ],
+)
+def test_what_a_model_refuses_is_told_in_a_line(train, model, options, message):
+    path, refused = train(model, *options)
+    assert refused.code == 1
+    assert message in refused.err
+    assert "Traceback" not in refused.err
+    assert not path.exists()
+
+
+def test_an_interrupted_model_that_cannot_be_resumed_is_kept_all_the_same(train, interrupted_after):
+    with interrupted_after(1):
+        path, outcome = train("vc", *quick("vc"))
+    assert outcome.code == 130
+    assert "the best model so far is in" in outcome.err
+    assert "--resume" not in outcome.err
+    assert load_model(path).n_iter_ == 1
+
+
+def test_an_interrupt_of_what_is_fitted_in_one_go_writes_nothing(train, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(catalog.entry("svc").estimator_class(), "fit", interrupted)
+    path, outcome = train("svc")
+    assert outcome.code == 130
+    assert "interrupted before the training was done; nothing was written" in outcome.err
+    assert not path.exists()
+
+
+def test_another_model_is_not_resumed(train, interrupted_after):
+    with interrupted_after(1):
+        path, _ = train("quack", "--epochs", 8, "--qubits", 2)
+    _, refused = train("mcquack", "--resume")
+    assert refused.code == 1
+    assert "holds a QuackClassifier, not the McQuackClassifier of --model mcquack" in refused.err
+    assert train("quack", "--resume")[1].code == 0
+    assert load_model(path).n_iter_ == 8
+
+
+@pytest.fixture
+def stepping(monkeypatch):
+    """The name of a model of the catalogue that counts its training in steps."""
+    home = "tests.cli.stepping:Stepping"
+    entry = catalog.Entry(name="stepping", title="Stepping", kind="quantum", home=home, description="Steps.")
+    monkeypatch.setattr(catalog, "ENTRIES", (*catalog.ENTRIES, entry))
+    return entry.name
+
+
+def test_a_model_that_trains_in_steps_is_shown_interrupted_and_resumed(train, mcquack, stepping, interrupted_after):
+    path, outcome = train(stepping)
+    assert outcome.code == 0
+    assert [line.split(":")[0] for line in outcome.err.splitlines() if line.startswith("epoch")] == [
+        f"epoch {count}" for count in (1, 2, 4, 5)
+    ]
+    assert "500 steps" in outcome.out
+    _, refused = train(stepping, "--resume")
+    assert "was finished" in refused.err
+    with interrupted_after(2):
+        _, outcome = train(stepping, "--force")
+    assert outcome.code == 130
+    assert "The same command with --resume goes on." in outcome.err
+    assert load_model(path).training_state_ == 200
+    shown = mcquack("info", path)
+    assert "training    200 steps" in shown.out
+    told = json.loads(mcquack("info", path, "--json").out)
+    assert (told["n_steps"], told["n_epochs"]) == (200, None)
+    _, outcome = train(stepping, "--resume")
+    assert outcome.code == 0
+    assert "epoch 3: loss 0.3333" in outcome.err
+    assert load_model(path).n_iter_ == 500
+    assert not hasattr(load_model(path), "training_state_")
+
+
+def test_its_steps_are_written_while_it_trains(train, stepping, monkeypatch):
+    saves = []
+    monkeypatch.setattr(fit_module, "_SECONDS_BETWEEN_SAVES", -1.0)
+    monkeypatch.setattr(Stepping, "save", lambda self, path, *, resumable, extra: saves.append(resumable))
+    train(stepping, "--setting", "max_steps=200")
+    assert saves == [True, True, False]

@@ -98,8 +98,11 @@ def tell_problems(problems: Sequence[RowProblem], *, consequence: str) -> None:
         tell(f"  and {len(problems) - _SHOWN_PROBLEMS} more")
 
 
-def shown(epochs: Epochs, *, n_epochs: int, n_done: int = 0) -> Iterator[Mapping[str, Any]]:
-    """Yields the epochs as they come and shows each on stderr: by a bar on a terminal, a few plain lines elsewhere."""
+def shown(epochs: Epochs, *, n_epochs: int | None, n_done: int = 0) -> Iterator[Mapping[str, Any]]:
+    """Yields the epochs as they come and shows each on stderr: by a bar on a terminal, a few plain lines elsewhere.
+
+    ``n_epochs`` is how many there are at most, None where nobody knows.
+    """
     console = Console(stderr=True)
     if console.is_terminal:
         return _with_bar(epochs, n_epochs, n_done, console)
@@ -115,7 +118,7 @@ def epoch_text(epoch: Mapping[str, Any]) -> str:
     return text if on_validation is None else f"{text}, validation accuracy {on_validation:.3f}"
 
 
-def _with_bar(epochs: Epochs, n_epochs: int, n_done: int, console: Console) -> Iterator[Mapping[str, Any]]:
+def _with_bar(epochs: Epochs, n_epochs: int | None, n_done: int, console: Console) -> Iterator[Mapping[str, Any]]:
     scores = TextColumn("{task.description}", markup=False)
     columns = (TextColumn("epoch"), MofNCompleteColumn(), BarColumn(), TimeElapsedColumn(), scores)
     with Progress(*columns, console=console) as progress:
@@ -125,11 +128,13 @@ def _with_bar(epochs: Epochs, n_epochs: int, n_done: int, console: Console) -> I
             yield epoch
 
 
-def _with_lines(epochs: Epochs, n_epochs: int, n_done: int) -> Iterator[Mapping[str, Any]]:
-    step = max(n_epochs // _PLAIN_LINES, 1)
+def _with_lines(epochs: Epochs, n_epochs: int | None, n_done: int) -> Iterator[Mapping[str, Any]]:
+    end = "" if n_epochs is None else f"/{n_epochs}"
     line, told = "", ""
     for count, epoch in enumerate(epochs, start=n_done + 1):
-        line = f"epoch {count}/{n_epochs}: {epoch_text(epoch)}"
+        # Without a known end the lines become rarer, the first, second, fourth and so on.
+        step = 1 << (count.bit_length() - 1) if n_epochs is None else max(n_epochs // _PLAIN_LINES, 1)
+        line = f"epoch {count}{end}: {epoch_text(epoch)}"
         if count == n_done + 1 or count % step == 0:
             tell(line)
             told = line

@@ -1,9 +1,13 @@
 """``mcquack fit``: from a table, or a dataset by name, to a model file."""
 
+import ast
 import time
-from contextlib import closing
+import tomllib
+from collections.abc import Iterable, Mapping
+from contextlib import closing, suppress
+from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Any, Literal
 
 import numpy as np
 import typer
@@ -17,10 +21,8 @@ from mcquack.datasets.dataset import with_drawn_validation
 from mcquack.datasets.own import table_dataset
 from mcquack.datasets.table import TableReading, read_table
 from mcquack.errors import InvalidInputError, UnknownDatasetError
+from mcquack.models import catalog
 from mcquack.models.tables import identifying_columns, table_extra, table_reading
-
-if TYPE_CHECKING:
-    from mcquack.models import McQuackClassifier
 
 _COLUMN_DEFAULTS = ColumnOptions(missing="error", missing_target="drop", numeric=(), categorical=(), ignore=())
 _PART_TITLES = {"train": "training", "validation": "validation", "test": "test"}
@@ -35,6 +37,8 @@ def fit(
     target: str | None = None,
     validation: float = 0.2,
     data_dir: DataDir = None,
+    model: str = "mcquack",
+    setting: list[str] | None = None,
     preset: Literal["default", "paper", "qml", "device"] = "default",
     epochs: int | None = None,
     qubits: int | None = None,
@@ -47,7 +51,7 @@ def fit(
     categorical: list[str] | None = None,
     ignore: list[str] | None = None,
     class_weight: Literal["none", "balanced"] = "none",
-    scale: bool = True,
+    scale: bool | None = None,
     force: bool = False,
     resume: bool = False,
 ) -> None:
@@ -55,12 +59,12 @@ def fit(
 
     Text columns become categories, dates become days; the columns are remembered by name. Ctrl-C stops the training
     and keeps the best model so far; the same command with --resume goes on from there, also after a crash: the file
-    is written every half minute. Then the settings are those in the file, but for --epochs.
+    is written every half minute. Then the settings are those in the file, but for --epochs. Models other than McQuack
+    are named by --model; those that do not train in epochs, or cannot go on after a break, say so.
 
-    Examples: mcquack fit flowers.csv --target species --out flowers.mcq, or mcquack fit iris3 --out iris.mcq
+    Examples: mcquack fit flowers.csv --target species --out flowers.mcq, or mcquack fit iris3 --out iris.mcq --model
+    svc --setting C=10
     """
-    from mcquack.models import McQuackClassifier  # not above: compilers and solvers would delay every --help
-
     out = out.resolve()  # a link stays a link
     check_can_write(out, overwrite=force or resume, inputs=[Path(data)], regular=True)
     columns = ColumnOptions(
@@ -70,21 +74,71 @@ def fit(
         categorical=categorical or (),
         ignore=ignore or (),
     )
+    entry = catalog.entry(model)
+    options = {
+        "--epochs": ("epochs", epochs),
+        "--qubits": ("n_qubits", qubits),
+        "--repetitions": ("n_repetitions", repetitions),
+        "--feature-map": ("feature_map", feature_map),
+        "--class-weight": ("class_weight", None if class_weight == "none" else class_weight),
+        "--scale": ("scale", scale),
+        "--seed": ("random_state", seed if "random_state" in entry.defaults() else None),
+    }
+    settings = _chosen_settings(entry, options, preset=preset, texts=setting or ())
     dataset = training_data(data, target=target, validation=validation, seed=seed, data_dir=data_dir, columns=columns)
-    if resume:
-        model = _resumable_model(out, dataset, epochs=epochs)
-    else:
-        scaling = None if scale else False  # else it is that of the preset
-        size = {"n_qubits": qubits, "n_repetitions": repetitions, "feature_map": feature_map}
-        chosen = {"epochs": epochs, **size, "scale": scaling}
-        given = {name: value for name, value in chosen.items() if value is not None}
-        weighting = None if class_weight == "none" else class_weight
-        model = McQuackClassifier.from_preset(preset, **given, class_weight=weighting, random_state=seed)
+    classifier = _resumable_model(out, dataset, entry=entry, epochs=epochs) if resume else entry.new(**settings)
     tell(description(dataset))
-    interrupted = _trained_until_interrupted(model, dataset, out=out, resume=resume)
-    model.save(out, resumable=interrupted, extra=table_extra(dataset))
-    _show_scores(model, dataset)
-    _finish(out, interrupted=interrupted, reading=table_reading(dataset))
+    interrupted = _trained_until_interrupted(classifier, dataset, out=out, resume=resume)
+    can_resume = _can_resume(type(classifier))
+    classifier.save(out, extra=table_extra(dataset), **({"resumable": interrupted} if can_resume else {}))
+    _show_scores(classifier, dataset)
+    _finish(out, interrupted=interrupted, can_resume=can_resume, reading=table_reading(dataset))
+
+
+def _chosen_settings(
+    entry: catalog.Entry, options: Mapping[str, tuple[str, Any]], *, preset: str, texts: Iterable[str]
+) -> dict[str, Any]:
+    """The settings that a preset, options by their names, and texts as ``C=10`` give to a model, each only once."""
+    known, kept = entry.defaults(), catalog.preset(preset)
+    chosen: dict[str, Any] = {}
+    given_by: dict[str, str] = {}
+    if lacking := ", ".join(sorted(kept.keys() - known.keys())):
+        raise typer.BadParameter(
+            f"{preset} sets {lacking}, which {entry.name} does not have; give its settings by --setting.",
+            param_hint="--preset",
+        )
+    for option, (name, value) in options.items():
+        if value is None:
+            continue
+        if name not in known:
+            raise typer.BadParameter(
+                f"{entry.name} has no setting {name!r}; mcquack models show {entry.name} lists those that it has, to "
+                "be given by --setting.",
+                param_hint=option,
+            )
+        chosen[name], given_by[name] = value, option
+    for text in texts:
+        name, value = _named_value(text)
+        if name in chosen:
+            raise typer.BadParameter(
+                f"{name} is given by {given_by[name]} already; keep one of the two.", param_hint="--setting"
+            )
+        chosen[name], given_by[name] = value, "--setting"
+    return {**kept, **chosen}
+
+
+def _named_value(text: str) -> tuple[str, Any]:
+    """The two sides of ``NAME=VALUE``: a value of TOML, or of Python as models show prints it, or else a plain text."""
+    name, equals, said = (part.strip() for part in text.partition("="))
+    if not name or not equals:
+        raise typer.BadParameter(f"write NAME=VALUE, as C=10, in place of {text!r}.", param_hint="--setting")
+    with suppress(tomllib.TOMLDecodeError):
+        read = tomllib.loads(f"value = {said}")
+        if read.keys() == {"value"} and isinstance(read["value"], bool | int | float | str | list | dict):
+            return name, catalog.frozen(read["value"])
+    with suppress(SyntaxError, ValueError):
+        return name, catalog.frozen(ast.literal_eval(said))
+    return name, said
 
 
 def is_name(data: str) -> bool:
@@ -143,10 +197,25 @@ def _named_dataset(name: str, *, validation: float, seed: int, data_dir: Path | 
     return with_drawn_validation(dataset, fraction=validation, seed=seed)
 
 
-def _resumable_model(path: Path, dataset: Dataset, *, epochs: int | None) -> "McQuackClassifier":
-    from mcquack.models import McQuackClassifier
+def _can_resume(kind: type[Any]) -> bool:
+    """Whether training of these models yields epochs, after each of which it can be saved and go on another time."""
+    return hasattr(kind, "fit_iter") and "resume" in signature(kind.fit_iter).parameters
 
-    model = McQuackClassifier.load(path)
+
+def _resumable_model(path: Path, dataset: Dataset, *, entry: catalog.Entry, epochs: int | None) -> Any:
+    from mcquack.models import load  # not above: compilers and solvers would delay every --help
+
+    if not _can_resume(entry.estimator_class()):
+        raise typer.BadParameter(
+            f"the training of {entry.name} cannot go on after a break; train it anew, with --force to replace a file.",
+            param_hint="--resume",
+        )
+    model: Any = load(path)
+    if type(model).__name__ != entry.class_name:
+        raise InvalidInputError(
+            f"{path} holds a {type(model).__name__}, not the {entry.class_name} of --model {entry.name}; resume it "
+            "with the --model that it is."
+        )
     if not hasattr(model, "training_state_"):
         raise InvalidInputError(f"the training of {path} was finished; train it anew, with --force to replace it.")
     if model.extra_ != table_extra(dataset):
@@ -158,30 +227,44 @@ def _resumable_model(path: Path, dataset: Dataset, *, epochs: int | None) -> "Mc
     return model if epochs is None else model.set_params(epochs=epochs)
 
 
-def _trained_until_interrupted(model: "McQuackClassifier", dataset: Dataset, *, out: Path, resume: bool) -> bool:
+def _trained_until_interrupted(model: Any, dataset: Dataset, *, out: Path, resume: bool) -> bool:
     """Trains in place; True when Ctrl-C ended it, the best model until then being kept."""
-    n_done = model.n_iter_ if resume else 0
+    in_epochs, can_resume = hasattr(model, "fit_iter"), _can_resume(type(model))
+    train = model.fit_iter if in_epochs else model.fit
+    takes_validation = "validation_data" in signature(train).parameters
+    options: dict[str, Any] = {"validation_data": dataset.validation} if takes_validation else {}
+    if can_resume:
+        options["resume"] = resume
+    n_epochs = getattr(model, "epochs", None)  # others train until they have converged
+    n_done = 0
+    if resume:
+        n_done = model.n_iter_ if n_epochs is not None else len(model.history_)
     saved_at = time.monotonic()
     try:
-        epochs = model.fit_iter(*dataset.train, validation_data=dataset.validation, resume=resume)
-        with closing(epochs):
-            for _ in shown(epochs, n_epochs=model.epochs, n_done=n_done):
+        begun = train(*dataset.train, **options)
+        if not in_epochs:
+            return False
+        with closing(begun) as epochs:
+            for _ in shown(epochs, n_epochs=n_epochs, n_done=n_done):
                 n_done += 1
-                if time.monotonic() - saved_at > _SECONDS_BETWEEN_SAVES:
+                if can_resume and time.monotonic() - saved_at > _SECONDS_BETWEEN_SAVES:
                     model.save(out, resumable=True, extra=table_extra(dataset))
                     saved_at = time.monotonic()
     except KeyboardInterrupt:
         if n_done:
             return True
-        tell("mcquack: interrupted before the first epoch was done; nothing was written.")
+        what = "the first epoch" if in_epochs else "the training"
+        tell(f"mcquack: interrupted before {what} was done; nothing was written.")
         raise typer.Exit(exit_codes.INTERRUPTED) from None
     return False
 
 
-def _show_scores(model: "McQuackClassifier", dataset: Dataset) -> None:
+def _show_scores(model: Any, dataset: Dataset) -> None:
     from sklearn.metrics import accuracy_score, recall_score
 
-    table = RichTable(caption=f"{model.n_parameters_:,} parameters, {model.n_iter_} epochs")
+    unit = "steps" if hasattr(model, "max_steps") else "epochs"
+    length = f", {model.n_iter_:,} {unit}" if hasattr(model, "n_iter_") else ""
+    table = RichTable(caption=f"{model.n_parameters_:,} parameters{length}")
     table.add_column("")
     accuracies, recalls = [], []
     for name, (X, y) in dataset.parts.items():
@@ -206,12 +289,13 @@ def _share(value: float) -> str:
     return "–" if np.isnan(value) else f"{value:.3f}"
 
 
-def _finish(out: Path, *, interrupted: bool, reading: TableReading) -> None:
+def _finish(out: Path, *, interrupted: bool, can_resume: bool, reading: TableReading) -> None:
     if reading.n_dropped:
         tell(f"{reading.n_dropped} rows with missing or infinite values were dropped.")
     tell_problems(reading.left_out, consequence="could not be used")
     if interrupted:
-        tell(f"mcquack: interrupted; the best model so far is in {out}. The same command with --resume goes on.")
+        going_on = " The same command with --resume goes on." if can_resume else ""
+        tell(f"mcquack: interrupted; the best model so far is in {out}.{going_on}")
         raise typer.Exit(exit_codes.INTERRUPTED)
     tell(f"The model is in {out}; apply it with: mcquack predict {out} <table>")
     if reading.left_out:

@@ -92,7 +92,8 @@ def _lines(facts: Facts) -> Iterator[str]:
         yield f"parameters  {facts['n_parameters']:,}"
     if last:
         which = "" if best is None else f", the best was number {listed(best) if isinstance(best, list) else best}"
-        yield f"training    {facts['n_epochs']} epochs{which}"
+        unit = "epochs" if facts["n_steps"] is None else "steps"
+        yield f"training    {facts[f'n_{unit}']:,} {unit}{which}"
         yield f"            at the last: {epoch_text(last)}"
     yield f"settings    {', '.join(f'{name}={_short(value)}' for name, value in facts['settings'].items())}"
     yield f"versions    {', '.join(f'{name} {value}' for name, value in facts['versions'].items())}"

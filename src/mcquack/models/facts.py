@@ -21,6 +21,7 @@ def model_facts(model: Any, *, path: object = "the model") -> Facts:
     from mcquack.models.archive import plain_settings  # not above: the catalogue needs neither scikit-learn nor Numba
 
     circuit, history = getattr(model, "feature_map_", None), getattr(model, "history_", [])
+    in_steps = hasattr(model, "max_steps")  # what training is counted in
     best: Any = getattr(model, "best_epochs_", getattr(model, "best_epoch_", None))
     return {
         "file": str(path),
@@ -30,7 +31,8 @@ def model_facts(model: Any, *, path: object = "the model") -> Facts:
         "table": encoder_of(model, path=path).to_header() if "table" in getattr(model, "extra_", {}) else None,
         "circuit": circuit and {name: getattr(circuit, name, None) for name in _OF_A_CIRCUIT},
         "n_parameters": model.n_parameters_,
-        "n_epochs": model.n_iter_ if history else None,
+        "n_epochs": model.n_iter_ if history and not in_steps else None,
+        "n_steps": model.n_iter_ if in_steps else None,
         "best_epoch": best.tolist() if hasattr(best, "tolist") else best,
         "last_epoch": dict(history[-1]) if history else None,
         "settings": plain_settings(model),
