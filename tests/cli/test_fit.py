@@ -457,7 +457,7 @@ def test_a_map_that_nobody_knows_is_told(fitted):
 
 # Models other than McQuack.
 
-QUICK = {"epochs": 2, "max_iter": 2, "n_qubits": 2}
+QUICK = {"epochs": 2, "max_iter": 2, "max_steps": 100, "n_qubits": 2}
 
 
 def quick(name):
@@ -478,7 +478,7 @@ def train(mcquack, table, tmp_path):
     return run
 
 
-@pytest.mark.filterwarnings("ignore:.*Maximum iterations")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("name", catalog.names())
 def test_every_model_is_fitted_shown_and_used(train, mcquack, table, name):
     path, outcome = train(name, *quick(name), "--seed", 3)
@@ -544,7 +544,7 @@ def test_values_are_those_of_toml_or_python_or_plain_texts(text, name, value):
     assert type(found[1]) is type(value)
 
 
-@pytest.mark.filterwarnings("ignore:.*Maximum iterations")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_any_setting_can_be_given(train):
     sizes = "hidden_layer_sizes=[4, 3]"
     path, outcome = train(
