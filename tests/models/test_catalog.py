@@ -11,7 +11,10 @@ from mcquack.models import PAPER, QML_SUITE, catalog
 from mcquack.randomness import stream
 
 NAMES = {
-    "quantum": ("mcquack", "quack", "vc", "shared_vc", "kernel_alignment"),
+    "quantum": (
+        *("mcquack", "quack", "vc", "shared_vc", "kernel_alignment"),
+        *("dressed", "boltzmann", "reuploading", "iqp_variational", "metric_learner", "circuit_centric", "tree_tensor"),
+    ),
     "classical": ("svc", "nystroem_svm", "centroid_kernel", "nn", "mlp"),
 }
 N_SETTINGS = {
@@ -23,6 +26,13 @@ N_SETTINGS = {
     ("shared_vc", "real-world"): 2 * 2,
     ("kernel_alignment", "real-world"): 4,
     ("kernel_alignment", "qml"): 4 * 2 * 2,
+    ("dressed", "qml"): 3 * 4,
+    ("boltzmann", "qml"): 3 * 3 * 3,
+    ("reuploading", "qml"): 3 * 4 * 3,
+    ("iqp_variational", "qml"): 3 * 4 * 3,
+    ("metric_learner", "qml"): 3 * 3,
+    ("circuit_centric", "qml"): 3 * 3 * 3,
+    ("tree_tensor", "qml"): 3,
     ("svc", "real-world"): 4 * 4,
     ("svc", "qml"): 4 * 4,
     ("nystroem_svm", "real-world"): 10,
@@ -145,7 +155,7 @@ def test_every_value_of_a_search_space_can_be_fitted(name, suite):
     values = entry.search_space(suite).values
     assert values.keys() <= entry.defaults().keys()
     X = stream(0, name).normal(size=(24, 3))
-    quick = {key: 2 for key in ("epochs", "max_iter") if key in values}
+    quick = {key: 2 for key in ("epochs", "max_iter", "max_steps") if key in entry.defaults()}
     for turn in range(max(map(len, values.values()))):
         settings = {key: options[turn % len(options)] for key, options in values.items()}
         with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):  # a few epochs are not enough

@@ -17,6 +17,13 @@ if TYPE_CHECKING:
     )
     from mcquack.models.kernel_alignment import KernelAlignmentClassifier
     from mcquack.models.mcquack import McQuackClassifier, QuackClassifier
+    from mcquack.models.quantum.boltzmann import QuantumBoltzmannMachine
+    from mcquack.models.quantum.circuit_centric import CircuitCentricClassifier
+    from mcquack.models.quantum.dressed import DressedQuantumCircuitClassifier
+    from mcquack.models.quantum.iqp import IQPVariationalClassifier
+    from mcquack.models.quantum.metric import QuantumMetricLearner
+    from mcquack.models.quantum.reuploading import DataReuploadingClassifier
+    from mcquack.models.quantum.tree_tensor import TreeTensorClassifier
     from mcquack.models.variational import SharedVariationalClassifier, VariationalEnsembleClassifier
 
 __all__ = [
@@ -24,14 +31,21 @@ __all__ = [
     "PRESETS",
     "QML_SUITE",
     "CentroidKernelClassifier",
+    "CircuitCentricClassifier",
+    "DataReuploadingClassifier",
+    "DressedQuantumCircuitClassifier",
+    "IQPVariationalClassifier",
     "KernelAlignmentClassifier",
     "MatchedNeuralNetwork",
     "McQuackClassifier",
     "MultilayerPerceptron",
     "NystroemSVM",
     "QuackClassifier",
+    "QuantumBoltzmannMachine",
+    "QuantumMetricLearner",
     "SharedVariationalClassifier",
     "SupportVectorClassifier",
+    "TreeTensorClassifier",
     "VariationalEnsembleClassifier",
     "catalog",
     "load",
