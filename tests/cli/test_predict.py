@@ -222,7 +222,7 @@ def test_info_tells_the_model(fitted, mcquack):
 NAMES = tuple("abcd")
 
 
-QUICK = {"n_qubits": 2, "n_repetitions": 1, "epochs": 2}
+QUICK = {"n_qubits": 2, "n_repetitions": 1, "epochs": 2, "max_steps": 2, "convergence_interval": None}
 
 
 RELEASED = sorted((Path(__file__).parents[1] / "models" / "released" / "0.2.0").glob("*.mcq"))

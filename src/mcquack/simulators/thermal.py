@@ -14,6 +14,7 @@ H has numbers on its diagonal and, for each qubit, one where a bit flips: of G, 
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -30,7 +31,7 @@ from mcquack.simulators.compiled.entry import entry
 from mcquack.simulators.compiled.inner import inner
 from mcquack.simulators.compiled.lanes import fma, lane_count, load, sizes, splat, store, where_below
 from mcquack.simulators.compiled.memory import aligned_zeros
-from mcquack.simulators.compiled.team import STOP_ASKED, Team, available_threads, stop_asked
+from mcquack.simulators.compiled.team import STOP_ASKED, Team, available_threads, stop_asked, taken
 
 Visible = Literal["single", "half", "full"]
 Couplings = Literal["shared", "each"]
@@ -210,7 +211,8 @@ def _measured(
         team.run(_measure_in_lanes, rooms, diagonals, flips, observables, known, found)
     else:
         with threadpool_limits(1, user_api="blas"):
-            team.run(_measure_one_by_one, range(team.n_threads), diagonals, flips, observables, known, found)
+            samples = [iter(range(n_samples))] * team.n_threads
+            team.run(_measure_one_by_one, samples, diagonals, flips, observables, known, found)
     return found
 
 
@@ -359,8 +361,8 @@ def _take_back(room: Any, n_classes: int, n_qubits: int) -> None:
 @entry
 def _measure_in_lanes(
     cells: Any,
-    rank: int,
-    n_threads: int,
+    _rank: int,
+    _n_threads: int,
     room: Any,
     diagonals: Any,
     flips: Any,
@@ -372,7 +374,10 @@ def _measure_in_lanes(
     n_samples, size = diagonals.shape
     n_classes, n_qubits = observables.shape[0], flips.shape[1]
     width = room.values.shape[1]
-    for first in range(rank * width, n_samples, n_threads * width):
+    n_blocks = (n_samples + width - 1) // width
+    block = taken(cells, n_blocks)  # whoever is free takes the next one: every block is computed alike by anybody
+    while block >= 0:
+        first = block * width
         _fill(room, first, diagonals, flips)
         eigensystems(room.matrices, room.values, room.vectors, room.work)
         _occupy(room)
@@ -389,27 +394,26 @@ def _measure_in_lanes(
                     found.by_diagonal[first + lane, a] = room.occupied[a, lane]
                 for qubit in range(n_qubits):
                     found.by_flip[first + lane, qubit] = room.totals[n_classes + 1 + qubit, lane]
-        if stop_asked(cells):
-            return
+        block = -1 if stop_asked(cells) else taken(cells, n_blocks)
 
 
 def _measure_one_by_one(
     cells: IntArray,
-    rank: int,
-    n_threads: int,
-    _room: int,
+    _rank: int,
+    _n_threads: int,
+    samples: Iterator[int],
     diagonals: FloatArray,
     flips: FloatArray,
     observables: FloatArray,
     labels: IntArray,
     found: _Measured,
 ) -> None:
-    """The same for large matrices, each by LAPACK."""
-    n_samples, size = diagonals.shape
+    """The same for large matrices, each by LAPACK; all threads take their samples from one iterator."""
+    size = diagonals.shape[1]
     n_classes, n_qubits = len(observables), flips.shape[1]
     places = np.arange(size)
     flipped = places ^ size >> np.arange(1, n_qubits + 1)[:, None]
-    for sample in range(rank, n_samples, n_threads):
+    for sample in samples:
         if cells[STOP_ASKED]:
             return
         hamiltonian = np.diag(diagonals[sample])

@@ -10,6 +10,7 @@ import numpy as np
 from mcquack.arrays import FloatArray, IntArray
 from mcquack.models.preparation import ClassWeight
 from mcquack.models.quantum.base import DrawnClassifier, Samples, Scaler
+from mcquack.simulators.compiled.team import Team, available_threads
 from mcquack.simulators.thermal import BoltzmannMachine, Couplings, Visible
 from mcquack.training.drawn.draws import KeyStream, normal
 from mcquack.training.drawn.loop import GradientTraining
@@ -101,10 +102,11 @@ class QuantumBoltzmannMachine(DrawnClassifier):
         machine, rows = self._machine(n_inputs, n_classes), samples.rows
         alone = self._n_members(n_inputs, n_classes) == 1
         labels = samples.labels if alone else (samples.labels == member).astype(np.int64)
+        team = Team(available_threads(None), patient=True)
 
         def loss_and_gradient(parameters: FloatArray, order: IntArray) -> tuple[float, FloatArray]:
             theta = parameters.reshape(machine.n_rows, n_inputs)
-            loss, gradient = machine.loss_and_gradient(theta, rows[order], labels[order])
+            loss, gradient = machine.loss_and_gradient(theta, rows[order], labels[order], team=team)
             return loss, gradient.ravel()
 
         return GradientTraining(loss_and_gradient)
