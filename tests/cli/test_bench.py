@@ -87,7 +87,7 @@ def _written(path, *, n_seeds):
     return path
 
 
-VERBS = ("run", "status", "retry", "export", "suites")
+VERBS = ("run", "status", "retry", "export", "merge", "suites")
 
 
 def test_help_explains_every_verb(mcquack):
@@ -567,3 +567,35 @@ def test_what_is_built_in_or_at_hand_is_not_asked_for(asked, data_dir):
 def test_what_cannot_be_had_is_refused():
     with pytest.raises(MissingDataError, match="doh"):
         Workers(data_dir=None).fetch_missing(cells("doh"))
+
+
+# Merging
+
+
+def test_stores_are_merged_and_what_is_done_stays(bench, status, small_store, tmp_path):
+    parts = [shutil.copy(small_store, tmp_path / f"{part}.sqlite") for part in ("first", "second")]
+    for part, forgotten in zip(parts, ("final", "search"), strict=True):
+        with sqlite3.connect(part) as connection:
+            connection.execute("DELETE FROM outcomes WHERE phase = ?", [forgotten])
+    assert bench("merge", *parts, "--out", "both.sqlite").code == 0
+    whole, both = status(small_store), status("both.sqlite")
+    assert both["cells"] == whole["cells"]
+    assert both["n_done"] == whole["n_done"]
+    assert bench("merge", *parts, "--out", "both.sqlite").code == 0
+    assert status("both.sqlite")["n_done"] == whole["n_done"]
+
+
+def test_a_store_of_final_rows_has_scores_and_choices_and_no_curves(bench, small_store):
+    assert bench("merge", small_store, "--out", "small_one.sqlite", "--final").code == 0
+    with Store.open(small_store) as whole, Store.open("small_one.sqlite") as final:
+        assert final.counts(phase="search").total == 0
+        assert final.counts(phase="final") == whole.counts(phase="final")
+        assert final.choices() == whole.choices()
+        assert cell_scores(final) == cell_scores(whole)
+        assert not any("history" in outcome.details for outcome in final.outcomes())
+
+
+def test_a_store_is_not_merged_into_itself(bench, small_store):
+    refused = bench("merge", small_store, "--out", small_store)
+    assert refused.code == 2
+    assert "one of the stores to read" in refused.err

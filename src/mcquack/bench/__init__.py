@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from mcquack.bench.plan import Cell, Choice, SearchMethod, Step
     from mcquack.bench.progress import Progress, store_facts
     from mcquack.bench.runner import Event, run
-    from mcquack.bench.store import RunRecord, Store, write_csv, write_parquet
+    from mcquack.bench.store import RunRecord, Store, merge, write_csv, write_parquet
     from mcquack.bench.suite import BUILT_IN, Suite, read_suite
     from mcquack.bench.task import TEST, VALIDATION, Split, TableSource, Task
 
@@ -50,6 +50,7 @@ __all__ = [
     "TableSource",
     "Task",
     "current_environment",
+    "merge",
     "ranking",
     "read_suite",
     "run",

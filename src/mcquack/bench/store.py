@@ -5,7 +5,7 @@ import json
 import math
 import sqlite3
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -289,6 +289,26 @@ class Store(Database):
             (found,) = self._rows("SELECT facts FROM environments WHERE id = ?", [key])
             self._environments[key] = Environment(json.loads(found["facts"]))
         return self._environments[key]
+
+
+def merge(sources: Iterable[Store], into: Store, *, only_final: bool = False) -> None:
+    """Adds all that some stores hold to another one, as if one run had made it; what it has done already stays.
+
+    Parameters
+    ----------
+    sources : The stores to read, as those that several machines have filled.
+    into : The store to write.
+    only_final : Leave out the tasks of searches, and the training curves: what remains is what was chosen and how well
+        it does, in a small part of the room.
+    """
+    for source in sources:
+        for run in source.runs():
+            into.begin_run(run)
+        for outcome in source.outcomes(phase="final" if only_final else None):
+            details = {name: each for name, each in outcome.details.items() if not (only_final and name == "history")}
+            into.add(replace(outcome, details=details))
+        for choice in source.choices().values():
+            into.choose(choice)
 
 
 def _insert(

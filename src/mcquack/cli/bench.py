@@ -5,7 +5,7 @@ import shlex
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -237,6 +237,24 @@ def export(store: StoreFile, parquet: Path | None = None, csv: Path | None = Non
         tell(f"In {' and '.join(map(str, outs.values()))}: {counted(opened.counts().total, 'task')}.")
 
 
+@described("bench")
+def merge(stores: list[Path], out: Path, final: bool = False) -> None:
+    """Put the results of several stores into one, as those of several machines.
+
+    A store that is there already is added to; what it has done stays as it is. With --final the searches and training
+    curves are left out, and what remains is small enough to be kept beside the text that quotes it.
+
+    Example: mcquack bench merge one.sqlite two.sqlite --out both.sqlite
+    """
+    if any(out.resolve() == store.resolve() for store in stores):
+        raise typer.BadParameter("it is one of the stores to read.", param_hint="--out")
+    with ExitStack() as opened:
+        sources = [opened.enter_context(laboratory.Store.open(store)) for store in stores]
+        into = opened.enter_context(laboratory.Store.open(out.resolve(), create=True))
+        laboratory.merge(sources, into, only_final=final)
+        tell(f"In {out}: {counted(into.counts().total, 'task')}.")
+
+
 def status(store: StoreFile, as_json: Json = False) -> None:
     """Tell how far a benchmark is: scores of each model on each dataset, what failed and why, and the last run.
 
@@ -342,7 +360,7 @@ def _print_suites(found: Sequence[Facts]) -> None:
 
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="markdown")
-for verb in (run, status, retry, export, suites):
+for verb in (run, status, retry, export, merge, suites):
     app.command()(verb)
 
 
