@@ -42,8 +42,12 @@ class Worker:
 
     def seconds(self, budget: float) -> list[float]:
         """Seconds of each step done until ``budget`` seconds are over; at least one."""
-        self._connection.send(budget)
-        return list(self.answer(f"> {self.limit:g} s for a step"))
+        return list(self.ask(budget, f"> {self.limit:g} s for a step"))
+
+    def ask(self, question: object, too_late: str) -> Any:
+        """What the process answers to a question."""
+        self._connection.send(question)
+        return self.answer(too_late)
 
     def close(self) -> None:
         self._process.kill()
@@ -89,7 +93,7 @@ def peak_megabytes(build: Build, problem: StepProblem, *, limit: float) -> float
 
 
 def _serve(connection: Connection, build: Build, problem: StepProblem) -> None:
-    with _errors_sent_to(connection):
+    with errors_sent_to(connection):
         step = build(problem)
         loss, gradients = step()
         connection.send(("found", (loss, list(gradients()))))
@@ -98,7 +102,7 @@ def _serve(connection: Connection, build: Build, problem: StepProblem) -> None:
 
 
 @contextmanager
-def _errors_sent_to(connection: Connection) -> Iterator[None]:
+def errors_sent_to(connection: Connection) -> Iterator[None]:
     """Whatever a peer raises belongs into its cell of the table and must not end the run."""
     try:
         yield
@@ -110,7 +114,7 @@ def _errors_sent_to(connection: Connection) -> Iterator[None]:
 
 
 def _serve_peak(connection: Connection, build: Build, problem: StepProblem) -> None:
-    with _errors_sent_to(connection):
+    with errors_sent_to(connection):
         connection.send(("megabytes", _peak_of_a_step(build, problem)))
 
 
@@ -118,12 +122,17 @@ def _peak_of_a_step(build: Build, problem: StepProblem) -> float:
     # Data and parameters are given. The same circuit with one layer loads and compiles all code.
     problem.inputs()
     build(replace(problem, n_layers=1))()
+    return peak_beyond_now(lambda: build(problem)())
+
+
+def peak_beyond_now(work: Callable[[], object]) -> float:
+    """Peak memory of this process during the work, beyond what it holds before, in MB."""
     gc.collect()
     _return_free_memory()
     _forget_peak()
-    baseline = _resident_megabytes("VmRSS")
-    build(problem)()
-    return _resident_megabytes("VmHWM") - baseline
+    baseline = resident_megabytes("VmRSS")
+    work()
+    return resident_megabytes("VmHWM") - baseline
 
 
 def _return_free_memory() -> None:
@@ -138,7 +147,8 @@ def _forget_peak() -> None:
         Path("/proc/self/clear_refs").write_text("5")
 
 
-def _resident_megabytes(field: str) -> float:
+def resident_megabytes(field: str) -> float:
+    """Memory of this process where Linux tells it, now (VmRSS) or at the most so far (VmHWM); elsewhere the latter."""
     status = Path("/proc/self/status")
     if status.exists():
         line = next(line for line in status.read_text().splitlines() if line.startswith(field))
