@@ -9,8 +9,8 @@ from llvmlite import binding
 from numba import config
 
 PACKAGES = (
-    *("numpy", "numba", "scikit-learn", "torch", "jax", "jaxlib", "pennylane", "pennylane-lightning"),
-    *("tensorcircuit-ng", "qiskit", "qiskit-aer", "quimb"),
+    *("numpy", "numba", "scikit-learn", "torch", "jax", "jaxlib", "optax", "pennylane"),
+    *("pennylane-lightning", "tensorcircuit-ng", "qiskit", "qiskit-aer", "quimb"),
 )
 
 
