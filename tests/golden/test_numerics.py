@@ -5,6 +5,7 @@ Write new values with ``python -m tests.golden.test_numerics`` from the folder o
 
 import json
 from collections.abc import Callable
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -13,7 +14,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mcquack.circuits.feature_map import FeatureMap
-from mcquack.models import VariationalEnsembleClassifier
+from mcquack.models import VariationalEnsembleClassifier, catalog
 from mcquack.numerics import NUMERICS
 from mcquack.randomness import stream
 from mcquack.simulators.ring.engine import RingEngine
@@ -72,12 +73,22 @@ def variational() -> list[float]:
     return [row["loss"] for row in model.history_]
 
 
+def drawn(name: str) -> list[float]:
+    """Losses of a model that is trained by drawn batches, at every tenth step."""
+    data = problem()
+    model = catalog.entry(name).new(max_steps=40, convergence_interval=None, random_state=3)
+    return model.fit(data.X, data.labels).losses_[::10].tolist()
+
+
+DRAWN = ("dressed", "boltzmann", "reuploading", "iqp_variational", "metric_learner", "circuit_centric", "tree_tensor")
+
 CASES: dict[str, tuple[str, Callable[[], list[float]]]] = {
     "McQuack, float32": ("float32", lambda: statevector("float32")),
     "McQuack, float64": ("float64", lambda: statevector("float64")),
     "McQuack, ring engine": ("float64", ring),
     "Quack, float32": ("float32", lambda: statevector("float32", features_per_gate=3, n_classes=2)),
     "variational ensemble, float32": ("float32", variational),
+    **{f"{name}, float64": ("float64", partial(drawn, name)) for name in DRAWN},
 }
 
 
