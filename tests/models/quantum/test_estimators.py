@@ -29,6 +29,7 @@ from mcquack.models import (
 )
 from mcquack.models.quantum.base import DrawnClassifier
 from mcquack.simulators import limited_threads
+from mcquack.training.drawn.draws import KeyStream
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -188,6 +189,25 @@ def test_training_that_diverges_is_refused(model: DrawnClassifier) -> None:
         rate = 1e200
     with pytest.raises(InvalidInputError, match="lower learning_rate"):
         small(model, learning_rate=rate).fit(IRIS[TWO], SPECIES[TWO])
+
+
+@EACH
+def test_an_interrupt_keeps_the_model_so_far(model: DrawnClassifier, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = small(model, max_steps=100).fit(IRIS[TWO], SPECIES[TWO])
+    calls = iter([None])
+    prepare = KeyStream.take
+
+    def take(keys: KeyStream, count: int) -> Any:
+        if count >= 100 and next(calls, "no more") == "no more":
+            raise KeyboardInterrupt
+        return prepare(keys, count)
+
+    monkeypatch.setattr(KeyStream, "take", take)
+    stopped = small(model, max_steps=300)
+    with pytest.warns(ConvergenceWarning, match="interrupted after 100 steps"):
+        stopped.fit(IRIS[TWO], SPECIES[TWO])
+    assert_array_equal(stopped.parameters_, whole.parameters_)
+    assert_array_equal(stopped.predict(IRIS), whole.predict(IRIS))
 
 
 # Files and resuming

@@ -172,7 +172,7 @@ def test_comparing_every_output_with_every_label_is_what_the_suite_computes_in_c
 
 @pytest.mark.parametrize("n_classes", [2, 3, 4, 5, 6])
 def test_target_states_lie_apart_alike(n_classes: int) -> None:
-    directions = DataReuploadingClassifier()._targets(n_classes)
+    directions = DataReuploadingClassifier()._ideals(n_classes)
     assert directions.shape[0] == n_classes
     assert_allclose(np.linalg.norm(directions, axis=1), 1)
     between = directions @ directions.T
@@ -239,3 +239,28 @@ def test_a_seed_gives_the_steps_and_scores_of_the_suite(
     assert list(n_steps) == steps
     assert_allclose(of_train, train, atol=6e-4)
     assert_allclose(of_test, test, atol=6e-4)
+
+
+class DrawnTwice(DataReuploadingClassifier):
+    """The published circuit with parameters that are drawn a second time, as the public code does."""
+
+    def _initial_parameters(self, keys: KeyStream, n_inputs: int, n_classes: int) -> dict[str, np.ndarray]:
+        keys.take(2)
+        return super()._initial_parameters(keys, n_inputs, n_classes)
+
+
+@pytest.mark.parametrize(
+    ("settings", "dataset", "scores"),
+    [
+        ((1, "full", 0.1), "hidden_manifold_diff_14", [(0.7, 0.6), (0.6833, 0.6167), (0.7, 0.6167)]),
+        ((10, "full", 0.01), "hyperplanes_diff_20", [(0.7708, 0.7167), (0.7958, 0.75), (0.8083, 0.6833)]),
+        ((10, "single", 0.01), "two_curves_diff_13", [(0.8917, 0.8167), (0.8875, 0.8), (0.9333, 0.8333)]),
+    ],
+)
+def test_from_13_on_the_published_runs_drew_their_parameters_twice(
+    settings: tuple[int, Any, float], dataset: str, scores: list[tuple[float, float]]
+) -> None:
+    data, (n_layers, observables, rate) = datasets.load(dataset), settings
+    for seed, published in enumerate(scores):
+        model = DrawnTwice(n_layers, observables, learning_rate=rate, random_state=seed).fit(*data.train)
+        assert_allclose((model.score(*data.train), model.score(*data.test)), published, atol=6e-5)

@@ -469,7 +469,7 @@ class MeasuredClassifier(DrawnClassifier):
         """Prepared rows as the start of the circuit takes them."""
         return rows
 
-    def _targets(self, n_classes: int) -> FloatArray:
+    def _ideals(self, n_classes: int) -> FloatArray:
         """What the head wants of each class (M, A), of two -1 and 1."""
         return np.array([[-1.0], [1.0]])
 
@@ -480,7 +480,7 @@ class MeasuredClassifier(DrawnClassifier):
             self._model(n_inputs, n_classes, len(samples.rows)),
             self._starts(samples.rows),
             samples.labels if alone else samples.labels == member,
-            self._targets(n_classes if alone else 2),
+            self._ideals(n_classes if alone else 2),
             batch_size=self.batch_size,
             dtype=self._dtype,
         )

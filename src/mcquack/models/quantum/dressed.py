@@ -115,7 +115,7 @@ class DressedQuantumCircuitClassifier(MeasuredClassifier):
             head_at=weights_at + n * n,
         )
 
-    def _targets(self, n_classes: int) -> FloatArray:
+    def _ideals(self, n_classes: int) -> FloatArray:
         return np.zeros((n_classes, 1))
 
     def _scores(self, rows: FloatArray) -> FloatArray:

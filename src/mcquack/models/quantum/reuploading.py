@@ -133,7 +133,7 @@ class DataReuploadingClassifier(MeasuredClassifier):
         n_of_circuit = 3 * n * (self.n_layers + 1)
         shapes = self._parameter_shapes(n_inputs, n_classes)
         n_told, n_measured = shapes["alphas"]
-        axes = _AXES[self._targets(n_told).shape[1]]
+        axes = _AXES[self._ideals(n_told).shape[1]]
         observables: tuple[Pauli, ...] = tuple((axis, (qubit,)) for qubit in range(n_measured) for axis in axes)
         return MeasuredCircuit(
             circuit=circuit,
@@ -145,7 +145,7 @@ class DataReuploadingClassifier(MeasuredClassifier):
             head_at=2 * n_of_circuit,
         )
 
-    def _targets(self, n_classes: int) -> FloatArray:
+    def _ideals(self, n_classes: int) -> FloatArray:
         """Where the classes are on the Bloch sphere (M, A)."""
         return np.array(_DIRECTIONS[6 if n_classes == 5 else n_classes][:n_classes], dtype=np.float64)
 
@@ -155,7 +155,7 @@ class DataReuploadingClassifier(MeasuredClassifier):
     def _scores(self, rows: FloatArray) -> FloatArray:
         """The mean fidelity of the measured qubits with the state of each class."""
         measured = self._measured(rows)
-        directions = self._targets(2 if len(measured) > 1 else len(self.classes_))
+        directions = self._ideals(2 if len(measured) > 1 else len(self.classes_))
         along = measured.reshape(*measured.shape[:2], -1, directions.shape[1]).mean(axis=2)  # (K, N, A)
         fidelities = (1 + along @ directions.T) / 2  # (K, N, M)
         return np.asarray(fidelities[..., 1].T if len(measured) > 1 else fidelities[0])

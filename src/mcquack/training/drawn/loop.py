@@ -194,7 +194,7 @@ class MeasuredCircuit:
         """How many samples share a lane."""
         return 2 if self.start in ("real pairs", "products", "products alone") else 1
 
-    def problem(self, rows: FloatArray, labels: IntArray, targets: FloatArray, dtype: np.dtype[Any]) -> Problem:
+    def problem(self, rows: FloatArray, labels: IntArray, ideals: FloatArray, dtype: np.dtype[Any]) -> Problem:
         program = program_of(self.circuit, dtype.name)
         flips, turned, signs = _observables(self.observables, program, dtype)
         every = tuple(("z", (qubit,)) for qubit in range(self.circuit.n_qubits))
@@ -207,7 +207,7 @@ class MeasuredCircuit:
             turned=turned,
             signs=signs,
             every_qubit=self.n_parts == 2 and self.observables == every,
-            targets=np.ascontiguousarray(targets, np.float64),
+            ideals=np.ascontiguousarray(ideals, np.float64),
             start=_STARTS[self.start],
             n_copies=self.n_copies,
             head=_HEADS[self.head],
@@ -292,7 +292,7 @@ class CircuitTraining:
     ----------
     model : The circuit with its start, observables and head.
     rows, labels : Samples as the start takes them, and their classes.
-    targets : What the head wants of each class, (M, A): a direction on the Bloch sphere for "fidelities", a number y
+    ideals : What the head wants of each class, (M, A): a direction on the Bloch sphere for "fidelities", a number y
         for "linear" and "squares"; a cross entropy only looks at how many there are.
     batch_size, dtype : How many rows a batch has, and in which numbers all is computed.
     """
@@ -302,13 +302,13 @@ class CircuitTraining:
         model: MeasuredCircuit,
         rows: FloatArray,
         labels: IntArray,
-        targets: FloatArray,
+        ideals: FloatArray,
         *,
         batch_size: int,
         dtype: np.dtype[Any],
     ) -> None:
         self._memory = _Memory(model, batch_size, dtype, with_gradient=True)
-        self._problem = model.problem(rows, labels, targets, dtype)
+        self._problem = model.problem(rows, labels, ideals, dtype)
         n_blocks = self._memory.n_blocks
         self._sums = Sums(
             losses=np.zeros(n_blocks),

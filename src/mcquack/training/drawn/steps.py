@@ -42,7 +42,7 @@ class Problem(NamedTuple):
     turned: Any  # (Q,) 1 where it multiplies by i besides
     signs: Any  # (Q, 2**n)
     every_qubit: bool  # whether the observables are Z of each qubit in order
-    targets: Any  # (M, A) what the head wants of each class
+    ideals: Any  # (M, A) what the head wants of each class
     start: int
     n_copies: int
     head: int
@@ -362,7 +362,7 @@ def _cross_entropy(
 ) -> float:
     """Logits W z of one sample; the softmax is taken twice rather than kept."""
     measured = room.measured
-    n_outputs, n_classes, first = measured.shape[0], problem.targets.shape[0], problem.head_at
+    n_outputs, n_classes, first = measured.shape[0], problem.ideals.shape[0], problem.head_at
     largest, own = -np.inf, 0.0
     for number in range(n_classes):
         logit = _logit(parameters, first + number * n_outputs, measured, part, lane)
@@ -394,24 +394,24 @@ def _fidelity_loss(
     problem: Any, parameters: Any, label: int, room: Any, lane: int, share: float, gradient: Any
 ) -> float:
     """½ Σ_j Σ_c (α_cj F_cj - |⟨ψ_c|ψ_y⟩|²)², F being fidelities of qubit j with the target state of class c."""
-    n_classes, n_axes = problem.targets.shape
+    n_classes, n_axes = problem.ideals.shape
     n_qubits = room.measured.shape[0] // n_axes
     total = 0.0
     for number in range(n_classes):
         wanted = 1.0
         for axis in range(n_axes):
-            wanted += problem.targets[number, axis] * problem.targets[label, axis]
+            wanted += problem.ideals[number, axis] * problem.ideals[label, axis]
         for qubit in range(n_qubits):
             fidelity = 1.0
             for axis in range(n_axes):
-                fidelity += problem.targets[number, axis] * room.measured[qubit * n_axes + axis, 0, lane]
+                fidelity += problem.ideals[number, axis] * room.measured[qubit * n_axes + axis, 0, lane]
             at = problem.head_at + number * n_qubits + qubit
             off = 0.5 * (parameters[at] * fidelity - wanted)
             total += 0.5 * off * off
             gradient[at] += share * off * 0.5 * fidelity
             slope = share * off * 0.5 * parameters[at]
             for axis in range(n_axes):
-                room.cotangent[qubit * n_axes + axis, 0, lane] += slope * problem.targets[number, axis]
+                room.cotangent[qubit * n_axes + axis, 0, lane] += slope * problem.ideals[number, axis]
     return share * total
 
 
@@ -434,11 +434,11 @@ def _head(problem: Any, parameters: Any, order: Any, block: int, room: Any, grad
             elif problem.head == FIDELITIES:
                 loss += _fidelity_loss(problem, parameters, label, room, lane, share, gradient)
             elif problem.head == LINEAR:
-                wanted = problem.targets[label, 0]
+                wanted = problem.ideals[label, 0]
                 loss += share * 0.5 * (1.0 - wanted * room.measured[0, part, lane])
                 room.cotangent[0, part, lane] = -0.5 * share * wanted
             else:
-                off = room.measured[0, part, lane] + parameters[problem.head_at] - problem.targets[label, 0]
+                off = room.measured[0, part, lane] + parameters[problem.head_at] - problem.ideals[label, 0]
                 loss += share * problem.factor * off * off
                 slope = share * 2 * problem.factor * off
                 gradient[problem.head_at] += slope

@@ -1,0 +1,39 @@
+"""The README of the study says what its rows say, of the suite's own models as of all others."""
+
+from pathlib import Path
+
+import pytest
+
+from mcquack.bench import ranking
+from mcquack.bench.store import Store
+from mcquack.numerics import NUMERICS
+
+STUDY = Path(__file__).parents[2] / "studies" / "qml_suite"
+
+pytestmark = pytest.mark.skipif(not STUDY.is_dir(), reason="a source archive has no results")
+
+
+def test_the_table_of_published_and_own_scores_follows_from_the_rows():
+    from studies.qml_suite import rivals
+
+    pairs = rivals.read_pairs()
+    with Store.open(rivals.ROWS) as store:
+        assert set(store.numerics()) == {NUMERICS}
+        own = {(cell.model, cell.dataset): cell.mean("test", "accuracy") for cell in ranking.cell_scores(store)}
+    assert len({(pair.model, pair.dataset) for pair in pairs}) == len(pairs)
+    for pair in pairs:
+        assert own[pair.model, pair.dataset] == pytest.approx(pair.ours, abs=1e-5)
+    assert rivals.summary(pairs) in (STUDY / "README.md").read_text(encoding="utf-8")
+
+
+def test_every_model_meets_the_published_mean_on_twenty_datasets_or_on_all_that_were_published():
+    from studies.qml_suite import rivals
+
+    met = {model: sum(pair.is_met for pair in rivals.read_pairs() if pair.model == model) for model in rivals.MODELS}
+    assert min(met.values()) >= 20
+
+
+def test_the_rows_are_final_and_few():
+    with Store.open(STUDY / "rivals.sqlite") as store:
+        assert store.counts(phase="search").total == 0
+    assert sum(path.stat().st_size for path in STUDY.glob("*.sqlite")) < 15e6
