@@ -49,6 +49,8 @@ _SCALER_TENSORS = ("scaler_minimum", "scaler_maximum")
 _FIRST_MAPS = ("paper", "device")
 _SCALAR_KINDS = {"bool": bool, "int": int, "float": float, "str": str}
 
+STATE = "state."  # before the names of tensors that only training needs
+
 Shape = tuple[int | None, ...]
 
 
@@ -98,6 +100,25 @@ class Archived(BaseEstimator):
     def _restore_arrays(self, file: ModelFile, dtype: DTypeLike) -> None:
         for name, shape in self._shapes().items():
             setattr(self, f"{name}_", require_tensor(file, name, shape=shape, dtype=dtype))
+
+
+class Resumable(Archived):
+    """An estimator whose file may also hold the state of its training, to go on from there."""
+
+    training_state_: Any
+
+    def save(
+        self, path: str | os.PathLike[str], *, resumable: bool = False, extra: dict[str, Any] | None = None
+    ) -> None:
+        """Saves as all models do; ``resumable`` adds what training needs to go on, ``extra`` is any JSON object."""
+        check_is_fitted(self)
+        if resumable and not hasattr(self, "training_state_"):
+            raise InvalidInputError(
+                "this model was loaded from a file without resumable=True; train it again to resume it."
+            )
+        kept = self._saved_tensors()
+        tensors = {name: kept[name] for name in kept if resumable or not name.startswith(STATE)}
+        save(self, path, fields={**self._saved_fields(), "resumable": resumable}, tensors=tensors, extra=extra)
 
 
 M = TypeVar("M", bound=Archived)
@@ -364,8 +385,6 @@ def _increasing(pair: Any, what: str, *, most: float) -> tuple[float, float]:
 
 
 # The parts of a trained circuit out of a model file, each checked before it is believed.
-
-STATE = "state."
 
 
 def restored_feature_map(file: ModelFile, *, n_features: int, features_per_gate: int | None, kind: str) -> Circuit:

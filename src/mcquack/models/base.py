@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import reprlib
 import warnings
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import fields
 from typing import Any, Literal, Self, TypeAlias
 
@@ -81,15 +81,7 @@ class CircuitClassifier(ClassifierMixin, Archived):
     _seen: NDArray[np.bool_] | np.bool_ = np.True_  # which classes have had samples; a loaded model has seen all
 
     def _run_through(self, epochs: Generator[HistoryRow, None, None]) -> Self:
-        row = None
-        try:
-            for row in epochs:  # noqa: B007
-                pass
-        except KeyboardInterrupt:
-            if row is None:
-                raise
-            message = f"training was interrupted after {self.n_iter_} epochs; the best of them is kept."
-            warnings.warn(message, ConvergenceWarning, stacklevel=3)
+        run_through(epochs, lambda: f"after {self.n_iter_} epochs; the best of them is kept")
         return self
 
     def _tell_divergence(self, epoch: int, *, anything_kept: bool) -> None:
@@ -286,6 +278,18 @@ class CircuitClassifier(ClassifierMixin, Archived):
         """Samples as the circuit takes them: checked, scaled, and in the engine's type."""
         rows = validate_data(self, X, dtype=np.float64, reset=False)
         return scaled(rows, self.scaler_, engine_of(self.engine, self.feature_map_).dtype, self.feature_map_)
+
+
+def run_through(rows: Iterable[HistoryRow], what_is_kept: Callable[[], str]) -> None:
+    """Trains to the end; an interrupt after the first row ends training with a warning that says what is kept."""
+    row = None
+    try:
+        for row in rows:  # noqa: B007
+            pass
+    except KeyboardInterrupt:
+        if row is None:
+            raise
+        warnings.warn(f"training was interrupted {what_is_kept()}.", ConvergenceWarning, stacklevel=4)
 
 
 def trained_kernel(model: Any, *, on_scaled: bool = False, number: int = 0) -> QuantumKernel:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import os
 from collections.abc import Generator
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Literal, Self
@@ -22,7 +21,7 @@ from mcquack.kernels.fidelity import ClassScore, class_scores
 from mcquack.kernels.losses import LossChoice, loss_of
 from mcquack.kernels.quantum import QuantumKernel
 from mcquack.models import archive
-from mcquack.models.archive import STATE, Shape, restored_seen, restored_state
+from mcquack.models.archive import STATE, Resumable, Shape, restored_seen, restored_state
 from mcquack.models.base import (
     OWN_MAPS,
     CircuitClassifier,
@@ -56,7 +55,7 @@ _KEPT_ROWS = 10_000  # of the history; a stream's could outgrow the header
 
 
 @dataclass(eq=False, repr=False)
-class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CircuitClassifier):
+class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CircuitClassifier, Resumable):
     """Multiclass quantum kernel classifier with one trainable centroid per class, or several.
 
     Samples and centroids pass through a trainable quantum feature map; a sample belongs to the class whose centroid it
@@ -481,19 +480,6 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         return len(self.centroids_) // len(self.classes_)
 
     # Files
-
-    def save(
-        self, path: str | os.PathLike[str], *, resumable: bool = False, extra: dict[str, Any] | None = None
-    ) -> None:
-        """Saves as all models do; ``resumable`` adds what training needs to go on, ``extra`` is any JSON object."""
-        check_is_fitted(self, "centroids_")
-        if resumable and not hasattr(self, "training_state_"):
-            raise InvalidInputError(
-                "this model was loaded from a file without resumable=True; train it again to resume it."
-            )
-        kept = self._saved_tensors()
-        tensors = {name: kept[name] for name in kept if resumable or not name.startswith(STATE)}
-        archive.save(self, path, fields={**self._saved_fields(), "resumable": resumable}, tensors=tensors, extra=extra)
 
     def _saved_settings(self) -> dict[str, Any]:
         # As they were when it was trained, whatever they have been set to since.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import hashlib
 import math
-import os
 import time
 import warnings
 from abc import abstractmethod
@@ -24,11 +23,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from mcquack.arrays import FloatArray, IntArray
 from mcquack.checks import is_number, is_whole_number, require, require_positive, required_count
 from mcquack.errors import InvalidInputError
-from mcquack.models import archive
-from mcquack.models.archive import STATE, Archived, Shape, restored_history
-from mcquack.models.base import HistoryRow, shares
+from mcquack.models.archive import STATE, Resumable, Shape, restored_history
+from mcquack.models.base import HistoryRow, run_through, shares
 from mcquack.models.model_file import ModelFile, require_field, require_tensor, require_that
 from mcquack.models.preparation import (
+    ClassWeight,
     check_class_weight,
     check_random_state,
     checked_sample_weight,
@@ -111,24 +110,21 @@ class Samples:
     fingerprint: str
 
 
-class DrawnClassifier(ClassifierMixin, Archived):
+@dataclass(eq=False, repr=False, kw_only=True)
+class DrawnClassifier(ClassifierMixin, Resumable):
     """A classifier that is trained by batches, drawn with replacement, until its loss stands still.
 
     Where the samples have weights, or repeat themselves, a row is drawn as often as its weight says: a sample of weight
     two is a sample given twice.
     """
 
-    learning_rate: float
-    batch_size: int
-    max_steps: int
-    convergence_interval: int | None
-    scaling: float
-    random_state: int | np.random.RandomState | None
-    parameters_: FloatArray
-    n_steps_: IntArray
-    converged_: bool
-    history_: list[HistoryRow]
-    n_iter_: int
+    learning_rate: float = 0.001
+    batch_size: int = 32
+    max_steps: int = 10_000
+    convergence_interval: int | None = 200
+    scaling: float = 1.0
+    random_state: int | np.random.RandomState | None = 42
+
     scaler_ = None  # preparation_ is what scales here
 
     _scaler: ClassVar[Scaler] = "none"
@@ -168,15 +164,7 @@ class DrawnClassifier(ClassifierMixin, Archived):
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Trains until the loss stands still or ``max_steps`` are used up; an interrupt keeps the model so far."""
         rows = self.fit_iter(X, y, sample_weight)
-        row = None
-        try:
-            for row in rows:  # noqa: B007
-                pass
-        except KeyboardInterrupt:
-            if row is None:
-                raise
-            message = f"training was interrupted after {self.n_iter_} steps; the model is what it was then."
-            warnings.warn(message, ConvergenceWarning, stacklevel=2)
+        run_through(rows, lambda: f"after {self.n_iter_} steps; the model is what it was then")
         return self
 
     def fit_iter(
@@ -373,19 +361,6 @@ class DrawnClassifier(ClassifierMixin, Archived):
 
     # Files
 
-    def save(
-        self, path: str | os.PathLike[str], *, resumable: bool = False, extra: dict[str, Any] | None = None
-    ) -> None:
-        """Saves as all models do; ``resumable`` adds what training needs to go on, ``extra`` is any JSON object."""
-        check_is_fitted(self, "parameters_")
-        if resumable and not hasattr(self, "training_state_"):
-            raise InvalidInputError(
-                "this model was loaded from a file without resumable=True; train it again to resume it."
-            )
-        kept = self._saved_tensors()
-        tensors = {name: kept[name] for name in kept if resumable or not name.startswith(STATE)}
-        archive.save(self, path, fields={**self._saved_fields(), "resumable": resumable}, tensors=tensors, extra=extra)
-
     def _saved_fields(self) -> dict[str, Any]:
         return {
             "history": list(self.history_),
@@ -458,8 +433,12 @@ class _Run:
     outcomes: IntArray
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class MeasuredClassifier(DrawnClassifier):
     """A classifier whose circuit is measured by expectation values."""
+
+    class_weight: ClassWeight = None
+    dtype: Precision = "float64"
 
     @abstractmethod
     def _model(self, n_inputs: int, n_classes: int, n_rows: int) -> MeasuredCircuit:
@@ -492,6 +471,7 @@ class MeasuredClassifier(DrawnClassifier):
         return np.stack([model.measured(starts, parameters) for parameters in self.parameters_])
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class OneCircuitForEachClass(MeasuredClassifier):
     """A classifier that tells two classes by the sign of f; of more than two, each is told from all others."""
 

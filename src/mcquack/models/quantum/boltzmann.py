@@ -63,14 +63,8 @@ class QuantumBoltzmannMachine(DrawnClassifier):
     temperature: float = 1.0
     _: KW_ONLY
     zz: Couplings = "shared"
-    learning_rate: float = 0.001
-    batch_size: int = 32
-    max_steps: int = 10_000
-    convergence_interval: int | None = 200
     n_components: int = 7
-    scaling: float = 1.0
     class_weight: ClassWeight = None
-    random_state: int | np.random.RandomState | None = 42
 
     def _check_settings(self) -> None:
         super()._check_settings()

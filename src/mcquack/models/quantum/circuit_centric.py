@@ -10,11 +10,9 @@ from mcquack.arrays import FloatArray
 from mcquack.checks import required_count
 from mcquack.circuits.circuit import Circuit
 from mcquack.errors import InvalidInputError
-from mcquack.models.preparation import ClassWeight
 from mcquack.models.quantum.base import (
     OneCircuitForEachClass,
     Padding,
-    Precision,
     amplitude_bits,
     check_padding,
     normalised,
@@ -64,14 +62,6 @@ class CircuitCentricClassifier(OneCircuitForEachClass):
     n_layers: int = 4
     _: KW_ONLY
     padding: Padding = "always"
-    learning_rate: float = 0.001
-    batch_size: int = 32
-    max_steps: int = 10_000
-    convergence_interval: int | None = 200
-    scaling: float = 1.0
-    class_weight: ClassWeight = None
-    dtype: Precision = "float64"
-    random_state: int | np.random.RandomState | None = 42
 
     def _check_settings(self) -> None:
         super()._check_settings()
@@ -113,4 +103,4 @@ class CircuitCentricClassifier(OneCircuitForEachClass):
         return normalised(rows, size=1 << amplitude_bits(rows.shape[1], self.padding))
 
     def _outputs(self, measured: FloatArray) -> FloatArray:
-        return measured[..., 0] + self.parameters_[:, -1:]
+        return np.asarray(measured[..., 0] + self.parameters_[:, -1:])

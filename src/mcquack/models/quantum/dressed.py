@@ -12,8 +12,7 @@ from mcquack.arrays import FloatArray
 from mcquack.circuits.angles import b
 from mcquack.circuits.circuit import Circuit
 from mcquack.models.classical.base import softmax
-from mcquack.models.preparation import ClassWeight
-from mcquack.models.quantum.base import MeasuredClassifier, Precision, Scaler
+from mcquack.models.quantum.base import MeasuredClassifier, Scaler
 from mcquack.training.drawn.draws import KeyStream, normal, uniform
 from mcquack.training.drawn.loop import MeasuredCircuit
 
@@ -66,15 +65,8 @@ class DressedQuantumCircuitClassifier(MeasuredClassifier):
 
     n_layers: int = 3
     _: KW_ONLY
-    learning_rate: float = 0.001
-    batch_size: int = 32
     max_steps: int = 100_000
-    convergence_interval: int | None = 200
     n_components: int = 12
-    scaling: float = 1.0
-    class_weight: ClassWeight = None
-    dtype: Precision = "float64"
-    random_state: int | np.random.RandomState | None = 42
 
     def _check_settings(self) -> None:
         super()._check_settings()

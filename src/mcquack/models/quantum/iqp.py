@@ -12,8 +12,7 @@ from mcquack.arrays import FloatArray
 from mcquack.checks import required_count
 from mcquack.circuits.angles import b, x
 from mcquack.circuits.circuit import Circuit
-from mcquack.models.preparation import ClassWeight
-from mcquack.models.quantum.base import OneCircuitForEachClass, Precision, Scaler
+from mcquack.models.quantum.base import OneCircuitForEachClass, Scaler
 from mcquack.simulators.gates import GateEngine
 from mcquack.training.drawn.draws import KeyStream, uniform
 from mcquack.training.drawn.loop import MeasuredCircuit
@@ -73,15 +72,7 @@ class IQPVariationalClassifier(OneCircuitForEachClass):
     n_layers: int = 10
     repeats: int = 1
     _: KW_ONLY
-    learning_rate: float = 0.001
-    batch_size: int = 32
-    max_steps: int = 10_000
-    convergence_interval: int | None = 200
     n_components: int = 12
-    scaling: float = 1.0
-    class_weight: ClassWeight = None
-    dtype: Precision = "float64"
-    random_state: int | np.random.RandomState | None = 42
 
     def _check_settings(self) -> None:
         super()._check_settings()

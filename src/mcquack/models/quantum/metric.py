@@ -74,13 +74,9 @@ class QuantumMetricLearner(DrawnClassifier):
     pairs: Literal["independent", "fixed"] = "independent"
     n_examples_predict: int | None = None
     learning_rate: float = 0.01
-    batch_size: int = 32
     max_steps: int = 50_000
-    convergence_interval: int | None = 200
     n_components: int = 11
-    scaling: float = 1.0
     dtype: Precision = "float64"
-    random_state: int | np.random.RandomState | None = 42
 
     def _check_settings(self) -> None:
         super()._check_settings()

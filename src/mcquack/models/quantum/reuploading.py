@@ -12,8 +12,7 @@ from mcquack.arrays import FloatArray
 from mcquack.checks import require
 from mcquack.circuits.angles import b, w, x
 from mcquack.circuits.circuit import Circuit
-from mcquack.models.preparation import ClassWeight
-from mcquack.models.quantum.base import MeasuredClassifier, Precision, Scaler
+from mcquack.models.quantum.base import MeasuredClassifier, Scaler
 from mcquack.training.drawn.draws import KeyStream, uniform
 from mcquack.training.drawn.loop import MeasuredCircuit, Pauli
 
@@ -70,13 +69,6 @@ class DataReuploadingClassifier(MeasuredClassifier):
     _: KW_ONLY
     circuit: Literal["published", "shipped"] = "published"
     learning_rate: float = 0.05
-    batch_size: int = 32
-    max_steps: int = 10_000
-    convergence_interval: int | None = 200
-    scaling: float = 1.0
-    class_weight: ClassWeight = None
-    dtype: Precision = "float64"
-    random_state: int | np.random.RandomState | None = 42
 
     def _check_settings(self) -> None:
         super()._check_settings()

@@ -9,11 +9,9 @@ import numpy as np
 from mcquack.arrays import FloatArray
 from mcquack.circuits.angles import b
 from mcquack.circuits.circuit import Circuit
-from mcquack.models.preparation import ClassWeight
 from mcquack.models.quantum.base import (
     OneCircuitForEachClass,
     Padding,
-    Precision,
     amplitude_bits,
     check_padding,
     normalised,
@@ -61,13 +59,6 @@ class TreeTensorClassifier(OneCircuitForEachClass):
     learning_rate: float = 0.01
     _: KW_ONLY
     padding: Padding = "always"
-    batch_size: int = 32
-    max_steps: int = 10_000
-    convergence_interval: int | None = 200
-    scaling: float = 1.0
-    class_weight: ClassWeight = None
-    dtype: Precision = "float64"
-    random_state: int | np.random.RandomState | None = 42
 
     def _check_settings(self) -> None:
         super()._check_settings()
@@ -107,4 +98,4 @@ class TreeTensorClassifier(OneCircuitForEachClass):
         return normalised(rows, size=1 << self._n_qubits(rows.shape[1]))
 
     def _outputs(self, measured: FloatArray) -> FloatArray:
-        return measured[..., 0] + self.parameters_[:, -1:]
+        return np.asarray(measured[..., 0] + self.parameters_[:, -1:])

@@ -25,7 +25,7 @@ from mcquack.simulators.compiled.shared import empty_currents, fill_shared, shar
 from mcquack.simulators.compiled.team import barrier, compiled, control, stop_barrier
 from mcquack.simulators.gates import GateEngine
 from mcquack.training.drawn.loop import DrawnState, Trial
-from mcquack.training.drawn.steps import GOING, Sums, finish_step, sum_blocks, sum_currents
+from mcquack.training.drawn.steps import GOING, Sums, clear_sums, finish_batch
 
 
 class PairProblem(NamedTuple):
@@ -74,11 +74,7 @@ def _block_gradient(
     gates, n_classes, batch_size = work.gates, orders.shape[0], orders.shape[1]
     width = gates.features.shape[1]
     zero = splat(bias.dtype.type(0))
-    for place in range(gradient.size):
-        gradient[place] = 0
-    for place in range(currents.shape[0]):
-        for row in range(currents.shape[1]):
-            currents[place, row] = 0
+    clear_sums(gradient, currents)
     for own in range(n_classes):
         gather_rows(problem.rows, orders[own], 0, batch_size, block, gates.features)
         start_state(problem.form, gates.features, work.states[own], gates)
@@ -135,12 +131,7 @@ def run_pair_steps(
             )  # fmt: skip
         barrier(cells, n_threads)
         if rank == 0:
-            sum_blocks(sums.gradients, trained.gradient)
-            sum_currents(problem, shared, sums.currents, trained.gradient)
-            loss = 0.0
-            for block in range(n_blocks):
-                loss += sums.losses[block]
-            finish_step(trained, loss, rate, interval)
+            finish_batch(problem.form, shared, trained, sums, 0, rate, interval)
         if stop_barrier(cells, rank, n_threads) or trained.progress[1] != GOING:
             return
 

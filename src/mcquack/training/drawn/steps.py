@@ -450,16 +450,22 @@ def _head(problem: Any, parameters: Any, order: Any, block: int, room: Any, grad
 
 
 @inner
-def _block_gradient(
-    problem: Any, shared: Any, parameters: Any, order: Any, block: int, work: Any, gradient: Any, currents: Any
-) -> Any:
-    """The block's part of the loss; its derivatives go to ``gradient`` and ``currents``."""
-    gates, room = work.gates, work.room
+def clear_sums(gradient: Any, currents: Any) -> None:
+    """Zeros, before a block adds what it says."""
     for place in range(gradient.size):
         gradient[place] = 0
     for place in range(currents.shape[0]):
         for row in range(currents.shape[1]):
             currents[place, row] = 0
+
+
+@inner
+def _block_gradient(
+    problem: Any, shared: Any, parameters: Any, order: Any, block: int, work: Any, gradient: Any, currents: Any
+) -> Any:
+    """The block's part of the loss; its derivatives go to ``gradient`` and ``currents``."""
+    gates, room = work.gates, work.room
+    clear_sums(gradient, currents)
     if problem.start == PRODUCTS_ALONE:
         _gather_pairs(problem, order, block, room.inputs)
         _set_turns(problem, parameters, room)
@@ -523,22 +529,22 @@ def finish_step(trained: Any, loss: float, rate: float, interval: int) -> None:
 
 
 @inner
-def sum_blocks(gradients: Any, gradient: Any) -> None:
-    """Adds up what the blocks say, in their order."""
-    for place in range(gradient.size):
-        gradient[place] = 0
-        for block in range(gradients.shape[0]):
-            gradient[place] += gradients[block, place]
-
-
-@inner
-def sum_currents(problem: Any, shared: Any, currents: Any, by_b: Any) -> None:
-    """Adds up the currents of all blocks, in place of those of the first, and makes derivatives of them."""
-    for block in range(1, currents.shape[0]):
+def finish_batch(form: Any, shared: Any, trained: Any, sums: Any, bias_at: int, rate: float, interval: int) -> None:
+    """Adds up what the blocks of a batch say, in their order, and finishes the step."""
+    loss = 0.0
+    n_blocks, currents = sums.losses.size, sums.currents
+    for block in range(n_blocks):
+        loss += sums.losses[block]
+    for place in range(trained.gradient.size):
+        trained.gradient[place] = 0
+        for block in range(n_blocks):
+            trained.gradient[place] += sums.gradients[block, place]
+    for block in range(1, n_blocks):
         for place in range(currents.shape[1]):
             for row in range(currents.shape[2]):
                 currents[0, place, row] += currents[block, place, row]
-    add_shared_slopes(problem.form, shared, TURN, currents[0], by_b)
+    add_shared_slopes(form, shared, TURN, currents[0], trained.gradient[bias_at:])
+    finish_step(trained, loss, rate, interval)
 
 
 @entry
@@ -567,12 +573,7 @@ def run_steps(
             )
         barrier(cells, n_threads)
         if rank == 0:
-            sum_blocks(sums.gradients, trained.gradient)
-            sum_currents(problem, shared, sums.currents, trained.gradient[problem.bias_at :])
-            loss = 0.0
-            for block in range(n_blocks):
-                loss += sums.losses[block]
-            finish_step(trained, loss, rate, interval)
+            finish_batch(problem.form, shared, trained, sums, problem.bias_at, rate, interval)
         if stop_barrier(cells, rank, n_threads) or trained.progress[1] != GOING:
             return
 
