@@ -210,6 +210,22 @@ def test_an_interrupt_keeps_the_model_so_far(model: DrawnClassifier, monkeypatch
     assert_array_equal(stopped.predict(IRIS), whole.predict(IRIS))
 
 
+@EACH
+def test_settings_that_change_later_change_nothing_until_the_next_fit(model: DrawnClassifier, tmp_path: Path) -> None:
+    fitted = small(model, max_steps=20).fit(IRIS, SPECIES)
+    settings, answers = fitted.get_params(), fitted.predict_proba(IRIS)
+    changes = {"n_layers": 5, "n_components": 2, "dtype": "float32", "scaling": 0.3, "n_input_copies": 3, "zz": "each"}
+    fitted.set_params(**{name: value for name, value in changes.items() if name in settings})
+    assert_array_equal(fitted.predict_proba(IRIS), answers)
+    fitted.save(tmp_path / "model.mcq")
+    loaded = mcquack.load(tmp_path / "model.mcq")
+    assert loaded.get_params() == settings
+    assert_array_equal(loaded.predict_proba(IRIS), answers)
+    if "n_layers" in settings:
+        with pytest.raises(InvalidInputError, match="put them back"):
+            next(fitted.fit_iter(IRIS, SPECIES, resume=True))
+
+
 # Files and resuming
 
 

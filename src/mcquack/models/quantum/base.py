@@ -237,6 +237,11 @@ class DrawnClassifier(ClassifierMixin, Resumable):
         if resume:
             run = _Run(list(self.history_), self.parameters_.copy(), self.n_steps_.copy(), self._outcomes.copy())
             member, state = self._member, self.training_state_
+            same = [start.shape == state.parameters.shape and start.dtype == state.parameters.dtype for start in starts]
+            if len(starts) != len(run.parameters) or not all(same):
+                raise InvalidInputError(
+                    "the settings now ask for another model than that whose training is to be resumed; put them back."
+                )
         else:
             run = _Run([], np.stack(starts), np.zeros(n_members, np.int64), np.full(n_members, GOING))
             member, state = 0, DrawnState.start(starts[0])
@@ -288,6 +293,7 @@ class DrawnClassifier(ClassifierMixin, Resumable):
         self.training_state_ = state
         self.losses_ = state.losses
         self._member, self._outcomes = member, run.outcomes
+        self._settings_of_fit: dict[str, Any] = self.get_params(deep=False)
         self._seed, self._fingerprint = samples.seed, samples.fingerprint
 
     def _flat(self, arrays: Mapping[str, FloatArray]) -> NDArray[Any]:
@@ -321,25 +327,36 @@ class DrawnClassifier(ClassifierMixin, Resumable):
 
     # Use
 
-    def _prepared(self, X: ArrayLike) -> FloatArray:
+    @property
+    def _as_fitted(self) -> Self:
+        """The model with the settings that it was fitted with, whatever they have been set to since."""
         check_is_fitted(self, "parameters_")
+        fitted = copy.copy(self)
+        fitted.set_params(**self._settings_of_fit)
+        return fitted
+
+    def _prepared(self, X: ArrayLike) -> FloatArray:
         rows = validate_data(self, X, dtype=np.float64, reset=False)
         return self.preparation_(rows) * self.scaling
 
+    def _scored(self, X: ArrayLike) -> FloatArray:
+        fitted = self._as_fitted
+        return fitted._scores(fitted._prepared(X))
+
     def decision_function(self, X: ArrayLike) -> FloatArray:
         """Scores (N, M), the largest for the predicted class; for two classes the second less the first (N,)."""
-        scores = self._scores(self._prepared(X))
+        scores = self._scored(X)
         return scores if len(self.classes_) > 2 else scores[:, 1] - scores[:, 0]
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Class with the largest score; the first of several."""
-        best = self._scores(self._prepared(X)).argmax(axis=1)
+        best = self._scored(X).argmax(axis=1)
         predicted: NDArray[Any] = self.classes_[best]
         return predicted
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:
         """Scores divided by their sum (N, M); where one is negative, as a bias allows, the least of them counts 0."""
-        scores = self._scores(self._prepared(X)).astype(np.float64)
+        scores = self._scored(X).astype(np.float64)
         return shares(scores - np.minimum(scores.min(axis=1, keepdims=True), 0))
 
     @property
@@ -351,8 +368,7 @@ class DrawnClassifier(ClassifierMixin, Resumable):
     @property
     def params_(self) -> dict[str, FloatArray]:
         """The trained parameters by name; where a circuit is trained for each class, one after the other."""
-        check_is_fitted(self, "parameters_")
-        shapes = self._parameter_shapes(self.preparation_.n_outputs, len(self.classes_))
+        shapes = self._as_fitted._parameter_shapes(self.preparation_.n_outputs, len(self.classes_))
         ends = np.cumsum([math.prod(shape) for shape in shapes.values()])[:-1]
         parts = np.split(self.parameters_, ends, axis=1)
         several = (len(self.parameters_),) if len(self.parameters_) > 1 else ()
@@ -360,6 +376,9 @@ class DrawnClassifier(ClassifierMixin, Resumable):
         return {name: part.reshape(*several, *shape) for (name, shape), part in named}
 
     # Files
+
+    def _saved_settings(self) -> dict[str, Any]:
+        return self._settings_of_fit
 
     def _saved_fields(self) -> dict[str, Any]:
         return {
@@ -380,6 +399,7 @@ class DrawnClassifier(ClassifierMixin, Resumable):
         return tensors
 
     def _restore(self, file: ModelFile) -> None:
+        self._settings_of_fit = self.get_params(deep=False)
         n_features, n_classes = self.n_features_in_, len(self.classes_)
         n_inputs: int = min(getattr(self, "n_components", n_features), n_features)
         reduced = n_inputs < n_features

@@ -116,4 +116,4 @@ class DressedQuantumCircuitClassifier(MeasuredClassifier):
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:
         """The softmax of the logits (N, M)."""
-        return softmax(self._scores(self._prepared(X)).astype(np.float64))
+        return softmax(self._scored(X).astype(np.float64))
