@@ -246,10 +246,13 @@ def measured_row(problem: RivalProblem, arguments: argparse.Namespace) -> Row:
         with sides[name].noting_failure():
             return workers[name].ask((method, settings), f"{late} for a {method}")
 
+    with ours.noting_failure(), _worker(Ours, problem, limit=arguments.limit, serve=_serve) as compiler:
+        compiler.answer(f"{late} to compile")  # into files, which are there from the second process on
     with ExitStack() as stack:
-        for name, build in builds.items():
+        for name in _unharmed(sides):
             with sides[name].noting_failure():
-                workers[name] = stack.enter_context(_worker(build, problem, limit=arguments.limit, serve=_serve))
+                worker = _worker(builds[name], problem, limit=arguments.limit, serve=_serve)
+                workers[name] = stack.enter_context(worker)
                 sides[name].first = workers[name].answer(f"{late} to compile")
         for _ in range(arguments.rounds):
             for name, side in _unharmed(sides).items():

@@ -143,7 +143,7 @@ PROBLEMS: Mapping[str, RivalProblem] = {
         title="metric learner",
         model="QuantumMetricLearner",
         dataset=_DATASET,
-        settings={"n_layers": 3, "learning_rate": 0.01, "batch_size": 32, "max_steps": 50_000},
+        settings={"n_layers": 3, "pairs": "fixed", "learning_rate": 0.01, "batch_size": 32, "max_steps": 50_000},
     ),
     "circuit-centric": RivalProblem(
         title="circuit-centric",
