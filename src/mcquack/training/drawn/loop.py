@@ -62,6 +62,7 @@ _HEADS: dict[Head, int] = {
     "linear": LINEAR,
     "squares": SQUARES,
 }
+_FLOPS_WORTH_A_THREAD = 5e6
 _MOST_WHOLE = 2**32  # the largest total of whole weights that is drawn from as if rows were repeated
 
 
@@ -243,6 +244,11 @@ def _observables(paulis: Sequence[Pauli], program: Program, dtype: np.dtype[Any]
     return flips, turned, signs
 
 
+def threads_for(engine: GateEngine, flops: float, n_blocks: int) -> int:
+    """How many threads are worth their barriers in steps of so many flops, of which a hundred are one launch."""
+    return max(1, min(engine.n_threads, n_blocks, int(flops / _FLOPS_WORTH_A_THREAD)))
+
+
 class _Memory:
     """The threads for so many samples at a time, and what they work on."""
 
@@ -253,7 +259,7 @@ class _Memory:
         self.n_blocks = math.ceil(n_rows / (width * model.n_parts))
         alone = model.start == "products alone"
         self.flops = 0.0 if alone else engine.flops(n_rows, with_gradient=with_gradient)
-        n_threads = engine.threads_for(self.flops, self.n_blocks)
+        n_threads = threads_for(engine, self.flops, self.n_blocks)
         require_bytes(n_threads * engine.scratch_bytes(backward=True), f"training {n} qubits")
         gates = engine.scratch(n_threads, backward=not alone)
         n_inputs = size if model.start == "real pairs" else n

@@ -24,7 +24,7 @@ from mcquack.simulators.compiled.memory import aligned_zeros, copy_block, gather
 from mcquack.simulators.compiled.shared import empty_currents, fill_shared, shared_steps
 from mcquack.simulators.compiled.team import barrier, compiled, control, stop_barrier
 from mcquack.simulators.gates import GateEngine
-from mcquack.training.drawn.loop import DrawnState, Trial
+from mcquack.training.drawn.loop import DrawnState, Trial, threads_for
 from mcquack.training.drawn.steps import GOING, Sums, clear_sums, finish_batch
 
 
@@ -156,7 +156,7 @@ class PairTraining:
         n_blocks, width = engine.n_blocks(batch_size), lane_count(dtype)
         self._engine = engine
         self._flops = engine.flops(n_classes * batch_size, with_gradient=True)
-        n_threads = engine.threads_for(self._flops, n_blocks)
+        n_threads = threads_for(engine, self._flops, n_blocks)
         shape = n_classes, circuit.dimension, 2, width
         n_bytes = 2 * n_classes * engine.state_bytes(width) + engine.scratch_bytes(backward=True)
         require_bytes(n_threads * n_bytes, f"training {n_classes} states of {circuit.n_qubits} qubits at a time")
