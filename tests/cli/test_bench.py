@@ -583,6 +583,8 @@ def test_stores_are_merged_and_what_is_done_stays(bench, status, small_store, tm
     assert both["n_done"] == whole["n_done"]
     assert bench("merge", *parts, "--out", "both.sqlite").code == 0
     assert status("both.sqlite")["n_done"] == whole["n_done"]
+    with Store.open("both.sqlite") as merged:
+        assert len(merged.runs()) == 1  # both stores are of the same run
 
 
 def test_a_store_of_final_rows_has_scores_and_choices_and_no_curves(bench, small_store):

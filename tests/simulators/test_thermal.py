@@ -23,7 +23,7 @@ LABELS = np.array([0, 1, 0, 1])
 every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 MACHINES = [
     *(
-        BoltzmannMachine(n_qubits=n, visible=visible, zz=zz, temperature=temperature)
+        BoltzmannMachine(n_qubits=n, visible_qubits=visible, zz=zz, temperature=temperature)
         for n, temperature in ((1, 2.0), (2, 1.0), (3, 0.7), (4, 10.0))
         for visible in ("single", "half", "full")
         for zz in ("shared", "each")
@@ -43,7 +43,9 @@ def way(request, monkeypatch):
 
 def of(case) -> tuple[BoltzmannMachine, np.ndarray]:
     settings, n = case["hyperparameters"], case["n_features"]
-    machine = BoltzmannMachine(n_qubits=n, visible=settings["visible_qubits"], temperature=settings["temperature"])
+    machine = BoltzmannMachine(
+        n_qubits=n, visible_qubits=settings["visible_qubits"], temperature=settings["temperature"]
+    )
     assert [machine.n_rows, n] == case["param_shapes"]["thetas"]
     return machine, 0.1 * np.arange(1, machine.n_rows * n + 1).reshape(machine.n_rows, n)
 
@@ -73,7 +75,7 @@ def by_definition(machine: BoltzmannMachine, theta, x):
     rho = expm(-H / machine.temperature)
     rho /= np.trace(rho)
     if machine.n_classes == 2:
-        n_visible = {"single": 1, "half": max(1, n // 2), "full": n}[machine.visible]
+        n_visible = {"single": 1, "half": max(1, n // 2), "full": n}[machine.visible_qubits]
         f = np.mean([np.trace(rho @ on((i, Z))) for i in range(n_visible)])
         return np.array([1 - f, 1 + f]) / 2
     n_measured = int(np.ceil(np.log2(machine.n_classes)))
@@ -137,7 +139,7 @@ def test_gradients_are_finite_differences(machine: BoltzmannMachine) -> None:
 
 @pytest.mark.parametrize("n_qubits", [6, 7])
 def test_both_ways_agree_on_larger_matrices(n_qubits: int, monkeypatch) -> None:
-    machine = BoltzmannMachine(n_qubits=n_qubits, visible="half")
+    machine = BoltzmannMachine(n_qubits=n_qubits, visible_qubits="half")
     theta, X, labels = problem(machine)
     loss, gradient = machine.loss_and_gradient(theta, X, labels)
     monkeypatch.setattr(thermal, "_MOST_QUBITS_IN_LANES", 0)
@@ -268,10 +270,10 @@ def test_a_used_machine_can_be_pickled() -> None:
     [
         ({"n_qubits": 0}, "n_qubits"),
         ({"n_qubits": 2, "n_classes": 1}, "n_classes must be at least 2"),
-        ({"n_qubits": 2, "visible": "all"}, "visible must be"),
+        ({"n_qubits": 2, "visible_qubits": "all"}, "visible_qubits must be"),
         ({"n_qubits": 2, "temperature": 0.0}, "temperature must be a positive number"),
         ({"n_qubits": 2, "zz": "none"}, "zz must be"),
-        ({"n_qubits": 3, "n_classes": 3, "visible": "full"}, "one machine for each class against the rest"),
+        ({"n_qubits": 3, "n_classes": 3, "visible_qubits": "full"}, "one machine for each class against the rest"),
         ({"n_qubits": 2, "n_classes": 5}, "4 basis states"),
     ],
 )

@@ -302,13 +302,17 @@ def merge(sources: Iterable[Store], into: Store, *, only_final: bool = False) ->
         it does, in a small part of the room.
     """
     for source in sources:
+        known = {(run.command, run.started, run.environment.id) for run in into.runs()}
         for run in source.runs():
-            into.begin_run(run)
+            if (run.command, run.started, run.environment.id) not in known:
+                into.begin_run(run)
         for outcome in source.outcomes(phase="final" if only_final else None):
             details = {name: each for name, each in outcome.details.items() if not (only_final and name == "history")}
             into.add(replace(outcome, details=details))
-        for choice in source.choices().values():
-            into.choose(choice)
+        chosen = into.choices()
+        for pair, choice in source.choices().items():
+            if pair not in chosen:
+                into.choose(choice)
 
 
 def _insert(

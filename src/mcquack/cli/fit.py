@@ -44,7 +44,7 @@ def fit(
     qubits: int | None = None,
     repetitions: int | None = None,
     feature_map: str | None = None,
-    seed: int = 0,
+    seed: int | None = None,
     missing: Literal["error", "mean", "median", "most_frequent", "drop"] = "error",
     missing_target: Literal["drop", "error"] = "drop",
     numeric: list[str] | None = None,
@@ -58,9 +58,9 @@ def fit(
     """Train a classifier on a table, or on a dataset by name, and save it with all that is needed to predict.
 
     Text columns become categories, dates become days; the columns are remembered by name. Ctrl-C stops the training
-    and keeps the best model so far; the same command with --resume goes on from there, also after a crash: the file
-    is written every half minute. Then the settings are those in the file, but for --epochs. Models other than McQuack
-    are named by --model; those that do not train in epochs, or cannot go on after a break, say so.
+    and keeps the model so far; the same command with --resume goes on from there, also after a crash: the file is
+    written every half minute. Then the settings are those in the file, but for --epochs. Models other than McQuack are
+    named by --model; those that do not train in epochs, or cannot go on after a break, say so.
 
     Examples: mcquack fit flowers.csv --target species --out flowers.mcq, or mcquack fit iris3 --out iris.mcq --model
     svc --setting C=10
@@ -85,7 +85,11 @@ def fit(
         "--seed": ("random_state", seed if "random_state" in entry.defaults() else None),
     }
     settings = _chosen_settings(entry, options, preset=preset, texts=setting or ())
-    dataset = training_data(data, target=target, validation=validation, seed=seed, data_dir=data_dir, columns=columns)
+    if "random_state" in entry.defaults():
+        settings.setdefault("random_state", 0)
+    dataset = training_data(
+        data, target=target, validation=validation, seed=seed or 0, data_dir=data_dir, columns=columns
+    )
     classifier = _resumable_model(out, dataset, entry=entry, epochs=epochs) if resume else entry.new(**settings)
     tell(description(dataset))
     interrupted = _trained_until_interrupted(classifier, dataset, out=out, resume=resume)
@@ -228,7 +232,7 @@ def _resumable_model(path: Path, dataset: Dataset, *, entry: catalog.Entry, epoc
 
 
 def _trained_until_interrupted(model: Any, dataset: Dataset, *, out: Path, resume: bool) -> bool:
-    """Trains in place; True when Ctrl-C ended it, the best model until then being kept."""
+    """Trains in place; True when Ctrl-C ended it, the model until then being kept."""
     in_epochs, can_resume = hasattr(model, "fit_iter"), _can_resume(type(model))
     train = model.fit_iter if in_epochs else model.fit
     takes_validation = "validation_data" in signature(train).parameters
@@ -295,7 +299,7 @@ def _finish(out: Path, *, interrupted: bool, can_resume: bool, reading: TableRea
     tell_problems(reading.left_out, consequence="could not be used")
     if interrupted:
         going_on = " The same command with --resume goes on." if can_resume else ""
-        tell(f"mcquack: interrupted; the best model so far is in {out}.{going_on}")
+        tell(f"mcquack: interrupted; the model so far is in {out}.{going_on}")
         raise typer.Exit(exit_codes.INTERRUPTED)
     tell(f"The model is in {out}; apply it with: mcquack predict {out} <table>")
     if reading.left_out:

@@ -67,14 +67,19 @@ def checked_sample_weight(sample_weight: ArrayLike | None, n_samples: int) -> Fl
     return weights
 
 
-def fitted_scaler(X: FloatArray, feature_range: tuple[float, float]) -> MinMaxScaler:
-    """Maps the extremes of each feature to the ends of the range."""
+def check_extent(X: FloatArray) -> None:
+    """Refuses features whose values lie so far apart that no number holds the difference."""
     with np.errstate(over="ignore"):
         endless = np.flatnonzero(~np.isfinite(np.ptp(X, axis=0)))
     if len(endless):
         raise InvalidInputError(
             f"the values of feature {endless[0]} lie too far apart to be scaled; correct or drop it."
         )
+
+
+def fitted_scaler(X: FloatArray, feature_range: tuple[float, float]) -> MinMaxScaler:
+    """Maps the extremes of each feature to the ends of the range."""
+    check_extent(X)
     return MinMaxScaler(feature_range=tuple(feature_range)).fit(X)
 
 

@@ -58,7 +58,7 @@ class BoltzmannMachine:
         Of two classes, the second has probability (1 + f) / 2, where f is the mean of Z over the visible qubits. Of
         more, class c has the share of the basis state n_classes - 1 - c of the first ⌈log2 n_classes⌉ qubits among
         those of all classes: the last class is 0…0, so that two classes are the original with one visible qubit.
-    visible
+    visible_qubits
         "single" is the first qubit, "half" the first half of them, "full" all; more than two classes need "single".
     temperature
         T, above zero.
@@ -77,20 +77,25 @@ class BoltzmannMachine:
 
     n_qubits: int
     n_classes: int = 2
-    visible: Visible = "single"
+    visible_qubits: Visible = "single"
     temperature: float = 1.0
     zz: Couplings = "shared"
 
     def __post_init__(self) -> None:
         required_count("n_qubits", self.n_qubits)
         require(required_count("n_classes", self.n_classes) >= 2, "n_classes", "at least 2", self.n_classes)
-        require(self.visible in ("single", "half", "full"), "visible", "'single', 'half' or 'full'", self.visible)
+        require(
+            self.visible_qubits in ("single", "half", "full"),
+            "visible_qubits",
+            "'single', 'half' or 'full'",
+            self.visible_qubits,
+        )
         require_positive("temperature", self.temperature)
         require(self.zz in ("shared", "each"), "zz", "'shared' or 'each'", self.zz)
-        if self.n_classes > 2 and self.visible != "single":
+        if self.n_classes > 2 and self.visible_qubits != "single":
             raise InvalidInputError(
-                f"visible={self.visible!r} tells two classes apart, got {self.n_classes}; take 'single', or one "
-                "machine for each class against the rest."
+                f"visible_qubits={self.visible_qubits!r} tells two classes apart, got {self.n_classes}; take 'single', "
+                "or one machine for each class against the rest."
             )
         if self.n_classes > 2**self.n_qubits:
             raise InvalidInputError(
@@ -120,7 +125,7 @@ class BoltzmannMachine:
             n_measured = (self.n_classes - 1).bit_length()
             strings = np.arange(2**self.n_qubits) >> (self.n_qubits - n_measured)
             return np.asarray(strings == np.arange(self.n_classes)[::-1, None], np.float64)
-        n_visible = {"single": 1, "half": max(1, self.n_qubits // 2), "full": self.n_qubits}[self.visible]
+        n_visible = {"single": 1, "half": max(1, self.n_qubits // 2), "full": self.n_qubits}[self.visible_qubits]
         # Shares of ones and zeros among the visible bits: (1 ∓ mean Z) / 2 without a difference.
         ones = (self._terms[:n_visible] < 0).sum(axis=0)
         return np.array([ones, n_visible - ones]) / n_visible

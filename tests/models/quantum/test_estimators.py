@@ -221,9 +221,41 @@ def test_settings_that_change_later_change_nothing_until_the_next_fit(model: Dra
     loaded = mcquack.load(tmp_path / "model.mcq")
     assert loaded.get_params() == settings
     assert_array_equal(loaded.predict_proba(IRIS), answers)
-    if "n_layers" in settings:
-        with pytest.raises(InvalidInputError, match="put them back"):
-            next(fitted.fit_iter(IRIS, SPECIES, resume=True))
+    with pytest.raises(InvalidInputError, match="when this training began"):
+        fitted.fit_iter(IRIS, SPECIES, resume=True)
+
+
+@EACH
+def test_settings_and_copies_do_not_disturb_a_training_that_goes_on(model: DrawnClassifier) -> None:
+    whole = small(model, max_steps=250).fit(IRIS, SPECIES)
+    going = small(model, max_steps=250)
+    rows = going.fit_iter(IRIS, SPECIES)
+    next(rows)
+    copied = copy.copy(going)
+    before, n_rows = copied.parameters_.copy(), len(copied.history_)
+    changes = {"n_layers": 50, "learning_rate": 5.0, "n_components": 1, "temperature": 50.0, "padding": "fill"}
+    going.set_params(**{name: value for name, value in changes.items() if name in going.get_params()})
+    for _ in rows:
+        assert np.isfinite(going.predict_proba(IRIS)).all()
+    assert_array_equal(going.parameters_, whole.parameters_)
+    assert_array_equal(copied.parameters_, before)
+    assert len(copied.history_) == n_rows
+
+
+@EACH
+def test_weights_that_no_sum_can_hold_are_refused(model: DrawnClassifier) -> None:
+    with pytest.raises(InvalidInputError, match="add up to inf"):
+        small(model).fit(IRIS, SPECIES, sample_weight=np.full(150, 1e308))
+    if hasattr(model, "class_weight"):
+        with pytest.raises(InvalidInputError, match="add up to 0"):
+            small(model, class_weight={0: 0.0, 1: 0.0, 2: 0.0}).fit(IRIS, SPECIES)
+    with pytest.raises(InvalidInputError, match="too far apart"):
+        small(model).fit(np.vstack([[[1.7e308, 0, 0, 0], [-1.7e308, 0, 0, 0]], IRIS[2:]]), SPECIES)
+
+
+def test_fixed_pairs_take_no_weights() -> None:
+    with pytest.raises(InvalidInputError, match="independent"):
+        QuantumMetricLearner(pairs="fixed").fit(IRIS, SPECIES, sample_weight=np.arange(150) + 1.0)
 
 
 # Files and resuming
@@ -299,7 +331,27 @@ def test_more_features_than_components_are_reduced_as_principal_components_are()
     assert model.params_["input_weights"].shape == (4, 4)
 
 
-@pytest.mark.parametrize("n_features", [1, 2, 3, 4, 5, 7, 9, 17])
+def test_components_without_variance_are_zero() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 5)) @ rng.normal(size=(5, 30))
+    y = (X[:, 0] > 0).astype(int)
+    model = DressedQuantumCircuitClassifier(1, n_components=12, max_steps=5, random_state=0).fit(X[:30], y[:30])
+    assert_array_equal(model.preparation_(X)[:, 5:], 0)
+    assert np.abs(model.preparation_(X)).max() < 10
+    few = IQPVariationalClassifier(1, n_components=9, max_steps=5, random_state=0).fit(X[:4], [0, 1, 0, 1])
+    assert few.predict(X).shape == (40,)
+
+
+@EACH
+def test_units_of_features_do_not_matter_to_those_who_scale(model: DrawnClassifier) -> None:
+    if isinstance(model, CircuitCentricClassifier | TreeTensorClassifier):
+        pytest.skip("it does not scale")
+    plain = small(model, max_steps=30).fit(IRIS, SPECIES)
+    tiny = small(model, max_steps=30).fit(IRIS * 2.0**-70, SPECIES)
+    assert_allclose(tiny.predict_proba(IRIS * 2.0**-70), plain.predict_proba(IRIS), atol=1e-6)
+
+
+@pytest.mark.parametrize("n_features", [1, 2, 3, 4, 5, 7, 9, 17, 70])
 @EACH
 def test_any_number_of_features_can_be_learned_from(model: DrawnClassifier, n_features: int) -> None:
     rng = np.random.default_rng(0)
@@ -324,9 +376,11 @@ def test_any_number_of_features_can_be_learned_from(model: DrawnClassifier, n_fe
         ("random_state", -1),
         ("n_layers", 0),
         ("n_components", 0),
-        ("n_components", 99),
+        ("n_components", 10**6),
         ("class_weight", "none"),
         ("dtype", "float16"),
+        ("dtype", np.float32),
+        ("dtype", None),
     ],
 )
 def test_bad_settings_are_refused_by_name(model: DrawnClassifier, name: str, value: object) -> None:
@@ -344,6 +398,10 @@ def test_bad_settings_are_refused_by_name(model: DrawnClassifier, name: str, val
         (QuantumMetricLearner, {"pairs": "all"}),
         (QuantumMetricLearner, {"n_examples_predict": 0}),
         (IQPVariationalClassifier, {"repeats": 0}),
+        (IQPVariationalClassifier, {"repeats": 10**7}),
+        (QuantumBoltzmannMachine, {"visible_qubits": "most"}),
+        (QuantumBoltzmannMachine, {"temperature": 1e-200}),
+        (TreeTensorClassifier, {"padding": "none"}),
         (CircuitCentricClassifier, {"n_input_copies": 0}),
     ],
 )

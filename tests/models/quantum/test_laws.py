@@ -66,7 +66,7 @@ def test_gradients_are_those_of_finite_differences(model: DrawnClassifier, n_fea
     n_batch = 11  # no multiple of what registers hold
     model = model.set_params(batch_size=n_batch, random_state=0)
     prepared = model._samples(X, y, None, going_on=False)
-    member = model._n_members(n_features, n_classes) - 1
+    member = model._n_circuits(n_features, n_classes) - 1
     training = model._training(prepared, member)
     orders = model._draws(prepared)(np.arange(model._keys_per_step(prepared)))
     point = random_parameters(model, n_features, n_classes)

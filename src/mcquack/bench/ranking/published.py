@@ -116,7 +116,7 @@ def _cell(lines: Sequence[Mapping[str, str]], *, rerun: Sequence[Mapping[str, st
 _MODELS = {"MLPClassifier": "mlp", "SVC": "svc"}
 _NAMES = {"learning_rate_init": "learning_rate"}
 _VALUES = {("visible_qubits", "all"): "full"}
-_UNUSED = ("max_vmap",)  # how many samples are run at a time, which changes no result
+_UNUSED = ("max_vmap",)  # how many samples are run at a time, which changes no result here
 
 
 def published_settings(data_dir: str | Path | None = None) -> dict[str, dict[str, dict[str, Any]]]:

@@ -8,8 +8,9 @@ import math
 import time
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
@@ -29,6 +30,7 @@ from mcquack.models.model_file import ModelFile, require_field, require_tensor, 
 from mcquack.models.preparation import (
     ClassWeight,
     check_class_weight,
+    check_extent,
     check_random_state,
     checked_sample_weight,
     class_factors,
@@ -45,6 +47,7 @@ Padding: TypeAlias = Literal["always", "fill"]
 STEPS_PER_ROW = 100
 _FAR = 1e12  # what lies farther off is taken to here: neither an angle nor a square could hold it
 _COLUMNS = {"epoch", "loss", "seconds"}
+_MAY_CHANGE = {"max_steps", "learning_rate", "convergence_interval", "random_state"}  # of the settings, to resume
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,16 +64,14 @@ class Preparation:
     divisor: FloatArray
 
     @classmethod
-    def learned(cls, rows: FloatArray, weights: FloatArray, *, n_components: int | None, scaler: Scaler) -> Preparation:
+    def learned(cls, rows: FloatArray, weights: FloatArray, *, n_components: int, scaler: Scaler) -> Preparation:
         n_features = rows.shape[1]
-        center = np.average(rows, axis=0, weights=weights)
-        if n_components is None or n_features <= n_components:
-            components = np.zeros((0, n_features))
-        else:
-            apart = (rows - center) * np.sqrt(weights / weights.sum())[:, None]
-            components = np.linalg.svd(apart, full_matrices=n_components > min(apart.shape))[2][:n_components]
-            largest = components[np.arange(n_components), np.abs(components).argmax(axis=1)]
-            components = components * np.where(largest < 0, -1.0, 1.0)[:, None]  # a sign is nobody's choice else
+        check_extent(rows)
+        center: FloatArray = np.zeros(n_features)
+        components: FloatArray = np.zeros((0, n_features))
+        if n_features > n_components:
+            center = np.average(rows, axis=0, weights=weights)
+            components = _principal_components(rows - center, weights, n_components)
             rows = (rows - center) @ components.T
         shift, divisor = np.zeros(rows.shape[1]), np.ones(rows.shape[1])
         if scaler == "standard":
@@ -80,8 +81,8 @@ class Preparation:
             low, high = rows.min(axis=0), rows.max(axis=0)
             shift, divisor = (low + high) / 2, (high - low) / math.pi
             shift = np.where(high > low, shift, low + math.pi / 2)  # what never changes is at the lower end
-        tiny = 10 * np.finfo(np.float64).eps * np.maximum(1, np.abs(shift))
-        return cls(components, center, shift, np.where(divisor > tiny, divisor, 1.0))
+        rounding = 10 * np.finfo(np.float64).eps * np.abs(rows).max(axis=0)
+        return cls(components, center, shift, np.where(divisor > rounding, divisor, 1.0))
 
     def __call__(self, rows: FloatArray) -> FloatArray:
         if len(self.components):
@@ -95,8 +96,20 @@ class Preparation:
         return len(self.shift)
 
 
+def _principal_components(apart: FloatArray, weights: FloatArray, count: int) -> FloatArray:
+    """Directions (count, d) of the largest variance; zeros where there is none left but rounding."""
+    apart = apart * np.sqrt(weights / weights.sum())[:, None]
+    _, sizes, directions = np.linalg.svd(apart, full_matrices=False)
+    known = sizes > max(apart.shape) * np.finfo(np.float64).eps * sizes[0]
+    found = np.zeros((count, apart.shape[1]))
+    n_known = min(count, int(known.sum()))
+    found[:n_known] = directions[:n_known]
+    largest = np.take_along_axis(found, np.abs(found).argmax(axis=1)[:, None], axis=1)
+    return np.asarray(np.where(largest < 0, -found, found))  # a sign would be chance
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Samples:
+class TrainingSamples:
     """What training sees: prepared rows, the numbers of their classes, and weights where they are not all the same."""
 
     n_features: int
@@ -122,12 +135,14 @@ class DrawnClassifier(ClassifierMixin, Resumable):
     batch_size: int = 32
     max_steps: int = 10_000
     convergence_interval: int | None = 200
+    n_components: int = 12
     scaling: float = 1.0
     random_state: int | np.random.RandomState | None = 42
 
     scaler_ = None  # preparation_ is what scales here
 
     _scaler: ClassVar[Scaler] = "none"
+    _most_components: ClassVar[int] = 20  # one for each qubit that can be simulated
     _key_bound: ClassVar[int] = 10**6
 
     # What a model says of itself
@@ -141,22 +156,22 @@ class DrawnClassifier(ClassifierMixin, Resumable):
         """Where the parameters start."""
 
     @abstractmethod
-    def _training(self, samples: Samples, member: int) -> Advance:
+    def _training(self, samples: TrainingSamples, number: int) -> Advance:
         """What takes the parameters of one of its circuits a few steps further."""
 
     @abstractmethod
     def _scores(self, rows: FloatArray) -> FloatArray:
         """Scores (N, M) of prepared rows, the largest for the class that is predicted."""
 
-    def _n_members(self, n_inputs: int, n_classes: int) -> int:
+    def _n_circuits(self, n_inputs: int, n_classes: int) -> int:
         """How many circuits are trained apart: one, or one for each class against all others."""
         return 1
 
-    def _keys_per_step(self, samples: Samples) -> int:
+    def _keys_per_step(self, samples: TrainingSamples) -> int:
         """How many keys the batch of a step is drawn from."""
         return 1
 
-    def _draws(self, samples: Samples) -> Callable[[IntArray], IntArray]:
+    def _draws(self, samples: TrainingSamples) -> Callable[[IntArray], IntArray]:
         return Draws(len(samples.rows), self.batch_size, samples.weights)
 
     # Training
@@ -182,13 +197,27 @@ class DrawnClassifier(ClassifierMixin, Resumable):
         if resume and not hasattr(self, "training_state_"):
             raise InvalidInputError("there is no training to resume; load a model that was saved with resumable=True.")
         samples = self._samples(X, y, sample_weight, going_on=resume)
-        if resume and samples.fingerprint != self._fingerprint:
+        if resume:
+            self._check_resumable(samples)
+        # Whatever happens to the estimator meanwhile, training goes on with the settings of this moment.
+        return self._rows(copy.copy(self), samples, resume=resume)
+
+    def _check_resumable(self, samples: TrainingSamples) -> None:
+        if samples.fingerprint != self._fingerprint:
             raise InvalidInputError(
                 "these are not the samples that the saved training ran on; resume with the same data."
             )
-        return self._rows(samples, resume=resume)
+        before, now = self._settings_of_fit, self.get_params(deep=False)
+        for name in sorted(now.keys() - _MAY_CHANGE):
+            if now[name] != before[name]:
+                raise InvalidInputError(
+                    f"{name} was {before[name]!r} when this training began, and is {now[name]!r} now; put it back to "
+                    f"resume. Only {', '.join(sorted(_MAY_CHANGE))} may change."
+                )
 
-    def _samples(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, *, going_on: bool) -> Samples:
+    def _samples(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, *, going_on: bool
+    ) -> TrainingSamples:
         noted = self if going_on else copy.copy(self)  # a fit that fails changes nothing
         rows, targets = validate_data(noted, X, y, dtype=np.float64, reset=not going_on)
         check_classification_targets(targets)
@@ -200,16 +229,22 @@ class DrawnClassifier(ClassifierMixin, Resumable):
         labels = class_numbers(targets[used], classes)
         factors = class_factors(getattr(self, "class_weight", None), classes, labels, weights[used])
         weights = weights[used] * factors[labels]
+        with np.errstate(over="ignore"):
+            total = float(weights.sum())
+        if not 0 < total < np.inf:
+            raise InvalidInputError(
+                f"the weights of all samples add up to {total}; class_weight and sample_weight must leave some "
+                "of them a weight, and a sum that a number can hold."
+            )
         rows, labels, of_rows = repeats(rows[used][weights > 0], labels[weights > 0], weights[weights > 0])
         seed = self._seed if going_on else self._first_seed()
-        n_components = getattr(self, "n_components", None)
         each = np.ones(len(rows)) if of_rows is None else of_rows
-        preparation = Preparation.learned(rows, each, n_components=n_components, scaler=self._scaler)
+        preparation = Preparation.learned(rows, each, n_components=self.n_components, scaler=self._scaler)
         digest = hashlib.sha256()
         for array in (rows, labels, each):
             digest.update(repr(array.shape).encode())
             digest.update(np.ascontiguousarray(array).data)
-        return Samples(
+        return TrainingSamples(
             n_features=rows.shape[1],
             feature_names=getattr(noted, "feature_names_in_", None),
             classes=classes,
@@ -225,60 +260,44 @@ class DrawnClassifier(ClassifierMixin, Resumable):
         given = self.random_state
         return int(given) if is_whole_number(given) else int(random_state_of(given).randint(2**31))  # type: ignore[arg-type]
 
-    def _rows(self, samples: Samples, *, resume: bool) -> Generator[HistoryRow, None, None]:
+    def _rows(self, asked: Self, samples: TrainingSamples, *, resume: bool) -> Generator[HistoryRow, None, None]:
+        """Trains as ``asked``, all circuits in turn, and keeps the outcome of every row in this estimator."""
         n_inputs, n_classes = samples.preparation.n_outputs, len(samples.classes)
-        n_members = self._n_members(n_inputs, n_classes)
+        n_circuits = asked._n_circuits(n_inputs, n_classes)
         streams = [
-            KeyStream(samples.seed if n_members == 1 else [samples.seed, member], self._key_bound)
-            for member in range(n_members)
+            KeyStream(samples.seed if n_circuits == 1 else [samples.seed, number], asked._key_bound)
+            for number in range(n_circuits)
         ]
-        starts = [self._flat(self._initial_parameters(keys, n_inputs, n_classes)) for keys in streams]
-        interval = self.convergence_interval or 0
-        if resume:
-            run = _Run(list(self.history_), self.parameters_.copy(), self.n_steps_.copy(), self._outcomes.copy())
-            member, state = self._member, self.training_state_
-            same = [start.shape == state.parameters.shape and start.dtype == state.parameters.dtype for start in starts]
-            if len(starts) != len(run.parameters) or not all(same):
-                raise InvalidInputError(
-                    "the settings now ask for another model than that whose training is to be resumed; put them back."
-                )
-        else:
-            run = _Run([], np.stack(starts), np.zeros(n_members, np.int64), np.full(n_members, GOING))
-            member, state = 0, DrawnState.start(starts[0])
-        draws, n_keys = self._draws(samples), self._keys_per_step(samples)
-        while member < n_members:
-            advance, keys = self._training(samples, member), streams[member]
+        starts = [asked._flat(asked._initial_parameters(keys, n_inputs, n_classes)) for keys in streams]
+        states = list(self.training_state_) if resume else [DrawnState.start(each) for each in starts]
+        history = list(self.history_) if resume else []
+        draws, n_keys = asked._draws(samples), asked._keys_per_step(samples)
+        for keys, state in zip(streams, states, strict=True):
             keys.take(n_keys * state.n_steps)
-            while state.outcome == GOING and state.n_steps < self.max_steps:
-                started = time.perf_counter()
-                count = min(STEPS_PER_ROW, self.max_steps - state.n_steps)
-                after = advance(state, draws(keys.take(n_keys * count)), self.learning_rate, interval)
+        trainings = [asked._training(samples, number) for number in range(n_circuits)]
+        interval = asked.convergence_interval or 0
+        while going := [n for n, state in enumerate(states) if _goes_on(state, asked.max_steps)]:
+            started = time.perf_counter()
+            losses: list[float] = []
+            for number in going:
+                state = states[number]
+                orders = draws(streams[number].take(n_keys * min(STEPS_PER_ROW, asked.max_steps - state.n_steps)))
+                after = trainings[number](state, orders, asked.learning_rate, interval)
                 if after.outcome == DIVERGED:
-                    self._tell_divergence(after.n_steps + 1, anything_kept=bool(run.history))
+                    _tell_divergence(after.n_steps + 1, anything_kept=bool(history))
                     return
-                loss = float(after.losses[state.n_steps :].mean())
-                state = after
-                seconds = time.perf_counter() - started
-                run.history.append({"epoch": len(run.history) + 1, "loss": loss, "seconds": seconds})
-                run.parameters[member], run.n_steps[member] = state.parameters, state.n_steps
-                run.outcomes[member] = state.outcome
-                self._keep(samples, run, member, state)
-                yield run.history[-1]
-            member += 1
-            if member < n_members:
-                state = DrawnState.start(starts[member])
-        if interval and not self.converged_:
-            message = f"the loss had not settled after {self.max_steps} steps; raise max_steps or learning_rate."
+                states[number] = after
+                losses += after.losses[state.n_steps :].tolist()
+            seconds = time.perf_counter() - started
+            row: HistoryRow = {"epoch": len(history) + 1, "loss": fmean(losses), "seconds": seconds}
+            history.append(row)
+            self._keep(asked, samples, list(states), list(history))
+            yield row
+        if interval and not all(state.outcome == CONVERGED for state in states):
+            message = f"the loss had not settled after {asked.max_steps} steps; raise max_steps or learning_rate."
             warnings.warn(message, ConvergenceWarning, stacklevel=3)
 
-    @staticmethod
-    def _tell_divergence(step: int, *, anything_kept: bool) -> None:
-        message = f"training diverged in step {step}; lower learning_rate"
-        if not anything_kept:
-            raise InvalidInputError(f"{message}.")
-        warnings.warn(f"{message}. The model is what it was a few steps before.", ConvergenceWarning, stacklevel=3)
-
-    def _keep(self, samples: Samples, run: _Run, member: int, state: DrawnState) -> None:
+    def _keep(self, asked: Self, samples: TrainingSamples, states: list[DrawnState], history: list[HistoryRow]) -> None:
         self.n_features_in_ = samples.n_features
         if samples.feature_names is not None:
             self.feature_names_in_ = samples.feature_names
@@ -286,15 +305,19 @@ class DrawnClassifier(ClassifierMixin, Resumable):
             del self.feature_names_in_
         self.classes_ = samples.classes
         self.preparation_ = samples.preparation
-        self.parameters_, self.n_steps_ = run.parameters, run.n_steps
-        self.history_ = run.history
-        self.n_iter_ = int(run.n_steps.sum())
-        self.converged_ = bool((run.outcomes == CONVERGED).all())
-        self.training_state_ = state
-        self.losses_ = state.losses
-        self._member, self._outcomes = member, run.outcomes
-        self._settings_of_fit: dict[str, Any] = self.get_params(deep=False)
+        self.parameters_ = np.stack([state.parameters for state in states])
+        self.training_state_ = states
+        self.losses_ = states[0].losses if len(states) == 1 else [state.losses for state in states]
+        self.history_ = history
+        self._set_progress([state.n_steps for state in states], [state.outcome for state in states])
+        self._settings_of_fit: dict[str, Any] = asked.get_params(deep=False)
         self._seed, self._fingerprint = samples.seed, samples.fingerprint
+
+    def _set_progress(self, n_steps: Sequence[int], outcomes: Sequence[int]) -> None:
+        self.n_steps_ = np.array(n_steps, np.int64)
+        self.n_iter_ = int(self.n_steps_.max())
+        self._outcomes = list(outcomes)
+        self.converged_ = all(outcome == CONVERGED for outcome in outcomes)
 
     def _flat(self, arrays: Mapping[str, FloatArray]) -> NDArray[Any]:
         return np.concatenate([np.ravel(array) for array in arrays.values()]).astype(self._dtype)
@@ -311,19 +334,18 @@ class DrawnClassifier(ClassifierMixin, Resumable):
         required_count("max_steps", self.max_steps)
         if self.convergence_interval is not None:
             required_count("convergence_interval", self.convergence_interval)
+        usable = is_whole_number(self.n_components) and 1 <= self.n_components <= self._most_components
+        require(usable, "n_components", f"a whole number from 1 to {self._most_components}", self.n_components)
         finite = is_number(self.scaling) and 0 < abs(self.scaling) < 1e6
         require(finite, "scaling", "a number other than 0, of a size below 1e6", self.scaling)
-        require(self._dtype.name in ("float64", "float32"), "dtype", '"float64" or "float32"', self._dtype.name)
+        precision: Any = getattr(self, "dtype", "float64")
+        known = isinstance(precision, str) and precision in ("float64", "float32")
+        require(known, "dtype", '"float64" or "float32"', precision)
         if hasattr(self, "class_weight"):
             check_class_weight(self.class_weight)
         if hasattr(self, "n_layers"):
             required_count("n_layers", self.n_layers)
         check_random_state(self.random_state)
-
-    def _check_components(self, most: int) -> None:
-        value: Any = getattr(self, "n_components", None)
-        usable = is_whole_number(value) and 1 <= value <= most
-        require(usable, "n_components", f"a whole number from 1 to {most}", value)
 
     # Use
 
@@ -384,8 +406,7 @@ class DrawnClassifier(ClassifierMixin, Resumable):
         return {
             "history": list(self.history_),
             "n_steps": self.n_steps_.tolist(),
-            "outcomes": self._outcomes.tolist(),
-            "member": self._member,
+            "outcomes": self._outcomes,
             "seed": self._seed,
             "fingerprint": self._fingerprint,
             "resumable": hasattr(self, "training_state_"),
@@ -394,17 +415,17 @@ class DrawnClassifier(ClassifierMixin, Resumable):
     def _saved_tensors(self) -> dict[str, NDArray[Any]]:
         tensors = {"parameters": self.parameters_, **vars(self.preparation_)}
         if hasattr(self, "training_state_"):
-            state = self.training_state_
-            tensors |= {STATE + name: getattr(state, name) for name in ("parameters", "mean", "square", "losses")}
+            states = self.training_state_
+            tensors |= {STATE + name: np.stack([getattr(each, name) for each in states]) for name in ("mean", "square")}
+            tensors[STATE + "losses"] = np.concatenate([each.losses for each in states])
         return tensors
 
     def _restore(self, file: ModelFile) -> None:
         self._settings_of_fit = self.get_params(deep=False)
         n_features, n_classes = self.n_features_in_, len(self.classes_)
-        n_inputs: int = min(getattr(self, "n_components", n_features), n_features)
-        reduced = n_inputs < n_features
+        n_inputs = min(self.n_components, n_features)
         shapes: dict[str, Shape] = {
-            "components": (n_inputs if reduced else 0, n_features),
+            "components": (n_inputs if n_inputs < n_features else 0, n_features),
             "center": (n_features,),
             "shift": (n_inputs,),
             "divisor": (n_inputs,),
@@ -412,45 +433,43 @@ class DrawnClassifier(ClassifierMixin, Resumable):
         found = (require_tensor(file, name, shape=shape, dtype=np.float64) for name, shape in shapes.items())
         self.preparation_ = Preparation(*found)
         require_that((self.preparation_.divisor > 0).all(), "its scaling divides by what is not positive.")
-        n_members = self._n_members(n_inputs, n_classes)
-        sizes = self._parameter_shapes(n_inputs, n_classes).values()
-        shape = n_members, sum(map(math.prod, sizes))
+        n_circuits = self._n_circuits(n_inputs, n_classes)
+        shape = n_circuits, sum(map(math.prod, self._parameter_shapes(n_inputs, n_classes).values()))
         self.parameters_ = require_tensor(file, "parameters", shape=shape, dtype=self._dtype)
         self.history_ = restored_history(file.header, columns=_COLUMNS)
-        lists = [require_field(file.header, name, list) for name in ("n_steps", "outcomes")]
-        whole = all(type(each) is int and each >= 0 for values in lists for each in values)
-        require_that(
-            whole and all(len(values) == n_members for values in lists), "its numbers of steps are not counts."
-        )
-        self.n_steps_, self._outcomes = (np.array(values, np.int64) for values in lists)
-        self.n_iter_ = int(self.n_steps_.sum())
-        self.converged_ = bool((self._outcomes == CONVERGED).all())
-        self._member = require_field(file.header, "member", int)
-        require_that(0 <= self._member < n_members, "it names a circuit that it does not have.")
+        n_steps, outcomes = (require_field(file.header, name, list) for name in ("n_steps", "outcomes"))
+        counts = all(type(each) is int and each >= 0 for each in n_steps) and len(n_steps) == n_circuits
+        known = all(each in (GOING, CONVERGED) for each in outcomes) and len(outcomes) == n_circuits
+        require_that(counts and known, "its numbers of steps are not counts.")
+        self._set_progress(n_steps, outcomes)
         self._seed = require_field(file.header, "seed", int)
         require_that(0 <= self._seed < 2**32, "its seed is none that training can have had.")
         self._fingerprint = require_field(file.header, "fingerprint", str)
         if require_field(file.header, "resumable", bool):
-            n_parameters, n_steps = shape[1], int(self.n_steps_[self._member])
-            parameters, mean, square = (
-                require_tensor(file, STATE + name, shape=(n_parameters,), dtype=self._dtype)
-                for name in ("parameters", "mean", "square")
-            )
-            losses = require_tensor(file, STATE + "losses", shape=(n_steps,), dtype=np.float64)
-            require_that((square >= 0).all(), "its state of training has negative values where there can be none.")
-            outcome = int(self._outcomes[self._member])
-            self.training_state_ = DrawnState(parameters, mean, square, losses, outcome)
-            self.losses_ = losses
+            self._restore_states(file)
+
+    def _restore_states(self, file: ModelFile) -> None:
+        shape = self.parameters_.shape
+        mean, square = (
+            require_tensor(file, STATE + name, shape=shape, dtype=self._dtype) for name in ("mean", "square")
+        )
+        require_that((square >= 0).all(), "its state of training has negative values where there can be none.")
+        losses = require_tensor(file, STATE + "losses", shape=(int(self.n_steps_.sum()),), dtype=np.float64)
+        of_each = np.split(losses, np.cumsum(self.n_steps_)[:-1])
+        arrays = zip(self.parameters_, mean, square, of_each, self._outcomes, strict=True)
+        self.training_state_ = [DrawnState(*each) for each in arrays]
+        self.losses_ = of_each[0] if len(of_each) == 1 else of_each
 
 
-@dataclass
-class _Run:
-    """What a training has come to: its history, and of every circuit the parameters, steps and outcome."""
+def _goes_on(state: DrawnState, max_steps: int) -> bool:
+    return state.outcome == GOING and state.n_steps < max_steps
 
-    history: list[HistoryRow]
-    parameters: NDArray[Any]
-    n_steps: IntArray
-    outcomes: IntArray
+
+def _tell_divergence(step: int, *, anything_kept: bool) -> None:
+    message = f"training diverged in step {step}; lower learning_rate"
+    if not anything_kept:
+        raise InvalidInputError(f"{message}.")
+    warnings.warn(f"{message}. The model is what it was a few steps before.", ConvergenceWarning, stacklevel=3)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -472,13 +491,13 @@ class MeasuredClassifier(DrawnClassifier):
         """What the head wants of each class (M, A), of two -1 and 1."""
         return np.array([[-1.0], [1.0]])
 
-    def _training(self, samples: Samples, member: int) -> CircuitTraining:
+    def _training(self, samples: TrainingSamples, number: int) -> CircuitTraining:
         n_inputs, n_classes = samples.preparation.n_outputs, len(samples.classes)
-        alone = self._n_members(n_inputs, n_classes) == 1
+        alone = self._n_circuits(n_inputs, n_classes) == 1
         return CircuitTraining(
             self._model(n_inputs, n_classes, len(samples.rows)),
             self._starts(samples.rows),
-            samples.labels if alone else samples.labels == member,
+            samples.labels if alone else samples.labels == number,
             self._ideals(n_classes if alone else 2),
             batch_size=self.batch_size,
             dtype=self._dtype,
@@ -495,7 +514,7 @@ class MeasuredClassifier(DrawnClassifier):
 class OneCircuitForEachClass(MeasuredClassifier):
     """A classifier that tells two classes by the sign of f; of more than two, each is told from all others."""
 
-    def _n_members(self, n_inputs: int, n_classes: int) -> int:
+    def _n_circuits(self, n_inputs: int, n_classes: int) -> int:
         return 1 if n_classes == 2 else n_classes
 
     def _outputs(self, measured: FloatArray) -> FloatArray:

@@ -8,14 +8,13 @@ from typing import ClassVar
 import numpy as np
 
 from mcquack.arrays import FloatArray, IntArray
+from mcquack.checks import is_number, require
 from mcquack.models.preparation import ClassWeight
-from mcquack.models.quantum.base import DrawnClassifier, Samples, Scaler
+from mcquack.models.quantum.base import DrawnClassifier, Scaler, TrainingSamples
 from mcquack.simulators.compiled.team import Team, available_threads
 from mcquack.simulators.thermal import BoltzmannMachine, Couplings, Visible
 from mcquack.training.drawn.draws import KeyStream, normal
 from mcquack.training.drawn.loop import GradientTraining
-
-_MOST_QUBITS = 10
 
 
 @dataclass(eq=False, repr=False)
@@ -58,6 +57,7 @@ class QuantumBoltzmannMachine(DrawnClassifier):
     """
 
     _scaler: ClassVar[Scaler] = "standard"
+    _most_components: ClassVar[int] = 10  # matrices of 2**n rows are decomposed
 
     visible_qubits: Visible = "single"
     temperature: float = 1.0
@@ -68,19 +68,20 @@ class QuantumBoltzmannMachine(DrawnClassifier):
 
     def _check_settings(self) -> None:
         super()._check_settings()
-        self._check_components(_MOST_QUBITS)
+        possible = is_number(self.temperature) and 1e-6 <= self.temperature <= 1e6
+        require(possible, "temperature", "a number from 1e-6 to 1e6", self.temperature)
         self._machine(1, 2)
 
-    def _n_members(self, n_inputs: int, n_classes: int) -> int:
+    def _n_circuits(self, n_inputs: int, n_classes: int) -> int:
         alone = n_classes == 2 or (self.visible_qubits == "single" and n_classes <= 1 << n_inputs)
         return 1 if alone else n_classes
 
     def _machine(self, n_inputs: int, n_classes: int) -> BoltzmannMachine:
-        n_told = n_classes if self._n_members(n_inputs, n_classes) == 1 else 2
+        n_told = n_classes if self._n_circuits(n_inputs, n_classes) == 1 else 2
         return BoltzmannMachine(
             n_qubits=n_inputs,
             n_classes=n_told,
-            visible=self.visible_qubits,
+            visible_qubits=self.visible_qubits,
             temperature=self.temperature,
             zz=self.zz,
         )
@@ -91,11 +92,11 @@ class QuantumBoltzmannMachine(DrawnClassifier):
     def _initial_parameters(self, keys: KeyStream, n_inputs: int, n_classes: int) -> dict[str, FloatArray]:
         return {"thetas": normal(int(keys.take(1)[0]), self._parameter_shapes(n_inputs, n_classes)["thetas"])}
 
-    def _training(self, samples: Samples, member: int) -> GradientTraining:
+    def _training(self, samples: TrainingSamples, number: int) -> GradientTraining:
         n_inputs, n_classes = samples.preparation.n_outputs, len(samples.classes)
         machine, rows = self._machine(n_inputs, n_classes), samples.rows
-        alone = self._n_members(n_inputs, n_classes) == 1
-        labels = samples.labels if alone else (samples.labels == member).astype(np.int64)
+        alone = self._n_circuits(n_inputs, n_classes) == 1
+        labels = samples.labels if alone else (samples.labels == number).astype(np.int64)
         team = Team(available_threads(None), patient=True)
 
         def loss_and_gradient(parameters: FloatArray, order: IntArray) -> tuple[float, FloatArray]:

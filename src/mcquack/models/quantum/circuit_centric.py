@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -41,6 +42,8 @@ class CircuitCentricClassifier(OneCircuitForEachClass):
         16, as the suite.
     learning_rate, batch_size, max_steps, convergence_interval, class_weight, dtype, random_state : as in
         :class:`DressedQuantumCircuitClassifier`.
+    n_components : more features than this are replaced by as many principal components; 2**m - 1 of them take m qubits
+        in each copy.
     scaling : factor on the features, which are not scaled otherwise.
 
     Attributes
@@ -58,10 +61,13 @@ class CircuitCentricClassifier(OneCircuitForEachClass):
     True
     """
 
+    _most_components: ClassVar[int] = 1023
+
     n_input_copies: int = 2
     n_layers: int = 4
     _: KW_ONLY
     padding: Padding = "always"
+    n_components: int = 63
 
     def _check_settings(self) -> None:
         super()._check_settings()

@@ -16,8 +16,6 @@ from mcquack.models.quantum.base import MeasuredClassifier, Scaler
 from mcquack.training.drawn.draws import KeyStream, normal, uniform
 from mcquack.training.drawn.loop import MeasuredCircuit
 
-_MOST_QUBITS = 20
-
 
 @dataclass(eq=False, repr=False)
 class DressedQuantumCircuitClassifier(MeasuredClassifier):
@@ -47,7 +45,9 @@ class DressedQuantumCircuitClassifier(MeasuredClassifier):
     ----------
     params_ : circuit_weights (L, n), input_weights (n, n) and output_weights (M, n).
     parameters_ : all of them in one row (1, P). n_parameters_ : their number.
-    losses_ : of every step. n_iter_ : how many steps were taken. converged_ : whether the loss had settled.
+    losses_ : of every step, of several circuits a list of these; files have them only if they are resumable.
+    n_iter_ : how many steps were taken, of several circuits the most. n_steps_ : those of each.
+    converged_ : whether the loss had settled.
     history_ : for every hundred steps a row with the mean loss.
     classes_, n_features_in_, feature_names_in_ : as in scikit-learn. preparation_ : how features are scaled.
 
@@ -66,11 +66,6 @@ class DressedQuantumCircuitClassifier(MeasuredClassifier):
     n_layers: int = 3
     _: KW_ONLY
     max_steps: int = 100_000
-    n_components: int = 12
-
-    def _check_settings(self) -> None:
-        super()._check_settings()
-        self._check_components(_MOST_QUBITS)
 
     def _parameter_shapes(self, n_inputs: int, n_classes: int) -> dict[str, tuple[int, ...]]:
         return {

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from mcquack.arrays import FloatArray
-from mcquack.checks import required_count
+from mcquack.checks import require, required_count
 from mcquack.circuits.angles import b, x
 from mcquack.circuits.circuit import Circuit
 from mcquack.models.quantum.base import OneCircuitForEachClass, Scaler
@@ -17,7 +17,7 @@ from mcquack.simulators.gates import GateEngine
 from mcquack.training.drawn.draws import KeyStream, uniform
 from mcquack.training.drawn.loop import MeasuredCircuit
 
-_MOST_QUBITS = 20
+_MOST_REPEATS = 1000
 _MOST_BYTES = 1 << 30  # of embedded samples; where they would take more, they are embedded anew for each batch
 
 
@@ -72,12 +72,15 @@ class IQPVariationalClassifier(OneCircuitForEachClass):
     n_layers: int = 10
     repeats: int = 1
     _: KW_ONLY
-    n_components: int = 12
 
     def _check_settings(self) -> None:
         super()._check_settings()
-        required_count("repeats", self.repeats)
-        self._check_components(_MOST_QUBITS)
+        require(
+            required_count("repeats", self.repeats) <= _MOST_REPEATS,
+            "repeats",
+            f"at most {_MOST_REPEATS}",
+            self.repeats,
+        )
 
     def _parameter_shapes(self, n_inputs: int, n_classes: int) -> dict[str, tuple[int, ...]]:
         return {"weights": (self.n_layers, max(2, n_inputs), 3)}

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import gen_batches
 
 from mcquack.arrays import FloatArray, IntArray
 from mcquack.checks import require, required_count
@@ -16,14 +17,14 @@ from mcquack.circuits.circuit import Circuit
 from mcquack.errors import InvalidInputError
 from mcquack.models.base import shares
 from mcquack.models.model_file import ModelFile, require_tensor, require_that
-from mcquack.models.quantum.base import DrawnClassifier, Precision, Samples, Scaler
+from mcquack.models.quantum.base import DrawnClassifier, Precision, Scaler, TrainingSamples
 from mcquack.randomness import stream
 from mcquack.simulators.gates import GateEngine
 from mcquack.training.drawn.draws import KeyStream, normal
 from mcquack.training.drawn.loop import Draws
 from mcquack.training.drawn.pairs import PairTraining
 
-_MOST_QUBITS = 20
+_ROWS_AT_ONCE, _EXAMPLES_AT_ONCE = 2048, 8192
 _BLOCK_BYTES = 1 << 28  # of examples that are held as states at a time
 
 
@@ -68,6 +69,7 @@ class QuantumMetricLearner(DrawnClassifier):
     """
 
     _scaler: ClassVar[Scaler] = "angles"
+    _most_components: ClassVar[int] = 19  # and one qubit more
 
     n_layers: int = 3
     _: KW_ONLY
@@ -80,7 +82,6 @@ class QuantumMetricLearner(DrawnClassifier):
 
     def _check_settings(self) -> None:
         super()._check_settings()
-        self._check_components(_MOST_QUBITS - 1)
         require(self.pairs in ("independent", "fixed"), "pairs", '"independent" or "fixed"', self.pairs)
         if self.n_examples_predict is not None:
             required_count("n_examples_predict", self.n_examples_predict)
@@ -100,33 +101,38 @@ class QuantumMetricLearner(DrawnClassifier):
 
     # Training
 
-    def _keys_per_step(self, samples: Samples) -> int:
+    def _keys_per_step(self, samples: TrainingSamples) -> int:
         return 1 if self.pairs == "fixed" else len(samples.classes)
 
-    def _draws(self, samples: Samples) -> Callable[[IntArray], IntArray]:
+    def _draws(self, samples: TrainingSamples) -> Callable[[IntArray], IntArray]:
         of_class = [np.flatnonzero(samples.labels == own) for own in range(len(samples.classes))]
         if not all(map(len, of_class)):
             raise InvalidInputError("a class has no samples of positive weight; give each at least one.")
         if self.pairs == "fixed":
+            if samples.weights is not None:
+                raise InvalidInputError(
+                    'pairs="fixed" pairs samples by their order, which is lost where some have weights or repeat '
+                    'themselves; take pairs="independent".'
+                )
             return _FixedPairs(of_class, self.batch_size)
         weights = [None if samples.weights is None else samples.weights[rows] for rows in of_class]
         return _IndependentClasses(
             of_class, [Draws(len(rows), self.batch_size, own) for rows, own in zip(of_class, weights, strict=True)]
         )
 
-    def _training(self, samples: Samples, member: int) -> PairTraining:
+    def _training(self, samples: TrainingSamples, number: int) -> PairTraining:
         embedding = self._embedding(samples.preparation.n_outputs)
         return PairTraining(
             embedding, samples.rows, n_classes=len(samples.classes), batch_size=self.batch_size, dtype=self._dtype
         )
 
-    def _keep(self, samples: Samples, *args: Any) -> None:
-        super()._keep(samples, *args)
+    def _keep(self, asked: Self, samples: TrainingSamples, *args: Any) -> None:
+        super()._keep(asked, samples, *args)
         chosen = np.arange(len(samples.rows))
-        if self.n_examples_predict is not None:
+        if asked.n_examples_predict is not None:
             draws = stream(samples.seed, "examples")
             of_class = [np.flatnonzero(samples.labels == own) for own in range(len(samples.classes))]
-            drawn = [draws.permutation(rows)[: self.n_examples_predict] for rows in of_class]
+            drawn = [draws.permutation(rows)[: asked.n_examples_predict] for rows in of_class]
             chosen = np.sort(np.concatenate(drawn))
         self.examples_ = samples.rows[chosen]
         self.example_labels_ = samples.labels[chosen]
@@ -135,7 +141,7 @@ class QuantumMetricLearner(DrawnClassifier):
     def _scores(self, rows: FloatArray) -> FloatArray:
         """The mean overlap with the examples of each class, as shares."""
         engine = GateEngine(self._embedding(self.preparation_.n_outputs), dtype=self._dtype)
-        size = max(1, _BLOCK_BYTES // (2 * engine.feature_map.dimension * self._dtype.itemsize))
+        size = max(1, min(_EXAMPLES_AT_ONCE, _BLOCK_BYTES // (2 * engine.feature_map.dimension * self._dtype.itemsize)))
         n_classes = len(self.classes_)
         of_classes = (self.example_labels_[:, None] == np.arange(n_classes)) * self.example_weights_[:, None]
         of_classes = of_classes / of_classes.sum(axis=0)
@@ -143,8 +149,9 @@ class QuantumMetricLearner(DrawnClassifier):
         nothing, bias = np.zeros(0, self._dtype), self.parameters_[0]
         for first in range(0, len(self.examples_), size):
             some = slice(first, first + size)
-            overlaps = engine.kernel(rows, self.examples_[some], weights=nothing, bias=bias)
-            scores += overlaps.astype(np.float64) @ of_classes[some]
+            for part in gen_batches(len(rows), _ROWS_AT_ONCE):
+                overlaps = engine.kernel(rows[part], self.examples_[some], weights=nothing, bias=bias)
+                scores[part] += overlaps.astype(np.float64) @ of_classes[some]
         return shares(scores)
 
     # Files

@@ -44,6 +44,7 @@ class DataReuploadingClassifier(MeasuredClassifier):
         by Rot(ω x) and then by Rot(θ), as the code of the suite does that is public; it gives other scores.
     learning_rate, batch_size, max_steps, convergence_interval, class_weight, dtype, random_state : as in
         :class:`DressedQuantumCircuitClassifier`.
+    n_components : more features than this are replaced by as many principal components; three take a qubit.
     scaling : factor on the features, which are scaled to [-π/2, π/2] first.
 
     Attributes
@@ -63,12 +64,14 @@ class DataReuploadingClassifier(MeasuredClassifier):
 
     _scaler: ClassVar[Scaler] = "angles"
     _key_bound: ClassVar[int] = 10**5
+    _most_components: ClassVar[int] = 60  # three for each qubit
 
     n_layers: int = 4
     observable_type: Literal["single", "half", "full"] = "single"
     _: KW_ONLY
     circuit: Literal["published", "shipped"] = "published"
     learning_rate: float = 0.05
+    n_components: int = 36
 
     def _check_settings(self) -> None:
         super()._check_settings()
@@ -82,7 +85,7 @@ class DataReuploadingClassifier(MeasuredClassifier):
         named = super().params_
         return {**named, "thetas": np.swapaxes(named["thetas"], -3, -2)}
 
-    def _n_members(self, n_inputs: int, n_classes: int) -> int:
+    def _n_circuits(self, n_inputs: int, n_classes: int) -> int:
         return 1 if n_classes <= 6 else n_classes
 
     def _n_measured(self, n_qubits: int) -> int:
@@ -90,7 +93,7 @@ class DataReuploadingClassifier(MeasuredClassifier):
 
     def _parameter_shapes(self, n_inputs: int, n_classes: int) -> dict[str, tuple[int, ...]]:
         n_qubits = -(-n_inputs // 3)
-        n_told = 2 if self._n_members(n_inputs, n_classes) > 1 else n_classes
+        n_told = 2 if self._n_circuits(n_inputs, n_classes) > 1 else n_classes
         return {
             "omegas": (self.n_layers + 1, 3 * n_qubits),
             "thetas": (self.n_layers + 1, n_qubits, 3),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -39,6 +40,7 @@ class TreeTensorClassifier(OneCircuitForEachClass):
         16, as the suite.
     learning_rate, batch_size, max_steps, convergence_interval, class_weight, dtype, random_state : as in
         :class:`DressedQuantumCircuitClassifier`.
+    n_components : more features than this are replaced by as many principal components; eight qubits hold 255.
     scaling : factor on the features, which are not scaled otherwise.
 
     Attributes
@@ -56,9 +58,12 @@ class TreeTensorClassifier(OneCircuitForEachClass):
     8
     """
 
+    _most_components: ClassVar[int] = 255
+
     learning_rate: float = 0.01
     _: KW_ONLY
     padding: Padding = "always"
+    n_components: int = 255
 
     def _check_settings(self) -> None:
         super()._check_settings()

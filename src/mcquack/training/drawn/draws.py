@@ -32,27 +32,20 @@ class KeyStream:
         The ``random_state`` of a model.
     bound
         Keys are below it: 10**6 for every model of the suite but the one that uploads its data again, which has 10**5.
-    position
-        How many keys are taken already; a training that resumes gives the position at which it stopped.
 
     Examples
     --------
     >>> keys = KeyStream(0)
-    >>> keys.take(2).tolist(), keys.take(1).tolist(), keys.position
-    ([850624, 636961], [511136], 3)
-    >>> KeyStream(0, position=2).take(1).tolist()
-    [511136]
+    >>> keys.take(2).tolist(), keys.take(1).tolist()
+    ([850624, 636961], [511136])
     """
 
-    def __init__(self, seed: int | Sequence[int], bound: int = 10**6, position: int = 0) -> None:
+    def __init__(self, seed: int | Sequence[int], bound: int = 10**6) -> None:
         self._generator = np.random.default_rng(seed)
         self._bound = bound
-        self.position = 0
-        self.take(position)  # NumPy rejects a few draws, so only drawing tells where a position is in its stream
 
     def take(self, count: int) -> IntArray:
         """The next ``count`` keys (count,), the same whether taken at once or one by one."""
-        self.position += count
         return self._generator.integers(self._bound, size=count)
 
 
@@ -143,11 +136,6 @@ def _fill_with_bits(key: int, bits: Any) -> None:
         bits[place] = _bits(_words(key), place, bits.size)
 
 
-@entry
-def _fill_with_batch(key: int, n_samples: int, chosen: Any) -> None:
-    draw_batch(key, n_samples, chosen)
-
-
 def uniform(key: int, shape: tuple[int, ...]) -> NDArray[np.float64]:
     """Numbers from 0 to below 1, all as likely, as ``jax.random.uniform`` draws them from ``PRNGKey(key)``.
 
@@ -168,14 +156,3 @@ def normal(key: int, shape: tuple[int, ...]) -> NDArray[np.float64]:
     lowest = np.nextafter(-1.0, 0.0)
     inside = np.maximum(lowest, 2 * uniform(key, shape) + lowest)
     return np.asarray(math.sqrt(2) * erfinv(inside))
-
-
-def batch(key: int, n_samples: int, batch_size: int) -> IntArray:
-    """Numbers (batch_size,) of samples, with replacement, as ``jax.random.choice`` draws them from ``PRNGKey(key)``.
-
-    >>> batch(511136, 240, 32)[:4].tolist()
-    [63, 9, 113, 208]
-    """
-    chosen = np.empty(batch_size, np.int64)
-    _fill_with_batch(int(key), n_samples, chosen)
-    return chosen

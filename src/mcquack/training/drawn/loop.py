@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from mcquack.arrays import FloatArray, IntArray
 from mcquack.circuits.circuit import Circuit
+from mcquack.errors import InvalidInputError
 from mcquack.simulators.compiled.entry import entry
 from mcquack.simulators.compiled.gates import LOW_BITS, TURN
 from mcquack.simulators.compiled.lanes import lane_count
@@ -218,8 +219,17 @@ class MeasuredCircuit:
             head_at=self.head_at,
         )
 
+    def check(self, parameters: FloatArray) -> None:
+        """Refuses parameters of another number: compiled code believes what it is given."""
+        if parameters.shape != (self.n_parameters,):
+            raise InvalidInputError(
+                f"this circuit has {self.n_parameters} parameters, got an array of the shape {parameters.shape}; give "
+                "one row of them."
+            )
+
     def measured(self, rows: FloatArray, parameters: FloatArray) -> FloatArray:
         """Expectation values (N, Q) of rows as the start takes them."""
+        self.check(parameters)
         memory = _Memory(self, len(rows), parameters.dtype, with_gradient=False)
         places = np.arange(len(rows))  # a problem without labels: each row is asked for once
         problem = self.problem(rows, places, np.zeros((0, 1)), parameters.dtype)
@@ -244,6 +254,12 @@ def _observables(paulis: Sequence[Pauli], program: Program, dtype: np.dtype[Any]
     return flips, turned, signs
 
 
+def shared_bytes(engine: GateEngine, n_blocks: int) -> int:
+    """What the phases and currents of diagonals take that all samples of so many blocks share."""
+    n_diagonals = int((engine.form.kinds != TURN).sum())
+    return (2 + n_blocks) * n_diagonals * engine.feature_map.dimension * engine.dtype.itemsize
+
+
 def threads_for(engine: GateEngine, flops: float, n_blocks: int) -> int:
     """How many threads are worth their barriers in steps of so many flops, of which a hundred are one launch."""
     return max(1, min(engine.n_threads, n_blocks, int(flops / _FLOPS_WORTH_A_THREAD)))
@@ -260,7 +276,8 @@ class _Memory:
         alone = model.start == "products alone"
         self.flops = 0.0 if alone else engine.flops(n_rows, with_gradient=with_gradient)
         n_threads = threads_for(engine, self.flops, self.n_blocks)
-        require_bytes(n_threads * engine.scratch_bytes(backward=True), f"training {n} qubits")
+        n_bytes = n_threads * engine.scratch_bytes(backward=True) + shared_bytes(engine, self.n_blocks)
+        require_bytes(n_bytes, f"training {n} qubits in batches of {n_rows}")
         gates = engine.scratch(n_threads, backward=not alone)
         n_inputs = size if model.start == "real pairs" else n
         n_folded = size if model.n_parts == 2 and not alone else 1
@@ -313,6 +330,7 @@ class CircuitTraining:
         batch_size: int,
         dtype: np.dtype[Any],
     ) -> None:
+        self._model = model
         self._memory = _Memory(model, batch_size, dtype, with_gradient=True)
         self._problem = model.problem(rows, labels, ideals, dtype)
         n_blocks = self._memory.n_blocks
@@ -335,6 +353,7 @@ class CircuitTraining:
         return float(trial.trained.losses[0]), trial.trained.gradient
 
     def _run(self, trained: Trained, orders: IntArray, rate: float, interval: int) -> None:
+        self._model.check(trained.parameters)
         self._memory.run(
             run_steps, self._problem, self._memory.shared, trained, self._sums, orders, rate, interval,
             times=len(orders),

@@ -24,7 +24,7 @@ from mcquack.simulators.compiled.memory import aligned_zeros, copy_block, gather
 from mcquack.simulators.compiled.shared import empty_currents, fill_shared, shared_steps
 from mcquack.simulators.compiled.team import barrier, compiled, control, stop_barrier
 from mcquack.simulators.gates import GateEngine
-from mcquack.training.drawn.loop import DrawnState, Trial, threads_for
+from mcquack.training.drawn.loop import DrawnState, Trial, shared_bytes, threads_for
 from mcquack.training.drawn.steps import GOING, Sums, clear_sums, finish_batch
 
 
@@ -159,7 +159,8 @@ class PairTraining:
         n_threads = threads_for(engine, self._flops, n_blocks)
         shape = n_classes, circuit.dimension, 2, width
         n_bytes = 2 * n_classes * engine.state_bytes(width) + engine.scratch_bytes(backward=True)
-        require_bytes(n_threads * n_bytes, f"training {n_classes} states of {circuit.n_qubits} qubits at a time")
+        n_bytes = n_threads * n_bytes + shared_bytes(engine, n_blocks)
+        require_bytes(n_bytes, f"training {n_classes} states of {circuit.n_qubits} qubits at a time")
         self._works = [
             PairWork(gates, aligned_zeros(shape, dtype), aligned_zeros(shape, dtype), aligned_zeros((2, width), dtype))
             for gates in engine.scratch(n_threads, backward=True)
