@@ -74,7 +74,7 @@ def variational() -> list[float]:
 
 
 def drawn(name: str) -> list[float]:
-    """Losses of a model that is trained by drawn batches, at every tenth step; of several circuits those of the last."""
+    """Losses of a model that is trained by drawn batches, at every tenth step; of several circuits, of the last."""
     data = problem()
     model = catalog.entry(name).new(max_steps=40, convergence_interval=None, random_state=3)
     losses = model.fit(data.X, data.labels).losses_
