@@ -160,3 +160,15 @@ def test_the_speeds_of_the_readme_are_those_of_the_last_run() -> None:
         for name in ("torch-fused", "jax", "lightning")
     )
     assert f"takes {least:.1f} times as long or longer" in section
+    rivals = json.loads((ROOT / "studies/speed/rivals.json").read_text())["rows"]
+    ratios = {
+        kind: [
+            f"{row['peers'][peer]['fit_ratio']:.0f}"
+            for row in sorted(rivals, key=lambda row: row["peers"][peer]["fit_ratio"] if peer in row["peers"] else 0)
+            if peer in row["peers"]
+        ]
+        for kind, peer in (("circuits", "peer"), ("machines", "expm"))
+    }
+    circuits, machines = ratios["circuits"], ratios["machines"]
+    assert f"take {circuits[0]} to {circuits[-1]} times as long in PennyLane" in section
+    assert f"Boltzmann machine {machines[0]} to {machines[-1]} times" in section

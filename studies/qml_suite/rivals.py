@@ -10,9 +10,9 @@ import statistics
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Self
+from typing import Literal, Self
 
-from scipy.stats import spearmanr
+from scipy.stats import rankdata, spearmanr
 
 from mcquack.bench import ranking
 from mcquack.bench.ranking import CellScores
@@ -111,13 +111,32 @@ def summary(pairs: Sequence[Pair]) -> str:
     return "\n".join(lines)
 
 
+def average_ranks(pairs: Sequence[Pair], side: Literal["ours", "published"]) -> dict[str, float]:
+    """The suite's average rank of each model among the seven: rank divided by the number of models on a dataset."""
+    shares: dict[str, list[float]] = {model: [] for model in MODELS}
+    for dataset in dict.fromkeys(pair.dataset for pair in pairs):
+        there = [pair for pair in pairs if pair.dataset == dataset]
+        ranks = rankdata([-getattr(pair, side) for pair in there], method="min")
+        for pair, rank in zip(there, ranks, strict=True):
+            shares[pair.model].append(rank / len(there))
+    return {model: statistics.fmean(own) for model, own in shares.items() if own}
+
+
+def rank_table(pairs: Sequence[Pair]) -> str:
+    """The average ranks of the seven models among themselves, by our scores and by the published ones."""
+    ours, there = average_ranks(pairs, "ours"), average_ranks(pairs, "published")
+    lines = ["| model | average rank, ours | published |", "|---|---:|---:|"]
+    lines += [f"| `{model}` | {ours[model]:.3f} | {there[model]:.3f} |" for model in sorted(ours, key=ours.__getitem__)]
+    return "\n".join(lines)
+
+
 def main() -> None:
     """Compares what was run so far."""
     with Store.open(ROWS) as store:
         own = [cell for cell in ranking.cell_scores(store) if cell.model in MODELS]
     pairs = list(compared(own, ranking.published_scores(corrected=False)))
     write_pairs(pairs)
-    print(summary(pairs))  # noqa: T201
+    print(f"{summary(pairs)}\n\n{rank_table(pairs)}")  # noqa: T201
 
 
 if __name__ == "__main__":

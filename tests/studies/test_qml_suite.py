@@ -23,7 +23,13 @@ def test_the_table_of_published_and_own_scores_follows_from_the_rows():
     assert len({(pair.model, pair.dataset) for pair in pairs}) == len(pairs)
     for pair in pairs:
         assert own[pair.model, pair.dataset] == pytest.approx(pair.ours, abs=1e-5)
-    assert rivals.summary(pairs) in (STUDY / "README.md").read_text(encoding="utf-8")
+    told = (STUDY / "README.md").read_text(encoding="utf-8")
+    assert rivals.summary(pairs) in told
+    assert rivals.rank_table(pairs) in told
+    n_equal, n_met = sum(pair.equal_seeds == 5 for pair in pairs), sum(pair.is_met for pair in pairs)
+    first_page = " ".join((STUDY.parents[1] / "README.md").read_text(encoding="utf-8").split())
+    assert f"on {len(pairs)} pairs of model and dataset: on {n_equal} of them" in first_page
+    assert f"and {n_met} means are met" in first_page
 
 
 def test_every_model_meets_the_published_mean_on_twenty_datasets_or_nearly_all_that_were_published():
