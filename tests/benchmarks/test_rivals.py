@@ -21,6 +21,8 @@ from benchmarks.rivals_problem import INTERVAL, PROBLEMS, SIZES
 pytest.importorskip("pennylane")
 jax = pytest.importorskip("jax")
 
+pytestmark = pytest.mark.campaign  # compiling the peers takes a minute
+
 CASES = json.loads(Path(__file__).with_name("rivals.json").read_text(encoding="utf-8"))["cases"]
 TOLERANCE = 1e-10
 LABELS = np.array([-1, 1, -1, 1])
