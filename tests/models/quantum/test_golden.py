@@ -89,3 +89,20 @@ def test_prepared_samples_and_predictions_are_those_of_the_original(model: str, 
     proba = np.clip(golden["predict_proba"], 0, 1)  # a bias takes some of the original's out of bounds
     assert_allclose(ours.predict_proba(X), proba, **EXACT)
     assert ours.predict(X).tolist() == golden["predict"]
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize(("model", "case"), CASES)
+def test_single_precision_gives_the_same_to_six_digits(model: str, case: str) -> None:
+    golden = GOLDEN["models"][model][case]
+    ours = estimator(model, golden)
+    if not hasattr(ours, "dtype"):
+        pytest.skip("it has double precision alone")
+    every = np.array([[0, 2], [1, 3]]) if model == "QuantumMetricLearner" else np.arange(4)
+    ours.set_params(batch_size=every.shape[-1], dtype="float32")
+    samples = ours._samples(raw_samples(golden["n_features"]), LABELS, None, going_on=False)
+    start = flat(ours, parameters(golden), golden["n_features"]).astype(np.float32)
+    loss, gradient = ours._training(samples, 0).loss_and_gradient(start, every)
+    assert gradient.dtype == np.float32
+    assert_allclose(loss, golden["loss"], rtol=1e-6, atol=1e-6)
+    assert_allclose(gradient, flat(ours, golden["grad"], golden["n_features"]), atol=1e-6)
