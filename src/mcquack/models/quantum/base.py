@@ -38,13 +38,12 @@ from mcquack.models.preparation import (
     repeats,
 )
 from mcquack.training.drawn.draws import KeyStream
-from mcquack.training.drawn.loop import Advance, CircuitTraining, DrawnState, Draws, MeasuredCircuit
+from mcquack.training.drawn.loop import STEPS_AT_ONCE, Advance, CircuitTraining, DrawnState, Draws, MeasuredCircuit
 from mcquack.training.drawn.steps import CONVERGED, DIVERGED, GOING
 
 Scaler: TypeAlias = Literal["standard", "angles", "none"]
 Precision: TypeAlias = Literal["float64", "float32"]
 Padding: TypeAlias = Literal["always", "fill"]
-STEPS_PER_ROW = 100
 _FAR = 1e12  # what lies farther off is taken to here: neither an angle nor a square could hold it
 _COLUMNS = {"epoch", "loss", "seconds"}
 _MAY_CHANGE = {"max_steps", "learning_rate", "convergence_interval", "random_state"}  # of the settings, to resume
@@ -281,7 +280,7 @@ class DrawnClassifier(ClassifierMixin, Resumable):
             losses: list[float] = []
             for number in going:
                 state = states[number]
-                orders = draws(streams[number].take(n_keys * min(STEPS_PER_ROW, asked.max_steps - state.n_steps)))
+                orders = draws(streams[number].take(n_keys * min(STEPS_AT_ONCE, asked.max_steps - state.n_steps)))
                 after = trainings[number](state, orders, asked.learning_rate, interval)
                 if after.outcome == DIVERGED:
                     _tell_divergence(after.n_steps + 1, anything_kept=bool(history))

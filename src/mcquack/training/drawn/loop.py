@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -63,6 +62,7 @@ _HEADS: dict[Head, int] = {
     "linear": LINEAR,
     "squares": SQUARES,
 }
+STEPS_AT_ONCE = 100  # are one launch
 _FLOPS_WORTH_A_THREAD = 5e6
 _MOST_WHOLE = 2**32  # the largest total of whole weights that is drawn from as if rows were repeated
 
@@ -219,23 +219,47 @@ class MeasuredCircuit:
             head_at=self.head_at,
         )
 
-    def check(self, parameters: FloatArray) -> None:
-        """Refuses parameters of another number: compiled code believes what it is given."""
-        if parameters.shape != (self.n_parameters,):
-            raise InvalidInputError(
-                f"this circuit has {self.n_parameters} parameters, got an array of the shape {parameters.shape}; give "
-                "one row of them."
-            )
-
     def measured(self, rows: FloatArray, parameters: FloatArray) -> FloatArray:
         """Expectation values (N, Q) of rows as the start takes them."""
-        self.check(parameters)
-        memory = _Memory(self, len(rows), parameters.dtype, with_gradient=False)
+        engine = GateEngine(self.circuit, dtype=parameters.dtype)
+        flops = 0.0 if self.is_alone else engine.flops(len(rows), with_gradient=False)
+        works = self.works(engine, threads_for(engine, flops, self.n_blocks(len(rows), engine.dtype)))
         places = np.arange(len(rows))  # a problem without labels: each row is asked for once
-        problem = self.problem(rows, places, np.zeros((0, 1)), parameters.dtype)
-        found = np.zeros((len(rows), len(self.observables)), parameters.dtype)
-        memory.run(measure_rows, problem, memory.shared, np.require(parameters, None, ["C", "W"]), found)
+        problem = self.problem(rows, places, np.zeros((0, 1)), engine.dtype)
+        found = np.zeros((len(rows), len(self.observables)), engine.dtype)
+        given = np.require(checked_parameters(parameters, self.n_parameters), None, ["C", "W"])
+        engine.team(len(works), flops).run(measure_rows, works, problem, _shared(engine), given, found)
         return np.clip(found, -1, 1, out=found)
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether no state is simulated at all."""
+        return self.start == "products alone"
+
+    def n_blocks(self, n_rows: int, dtype: np.dtype[Any]) -> int:
+        """How many blocks of samples are run one by one."""
+        return math.ceil(n_rows / (lane_count(dtype) * self.n_parts))
+
+    def works(self, engine: GateEngine, n_threads: int) -> list[Work]:
+        """What each thread works on."""
+        dtype, width, n_parts = engine.dtype, lane_count(engine.dtype), self.n_parts
+        n, size, n_measured = self.circuit.n_qubits, self.circuit.dimension, len(self.observables)
+        require_bytes(n_threads * engine.scratch_bytes(backward=True), f"running {n} qubits")
+        n_inputs = size if self.start == "real pairs" else n
+        n_folded = size if n_parts == 2 and not self.is_alone else 1
+
+        def room() -> Room:
+            return Room(
+                inputs=aligned_zeros((n_parts, n_inputs, width), dtype),
+                tanh=aligned_zeros((n_parts, n, width), dtype),
+                turns=aligned_zeros((n_parts, n, 2, width), dtype),
+                slopes=aligned_zeros((n_parts, n, width), dtype),
+                folded=aligned_zeros((n_parts, n_folded, width), dtype),
+                measured=aligned_zeros((n_measured, n_parts, width), dtype),
+                cotangent=aligned_zeros((n_measured, n_parts, width), dtype),
+            )
+
+        return [Work(gates, room()) for gates in engine.scratch(n_threads, backward=not self.is_alone)]
 
 
 def _observables(paulis: Sequence[Pauli], program: Program, dtype: np.dtype[Any]) -> tuple[IntArray, IntArray, Any]:
@@ -254,10 +278,13 @@ def _observables(paulis: Sequence[Pauli], program: Program, dtype: np.dtype[Any]
     return flips, turned, signs
 
 
-def shared_bytes(engine: GateEngine, n_blocks: int) -> int:
-    """What the phases and currents of diagonals take that all samples of so many blocks share."""
-    n_diagonals = int((engine.form.kinds != TURN).sum())
-    return (2 + n_blocks) * n_diagonals * engine.feature_map.dimension * engine.dtype.itemsize
+def checked_parameters(parameters: FloatArray, count: int) -> FloatArray:
+    """The parameters, unless they are of another number: compiled code believes what it is given."""
+    if parameters.shape != (count,):
+        raise InvalidInputError(
+            f"this model has {count} parameters, got an array of the shape {parameters.shape}; give one row of them."
+        )
+    return parameters
 
 
 def threads_for(engine: GateEngine, flops: float, n_blocks: int) -> int:
@@ -265,51 +292,69 @@ def threads_for(engine: GateEngine, flops: float, n_blocks: int) -> int:
     return max(1, min(engine.n_threads, n_blocks, int(flops / _FLOPS_WORTH_A_THREAD)))
 
 
-class _Memory:
-    """The threads for so many samples at a time, and what they work on."""
-
-    def __init__(self, model: MeasuredCircuit, n_rows: int, dtype: np.dtype[Any], *, with_gradient: bool) -> None:
-        circuit = model.circuit
-        self.engine = engine = GateEngine(circuit, dtype=dtype)
-        width, n, size = lane_count(dtype), circuit.n_qubits, circuit.dimension
-        self.n_blocks = math.ceil(n_rows / (width * model.n_parts))
-        alone = model.start == "products alone"
-        self.flops = 0.0 if alone else engine.flops(n_rows, with_gradient=with_gradient)
-        n_threads = threads_for(engine, self.flops, self.n_blocks)
-        n_bytes = n_threads * engine.scratch_bytes(backward=True) + shared_bytes(engine, self.n_blocks)
-        require_bytes(n_bytes, f"training {n} qubits in batches of {n_rows}")
-        gates = engine.scratch(n_threads, backward=not alone)
-        n_inputs = size if model.start == "real pairs" else n
-        n_folded = size if model.n_parts == 2 and not alone else 1
-        n_parts, n_measured = model.n_parts, len(model.observables)
-
-        def room() -> Room:
-            return Room(
-                inputs=aligned_zeros((n_parts, n_inputs, width), dtype),
-                tanh=aligned_zeros((n_parts, n, width), dtype),
-                turns=aligned_zeros((n_parts, n, 2, width), dtype),
-                slopes=aligned_zeros((n_parts, n, width), dtype),
-                folded=aligned_zeros((n_parts, n_folded, width), dtype),
-                measured=aligned_zeros((n_measured, n_parts, width), dtype),
-                cotangent=aligned_zeros((n_measured, n_parts, width), dtype),
-            )
-
-        self.works = [Work(of_gates, room()) for of_gates in gates]
-        self._run: Any = None
-
-    @cached_property
-    def shared(self) -> SharedSteps:
-        return shared_steps(self.engine.form, turn=TURN, low_bits=LOW_BITS, dtype=self.engine.dtype)
-
-    def run(self, function: Any, *arguments: Any, times: int = 1) -> None:
-        if self._run is None:
-            self._run = compiled(function, control(), 0, 1, self.works[0], *arguments)
-            self._team = self.engine.team(len(self.works), times * self.flops)
-        self._team.run(self._run, self.works, *arguments)
+def _shared(engine: GateEngine) -> SharedSteps:
+    return shared_steps(engine.form, turn=TURN, low_bits=LOW_BITS, dtype=engine.dtype)
 
 
-class CircuitTraining:
-    """Trains a measured circuit on the same rows, batch by batch; holds the memory that steps reuse.
+class CompiledTraining:
+    """Trains one problem by compiled steps, batch by batch; holds the memory that they reuse.
+
+    Parameters
+    ----------
+    steps : The compiled function that takes a step for each batch.
+    problem, works : What is fixed, and what each thread works on.
+    engine : Runs the circuit, whose gates that hold no feature are worked out once for each step.
+    n_parameters, n_blocks : How many parameters there are, and blocks in a batch.
+    flops : Of a step.
+    """
+
+    def __init__(
+        self,
+        steps: Any,
+        problem: Any,
+        works: Sequence[Any],
+        *,
+        engine: GateEngine,
+        n_parameters: int,
+        n_blocks: int,
+        flops: float,
+    ) -> None:
+        self._steps, self._problem, self._works = steps, problem, works
+        self._engine, self._flops = engine, flops
+        n_diagonals, size = int((engine.form.kinds != TURN).sum()), engine.feature_map.dimension
+        n_bytes = (2 + n_blocks) * n_diagonals * size * engine.dtype.itemsize
+        require_bytes(n_bytes, f"training {engine.feature_map.n_qubits} qubits in so large batches")
+        self._shared = _shared(engine)
+        self._sums = Sums(
+            losses=np.zeros(n_blocks),
+            gradients=np.zeros((n_blocks, n_parameters), engine.dtype),
+            currents=empty_currents(self._shared, n_blocks),
+        )
+        self._compiled: Any = None
+
+    def __call__(self, state: DrawnState, orders: IntArray, rate: float, interval: int) -> DrawnState:
+        """The state after a step for each batch (steps, …), or after fewer where training has come to an end."""
+        trial = Trial(state, len(orders))
+        self._run(trial.trained, orders, rate, interval)
+        return trial.state
+
+    def loss_and_gradient(self, parameters: FloatArray, order: IntArray) -> tuple[float, FloatArray]:
+        """The mean loss of one batch, and its derivatives."""
+        trial = Trial(DrawnState.start(parameters), 1)
+        self._run(trial.trained, order[None], 0.0, 0)
+        return float(trial.trained.losses[0]), trial.trained.gradient
+
+    def _run(self, trained: Trained, orders: IntArray, rate: float, interval: int) -> None:
+        checked_parameters(trained.parameters, self._sums.gradients.shape[1])
+        arguments = self._problem, self._shared, trained, self._sums, orders, rate, interval
+        if self._compiled is None:
+            self._compiled = compiled(self._steps, control(), 0, 1, self._works[0], *arguments)
+            self._team = self._engine.team(len(self._works), STEPS_AT_ONCE * self._flops)
+        self._team.run(self._compiled, self._works, *arguments)
+
+
+class CircuitTraining(CompiledTraining):
+    """Trains a measured circuit on the same rows.
 
     Parameters
     ----------
@@ -330,31 +375,14 @@ class CircuitTraining:
         batch_size: int,
         dtype: np.dtype[Any],
     ) -> None:
-        self._model = model
-        self._memory = _Memory(model, batch_size, dtype, with_gradient=True)
-        self._problem = model.problem(rows, labels, ideals, dtype)
-        n_blocks = self._memory.n_blocks
-        self._sums = Sums(
-            losses=np.zeros(n_blocks),
-            gradients=np.zeros((n_blocks, model.n_parameters), dtype),
-            currents=empty_currents(self._memory.shared, n_blocks),
+        engine, n_blocks = GateEngine(model.circuit, dtype=dtype), model.n_blocks(batch_size, dtype)
+        flops = 0.0 if model.is_alone else engine.flops(batch_size, with_gradient=True)
+        super().__init__(
+            run_steps,
+            model.problem(rows, labels, ideals, dtype),
+            model.works(engine, threads_for(engine, flops, n_blocks)),
+            engine=engine,
+            n_parameters=model.n_parameters,
+            n_blocks=n_blocks,
+            flops=flops,
         )
-
-    def __call__(self, state: DrawnState, orders: IntArray, rate: float, interval: int) -> DrawnState:
-        """The state after a step for each batch (steps, B), or after fewer where training has come to an end."""
-        trial = Trial(state, len(orders))
-        self._run(trial.trained, orders, rate, interval)
-        return trial.state
-
-    def loss_and_gradient(self, parameters: FloatArray, order: IntArray) -> tuple[float, FloatArray]:
-        """The mean loss of one batch, and its derivatives."""
-        trial = Trial(DrawnState.start(parameters), 1)
-        self._run(trial.trained, order[None, :], 0.0, 0)
-        return float(trial.trained.losses[0]), trial.trained.gradient
-
-    def _run(self, trained: Trained, orders: IntArray, rate: float, interval: int) -> None:
-        self._model.check(trained.parameters)
-        self._memory.run(
-            run_steps, self._problem, self._memory.shared, trained, self._sums, orders, rate, interval,
-            times=len(orders),
-        )  # fmt: skip

@@ -6,12 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mcquack.arrays import FloatArray, IntArray
+from mcquack.arrays import FloatArray
 from mcquack.circuits.circuit import Circuit
 from mcquack.simulators.compiled.complex_rows import load_complex
 from mcquack.simulators.compiled.entry import entry
 from mcquack.simulators.compiled.gates import (
-    LOW_BITS,
     OF_PARAMETERS,
     TURN,
     start_state,
@@ -21,11 +20,11 @@ from mcquack.simulators.compiled.gates import (
 from mcquack.simulators.compiled.inner import inner
 from mcquack.simulators.compiled.lanes import fma, lane_count, load, splat, store
 from mcquack.simulators.compiled.memory import aligned_zeros, copy_block, gather_rows, require_bytes
-from mcquack.simulators.compiled.shared import empty_currents, fill_shared, shared_steps
-from mcquack.simulators.compiled.team import barrier, compiled, control, stop_barrier
+from mcquack.simulators.compiled.shared import fill_shared
+from mcquack.simulators.compiled.team import barrier, stop_barrier
 from mcquack.simulators.gates import GateEngine
-from mcquack.training.drawn.loop import DrawnState, Trial, shared_bytes, threads_for
-from mcquack.training.drawn.steps import GOING, Sums, clear_sums, finish_batch
+from mcquack.training.drawn.loop import CompiledTraining, threads_for
+from mcquack.training.drawn.steps import GOING, clear_sums, finish_batch
 
 
 class PairProblem(NamedTuple):
@@ -136,57 +135,38 @@ def run_pair_steps(
             return
 
 
-class PairTraining:
-    """Trains the biases of a circuit so that samples of different classes overlap less, batch by batch.
+class PairTraining(CompiledTraining):
+    """Trains the biases of a circuit so that samples of different classes overlap less.
 
-    The loss is the mean of |⟨a|b⟩|² over the pairs of classes and over the places of a batch, which has one row of each
-    class at every place.
+    The loss is the mean of |⟨a|b⟩|² over the pairs of classes and over the places of a batch (M, B), which has one row
+    of each class at every place.
 
     Parameters
     ----------
     circuit : What embeds a sample; it has biases alone.
     rows : Samples (N, d).
-    n_classes, batch_size, dtype : The sizes of a batch (M, B), and in which numbers all is computed.
+    n_classes, batch_size, dtype : The sizes of a batch, and in which numbers all is computed.
     """
 
     def __init__(
         self, circuit: Circuit, rows: FloatArray, *, n_classes: int, batch_size: int, dtype: np.dtype[Any]
     ) -> None:
-        engine = GateEngine(circuit, dtype=dtype)
-        n_blocks, width = engine.n_blocks(batch_size), lane_count(dtype)
-        self._engine = engine
-        self._flops = engine.flops(n_classes * batch_size, with_gradient=True)
-        n_threads = threads_for(engine, self._flops, n_blocks)
-        shape = n_classes, circuit.dimension, 2, width
+        engine, width = GateEngine(circuit, dtype=dtype), lane_count(dtype)
+        n_blocks, flops = engine.n_blocks(batch_size), engine.flops(n_classes * batch_size, with_gradient=True)
+        n_threads = threads_for(engine, flops, n_blocks)
         n_bytes = 2 * n_classes * engine.state_bytes(width) + engine.scratch_bytes(backward=True)
-        n_bytes = n_threads * n_bytes + shared_bytes(engine, n_blocks)
-        require_bytes(n_bytes, f"training {n_classes} states of {circuit.n_qubits} qubits at a time")
-        self._works = [
+        require_bytes(n_threads * n_bytes, f"training {n_classes} states of {circuit.n_qubits} qubits at a time")
+        shape = n_classes, circuit.dimension, 2, width
+        works = [
             PairWork(gates, aligned_zeros(shape, dtype), aligned_zeros(shape, dtype), aligned_zeros((2, width), dtype))
             for gates in engine.scratch(n_threads, backward=True)
         ]
-        self._problem = PairProblem(np.require(rows, dtype, ["C", "W"]), engine.form)
-        self._shared = shared_steps(engine.form, turn=TURN, low_bits=LOW_BITS, dtype=dtype)
-        self._sums = Sums(
-            losses=np.zeros(n_blocks),
-            gradients=np.zeros((n_blocks, circuit.n_bias), dtype),
-            currents=empty_currents(self._shared, n_blocks),
+        super().__init__(
+            run_pair_steps,
+            PairProblem(np.require(rows, dtype, ["C", "W"]), engine.form),
+            works,
+            engine=engine,
+            n_parameters=circuit.n_bias,
+            n_blocks=n_blocks,
+            flops=flops,
         )
-        self._compiled: Any = None
-
-    def __call__(self, state: DrawnState, orders: IntArray, rate: float, interval: int) -> DrawnState:
-        """The state after a step for each batch (steps, M, B), or after fewer where training has come to an end."""
-        trial = Trial(state, len(orders))
-        arguments = self._problem, self._shared, trial.trained, self._sums, orders, rate, interval
-        if self._compiled is None:
-            self._compiled = compiled(run_pair_steps, control(), 0, 1, self._works[0], *arguments)
-            self._team = self._engine.team(len(self._works), len(orders) * self._flops)
-        self._team.run(self._compiled, self._works, *arguments)
-        return trial.state
-
-    def loss_and_gradient(self, parameters: FloatArray, order: IntArray) -> tuple[float, FloatArray]:
-        """The loss of one batch (M, B), and its derivatives."""
-        trial = Trial(DrawnState.start(parameters), 1)
-        arguments = self._problem, self._shared, trial.trained, self._sums, order[None], 0.0, 0
-        self._engine.team(len(self._works), self._flops).run(run_pair_steps, self._works, *arguments)
-        return float(trial.trained.losses[0]), trial.trained.gradient
