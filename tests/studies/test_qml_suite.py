@@ -52,7 +52,7 @@ def test_every_model_meets_the_published_mean_on_twenty_datasets_or_nearly_all_t
     from studies.qml_suite import rivals
 
     met = {model: sum(pair.is_met for pair in rivals.read_pairs() if pair.model == model) for model in rivals.MODELS}
-    assert met.pop("boltzmann") >= 17  # of 21; larger ones take minutes a fit
+    assert met.pop("boltzmann") >= 19  # of 21; seven qubits take minutes a fit
     assert min(met.values()) >= 20
 
 
