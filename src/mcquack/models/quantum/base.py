@@ -109,7 +109,10 @@ def _principal_components(apart: FloatArray, weights: FloatArray, count: int) ->
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TrainingSamples:
-    """What training sees: prepared rows, the numbers of their classes, and weights where they are not all the same."""
+    """What training sees: rows as circuits start with them, their classes, and weights where they are not all the same.
+
+    They are made once, whatever the number of circuits that train on them.
+    """
 
     n_features: int
     feature_names: NDArray[Any] | None
@@ -165,6 +168,19 @@ class DrawnClassifier(ClassifierMixin, Resumable):
     def _n_circuits(self, n_inputs: int, n_classes: int) -> int:
         """How many circuits are trained apart: one, or one for each class against all others."""
         return 1
+
+    def _n_told_apart(self, n_inputs: int, n_classes: int) -> int:
+        """How many classes one circuit tells apart: all, or its own from all others."""
+        return n_classes if self._n_circuits(n_inputs, n_classes) == 1 else 2
+
+    def _labels_for(self, samples: TrainingSamples, number: int) -> IntArray:
+        """The classes that a circuit tells apart: those of the samples, or 1 for its own and 0 for all others."""
+        n_circuits = self._n_circuits(samples.preparation.n_outputs, len(samples.classes))
+        return samples.labels if n_circuits == 1 else (samples.labels == number).astype(np.int64)
+
+    def _starts(self, rows: FloatArray) -> FloatArray:
+        """Prepared rows as the start of the circuit takes them."""
+        return rows
 
     def _keys_per_step(self, samples: TrainingSamples) -> int:
         """How many keys the batch of a step is drawn from."""
@@ -249,7 +265,7 @@ class DrawnClassifier(ClassifierMixin, Resumable):
             classes=classes,
             seed=seed,
             preparation=preparation,
-            rows=preparation(rows) * self.scaling,
+            rows=self._starts(preparation(rows) * self.scaling),
             labels=labels,
             weights=of_rows,
             fingerprint=digest.hexdigest(),
@@ -482,22 +498,17 @@ class MeasuredClassifier(DrawnClassifier):
     def _model(self, n_inputs: int, n_classes: int, n_rows: int) -> MeasuredCircuit:
         """The circuit, its start and its head, to be run on so many rows."""
 
-    def _starts(self, rows: FloatArray) -> FloatArray:
-        """Prepared rows as the start of the circuit takes them."""
-        return rows
-
     def _ideals(self, n_classes: int) -> FloatArray:
         """What the head wants of each class (M, A), of two -1 and 1."""
         return np.array([[-1.0], [1.0]])
 
     def _training(self, samples: TrainingSamples, number: int) -> CircuitTraining:
         n_inputs, n_classes = samples.preparation.n_outputs, len(samples.classes)
-        alone = self._n_circuits(n_inputs, n_classes) == 1
         return CircuitTraining(
             self._model(n_inputs, n_classes, len(samples.rows)),
-            self._starts(samples.rows),
-            samples.labels if alone else samples.labels == number,
-            self._ideals(n_classes if alone else 2),
+            samples.rows,
+            self._labels_for(samples, number),
+            self._ideals(self._n_told_apart(n_inputs, n_classes)),
             batch_size=self.batch_size,
             dtype=self._dtype,
         )

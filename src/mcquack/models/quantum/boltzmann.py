@@ -77,10 +77,9 @@ class QuantumBoltzmannMachine(DrawnClassifier):
         return 1 if alone else n_classes
 
     def _machine(self, n_inputs: int, n_classes: int) -> BoltzmannMachine:
-        n_told = n_classes if self._n_circuits(n_inputs, n_classes) == 1 else 2
         return BoltzmannMachine(
             n_qubits=n_inputs,
-            n_classes=n_told,
+            n_classes=self._n_told_apart(n_inputs, n_classes),
             visible_qubits=self.visible_qubits,
             temperature=self.temperature,
             zz=self.zz,
@@ -95,8 +94,7 @@ class QuantumBoltzmannMachine(DrawnClassifier):
     def _training(self, samples: TrainingSamples, number: int) -> GradientTraining:
         n_inputs, n_classes = samples.preparation.n_outputs, len(samples.classes)
         machine, rows = self._machine(n_inputs, n_classes), samples.rows
-        alone = self._n_circuits(n_inputs, n_classes) == 1
-        labels = samples.labels if alone else (samples.labels == number).astype(np.int64)
+        labels = self._labels_for(samples, number)
         team = Team(available_threads(None), patient=True)
 
         def loss_and_gradient(parameters: FloatArray, order: IntArray) -> tuple[float, FloatArray]:

@@ -93,11 +93,10 @@ class DataReuploadingClassifier(MeasuredClassifier):
 
     def _parameter_shapes(self, n_inputs: int, n_classes: int) -> dict[str, tuple[int, ...]]:
         n_qubits = -(-n_inputs // 3)
-        n_told = 2 if self._n_circuits(n_inputs, n_classes) > 1 else n_classes
         return {
             "omegas": (self.n_layers + 1, 3 * n_qubits),
             "thetas": (self.n_layers + 1, n_qubits, 3),
-            "alphas": (n_told, self._n_measured(n_qubits)),
+            "alphas": (self._n_told_apart(n_inputs, n_classes), self._n_measured(n_qubits)),
         }
 
     def _initial_parameters(self, keys: KeyStream, n_inputs: int, n_classes: int) -> dict[str, FloatArray]:

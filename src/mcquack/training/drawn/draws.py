@@ -125,9 +125,9 @@ def draw_weighted(key: int, cumulative: Any, whole: bool, chosen: Any) -> None:
 
 
 def cumulative_weights(weights: NDArray[np.floating]) -> tuple[NDArray[np.float64], bool]:
-    """The sums of the weights up to each row (N,), and whether all weights are whole numbers."""
+    """The sums of the weights up to each row (N,), and whether they are whole numbers that a batch is drawn below."""
     weights = np.asarray(weights, np.float64)
-    return np.cumsum(weights), bool((weights == np.floor(weights)).all())
+    return np.cumsum(weights), bool((weights == np.floor(weights)).all() and weights.sum() < 2**32)
 
 
 @entry

@@ -64,7 +64,6 @@ _HEADS: dict[Head, int] = {
 }
 STEPS_AT_ONCE = 100  # are one launch
 _FLOPS_WORTH_A_THREAD = 5e6
-_MOST_WHOLE = 2**32  # the largest total of whole weights that is drawn from as if rows were repeated
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,8 +118,6 @@ class Draws:
     def __init__(self, n_samples: int, batch_size: int, weights: FloatArray | None = None) -> None:
         self.shape = n_samples, batch_size
         self.cumulative, self.whole = cumulative_weights(np.ones(0) if weights is None else weights)
-        if self.whole and len(self.cumulative):
-            self.whole = bool(self.cumulative[-1] < _MOST_WHOLE)
 
     def __call__(self, keys: IntArray) -> IntArray:
         """A batch for each key, (K, B)."""
