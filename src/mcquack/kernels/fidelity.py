@@ -105,3 +105,11 @@ def spread_rows(kernel: Any, k: int, class_score: int, slopes: Any) -> None:
                 slopes[row, centroid] = slope if class_score == SUM else 0
             if class_score == MAX:
                 slopes[row, highest] = slope
+
+
+def shares(scores: FloatArray) -> FloatArray:
+    """Scores of at least 0 divided by their sum in each row; where all of them are zero, the same for each class."""
+    S = scores.astype(np.float64)
+    total = S.sum(axis=1, keepdims=True)
+    divided: FloatArray = np.divide(S, total, out=np.full_like(S, 1 / S.shape[1]), where=total > 0)
+    return divided

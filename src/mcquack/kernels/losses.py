@@ -8,15 +8,15 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal, Protocol, TypeAlias, cast
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mcquack.arrays import FloatArray
-from mcquack.checks import require, require_positive
+from mcquack.checks import is_number, require, require_positive
 from mcquack.errors import InvalidInputError
-from mcquack.kernels.fidelity import CLASS_SCORE_CODES, ClassScore
+from mcquack.kernels.fidelity import CLASS_SCORE_CODES, ClassScore, shares
 from mcquack.simulators.compiled.entry import entry
 from mcquack.simulators.compiled.inner import inner
 
@@ -61,49 +61,88 @@ def alignment_slopes(K: Any, labels: Any, row_weights: Any) -> tuple[float, floa
 
 
 # By these numbers the compiled epoch knows its losses.
-ALIGNMENT, CROSS_ENTROPY = 0, 1
+ALIGNMENT, CROSS_ENTROPY, LOG_CROSS_ENTROPY = 0, 1, 2
+
+
+class LossRule(NamedTuple):
+    """A loss as the compiled epoch knows it; the alignment uses nothing but its number."""
+
+    code: int
+    beta: float
+    smoothing: float  # the share of a label that is spread over all classes
+    floor: float  # what scores are raised by before their logarithm is taken
+    learned: bool  # whether training moves β
 
 
 @inner
-def _log_sum(scores: Any, beta: float) -> float:
-    top = float(scores[0])
+def _logit(rule: Any, score: Any) -> float:
+    plain = float(score)
+    logit: float = plain if rule.code == CROSS_ENTROPY else math.log(plain + rule.floor)
+    return logit
+
+
+@inner
+def _log_sum(rule: Any, scores: Any) -> float:
+    top = _logit(rule, scores[0])
     for score in scores:
-        top = max(top, float(score))
+        top = max(top, _logit(rule, score))
     total = 0.0
     for score in scores:
-        total += math.exp(beta * (float(score) - top))
-    return beta * top + math.log(total)
+        total += math.exp(rule.beta * (_logit(rule, score) - top))
+    return rule.beta * top + math.log(total)
 
 
 @inner
-def loss_terms(code: int, beta: float, scores: Any, labels: Any, row_weights: Any) -> tuple[float, float, float, float]:
-    """The value of a loss on a mini-batch, and three numbers that the derivatives of all its rows need."""
-    if code == ALIGNMENT:
+def loss_terms(rule: Any, scores: Any, labels: Any, row_weights: Any) -> tuple[float, float, float, float]:
+    """The value of a loss on a mini-batch, and three numbers that the derivatives of all its rows need.
+
+    For a cross entropy the second of these is its derivative by β, which no row needs.
+    """
+    if rule.code == ALIGNMENT:
         alignment, toward, away, unit = alignment_slopes(scores, labels, row_weights)
         return 1 - alignment, toward, away, unit
-    total, mass = 0.0, 0.0
+    total, mass, by_beta = 0.0, 0.0, 0.0
+    n_classes = scores.shape[1]
     for row in range(scores.shape[0]):
-        own = beta * float(scores[row, labels[row]])
-        total += row_weights[row] * (_log_sum(scores[row], beta) - own)
+        log_sum = _log_sum(rule, scores[row])
+        logit = _logit(rule, scores[row, labels[row]])
+        if rule.smoothing > 0.0:
+            mean = 0.0
+            for of_class in range(n_classes):
+                mean += _logit(rule, scores[row, of_class]) / n_classes
+            logit += rule.smoothing * (mean - logit)
+        total += row_weights[row] * (log_sum - rule.beta * logit)
         mass += row_weights[row]
+        if rule.learned:
+            expected = 0.0
+            for of_class in range(n_classes):
+                value = _logit(rule, scores[row, of_class])
+                expected += math.exp(rule.beta * value - log_sum) * value
+            by_beta += row_weights[row] * (expected - logit)
     share = 1.0 / mass if mass > 0.0 else 0.0
-    return total * share, beta * share, beta, 0.0
+    return total * share, rule.beta * share, by_beta * share, 0.0
 
 
 @inner
-def loss_row(code: int, terms: Any, scores: Any, label: int, row_weight: float, slopes: Any, stride: int) -> None:
+def loss_row(rule: Any, terms: Any, scores: Any, label: int, row_weight: float, slopes: Any, stride: int) -> None:
     """Writes the derivatives of the loss by the scores of one row into every ``stride``-th place of ``slopes``."""
     _, first, second, third = terms
-    if code == ALIGNMENT:
-        for of_class in range(scores.shape[0]):
+    n_classes = scores.shape[0]
+    if rule.code == ALIGNMENT:
+        for of_class in range(n_classes):
             ideal = 1.0 if label == of_class else -1.0
             along = third * scores[of_class]
             slopes[of_class * stride] = -row_weight * (first * ideal - second * along)
         return
-    log_sum = _log_sum(scores, second)
-    for of_class in range(scores.shape[0]):
-        share = math.exp(second * float(scores[of_class]) - log_sum)
-        slopes[of_class * stride] = row_weight * first * (share - (1.0 if label == of_class else 0.0))
+    log_sum = _log_sum(rule, scores)
+    for of_class in range(n_classes):
+        share = math.exp(rule.beta * _logit(rule, scores[of_class]) - log_sum)
+        own = 1.0 if label == of_class else 0.0
+        own += rule.smoothing * (1.0 / n_classes - own)
+        slope = row_weight * first * (share - own)
+        if rule.code == LOG_CROSS_ENTROPY:
+            slope /= float(scores[of_class]) + rule.floor
+        slopes[of_class * stride] = slope
 
 
 class Loss(Protocol):
@@ -112,8 +151,10 @@ class Loss(Protocol):
     ``class_score`` says how the fidelities of a sample with the centroids of a class make one score. A loss with
     ``scale_free = True`` stays the same when all scores are multiplied by one number: it may be asked in units of the
     largest fidelity, where all of them are smaller than any float. A loss may also have ``compiled``, the number under
-    which the compiled epoch knows it, and the number ``beta``; without, training takes the reference epoch, which calls
-    the loss.
+    which the compiled epoch knows it, with its numbers ``beta``, ``smoothing`` and ``floor``; without, training takes
+    the reference epoch, which calls the loss. With ``shares(scores)`` it says what ``predict_proba`` makes of scores,
+    which else are divided by their sum; with ``learned = True`` its ``beta`` is trained by ``slope_by_beta``, which
+    takes the same arguments as the call.
     """
 
     @property
@@ -148,7 +189,6 @@ class Alignment:
     name: ClassVar[str] = "alignment"
     scale_free: ClassVar[bool] = True
     compiled: ClassVar[int] = ALIGNMENT
-    beta: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
         _check_class_score(self.class_score)
@@ -167,7 +207,12 @@ class CrossEntropy:
     Parameters
     ----------
     beta : float
-        How much a difference of fidelities says.
+        How much a difference of fidelities says, or where it starts if it is learned.
+    smoothing : float
+        The share of every label that is spread evenly over all classes, from 0 to below 1; a little of it keeps a model
+        from making itself sure of samples that it has learned by heart.
+    learned : bool
+        Whether β is trained along with the centroids, at their learning rate; ``model.beta_`` is what came of it.
     class_score : "max" or "sum"
         As in :class:`Alignment`.
 
@@ -177,29 +222,105 @@ class CrossEntropy:
     >>> value, slopes = CrossEntropy(beta=1.0)(np.zeros((1, 2)), np.array([0]), np.ones(1))
     >>> round(value, 6), slopes.round(6).tolist()
     (0.693147, [[-0.5, 0.5]])
+    >>> CrossEntropy().shares(np.array([[0.9, 0.5]])).round(3).tolist()
+    [[0.982, 0.018]]
     """
 
     beta: float = 10.0
     class_score: ClassScore = "max"
+    smoothing: float = 0.0
+    learned: bool = False
     name: ClassVar[str] = "cross_entropy"
     compiled: ClassVar[int] = CROSS_ENTROPY
+    floor: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
         require_positive("beta", self.beta)
+        possible = is_number(self.smoothing) and 0 <= self.smoothing < 1
+        require(possible, "smoothing", "a number from 0 to below 1", self.smoothing)
+        require(isinstance(self.learned, bool), "learned", "True or False", self.learned)
         _check_class_score(self.class_score)
 
     def __call__(
         self, scores: FloatArray, labels: NDArray[np.int64], row_weights: FloatArray
     ) -> tuple[float, FloatArray]:
-        logits, classes, weights = _checked(scores, labels, row_weights)
-        logits = self.beta * logits
-        logits = logits - logits.max(axis=1, keepdims=True)
-        log_shares = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
-        mass = weights.sum()
-        counted = weights / mass if mass > 0 else weights
-        own = np.arange(logits.shape[1]) == classes[:, None]
-        value = -float(np.sum(counted * log_shares[own]))
-        return value, self.beta * counted[:, None] * (np.exp(log_shares) - own)
+        values, classes, weights = _checked(scores, labels, row_weights)
+        logits, counted, apart = self._parts(values, classes, weights)
+        log_shares = _log_softmax(self.beta * logits)
+        value = -float(np.sum(counted[:, None] * self._targets(classes, values.shape[1]) * log_shares))
+        return value, self.beta * counted[:, None] * apart * self._logit_slopes(values)
+
+    def slope_by_beta(self, scores: FloatArray, labels: NDArray[np.int64], row_weights: FloatArray) -> float:
+        """The derivative by β, by which it is learned."""
+        logits, counted, apart = self._parts(*_checked(scores, labels, row_weights))
+        return float(np.sum(counted[:, None] * apart * logits))
+
+    def shares(self, scores: FloatArray) -> FloatArray:
+        """What the scores say of the classes, as shares of one: the softmax that this loss trains."""
+        found: FloatArray = np.exp(_log_softmax(self.beta * self._logits(np.asarray(scores, dtype=np.float64))))
+        return found
+
+    def _parts(
+        self, scores: FloatArray, labels: NDArray[np.int64], row_weights: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """The logits before β, how much each row counts, and how far the shares are from their targets."""
+        logits, mass = self._logits(scores), row_weights.sum()
+        apart = np.exp(_log_softmax(self.beta * logits)) - self._targets(labels, scores.shape[1])
+        return logits, row_weights / mass if mass > 0 else row_weights, apart
+
+    def _targets(self, labels: NDArray[np.int64], n_classes: int) -> FloatArray:
+        own: FloatArray = (np.arange(n_classes) == labels[:, None]).astype(np.float64)
+        return own + self.smoothing * (1 / n_classes - own)
+
+    def _logits(self, scores: FloatArray) -> FloatArray:
+        return scores
+
+    def _logit_slopes(self, scores: FloatArray) -> FloatArray:
+        return np.ones_like(scores)
+
+
+@dataclass(frozen=True)
+class LogCrossEntropy(CrossEntropy):
+    """Mean of -log softmax(β·log(S + floor))[own class]: with β = 1 the scores, a little raised, are shares of classes.
+
+    What counts are ratios of fidelities, where :class:`CrossEntropy` goes by their differences. Parameters that are not
+    listed are as there.
+
+    Parameters
+    ----------
+    beta : float
+        The power that scores are taken to.
+    floor : float
+        What is added to every score, so that none is zero; the smaller, the more a fidelity near zero says.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> LogCrossEntropy(floor=1e-9).shares(np.array([[0.3, 0.1]])).round(3).tolist()
+    [[0.75, 0.25]]
+    """
+
+    beta: float = 1.0
+    floor: float = 1e-3  # type: ignore[misc]
+    name: ClassVar[str] = "log_cross_entropy"
+    compiled: ClassVar[int] = LOG_CROSS_ENTROPY
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_positive("floor", self.floor)
+
+    def _logits(self, scores: FloatArray) -> FloatArray:
+        found: FloatArray = np.log(scores + self.floor)
+        return found
+
+    def _logit_slopes(self, scores: FloatArray) -> FloatArray:
+        return 1 / (scores + self.floor)
+
+
+def _log_softmax(logits: FloatArray) -> FloatArray:
+    below = logits - logits.max(axis=1, keepdims=True)
+    found: FloatArray = below - np.log(np.exp(below).sum(axis=1, keepdims=True))
+    return found
 
 
 def _check_class_score(class_score: Any) -> None:
@@ -208,19 +329,38 @@ def _check_class_score(class_score: Any) -> None:
 
 
 LOSSES: Mapping[str, type[Alignment] | type[CrossEntropy]] = MappingProxyType(
-    {kind.name: kind for kind in (Alignment, CrossEntropy)}
+    {kind.name: kind for kind in (Alignment, CrossEntropy, LogCrossEntropy)}
 )
-LossChoice: TypeAlias = Literal["alignment", "cross_entropy"] | Loss
+LossChoice: TypeAlias = Literal["alignment", "cross_entropy", "log_cross_entropy"] | Loss
 
 
 def loss_of(choice: LossChoice) -> Loss:
     """The loss that a name stands for, or the loss itself."""
     if isinstance(choice, str) and choice in LOSSES:
         return LOSSES[choice]()
-    names = " or ".join(map(repr, LOSSES))
+    names = ", ".join(map(repr, LOSSES))
     is_loss = not isinstance(choice, str | type) and callable(choice) and hasattr(choice, "class_score")
-    require(is_loss, "loss", f"{names}, or a loss such as Alignment()", choice)
+    require(is_loss, "loss", f"one of {names}, or a loss such as Alignment()", choice)
     return cast(Loss, choice)
+
+
+def loss_rule(loss: Loss) -> LossRule:
+    """What the compiled epoch is told of a loss that it knows."""
+    of = {name: float(getattr(loss, name, 0.0)) for name in ("beta", "smoothing", "floor")}
+    return LossRule(code=int(loss.compiled), **of, learned=is_learned(loss))  # type: ignore[attr-defined]
+
+
+def is_learned(loss: Loss) -> bool:
+    """Whether training moves the β of this loss."""
+    return bool(getattr(loss, "learned", False))
+
+
+def class_shares(scores: FloatArray, loss: Loss) -> FloatArray:
+    """Scores (N, M) as shares of one: as the loss sees them, or, where it does not say, divided by their sum."""
+    if hasattr(loss, "shares"):
+        found: FloatArray = loss.shares(scores)
+        return found
+    return shares(scores)
 
 
 def ideal_kernel(labels: ArrayLike, n_classes: int) -> FloatArray:

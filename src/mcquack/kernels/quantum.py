@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import math
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import count
 from typing import Any, Self, TypeAlias
 
@@ -62,9 +62,11 @@ class CircuitKernel(Kernel):
         bias: ArrayLike | None = None,
         *,
         engine: EngineChoice = "auto",
+        features: Callable[[FloatArray], FloatArray] | None = None,
         scaling: Scaling | None = None,
         seed: int = 0,
     ) -> None:
+        require(features is None or callable(features), "features", "None or a function of rows", features)
         require(isinstance(feature_map, Circuit), "feature_map", "a Circuit, such as a FeatureMap", feature_map)
         require(is_whole_number(seed) and seed >= 0, "seed", "a whole number of at least 0", seed)
         self.feature_map = feature_map
@@ -74,6 +76,7 @@ class CircuitKernel(Kernel):
         self.weights, self.bias = _kept(given), _kept(biases)
         self.scaling = None if scaling is None else _checked_scaling(scaling, feature_map.n_features)
         self.seed = int(seed)
+        self.features = features
         self.engine = engine
         self._engine()  # refuses what does not run this circuit
 
@@ -101,7 +104,12 @@ class CircuitKernel(Kernel):
     def _checked_rows(self, X: ArrayLike) -> FloatArray:
         if issparse(X):
             raise InvalidInputError("a circuit takes a dense array of samples, got a sparse one; use X.toarray().")
-        return self.feature_map.checked_rows(_numbers(X, "samples"))
+        rows = _numbers(X, "samples")
+        if self.features is not None:
+            if rows.ndim != 2:
+                raise InvalidInputError(f"samples must be an array (N, d), got one of the shape {rows.shape}.")
+            rows = self.features(rows)
+        return self.feature_map.checked_rows(rows)
 
     def _states(self, engine: Any, rows: FloatArray) -> ComplexArray:
         """Amplitudes (N, 2**n), prepared a few at a time."""
@@ -147,7 +155,7 @@ class CircuitKernel(Kernel):
         return copy.copy(self)  # its arrays do not change
 
     def _likeness(self) -> tuple[Any, ...]:
-        return self.feature_map, self.engine, self.seed
+        return self.feature_map, self.engine, self.seed, self.features
 
     def _arrays(self) -> list[FloatArray]:
         return [self.weights, self.bias, *(self.scaling or ())]
@@ -181,6 +189,7 @@ class QuantumKernel(CircuitKernel):
     engine : "auto", a name or Engine. What runs the circuits. Names stand for engines in double precision. Of engines
         with states the kernel is their product; the ring computes every pair; ``Shots(…)`` and devices count every
         pair, whose kernel is symmetric with ones on the diagonal too but may have negative eigenvalues.
+    features : function, optional. What becomes of rows (N, d) before they are scaled, such as ``model.features_``.
     scaling : pair of arrays (d,), optional. A factor and an offset for each feature: the circuit takes
         ``x * factor + offset``.
     seed : Of engines that draw random numbers.

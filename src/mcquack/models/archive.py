@@ -21,6 +21,7 @@ from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError, ModelFileError
 from mcquack.kernels.losses import LOSSES, Alignment, Loss
 from mcquack.kernels.measured import Shots
+from mcquack.models.features import FEATURES, MAX_BOUND, Features
 from mcquack.models.model_file import (
     FORMAT_VERSION,
     LATEST_VERSION,
@@ -31,7 +32,6 @@ from mcquack.models.model_file import (
     require_that,
     write_model,
 )
-from mcquack.models.preparation import MAX_BOUND
 from mcquack.simulators.choice import ENGINES, engine_of
 from mcquack.simulators.engine import Engine
 from mcquack.training.state import TrainingState
@@ -43,7 +43,7 @@ _MOST_FEATURES = 1 << 24
 _MOST_RANGE = 1e14
 _COMMON_FIELDS = {
     "format", "format_version", "kind", "settings", "classes", "n_features", "feature_names", "versions", "extra",
-    "scaled_to",
+    "scaled_to", "features",
 }  # fmt: skip
 _SCALER_TENSORS = ("scaler_minimum", "scaler_maximum")
 _FIRST_MAPS = ("paper", "device")
@@ -61,6 +61,7 @@ class Archived(BaseEstimator):
     n_features_in_: int
     feature_names_in_: NDArray[Any]
     scaler_: MinMaxScaler | None
+    features_: Features | None = None
     extra_: dict[str, Any]
     versions_: dict[str, str]
 
@@ -73,6 +74,11 @@ class Archived(BaseEstimator):
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """The model in that file; anything wrong with it raises ModelFileError."""
         return load({cls.__name__: cls}, path)
+
+    @property
+    def _n_inputs(self) -> int:
+        """How many numbers of a sample the model itself takes, behind what is made of its features."""
+        return self.n_features_in_ if self.features_ is None else self.features_.n_outputs
 
     @abstractmethod
     def _check_settings(self) -> None:
@@ -146,6 +152,10 @@ def save(
         **fields,
     }
     arrays = dict(tensors)
+    if model.features_ is not None:
+        made = model.features_.to_file()
+        header["features"] = [name.removeprefix(FEATURES) for name in made]
+        arrays |= made
     if model.scaler_ is not None:
         arrays |= dict(zip(_SCALER_TENSORS, (model.scaler_.data_min_, model.scaler_.data_max_), strict=True))
     contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
@@ -182,7 +192,8 @@ def _model(kinds: Mapping[str, type[M]], file: ModelFile) -> M:
     model.classes_ = _classes(require_field(header, "classes", dict))
     model.n_features_in_ = require_field(header, "n_features", int)
     require_that(1 <= model.n_features_in_ <= _MOST_FEATURES, "its number of features is not a count.")
-    model.scaler_ = _scaler(file, model.n_features_in_)
+    model.features_ = Features.from_file(file, model.n_features_in_)
+    model.scaler_ = _scaler(file, model._n_inputs)
     names = header.get("feature_names", "missing")
     if names is not None:
         fit = isinstance(names, list) and len(names) == model.n_features_in_ and _are(names, str)
@@ -195,7 +206,8 @@ def _model(kinds: Mapping[str, type[M]], file: ModelFile) -> M:
     model._restore(file)
     # What no reader asks for may be a later version's; better to refuse than to drop it.
     scaling = set(_SCALER_TENSORS) if model.scaler_ is not None else set()
-    unknown = file.tensors.keys() - model._saved_tensors().keys() - scaling
+    made = set() if model.features_ is None else model.features_.to_file().keys()
+    unknown = file.tensors.keys() - model._saved_tensors().keys() - scaling - made
     unknown |= header.keys() - model._saved_fields().keys() - _COMMON_FIELDS
     parts = ", ".join(sorted(unknown))[:200]
     require_that(not unknown, f"it has parts that this mcquack does not know ({parts}); upgrade it.")
@@ -217,6 +229,8 @@ def plain_settings(model: Archived) -> dict[str, Any]:
         plain["class_weight"] = [[label, float(weight)] for label, weight in settings["class_weight"].items()]
     if not isinstance(settings.get("random_state"), int | np.integer | None):
         plain["random_state"] = None
+    if settings.get("transformer") is not None:
+        plain["transformer"] = None  # what it makes of features is in the file, and no code
     given = settings.get("feature_map", "")
     if not isinstance(given, str):
         # What a function made stands in its place: no file holds code.
@@ -288,7 +302,17 @@ def _settings(plain: Mapping[str, Any], kind: type[Archived], version: int) -> d
 
 # Settings that were added without a new format version, with what a file without them means. A new setting of an
 # estimator belongs here; where its meaning depends on others, the format gets a new version and an upgrade.
-_ADDED_SETTINGS: Mapping[str, Any] = MappingProxyType({"steps": "alternating"})
+_ADDED_SETTINGS: Mapping[str, Any] = MappingProxyType(
+    {
+        "steps": "alternating",
+        "schedule": "exponential",
+        "input_noise": 0.0,
+        "feature_drop": 0.0,
+        "n_starts": 1,
+        "transformer": None,
+        "n_components": None,
+    }
+)
 
 
 def _from_version_1(settings: Mapping[str, Any]) -> dict[str, Any]:

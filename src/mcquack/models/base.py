@@ -33,11 +33,11 @@ from mcquack.models.archive import (
     restored_range,
     restored_seed,
 )
+from mcquack.models.features import Features, Scale, learned_features, scaling_range
 from mcquack.models.model_file import ModelFile
 from mcquack.models.preparation import (
     ClassWeight,
     Prepared,
-    Scale,
     check_reach,
     checked_sample_weight,
     class_factors,
@@ -45,7 +45,6 @@ from mcquack.models.preparation import (
     fitted_scaler,
     merged_repeats,
     scaled,
-    scaling_range,
 )
 from mcquack.simulators.choice import EngineChoice, engine_of
 from mcquack.simulators.engine import Engine
@@ -136,6 +135,11 @@ class CircuitClassifier(ClassifierMixin, Archived):
             chosen = held_out(labels, fraction=hold_out, seed=seed)
             kept_back = (rows[chosen], labels[chosen], weights[chosen]) if chosen.any() else None
             rows, labels, weights = rows[~chosen], labels[~chosen], weights[~chosen]
+        features = self.features_ if going_on else self._learned_features(rows, labels, weights)
+        n_features = rows.shape[1]
+        if features is not None:
+            rows = features(rows)
+            kept_back = kept_back and (features(kept_back[0]), *kept_back[1:])
         feature_map, engine = self._circuit_and_engine(rows.shape[1])
         if going_on and feature_map != self.feature_map_:
             raise InvalidInputError(
@@ -152,11 +156,12 @@ class CircuitClassifier(ClassifierMixin, Archived):
         data = TrainingData(scaled(rows, scaler, engine.dtype, feature_map), labels, weights, len(known))
         present = np.bincount(labels, minlength=len(known)) > 0
         return Prepared(
-            n_features=rows.shape[1],
+            n_features=n_features,
             feature_names=names,
             classes=known,
             seen=present | self._seen if going_on else present,
             seed=seed,
+            features=features,
             scaler=scaler,
             feature_range=self.feature_range_ if going_on else scaling or _extent(data.X),
             engine=engine.on(feature_map, seed=seed),
@@ -166,6 +171,11 @@ class CircuitClassifier(ClassifierMixin, Archived):
                 scaled(kept_back[0], scaler, engine.dtype, feature_map), kept_back[1], kept_back[2], len(known)
             ),
         )
+
+    def _learned_features(self, rows: FloatArray, labels: NDArray[np.int64], weights: FloatArray) -> Features | None:
+        settings = self.get_params(deep=False)
+        asked = {name: settings[name] for name in ("n_components", "transformer", "scale") if name in settings}
+        return learned_features(rows, labels, weights, **asked)
 
     def _checked_validation(
         self,
@@ -245,6 +255,7 @@ class CircuitClassifier(ClassifierMixin, Archived):
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
         self.classes_ = prepared.classes
+        self.features_ = prepared.features
         self.scaler_ = prepared.scaler
         self.feature_map_ = prepared.engine.feature_map
         self.feature_range_ = prepared.feature_range
@@ -264,7 +275,7 @@ class CircuitClassifier(ClassifierMixin, Archived):
         own = isinstance(self.feature_map, str) and self.feature_map in OWN_MAPS  # else it may have any gates
         self.feature_map_ = restored_feature_map(
             file,
-            n_features=self.n_features_in_,
+            n_features=self._n_inputs,
             features_per_gate=self._features_per_gate if own else None,
             kind=type(self).__name__,
         )
@@ -277,6 +288,8 @@ class CircuitClassifier(ClassifierMixin, Archived):
     def scaled(self, X: ArrayLike) -> FloatArray:
         """Samples as the circuit takes them: checked, scaled, and in the engine's type."""
         rows = validate_data(self, X, dtype=np.float64, reset=False)
+        if self.features_ is not None:
+            rows = self.features_(rows)
         return scaled(rows, self.scaler_, engine_of(self.engine, self.feature_map_).dtype, self.feature_map_)
 
 
@@ -303,17 +316,10 @@ def trained_kernel(model: Any, *, on_scaled: bool = False, number: int = 0) -> Q
         model.weights_,
         model.bias_,
         engine=model.engine,
+        features=None if on_scaled else model.features_,
         scaling=None if scaler is None else (scaler.scale_, scaler.min_),
         seed=model._seed + number,
     )
-
-
-def shares(scores: FloatArray) -> FloatArray:
-    """Scores of at least 0 divided by their sum in each row; where all of them are zero, the same for each class."""
-    S = scores.astype(np.float64)
-    total = S.sum(axis=1, keepdims=True)
-    divided: FloatArray = np.divide(S, total, out=np.full_like(S, 1 / S.shape[1]), where=total > 0)
-    return divided
 
 
 def _extent(X: FloatArray) -> tuple[float, float]:

@@ -21,9 +21,10 @@ from mcquack.models.archive import Shape
 from mcquack.models.base import CircuitClassifier, FeatureMapChoice, trained_kernel
 from mcquack.models.classical.base import softmax
 from mcquack.models.classical.support_vectors import pair_margins, pair_scores, restored_numbers
+from mcquack.models.features import Scale
 from mcquack.models.mcquack import McQuackClassifier
 from mcquack.models.model_file import ModelFile, require_field, require_tensor, require_that
-from mcquack.models.preparation import ClassWeight, Scale, class_factors, class_numbers, merged_repeats, scaled
+from mcquack.models.preparation import ClassWeight, class_factors, class_numbers, merged_repeats, scaled
 from mcquack.simulators.choice import EngineChoice
 from mcquack.training.settings import Optimizer, Steps
 from mcquack.training.state import EpochReport, InitStrategy, TrainingData
@@ -31,8 +32,8 @@ from mcquack.training.state import EpochReport, InitStrategy, TrainingData
 _ENTRIES_AT_ONCE = 1 << 22  # of the kernel with the support vectors: 32 MiB
 _LEAST_ROWS = 1024  # below, the states of the support vectors would cost more than the products with them
 _LEARNED = (
-    "classes_", "n_features_in_", "scaler_", "feature_map_", "feature_range_", "weights_", "bias_", "history_",
-    "n_iter_", "_seed",
+    "classes_", "n_features_in_", "features_", "scaler_", "feature_map_", "feature_range_", "weights_", "bias_",
+    "history_", "n_iter_", "_seed",
 )  # fmt: skip
 
 
@@ -98,6 +99,7 @@ class KernelAlignmentClassifier(CircuitClassifier):
     loss: LossChoice = "alignment"
     optimizer: Optimizer = "adam"
     steps: Steps = "alternating"
+    n_components: int | None = None
     scale: Scale = True
     class_weight: ClassWeight = None
     validation_fraction: float | None = None
@@ -204,7 +206,7 @@ class KernelAlignmentClassifier(CircuitClassifier):
         return {
             "weights": circuit.weights_shape,
             "bias": circuit.bias_shape,
-            "support_vectors": (None, self.n_features_in_),
+            "support_vectors": (None, self._n_inputs),
         }
 
     def _saved_tensors(self) -> dict[str, NDArray[Any]]:
@@ -237,6 +239,7 @@ def _machine_data(
             f"class_weight leaves nothing of {empty.tolist()}, and a machine needs samples of every class; give each a "
             "weight above 0."
         )
-    rows = scaled(rows[used], trained.scaler_, trained.weights_.dtype, trained.feature_map_)
+    rows = rows[used] if trained.features_ is None else trained.features_(rows[used])
+    rows = scaled(rows, trained.scaler_, trained.weights_.dtype, trained.feature_map_)
     data = TrainingData(rows, labels[used], weights[used], len(trained.classes_))
     return merged_repeats(data, len(rows))

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from mcquack.arrays import FloatArray
-from mcquack.checks import is_whole_number
+from mcquack.checks import is_whole_number, required_count
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.errors import InvalidInputError
 from mcquack.kernels.fidelity import ClassScore, class_scores
-from mcquack.kernels.losses import LossChoice, loss_of
+from mcquack.kernels.losses import Loss, LossChoice, class_shares, is_learned, loss_of
 from mcquack.kernels.quantum import QuantumKernel
 from mcquack.models import archive
 from mcquack.models.archive import STATE, Resumable, Shape, restored_seen, restored_state
@@ -28,18 +29,18 @@ from mcquack.models.base import (
     FeatureMapChoice,
     HistoryRow,
     ValidationData,
-    shares,
     trained_kernel,
 )
 from mcquack.models.catalog import preset
+from mcquack.models.features import Scale
 from mcquack.models.model_file import ModelFile, require_field, require_that
-from mcquack.models.preparation import ClassWeight, Prepared, Scale, check_settings
+from mcquack.models.preparation import ClassWeight, Prepared, check_settings
 from mcquack.simulators.choice import EngineChoice, engine_of
 from mcquack.simulators.engine import Engine, Measured
 from mcquack.simulators.gates import GateEngine
 from mcquack.simulators.statevector import StatevectorEngine
 from mcquack.training.loop import train
-from mcquack.training.settings import Optimizer, Steps, TrainingSettings, epoch_orders
+from mcquack.training.settings import AnyOptimizer, Schedule, Steps, TrainingSettings, epoch_orders
 from mcquack.training.state import (
     EpochReport,
     InitStrategy,
@@ -47,6 +48,7 @@ from mcquack.training.state import (
     TrainingState,
     initial_centroids,
     initial_embedding,
+    initial_log_beta,
 )
 from mcquack.training.trainer import affords, epoch_shots, require_affordable, trainer
 
@@ -91,11 +93,25 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         class; a class of k distinct samples or fewer starts at these and, for the rest, close to its mean.
     loss : "alignment", "cross_entropy" or Loss. What training makes small. ``Alignment(class_score="sum")`` also says
         how several centroids of a class make one score; any object with the same call is a loss.
-    optimizer : "adam" or "sgd". The latter with momentum 0.9.
+    optimizer : "adam", "sgd" or "adamw". The second with momentum 0.9; with the third the penalties on w and b act
+        beside Adam, as each step takes the share 2·λ·lr_ka off w and b.
+    schedule : "exponential" or "cosine". By the latter learning rates also fall to zero as the first half of a cosine
+        does within ``epochs``; more epochs, after a warm start, begin such a round anew.
+    input_noise : Normal noise that samples are moved by in training, anew in every pass, in widths of the features'
+        range. It keeps a model from learning few samples by heart.
+    feature_drop : The chance by which a feature of a sample is replaced by its mean in training, anew in every pass.
     steps : "alternating" or "joint". Passes of KAO and then of CO, as in the paper, or ``epochs_ka`` passes in which
         every step moves both the feature map and the centroids, from one encoding; ``epochs_co`` is then not used.
-    scale : bool or pair of float. The range that features are scaled to, fitted on the training part; True is (0, 1),
-        and False takes features as they are.
+    n_starts : How many models are trained, from different starts, whose kernels are averaged: a little better and
+        steadier than one, for as many times the cost. ``starts_`` are the models.
+    transformer : None or a transformer of scikit-learn. What becomes of features first, fitted on the training part;
+        one that is affine, as most are, is in the model file too, as a matrix.
+    n_components : None or int. Principal components, of the training part, that take the place of features where
+        there are more than so many.
+    scale : bool, pair of float, "common", "standard" or "quantile". The range that each feature, or component, is
+        scaled to, fitted on the training part: True is (0, 1), and False takes them as they are. "common" centres them
+        and divides all by the same number, so that the farthest is at ±1/2 and small components stay small; "standard"
+        gives each mean 0 and variance 1; "quantile" takes the share of training samples below a value.
     class_weight : None, "balanced" or dict. As in scikit-learn.
     validation_fraction : Share of the samples held out for ``patience``; None holds out none.
     feature_map : str, Circuit or callable. The circuit: "paper", the default; "device", which leaves out the last ring
@@ -119,7 +135,11 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     feature_map_ : The circuit.
     kernel_ : The trained kernel as a QuantumKernel, on features as they are passed to ``fit``.
     n_parameters_ : Count of trainable parameters.
+    features_ : What is made of features before they are scaled to a range, as a function of rows, or None.
     scaler_ : The MinMaxScaler of the features, or None.
+    beta_ : The β of a loss that has one, as it was learned if it is.
+    starts_ : With several starts, the models that are averaged. All other attributes are then those of the first,
+        except for ``history_``, ``n_iter_`` and ``shots_``, which are those of all together.
     history_ : One row of numbers for each epoch.
     n_iter_, best_epoch_ : How many epochs were run, and which one was kept.
     shots_ : How many shots training took from a device.
@@ -137,6 +157,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
 
     _report = EpochReport
     _learning_rates = "lr_ka and lr_co"
+    shots_: int
 
     n_qubits: int = 6
     n_repetitions: int | None = None
@@ -156,8 +177,14 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     init_small: bool = True
     n_centroids_per_class: int = 1
     loss: LossChoice = "alignment"
-    optimizer: Optimizer = "adam"
+    optimizer: AnyOptimizer = "adam"
+    schedule: Schedule = "exponential"
+    input_noise: float = 0.0
+    feature_drop: float = 0.0
     steps: Steps = "alternating"
+    n_starts: int = 1
+    transformer: Any = None
+    n_components: int | None = None
     scale: Scale = True
     class_weight: ClassWeight = None
     validation_fraction: float | None = None
@@ -209,6 +236,12 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         self._check_settings()
         if resume and not hasattr(self, "training_state_"):
             raise InvalidInputError("there is no training to resume; load a model that was saved with resumable=True.")
+        if self.n_starts > 1:
+            given = {"sample_weight": sample_weight, "validation_data": validation_data}
+            return self._epochs_of_starts(
+                lambda start, **how: start.fit_iter(X, y, **given, **how), warm_start=warm_start, resume=resume
+            )
+        self.__dict__.pop("starts_", None)
         going_on = resume or (warm_start and hasattr(self, "centroids_"))
         if going_on:
             self._check_centroids_kept()
@@ -256,12 +289,69 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
             self._keep(prepared, state, loss=loss, rows=rows, n_done=n_done, shots=engine.spent)
             yield row
 
+    # Several starts
+
+    def _epochs_of_starts(
+        self, begin: Callable[..., Generator[HistoryRow, None, None]], *, warm_start: bool, resume: bool
+    ) -> Generator[HistoryRow, None, None]:
+        """Trains one start after the other; those that are there already go on, and the others begin."""
+        known = list(getattr(self, "starts_", ())) if warm_start or resume else []
+        if (warm_start or resume) and len(known) not in (0, self.n_starts) and not resume:
+            raise InvalidInputError(
+                f"n_starts is now {self.n_starts}, but {len(known)} were trained; put it back, or fit anew."
+            )
+        starts = self._own_starts(known)
+        how = [
+            {"warm_start": warm_start, "resume": resume} if number < len(known) else {} for number in range(len(starts))
+        ]
+        first = begin(starts[0], **how[0])  # what is wrong with the data is told now, and not with the first epoch
+
+        def epochs() -> Generator[HistoryRow, None, None]:
+            for number, start in enumerate(starts):
+                rows = begin(start, **how[number]) if number else first
+                for row in rows:
+                    self._keep_starts(starts[: max(number + 1, len(known))])
+                    yield row
+                self._keep_starts(starts[: max(number + 1, len(known))])
+
+        return epochs()
+
+    def _own_starts(self, known: Sequence[Self]) -> list[Self]:
+        """As many models of one start as are asked for, the first of which is what a single one would be."""
+        settings = {**self.get_params(deep=False), "n_starts": 1}
+        for start in known:
+            start.set_params(**{**settings, "random_state": start.random_state})
+        draws = check_random_state(self.random_state)
+        seeds = [int(draws.randint(2**31)) for _ in range(self.n_starts)]
+        if is_whole_number(self.random_state):
+            seeds[0] = int(self.random_state)  # type: ignore[arg-type]
+        return [*known, *(type(self)(**{**settings, "random_state": seed}) for seed in seeds[len(known) :])]
+
+    def _keep_starts(self, starts: list[Self]) -> None:
+        """Leaves the estimator fitted with these."""
+        kept = {name: value for name, value in vars(starts[0]).items() if name not in self.get_params(deep=False)}
+        for name in vars(self).keys() - kept.keys() - self.get_params(deep=False).keys():
+            delattr(self, name)
+        self.__dict__.update(kept)
+        self.starts_ = starts
+        self.history_ = [row for start in starts for row in start.history_]
+        self.n_iter_ = sum(start.n_iter_ for start in starts)
+        self.shots_ = sum(start.shots_ for start in starts)
+
+    def _single(self) -> Self:
+        """The model itself, if it has one circuit with one set of parameters."""
+        if hasattr(self, "starts_"):
+            raise InvalidInputError(
+                f"this model averages {len(self.starts_)} starts, each with parameters of its own; take one of starts_."
+            )
+        return self
+
     def _kept_state(self) -> TrainingState:
         """Where to go on from the kept parameters: with the optimizer's memory if they are also the last."""
         last: TrainingState | None = getattr(self, "training_state_", None)
         if last is not None and last.epoch == self.best_epoch_:
             return last
-        kept = Parameters(self.weights_, self.bias_, self.centroids_)
+        kept = Parameters(self.weights_, self.bias_, self.centroids_, self._log_beta)
         return replace(TrainingState.start(kept), epoch=self.best_epoch_)
 
     def partial_fit(
@@ -280,13 +370,18 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
             raise InvalidInputError(f"classes must stay {self.classes_.tolist()} in every call of partial_fit.")
         if not first_call:
             self._check_centroids_kept()
+        if self.n_starts > 1:
+            starts = self._own_starts([] if first_call else self.starts_)
+            self._keep_starts([start.partial_fit(X, y, classes, sample_weight) for start in starts])
+            return self
+        self.__dict__.pop("starts_", None)
         prepared = self._prepared(X, y, sample_weight, going_on=not first_call, classes=classes)
         if first_call:
             state = TrainingState.start(self._initial_parameters(prepared))
         else:
             state = self._with_new_classes(prepared, self._kept_state())
         # A stream has no end to slow down for.
-        settings = replace(self._settings(prepared), decay_rate=1.0)
+        settings = replace(self._settings(prepared), decay_rate=1.0, schedule="exponential")
         engine = trainer(prepared.engine, seed=prepared.seed, spent=0 if first_call else self.shots_)
         require_affordable(engine, self._shots_per_epoch(prepared, engine))
         epoch = next(train(engine, prepared.training, state, settings=settings))
@@ -311,8 +406,16 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
 
     def _check_settings(self) -> None:
         check_settings(self.get_params(deep=False), least_epochs=0)
-        engine_of(self.engine, self._known_size)
+        engine = engine_of(self.engine, self._known_size)
         self._settings()
+        required_count("n_starts", self.n_starts)
+        if self.n_starts > 1 and self.n_centroids_per_class > 1:
+            raise InvalidInputError(
+                "the centroids of a class are others in every start, so that kernels with several of them cannot be "
+                "averaged; set n_starts or n_centroids_per_class to 1."
+            )
+        if self.n_starts > 1 and engine.budget is not None:
+            raise InvalidInputError("a budget of shots is that of one start; set n_starts=1, or no budget.")
 
     def epoch_shots(
         self,
@@ -330,7 +433,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         prepared = looking._prepared(
             X, y, sample_weight, validation_data=validation_data, hold_out=self.validation_fraction
         )
-        return looking._shots_per_epoch(prepared, trainer(prepared.engine, seed=prepared.seed))
+        return self.n_starts * looking._shots_per_epoch(prepared, trainer(prepared.engine, seed=prepared.seed))
 
     def _shots_per_epoch(self, prepared: Prepared, engine: Engine[Any]) -> int:
         return epoch_shots(
@@ -371,7 +474,9 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
             seed=prepared.seed,
             dtype=prepared.engine.dtype,
         )
-        return Parameters(weights, bias, initial_centroids(data, settings).astype(prepared.engine.dtype))
+        dtype = prepared.engine.dtype
+        log_beta = initial_log_beta(settings.loss, dtype)
+        return Parameters(weights, bias, initial_centroids(data, settings).astype(dtype), log_beta)
 
     def _keep(
         self,
@@ -388,6 +493,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         if loss is not None:
             parameters = state.parameters.copy()
             self.weights_, self.bias_, self.centroids_ = parameters.weights, parameters.bias, parameters.centroids
+            self.log_beta_ = parameters.log_beta
             self.best_epoch_ = state.epoch
             self._best_loss = loss
         self.training_state_ = state
@@ -402,6 +508,8 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
 
     def _measured(self, X: ArrayLike) -> Measured:
         check_is_fitted(self, "centroids_")
+        if hasattr(self, "starts_"):
+            return _mean([start._measured(X) for start in self.starts_])
         rows, engine = self.scaled(X), self._fitted_engine
         return engine.measured(rows, self.centroids_, weights=self.weights_, bias=self.bias_)
 
@@ -409,12 +517,32 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     def _class_score(self) -> ClassScore:
         return loss_of(self.loss).class_score
 
+    @property
+    def _log_beta(self) -> FloatArray:
+        return getattr(self, "log_beta_", np.zeros(0, self.weights_.dtype))
+
+    @property
+    def _trained_loss(self) -> Loss:
+        """The loss with the β that was learned, if it was: of several starts the geometric mean."""
+        loss, logs = loss_of(self.loss), [start._log_beta for start in getattr(self, "starts_", [self])]
+        if not is_learned(loss) or not logs[0].size:
+            return loss
+        return Parameters(self.weights_, self.bias_, self.centroids_, np.mean(logs, axis=0)).loss(loss)
+
+    @property
+    def beta_(self) -> float:
+        check_is_fitted(self, "centroids_")
+        loss = self._trained_loss
+        if not hasattr(loss, "beta"):
+            raise AttributeError(f"the loss {loss!r} has no beta.")
+        return float(loss.beta)
+
     def transform(self, X: ArrayLike) -> FloatArray:
         """K (N, M·k): fidelity of every sample with every centroid, each in [0, 1], as measured."""
         return self._measured(X).kernel
 
     def decision_function(self, X: ArrayLike) -> FloatArray:
-        """The class scores S (N, M), fidelities if k = 1; for two classes the number (S₁ - S₀) / (S₁ + S₀)."""
+        """The class scores S (N, M), fidelities if k = 1; for two classes the difference of their shares, p₁ - p₀."""
         measured = self._measured(X)
         if len(self.classes_) > 2:
             return class_scores(measured.kernel, len(self.classes_), class_score=self._class_score)
@@ -422,7 +550,10 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         return of_both[:, 1] - of_both[:, 0]
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:
-        """Class scores divided by their sum: an ordering with the shape of probabilities, not calibrated ones."""
+        """What the loss makes of class scores: their softmax for a cross entropy, else scores divided by their sum.
+
+        Only the former is trained to be a probability.
+        """
         return self.shares_of(self._measured(X))
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
@@ -431,7 +562,8 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
 
     def shares_of(self, measured: Measured) -> FloatArray:
         """What ``predict_proba`` makes of a kernel that was measured already."""
-        return shares(class_scores(measured.kernel, len(self.classes_), class_score=self._class_score))
+        scores = class_scores(measured.kernel, len(self.classes_), class_score=self._class_score)
+        return class_shares(scores, self._trained_loss)
 
     def labels_of(self, measured: Measured) -> NDArray[Any]:
         """What ``predict`` makes of a kernel that was measured already."""
@@ -448,12 +580,14 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     def overlap_circuits(self, X: ArrayLike | None = None) -> OverlapCircuits:
         """The circuits whose zeros a device counts for samples and centroids, or for the centroids among themselves."""
         check_is_fitted(self, "centroids_")
+        self._single()
         rows = self.centroids_ if X is None else self.scaled(X)
         return OverlapCircuits.of(self.feature_map_, rows, self.centroids_, weights=self.weights_, bias=self.bias_)
 
     def statevectors(self, X: ArrayLike | None = None) -> NDArray[np.complexfloating[Any, Any]]:
         """Amplitudes (N, 2**n) of samples, or of the centroids if none are given, up to a common phase of each."""
         check_is_fitted(self, "centroids_")
+        self._single()
         rows = self.centroids_ if X is None else self.scaled(X)
         kind: type[Any] = StatevectorEngine if isinstance(self.feature_map_, FeatureMap) else GateEngine
         engine = kind(self.feature_map_, dtype=self.weights_.dtype)
@@ -464,12 +598,13 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     def kernel_(self) -> QuantumKernel:
         """The trained kernel between any two samples, which scales features as the model does: ``SVC(kernel=…)``."""
         check_is_fitted(self, "centroids_")
-        return trained_kernel(self)
+        return trained_kernel(self._single())
 
     @property
     def n_parameters_(self) -> int:
         check_is_fitted(self, "centroids_")
-        return self.feature_map_.n_parameters(len(self.centroids_))
+        of_one = self.feature_map_.n_parameters(len(self.centroids_)) + self._log_beta.size
+        return of_one * len(getattr(self, "starts_", [self]))
 
     @property
     def _n_features_out(self) -> int:
@@ -487,13 +622,15 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         circuit, own = self.feature_map_, self.feature_map in OWN_MAPS
         if own and isinstance(circuit, FeatureMap) and not archive.stays_in_file(self.engine):
             # Without it None might mean another circuit.
-            once = -(-self.n_features_in_ // (self._features_per_gate * circuit.n_qubits))
+            once = -(-self._n_inputs // (self._features_per_gate * circuit.n_qubits))
             settings |= {"n_repetitions": circuit.n_layers // once}
         return settings
 
     def _saved_fields(self) -> dict[str, Any]:
+        starts = {"starts": [start._saved_fields() for start in self.starts_]} if hasattr(self, "starts_") else {}
         return {
             **super()._saved_fields(),
+            **starts,
             "history": list(self.history_[-_KEPT_ROWS:]),
             "best_epoch": self.best_epoch_,
             "best_loss": self._best_loss,
@@ -507,14 +644,24 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     def _shapes(self) -> dict[str, Shape]:
         circuit, n_centroids = self.feature_map_, len(self.classes_) * self.n_centroids_per_class
         shapes = {"weights": circuit.weights_shape, "bias": circuit.bias_shape}
-        return {**shapes, "centroids": (n_centroids, self.n_features_in_)}
+        learned = {"log_beta": (1,)} if is_learned(loss_of(self.loss)) else {}
+        return {**shapes, "centroids": (n_centroids, self._n_inputs), **learned}
 
     def _saved_tensors(self) -> dict[str, NDArray[Any]]:
+        if hasattr(self, "starts_"):
+            return {
+                _of_start(number, name): tensor
+                for number, start in enumerate(self.starts_)
+                for name, tensor in start._saved_tensors().items()
+            }
         state = self.training_state_.to_tensors() if hasattr(self, "training_state_") else {}
         return super()._saved_tensors() | {STATE + name: tensor for name, tensor in state.items()}
 
     def _restore(self, file: ModelFile) -> None:
         header = file.header
+        if "starts" in header:
+            self._restore_starts(file)
+            return
         super()._restore(file)
         self.n_iter_ = require_field(header, "n_iter", int)
         self.shots_ = require_field(header, "shots", int)
@@ -530,6 +677,39 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         require_that(agree, "its numbers of epochs contradict its history.")
         if require_field(header, "resumable", bool):
             self.training_state_ = restored_state(file, shapes=self._shapes(), dtype=self.weights_.dtype)
+
+    def _restore_starts(self, file: ModelFile) -> None:
+        fields = require_field(file.header, "starts", list)
+        possible = len(fields) >= 1 and all(isinstance(each, dict) and "starts" not in each for each in fields)
+        require_that(possible, "its starts are not a list of what each has learned.")
+        starts = self._own_starts([])[: len(fields)]
+        require_that(len(starts) == len(fields), "it has more starts than its settings say.")
+        common = {name: value for name, value in file.header.items() if name != "starts"}
+        for number, start in enumerate(starts):
+            start.__dict__.update({name: value for name, value in vars(self).items() if name not in vars(start)})
+            own = {
+                name: file.tensors[_of_start(number, name)]
+                for name in (each.replace(f"{_STARTS}{number}.", "", 1) for each in file.tensors)
+                if _of_start(number, name) in file.tensors
+            }
+            start._restore(ModelFile({**common, **fields[number]}, own))
+        self._keep_starts(starts)
+
+
+_STARTS = "starts."
+
+
+def _of_start(number: int, name: str) -> str:
+    """The name of a start's tensor in the file of all; that of a state stays one, as only training needs it."""
+    state, _, own = name.rpartition(STATE)
+    return f"{STATE if state or name.startswith(STATE) else ''}{_STARTS}{number}.{own}"
+
+
+def _mean(measured: Sequence[Measured]) -> Measured:
+    """The mean of kernels, and of what decides between equal entries if all have it."""
+    kernels, ties = [each.kernel for each in measured], [each.ties for each in measured]
+    mean = np.asarray(np.mean(kernels, axis=0, dtype=np.float64), kernels[0].dtype)
+    return Measured(mean, None if any(each is None for each in ties) else np.mean(ties, axis=0))  # type: ignore[arg-type]
 
 
 class QuackClassifier(McQuackClassifier):

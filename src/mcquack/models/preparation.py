@@ -17,11 +17,11 @@ from mcquack.checks import is_number, is_whole_number, require, required_count
 from mcquack.circuits.circuit import Circuit
 from mcquack.errors import InvalidInputError
 from mcquack.kernels.quantum import reach
+from mcquack.models.features import Features, check_features
 from mcquack.simulators.engine import Engine
 from mcquack.training.state import TrainingData
 
 ClassWeight: TypeAlias = Literal["balanced"] | Mapping[Any, float] | None
-Scale: TypeAlias = bool | tuple[float, float]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -33,6 +33,7 @@ class Prepared:
     classes: NDArray[Any]
     seen: NDArray[np.bool_]  # which of them have had samples, now or before
     seed: int
+    features: Features | None  # what is made of features before they are scaled
     scaler: MinMaxScaler | None
     feature_range: tuple[float, float]
     engine: Engine[Any]  # on the circuit
@@ -184,8 +185,6 @@ def _distinct(rows: FloatArray, labels: NDArray[np.int64], weights: FloatArray) 
 
 # What an estimator's settings must look like; scikit-learn wants this asked in ``fit``, not in ``__init__``.
 
-MAX_BOUND = 1e4  # of the feature range; angles beyond it would lose digits in float32
-
 
 def check_settings(settings: Mapping[str, Any], *, least_epochs: int = 1) -> None:
     """Raises on the first setting that training could not use; those of the loop itself check themselves."""
@@ -203,7 +202,7 @@ def check_settings(settings: Mapping[str, Any], *, least_epochs: int = 1) -> Non
     fraction = settings["validation_fraction"]
     possible = fraction is None or (is_number(fraction) and 0 <= fraction < 1)
     require(possible, "validation_fraction", "None or a number from 0 to below 1", fraction)
-    scaling_range(settings["scale"])
+    check_features(settings)
     check_class_weight(settings["class_weight"])
     check_random_state(settings["random_state"])
 
@@ -213,17 +212,6 @@ def check_class_weight(weights: Any) -> None:
     numbers = isinstance(weights, Mapping) and all(is_number(w) and 0 <= w < np.inf for w in weights.values())
     usable = weights is None or numbers or (isinstance(weights, str) and weights == "balanced")
     require(usable, "class_weight", 'None, "balanced" or a dict of numbers of at least 0', weights)
-
-
-def scaling_range(scale: Scale) -> tuple[float, float] | None:
-    """What features are scaled to: the range that ``scale`` gives, (0, 1) for True, and None for False."""
-    if isinstance(scale, bool | np.bool_):
-        return (0.0, 1.0) if scale else None
-    numbers = isinstance(scale, tuple | list) and len(scale) == 2 and all(map(is_number, scale))
-    possible = numbers and all(abs(bound) <= MAX_BOUND for bound in scale) and scale[0] < scale[1]
-    expected = f"True, False or an increasing pair of numbers between -{MAX_BOUND:g} and {MAX_BOUND:g}"
-    require(possible, "scale", expected, scale)
-    return float(scale[0]), float(scale[1])
 
 
 def check_random_state(seed: Any) -> None:

@@ -100,13 +100,16 @@ def within_reach(table: EncodedTable, *, classifier: Any, encoder: TableEncoder)
 
     if not hasattr(classifier, "feature_map_"):  # only angles come round again
         return table
-    far = beyond_reach(table.X, classifier.scaler_, classifier.weights_.dtype, classifier.feature_map_)
+    as_given = classifier.features_ is None
+    rows = table.X if as_given else classifier.features_(table.X)
+    far = beyond_reach(rows, classifier.scaler_, classifier.weights_.dtype, classifier.feature_map_)
     kept = ~far.any(axis=1)
     problems = list(table.problems)
+    reason = "too far outside the range of the training data"
     for position in np.flatnonzero(~kept):
         column = far[position].argmax()
-        reason = f"{table.X[position, column]:g} is too far outside the range of the training data"
-        problems.append(RowProblem(int(table.rows[position]), f"column {encoder.feature_names[column]!r}: {reason}"))
+        where = f"column {encoder.feature_names[column]!r}: {table.X[position, column]:g} is" if as_given else "it lies"
+        problems.append(RowProblem(int(table.rows[position]), f"{where} {reason}"))
     return replace(table, X=table.X[kept], rows=table.rows[kept], problems=tuple(sorted(problems)))
 
 

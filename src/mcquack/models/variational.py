@@ -14,10 +14,12 @@ from sklearn.utils.validation import check_is_fitted
 from mcquack.arrays import FloatArray
 from mcquack.checks import require, require_positive
 from mcquack.circuits.circuit import Circuit
+from mcquack.kernels.fidelity import shares
 from mcquack.models.archive import Shape
-from mcquack.models.base import CircuitClassifier, FeatureMapChoice, HistoryRow, ValidationData, shares
+from mcquack.models.base import CircuitClassifier, FeatureMapChoice, HistoryRow, ValidationData
+from mcquack.models.features import Scale
 from mcquack.models.model_file import ModelFile, require_field, require_that
-from mcquack.models.preparation import ClassWeight, Prepared, Scale, check_settings
+from mcquack.models.preparation import ClassWeight, Prepared, check_settings
 from mcquack.randomness import stream
 from mcquack.simulators.choice import EngineChoice
 from mcquack.simulators.engine import Engine
@@ -270,6 +272,7 @@ class VariationalEnsembleClassifier(VariationalClassifier):
     init_strategy: InitStrategy = "default"
     init_small: bool = True
     optimizer: Optimizer = "adam"
+    n_components: int | None = None
     scale: Scale = True
     class_weight: ClassWeight = None
     validation_fraction: float | None = None
@@ -321,6 +324,7 @@ class SharedVariationalClassifier(VariationalClassifier):
     init_strategy: InitStrategy = "default"
     init_small: bool = True
     optimizer: Optimizer = "adam"
+    n_components: int | None = None
     scale: Scale = True
     class_weight: ClassWeight = None
     validation_fraction: float | None = None

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from mcquack.kernels.fidelity import CLASS_SCORE_CODES
+from mcquack.kernels.losses import is_learned, loss_rule
 from mcquack.simulators.compiled.lanes import lane_count
 from mcquack.simulators.compiled.memory import aligned_zeros, available_bytes, require_bytes
 from mcquack.simulators.compiled.team import compiled, control
@@ -13,8 +14,8 @@ from mcquack.simulators.statevector import StatevectorEngine
 from mcquack.simulators.statevector.engine import N_PARTIAL_SUMS
 from mcquack.training.epoch import Buffers, Pace, Problem, Totals, Trained, run_epoch
 from mcquack.training.optimizer import OPTIMIZER_CODES, Moments
-from mcquack.training.settings import TrainingSettings, epoch_orders
-from mcquack.training.state import EpochSums, Parameters, Scores, TrainingData, TrainingState, check_shapes
+from mcquack.training.settings import TrainingSettings, blurred, epoch_orders
+from mcquack.training.state import PARAMETERS, EpochSums, Parameters, Scores, TrainingData, TrainingState, check_shapes
 
 # States of all samples are kept through CO if they take no more than this, and no more than a quarter of what is free.
 KEPT_STATES_LIMIT = 2 * 2**30
@@ -29,8 +30,10 @@ class CompiledEpochs:
         self.settings = settings
         self.batch_size = min(settings.batch_size, len(data.X))
         self.n_centroids = data.n_classes * settings.n_centroids_per_class
+        rows = engine.rows(data.X)
         self.problem = Problem(
-            X=engine.rows(data.X),
+            X=rows,
+            seen=rows[None],
             labels=np.ascontiguousarray(data.labels, dtype=np.int64),
             row_weights=np.ascontiguousarray(data.row_weights, dtype=np.float64),
             form=engine.form,
@@ -89,6 +92,7 @@ class CompiledEpochs:
             slope_w=np.zeros(engine.feature_map.n_weights, dtype),
             slope_b=np.zeros(engine.feature_map.n_bias, dtype),
             slope_c=np.zeros(n_centroids * n_features, dtype),
+            slope_beta=np.zeros(int(is_learned(self.settings.loss)), dtype),
         )
 
     def _kept_blocks(self) -> int:
@@ -105,6 +109,7 @@ class CompiledEpochs:
             weights=circuit.weights_shape,
             bias=circuit.bias_shape,
             centroids=(self.n_centroids, n_features),
+            log_beta=(int(is_learned(self.settings.loss)),),
         )
         trained = _working_copy(state, self.engine.dtype)
         n_samples, n_classes = len(self.data.X), self.data.n_classes
@@ -119,7 +124,8 @@ class CompiledEpochs:
         )
         orders = epoch_orders(n_samples, state.epoch, self.settings)
         pace = _pace(self.settings, state.epoch, self.batch_size, with_kernel=with_kernel)
-        arguments = self.problem, trained, pace, self.room, *orders, totals
+        problem = self.problem._replace(seen=blurred(self.problem.X, state.epoch, self.settings))
+        arguments = problem, trained, pace, self.room, *orders, totals
         if self._run_epoch is None:
             self._run_epoch = compiled(run_epoch, control(), 0, 1, self.works[0], *arguments)
         self.team.run(self._run_epoch, self.works, *arguments)
@@ -127,9 +133,8 @@ class CompiledEpochs:
 
 
 def _working_copy(state: TrainingState, dtype: np.dtype[Any]) -> Trained:
-    parameters = state.parameters
-    moments = *state.weights_moments, *state.bias_moments, *state.centroids_moments
-    arrays = parameters.weights, parameters.bias, parameters.centroids, *moments
+    moments = [each for name in PARAMETERS for each in getattr(state, f"{name}_moments")]
+    arrays = [*(getattr(state.parameters, name) for name in PARAMETERS), *moments]
     return Trained._make([*(array.astype(dtype, order="C") for array in arrays), state.steps.copy()])
 
 
@@ -138,12 +143,13 @@ def _pace(settings: TrainingSettings, epoch: int, batch_size: int, *, with_kerne
     return Pace(
         batch_size=batch_size,
         joint=settings.steps == "joint",
+        is_blurred=settings.is_blurred,
         passes_co=settings.passes_co,
         with_kernel=with_kernel,
         optimizer=OPTIMIZER_CODES[settings.optimizer],
+        decoupled=settings.optimizer == "adamw",
         class_score=CLASS_SCORE_CODES[settings.loss.class_score],
-        loss=int(settings.loss.compiled),  # type: ignore[attr-defined]
-        beta=float(settings.loss.beta),  # type: ignore[attr-defined]
+        loss=loss_rule(settings.loss),
         lr_ka=lr_ka,
         lr_co=lr_co,
         reg_weights=float(settings.reg_param_weights),
@@ -165,10 +171,11 @@ def _sums(before: TrainingState, trained: Trained, totals: Totals) -> EpochSums:
     )
     after = TrainingState(
         epoch=before.epoch + 1,
-        parameters=Parameters(trained.weights, trained.bias, trained.centroids),
+        parameters=Parameters(trained.weights, trained.bias, trained.centroids, trained.log_beta),
         weights_moments=Moments(trained.weights_mean, trained.weights_square),
         bias_moments=Moments(trained.bias_mean, trained.bias_square),
         centroids_moments=Moments(trained.centroids_mean, trained.centroids_square),
+        log_beta_moments=Moments(trained.log_beta_mean, trained.log_beta_square),
         steps=trained.steps,
     )
     kao, co = loss_kao / n_kao if n_kao else None, loss_co / n_co if n_co else None

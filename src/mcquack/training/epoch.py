@@ -9,10 +9,11 @@ Where the embedding moves, samples and centroids of a step are one list of rows:
 last samples leave free.
 """
 
+import math
 from typing import Any, NamedTuple
 
 from mcquack.kernels.fidelity import pool_rows, spread_rows
-from mcquack.kernels.losses import alignment_slopes, loss_row, loss_terms
+from mcquack.kernels.losses import LossRule, alignment_slopes, loss_row, loss_terms
 from mcquack.simulators.compiled.entry import entry
 from mcquack.simulators.compiled.gates import OF_BOTH, OF_FEATURES, OF_PARAMETERS
 from mcquack.simulators.compiled.inner import inner
@@ -21,7 +22,7 @@ from mcquack.simulators.compiled.memory import clear_block, copy_block, gather_r
 from mcquack.simulators.compiled.team import all_done, decide_to_stop, done, stop_asked, stops, taken
 from mcquack.simulators.statevector.circuit import Circuit, backward, forward
 from mcquack.simulators.statevector.overlaps import kernel_rows, overlap_block, pull_overlaps, sample_adjoint
-from mcquack.training.optimizer import descend
+from mcquack.training.optimizer import descend, shrink
 
 KAO, CO = 0, 1
 # The phases of a step; the first two are also those of the kernel at the end.
@@ -36,6 +37,7 @@ class Problem(NamedTuple):
     """What is fixed during training."""
 
     X: Any  # (N, d)
+    seen: Any  # (copies, N, d): X alone, or the blurred samples of each pass, which an epoch has anew
     labels: Any  # (N,)
     row_weights: Any  # (N,)
     form: Any  # of the circuit, without its parameters
@@ -47,12 +49,15 @@ class Trained(NamedTuple):
     weights: Any
     bias: Any
     centroids: Any
+    log_beta: Any  # (1,) of a loss whose β is learned, else (0,)
     weights_mean: Any
     weights_square: Any
     bias_mean: Any
     bias_square: Any
     centroids_mean: Any
     centroids_square: Any
+    log_beta_mean: Any
+    log_beta_square: Any
     steps: Any
 
 
@@ -61,12 +66,13 @@ class Pace(NamedTuple):
 
     batch_size: int
     joint: bool
+    is_blurred: bool  # whether every pass sees samples of its own
     passes_co: int
     with_kernel: bool
     optimizer: int
+    decoupled: bool  # whether the penalties on the embedding shrink it beside the optimizer
     class_score: int
-    loss: int
-    beta: float
+    loss: Any
     lr_ka: float
     lr_co: float
     reg_weights: float
@@ -98,6 +104,7 @@ class Buffers(NamedTuple):
     slope_w: Any  # (number of weights,)
     slope_b: Any
     slope_c: Any  # (M·k·d,)
+    slope_beta: Any  # (1,), or (0,) where β is not learned
 
 
 class Totals(NamedTuple):
@@ -113,12 +120,12 @@ class Totals(NamedTuple):
 
 @inner
 def _encode_row_block(
-    work: Any, problem: Any, trained: Any, room: Any, order: Any, first: int, base: int, block: int
+    work: Any, problem: Any, X: Any, trained: Any, room: Any, order: Any, first: int, base: int, block: int
 ) -> None:
     """States of one block of a step's rows: ``base`` samples from ``order[first]`` on, and then the centroids."""
     features = room.features[block]
     width = features.shape[1]
-    gather_rows(problem.X, order, first, base, block, features)
+    gather_rows(X, order, first, base, block, features)
     centroids = trained.centroids
     for lane in range(max(0, base - block * width), min(width, base + centroids.shape[0] - block * width)):
         for feature in range(features.shape[0]):
@@ -127,9 +134,9 @@ def _encode_row_block(
 
 
 @inner
-def _encode_sample_block(work: Any, problem: Any, trained: Any, order: Any, block: int, state: Any) -> None:
+def _encode_sample_block(work: Any, problem: Any, X: Any, trained: Any, order: Any, block: int, state: Any) -> None:
     """States of the samples at the places of this block in the whole order."""
-    gather_rows(problem.X, order, 0, order.size, block, work.features)
+    gather_rows(X, order, 0, order.size, block, work.features)
     forward(Circuit(trained.weights, trained.bias, problem.form), work.features, state, work)
 
 
@@ -165,7 +172,7 @@ def _fill_scores(
 
 
 @inner
-def _fill_pulls(pace: Any, room: Any, count: int, skip: int, low: int, high: int, terms: Any) -> None:
+def _fill_pulls(rule: Any, pace: Any, room: Any, count: int, skip: int, low: int, high: int, terms: Any) -> None:
     """Derivatives of the loss by the overlaps of some blocks; lanes of other rows get zeros."""
     width = room.overlaps.shape[3]
     n_classes = room.scores.shape[1]
@@ -175,7 +182,7 @@ def _fill_pulls(pace: Any, room: Any, count: int, skip: int, low: int, high: int
         for row in range(block * width, (block + 1) * width):
             if skip <= row < skip + count:
                 loss_row(
-                    pace.loss, terms, room.scores[row], room.batch_labels[row], room.batch_weights[row],
+                    rule, terms, room.scores[row], room.batch_labels[row], room.batch_weights[row],
                     room.cotangent[row], k,
                 )  # fmt: skip
             else:
@@ -311,14 +318,21 @@ def _centroid_slopes(by_features: Any, base: int, centroids: Any, pace: Any, slo
 def _move_embedding(share: int, n_shares: int, trained: Any, pace: Any, room: Any, n_parts: int) -> None:
     step = trained.steps[KAO] + 1
     weights, bias = trained.weights.reshape(trained.weights.size), trained.bias.reshape(trained.bias.size)
+    reg_weights, reg_bias = pace.reg_weights, pace.reg_bias
+    if pace.decoupled:
+        reg_weights, reg_bias = 0.0, 0.0
     low, high = share * weights.size // n_shares, (share + 1) * weights.size // n_shares
-    _sum_parts(room.flat_by_w, n_parts, weights, pace.reg_weights, room.slope_w, low, high)
+    _sum_parts(room.flat_by_w, n_parts, weights, reg_weights, room.slope_w, low, high)
+    if pace.decoupled:
+        shrink(weights, 2 * pace.lr_ka * pace.reg_weights, low, high)
     descend(
         weights, room.slope_w, trained.weights_mean.reshape(weights.size), trained.weights_square.reshape(weights.size),
         pace.optimizer, pace.lr_ka, step, low, high,
     )  # fmt: skip
     low, high = share * bias.size // n_shares, (share + 1) * bias.size // n_shares
-    _sum_parts(room.flat_by_b, n_parts, bias, pace.reg_bias, room.slope_b, low, high)
+    _sum_parts(room.flat_by_b, n_parts, bias, reg_bias, room.slope_b, low, high)
+    if pace.decoupled:
+        shrink(bias, 2 * pace.lr_ka * pace.reg_bias, low, high)
     descend(
         bias, room.slope_b, trained.bias_mean.reshape(bias.size), trained.bias_square.reshape(bias.size),
         pace.optimizer, pace.lr_ka, step, low, high,
@@ -333,6 +347,25 @@ def _move_centroids(share: int, n_shares: int, trained: Any, pace: Any, room: An
     descend(
         flat, room.slope_c, trained.centroids_mean.reshape(flat.size), trained.centroids_square.reshape(flat.size),
         pace.optimizer, pace.lr_co, trained.steps[CO] + 1, low, high,
+    )  # fmt: skip
+
+
+@inner
+def _rule(trained: Any, pace: Any) -> Any:
+    """The loss with the β of this moment."""
+    rule = pace.loss
+    beta = math.exp(float(trained.log_beta[0])) if rule.learned else rule.beta
+    return LossRule(rule.code, beta, rule.smoothing, rule.floor, rule.learned)
+
+
+@inner
+def _move_beta(trained: Any, pace: Any, room: Any, rule: Any, by_beta: float) -> None:
+    """One step on log β, which every step of the epoch takes, whatever else it moves."""
+    room.slope_beta[0] = rule.beta * by_beta
+    step = trained.steps[KAO] + (0 if pace.joint else trained.steps[CO]) + 1
+    descend(
+        trained.log_beta, room.slope_beta, trained.log_beta_mean, trained.log_beta_square, pace.optimizer, pace.lr_co,
+        step, 0, 1,
     )  # fmt: skip
 
 
@@ -368,9 +401,9 @@ def _note_step(trained: Any, room: Any, totals: Any, moves_embedding: bool, move
 
 @inner
 def _step(
-    cells: Any, end: int, rank: int, n_threads: int, work: Any, problem: Any, trained: Any, pace: Any, room: Any,
-    order: Any, first: int, count: int, moves_embedding: bool, moves_centroids: bool, samples: Any, shift: int,
-    encoded: int, last: int, totals: Any,
+    cells: Any, end: int, rank: int, n_threads: int, work: Any, problem: Any, X: Any, trained: Any, pace: Any,
+    room: Any, order: Any, first: int, count: int, moves_embedding: bool, moves_centroids: bool, samples: Any,
+    shift: int, encoded: int, last: int, totals: Any,
 ) -> Any:  # fmt: skip
     """Moves the embedding downhill on the loss + λ_w‖w‖² + λ_b‖b‖², the centroids on the loss + λ_CO R, or both.
 
@@ -392,6 +425,7 @@ def _step(
     n_items = n_blocks + n_new, n_short, n_short, n_parts + n_ahead + 1, n_shares, 1
     rows = slice(skip, skip + count)
     terms = 0.0, 0.0, 0.0, 0.0
+    rule = _rule(trained, pace)
     for phase in range(len(n_items)):
         start, end = end, end + n_items[phase]
         ticket = taken(cells, end)
@@ -399,14 +433,14 @@ def _step(
             item = ticket - start
             low, high = item * n_used // n_short, (item + 1) * n_used // n_short
             if phase == ENCODE and item < n_blocks:
-                _encode_row_block(work, problem, trained, room, order, first, base, item)
+                _encode_row_block(work, problem, X, trained, room, order, first, base, item)
             elif phase == ENCODE:
                 block = encoded + item - n_blocks
-                _encode_sample_block(work, problem, trained, order, block, samples[block - shift])
+                _encode_sample_block(work, problem, X, trained, order, block, samples[block - shift])
             elif phase == SCORE:
                 _fill_scores(rank, problem, pace, room, order, first, count, samples, from_block, skip, low, high)
             elif phase == PULL:
-                _fill_pulls(pace, room, count, skip, low, high, terms)
+                _fill_pulls(rule, pace, room, count, skip, low, high, terms)
             elif phase == TAKE_BACK and item < n_parts:
                 _take_back(
                     rank, work, problem, trained, room, samples, from_block, n_used, base, item, n_parts,
@@ -414,7 +448,7 @@ def _step(
                 )  # fmt: skip
             elif phase == TAKE_BACK and item < n_parts + n_ahead:
                 block = encoded + n_new + item - n_parts
-                _encode_sample_block(work, problem, trained, order, block, samples[block])
+                _encode_sample_block(work, problem, X, trained, order, block, samples[block])
             elif phase == TAKE_BACK:
                 _add_losses(trained, pace, totals, terms[0], moves_embedding, moves_centroids)
             elif phase == MOVE:
@@ -422,6 +456,8 @@ def _step(
                     _move_embedding(item, n_shares, trained, pace, room, n_parts)
                 if moves_centroids:
                     _move_centroids(item, n_shares, trained, pace, room, base)
+                if item == 0 and rule.learned:
+                    _move_beta(trained, pace, room, rule, terms[2])
             else:
                 _note_step(trained, room, totals, moves_embedding, moves_centroids)
                 decide_to_stop(cells, end)
@@ -432,7 +468,7 @@ def _step(
             _fill_columns(room.states, base, room.columns[rank])
         elif phase == SCORE:
             labels, weights = room.batch_labels[rows], room.batch_weights[rows]
-            terms = loss_terms(pace.loss, pace.beta, room.scores[rows], labels, weights)
+            terms = loss_terms(rule, room.scores[rows], labels, weights)
     return encoded + n_new + n_ahead, end
 
 
@@ -449,7 +485,7 @@ def _fill_kernel(
     if is_kept:
         overlap_block(room.kept[block], columns, overlaps)
     else:
-        _encode_sample_block(work, problem, trained, order, block, work.state)
+        _encode_sample_block(work, problem, problem.X, trained, order, block, work.state)
         overlap_block(work.state, columns, overlaps)
     kernel_rows(overlaps, kernel)
     pooled = columns.shape[0] > scores.shape[1]
@@ -479,9 +515,9 @@ def _accuracy(scores: Any, labels: Any, row_weights: Any) -> float:
 
 
 @inner
-def _measure(problem: Any, pace: Any, totals: Any) -> None:
+def _measure(problem: Any, trained: Any, pace: Any, totals: Any) -> None:
     labels, row_weights = problem.labels, problem.row_weights
-    totals.measures[0] = loss_terms(pace.loss, pace.beta, totals.scores, labels, row_weights)[0]
+    totals.measures[0] = loss_terms(_rule(trained, pace), totals.scores, labels, row_weights)[0]
     totals.measures[1] = alignment_slopes(totals.scores, labels, row_weights)[0]
     totals.measures[2] = _accuracy(totals.scores, labels, row_weights)
 
@@ -508,6 +544,8 @@ def run_epoch(
     end = 0
     for number in range(n_first + pace.passes_co):
         moves_embedding = number < n_first
+        # All passes of CO see the same blurred samples, whose states are encoded once.
+        X = problem.seen[min(number, n_first) if pace.is_blurred else 0]
         order = kao_orders[number] if moves_embedding else co_order
         encoded, last = (n_all, 0) if number > n_first else (0, n_all if number == n_first and keeps_all else 0)
         for first in range(0, n_samples, size):
@@ -515,7 +553,7 @@ def run_epoch(
             if not moves_embedding and not keeps_all:
                 shift = encoded = first // width
             encoded, end = _step(
-                cells, end, rank, n_threads, work, problem, trained, pace, room, order, first,
+                cells, end, rank, n_threads, work, problem, X, trained, pace, room, order, first,
                 min(size, n_samples - first), moves_embedding, pace.joint or not moves_embedding,
                 room.states if moves_embedding else room.kept, shift, encoded, last, totals,
             )  # fmt: skip
@@ -523,18 +561,18 @@ def run_epoch(
                 return
     if not pace.with_kernel:
         return
-    is_kept = keeps_all and pace.passes_co > 0
+    is_kept = keeps_all and pace.passes_co > 0 and not pace.is_blurred
     n_items = (trained.centroids.shape[0] + width - 1) // width, n_all, 1
     for phase in range(len(n_items)):
         start, end = end, end + n_items[phase]
         ticket = taken(cells, end)
         while ticket >= 0:
             if phase == ENCODE:
-                _encode_row_block(work, problem, trained, room, co_order, 0, 0, ticket - start)
+                _encode_row_block(work, problem, problem.X, trained, room, co_order, 0, 0, ticket - start)
             elif phase == SCORE and not stop_asked(cells):
                 _fill_kernel(rank, work, problem, trained, pace, room, co_order, is_kept, ticket - start, totals)
             elif phase > SCORE:
-                _measure(problem, pace, totals)
+                _measure(problem, trained, pace, totals)
             done(cells)
             ticket = taken(cells, end)
         all_done(cells, end)

@@ -8,7 +8,7 @@ import numpy as np
 
 from mcquack.arrays import FloatArray
 from mcquack.kernels.fidelity import class_scores
-from mcquack.kernels.losses import target_alignment
+from mcquack.kernels.losses import Loss, target_alignment
 from mcquack.simulators.engine import Engine
 from mcquack.training.compiled import CompiledEpochs
 from mcquack.training.seam import SeamEpochs, epoch_kernel
@@ -69,11 +69,12 @@ def train(
         started = time.perf_counter()
         sums = run(state)
         state, parameters = sums.state, sums.state.parameters
-        loss, alignment, accuracy = sums.scores or _scores(sums.kernel, data, settings, counted=counted)
+        current = parameters.loss(settings.loss)
+        loss, alignment, accuracy = sums.scores or _scores(sums.kernel, data, current, counted=counted)
         held_out: tuple[float | None, float | None] = None, None
         if validation is not None:
             kernel = epoch_kernel(engine, validation.X, parameters, settings.loss)
-            loss, *held_out = _scores(kernel, validation, settings, counted=counted)  # type: ignore[assignment]
+            loss, *held_out = _scores(kernel, validation, current, counted=counted)  # type: ignore[assignment]
         yield Epoch(
             state,
             EpochReport(
@@ -93,9 +94,9 @@ def train(
         )
 
 
-def _scores(kernel: FloatArray, data: TrainingData, settings: TrainingSettings, *, counted: bool) -> Scores:
+def _scores(kernel: FloatArray, data: TrainingData, given: Loss, *, counted: bool) -> Scores:
     """Loss, alignment and weighted accuracy; among equal counted scores it is that of drawing lots, on average."""
-    scores = class_scores(kernel, data.n_classes, class_score=settings.loss.class_score)
+    scores = class_scores(kernel, data.n_classes, class_score=given.class_score)
     if counted:
         highest = scores == scores.max(axis=1, keepdims=True)
         hits = highest[np.arange(len(scores)), data.labels] / highest.sum(axis=1)
@@ -103,6 +104,6 @@ def _scores(kernel: FloatArray, data: TrainingData, settings: TrainingSettings, 
         hits = scores.argmax(axis=1) == data.labels
     mass = float(data.row_weights.sum())
     accuracy = float(np.sum(data.row_weights * hits) / mass) if mass > 0 else 0.0
-    loss, _ = settings.loss(scores, data.labels, data.row_weights)
+    loss, _ = given(scores, data.labels, data.row_weights)
     alignment = target_alignment(scores, data.labels, row_weights=data.row_weights)
     return Scores(float(loss), alignment, accuracy)

@@ -1,4 +1,4 @@
-"""Adam, and gradient descent with momentum as in the authors' earlier code."""
+"""Adam, alone or with penalties that act beside it (AdamW), and gradient descent with momentum."""
 
 from typing import Any, NamedTuple
 
@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mcquack.simulators.compiled.entry import entry
+from mcquack.simulators.compiled.inner import inner
 
 ADAM, SGD = 0, 1
-OPTIMIZER_CODES = {"adam": ADAM, "sgd": SGD}
+OPTIMIZER_CODES = {"adam": ADAM, "sgd": SGD, "adamw": ADAM}
 BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-8
 MOMENTUM = 0.9
 
@@ -23,6 +24,14 @@ class Moments(NamedTuple):
 def no_moments(parameter: NDArray[Any]) -> Moments:
     """The memory before the first step."""
     return Moments(np.zeros_like(parameter), np.zeros_like(parameter))
+
+
+@inner
+def shrink(parameter: Any, share: float, first: int, last: int) -> None:
+    """Takes a share off the entries ``first`` to ``last``: the decay of AdamW (Loshchilov and Hutter, 2019)."""
+    kept = parameter.dtype.type(1 - share)
+    for place in range(first, last):
+        parameter[place] *= kept
 
 
 @entry

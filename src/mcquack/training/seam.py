@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from mcquack.arrays import FloatArray
 from mcquack.kernels.fidelity import centroid_slopes, class_scores
-from mcquack.kernels.losses import Loss
+from mcquack.kernels.losses import Loss, is_learned
 from mcquack.simulators.engine import E, Engine, Gradient, Wrt, lifted
 from mcquack.training.optimizer import OPTIMIZER_CODES, Moments, descend
-from mcquack.training.settings import TrainingSettings, epoch_orders
+from mcquack.training.settings import TrainingSettings, blurred, epoch_orders
 from mcquack.training.state import EpochSums, Parameters, TrainingData, TrainingState
 
 _LOG_TINY = math.log(1e-100)  # squares of smaller fidelities vanish
@@ -58,11 +58,15 @@ class SeamEpochs(Generic[E]):
         lr_ka, lr_co = self.settings.learning_rates(state.epoch)
         state = replace(state, steps=state.steps.copy())
         sums = _Sums([], [], np.zeros(3))
-        for order in kao_orders:
+        # Where nothing is blurred there is one copy for all passes.
+        copies = blurred(self.data.X, state.epoch, self.settings)
+        for number, order in enumerate(kao_orders):
+            X = copies[min(number, len(copies) - 1)]
             for batch in self._batches(order):
                 rates = lr_ka, lr_co if self.settings.steps == "joint" else None
-                state = self._step(state, batch, self._encoded(state, batch), rates, sums)
-        encoded = [self._encoded(state, batch) for batch in self._batches(co_order)] if self.settings.passes_co else []
+                state = self._step(state, batch, self._encoded(state, X[batch]), rates, sums)
+        batches = self._batches(co_order) if self.settings.passes_co else ()
+        encoded = [self._encoded(state, copies[-1][batch]) for batch in batches]
         for _ in range(self.settings.passes_co):
             for batch, samples in zip(self._batches(co_order), encoded, strict=True):
                 state = self._step(state, batch, samples, (None, lr_co), sums)
@@ -82,23 +86,27 @@ class SeamEpochs(Generic[E]):
         size = self.settings.batch_size
         return (order[first : first + size] for first in range(0, len(order), size))
 
-    def _encoded(self, state: TrainingState, batch: NDArray[np.int64]) -> E:
-        return self.engine.encode(self.data.X[batch], state.parameters.weights, state.parameters.bias)
+    def _encoded(self, state: TrainingState, rows: FloatArray) -> E:
+        return self.engine.encode(rows, state.parameters.weights, state.parameters.bias)
 
-    def _loss(self, batch: NDArray[np.int64], samples: E, centroids: E) -> tuple[float, Callable[[Wrt], Gradient]]:
-        """The loss of a mini-batch, and what gives its derivatives."""
-        engine, loss = self.engine, self.settings.loss
+    def _loss(
+        self, loss: Loss, batch: NDArray[np.int64], samples: E, centroids: E
+    ) -> tuple[float, Callable[[Wrt], Gradient], float]:
+        """The loss of a mini-batch, what gives its derivatives, and the derivative by log β where that is learned."""
+        engine = self.engine
         in_logs = _measured_in_logs(engine, loss)
         if in_logs:
             K = _in_common_unit(engine.log_fidelities(samples, centroids))
         else:
             K = engine.fidelities(samples, centroids)
         scores = class_scores(K, self.data.n_classes, class_score=loss.class_score)
-        value, by_scores = loss(scores, self.data.labels[batch], self.data.row_weights[batch])
+        given = scores, self.data.labels[batch], self.data.row_weights[batch]
+        value, by_scores = loss(*given)
+        by_log_beta = loss.beta * loss.slope_by_beta(*given) if is_learned(loss) else 0.0  # type: ignore[attr-defined]
         slopes = centroid_slopes(K, by_scores, class_score=loss.class_score)
         if in_logs:  # K ∂f/∂K is the same in any unit
-            return value, lambda wrt: engine.pull_logs(samples, centroids, K * slopes, wrt=wrt)
-        return value, lambda wrt: engine.pullback(samples, centroids, slopes, wrt=wrt)
+            return value, lambda wrt: engine.pull_logs(samples, centroids, K * slopes, wrt=wrt), by_log_beta
+        return value, lambda wrt: engine.pullback(samples, centroids, slopes, wrt=wrt), by_log_beta
 
     def _step(
         self, state: TrainingState, batch: NDArray[np.int64], samples: E, rates: tuple[float | None, float | None],
@@ -107,12 +115,23 @@ class SeamEpochs(Generic[E]):
         """Moves the embedding and the centroids, each where it has a rate, from one kernel."""
         old, (lr_ka, lr_co) = state.parameters, rates
         centroids = self.engine.encode(old.centroids, old.weights, old.bias)
-        loss, pulled = self._loss(batch, samples, centroids)
+        given = old.loss(self.settings.loss)
+        loss, pulled, by_log_beta = self._loss(given, batch, samples, centroids)
+        if is_learned(given):
+            state = self._with_moved_beta(state, by_log_beta)
         if lr_ka is not None:
             state = self._with_moved_embedding(state, pulled("embedding"), loss, lr_ka, sums)
         if lr_co is not None:
             state = self._with_moved_centroids(state, pulled("centroids"), loss, lr_co, sums)
         return state
+
+    def _with_moved_beta(self, state: TrainingState, slope: float) -> TrainingState:
+        _, rate = self.settings.learning_rates(state.epoch)
+        joint = self.settings.steps == "joint"
+        step = int(state.steps[0] if joint else state.steps.sum()) + 1
+        old = state.parameters
+        moved, moments = self._descended(old.log_beta, np.array([slope]), state.log_beta_moments, rate, step)
+        return replace(state, parameters=replace(old, log_beta=moved), log_beta_moments=moments)
 
     def _with_moved_embedding(
         self, state: TrainingState, gradient: Gradient, loss: float, rate: float, sums: _Sums
@@ -120,17 +139,22 @@ class SeamEpochs(Generic[E]):
         old, settings = state.parameters, self.settings
         assert gradient.weights is not None
         assert gradient.bias is not None
-        by_w = gradient.weights + 2 * settings.reg_param_weights * old.weights
-        by_b = gradient.bias + 2 * settings.reg_param_bias * old.bias
+        by_w, by_b, old_w, old_b = gradient.weights, gradient.bias, old.weights, old.bias
+        if settings.optimizer == "adamw":
+            old_w = old_w * (1 - 2 * rate * settings.reg_param_weights)
+            old_b = old_b * (1 - 2 * rate * settings.reg_param_bias)
+        else:
+            by_w = by_w + 2 * settings.reg_param_weights * old_w
+            by_b = by_b + 2 * settings.reg_param_bias * old_b
         penalty = settings.reg_param_weights * np.sum(old.weights**2) + settings.reg_param_bias * np.sum(old.bias**2)
         sums.kao_losses.append(float(loss + penalty))
         sums.squared_norms[:2] += np.sum(by_w**2), np.sum(by_b**2)
         step = int(state.steps[0]) + 1
-        weights, weights_moments = self._descended(old.weights, by_w, state.weights_moments, rate, step)
-        bias, bias_moments = self._descended(old.bias, by_b, state.bias_moments, rate, step)
+        weights, weights_moments = self._descended(old_w, by_w, state.weights_moments, rate, step)
+        bias, bias_moments = self._descended(old_b, by_b, state.bias_moments, rate, step)
         return replace(
             state,
-            parameters=Parameters(weights, bias, old.centroids),
+            parameters=replace(old, weights=weights, bias=bias),
             weights_moments=weights_moments,
             bias_moments=bias_moments,
             steps=state.steps + np.array([1, 0]),
@@ -149,7 +173,7 @@ class SeamEpochs(Generic[E]):
         moved, moments = self._descended(old.centroids, by_c, state.centroids_moments, rate, int(state.steps[1]) + 1)
         return replace(
             state,
-            parameters=Parameters(old.weights, old.bias, moved),
+            parameters=replace(old, centroids=moved),
             centroids_moments=moments,
             steps=state.steps + np.array([0, 1]),
         )

@@ -8,13 +8,16 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from mcquack.arrays import FloatArray
 from mcquack.checks import is_number, is_whole_number, require, require_positive, required_count
 from mcquack.errors import InvalidInputError
 from mcquack.kernels.losses import Alignment, Loss, loss_of
 from mcquack.randomness import stream
 
 Optimizer = Literal["adam", "sgd"]
+AnyOptimizer = Literal["adam", "sgd", "adamw"]
 Steps = Literal["alternating", "joint"]
+Schedule = Literal["exponential", "cosine"]
 # Nobody needs more before the other half has its turn, and an epoch must come to an end.
 MAX_PASSES = 1000
 
@@ -24,8 +27,13 @@ class TrainingSettings:
     """One value for each decision of the training loop; checks itself when made.
 
     An epoch is ``epochs_ka`` passes of kernel alignment (KAO), then ``epochs_co`` passes of centroid optimisation (CO).
-    With joint steps it is ``epochs_ka`` passes in which every step moves the embedding and the centroids.
+    With joint steps it is ``epochs_ka`` passes in which every step moves the embedding and the centroids. Learning
+    rates are multiplied by ``decay_rate`` after each epoch, and with the schedule "cosine" they also follow the first
+    half of a cosine within each round of ``epochs`` epochs. ``input_noise`` and ``feature_drop`` blur the samples of
+    every pass, see :func:`blurred`.
     """
+
+    epochs: int = 200
 
     epochs_ka: int = 1
     epochs_co: int = 1
@@ -36,7 +44,10 @@ class TrainingSettings:
     reg_param_bias: float = 0.0
     reg_param_co: float = 1e-3
     batch_size: int = 100
-    optimizer: Optimizer = "adam"
+    optimizer: AnyOptimizer = "adam"
+    schedule: Schedule = "exponential"
+    input_noise: float = 0.0
+    feature_drop: float = 0.0
     steps: Steps = "alternating"
     feature_range: tuple[float, float] = (0.0, 1.0)
     n_centroids_per_class: int = 1
@@ -48,7 +59,15 @@ class TrainingSettings:
             self,
             passes=("epochs_ka", "epochs_co"),
             rates=("lr_ka", "lr_co", "decay_rate"),
-            penalties=("reg_param_weights", "reg_param_bias", "reg_param_co"),
+            penalties=("reg_param_weights", "reg_param_bias", "reg_param_co", "input_noise"),
+            optimizers=("adam", "sgd", "adamw"),
+        )
+        schedules = '"exponential" or "cosine"'
+        require(self.schedule in ("exponential", "cosine"), "schedule", schedules, self.schedule)
+        possible = is_number(self.feature_drop) and 0 <= self.feature_drop < 1
+        require(possible, "feature_drop", "a number from 0 to below 1", self.feature_drop)
+        require(
+            is_whole_number(self.epochs) and self.epochs >= 0, "epochs", "a whole number of at least 0", self.epochs
         )
         require(self.steps in ("alternating", "joint"), "steps", '"alternating" or "joint"', self.steps)
         if self.steps == "joint" and self.epochs_ka == 0:
@@ -66,13 +85,27 @@ class TrainingSettings:
         """Passes in which the centroids move alone."""
         return self.epochs_co if self.steps == "alternating" else 0
 
+    @property
+    def is_blurred(self) -> bool:
+        """Whether every pass sees samples of its own."""
+        return self.input_noise > 0 or self.feature_drop > 0
+
     def learning_rates(self, epoch: int) -> tuple[float, float]:
         """(KAO, CO) in this epoch, counted from 0: decayed once per epoch."""
         factor = self.decay_rate**epoch
+        if self.schedule == "cosine":
+            factor *= (1 + math.cos(math.pi * (epoch % max(1, self.epochs)) / max(1, self.epochs))) / 2
         return self.lr_ka * factor, self.lr_co * factor
 
 
-def check_settings(settings: Any, *, passes: Sequence[str], rates: Sequence[str], penalties: Sequence[str]) -> None:
+def check_settings(
+    settings: Any,
+    *,
+    passes: Sequence[str],
+    rates: Sequence[str],
+    penalties: Sequence[str],
+    optimizers: Sequence[str] = ("adam", "sgd"),
+) -> None:
     """Refuses what no training takes, whatever the names of its settings are."""
     for name in passes:
         value = getattr(settings, name)
@@ -84,7 +117,8 @@ def check_settings(settings: Any, *, passes: Sequence[str], rates: Sequence[str]
         value = getattr(settings, name)
         require(is_number(value) and math.isfinite(value) and value >= 0, name, "a number of at least 0", value)
     required_count("batch_size", settings.batch_size)
-    require(settings.optimizer in ("adam", "sgd"), "optimizer", '"adam" or "sgd"', settings.optimizer)
+    known = " or ".join(f'"{name}"' for name in optimizers)
+    require(settings.optimizer in optimizers, "optimizer", known, settings.optimizer)
 
 
 def epoch_orders(n_samples: int, epoch: int, settings: TrainingSettings) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -98,6 +132,29 @@ def epoch_orders(n_samples: int, epoch: int, settings: TrainingSettings) -> tupl
     if not settings.passes_co:
         return kao, np.arange(n_samples, dtype=np.int64)
     return kao, sample_order(n_samples, settings, purpose=f"co {epoch}")
+
+
+def blurred(X: FloatArray, epoch: int, settings: TrainingSettings) -> FloatArray:
+    """The samples as the passes of an epoch see them, (copies, N, d); without noise and drop X alone.
+
+    Every pass of KAO, or of joint steps, has a copy of its own, and all passes of CO share one. In each copy every
+    feature of every sample is replaced by the mean of all samples with the chance ``feature_drop``, and then moved by
+    normal noise, ``input_noise`` times the width of the features' range. Copies depend on seed and epoch alone.
+    """
+    if not settings.is_blurred:
+        return X[None]
+    n_copies = settings.epochs_ka + (settings.passes_co > 0)
+    copies = np.repeat(X[None], n_copies, axis=0)
+    low, high = settings.feature_range
+    for number, copy in enumerate(copies):
+        draws = stream(settings.seed, f"blur {epoch} {number}")
+        if settings.feature_drop > 0:
+            dropped = draws.random(X.shape, dtype=np.float32) < settings.feature_drop
+            np.copyto(copy, X.mean(axis=0, dtype=np.float64).astype(X.dtype), where=dropped)
+        if settings.input_noise > 0:
+            noise = draws.standard_normal(X.shape, dtype=np.float32)
+            copy += X.dtype.type(settings.input_noise * (high - low)) * noise
+    return copies
 
 
 def sample_order(n_samples: int, settings: Any, *, purpose: str) -> NDArray[np.int64]:

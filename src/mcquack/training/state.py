@@ -1,7 +1,7 @@
 """The values that the training loop consumes and produces."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -12,6 +12,7 @@ from threadpoolctl import threadpool_limits
 from mcquack.arrays import FloatArray
 from mcquack.circuits.circuit import Circuit
 from mcquack.errors import InvalidInputError
+from mcquack.kernels.losses import Loss, is_learned
 from mcquack.randomness import stream
 from mcquack.training.optimizer import Moments, no_moments
 from mcquack.training.settings import TrainingSettings
@@ -24,14 +25,31 @@ class Parameters:
     """The embedding's weights and biases and the centroids (M, d), or (M·k, d) with k of them per class.
 
     Weights and biases have the shapes that the circuit says, which for the paper's is (L, n, 3); either may be empty.
+    ``log_beta`` is the logarithm of the β of a loss that learns it, (1,), and for other losses empty.
     """
 
     weights: FloatArray
     bias: FloatArray
     centroids: FloatArray
+    log_beta: FloatArray = field(default_factory=lambda: np.zeros(0))
 
     def copy(self) -> "Parameters":
-        return Parameters(self.weights.copy(), self.bias.copy(), self.centroids.copy())
+        return Parameters(*(getattr(self, name).copy() for name in PARAMETERS))
+
+    def loss(self, given: Loss) -> Loss:
+        """The loss with its β as it is now."""
+        if not is_learned(given):
+            return given
+        learned: Loss = replace(given, beta=math.exp(float(self.log_beta[0])))  # type: ignore[type-var]
+        return learned
+
+
+PARAMETERS = ("weights", "bias", "centroids", "log_beta")
+
+
+def initial_log_beta(loss: Loss, dtype: DTypeLike) -> FloatArray:
+    """Where the β of a loss that learns it starts, as the parameter that training moves; empty for other losses."""
+    return np.array([math.log(loss.beta)] if is_learned(loss) else [], dtype)  # type: ignore[attr-defined]
 
 
 def check_shapes(parameters: Any, **expected: tuple[int, ...]) -> None:
@@ -119,6 +137,7 @@ class TrainingState:
     weights_moments: Moments
     bias_moments: Moments
     centroids_moments: Moments
+    log_beta_moments: Moments
     steps: NDArray[np.int64]  # taken by KAO and by CO
 
     @classmethod
@@ -129,27 +148,31 @@ class TrainingState:
             weights_moments=no_moments(parameters.weights),
             bias_moments=no_moments(parameters.bias),
             centroids_moments=no_moments(parameters.centroids),
+            log_beta_moments=no_moments(parameters.log_beta),
             steps=np.zeros(2, dtype=np.int64),
         )
 
     def to_tensors(self) -> dict[str, NDArray[Any]]:
         """All arrays by name, for a checkpoint."""
         tensors: dict[str, NDArray[Any]] = {"steps": self.steps, "epoch": np.array([self.epoch])}
-        for name in ("weights", "bias", "centroids"):
-            moments: Moments = getattr(self, f"{name}_moments")
-            tensors[name] = getattr(self.parameters, name)
+        for name in PARAMETERS:
+            parameter, moments = getattr(self.parameters, name), getattr(self, f"{name}_moments")
+            if name == "log_beta" and not len(parameter):  # files from before it have none either
+                continue
+            tensors[name] = parameter
             tensors[f"{name}_mean"], tensors[f"{name}_square"] = moments
         return tensors
 
     @classmethod
     def from_tensors(cls, tensors: dict[str, NDArray[Any]]) -> "TrainingState":
+        none = dict.fromkeys(("log_beta", "log_beta_mean", "log_beta_square"), np.zeros(0, tensors["weights"].dtype))
+        tensors = {**none, **tensors}
         moments = {
-            f"{name}_moments": Moments(tensors[f"{name}_mean"], tensors[f"{name}_square"])
-            for name in ("weights", "bias", "centroids")
+            f"{name}_moments": Moments(tensors[f"{name}_mean"], tensors[f"{name}_square"]) for name in PARAMETERS
         }
         return cls(
             epoch=int(tensors["epoch"][0]),
-            parameters=Parameters(*(tensors[name] for name in ("weights", "bias", "centroids"))),
+            parameters=Parameters(*(tensors[name] for name in PARAMETERS)),
             steps=np.array(tensors["steps"], dtype=np.int64),
             **moments,
         )

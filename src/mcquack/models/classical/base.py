@@ -16,6 +16,7 @@ from mcquack.arrays import FloatArray
 from mcquack.checks import is_number, require
 from mcquack.errors import InvalidInputError
 from mcquack.models.archive import Archived
+from mcquack.models.features import Scale, check_features, learned_features, scaling_range
 from mcquack.models.preparation import check_random_state, checked_sample_weight, fitted_scaler
 
 Labels = NDArray[np.int64]
@@ -26,7 +27,8 @@ _FAR = 1e100  # squares of anything farther could be infinite
 class ClassicalClassifier(ClassifierMixin, Archived):
     """A classifier that learns from scaled rows and class numbers, and gives each row a score for every class."""
 
-    scale: bool
+    n_components: int | None
+    scale: Scale
     random_state: int | np.random.RandomState | None
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
@@ -50,7 +52,10 @@ class ClassicalClassifier(ClassifierMixin, Archived):
         classes, labels = np.unique(targets[used], return_inverse=True)
         if len(classes) < 2:
             raise InvalidInputError(f"training needs at least two classes, got one class or none: {classes.tolist()}.")
-        self.scaler_ = fitted_scaler(rows, (0.0, 1.0)) if self.scale else None
+        self.features_ = learned_features(rows, labels, weights, n_components=self.n_components, scale=self.scale)
+        made = rows if self.features_ is None else self.features_(rows)
+        scaling = scaling_range(self.scale)
+        self.scaler_ = None if scaling is None else fitted_scaler(made, scaling)
         self.classes_ = classes
         self._learn(self._scaled(rows), labels, weights)
 
@@ -68,10 +73,11 @@ class ClassicalClassifier(ClassifierMixin, Archived):
         """How many numbers were learned, as the paper counts them."""
 
     def _check_settings(self) -> None:
-        require(isinstance(self.scale, bool | np.bool_), "scale", "True or False", self.scale)
+        check_features({"n_components": self.n_components, "scale": self.scale})
         check_random_state(self.random_state)
 
     def _scaled(self, rows: FloatArray) -> FloatArray:
+        rows = rows if self.features_ is None else self.features_(rows)
         with np.errstate(over="ignore"):
             scaled: FloatArray = rows if self.scaler_ is None else self.scaler_.transform(rows)
         return np.clip(scaled, -_FAR, _FAR)

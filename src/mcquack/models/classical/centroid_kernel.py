@@ -17,6 +17,7 @@ from mcquack.models.classical.base import (
     softmax,
     squared_distances,
 )
+from mcquack.models.features import Scale
 from mcquack.training.state import class_means
 
 
@@ -27,7 +28,8 @@ class CentroidKernelClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin
     Parameters
     ----------
     width : of the kernel exp(-‖x - c‖² / (2 width²)); the paper calls it ``scale``. It changes no prediction.
-    scale : scale features to [0, 1], fitted on the training samples.
+    n_components : principal components that take the place of more features than so many; None keeps features.
+    scale : the range that features are scaled to, True for [0, 1], or one of the scales that McQuackClassifier has.
     random_state : for the sake of a common interface; nothing here is random.
 
     Attributes
@@ -38,7 +40,8 @@ class CentroidKernelClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
     width: float = 10.0
     _: KW_ONLY
-    scale: bool = True
+    n_components: int | None = None
+    scale: Scale = True
     random_state: int | np.random.RandomState | None = None
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -78,4 +81,4 @@ class CentroidKernelClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         return len(self.classes_)
 
     def _shapes(self) -> dict[str, Shape]:
-        return {"centroids": (len(self.classes_), self.n_features_in_)}
+        return {"centroids": (len(self.classes_), self._n_inputs)}

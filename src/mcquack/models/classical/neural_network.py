@@ -16,6 +16,7 @@ from mcquack.checks import is_number, require, require_positive, required_count
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError
 from mcquack.models.classical.base import ClassicalClassifier, Labels, softmax
+from mcquack.models.features import Scale
 from mcquack.models.model_file import ModelFile, require_tensor, require_that
 
 
@@ -123,7 +124,7 @@ class _Perceptron(ClassicalClassifier):
     def _restore(self, file: ModelFile) -> None:
         self._set_history(require_tensor(file, "losses", shape=(None,), dtype=np.float64))
         self.weights_, self.biases_ = [], []
-        width: int = self.n_features_in_
+        width: int = self._n_inputs
         for layer in takewhile(lambda layer: f"weights_{layer}" in file.tensors, count()):
             weights = require_tensor(file, f"weights_{layer}", shape=(width, None), dtype=np.float64)
             width = weights.shape[1]
@@ -150,7 +151,8 @@ class MatchedNeuralNetwork(_Perceptron):
     batch_size : samples in a mini-batch, at most all of them.
     n_parameters : how many parameters to match; None takes those of McQuack with the next two settings.
     n_qubits, n_repetitions : of the McQuack to match.
-    scale : scale features to [0, 1], fitted on the training samples.
+    n_components : principal components that take the place of more features than so many; None keeps features.
+    scale : the range that features are scaled to, True for [0, 1], or one of the scales that McQuackClassifier has.
     random_state : decides the first weights and the mini-batches.
 
     Attributes
@@ -169,7 +171,8 @@ class MatchedNeuralNetwork(_Perceptron):
     n_parameters: int | None = None
     n_qubits: int = 6
     n_repetitions: int = 1
-    scale: bool = True
+    n_components: int | None = None
+    scale: Scale = True
     random_state: int | np.random.RandomState | None = None
 
     def _check_settings(self) -> None:
@@ -209,7 +212,8 @@ class MultilayerPerceptron(_Perceptron):
     max_iter : epochs at most; training ends when ten in a row have not lowered the loss by 1e-4.
     batch_size : samples in a mini-batch, at most all of them.
     activation : "relu", "tanh" or "sigmoid".
-    scale : scale features to [0, 1], fitted on the training samples.
+    n_components : principal components that take the place of more features than so many; None keeps features.
+    scale : the range that features are scaled to, True for [0, 1], or one of the scales that McQuackClassifier has.
     random_state : decides the first weights and the mini-batches.
 
     Attributes are those of :class:`MatchedNeuralNetwork`.
@@ -222,7 +226,8 @@ class MultilayerPerceptron(_Perceptron):
     max_iter: int = 3000
     batch_size: int = 32
     activation: Activation = "relu"
-    scale: bool = False
+    n_components: int | None = None
+    scale: Scale = False
     random_state: int | np.random.RandomState | None = None
 
     def _check_settings(self) -> None:

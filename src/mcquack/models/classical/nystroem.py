@@ -10,6 +10,7 @@ from mcquack.arrays import FloatArray
 from mcquack.checks import require_positive, required_count
 from mcquack.models.archive import Shape
 from mcquack.models.classical.base import ClassicalClassifier, Labels, check_width, gamma_of_width, rbf_kernel
+from mcquack.models.features import Scale
 from mcquack.models.model_file import ModelFile, require_that
 
 
@@ -22,7 +23,8 @@ class NystroemSVM(ClassicalClassifier):
     width : of the kernel exp(-‖x - z‖² / (2 width²)); the paper calls it ``scale``.
     n_landmarks : how many training samples the kernel is taken with; None takes three for each class.
     C : how much a sample on the wrong side of its margin costs.
-    scale : scale features to [0, 1], fitted on the training samples.
+    n_components : principal components that take the place of more features than so many; None keeps features.
+    scale : the range that features are scaled to, True for [0, 1], or one of the scales that McQuackClassifier has.
     random_state : decides which samples become landmarks.
 
     Attributes
@@ -37,7 +39,8 @@ class NystroemSVM(ClassicalClassifier):
     n_landmarks: int | None = None
     _: KW_ONLY
     C: float = 1.0
-    scale: bool = True
+    n_components: int | None = None
+    scale: Scale = True
     random_state: int | np.random.RandomState | None = None
 
     @property
@@ -70,7 +73,7 @@ class NystroemSVM(ClassicalClassifier):
 
     def _shapes(self) -> dict[str, Shape]:
         n_machines = 1 if len(self.classes_) == 2 else len(self.classes_)
-        return {"landmarks": (None, self.n_features_in_), "coef": (n_machines, None), "intercept": (n_machines,)}
+        return {"landmarks": (None, self._n_inputs), "coef": (n_machines, None), "intercept": (n_machines,)}
 
     def _restore(self, file: ModelFile) -> None:
         super()._restore(file)

@@ -12,6 +12,7 @@ from mcquack.arrays import FloatArray
 from mcquack.checks import is_number, require, require_positive
 from mcquack.models.archive import Shape
 from mcquack.models.classical.base import ClassicalClassifier, Labels, rbf_kernel
+from mcquack.models.features import Scale
 from mcquack.models.model_file import ModelFile, require_field, require_tensor, require_that
 
 
@@ -23,7 +24,8 @@ class SupportVectorClassifier(ClassicalClassifier):
     ----------
     C : how much a sample on the wrong side of its margin costs.
     gamma : γ, or "scale" for 1 / (d · variance of all features).
-    scale : scale features to [0, 1], fitted on the training samples.
+    n_components : principal components that take the place of more features than so many; None keeps features.
+    scale : the range that features are scaled to, True for [0, 1], or one of the scales that McQuackClassifier has.
     random_state : for the sake of a common interface; nothing here is random.
 
     Attributes
@@ -37,7 +39,8 @@ class SupportVectorClassifier(ClassicalClassifier):
     C: float = 1.0
     gamma: float | Literal["scale"] = "scale"
     _: KW_ONLY
-    scale: bool = True
+    n_components: int | None = None
+    scale: Scale = True
     random_state: int | np.random.RandomState | None = None
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
@@ -73,7 +76,7 @@ class SupportVectorClassifier(ClassicalClassifier):
         return pair_scores(self._margins(X), len(self.classes_))
 
     def _shapes(self) -> dict[str, Shape]:
-        M, d = len(self.classes_), self.n_features_in_
+        M, d = len(self.classes_), self._n_inputs
         return {"support_vectors": (None, d), "dual_coef": (M - 1, None), "intercept": (M * (M - 1) // 2,)}
 
     def _saved_tensors(self) -> dict[str, NDArray[Any]]:

@@ -24,8 +24,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from mcquack.arrays import FloatArray, IntArray
 from mcquack.checks import is_number, is_whole_number, require, require_positive, required_count
 from mcquack.errors import InvalidInputError
+from mcquack.kernels.fidelity import shares
 from mcquack.models.archive import STATE, Resumable, Shape, restored_history
-from mcquack.models.base import HistoryRow, run_through, shares
+from mcquack.models.base import HistoryRow, run_through
+from mcquack.models.features import principal_components
 from mcquack.models.model_file import ModelFile, require_field, require_tensor, require_that
 from mcquack.models.preparation import (
     ClassWeight,
@@ -70,7 +72,7 @@ class Preparation:
         components: FloatArray = np.zeros((0, n_features))
         if n_features > n_components:
             center = np.average(rows, axis=0, weights=weights)
-            components = _principal_components(rows - center, weights, n_components)
+            components = principal_components(rows - center, weights, n_components)
             rows = (rows - center) @ components.T
         shift, divisor = np.zeros(rows.shape[1]), np.ones(rows.shape[1])
         if scaler == "standard":
@@ -93,18 +95,6 @@ class Preparation:
     @property
     def n_outputs(self) -> int:
         return len(self.shift)
-
-
-def _principal_components(apart: FloatArray, weights: FloatArray, count: int) -> FloatArray:
-    """Directions (count, d) of the largest variance; zeros where there is none left but rounding."""
-    apart = apart * np.sqrt(weights / weights.sum())[:, None]
-    _, sizes, directions = np.linalg.svd(apart, full_matrices=False)
-    known = sizes > max(apart.shape) * np.finfo(np.float64).eps * sizes[0]
-    found = np.zeros((count, apart.shape[1]))
-    n_known = min(count, int(known.sum()))
-    found[:n_known] = directions[:n_known]
-    largest = np.take_along_axis(found, np.abs(found).argmax(axis=1)[:, None], axis=1)
-    return np.asarray(np.where(largest < 0, -found, found))  # a sign would be chance
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

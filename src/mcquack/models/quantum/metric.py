@@ -15,7 +15,7 @@ from mcquack.checks import require, required_count
 from mcquack.circuits.angles import b, x
 from mcquack.circuits.circuit import Circuit
 from mcquack.errors import InvalidInputError
-from mcquack.models.base import shares
+from mcquack.kernels.fidelity import shares
 from mcquack.models.model_file import ModelFile, require_tensor, require_that
 from mcquack.models.quantum.base import DrawnClassifier, Precision, Scaler, TrainingSamples
 from mcquack.randomness import stream

@@ -1,0 +1,241 @@
+"""What becomes of features before a model scales them: another transformer, principal components, one scale for all.
+
+Whatever is affine is kept as a matrix and an offset, so that a model file holds it without code: that includes any
+transformer of another library that is affine.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
+
+from mcquack.arrays import FloatArray
+from mcquack.checks import is_number, is_whole_number, require
+from mcquack.errors import InvalidInputError
+from mcquack.models.model_file import ModelFile, require_field, require_tensor, require_that
+
+Scale: TypeAlias = bool | tuple[float, float] | Literal["common", "standard", "quantile"]
+COMMON, STANDARD, QUANTILE = "common", "standard", "quantile"
+MAX_BOUND = 1e4  # of the feature range; angles beyond it would lose digits in float32
+FEATURES = "features."  # before the names of its tensors in a model file
+_N_QUANTILES = 200
+_FAR = 1e12  # what lies farther off is taken to here: neither an angle nor a square could hold it
+_TENSORS = ("center", "matrix", "factor", "offset", "quantiles")
+_AFFINE_ROWS = 64  # by which it is checked that a transformer is affine
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Features:
+    """What a model makes of features before it scales them, as learned from its training samples.
+
+    A row x becomes ``((x - center) @ matrix) * factor + offset``, without the product where there is no matrix. Behind
+    that, if there are quantiles, every column is replaced by the share of training samples below it. ``other`` is a
+    fitted transformer in front of all that, which is not affine and which no file can hold.
+    """
+
+    center: FloatArray  # (d,)
+    matrix: FloatArray | None = None  # (d, k)
+    factor: FloatArray  # (k,)
+    offset: FloatArray  # (k,)
+    quantiles: FloatArray | None = None  # (q, k), in ascending order
+    other: Any = None
+
+    @classmethod
+    def of(cls, n_features: int) -> Features:
+        """What leaves so many features as they are."""
+        return cls(center=np.zeros(n_features), factor=np.ones(n_features), offset=np.zeros(n_features))
+
+    def __call__(self, rows: FloatArray) -> FloatArray:
+        if self.other is not None:
+            rows = np.asarray(self.other.transform(rows), dtype=np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):
+            rows = rows - self.center
+            rows = rows if self.matrix is None else rows @ self.matrix
+            made: FloatArray = np.nan_to_num(np.clip(rows * self.factor + self.offset, -_FAR, _FAR))
+        return made if self.quantiles is None else _levels(made, self.quantiles)
+
+    @property
+    def n_outputs(self) -> int:
+        return len(self.factor)
+
+    def to_file(self) -> dict[str, NDArray[Any]]:
+        """The arrays that a model file holds."""
+        if self.other is not None:
+            raise InvalidInputError(
+                f"a model file holds no code, and {type(self.other).__name__} is not affine, so that no matrix stands "
+                "for it; put it before the model in a pipeline, and save that with joblib."
+            )
+        return {FEATURES + name: array for name in _TENSORS if (array := getattr(self, name)) is not None}
+
+    @classmethod
+    def from_file(cls, file: ModelFile, n_features: int) -> Features | None:
+        """What a model file holds of it; None where the features stay as they are."""
+        names = require_field(file.header, "features", list) if "features" in file.header else []
+        if not names:
+            return None
+        known = [name for name in _TENSORS if name in names] == names and {"center", "factor", "offset"} <= {*names}
+        require_that(known, "what it makes of features is nothing that this mcquack knows; upgrade it.")
+        n_outputs = len(file.tensors.get(FEATURES + "factor", ())) or 1
+        shapes = {
+            "center": (n_features,),
+            "matrix": (n_features, n_outputs),
+            "factor": (n_outputs,),
+            "offset": (n_outputs,),
+            "quantiles": (None, n_outputs),
+        }
+        found = {name: require_tensor(file, FEATURES + name, shape=shapes[name], dtype=np.float64) for name in names}
+        require_that("matrix" in found or n_outputs == n_features, "its features do not fit their scales.")
+        if "quantiles" in found:
+            levels = found["quantiles"]
+            in_order = len(levels) >= 2 and (np.diff(levels, axis=0) >= 0).all()
+            require_that(in_order, "its quantiles of features are not in order.")
+        return cls(**found)
+
+
+def learned_features(
+    rows: FloatArray,
+    labels: NDArray[np.int64],
+    weights: FloatArray,
+    *,
+    n_components: int | None = None,
+    transformer: Any = None,
+    scale: Any = True,
+) -> Features | None:
+    """What the settings ask for, learned from training samples; None where features stay as they are.
+
+    Parameters
+    ----------
+    rows, labels, weights : samples (N, d), the numbers of their classes, and how much each counts.
+    n_components : principal components that take the place of more features than so many.
+    transformer : a transformer with scikit-learn's ``fit`` and ``transform``, which comes first; it is cloned.
+    scale : as that of :class:`~mcquack.models.McQuackClassifier`; what is no range is done here.
+    """
+    made = Features.of(rows.shape[1])
+    changed = False
+    if transformer is not None:
+        made, changed = _of_transformer(clone(transformer), rows, labels, weights), True
+    if n_components is not None and made.n_outputs > n_components:
+        made, changed = _with_components(made, rows, weights, n_components), True
+    if isinstance(scale, str):
+        made, changed = _with_scale(made, made(rows), weights, scale), True
+    return made if changed else None
+
+
+def _of_transformer(transformer: Any, rows: FloatArray, labels: NDArray[np.int64], weights: FloatArray) -> Features:
+    options = {"sample_weight": weights} if has_fit_parameter(transformer, "sample_weight") else {}
+    transformer.fit(rows, labels, **options)
+    made = np.asarray(transformer.transform(rows), dtype=np.float64)
+    if made.ndim != 2 or len(made) != len(rows) or not made.shape[1] or not np.isfinite(made).all():
+        raise InvalidInputError(
+            f"transformer must make finite numbers (N, k) of {len(rows)} samples; {type(transformer).__name__} made "
+            f"an array of the shape {made.shape}, or one with NaN or infinity; choose another one."
+        )
+    return _affine(transformer, rows, made) or replace(Features.of(made.shape[1]), other=transformer)
+
+
+def _affine(transformer: Any, rows: FloatArray, made: FloatArray) -> Features | None:
+    """A transformer as a matrix, if it is one: asked at one point and a step from it along each feature."""
+    center = rows.mean(axis=0)
+    steps = np.where(np.ptp(rows, axis=0) > 0, np.ptp(rows, axis=0), 1.0)
+    asked = np.concatenate([center[None], center + np.diag(steps)])
+    found = np.asarray(transformer.transform(asked), dtype=np.float64)
+    offset, matrix = found[0], (found[1:] - found[0]) / steps[:, None]
+    features = Features(center=center, matrix=matrix, factor=np.ones(len(offset)), offset=offset)
+    some = np.linspace(0, len(rows) - 1, min(len(rows), _AFFINE_ROWS)).astype(np.intp)
+    # Between two samples and beyond them too, where whatever clips, sorts or rounds gives itself away.
+    mixed = np.concatenate([rows[some], 2.5 * rows[some] - 1.5 * rows[some[::-1]]])
+    truth = np.concatenate([made[some], np.asarray(transformer.transform(mixed[len(some) :]), dtype=np.float64)])
+    return features if np.allclose(features(mixed), truth, rtol=1e-6, atol=1e-8 * (1 + np.abs(made).max())) else None
+
+
+def _with_components(features: Features, rows: FloatArray, weights: FloatArray, count: int) -> Features:
+    """Principal components in the place of what the features are so far."""
+    made = features(rows)
+    center = np.average(made, axis=0, weights=weights)
+    directions = principal_components(made - center, weights, count).T
+    if features.matrix is None:  # they are as they came
+        return replace(features, center=center, matrix=directions, factor=np.ones(count), offset=np.zeros(count))
+    offset = (features.offset - center) @ directions
+    return replace(features, matrix=features.matrix @ directions, factor=np.ones(count), offset=offset)
+
+
+def principal_components(apart: FloatArray, weights: FloatArray, count: int) -> FloatArray:
+    """Directions (count, d) of the largest variance of centred rows; zeros where there is none left but rounding."""
+    apart = apart * np.sqrt(weights / weights.sum())[:, None]
+    _, sizes, directions = np.linalg.svd(apart, full_matrices=False)
+    known = sizes > max(apart.shape) * np.finfo(np.float64).eps * sizes[0]
+    found = np.zeros((count, apart.shape[1]))
+    n_known = min(count, int(known.sum()))
+    found[:n_known] = directions[:n_known]
+    largest = np.take_along_axis(found, np.abs(found).argmax(axis=1)[:, None], axis=1)
+    return np.asarray(np.where(largest < 0, -found, found))  # a sign would be chance
+
+
+def _with_scale(features: Features, made: FloatArray, weights: FloatArray, scale: str) -> Features:
+    if scale == QUANTILE:
+        levels = np.linspace(0, 1, min(_N_QUANTILES, len(made)) if len(made) > 1 else 2)
+        return replace(features, quantiles=np.quantile(made, levels, axis=0, weights=weights, method="inverted_cdf"))
+    middle = np.average(made, axis=0, weights=weights)
+    rounding = 10 * np.finfo(np.float64).eps * np.abs(made).max(axis=0)
+    if scale == STANDARD:
+        wide = np.sqrt(np.average((made - middle) ** 2, axis=0, weights=weights))
+    else:
+        wide = np.full(made.shape[1], 2 * np.abs(made - middle).max())
+    wide = np.where(wide > rounding, wide, 1.0)
+    return replace(features, factor=features.factor / wide, offset=(features.offset - middle) / wide)
+
+
+def _levels(rows: FloatArray, quantiles: FloatArray) -> FloatArray:
+    """In each column the share of the training samples below it, between those that are known by interpolation."""
+    grid = np.linspace(0, 1, len(quantiles))
+    made = np.empty_like(rows)
+    for column in range(rows.shape[1]):
+        known = quantiles[:, column]
+        # Where many samples have the same value, the middle of the shares below and not above it.
+        below = np.interp(rows[:, column], known, grid)
+        above = -np.interp(-rows[:, column], -known[::-1], -grid[::-1])
+        made[:, column] = (below + above) / 2
+    return made
+
+
+def check_features(settings: Mapping[str, Any]) -> None:
+    """Refuses settings that no features can be made by; those that a model does not have are not asked for."""
+    count = settings.get("n_components")
+    require(
+        count is None or (is_whole_number(count) and count >= 1),
+        "n_components",
+        "None or a whole number of at least 1",
+        count,
+    )
+    transformer = settings.get("transformer")
+    usable = all(callable(getattr(transformer, name, None)) for name in ("fit", "transform", "get_params"))
+    usable = usable and not isinstance(transformer, type)
+    require(transformer is None or usable, "transformer", "None or a transformer of scikit-learn", transformer)
+    if "scale" in settings:
+        scaling_range(settings["scale"])
+
+
+def scaling_range(scale: Any) -> tuple[float, float] | None:
+    """The range that each feature is scaled to by its extremes: None, True, which is (0, 1), or as given.
+
+    The scales that have a name are none: "common", "standard" and "quantile".
+    """
+    if isinstance(scale, str) and scale in (COMMON, STANDARD, QUANTILE):
+        return None
+    if isinstance(scale, bool | np.bool_):
+        return (0.0, 1.0) if scale else None
+    numbers = isinstance(scale, tuple | list) and len(scale) == 2 and all(map(is_number, scale))
+    possible = numbers and all(math.isfinite(bound) and abs(bound) <= MAX_BOUND for bound in scale)
+    expected = (
+        f'True, False, "{COMMON}", "{STANDARD}", "{QUANTILE}" or an increasing pair of numbers between -{MAX_BOUND:g} '
+        f"and {MAX_BOUND:g}"
+    )
+    require(possible and scale[0] < scale[1], "scale", expected, scale)
+    return float(scale[0]), float(scale[1])
