@@ -77,8 +77,9 @@ class LossRule(NamedTuple):
 @inner
 def _logit(rule: Any, score: Any) -> float:
     plain = float(score)
-    logit: float = plain if rule.code == CROSS_ENTROPY else math.log(plain + rule.floor)
-    return logit
+    if rule.code == CROSS_ENTROPY:
+        return plain
+    return math.log(plain + rule.floor)
 
 
 @inner

@@ -157,7 +157,6 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
 
     _report = EpochReport
     _learning_rates = "lr_ka and lr_co"
-    shots_: int
 
     n_qubits: int = 6
     n_repetitions: int | None = None
@@ -336,7 +335,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         self.starts_ = starts
         self.history_ = [row for start in starts for row in start.history_]
         self.n_iter_ = sum(start.n_iter_ for start in starts)
-        self.shots_ = sum(start.shots_ for start in starts)
+        self.shots_ = sum(start.shots_ for start in starts)  # type: ignore[has-type]
 
     def _single(self) -> Self:
         """The model itself, if it has one circuit with one set of parameters."""
