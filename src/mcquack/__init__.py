@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from mcquack import bench, circuits, datasets, hardware, kernels, models, report, simulators, studies, training
     from mcquack.circuits import FeatureMap
-    from mcquack.models import McQuackClassifier, QuackClassifier, load
+    from mcquack.models import McQuackClassifier, McQuackClassifierCV, QuackClassifier, load
     from mcquack.models.devices import open_device, open_sampler
     from mcquack.models.labelling import label
 
 __all__ = [
     "FeatureMap",
     "McQuackClassifier",
+    "McQuackClassifierCV",
     "QuackClassifier",
     "__version__",
     "bench",
@@ -48,6 +49,7 @@ __version__ = version("mcquack")
 _HOMES = {
     "FeatureMap": "mcquack.circuits",
     "McQuackClassifier": "mcquack.models",
+    "McQuackClassifierCV": "mcquack.models",
     "QuackClassifier": "mcquack.models",
     "label": "mcquack.models.labelling",
     "load": "mcquack.models",

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.datasets import load_iris
 
 from mcquack import McQuackClassifier, load
-from mcquack.kernels import Alignment, ClassScore, CrossEntropy, Loss
+from mcquack.kernels import Alignment, ClassScore, CrossEntropy, LogCrossEntropy, Loss
 from mcquack.randomness import stream
 from mcquack.simulators import RingEngine, StatevectorEngine
 from mcquack.training import ParameterShiftEngine, TrainingSettings, train
@@ -64,10 +64,13 @@ LOSSES: tuple[Any, ...] = (
     Alignment(),
     CrossEntropy(),
     CrossEntropy(beta=1.5),
+    CrossEntropy(smoothing=0.2),
+    LogCrossEntropy(),
+    LogCrossEntropy(beta=2.0, floor=0.05, smoothing=0.1),
     SquaredHinge(),
     AlignmentByHand(),
 )
-BUILT_IN = LOSSES[:3]
+BUILT_IN = LOSSES[:6]
 every_loss = pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: type(loss).__name__)
 built_in = pytest.mark.parametrize("loss", BUILT_IN, ids=lambda loss: type(loss).__name__)
 many_centroids = pytest.mark.parametrize(("k", "class_score"), [(1, "max"), (2, "max"), (2, "sum"), (3, "sum")])

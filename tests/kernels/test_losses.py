@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mcquack.errors import InvalidInputError
 from mcquack.kernels import Alignment, CrossEntropy, alignment_gradient, ideal_kernel, loss_of, target_alignment
-from mcquack.kernels.losses import LOSSES, loss_row, loss_terms
+from mcquack.kernels.losses import LOSSES, LogCrossEntropy, class_shares, loss_row, loss_rule, loss_terms
 from mcquack.randomness import stream
 from tests.oracles import gradient
 
@@ -256,7 +256,9 @@ def test_names_stand_for_losses_with_their_defaults(name: Any) -> None:
 
 @pytest.mark.parametrize("choice", ["hinge", "", None, 1, Alignment, abs, np.mean, ["alignment"]])
 def test_what_is_no_loss_is_refused(choice: Any) -> None:
-    with pytest.raises(InvalidInputError, match="loss must be 'alignment' or 'cross_entropy', or a loss such as"):
+    with pytest.raises(
+        InvalidInputError, match=r"loss must be one of .*, or a loss such as"
+    ):
         loss_of(choice)
 
 
@@ -290,17 +292,68 @@ def test_the_cross_entropy_bears_scores_of_any_size_and_no_weights_at_all() -> N
     assert_array_equal(slopes, np.zeros((2, 2)))
 
 
-@pytest.mark.parametrize("loss", [Alignment(), CrossEntropy(beta=3.0)], ids=lambda loss: loss.name)
+@pytest.mark.parametrize(
+    "loss",
+    [
+        Alignment(),
+        CrossEntropy(beta=3.0),
+        CrossEntropy(smoothing=0.3, learned=True),
+        LogCrossEntropy(),
+        LogCrossEntropy(beta=2.0, floor=0.1, smoothing=0.2, learned=True),
+    ],
+    ids=repr,
+)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("stride", [1, 3])
 def test_compiled_losses_are_the_same(loss: Any, dtype: type, stride: int) -> None:
     rng = stream(0, "compiled losses")
     S, labels, weights = rng.uniform(size=(7, 4)).astype(dtype), rng.integers(4, size=7), rng.uniform(size=7)
     value, slopes = loss(S, labels, weights)
-    terms = loss_terms(loss.compiled, loss.beta, S, labels, weights)
+    rule = loss_rule(loss)
+    terms = loss_terms(rule, S, labels, weights)
     assert_allclose(terms[0], value, rtol=1e-6 if dtype is np.float32 else 1e-12)
     for row in range(len(S)):
         found = np.zeros(4 * stride)
-        loss_row(loss.compiled, terms, S[row], labels[row], weights[row], found, stride)
+        loss_row(rule, terms, S[row], labels[row], weights[row], found, stride)
         assert_allclose(found[::stride], slopes[row], rtol=0, atol=1e-6 if dtype is np.float32 else 1e-13)
         assert_array_equal(found.reshape(4, stride)[:, 1:], 0)
+    if getattr(loss, "learned", False):
+        assert_allclose(terms[2], loss.slope_by_beta(S, labels, weights), rtol=1e-5 if dtype is np.float32 else 1e-10)
+
+
+@pytest.mark.parametrize("kind", [CrossEntropy, LogCrossEntropy])
+@given(kernel=kernels())
+def test_the_slope_by_beta_meets_finite_differences(kind: Any, kernel: tuple[FloatArray, IntArray]) -> None:
+    K, labels = kernel
+    weights = random_weights(len(labels))
+    found = kind(beta=2.0, smoothing=0.1).slope_by_beta(K, labels, weights)
+    expected = gradient(lambda beta: kind(beta=float(beta[0]), smoothing=0.1)(K, labels, weights)[0], np.array([2.0]))
+    assert_allclose(found, expected[0], rtol=0, atol=1e-7)
+
+
+@pytest.mark.parametrize("loss", [Alignment(), CrossEntropy(), LogCrossEntropy(), LogCrossEntropy(beta=3.0)], ids=repr)
+@given(kernel=kernels())
+def test_shares_sum_to_one_in_the_order_of_the_scores(loss: Any, kernel: tuple[FloatArray, IntArray]) -> None:
+    K, _ = kernel
+    found = class_shares(K, loss)
+    assert_allclose(found.sum(axis=1), 1, rtol=1e-12)
+    assert_array_equal(found.argmax(axis=1), K.argmax(axis=1))
+
+
+@given(kernel=kernels())
+def test_smoothing_is_a_mixture_with_labels_of_all_classes(kernel: tuple[FloatArray, IntArray]) -> None:
+    K, labels = kernel
+    weights, n_classes = random_weights(len(labels)), K.shape[1]
+    sharp = CrossEntropy()(K, labels, weights)[0]
+    of_all = [CrossEntropy()(K, np.full_like(labels, number), weights)[0] for number in range(n_classes)]
+    mixed = 0.7 * sharp + 0.3 * np.mean(of_all)
+    assert_allclose(CrossEntropy(smoothing=0.3)(K, labels, weights)[0], mixed, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("wrong", [{"smoothing": 1.0}, {"smoothing": -0.1}, {"learned": 1}, {"beta": 0}, {"beta": "1"}])
+@pytest.mark.parametrize("kind", [CrossEntropy, LogCrossEntropy])
+def test_impossible_cross_entropies_are_refused(kind: Any, wrong: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInputError, match=next(iter(wrong))):
+        kind(**wrong)
+    with pytest.raises(InvalidInputError, match="floor"):
+        LogCrossEntropy(floor=0)

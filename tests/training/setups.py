@@ -10,7 +10,7 @@ from mcquack.circuits.feature_map import FeatureMap
 from mcquack.randomness import stream
 from mcquack.simulators.statevector import StatevectorEngine
 from mcquack.training import Parameters, TrainingData, TrainingState
-from mcquack.training.state import EpochSums
+from mcquack.training.state import EpochSums, initial_log_beta
 
 FloatArray = NDArray[np.floating]
 FEATURE_MAP = FeatureMap(n_qubits=3, n_features=5, n_layers=2)
@@ -27,13 +27,20 @@ def clusters(*, n_samples: int = 45, n_classes: int = 3, weighted: bool = False,
 
 
 def start_of(
-    data: TrainingData, *, k: int = 1, dtype: type = np.float64, spread: float = 1.0, seed: int = 0
+    data: TrainingData,
+    *,
+    k: int = 1,
+    dtype: type = np.float64,
+    spread: float = 1.0,
+    seed: int = 0,
+    loss: Any = "alignment",
 ) -> TrainingState:
     """Random parameters with k centroids per class; some of them lie outside the range of the data."""
     rng = stream(seed, "start")
     weights, bias = spread * rng.normal(size=(2, *FEATURE_MAP.parameter_shape))
     centroids = rng.uniform(-0.3, 1.3, size=(data.n_classes * k, FEATURE_MAP.n_features))
-    return TrainingState.start(Parameters(weights.astype(dtype), bias.astype(dtype), centroids.astype(dtype)))
+    given = (array.astype(dtype) for array in (weights, bias, centroids))
+    return TrainingState.start(Parameters(*given, initial_log_beta(loss, dtype)))
 
 
 def engine_of(dtype: type = np.float64, n_threads: int | None = None) -> StatevectorEngine:

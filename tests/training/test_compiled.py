@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mcquack.errors import InvalidInputError, MemoryLimitError
-from mcquack.kernels import Alignment
+from mcquack.kernels import Alignment, CrossEntropy, LogCrossEntropy
 from mcquack.simulators.compiled import memory, team
 from mcquack.simulators.statevector import engine as engine_module
 from mcquack.training import TrainingData, TrainingSettings, TrainingState, compiled
@@ -42,6 +42,16 @@ SETTINGS: dict[str, dict[str, Any]] = {
     },
     "decay": {"batch_size": 20, "decay_rate": 0.5, "lr_ka": 0.1, "lr_co": 0.05, "seed": 7},
     "joint steps": {"batch_size": 14, "steps": "joint"},
+    "noise and drop": {"batch_size": 14, "input_noise": 0.1, "feature_drop": 0.3, "epochs_ka": 2, "epochs_co": 2},
+    "noise on centroids alone": {"batch_size": 20, "input_noise": 0.1, "epochs_ka": 0},
+    "joint steps with noise": {"batch_size": 14, "steps": "joint", "input_noise": 0.1, "feature_range": (-1.0, 2.0)},
+    "joint steps with drop": {"batch_size": 45, "steps": "joint", "epochs_ka": 2, "feature_drop": 0.5},
+    "cosine": {"batch_size": 20, "schedule": "cosine", "epochs": 3, "lr_ka": 0.1},
+    "decoupled decay": {"batch_size": 14, "optimizer": "adamw", "reg_param_weights": 0.3, "reg_param_bias": 0.2},
+    "smoothed labels": {"batch_size": 14, "steps": "joint", "loss": CrossEntropy(smoothing=0.2)},
+    "logarithms": {"batch_size": 14, "loss": LogCrossEntropy()},
+    "a learned scale": {"batch_size": 14, "steps": "joint", "loss": CrossEntropy(learned=True)},
+    "a learned scale, alternating": {"batch_size": 20, "loss": LogCrossEntropy(learned=True), "optimizer": "sgd"},
     "joint steps in one batch": {"batch_size": 45, "steps": "joint", "epochs_ka": 2},
     "joint steps with all penalties": {
         "batch_size": 20,
@@ -84,7 +94,7 @@ def assert_same_epochs(left: list[EpochSums], right: list[EpochSums]) -> None:
 def test_compiled_epochs_are_those_of_the_seam(name: str, weighted: bool) -> None:
     data, settings = clusters(weighted=weighted), TrainingSettings(**SETTINGS[name])
     by_seam, by_compiler = SeamEpochs(engine_of(), data, settings), CompiledEpochs(engine_of(), data, settings)
-    left = right = start_of(data)
+    left = right = start_of(data, loss=settings.loss)
     for _ in range(N_EPOCHS):
         slow, fast = by_seam(left), by_compiler(right)
         assert_close_epochs(fast, slow, TOLERANCE)

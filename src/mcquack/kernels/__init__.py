@@ -15,6 +15,7 @@ from mcquack.kernels.fidelity import ClassScore, centroid_kernel, class_scores
 from mcquack.kernels.losses import (
     Alignment,
     CrossEntropy,
+    LogCrossEntropy,
     Loss,
     alignment_gradient,
     ideal_kernel,
@@ -30,6 +31,7 @@ __all__ = [
     "Calibration",
     "ClassScore",
     "CrossEntropy",
+    "LogCrossEntropy",
     "Loss",
     "ProjectedKernel",
     "QuantumKernel",

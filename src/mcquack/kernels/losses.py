@@ -90,7 +90,8 @@ def _log_sum(rule: Any, scores: Any) -> float:
     total = 0.0
     for score in scores:
         total += math.exp(rule.beta * (_logit(rule, score) - top))
-    return rule.beta * top + math.log(total)
+    found: float = rule.beta * top + math.log(total)
+    return found
 
 
 @inner

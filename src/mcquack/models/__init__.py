@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         NystroemSVM,
         SupportVectorClassifier,
     )
+    from mcquack.models.cross_validated import McQuackClassifierCV
     from mcquack.models.kernel_alignment import KernelAlignmentClassifier
     from mcquack.models.mcquack import McQuackClassifier, QuackClassifier
     from mcquack.models.quantum.boltzmann import QuantumBoltzmannMachine
@@ -38,6 +39,7 @@ __all__ = [
     "KernelAlignmentClassifier",
     "MatchedNeuralNetwork",
     "McQuackClassifier",
+    "McQuackClassifierCV",
     "MultilayerPerceptron",
     "NystroemSVM",
     "QuackClassifier",
@@ -61,6 +63,10 @@ def load(path: str | os.PathLike[str]) -> "Archived":
 
 
 def __getattr__(name: str) -> Any:
+    if name == "McQuackClassifierCV":  # no model of its own: what it chooses is a McQuackClassifier
+        from mcquack.models.cross_validated import McQuackClassifierCV
+
+        return McQuackClassifierCV
     if name not in catalog.CLASSES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return catalog.CLASSES[name]
