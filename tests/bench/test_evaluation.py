@@ -318,3 +318,27 @@ def test_confusion_counts_true_classes_in_rows():
 def test_perfect_predictions_score_one_everywhere(n_classes):
     truth = np.arange(n_classes).repeat(3)
     assert set(label_scores(confusion(truth, truth, n_classes=n_classes)).values()) == {1.0}
+
+
+# What areas under the curve are taken of
+
+
+@pytest.mark.parametrize("model", ["mcquack", "nn", "vc"])
+@pytest.mark.parametrize(
+    ("auc_scores", "method"), [("normalised", "predict_proba"), ("raw", "decision_function")], ids=["normalised", "raw"]
+)
+def test_areas_of_several_classes_are_of_the_scores_that_the_task_asks_for(model, auc_scores, method):
+    settings = {"epochs": 3}
+    found = outcome(Task.of("iris3", model, settings, auc_scores=auc_scores))
+    data = datasets.load("iris3")
+    fitted = catalog.entry(model).new(random_state=0, **settings).fit(*data.train)
+    scores = getattr(fitted, method)(data.test.X)
+    areas = [roc_auc_score(data.test.y == label, scores[:, label]) for label in range(3)]
+    assert_allclose(found.score("test", "auc"), np.mean(areas), atol=1e-9)
+
+
+@pytest.mark.parametrize(("dataset", "model"), [("two_curves_4", "mcquack"), ("iris3", "svc")])
+def test_areas_of_two_classes_and_of_margins_are_the_same_either_way(dataset, model):
+    settings = {"epochs": 3} if model == "mcquack" else {}
+    raw, normalised = (outcome(Task.of(dataset, model, settings, auc_scores=kind)) for kind in ("raw", "normalised"))
+    assert raw.scores == normalised.scores

@@ -316,6 +316,22 @@ def test_a_row_of_an_older_numerics_version_gives_way_to_a_newer_one_of_its_task
     assert set(lines(tmp_path / "a.parquet")) == {outcome.task.id for outcome in (*old, new, done(0))}
 
 
+@pytest.mark.parametrize("model", ["mcquack", "nn"])
+def test_a_row_with_raw_areas_gives_way_to_one_with_normalised_ones(store, tmp_path, model):
+    raw = [of_version(done(seed, model=model), 1) for seed in range(3)]
+    new = [replace(each, task=replace(done(0, model=model).task, seed=seed, auc_scores="normalised"))
+           for seed, each in enumerate(raw[:2])]  # fmt: skip
+    for outcome in (*raw, *new, done(0)):
+        store.add(outcome)
+    assert by_id(store.outcomes()) == by_id([raw[2], *new, done(0)])
+    # What was asked for last is what counts, also if that was raw.
+    store.choose(replace(choice(model=model), final_ids=(raw[1].task.id,)))
+    assert by_id(store.outcomes()) == by_id([*raw[1:], *new, done(0)])
+    write_parquet(store, tmp_path / "a.parquet")
+    told = {task_id: line["auc_scores"] for task_id, line in lines(tmp_path / "a.parquet").items()}
+    assert told == {each.task.id: each.task.auc_scores for each in (*raw, *new, done(0))}
+
+
 def test_models_of_other_libraries_have_no_numerics_version(store):
     store.add(done(0, model="svc"))
     store.add(done(0, model="sklearn.svm:SVC"))

@@ -337,3 +337,26 @@ def test_a_search_space_names_maps(folder):
     suite = mine(folder, text.replace('"svc",', '"svc", "mcquack",'))
     space = suite.cell("iris3", "mcquack").space
     assert [settings["feature_map"] for settings in space] == ["paper", "iqp"]
+
+
+def test_areas_are_of_normalised_scores_where_that_makes_a_difference():
+    suite = Suite(name="mine", datasets=("iris3", "two_curves_2"), models=("mcquack", "nn", "svc"), search="none")
+    asked = {(cell.dataset, cell.model) for cell in suite.cells() if cell.auc_scores == "normalised"}
+    assert asked == {("iris3", "mcquack"), ("iris3", "nn")}
+    assert {cell.auc_scores for cell in suite.with_(auc_scores="raw").cells()} == {"raw"}
+    tasks = [next(plan(each.cell("iris3", "nn"))).tasks[0] for each in (suite, suite.with_(auc_scores="raw"))]
+    assert [task.auc_scores for task in tasks] == ["normalised", "raw"]
+
+
+def test_a_stored_suite_from_before_there_was_a_choice_asks_for_raw_areas():
+    suite = Suite(name="mine", datasets=("iris3",), models=("nn",))
+    content = suite.to_json()
+    assert suite_from_json(content).cells() == suite.cells()
+    del content["auc_scores"]
+    assert suite_from_json(content).cell("iris3", "nn").auc_scores == "raw"
+
+
+def test_how_many_classes_a_table_has_is_not_asked_beforehand(folder):
+    suite = mine(folder)
+    assert suite.cell("flowers", "sklearn.neighbors:KNeighborsClassifier").auc_scores == "normalised"
+    assert suite.cell("flowers", "svc").auc_scores == "raw"

@@ -68,6 +68,7 @@ def test_every_field_counts():
         task(split=Split(kind="fold", fold=1, n_folds=5)),
         task(split=Split(kind="fold", fold=0, n_folds=5, n_train=500, n_validation=250)),
         task(table=TABLE),
+        task(auc_scores="normalised"),
     ]
     assert len({made.id for made in tasks}) == len(tasks)
 
@@ -107,6 +108,16 @@ def test_a_task_without_a_numerics_version_is_of_the_first_and_has_the_id_it_had
 def test_models_of_other_libraries_have_no_numerics_version(model):
     assert task(model=model).numerics is task(model=model, numerics=2).numerics is None
     assert "numerics" not in task(model=model).to_json()
+
+
+def test_a_task_from_before_there_was_a_choice_has_raw_areas_and_the_id_it_had():
+    content = task().to_json()
+    assert "auc_scores" not in content
+    assert Task.from_json(content).auc_scores == "raw"
+    asked = task(auc_scores="normalised")
+    assert Task.from_json(asked.to_json()) == asked
+    with pytest.raises(InvalidInputError, match="auc_scores must be raw or normalised"):
+        task(auc_scores="softmax")
 
 
 def test_only_the_test_part_is_final():

@@ -455,6 +455,19 @@ def test_rows_of_several_numerics_versions_are_told(bench, status, tmp_path):
     assert status("s.sqlite")["numerics"] == {"1": 1, str(NUMERICS): 1}
 
 
+def test_areas_of_both_kinds_are_told(bench, status, tmp_path):
+    given = cell("iris3", "mcquack")
+    with Store.open(tmp_path / "s.sqlite", create=True) as store:
+        store.add(done(final_task(given, 0)))
+        store.add(done(replace(final_task(cell("iris3", "nn"), 0), auc_scores="normalised")))
+    assert "reas under the curve" not in bench("status", "s.sqlite").err
+    with Store.open(tmp_path / "s.sqlite", write=True) as store:
+        store.add(done(replace(final_task(given, 1), auc_scores="normalised")))
+    assert "normalised ones in others: mcquack on iris3." in bench("status", "s.sqlite").err
+    kinds = {each["model"]: each["auc_scores"] for each in status("s.sqlite")["cells"]}
+    assert kinds == {"mcquack": ["normalised", "raw"], "nn": ["normalised"]}
+
+
 @pytest.mark.parametrize("width", [40, 80, 200])
 def test_a_store_without_a_run_can_be_told(terminal, bench, tmp_path, width):
     with Store.open(tmp_path / "s.sqlite", create=True) as store:

@@ -16,7 +16,7 @@ from threadpoolctl import ThreadpoolController
 
 from mcquack.bench.outcome import Metric, Outcome, Stage, current_environment, now
 from mcquack.bench.samples import Samples, new_model, samples
-from mcquack.bench.task import Task
+from mcquack.bench.task import AucScores, Task
 from mcquack.checks import is_number, is_whole_number
 from mcquack.datasets import Part
 from mcquack.errors import TimeBudgetError
@@ -73,7 +73,7 @@ def _measured(task: Task, seconds: dict[Stage, float], *, data_dir: str | None, 
         _fit(model, given, budget=budget)
     with _timed("score", seconds):
         labels = np.asarray(given.dataset.labels)
-        judged = {name: _judged(model, part, labels) for name, part in given.scored.items()}
+        judged = {name: _judged(model, part, labels, auc_scores=task.auc_scores) for name, part in given.scored.items()}
     n_parameters = getattr(model, "n_parameters_", None)
     return {
         "scores": {name: scores for name, (scores, _) in judged.items()},
@@ -102,21 +102,25 @@ def _fits_in_epochs(model: Any) -> bool:
     return next(("fit_iter" in names for names in owners if names & {"fit", "fit_iter"}), False)
 
 
-def _judged(model: Any, part: Part, labels: Labels) -> tuple[dict[Metric, float], Confusion]:
+def _judged(model: Any, part: Part, labels: Labels, *, auc_scores: AucScores) -> tuple[dict[Metric, float], Confusion]:
     """All metrics, and which classes were taken for which.
 
     Classes are those of the dataset: a fold may lack one that the model then does not know, but is judged by.
     """
     truth, predicted = np.searchsorted(labels, part.y), np.searchsorted(labels, model.predict(part.X))
     counts = confusion(truth, predicted, n_classes=len(labels))
-    class_scores = _class_scores(model, part.X, labels)
+    class_scores = _class_scores(model, part.X, labels, auc_scores=auc_scores)
     area = None if class_scores is None else area_under_curves(truth, class_scores)
     return label_scores(counts) if area is None else {"auc": area, **label_scores(counts)}, counts
 
 
-def _class_scores(model: Any, X: NDArray[Any], labels: Labels) -> NDArray[np.floating] | None:
+def _class_scores(model: Any, X: NDArray[Any], labels: Labels, *, auc_scores: AucScores) -> NDArray[np.floating] | None:
     """(N, M), larger for likelier classes, lowest for those the model does not know; None if it only predicts."""
-    for name in ("decision_function", "predict_proba"):
+    names = ("decision_function", "predict_proba")
+    # An area compares the scores of different samples for one class, and all fidelities of a sample may be larger than
+    # those of another. What a model has for two classes is a comparison within each sample already.
+    normalises = auc_scores == "normalised" and len(labels) > 2
+    for name in reversed(names) if normalises else names:
         if not hasattr(model, name):
             continue
         scores = np.asarray(getattr(model, name)(X), dtype=np.float64)

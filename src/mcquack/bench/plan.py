@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 from mcquack.bench.outcome import Metric, Outcome
-from mcquack.bench.task import TEST, Split, TableSource, Task
+from mcquack.bench.task import TEST, AucScores, Split, TableSource, Task
 from mcquack.checks import OPTUNA
 from mcquack.errors import InvalidInputError
 from mcquack.models.catalog import SearchSpace
@@ -64,7 +64,7 @@ class Cell:
 
     Parameters
     ----------
-    dataset, model, data_seed, table : as those of a ``Task``.
+    dataset, model, data_seed, table, auc_scores : as those of a ``Task``.
     space, method, splits, metric : which settings there are, how a search goes through them, on which splits it tries
         each, and the metric whose mean over the splits chooses the best.
     n_seeds : the chosen settings are scored on the test part with each seed below it.
@@ -83,6 +83,7 @@ class Cell:
     model: str
     data_seed: int = 0
     table: TableSource | None = None
+    auc_scores: AucScores = "raw"
     space: SearchSpace
     method: SearchMethod
     splits: tuple[Split, ...]
@@ -94,9 +95,8 @@ class Cell:
         return self.method.most_settings(len(self.space)) * len(self.splits) + self.n_seeds
 
     def task(self, settings: Mapping[str, Any], *, split: Split, seed: int = 0) -> Task:
-        return Task.of(
-            self.dataset, self.model, settings, data_seed=self.data_seed, table=self.table, split=split, seed=seed
-        )
+        kept = {name: getattr(self, name) for name in ("data_seed", "table", "auc_scores")}
+        return Task.of(self.dataset, self.model, settings, **kept, split=split, seed=seed)
 
     def may_ask_for(self, task: Task) -> bool:
         """Whether a task can be one of its own, whatever its search draws and chooses."""

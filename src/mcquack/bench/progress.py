@@ -212,13 +212,16 @@ def store_facts(store: "Store") -> Facts:
 def _cell_facts(store: "Store", asked: Iterable[CellKey]) -> Iterator[Facts]:
     """The cells of the last run in their order, begun or not, then others that the store has."""
     ended: dict[CellKey, Counter[bool]] = defaultdict(Counter)
+    kinds: dict[CellKey, set[str]] = defaultdict(set)
     for outcome in store.outcomes(details=False):
-        ended[outcome.task.dataset, outcome.task.model][outcome.failed] += 1
+        key = outcome.task.dataset, outcome.task.model
+        ended[key][outcome.failed] += 1
+        kinds[key].add(outcome.task.auc_scores)
     choices = store.choices()
     final = {outcome.task.id: outcome for outcome in store.final_outcomes(details=False)}
     for key in dict.fromkeys((*asked, *sorted(ended))):
         found = {"dataset": key[0], "model": key[1], "n_done": ended[key][False], "n_failed": ended[key][True]}
-        yield {**found, **_score_facts(choices.get(key), final)}
+        yield {**found, "auc_scores": sorted(kinds[key]), **_score_facts(choices.get(key), final)}
 
 
 def _score_facts(choice: "Choice | None", final: Mapping[str, Outcome]) -> Facts:

@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple, Self, get_args
 
 from mcquack.bench.outcome import METRICS, Environment, Outcome, Part, Stage, current_environment, now
 from mcquack.bench.plan import Choice
-from mcquack.bench.task import Phase, Task, frozen, model_and_label
+from mcquack.bench.task import AucScores, Phase, Task, frozen, model_and_label
 from mcquack.checks import require
 from mcquack.database import Database, FileKind, executing
 from mcquack.errors import InvalidInputError, StoreError
@@ -26,6 +26,7 @@ from mcquack.files import replace_file
 HowEnded = Literal["done", "interrupted", "failed"]
 
 _ROWS_AT_ONCE = 500
+_NORMALISED = json.dumps({"auc_scores": "normalised"})[1:-1]  # as it stands in a task
 _LEVEL = 1  # digits shrink to less than half at any level of compression, and this is the fastest
 
 # The tables of each version, made by those who run these statements in turn; what was released never changes.
@@ -153,8 +154,9 @@ class Store(Database):
     ) -> Iterator[Outcome]:
         """All, or those of a phase, or the failed or the done ones, in the order of their ids.
 
-        Without ``details`` it is many times faster. Rows whose task was done again under a newer numerics version are
-        left out, unless ``superseded``. Meanwhile the store may be written.
+        Without ``details`` it is many times faster. Rows whose task was done again under a newer numerics version, or
+        with areas under the curve of normalised scores, are left out, unless ``superseded`` or asked for by a choice.
+        Meanwhile the store may be written.
         """
         left_out = set() if superseded else self._superseded_ids()
         # A plus keeps SQLite from an index that has another order. No query stays open between two pages, as that would
@@ -258,14 +260,18 @@ class Store(Database):
 
     def _superseded_ids(self) -> set[str]:
         versions = sorted(self.numerics())
-        if len(versions) < 2:
+        normalises = bool(self._rows("SELECT 1 FROM outcomes WHERE instr(task, ?) LIMIT 1", [_NORMALISED]))
+        if len(versions) < 2 and not normalises:
             return set()
         known = self.finished_ids() | self.failed_ids()
+        # What a choice asks for is what was last wanted, whatever else there is.
+        asked = {task_id for choice in self.choices().values() for task_id in choice.final_ids}
         found: set[str] = set()
-        for row in self._rows("SELECT id, task FROM outcomes WHERE numerics < ?", [versions[-1]]):
+        query = "SELECT id, task FROM outcomes WHERE numerics < ? OR (? AND NOT instr(task, ?))"
+        for row in self._rows(query, [versions[-1] if versions else 0, normalises, _NORMALISED]):
             with self._readable_content():
                 task = Task.from_json(json.loads(row["task"]))
-            if any(replace(task, numerics=each).id in known for each in versions if each > (task.numerics or 0)):
+            if row["id"] not in asked and any(each.id in known for each in _newer_forms(task, versions)):
                 found.add(row["id"])
         return found
 
@@ -313,6 +319,15 @@ def merge(sources: Iterable[Store], into: Store, *, only_final: bool = False) ->
         for pair, choice in source.choices().items():
             if pair not in chosen:
                 into.choose(choice)
+
+
+def _newer_forms(task: Task, versions: Iterable[int]) -> Iterator[Task]:
+    """The same task by newer arithmetic, with an area under the curve of normalised scores, or both."""
+    numerics = [None] if task.numerics is None else [each for each in versions if each >= task.numerics]
+    kinds: tuple[AucScores, ...] = ("raw", "normalised") if task.auc_scores == "raw" else ("normalised",)
+    for version, kind in product(numerics, kinds):
+        if (version, kind) != (task.numerics, task.auc_scores):
+            yield replace(task, numerics=version, auc_scores=kind)
 
 
 def _insert(
@@ -399,6 +414,7 @@ def _table(store: Store) -> Any:
             "n_parameters": pa.int64(),
             **dict.fromkeys(("fingerprint", "error", "finished_at", "versions"), pa.string()),
             "numerics": pa.int64(),
+            "auc_scores": pa.string(),
         }.items()
     )
     lines, batches = _lines(store), []

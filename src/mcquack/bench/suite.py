@@ -11,14 +11,14 @@ from dataclasses import dataclass, field, fields, replace
 from fnmatch import fnmatchcase
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Literal, NoReturn, Self, get_origin
+from typing import Any, Literal, NoReturn, Self, get_args, get_origin
 
 from mcquack import datasets
 from mcquack.bench.outcome import METRICS, Metric
 from mcquack.bench.plan import Cell, SearchMethod
-from mcquack.bench.samples import check_model, check_settings, describe
+from mcquack.bench.samples import check_model, check_settings, describe, estimator_class
 from mcquack.bench.store import RunRecord, Store, asked_pairs
-from mcquack.bench.task import VALIDATION, Split, TableSource, Task, model_and_label
+from mcquack.bench.task import VALIDATION, AucScores, Split, TableSource, Task, model_and_label
 from mcquack.checks import did_you_mean, is_number, is_whole_number, require, required_count
 from mcquack.datasets.table import read_table
 from mcquack.errors import InvalidInputError
@@ -51,6 +51,9 @@ class Suite:
         which metric. "validation" takes folds for datasets that have no validation part of their own.
     published : for the search "published", by model and then by dataset the settings to take; a pair that has none is
         left out. ``with_published`` fills it with those of the QML suite.
+    auc_scores : from what the area under the curve is taken where there are more than two classes: "normalised", scores
+        that sum to one for each sample, of models that have any (``predict_proba``), or "raw", the decision function.
+        For two classes, and for models that have the decision function alone, as "svc", both are the same.
     seeds, data_seed : how often the best settings are scored, and which samples are drawn where a dataset is a draw.
     spaces, spaces_like, settings : a model's search space is that in ``spaces``, else the catalogue's for the suite
         ``spaces_like``, else one it has for another suite, else its defaults alone. ``settings`` hold for every search
@@ -75,6 +78,7 @@ class Suite:
     search_on: SearchOn = "validation"
     n_folds: int = 5
     choose_by: Metric = "balanced_accuracy"
+    auc_scores: AucScores = "normalised"
     seeds: int = 5
     data_seed: int = 0
     spaces_like: str = ""
@@ -89,6 +93,7 @@ class Suite:
         require(self.models, "models", "at least one", list(self.models))
         require(self.search_on in ("validation", "folds"), "search_on", "validation or folds", self.search_on)
         require(self.choose_by in METRICS, "choose_by", f"one of {', '.join(METRICS)}", self.choose_by)
+        require(self.auc_scores in get_args(AucScores), "auc_scores", "normalised or raw", self.auc_scores)
         require(is_whole_number(self.n_folds) and self.n_folds >= 2, "n_folds", "at least 2", self.n_folds)
         require(is_whole_number(self.data_seed) and self.data_seed >= 0, "data_seed", "at least 0", self.data_seed)
         required_count("seeds", self.seeds)
@@ -110,9 +115,11 @@ class Suite:
         datasets: Iterable[str] | None = None,
         search: str | None = None,
         seeds: int | None = None,
+        auc_scores: AucScores | None = None,
     ) -> Self:
-        """The suite with other models, fewer datasets (patterns of its own), another search or number of seeds."""
-        given: dict[str, Any] = {"models": models and tuple(models), "search": search, "seeds": seeds}
+        """The suite with other models, fewer datasets (patterns of its own), another search, seeds or AUC."""
+        given: dict[str, Any] = {"search": search, "seeds": seeds, "auc_scores": auc_scores}
+        given["models"] = models and tuple(models)
         changed = replace(self, **{name: value for name, value in given.items() if value is not None})
         return changed if datasets is None else replace(changed, datasets=chosen_names(changed.datasets, datasets))
 
@@ -163,6 +170,7 @@ class Suite:
             model=model,
             data_seed=self.data_seed,
             table=self.tables.get(dataset),
+            auc_scores=self._auc_scores(dataset, model),
             space=self._space(model, dataset),
             method=SearchMethod.parse(self.search),
             splits=self._splits(dataset),
@@ -225,6 +233,14 @@ class Suite:
                 values = entry.search_space(like if like in entry.suites else entry.suites[0]).values
         # A setting that is itself a list is one value here, not several.
         return SearchSpace.of({**values, **{setting: [value] for setting, value in chosen.items()}})
+
+    def _auc_scores(self, dataset: str, model: str) -> AucScores:
+        """What is asked for, where it can make a difference; elsewhere a task is the one that it always was."""
+        # How many classes a table has is known once it is read.
+        is_binary = dataset not in self.tables and describe(dataset).n_classes == 2
+        if is_binary or self.auc_scores == "raw":
+            return "raw"
+        return "normalised" if hasattr(estimator_class(model), "predict_proba") else "raw"
 
     def _splits(self, dataset: str) -> tuple[Split, ...]:
         known = None if dataset in self.tables else describe(dataset)
@@ -296,8 +312,8 @@ def suite_from_text(text: str, *, called: str, folder: Path = Path()) -> Suite:
 
 
 def suite_from_json(given: Mapping[str, Any]) -> Suite:
-    """The suite whose ``to_json`` this is."""
-    return _Reader(None, "the stored suite", Path()).suite(given)
+    """The suite whose ``to_json`` this is; one from before there was a choice has raw areas under the curve."""
+    return _Reader(None, "the stored suite", Path()).suite({"auc_scores": "raw", **given})
 
 
 def recorded_cells(runs: Sequence[RunRecord], wanted: Collection[tuple[str, str]]) -> dict[tuple[str, str], Cell]:

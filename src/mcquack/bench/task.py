@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, get_args
 
 from mcquack.checks import is_number, require
 from mcquack.errors import InvalidInputError
@@ -14,6 +14,7 @@ from mcquack.models import catalog
 from mcquack.numerics import NUMERICS
 
 Phase = Literal["search", "final"]
+AucScores = Literal["raw", "normalised"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,6 +108,9 @@ class Task:
     seed : the model's random_state.
     numerics : the version of mcquack's arithmetic that makes the result, by default the present one. It is None for
         models whose arithmetic is another library's.
+    auc_scores : from what the area under the curve is taken where there are more than two classes: "raw" takes the
+        decision function, as rows from before this field did, and "normalised" ``predict_proba``, whose scores of each
+        sample sum to one, where the model has it. Suites ask for "normalised".
 
     Examples
     --------
@@ -125,8 +129,10 @@ class Task:
     split: Split = TEST
     seed: int = 0
     numerics: int | None = None
+    auc_scores: AucScores = "raw"
 
     def __post_init__(self) -> None:
+        require(self.auc_scores in get_args(AucScores), "auc_scores", "raw or normalised", self.auc_scores)
         # Lists become tuples, so that a task read from JSON equals the one that was written.
         settings = tuple(sorted((name, frozen(value)) for name, value in self.settings))
         object.__setattr__(self, "settings", settings)
@@ -162,6 +168,8 @@ class Task:
             "split": {name: value for name, value in vars(self.split).items() if value is not None},
             "seed": self.seed,
             **({} if self.numerics is None else {"numerics": self.numerics}),
+            # Older tasks, and those for which it makes no difference, do not name it.
+            **({} if self.auc_scores == "raw" else {"auc_scores": self.auc_scores}),
         }
 
     @classmethod
@@ -175,6 +183,7 @@ class Task:
                 settings=tuple(fields["settings"].items()),
                 split=Split(**fields["split"]),
                 numerics=fields.get("numerics", 1),
+                auc_scores=fields.get("auc_scores", "raw"),
             )
         except (KeyError, TypeError) as error:
             raise InvalidInputError(f"not a task: {error}; it was written by another version.") from error

@@ -15,6 +15,7 @@ from rich.console import JustifyMethod
 
 from mcquack import bench as laboratory  # what runs a benchmark loads on first use: it would delay every --help
 from mcquack.bench.progress import Facts, Progress, store_facts
+from mcquack.bench.task import AucScores
 from mcquack.cli import console as exit_codes
 from mcquack.cli.bench_progress import counted, metric_name, shown
 from mcquack.cli.console import Json, check_can_write, described, plain_console, show_rows, tab_separated, tell
@@ -81,6 +82,7 @@ def run(
     datasets: list[str] | None = None,
     search: str | None = None,
     seeds: int | None = None,
+    auc_scores: AucScores | None = None,
     jobs: int | None = None,
     dask: str | None = None,
     budget: float | None = None,
@@ -99,7 +101,8 @@ def run(
     """
     workers = Workers(jobs=jobs, dask=dask, budget=budget, data_dir=data_dir)
     named = {"models": listed(models), "datasets": listed(datasets)}
-    chosen = laboratory.read_suite(suite).with_(**named, search=search, seeds=seeds).with_published(data_dir)
+    asked = laboratory.read_suite(suite).with_(**named, search=search, seeds=seeds, auc_scores=auc_scores)
+    chosen = asked.with_published(data_dir)
     _tell_left_out(chosen)
     path = store or Path(f"{chosen.name}.sqlite")
     if dry_run:
@@ -291,6 +294,10 @@ def _summary(facts: Facts) -> Iterator[str]:
     if len(facts["numerics"]) > 1:
         parts = (f"{counted(n_tasks, 'task')} of version {version}" for version, n_tasks in facts["numerics"].items())
         yield f"Its rows are of several numerics versions, between which scores may differ: {', '.join(parts)}."
+    mixed = [f"{cell['model']} on {cell['dataset']}" for cell in cells if len(cell["auc_scores"]) > 1]
+    if mixed:
+        of = ", ".join(mixed)
+        yield f"Areas under the curve are of raw scores in some rows and of normalised ones in others: {of}."
     # Most tasks of a model on a dataset fail alike, so each reason is told once.
     alike = Counter(f"{failed['model']} on {failed['dataset']}: {failed['reason']}" for failed in facts["failures"])
     for text, count in alike.most_common(_SHOWN_FAILURES):
