@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Literal, Self
 
-from scipy.stats import rankdata, spearmanr
+from scipy.stats import spearmanr
 
 from mcquack.bench import ranking
 from mcquack.bench.ranking import CellScores
@@ -113,13 +113,18 @@ def summary(pairs: Sequence[Pair]) -> str:
 
 def average_ranks(pairs: Sequence[Pair], side: Literal["ours", "published"]) -> dict[str, float]:
     """The suite's average rank of each model among the seven: rank divided by the number of models on a dataset."""
-    shares: dict[str, list[float]] = {model: [] for model in MODELS}
-    for dataset in dict.fromkeys(pair.dataset for pair in pairs):
-        there = [pair for pair in pairs if pair.dataset == dataset]
-        ranks = rankdata([-getattr(pair, side) for pair in there], method="min")
-        for pair, rank in zip(there, ranks, strict=True):
-            shares[pair.model].append(rank / len(there))
-    return {model: statistics.fmean(own) for model, own in shares.items() if own}
+    table = ranking.score_table(
+        CellScores(
+            dataset=pair.dataset,
+            family="",
+            model=pair.model,
+            title=pair.model,
+            values={("test", "accuracy"): (getattr(pair, side),)},
+        )
+        for pair in pairs
+    )
+    averages = ranking.average_ranks(table, scale="share")
+    return {each.model: float(rank) for each, rank in zip(table.contenders, averages, strict=True)}
 
 
 def rank_table(pairs: Sequence[Pair]) -> str:

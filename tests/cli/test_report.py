@@ -1,3 +1,5 @@
+import csv
+
 import pytest
 
 from mcquack.cli.app import exit_code
@@ -37,6 +39,25 @@ def test_a_store_becomes_a_page(report, tmp_path):
     text = page.read_text()
     assert "Mine &amp; &lt;yours&gt;" in text
     assert "linearly_separable_2" in text
+
+
+@pytest.mark.parametrize(
+    ("options", "formula", "best"),
+    [
+        ((), "rank ÷ number of models", 0.5),
+        (("--rank-scale", "share"), "rank ÷ number of models", 0.5),
+        (("--rank-scale", "unit"), "(rank − 1) ÷ (number of models − 1)", 0.0),
+    ],
+)
+def test_the_page_says_on_which_scale_its_ranks_are(report, tmp_path, options, formula, best):
+    assert report(*options).code == 0
+    assert f"the mean over the datasets of {formula}," in (tmp_path / "page" / "index.html").read_text()
+    with (tmp_path / "page" / "tables" / "leaderboard_accuracy.csv").open() as file:
+        assert float(next(csv.DictReader(file))["average rank"]) == best
+
+
+def test_a_scale_that_nobody_knows_is_refused(report):
+    assert report("--rank-scale", "percent").code == 2
 
 
 def test_published_scores_stand_beside_ours(report, tmp_path, table):

@@ -1,6 +1,7 @@
 """``mcquack report``: from a store to a page to read."""
 
 from pathlib import Path
+from typing import Literal
 
 from mcquack.cli.bench import StoreFile, listed
 from mcquack.cli.console import described, tell
@@ -12,7 +13,12 @@ _QML = "qml"
 
 @described("mcquack")
 def report(
-    store: StoreFile, out: Path, published: list[str] | None = None, title: str | None = None, data_dir: DataDir = None
+    store: StoreFile,
+    out: Path,
+    published: list[str] | None = None,
+    rank_scale: Literal["share", "unit"] = "share",
+    title: str | None = None,
+    data_dir: DataDir = None,
 ) -> None:
     """Write a page about a benchmark: leaderboard, rankings, scores of each dataset, every task, and all tables.
 
@@ -33,4 +39,5 @@ def report(
         for source in listed(published) or ()
         for cell in (published_scores(data_dir) if source == _QML else read_published(source))
     ]
-    tell(f"The report is in {write_report(store, out, published=scores, title=title)}")
+    page = write_report(store, out, published=scores, title=title, rank_scale=rank_scale)
+    tell(f"The report is in {page}")

@@ -19,6 +19,13 @@ def test_statistics_are_those_of_the_ranking(contents, analysis):
     assert view.wins == win_matrix(table, order=[line.contender for line in view.standings])
 
 
+def test_average_ranks_are_on_the_scale_that_was_asked_for(contents, analysis):
+    table = score_table(contents.scores, metric="accuracy")
+    view = analyse(contents, rank_scale="unit").views["accuracy"][ALL]
+    assert view.standings == standings(table, scale="unit") != analysis.views["accuracy"][ALL].standings
+    assert view.comparison == analysis.views["accuracy"][ALL].comparison  # tests have ranks from 1 to K
+
+
 def test_every_family_has_a_view_of_its_own_datasets(contents, analysis):
     by_family = analysis.views["auc"]
     assert list(by_family) == [ALL, *contents.families]

@@ -12,6 +12,7 @@ from mcquack.bench.ranking.published import QNN_FAMILY, published_scores, publis
 from mcquack.bench.ranking.ranks import (
     Comparison,
     Interval,
+    Scale,
     SizeCurve,
     Standing,
     WinMatrix,
@@ -44,6 +45,7 @@ __all__ = [
     "Comparison",
     "Contender",
     "Interval",
+    "Scale",
     "ScoreTable",
     "SizeCurve",
     "Standing",

@@ -1,6 +1,7 @@
 """Who is better, how surely and where: ranks on each dataset, leaderboards, pairs, tests, and scores by size.
 
-Averages of ranks are normalised as the QML benchmark suite does it; the tests are those of Demšar (2006).
+Averages of ranks are normalised as the QML benchmark suite does it, or as the paper does; the tests are those of Demšar
+(2006).
 """
 
 import math
@@ -23,7 +24,8 @@ from mcquack.randomness import stream
 
 # Equal scores have the smallest of their ranks, or share the mean of them.
 Ties = Literal["min", "average"]
-# Of K models, "share" is rank / K, as the QML benchmark suite has it; "unit" is (rank − 1) / (K − 1), from 0 to 1.
+# Of K models, "share" is rank / K, as the QML benchmark suite has it; "unit" is (rank − 1) / (K − 1), from 0 to 1, as
+# the paper of McQuack has it.
 Scale = Literal["share", "unit"]
 FEWEST_RESAMPLES = 100  # fewer would leave two or three beyond each end; with so many, every dataset is drawn
 FEWEST_DATASETS = 5  # of fewer, resamples are nearly all alike, and an interval would say that there is no doubt

@@ -13,6 +13,7 @@ from mcquack.bench.ranking import (
     CellScores,
     Comparison,
     Contender,
+    Scale,
     ScoreTable,
     SizeCurve,
     Standing,
@@ -38,6 +39,12 @@ LEAST_SHARE = 0.7
 
 Mark = Literal["", "best", "second"]
 
+RANK_SCALES: Mapping[Scale, str] = {
+    "share": "rank ÷ number of models",
+    "unit": "(rank − 1) ÷ (number of models − 1)",
+}
+"""How ranks on a dataset are made comparable with those on others, as the page and the tables say it."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Score:
@@ -53,6 +60,7 @@ class View:
     """What can be looked at together: one metric on all datasets, or on those of one family."""
 
     family: str
+    rank_scale: Scale
     table: ScoreTable
     standings: tuple[Standing, ...]
     wins: WinMatrix
@@ -68,6 +76,10 @@ class View:
     def title(self) -> str:
         """As in "Accuracy on two curves"."""
         return METRIC_TITLES[self.metric] + (f" on {self.family.replace('_', ' ')}" if self.family else "")
+
+    @property
+    def rank_formula(self) -> str:
+        return RANK_SCALES[self.rank_scale]
 
     @property
     def reading(self) -> str:
@@ -110,15 +122,15 @@ class Analysis:
     contenders: tuple[Contender, ...]
 
 
-def analyse(contents: Contents) -> Analysis:
-    """The statistics of all metrics that the contents have."""
+def analyse(contents: Contents, *, rank_scale: Scale = "share") -> Analysis:
+    """The statistics of all metrics that the contents have, with average ranks on this scale."""
     seconds: Seconds = {
         (cell.dataset, cell.contender): [
             each.seconds["fit"] for each in cell.finals if not each.failed and "fit" in each.seconds
         ]
         for cell in contents.cells
     }
-    views = {metric: _views(contents.scores, metric, seconds) for metric in contents.metrics}
+    views = {metric: _views(contents.scores, metric, seconds, rank_scale=rank_scale) for metric in contents.metrics}
     main = views[contents.metric][ALL] if contents.metric in views else None
     ranked = [] if main is None else [line.contender for line in main.standings]
     others = (*(cell.contender for cell in contents.cells), *(cell.contender for cell in contents.scores))
@@ -135,17 +147,20 @@ def analyse(contents: Contents) -> Analysis:
 Seconds = Mapping[tuple[str, Contender], Sequence[float]]  # how long each final fit took, by dataset and contender
 
 
-def _views(cells: Sequence[CellScores], metric: Metric, seconds: Seconds) -> dict[str, View]:
+def _views(cells: Sequence[CellScores], metric: Metric, seconds: Seconds, *, rank_scale: Scale) -> dict[str, View]:
     table = score_table(cells, metric=metric)
     tables = {ALL: table}
     families = tuple(dict.fromkeys(table.families))
     if len(families) > 1:
         tables |= {family: table.of_family(family) for family in families}
-    return {family: _view(family, table, cells, seconds) for family, table in tables.items()}
+    return {
+        family: _view(table, cells, family=family, seconds=seconds, rank_scale=rank_scale)
+        for family, table in tables.items()
+    }
 
 
-def _view(family: str, table: ScoreTable, cells: Sequence[CellScores], seconds: Seconds) -> View:
-    lines = standings(table)
+def _view(table: ScoreTable, cells: Sequence[CellScores], *, family: str, seconds: Seconds, rank_scale: Scale) -> View:
+    lines = standings(table, scale=rank_scale)
     try:
         comparison = compare(table, least_share=LEAST_SHARE)
     except InvalidInputError:
@@ -159,6 +174,7 @@ def _view(family: str, table: ScoreTable, cells: Sequence[CellScores], seconds: 
             times[contender] += seconds.get((cell.dataset, contender), ())
     return View(
         family=family,
+        rank_scale=rank_scale,
         table=table,
         standings=lines,
         wins=win_matrix(table, order=[line.contender for line in lines]),

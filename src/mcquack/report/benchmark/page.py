@@ -60,6 +60,7 @@ def page(contents: Contents, analysis: Analysis, *, links: Links) -> str:
         n_own=sum(not each.is_published for each in analysis.contenders),
         has_sizes=any(analysis.curves.values()),
         lead=analysis.main.standings[:3] if analysis.main else (),
+        rank_formula=analysis.main.rank_formula if analysis.main else "",
         links=links,
         publications=publications(contents),
         numerics=sorted({each.task.numerics for cell in contents.cells for each in cell.outcomes} - {None}),

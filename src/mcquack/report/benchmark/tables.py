@@ -107,7 +107,8 @@ def _ends(interval: Interval | None) -> tuple[float | None, float | None]:
 
 def _leaderboard(view: View) -> Table:
     heads = ("average rank", "low", "high", "mean score", "wins", "datasets", "parameters", "fit seconds")
-    title = f"Average normalised ranks by test {metric_phrase(view.metric)} with 95 % bootstrap intervals"
+    by_metric = f"by test {metric_phrase(view.metric)}"
+    title = f"Average normalised ranks, {view.rank_formula}, {by_metric} with 95 % bootstrap intervals"
     rows = (
         (
             *_named(line.contender),
@@ -126,7 +127,8 @@ def _leaderboard(view: View) -> Table:
 
 def _ranks_by_family(metric: Metric, by_family: Mapping[str, View]) -> Table:
     averages = [{line.contender: line.average_rank for line in view.standings} for view in by_family.values()]
-    title = f"Average normalised ranks by test {metric_phrase(metric)} in each family of datasets"
+    formula = next(iter(by_family.values())).rank_formula
+    title = f"Average normalised ranks, {formula}, by test {metric_phrase(metric)} in each family of datasets"
     heads = (*_MODEL, *(family.replace("_", " ") or "all" for family in by_family))
     rows = ((*_named(each), *(found.get(each) for found in averages)) for each in averages[0])
     return table("Ranks by family", title, heads, rows, metric=metric)

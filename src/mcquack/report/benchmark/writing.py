@@ -3,12 +3,14 @@
 from collections.abc import Iterator, Sequence
 from os import PathLike
 from pathlib import Path
+from typing import get_args
 
 from matplotlib.figure import Figure
 
 from mcquack.bench.outcome import Metric
-from mcquack.bench.ranking import CellScores
+from mcquack.bench.ranking import CellScores, Scale
 from mcquack.bench.store import Store
+from mcquack.checks import require
 from mcquack.report.benchmark.analysis import ALL, Analysis, View, analyse
 from mcquack.report.benchmark.contents import Contents, read_contents
 from mcquack.report.benchmark.page import Link, page
@@ -23,6 +25,7 @@ def write_report(
     *,
     published: Sequence[CellScores] = (),
     title: str | None = None,
+    rank_scale: Scale = "share",
 ) -> Path:
     """Write the report of a benchmark into a folder, in place of an earlier one.
 
@@ -33,6 +36,8 @@ def write_report(
     published : scores of others, which are ranked beside those of the store on the datasets that the store has, and
         marked.
     title : what stands above the page; by default the title of the suite.
+    rank_scale : average ranks are means of rank / models ("share", as in the QML benchmark suite) or of
+        (rank - 1) / (models - 1) ("unit", as in the paper: 0 for a model that is always first, 1 for one that is last).
 
     Returns
     -------
@@ -45,17 +50,18 @@ def write_report(
     ...     write_report(store, Path(folder, "report"), title="Nothing yet").name
     'index.html'
     """
+    require(rank_scale in get_args(Scale), "rank_scale", "share or unit", rank_scale)
     if isinstance(store, Store):
         contents = read_contents(store, published=published, title=title)
     else:
         with Store.open(store) as opened:
             contents = read_contents(opened, published=published, title=title)
-    replace_files(Path(out), _files(contents))
+    replace_files(Path(out), _files(contents, rank_scale=rank_scale))
     return Path(out, PAGE)
 
 
-def _files(contents: Contents) -> dict[str, bytes]:
-    analysis = analyse(contents)
+def _files(contents: Contents, *, rank_scale: Scale) -> dict[str, bytes]:
+    analysis = analyse(contents, rank_scale=rank_scale)
     found: dict[str, bytes] = {}
     links: dict[str, dict[Metric | None, list[Link]]] = {}
 
