@@ -70,6 +70,11 @@ def test_looking_at_the_catalogue_imports_no_model():
     assert finished.stderr.strip() == ""
 
 
+@pytest.mark.parametrize("model", ["svc", "nystroem_svm", "mlp"])
+def test_the_classical_models_of_the_qml_suite_get_features_as_they_come(model):
+    assert catalog.entry(model).search_space("qml").fixed["scale"] is False
+
+
 # Classes
 
 
