@@ -342,3 +342,18 @@ def test_areas_of_two_classes_and_of_margins_are_the_same_either_way(dataset, mo
     settings = {"epochs": 3} if model == "mcquack" else {}
     raw, normalised = (outcome(Task.of(dataset, model, settings, auc_scores=kind)) for kind in ("raw", "normalised"))
     assert raw.scores == normalised.scores
+
+
+def test_a_classifier_of_another_library_is_judged_by_features_not_by_their_units(tmp_path):
+    random = np.random.default_rng(0)
+    kinds = np.arange(120) % 2
+    rows = np.column_stack([random.normal(size=120) * 1e4, kinds + random.normal(scale=0.1, size=120)])
+    path = tmp_path / "units.csv"
+    lines = [f"{a},{b},{'ab'[kind]}" for (a, b), kind in zip(rows.tolist(), kinds.tolist(), strict=True)]
+    path.write_text("\n".join(["loud,telling,kind", *lines]) + "\n")
+    table = TableSource.of(path, target="kind")
+    raw, scaled = (
+        outcome(Task.of("units", "sklearn.neighbors:KNeighborsClassifier", {}, table=table, scaled=each))
+        for each in (False, True)
+    )
+    assert raw.score("test", "accuracy") < 0.8 < 0.95 < scaled.score("test", "accuracy")

@@ -75,6 +75,32 @@ def test_a_validation_part_that_is_the_test_part_is_neither_searched_on_nor_stop
     assert samples(task("iris3", split=TEST)).stopping is None
 
 
+@pytest.mark.parametrize("split", [FOLD, VALIDATION, TEST])
+def test_features_are_scaled_by_what_the_task_trains_on_and_nothing_else(split):
+    raw, scaled = (samples(task("pm2_generated", split=split, scaled=each)) for each in (False, True))
+    low, span = raw.train.X.min(axis=0), np.ptp(raw.train.X, axis=0)
+    span[span == 0] = 1
+    for part, other in zip((raw.train, *raw.scored.values()), (scaled.train, *scaled.scored.values()), strict=True):
+        np.testing.assert_allclose(other.X, (part.X - low) / span, atol=1e-6)
+        np.testing.assert_array_equal(other.y, part.y)
+    assert (raw.stopping is None) == (scaled.stopping is None)
+    if raw.stopping is not None:
+        np.testing.assert_allclose(scaled.stopping.X, (raw.stopping.X - low) / span, atol=1e-6)
+    assert scaled.fingerprint == raw.fingerprint  # the same dataset
+
+
+def test_a_table_is_read_with_its_options(tmp_path):
+    path = tmp_path / "pets.csv"
+    rows = [f"{i},{'' if i == 3 else i % 4},{i % 7},{'ab'[i % 2]}" for i in range(40)]
+    path.write_text("\n".join(["id,legs,colour,kind", *rows]) + "\n")
+    table = TableSource.of(path, target="kind", ignore=["id"], missing="median", categorical=["colour"])
+    found = samples(task("pets", table=table)).dataset
+    same = datasets.load_csv(path, target="kind", test=0.2, ignore=["id"], missing="median", categorical=["colour"])
+    assert found.feature_names == same.feature_names
+    assert "id" not in found.feature_names
+    np.testing.assert_array_equal(found.train.X, same.train.X)
+
+
 def test_the_final_fit_sees_all_parts_in_their_roles():
     whole = datasets.load("pm2_generated")
     found = samples(task("pm2_generated", split=TEST))

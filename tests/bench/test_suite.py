@@ -1,4 +1,5 @@
 import json
+import re
 
 import pytest
 
@@ -360,3 +361,61 @@ def test_how_many_classes_a_table_has_is_not_asked_beforehand(folder):
     suite = mine(folder)
     assert suite.cell("flowers", "sklearn.neighbors:KNeighborsClassifier").auc_scores == "normalised"
     assert suite.cell("flowers", "svc").auc_scores == "raw"
+
+
+KNN = "sklearn.neighbors:KNeighborsClassifier"
+
+
+def test_classifiers_of_other_libraries_get_scaled_features_unless_told_otherwise(folder):
+    models = (KNN, f"{KNN}/raw", "svc", "mcquack.studies.feature_maps:SizedMcQuack")
+    suite = Suite(name="mine", datasets=("iris3",), models=models, search="none", unscaled=(f"{KNN}/raw",))
+    assert [cell.scaled for cell in suite.cells()] == [True, False, False, False]
+    assert suite_from_json(json.loads(json.dumps(suite.to_json()))).cells() == suite.cells()
+    both = Suite(name="mine", datasets=("iris3",), models=models, search="none", unscaled=(KNN,))
+    assert not any(cell.scaled for cell in both.cells())
+    tasks = [next(plan(suite.cell("iris3", model))).tasks[0] for model in models]
+    assert [task.scaled for task in tasks] == [True, False, False, False]
+
+
+def test_a_stored_suite_from_before_features_were_scaled_scales_none():
+    suite = Suite(name="mine", datasets=("iris3",), models=(KNN,), search="none")
+    content = suite.to_json()
+    del content["unscaled"]
+    (cell,) = suite_from_json(content).cells()
+    assert not cell.scaled
+
+
+@pytest.mark.parametrize(
+    ("unscaled", "message"),
+    [
+        ("svc", "mine.toml:9: svc scales features itself"),
+        ("sklearn.svm:SVC", "mine.toml:9: 'sklearn.svm:SVC' is none of the models"),
+    ],
+)
+def test_what_cannot_be_left_unscaled_is_refused(folder, unscaled, message):
+    text = MINE.replace("seeds = 2", f'seeds = 2\nunscaled = ["{unscaled}"]')
+    with pytest.raises(InvalidInputError, match=re.escape(message)):
+        mine(folder, text)
+
+
+def test_a_table_of_a_suite_takes_all_options_of_load_csv(folder):
+    options = 'validation = 0.2\nignore = ["a"]\nmissing = "drop"\nmissing_target = "error"\n'
+    suite = mine(folder, MINE.replace("validation = 0.2\n", options))
+    assert suite.tables["flowers"].options == {"missing": "drop", "missing_target": "error", "ignore": ("a",)}
+    back = suite_from_json(json.loads(json.dumps(suite.to_json())))
+    assert back.cells() == suite.cells()
+    assert "ignore" not in mine(folder).to_json()["tables"]["flowers"]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('ignore = ["b"]', "no column 'b'"),
+        ('ignore = "a"', "ignore must be a list of texts"),
+        ('missing = "guess"', "missing must be one of error, mean"),
+        ('ignored = ["a"]', "did you mean"),
+    ],
+)
+def test_what_is_wrong_with_the_options_of_a_table_is_told(folder, line, message):
+    with pytest.raises(InvalidInputError, match=re.escape(message)):
+        mine(folder, MINE + line + "\n")

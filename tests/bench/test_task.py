@@ -1,6 +1,7 @@
 import hashlib
 import json
 import pickle
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -68,7 +69,13 @@ def test_every_field_counts():
         task(split=Split(kind="fold", fold=1, n_folds=5)),
         task(split=Split(kind="fold", fold=0, n_folds=5, n_train=500, n_validation=250)),
         task(table=TABLE),
+        task(table=replace(TABLE, ignore=("id",))),
+        task(table=replace(TABLE, missing="median")),
+        task(table=replace(TABLE, missing_target="error")),
+        task(table=replace(TABLE, numeric=("id",))),
+        task(table=replace(TABLE, categorical=("id",))),
         task(auc_scores="normalised"),
+        task(scaled=True),
     ]
     assert len({made.id for made in tasks}) == len(tasks)
 
@@ -85,6 +92,18 @@ def test_where_a_table_lies_does_not_matter_but_its_bytes_do(tmp_path):
 def test_an_id_stays_what_it_was_in_stores_that_exist():
     made = Task.of("iris3", "svc", {"gamma": 0.1, "C": 100.0}, split=Split(kind="fold", fold=2, n_folds=5), seed=3)
     assert made.id == "d2733d3f25cc73dd"
+    assert task(table=TABLE).id == "78d599c944edf80c"
+    assert task(model="sklearn.svm:SVC").id == "c2e2648b4a4f513b"
+
+
+def test_options_of_a_table_are_written_where_they_are_not_the_default():
+    assert set(task(table=TABLE).to_json()["table"]) == {"path", "digest", "target", "validation", "test"}
+    made = task(table=replace(TABLE, ignore=("b", "a", "b"), missing="drop"))
+    assert made.to_json()["table"]["ignore"] == ["a", "b"]
+    assert made.id == task(table=replace(TABLE, ignore=("a", "b"), missing="drop")).id
+    assert Task.from_json(json.loads(json.dumps(made.to_json()))) == made
+    with pytest.raises(InvalidInputError, match="missing must be one of error, mean"):
+        replace(TABLE, missing="guess")
 
 
 def test_the_numerics_version_is_part_of_a_task_of_a_model_of_mcquack():

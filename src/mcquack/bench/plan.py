@@ -64,7 +64,7 @@ class Cell:
 
     Parameters
     ----------
-    dataset, model, data_seed, table, auc_scores : as those of a ``Task``.
+    dataset, model, data_seed, table, scaled, auc_scores : as those of a ``Task``.
     space, method, splits, metric : which settings there are, how a search goes through them, on which splits it tries
         each, and the metric whose mean over the splits chooses the best.
     n_seeds : the chosen settings are scored on the test part with each seed below it.
@@ -83,6 +83,7 @@ class Cell:
     model: str
     data_seed: int = 0
     table: TableSource | None = None
+    scaled: bool = False
     auc_scores: AucScores = "raw"
     space: SearchSpace
     method: SearchMethod
@@ -95,7 +96,7 @@ class Cell:
         return self.method.most_settings(len(self.space)) * len(self.splits) + self.n_seeds
 
     def task(self, settings: Mapping[str, Any], *, split: Split, seed: int = 0) -> Task:
-        kept = {name: getattr(self, name) for name in ("data_seed", "table", "auc_scores")}
+        kept = {name: getattr(self, name) for name in ("data_seed", "table", "scaled", "auc_scores")}
         return Task.of(self.dataset, self.model, settings, **kept, split=split, seed=seed)
 
     def may_ask_for(self, task: Task) -> bool:

@@ -20,6 +20,7 @@ from mcquack.datasets.own import table_dataset
 from mcquack.datasets.table import read_table
 from mcquack.errors import InvalidInputError
 from mcquack.models import catalog
+from mcquack.models.preparation import fitted_scaler
 from mcquack.randomness import stream
 
 _KEPT_DATASETS = 2  # tasks of one dataset follow each other, so more would only hold memory
@@ -99,7 +100,7 @@ class Samples:
 
 
 def samples(task: Task, *, data_dir: str | None = None) -> Samples:
-    """The samples of a task's split; ``data_dir`` has the files of published datasets."""
+    """The samples of a task's split, scaled if it asks for that; ``data_dir`` has the files of published datasets."""
     source = (task.dataset, task.data_seed, task.table, data_dir)
     dataset, fingerprint = _development(*source)
     train, stopping = dataset.train, dataset.validation
@@ -114,6 +115,10 @@ def samples(task: Task, *, data_dir: str | None = None) -> Samples:
         judge = stopping
     else:
         raise InvalidInputError(f"{dataset.name} has no validation part apart from its test part; search on folds.")
+    if task.scaled:
+        scale = fitted_scaler(train.X, (0.0, 1.0)).transform
+        train, judge = (Part(scale(part.X), part.y) for part in (train, judge))
+        stopping = None if stopping is None else Part(scale(stopping.X), stopping.y)
     scored = {"train": train, judged_on: judge}
     return Samples(train=train, stopping=stopping, scored=scored, dataset=dataset, fingerprint=fingerprint)
 
@@ -146,8 +151,8 @@ def _loaded(name: str, seed: int, table: TableSource | None, data_dir: str | Non
         raise InvalidInputError(f"there is no file {table.path} for {name}; every worker needs it at this path.")
     if TableSource.of(table.path, target=table.target).digest != table.digest:
         raise InvalidInputError(f"{table.path} has changed since this benchmark was begun; begin another store.")
-    read = read_table(table.path)
-    return table_dataset(read, target=table.target, validation=table.validation, test=table.test, seed=seed, name=name)
+    options = {"validation": table.validation, "test": table.test, **table.options}
+    return table_dataset(read_table(table.path), target=table.target, seed=seed, name=name, **options)
 
 
 def _fold(dataset: Dataset, split: Split, *, seed: int) -> tuple[Part, Part]:

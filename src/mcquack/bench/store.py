@@ -415,6 +415,7 @@ def _table(store: Store) -> Any:
             **dict.fromkeys(("fingerprint", "error", "finished_at", "versions"), pa.string()),
             "numerics": pa.int64(),
             "auc_scores": pa.string(),
+            "scaled": pa.bool_(),
         }.items()
     )
     lines, batches = _lines(store), []

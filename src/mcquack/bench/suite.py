@@ -18,7 +18,7 @@ from mcquack.bench.outcome import METRICS, Metric
 from mcquack.bench.plan import Cell, SearchMethod
 from mcquack.bench.samples import check_model, check_settings, describe, estimator_class
 from mcquack.bench.store import RunRecord, Store, asked_pairs
-from mcquack.bench.task import VALIDATION, AucScores, Split, TableSource, Task, model_and_label
+from mcquack.bench.task import VALIDATION, AucScores, Split, TableSource, Task, is_computed_here, model_and_label
 from mcquack.checks import did_you_mean, is_number, is_whole_number, require, required_count
 from mcquack.datasets.table import read_table
 from mcquack.errors import InvalidInputError
@@ -33,7 +33,11 @@ _PUBLISHED_FOR = "qml"  # the suite whose settings were published
 _SIZES: Mapping[str, type] = {"n_train": int, "n_validation": int}
 _TITLES = {str: "a text", list: "a list of texts", int: "a whole number", dict: "a table", float: "a number"}
 _REQUIRED = ("name", "datasets", "models")
-_TABLE_TYPES: Mapping[str, type] = {"path": str, "target": str, "validation": float, "test": float}
+_TABLE_TYPES: Mapping[str, type] = {
+    **dict.fromkeys(("path", "target", "missing", "missing_target"), str),
+    **dict.fromkeys(("validation", "test"), float),
+    **dict.fromkeys(("numeric", "categorical", "ignore"), list),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,9 +63,12 @@ class Suite:
         ``spaces_like``, else one it has for another suite, else its defaults alone. ``settings`` hold for every search
         of a model. Both are those of the model with its label, as "mcquack/iqp", and else those without it; settings
         are those of both.
+    unscaled : the models "module:Class" that get features as they come. All others of that kind get every feature
+        scaled to [0, 1], fitted on what each task trains on, as models of the catalogue do it themselves: those have a
+        setting for it.
     cut : by family of datasets, to how many samples each side of a fold is cut ("n_train" and "n_validation"), to make
         a search on a large dataset affordable.
-    tables : tables of the user's by name.
+    tables : tables of the user's by name, with what ``mcquack.datasets.load_csv`` is to make of their cells.
 
     Examples
     --------
@@ -82,6 +89,7 @@ class Suite:
     seeds: int = 5
     data_seed: int = 0
     spaces_like: str = ""
+    unscaled: tuple[str, ...] = ()
     cut: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     spaces: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -170,6 +178,7 @@ class Suite:
             model=model,
             data_seed=self.data_seed,
             table=self.tables.get(dataset),
+            scaled=self._scales(model),
             auc_scores=self._auc_scores(dataset, model),
             space=self._space(model, dataset),
             method=SearchMethod.parse(self.search),
@@ -180,8 +189,9 @@ class Suite:
 
     def to_json(self) -> dict[str, Any]:
         nested = {name: getattr(self, name) for name in ("cut", "spaces", "settings")}
+        # The digest is taken anew, from the file as it is then.
         tables = {
-            name: {**{key: getattr(table, key) for key in _TABLE_TYPES}, "path": str(table.path)}
+            name: {key: value for key, value in table.to_json().items() if key != "digest"}
             for name, table in self.tables.items()
         }
         # Where there is nothing published, releases that know none can read it too.
@@ -193,6 +203,7 @@ class Suite:
             **{name: {key: dict(value) for key, value in content.items()} for name, content in nested.items()},
             "datasets": list(self.datasets),
             "models": list(self.models),
+            "unscaled": list(self.unscaled),
             "tables": tables,
             **({"published": published} if published else {}),
         }
@@ -234,6 +245,9 @@ class Suite:
         # A setting that is itself a list is one value here, not several.
         return SearchSpace.of({**values, **{setting: [value] for setting, value in chosen.items()}})
 
+    def _scales(self, name: str) -> bool:
+        return _is_foreign(name) and not {name, model_and_label(name)[0]} & set(self.unscaled)
+
     def _auc_scores(self, dataset: str, model: str) -> AucScores:
         """What is asked for, where it can make a difference; elsewhere a task is the one that it always was."""
         # How many classes a table has is known once it is read.
@@ -257,6 +271,11 @@ class Suite:
 # What a TOML file may say: the fields of a suite, as TOML has them.
 _KINDS: Mapping[Any, type] = {tuple: list, Mapping: dict, int: int}
 _TYPES = {each.name: _KINDS.get(get_origin(each.type) or each.type, str) for each in fields(Suite)}
+
+
+def _is_foreign(name: str) -> bool:
+    """Whether a model is neither of the catalogue nor of a study, so that nobody knows how it takes features."""
+    return ":" in name and not is_computed_here(name)
 
 
 def chosen_names(names: Iterable[str], patterns: Iterable[str]) -> tuple[str, ...]:
@@ -312,8 +331,9 @@ def suite_from_text(text: str, *, called: str, folder: Path = Path()) -> Suite:
 
 
 def suite_from_json(given: Mapping[str, Any]) -> Suite:
-    """The suite whose ``to_json`` this is; one from before there was a choice has raw areas under the curve."""
-    return _Reader(None, "the stored suite", Path()).suite({"auc_scores": "raw", **given})
+    """The suite whose ``to_json`` this is; an older one has raw areas under the curve, and scales no features."""
+    older = {"auc_scores": "raw", "unscaled": list(filter(_is_foreign, given.get("models", ())))}
+    return _Reader(None, "the stored suite", Path()).suite({**older, **given})
 
 
 def recorded_cells(runs: Sequence[RunRecord], wanted: Collection[tuple[str, str]]) -> dict[tuple[str, str], Cell]:
@@ -410,6 +430,10 @@ class _Reader:
                 self._check_known(dataset, suite.datasets, what="datasets", key=key)
                 with self._placed(key):
                     check_settings(model, values)
+        for model in suite.unscaled:
+            self._check_known(model, {**dict.fromkeys(suite.models), **models}, what="models", key=("unscaled",))
+            if not _is_foreign(model):
+                self._refuse(("unscaled",), f"{model} scales features itself; see `mcquack models show {model}`")
         families = {known.family for known in datasets.descriptions()}
         for family in suite.cut:
             if family not in families:
@@ -417,7 +441,9 @@ class _Reader:
                 self._refuse(("cut", family), f"no family of datasets is called {family!r}; {hint}")
         for name, table in suite.tables.items():
             with self._placed(("tables", name)):
-                read_table(table.path).column(table.target)
+                read = read_table(table.path)
+                for column in (table.target, *table.numeric, *table.categorical, *table.ignore):
+                    read.column(column)
 
     def _check_known(self, name: str, known: Collection[str], *, what: str, key: Key) -> None:
         if name not in known:

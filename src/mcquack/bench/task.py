@@ -3,15 +3,20 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, Self, get_args, get_type_hints
 
 from mcquack.checks import is_number, require
+from mcquack.datasets.own import ColumnOptions
+from mcquack.datasets.table.column import Missing
+from mcquack.datasets.table.encoder import MissingTarget
 from mcquack.errors import InvalidInputError
 from mcquack.models import catalog
 from mcquack.numerics import NUMERICS
+
+_CELL_OPTIONS = get_type_hints(ColumnOptions)
 
 Phase = Literal["search", "final"]
 AucScores = Literal["raw", "normalised"]
@@ -69,15 +74,38 @@ VALIDATION = Split(kind="validation")
 
 @dataclass(frozen=True, kw_only=True)
 class TableSource:
-    """A table of the user's as a dataset; ``digest`` is of its bytes, and ``path`` only says where they are."""
+    """A table of the user's as a dataset; ``digest`` is of its bytes, and ``path`` only says where they are.
+
+    Parameters
+    ----------
+    path, digest, target : the file, the SHA-256 of its bytes, and the column with the labels.
+    validation, test : shares of the rows for these parts.
+    missing, missing_target, numeric, categorical, ignore : what is made of its cells, as in
+        ``mcquack.datasets.load_csv``. Columns may be named in any order.
+
+    Examples
+    --------
+    >>> table = TableSource(path=Path("pets.csv"), digest="…", target="kind", ignore=("name", "id"))
+    >>> table.options
+    {'ignore': ('id', 'name')}
+    """
 
     path: Path
     digest: str
     target: str
     validation: float = 0.0
     test: float = 0.2
+    missing: Missing = "error"
+    missing_target: MissingTarget = "drop"
+    numeric: tuple[str, ...] = ()
+    categorical: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        for name, choices in (("missing", get_args(Missing)), ("missing_target", get_args(MissingTarget))):
+            require(getattr(self, name) in choices, name, f"one of {', '.join(choices)}", getattr(self, name))
+        for name in ("numeric", "categorical", "ignore"):
+            object.__setattr__(self, name, tuple(sorted(set(getattr(self, name)))))
         # As floats, for 0 and 0.0 have the same meaning but would give a task different ids.
         for name, share in (("validation", self.validation), ("test", self.test)):
             require(is_number(share) and 0 <= share < 1, name, "a share of at least 0 and below 1", share)
@@ -86,10 +114,22 @@ class TableSource:
         require(self.validation + self.test < 1, "validation + test", "below 1", self.validation + self.test)
 
     @classmethod
-    def of(cls, path: Path, *, target: str, validation: float = 0.0, test: float = 0.2) -> Self:
+    def of(cls, path: Path, *, target: str, **options: Any) -> Self:
+        """The file as it is now; options are the other fields."""
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
-        return cls(path=path, digest=digest, target=target, validation=validation, test=test)
+        return cls(path=path, digest=digest, target=target, **options)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What is made of its cells, where that is not the default."""
+        known = {each.name: each.default for each in fields(self) if each.name in _CELL_OPTIONS}
+        return {name: getattr(self, name) for name, default in known.items() if getattr(self, name) != default}
+
+    def to_json(self) -> dict[str, Any]:
+        """Its fields as JSON has them; options are there if they are not the default, for older tables had none."""
+        kept = {name: value for name, value in vars(self).items() if name not in _CELL_OPTIONS}
+        return {**kept, "path": str(self.path), **{name: _thawed(value) for name, value in self.options.items()}}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,6 +148,8 @@ class Task:
     seed : the model's random_state.
     numerics : the version of mcquack's arithmetic that makes the result, by default the present one. It is None for
         models whose arithmetic is another library's.
+    scaled : whether the laboratory scales every feature to [0, 1], fitted on what the task trains on, before the model
+        gets it. Suites ask for it for classifiers of other libraries; those of mcquack do it themselves.
     auc_scores : from what the area under the curve is taken where there are more than two classes: "raw" takes the
         decision function, as rows from before this field did, and "normalised" ``predict_proba``, whose scores of each
         sample sum to one, where the model has it. Suites ask for "normalised".
@@ -129,6 +171,7 @@ class Task:
     split: Split = TEST
     seed: int = 0
     numerics: int | None = None
+    scaled: bool = False
     auc_scores: AucScores = "raw"
 
     def __post_init__(self) -> None:
@@ -136,7 +179,7 @@ class Task:
         # Lists become tuples, so that a task read from JSON equals the one that was written.
         settings = tuple(sorted((name, frozen(value)) for name, value in self.settings))
         object.__setattr__(self, "settings", settings)
-        numerics = (self.numerics or NUMERICS) if _is_computed_here(self.model) else None
+        numerics = (self.numerics or NUMERICS) if is_computed_here(self.model) else None
         object.__setattr__(self, "numerics", numerics)
 
     @classmethod
@@ -162,28 +205,30 @@ class Task:
         return {
             "dataset": self.dataset,
             "data_seed": self.data_seed,
-            "table": None if table is None else {**vars(table), "path": str(table.path)},
+            "table": None if table is None else table.to_json(),
             "model": self.model,
             "settings": {name: _thawed(value) for name, value in self.settings},
             "split": {name: value for name, value in vars(self.split).items() if value is not None},
             "seed": self.seed,
             **({} if self.numerics is None else {"numerics": self.numerics}),
-            # Older tasks, and those for which it makes no difference, do not name it.
+            # Older tasks, and those for which they make no difference, do not name them.
+            **({"scaled": True} if self.scaled else {}),
             **({} if self.auc_scores == "raw" else {"auc_scores": self.auc_scores}),
         }
 
     @classmethod
-    def from_json(cls, fields: Mapping[str, Any]) -> Self:
+    def from_json(cls, content: Mapping[str, Any]) -> Self:
         """The task that ``to_json`` wrote; without a version it is one of version 1."""
         try:
-            table = fields["table"]
+            table = content["table"]
             return cls(
-                **{name: fields[name] for name in ("dataset", "data_seed", "model", "seed")},
+                **{name: content[name] for name in ("dataset", "data_seed", "model", "seed")},
                 table=None if table is None else TableSource(**{**table, "path": Path(table["path"])}),
-                settings=tuple(fields["settings"].items()),
-                split=Split(**fields["split"]),
-                numerics=fields.get("numerics", 1),
-                auc_scores=fields.get("auc_scores", "raw"),
+                settings=tuple(content["settings"].items()),
+                split=Split(**content["split"]),
+                numerics=content.get("numerics", 1),
+                scaled=content.get("scaled", False),
+                auc_scores=content.get("auc_scores", "raw"),
             )
         except (KeyError, TypeError) as error:
             raise InvalidInputError(f"not a task: {error}; it was written by another version.") from error
@@ -203,7 +248,7 @@ def model_and_label(name: str) -> tuple[str, str]:
     return model, label
 
 
-def _is_computed_here(name: str) -> bool:
+def is_computed_here(name: str) -> bool:
     """Whether mcquack itself computes what the model learns, as it does for the quantum models and those of studies."""
     model, _ = model_and_label(name)
     return model in catalog.names("quantum") or (model.startswith("mcquack.") and ":" in model)
