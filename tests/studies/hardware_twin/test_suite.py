@@ -1,6 +1,8 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from sklearn.model_selection import RepeatedStratifiedKFold, cross_val_score
+from sklearn.svm import SVC
 
 from mcquack import datasets
 from mcquack.bench.evaluation import outcome
@@ -15,7 +17,9 @@ HOME = "mcquack.studies.hardware_twin:"
 
 def test_the_suite_runs_every_contender_beside_the_paper_s_rivals():
     suite = read_suite("hardware-twin")
-    assert suite.models == ("svc", "centroid_kernel", *(HOME + name for name in CONTENDERS))
+    rivals = ("svc", HOME + "CrossValidatedSVC", "centroid_kernel")
+    assert suite.models == (*rivals, *(HOME + name for name in CONTENDERS))
+    assert estimator_class(HOME + "CrossValidatedSVC") is hardware_twin.CrossValidatedSVC
     assert all(estimator_class(HOME + name) is made for name, made in CONTENDERS.items())
     assert dict(suite.cell(suite.datasets[0], "svc").space.fixed) == {"C": 10.0, "gamma": "scale", "scale": False}
     assert (suite.search, suite.seeds) == ("none", 3)
@@ -40,6 +44,41 @@ def test_a_task_of_the_suite_tells_its_tolerance():
     assert done.error is None
     assert 0 <= done.score("test", "accuracy") <= 1
     assert done.details["history"]["tolerance"][-1] in range(125)
+
+
+def test_the_paper_s_own_tolerance_is_taken_by_the_untrained_model_alone():
+    fixed = {name: made for name, made in CONTENDERS.items() if made.rule == "fixed"}
+    assert list(fixed) == [f"Untrained{view}Fixed" for view in ("Exact", "Shots", "Pittsburgh", "Aachen")]
+    done = outcome(Task.of(HOME + "twin_0", HOME + "UntrainedShotsFixed", {"shots": 20}))
+    assert done.error is None
+    assert done.details["history"]["tolerance"] == [45]
+
+
+def test_tasks_of_the_other_contenders_are_what_they_were():
+    task = Task.of(HOME + "twin_0", HOME + "UntrainedPittsburghPaper", {}, numerics=1, seed=2)
+    assert task.id == "6d52de3ad358c8ef"
+
+
+def test_the_cross_validated_rival_says_what_it_chose():
+    done = outcome(Task.of(HOME + "twin_0", HOME + "CrossValidatedSVC", {"n_runs": 2}, seed=1))
+    assert done.error is None
+    chosen = done.details["study"]
+    assert 0.5 < chosen.pop("cross_validation_accuracy") <= 1
+    again = outcome(Task.of(HOME + "twin_0", "sklearn.svm:SVC", chosen))
+    assert again.scores == done.scores
+
+
+def test_the_cross_validated_rival_sees_what_a_grid_search_would_find():
+    X, y = datasets.load(manifold_name(1)).train
+    model = hardware_twin.CrossValidatedSVC(n_runs=1, random_state=3).fit(X, y)
+    folds = RepeatedStratifiedKFold(n_splits=5, n_repeats=1, random_state=np.random.RandomState(3).randint(2**31))
+    scores = {
+        (C, gamma): cross_val_score(SVC(C=C, gamma=gamma), X, y, cv=folds).mean()
+        for C in (0.1, 1.0, 10.0, 100.0)
+        for gamma in ("scale", 0.001, 0.01, 0.1, 1.0)
+    }
+    assert (model.C_, model.gamma_) == max(scores, key=scores.__getitem__)
+    assert model.n_parameters_ == len(model.machine_.support_vectors_)
 
 
 def test_an_unknown_contender_is_refused():

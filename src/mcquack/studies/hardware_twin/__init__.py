@@ -1,9 +1,10 @@
 """The paper's experiment on 124 qubits of two devices, calculated: exact, through shots, with noise, and trained."""
 
 from mcquack.studies.hardware_twin.measuring import N_MANIFOLDS, manifold_name
+from mcquack.studies.hardware_twin.rival import CrossValidatedSVC
 from mcquack.studies.hardware_twin.twin import CONTENDERS, TwinClassifier, contender
 
-__all__ = ["CONTENDERS", "N_MANIFOLDS", "TwinClassifier", "contender", "manifold_name"]
+__all__ = ["CONTENDERS", "N_MANIFOLDS", "CrossValidatedSVC", "TwinClassifier", "contender", "manifold_name"]
 
 
 def __getattr__(name: str) -> type[TwinClassifier]:
