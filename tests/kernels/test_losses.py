@@ -256,9 +256,7 @@ def test_names_stand_for_losses_with_their_defaults(name: Any) -> None:
 
 @pytest.mark.parametrize("choice", ["hinge", "", None, 1, Alignment, abs, np.mean, ["alignment"]])
 def test_what_is_no_loss_is_refused(choice: Any) -> None:
-    with pytest.raises(
-        InvalidInputError, match=r"loss must be one of .*, or a loss such as"
-    ):
+    with pytest.raises(InvalidInputError, match=r"loss must be one of .*, or a loss such as"):
         loss_of(choice)
 
 

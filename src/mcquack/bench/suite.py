@@ -28,7 +28,7 @@ from mcquack.models.catalog import SearchSpace
 SearchOn = Literal["validation", "folds"]
 Key = tuple[str, ...]
 
-BUILT_IN = ("real-world", "qml", "hardware-twin", "feature-maps")
+BUILT_IN = ("real-world", "qml", "hardware-twin", "feature-maps", "real-world-race")
 _PUBLISHED_FOR = "qml"  # the suite whose settings were published
 _SIZES: Mapping[str, type] = {"n_train": int, "n_validation": int}
 _TITLES = {str: "a text", list: "a list of texts", int: "a whole number", dict: "a table", float: "a number"}
@@ -59,6 +59,8 @@ class Suite:
         that sum to one for each sample, of models that have any (``predict_proba``), or "raw", the decision function.
         For two classes, and for models that have the decision function alone, as "svc", both are the same.
     seeds, data_seed : how often the best settings are scored, and which samples are drawn where a dataset is a draw.
+    draws : how many draws of such datasets there are, from ``data_seed`` on: with more than one each is a dataset of
+        its own, as "mnist10@3", which is searched and scored for itself.
     spaces, spaces_like, settings : a model's search space is that in ``spaces``, else the catalogue's for the suite
         ``spaces_like``, else one it has for another suite, else its defaults alone. ``settings`` hold for every search
         of a model. Both are those of the model with its label, as "mcquack/iqp", and else those without it; settings
@@ -88,6 +90,7 @@ class Suite:
     auc_scores: AucScores = "normalised"
     seeds: int = 5
     data_seed: int = 0
+    draws: int = 1
     spaces_like: str = ""
     unscaled: tuple[str, ...] = ()
     cut: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
@@ -105,6 +108,7 @@ class Suite:
         require(is_whole_number(self.n_folds) and self.n_folds >= 2, "n_folds", "at least 2", self.n_folds)
         require(is_whole_number(self.data_seed) and self.data_seed >= 0, "data_seed", "at least 0", self.data_seed)
         required_count("seeds", self.seeds)
+        required_count("draws", self.draws)
         for sizes in self.cut.values():
             require(sizes.keys() == _SIZES.keys(), "cut", f"of {' and '.join(_SIZES)}", dict(sizes))
             for name, size in sizes.items():
@@ -222,7 +226,12 @@ class Suite:
                 describe(name)
                 found[name] = None
         require(found, "datasets", "at least one", list(names))
-        return tuple(found)
+        return tuple(each for name in found for each in self._draws_of(name))
+
+    def _draws_of(self, name: str) -> tuple[str, ...]:
+        if self.draws == 1 or name in self.tables or not describe(name).is_seeded:
+            return (name,)
+        return tuple(f"{name}@{self.data_seed + number}" for number in range(self.draws))
 
     def _space(self, name: str, dataset: str | None = None) -> SearchSpace:
         """What is tried for a model, on any dataset unless its settings were published for each."""

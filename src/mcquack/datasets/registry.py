@@ -18,7 +18,8 @@ from mcquack.errors import InvalidInputError, UnknownDatasetError
 
 # Each has a function `entries`; the order is that of `mcquack datasets list`.
 _HOMES = ("mcquack.datasets.qml_suite", "mcquack.datasets.real_world")
-_NAME = re.compile(r"[a-z0-9]+(_[a-z0-9]+)*")
+_NAME = re.compile(r"[a-z0-9]+(_[a-z0-9]+)*(@[0-9]+)?")
+_DRAW = re.compile(r"(.+)@([0-9]{1,9})")
 
 Sizes = Sequence[int] | Mapping[PartName, int]
 
@@ -175,7 +176,7 @@ def load(
 
     Parameters
     ----------
-    name : The name of a dataset.
+    name : The name of a dataset. Where samples are drawn, "mnist10@3" is what "mnist10" is with the seed 3.
     seed : Which samples, where a dataset is a draw from a larger one, or generated.
     sizes : sequence of int or mapping of parts to int, optional. Other numbers of samples (train, validation, test) in
         the same proportions of classes.
@@ -249,6 +250,8 @@ def register(description: Description) -> Callable[[Builder], Builder]:
     """
     if description.name in _ours():
         raise InvalidInputError(f"{description.name!r} is a dataset of mcquack; choose another name.")
+    if _DRAW.fullmatch(description.name):
+        raise InvalidInputError(f"{description.name!r} would be a draw of another dataset; choose a name without @.")
 
     def remember(build: Builder) -> Builder:
         _own[description.name] = Entry(description=description, build=build)
@@ -308,11 +311,33 @@ def names(suite: str | None = None) -> tuple[str, ...]:
 
 def _entry(name: str) -> Entry:
     known = _entries()
+    drawn = _DRAW.fullmatch(name) if isinstance(name, str) else None
     try:
-        return known[name]
+        return known[name] if drawn is None else _drawn(known[drawn[1]], seed=int(drawn[2]))
     except (KeyError, TypeError):
         hint = did_you_mean(name, known, otherwise="mcquack datasets list shows all.")
         raise UnknownDatasetError(f"no dataset is named {name!r}; {hint}") from None
+
+
+def _drawn(entry: Entry, *, seed: int) -> Entry:
+    """One draw of a dataset as a dataset of its own, which is always the same."""
+    known = entry.description
+    if not known.is_seeded:
+        raise UnknownDatasetError(f"{known.name} is one fixed dataset, of which there are no draws; leave @{seed} out.")
+    return Entry(
+        description=replace(known, name=f"{known.name}@{seed}", title=f"{known.title}, draw {seed}", is_seeded=False),
+        build=lambda request: entry.build(replace(request, description=known, seed=seed)),
+    )
+
+
+def draw_of(name: str) -> tuple[str, int | None]:
+    """The dataset that a name stands for, and which draw of it, if the name tells.
+
+    >>> draw_of("mnist10@3"), draw_of("mnist10")
+    (('mnist10', 3), ('mnist10', None))
+    """
+    drawn = _DRAW.fullmatch(name)
+    return (name, None) if drawn is None else (drawn[1], int(drawn[2]))
 
 
 def _entries() -> Mapping[str, Entry]:

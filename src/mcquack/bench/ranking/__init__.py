@@ -34,6 +34,7 @@ from mcquack.bench.ranking.scores import (
     cell_scores,
     family_and_size,
     model_titles,
+    over_draws,
     score_table,
     scores_of,
 )
@@ -57,6 +58,7 @@ __all__ = [
     "family_and_size",
     "model_titles",
     "normalised_ranks",
+    "over_draws",
     "published_scores",
     "published_settings",
     "rank_counts",

@@ -17,6 +17,7 @@ from mcquack.bench.outcome import Metric, Outcome, Part
 from mcquack.bench.plan import Choice
 from mcquack.bench.samples import title
 from mcquack.bench.store import Store
+from mcquack.datasets.registry import draw_of
 from mcquack.errors import InvalidInputError, UnknownDatasetError
 
 Key = tuple[Part, Metric]
@@ -167,6 +168,21 @@ def score_table(cells: Iterable[CellScores], *, part: Part = "test", metric: Met
         contenders=tuple(contenders.values()),
         means=np.array(means, dtype=np.float64).reshape(len(families), len(contenders)),
     )
+
+
+def over_draws(cells: Iterable[CellScores]) -> tuple[CellScores, ...]:
+    """The draws of a dataset, such as "mnist10@0" and "mnist10@1", as one, with the scores of all; others as they are.
+
+    Ranks and intervals of datasets want this: draws of the same data are no further evidence of another kind of data.
+    """
+    merged: dict[tuple[str, str, str], CellScores] = {}
+    for cell in cells:
+        name, _ = draw_of(cell.dataset)
+        key = name, cell.model, cell.source
+        known = merged.get(key)
+        values = {each: (*(known.values.get(each, ()) if known else ()), *found) for each, found in cell.values.items()}
+        merged[key] = replace(known or cell, dataset=name, values=values)
+    return tuple(merged.values())
 
 
 OWN_FAMILY = "own"
