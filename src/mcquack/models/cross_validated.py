@@ -82,7 +82,7 @@ class McQuackClassifierCV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cla
     """McQuackClassifier with settings that are chosen on folds, or on a validation part, of the training samples.
 
     All settings begin to train; those that score worst are given up on the way, so that a search of 24 settings costs
-    as much as some eight of them. The best are then trained on all samples.
+    as much as some twelve of them. The best are then trained on all samples.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ class McQuackClassifierCV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cla
     validation_fraction: float = 0.2
     scoring: Scorer = "balanced_accuracy"
     rungs: int = 3
-    climbers: float = 1 / 3
+    climbers: float = 0.5
     n_starts: int = 1
     n_jobs: int | None = None
     random_state: int | np.random.RandomState | None = None

@@ -18,7 +18,7 @@ from mcquack.models.features import Scale, learned_features, scaling_range
 from mcquack.models.preparation import fitted_scaler
 
 
-class OnFeatures(ClassifierMixin, BaseEstimator):
+class OnFeatures(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier of scikit-learn on principal components, quantiles or scaled features, as McQuack takes them."""
 
     n_components: int | None
