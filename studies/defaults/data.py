@@ -1,8 +1,12 @@
-"""The datasets on which the defaults were chosen: bundled, generated, and pictures where a folder has them."""
+"""The datasets on which the defaults were chosen, none of which a benchmark or a race uses.
+
+They are bundled with scikit-learn, generated with seeds and sizes of their own, or pictures of MNIST that are in none
+of the draws that races are run on.
+"""
 
 import os
 from collections.abc import Callable, Iterator
-from pathlib import Path
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,9 +15,11 @@ from sklearn import datasets
 from sklearn.model_selection import train_test_split
 
 import mcquack.datasets
+from mcquack.datasets import synthetic
 
-QML_SETS = ("hidden_manifold_10", "two_curves_diff_10", "hyperplanes_diff_5", "linearly_separable_8")
-IMAGE_SETS = {"mnist10": "mnist.npz", "fmnist10": "fashion_mnist.npz"}
+PICTURES = "mnist, other pictures"
+_RACED = tuple(f"{name}@{draw}" for name in ("mnist", "mnist4", "mnist10") for draw in range(5))
+_FIRST_SEED = 1000  # of what is generated or drawn here
 
 
 class Split(NamedTuple):
@@ -25,31 +31,51 @@ class Split(NamedTuple):
     y_test: NDArray[Any]
 
 
-def _bundled(load: Callable[..., Any], seed: int) -> Split:
-    X, y = load(return_X_y=True)
+def _divided(X: NDArray[Any], y: NDArray[Any], seed: int) -> Split:
     return Split(*train_test_split(X, y, test_size=0.3, stratify=y, random_state=seed))
 
 
-def _images(path: Path, seed: int) -> Split:
-    with np.load(path, allow_pickle=False) as file:
-        X, y = file["X"], file["y"]
-    parts = train_test_split(X, y, train_size=1000, test_size=400, stratify=y, random_state=seed)
-    return Split(*(part.astype(float) if part.ndim == 2 else part for part in parts))
+def _bundled(load: Callable[..., Any], seed: int) -> Split:
+    return _divided(*load(return_X_y=True), seed)
 
 
-def _suite(name: str) -> Split:
-    (X_train, y_train), (X_test, y_test) = mcquack.datasets.load(name).parts.values()
+def _generated(make: Callable[..., Any], seed: int, **settings: Any) -> Split:
+    (X_train, y_train), (X_test, y_test) = make(**settings, test=0.4, seed=_FIRST_SEED + seed).parts.values()
+    return Split(X_train, X_test, y_train, y_test)
+
+
+def _classification(seed: int) -> Split:
+    X, y = datasets.make_classification(
+        700, 14, n_informative=8, n_redundant=3, n_classes=4, flip_y=0.03, random_state=_FIRST_SEED + seed
+    )
+    return _divided(X, y, seed)
+
+
+@cache
+def _raced_pictures() -> frozenset[bytes]:
+    parts = (part for name in _RACED for part in mcquack.datasets.load(name).parts.values())
+    return frozenset(row.tobytes() for part in parts for row in np.ascontiguousarray(part.X))
+
+
+def _pictures(seed: int) -> Split:
+    """1,000 and some 400 pictures of MNIST that no race has seen."""
+    drawn = mcquack.datasets.load("mnist10", seed=_FIRST_SEED + seed)
+    found = []
+    for X, y in (drawn.train, drawn.test):
+        new = np.array([row.tobytes() not in _raced_pictures() for row in np.ascontiguousarray(X)])
+        found.append((X[new], y[new]))
+    (X_train, y_train), (X_test, y_test) = found
     return Split(X_train, X_test, y_train, y_test)
 
 
 def splits(seed: int) -> Iterator[tuple[str, Split]]:
-    """All datasets at hand by name; the folder is named by the variable MCQUACK_DATA."""
-    for load in (datasets.load_iris, datasets.load_wine, datasets.load_breast_cancer, datasets.load_digits):
+    """All datasets at hand by name; pictures come from the folder that the variable MCQUACK_DATA names."""
+    for load in (datasets.load_wine, datasets.load_breast_cancer, datasets.load_digits):
         yield load.__name__.removeprefix("load_"), _bundled(load, seed)
-    for name in QML_SETS:
-        yield name, _suite(name)
-    folder = os.environ.get("MCQUACK_DATA")
-    if folder is None:
-        return
-    for name, file in IMAGE_SETS.items():
-        yield name, _images(Path(folder) / "real_world" / file, seed)
+    yield "make_classification", _classification(seed)
+    yield "hidden_manifold 7", _generated(synthetic.hidden_manifold, seed, n_features=7, n_samples=400)
+    yield "two_curves 9", _generated(synthetic.two_curves, seed, n_features=9, n_samples=400)
+    yield "hyperplanes 6", _generated(synthetic.hyperplanes, seed, n_features=6, n_samples=400)
+    yield "linearly_separable 9", _generated(synthetic.linearly_separable, seed, n_features=9, n_samples=400)
+    if "MCQUACK_DATA" in os.environ:
+        yield PICTURES, _pictures(seed)

@@ -626,7 +626,11 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         return settings
 
     def _saved_fields(self) -> dict[str, Any]:
-        starts = {"starts": [start._saved_fields() for start in self.starts_]} if hasattr(self, "starts_") else {}
+        starts: dict[str, Any] = {}
+        if hasattr(self, "starts_"):
+            of_each = [start._saved_fields() for start in self.starts_]
+            # Whether a file can be resumed is said once for all.
+            starts = {"starts": [{name: fields[name] for name in fields if name != "resumable"} for fields in of_each]}
         return {
             **super()._saved_fields(),
             **starts,
