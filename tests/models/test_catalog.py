@@ -18,6 +18,8 @@ NAMES = {
     "classical": ("svc", "nystroem_svm", "centroid_kernel", "nn", "mlp"),
 }
 N_SETTINGS = {
+    ("mcquack", "tuned"): 24,
+    ("quack", "tuned"): 24,
     ("mcquack", "real-world"): 2 * 2,
     ("mcquack", "qml"): 2 * 2 * 2 * 3 * 3 * 3 * 2,
     ("quack", "real-world"): 4,

@@ -217,6 +217,9 @@ class CrossEntropy:
         Whether β is trained along with the centroids, at their learning rate; ``model.beta_`` is what came of it.
     class_score : "max" or "sum"
         As in :class:`Alignment`.
+    softmax : bool
+        Whether ``predict_proba`` is the softmax that is trained; False divides scores by their sum, as versions up to
+        0.2.0 did.
 
     Examples
     --------
@@ -232,6 +235,7 @@ class CrossEntropy:
     class_score: ClassScore = "max"
     smoothing: float = 0.0
     learned: bool = False
+    softmax: bool = True
     name: ClassVar[str] = "cross_entropy"
     compiled: ClassVar[int] = CROSS_ENTROPY
     floor: ClassVar[float] = 0.0
@@ -241,6 +245,7 @@ class CrossEntropy:
         possible = is_number(self.smoothing) and 0 <= self.smoothing < 1
         require(possible, "smoothing", "a number from 0 to below 1", self.smoothing)
         require(isinstance(self.learned, bool), "learned", "True or False", self.learned)
+        require(isinstance(self.softmax, bool), "softmax", "True or False", self.softmax)
         _check_class_score(self.class_score)
 
     def __call__(
@@ -258,7 +263,9 @@ class CrossEntropy:
         return float(np.sum(counted[:, None] * apart * logits))
 
     def shares(self, scores: FloatArray) -> FloatArray:
-        """What the scores say of the classes, as shares of one: the softmax that this loss trains."""
+        """What the scores say of the classes, as shares of one: the softmax that this loss trains, if not told else."""
+        if not self.softmax:
+            return shares(scores)
         found: FloatArray = np.exp(_log_softmax(self.beta * self._logits(np.asarray(scores, dtype=np.float64))))
         return found
 

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError, ModelFileError
-from mcquack.kernels.losses import LOSSES, Alignment, Loss
+from mcquack.kernels.losses import LOSSES, Alignment, CrossEntropy, Loss
 from mcquack.kernels.measured import Shots
 from mcquack.models.features import FEATURES, MAX_BOUND, Features
 from mcquack.models.model_file import (
@@ -246,7 +246,7 @@ def plain_settings(model: Archived) -> dict[str, Any]:
 def _plain_loss(loss: str | Loss) -> str | dict[str, Any]:
     """Losses of this package by name; of another one, whose code no file holds, only how classes are scored remains."""
     if isinstance(loss, str):
-        return loss
+        return loss if loss == Alignment.name else {"name": loss}
     known = loss if type(loss) in LOSSES.values() else Alignment(loss.class_score)
     return {"name": known.name, **asdict(known)}  # type: ignore[attr-defined, call-overload]
 
@@ -346,11 +346,19 @@ def _from_version_1(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _loss(plain: Any) -> str | Loss:
-    if isinstance(plain, str):
-        return plain
+    if plain == Alignment.name:
+        return Alignment.name
+    if plain == CrossEntropy.name:  # alone, and below without "softmax", from before there was one
+        return CrossEntropy(softmax=False)
     known = isinstance(plain, dict) and plain.get("name") in LOSSES
     require_that(known, "its loss is none that this mcquack knows; upgrade it.")
-    return LOSSES[plain["name"]](**{name: value for name, value in plain.items() if name != "name"})
+    kind: type[Any] = LOSSES[plain["name"]]
+    values = {name: value for name, value in plain.items() if name != "name"}
+    if not values:
+        return str(kind.name)
+    before: dict[str, Any] = {"softmax": False} if kind is CrossEntropy else {}
+    loss: Loss = kind(**{**before, **values})
+    return loss
 
 
 def _engine(plain: Any, *, inside: bool = False) -> str | Engine[Any]:
