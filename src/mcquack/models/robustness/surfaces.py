@@ -1,0 +1,423 @@
+"""Fitted models as attacks see them: scores of classes on scaled features, with exact derivatives by these.
+
+A surface is one class for each kind of model. It also knows a radius within which its scores cannot change places,
+because it knows how fast each of them can change.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import cached_property
+from itertools import combinations
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from mcquack.arrays import FloatArray
+from mcquack.errors import InvalidInputError
+from mcquack.kernels.fidelity import centroid_slopes, class_scores
+from mcquack.kernels.losses import loss_of
+from mcquack.kernels.measured import TolerantEngine
+from mcquack.models.base import trained_kernel
+from mcquack.models.classical.base import rbf_kernel
+from mcquack.models.classical.neural_network import MatchedNeuralNetwork, MultilayerPerceptron
+from mcquack.models.classical.support_vectors import SupportVectorClassifier, pair_scores
+from mcquack.models.kernel_alignment import KernelAlignmentClassifier
+from mcquack.models.mcquack import McQuackClassifier
+from mcquack.models.robustness.turns import centroid_arcs, largest_turn
+from mcquack.models.variational import VariationalClassifier
+from mcquack.simulators.engine import Engine
+
+Labels: TypeAlias = NDArray[np.int64]
+Pull: TypeAlias = Callable[[FloatArray], FloatArray]
+_ROWS_AT_ONCE = 1024
+
+
+class Surface(ABC):
+    """What attacks need of a fitted model.
+
+    Parameters
+    ----------
+    model : A fitted model of the kind that the surface is for.
+    """
+
+    rows_at_once: int = _ROWS_AT_ONCE
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+
+    @property
+    def n_classes(self) -> int:
+        return len(self.model.classes_)
+
+    def rows(self, X: ArrayLike) -> FloatArray:
+        """Samples, as they are passed to ``fit``, in scaled features and double precision."""
+        return np.asarray(self.model.scaled(X), np.float64)
+
+    @abstractmethod
+    def scores(self, rows: FloatArray) -> tuple[FloatArray, Pull]:
+        """Scores (N, M) of scaled rows, and what makes of derivatives by them (N, M) those by the features (N, d).
+
+        The predicted class has the largest score; which one that is among equals the model decides.
+        """
+
+    @abstractmethod
+    def radii(self, rows: FloatArray, labels: Labels) -> FloatArray:
+        """For each row a radius within which its class has the largest score; 0 where another class has it."""
+
+    def predicted(self, rows: FloatArray) -> Labels:
+        """The number of the class that the model's ``predict`` gives each scaled row."""
+        found: Labels = self.scores(rows)[0].argmax(axis=1)
+        return found
+
+
+def surface_of(model: Any) -> Surface:
+    """The surface of a fitted model; InvalidInputError for kinds of models whose derivatives are not known.
+
+    Parameters
+    ----------
+    model : McQuack and Quack, the variational ensembles, KernelAlignmentClassifier, SupportVectorClassifier,
+        MatchedNeuralNetwork or MultilayerPerceptron, fitted.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from mcquack.models import SupportVectorClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> surface = surface_of(SupportVectorClassifier().fit(X, y))
+    >>> scores, pull = surface.scores(surface.rows(X))
+    >>> scores.shape, pull(scores).shape
+    ((150, 3), (150, 4))
+    """
+    for kind, surface in _SURFACES.items():
+        if isinstance(model, kind):
+            check_is_fitted(model, "classes_")
+            found: Surface = surface(model)
+            return found
+    names = ", ".join(kind.__name__ for kind in _SURFACES)
+    raise InvalidInputError(
+        f"derivatives by features are known of {names} and their subclasses, not of {type(model).__name__}; take one "
+        "of these, or attack it with the samples that were made against another model."
+    )
+
+
+def _exact(engine: Engine[Any]) -> Engine[Any]:
+    """The engine, refused if it counts shots or tolerates flips: there are no derivatives of what it then reads."""
+    own_reading = type(engine).measured is not Engine.measured or isinstance(engine, TolerantEngine)
+    if own_reading or engine.gradient != "exact":
+        raise InvalidInputError(
+            f"{engine!r} reads kernels without exact derivatives by samples; give the model a simulator, as in "
+            'model.set_params(engine="auto").'
+        )
+    return engine
+
+
+def _pulled_fidelities(engine: Engine[Any], samples: Any, points: Any, slopes: FloatArray) -> FloatArray:
+    """Derivatives by the features of samples (N, d) from those by their fidelities with some points (N, P)."""
+    # Engines differentiate by the second side of a kernel, and fidelities are the same from either side.
+    found = engine.pullback(points, samples, np.ascontiguousarray(slopes.T), wrt="centroids").centroids
+    return np.asarray(found, np.float64)
+
+
+class CentroidSurface(Surface):
+    """McQuack: a class's score is the largest fidelity with its centroids, or their sum, as the loss has it."""
+
+    def __init__(self, model: McQuackClassifier) -> None:
+        super().__init__(model)
+        self.engine = _exact(model._fitted_engine)
+        self.rows_at_once = min(self.engine.rows_at_once or _ROWS_AT_ONCE, _ROWS_AT_ONCE)
+        self.class_score = loss_of(model.loss).class_score
+
+    @cached_property
+    def _centroids(self) -> Any:
+        return self._encoded(self.model.centroids_)
+
+    def _encoded(self, rows: FloatArray) -> Any:
+        return self.engine.encode(rows, self.model.weights_, self.model.bias_)
+
+    def scores(self, rows: FloatArray) -> tuple[FloatArray, Pull]:
+        samples = self._encoded(rows)
+        kernel = np.asarray(self.engine.fidelities(samples, self._centroids), np.float64)
+
+        def pull(slopes: FloatArray) -> FloatArray:
+            by_kernel = centroid_slopes(kernel, slopes, class_score=self.class_score)
+            return _pulled_fidelities(self.engine, samples, self._centroids, by_kernel)
+
+        return class_scores(kernel, self.n_classes, class_score=self.class_score), pull
+
+    def radii(self, rows: FloatArray, labels: Labels) -> FloatArray:
+        kernel = np.asarray(self.engine.fidelities(self._encoded(rows), self._centroids), np.float64)
+        among = np.asarray(self.engine.fidelities(self._centroids, self._centroids), np.float64)
+        arcs = centroid_arcs(kernel, labels, among=among, n_classes=self.n_classes, class_score=self.class_score)
+        return _over(arcs, largest_turn(self.model.feature_map_, self.model.weights_))
+
+
+class VariationalSurface(Surface):
+    """Ensembles of variational classifiers: a class's score is ⟨Z₀⟩ behind its own circuit."""
+
+    def __init__(self, model: VariationalClassifier) -> None:
+        super().__init__(model)
+        self.engine = model._statevectors(model._fitted_engine)
+        self.rows_at_once = min(self.engine.rows_at_once or _ROWS_AT_ONCE, _ROWS_AT_ONCE)
+
+    @property
+    def _parameters(self) -> list[tuple[FloatArray, FloatArray]]:
+        """Weights and biases of each classifier; ensembles may share the weights."""
+        bias = self.model.bias_
+        weights = np.broadcast_to(self.model.weights_, (len(bias), *self.model.weights_.shape[1:]))
+        return list(zip(weights, bias, strict=True))
+
+    def scores(self, rows: FloatArray) -> tuple[FloatArray, Pull]:
+        encoded = [self.engine.encode(rows, weights, bias) for weights, bias in self._parameters]
+        found = [self.engine.expectations(states, [0])[:, 0] for states in encoded]
+
+        def pull(slopes: FloatArray) -> FloatArray:
+            by_class = (
+                self.engine.expectation_slopes(states, slopes[:, [number]], [0]).astype(np.float64)
+                for number, states in enumerate(encoded)
+            )
+            return np.asarray(sum(by_class))
+
+        return np.stack(found, axis=1).astype(np.float64), pull
+
+    def radii(self, rows: FloatArray, labels: Labels) -> FloatArray:
+        """Arcsines of ⟨Z₀⟩ change by at most Λ_m for a unit, each by that of its own circuit; see ``turns``."""
+        turns = np.array([largest_turn(self.model.feature_map_, weights) for weights, _ in self._parameters])
+        heights = np.arcsin(np.clip(self.scores(rows)[0], -1, 1))
+        own, others = _split(heights, labels)
+        own_turns, other_turns = _split(np.broadcast_to(turns, heights.shape), labels)
+        found: FloatArray = _over(own[:, None] - others, own_turns[:, None] + other_turns).min(axis=1)
+        return found
+
+
+class NetworkSurface(Surface):
+    """Dense layers: a class's score is its output; the one output for two classes is half of it for either side."""
+
+    _steepest: ClassVar[dict[str, float]] = {"relu": 1.0, "tanh": 1.0, "sigmoid": 0.25}
+
+    def rows(self, X: ArrayLike) -> FloatArray:
+        return _classical_rows(self.model, X)
+
+    @cached_property
+    def _output(self) -> tuple[FloatArray, FloatArray]:
+        """Weights and biases of the last layer, with an output for each class."""
+        weights, bias = self.model.weights_[-1], self.model.biases_[-1]
+        if self.n_classes > 2:
+            return weights, bias
+        halves = np.array([[-0.5, 0.5]])
+        return weights @ halves, bias @ halves
+
+    def scores(self, rows: FloatArray) -> tuple[FloatArray, Pull]:
+        layers, hidden, slopes_of = list(self.model.weights_[:-1]), rows, []
+        for weights, bias in zip(layers, self.model.biases_[:-1], strict=True):
+            hidden, slope = _activated(hidden @ weights + bias, self.model.activation)
+            slopes_of.append(slope)
+        last, offset = self._output
+
+        def pull(slopes: FloatArray) -> FloatArray:
+            back: FloatArray = slopes @ last.T
+            for weights, slope in zip(reversed(layers), reversed(slopes_of), strict=True):
+                back = (back * slope) @ weights.T
+            return back
+
+        return hidden @ last + offset, pull
+
+    def radii(self, rows: FloatArray, labels: Labels) -> FloatArray:
+        """A unit of every feature moves no hidden neuron by more than the products of all |w| and slopes add up to."""
+        moved = np.ones(rows.shape[1])
+        for weights in self.model.weights_[:-1]:
+            moved = moved @ np.abs(weights) * self._steepest[self.model.activation]
+        last = self._output[0]
+        speeds = np.abs(last[:, :, None] - last[:, None, :])
+        rates = np.einsum("h,hab->ab", moved, speeds)  # by which two outputs can approach each other
+        own, others = _split(self.scores(rows)[0], labels)
+        found: FloatArray = _over(own[:, None] - others, _split(rates[labels], labels)[1]).min(axis=1)
+        return found
+
+
+class PairSurface(Surface):
+    """Machines for pairs of classes: a class's score is the smallest margin of its pairs.
+
+    Most votes decide, and they cannot be differentiated. A class that wins all its pairs has the most votes and is the
+    only one with a positive score; where none does, the votes may choose another than the largest score.
+    """
+
+    @abstractmethod
+    def _kernel(self, rows: FloatArray) -> tuple[FloatArray, Pull]:
+        """The kernel with the support vectors (N, S), and what pulls derivatives by it back to the features."""
+
+    @abstractmethod
+    def _reach(self, distances: FloatArray) -> FloatArray:
+        """How far features must move for a sample to move so far in the space of the kernel."""
+
+    @cached_property
+    def _machines(self) -> tuple[FloatArray, FloatArray]:
+        """Coefficients of the support vectors (P, S) and intercepts (P,): margins are positive where the later wins."""
+        model, pairs = self.model, list(combinations(range(self.n_classes), 2))
+        owner = np.repeat(np.arange(self.n_classes), model.n_support_)
+        found = np.zeros((len(pairs), len(owner)))
+        for row, (i, j) in zip(found, pairs, strict=True):
+            # The vectors of a class have one coefficient against each other class, itself left out of the numbering.
+            row[owner == i] = model.dual_coef_[j - 1, owner == i]
+            row[owner == j] = model.dual_coef_[i, owner == j]
+        sign = 1 if self.n_classes == 2 else -1  # as scikit-learn has it
+        return sign * found, sign * model.intercept_
+
+    @cached_property
+    def _of_class(self) -> tuple[Labels, FloatArray]:
+        """For each class (M, M - 1) the numbers of its pairs, and 1 where it is the later one of them, else -1."""
+        pairs = list(combinations(range(self.n_classes), 2))
+        places = [[number for number, pair in enumerate(pairs) if m in pair] for m in range(self.n_classes)]
+        signs = [[1.0 if pairs[number][1] == m else -1.0 for number in own] for m, own in enumerate(places)]
+        return np.array(places), np.array(signs)
+
+    def _pair_margins(self, kernel: FloatArray) -> FloatArray:
+        """The margins of all pairs, positive where the later class wins, (N, P)."""
+        coefficients, intercept = self._machines
+        margins: FloatArray = kernel @ coefficients.T + intercept
+        return margins
+
+    def _margins(self, kernel: FloatArray) -> FloatArray:
+        """For each class the margins of its pairs, positive where it wins, (N, M, M - 1)."""
+        places, signs = self._of_class
+        found: FloatArray = self._pair_margins(kernel)[:, places] * signs
+        return found
+
+    def scores(self, rows: FloatArray) -> tuple[FloatArray, Pull]:
+        kernel, pull_kernel = self._kernel(rows)
+        margins = self._margins(kernel)
+        deciding = margins.argmin(axis=2)[:, :, None]
+        places, signs = self._of_class
+
+        def pull(slopes: FloatArray) -> FloatArray:
+            by_pair = np.zeros((len(rows), len(self._machines[1])))
+            at = np.arange(self.n_classes)[None, :], deciding[:, :, 0]
+            np.add.at(by_pair, (np.arange(len(rows))[:, None], places[at]), slopes * signs[at])
+            return pull_kernel(by_pair @ self._machines[0])
+
+        return np.take_along_axis(margins, deciding, axis=2)[:, :, 0], pull
+
+    def radii(self, rows: FloatArray, labels: Labels) -> FloatArray:
+        """A margin is ⟨w, φ(x)⟩ plus a number, so it changes by at most ‖w‖ times the way of φ(x)."""
+        kernel = self._margins(self._kernel(rows)[0])
+        norms = np.sqrt(np.maximum(self._squared_norms(), 0))[self._of_class[0]]
+        own = kernel[np.arange(len(rows)), labels]
+        least: FloatArray = _over(own, norms[labels]).min(axis=1)
+        return np.where(least > 0, self._reach(np.maximum(least, 0)), 0.0)
+
+    def _squared_norms(self) -> FloatArray:
+        """‖w‖² of every pair, from the kernel among support vectors."""
+        coefficients, _ = self._machines
+        among, _ = self._kernel(np.asarray(self.model.support_vectors_, np.float64))
+        found: FloatArray = ((coefficients @ among) * coefficients).sum(axis=1)
+        return found
+
+
+class RBFSurface(PairSurface):
+    """The RBF machine: ∂k/∂x = -2γ (x - v) k."""
+
+    def rows(self, X: ArrayLike) -> FloatArray:
+        return _classical_rows(self.model, X)
+
+    def predicted(self, rows: FloatArray) -> Labels:
+        margins = self._margins(self._kernel(rows)[0])
+        later = self._of_class[1] > 0
+        won = (margins > 0) | (later & (margins == 0))  # a margin of 0 is the later class's
+        found: Labels = won.sum(axis=2).argmax(axis=1)
+        return found
+
+    def _kernel(self, rows: FloatArray) -> tuple[FloatArray, Pull]:
+        vectors, gamma = self.model.support_vectors_, self.model.gamma_
+        kernel = rbf_kernel(rows, vectors, gamma)
+
+        def pull(slopes: FloatArray) -> FloatArray:
+            weighted = slopes * kernel
+            found: FloatArray = -2 * gamma * (weighted.sum(axis=1, keepdims=True) * rows - weighted @ vectors)
+            return found
+
+        return kernel, pull
+
+    def _reach(self, distances: FloatArray) -> FloatArray:
+        """‖φ(x) - φ(x')‖² = 2 - 2 exp(-γ ‖x - x'‖²), and ‖x - x'‖² is at most d times the square of the radius."""
+        with np.errstate(divide="ignore"):
+            squares = -np.log1p(-np.minimum(distances**2 / 2, 1)) / (self.model.gamma_ * self.model.n_features_in_)
+        found: FloatArray = np.sqrt(squares)
+        return found
+
+
+class TrainedKernelSurface(PairSurface):
+    """The machine on the fidelity kernel of a trained circuit."""
+
+    def __init__(self, model: KernelAlignmentClassifier) -> None:
+        super().__init__(model)
+        self.engine = _exact(trained_kernel(model, on_scaled=True)._engine())
+        self.rows_at_once = min(self.engine.rows_at_once or _ROWS_AT_ONCE, _ROWS_AT_ONCE)
+
+    @cached_property
+    def _vectors(self) -> Any:
+        return self._encoded(self.model.support_vectors_)
+
+    def _encoded(self, rows: FloatArray) -> Any:
+        return self.engine.encode(rows, self.model.weights_, self.model.bias_)
+
+    def _kernel(self, rows: FloatArray) -> tuple[FloatArray, Pull]:
+        samples = self._encoded(rows)
+
+        def pull(slopes: FloatArray) -> FloatArray:
+            return _pulled_fidelities(self.engine, samples, self._vectors, slopes)
+
+        return np.asarray(self.engine.fidelities(samples, self._vectors), np.float64), pull
+
+    def predicted(self, rows: FloatArray) -> Labels:
+        scores = pair_scores(self._pair_margins(self._kernel(rows)[0]), self.n_classes)
+        found: Labels = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(np.int64)
+        return found
+
+    def _reach(self, distances: FloatArray) -> FloatArray:
+        """‖φ(x) - φ(x')‖² = 2 - 2 F = 2 sin²(angle), and the angle is at most Λ / 2 times the radius."""
+        angles = np.where(distances**2 < 2, np.arcsin(np.minimum(distances / np.sqrt(2), 1)), np.inf)
+        return _over(2 * angles, largest_turn(self.model.feature_map_, self.model.weights_))
+
+
+_SURFACES: dict[type[Any], type[Any]] = {
+    McQuackClassifier: CentroidSurface,
+    VariationalClassifier: VariationalSurface,
+    KernelAlignmentClassifier: TrainedKernelSurface,
+    SupportVectorClassifier: RBFSurface,
+    MatchedNeuralNetwork: NetworkSurface,
+    MultilayerPerceptron: NetworkSurface,
+}
+
+
+def _classical_rows(model: Any, X: ArrayLike) -> FloatArray:
+    rows = validate_data(model, X, dtype=np.float64, reset=False)
+    found: FloatArray = model._scaled(rows)
+    return found
+
+
+def _activated(values: FloatArray, activation: str) -> tuple[FloatArray, FloatArray]:
+    """What a layer makes of its sums, and the derivative of it."""
+    if activation == "relu":
+        return np.maximum(values, 0), (values > 0).astype(np.float64)
+    if activation == "tanh":
+        found = np.tanh(values)
+        return found, 1 - found**2
+    found = np.exp(-np.logaddexp(0, -values))
+    return found, found * (1 - found)
+
+
+def _split(values: FloatArray, labels: Labels) -> tuple[FloatArray, FloatArray]:
+    """Of values (N, M) that of each row's own class (N,), and those of the others (N, M - 1)."""
+    own = np.arange(values.shape[1]) == labels[:, None]
+    return values[own], values[~own].reshape(len(values), -1)
+
+
+def _over(ways: FloatArray, speed: ArrayLike) -> FloatArray:
+    """How long a way takes at most this speed: 0 if it is not positive, and forever at rest."""
+    positive = np.maximum(ways, 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found: FloatArray = np.where(positive > 0, positive / speed, 0.0)
+    return found

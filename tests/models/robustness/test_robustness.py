@@ -1,0 +1,251 @@
+"""Attacks stay in their balls and follow exact derivatives, and no attack gets below a certified radius."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.datasets import load_iris, make_blobs
+from sklearn.exceptions import NotFittedError
+
+from mcquack import McQuackClassifier
+from mcquack.circuits.library import circuit_named
+from mcquack.errors import InvalidInputError
+from mcquack.kernels import Alignment, Shots
+from mcquack.models import (
+    KernelAlignmentClassifier,
+    MatchedNeuralNetwork,
+    MultilayerPerceptron,
+    NystroemSVM,
+    QuackClassifier,
+    SharedVariationalClassifier,
+    SupportVectorClassifier,
+    VariationalEnsembleClassifier,
+)
+from mcquack.models.robustness import (
+    adversarial_radius,
+    certified_radius,
+    feature_gradients,
+    fgsm,
+    margins,
+    pgd,
+    predict_scaled,
+    surface_of,
+)
+from mcquack.models.robustness.turns import largest_turn
+from mcquack.simulators import GateEngine, RingEngine, StatevectorEngine
+
+EXACT = {"engine": StatevectorEngine(dtype="float64", n_threads=1), "epochs": 8, "random_state": 0}
+ANY = {"engine": GateEngine(dtype="float64", n_threads=1), "epochs": 8, "random_state": 0}
+MODELS = {
+    "mcquack": McQuackClassifier(3, 2, **EXACT),
+    "mcquack, two centroids": McQuackClassifier(3, 2, n_centroids_per_class=2, **EXACT),
+    "mcquack, summed": McQuackClassifier(3, 2, n_centroids_per_class=2, loss=Alignment("sum"), **EXACT),
+    "mcquack, hardware efficient": McQuackClassifier(3, 2, feature_map="hardware_efficient", **ANY),
+    "mcquack on the ring": McQuackClassifier(
+        3, 1, engine=RingEngine(dtype="float64", n_threads=1), epochs=3, random_state=0
+    ),
+    "vc": VariationalEnsembleClassifier(3, 2, **(EXACT | {"epochs": 60})),
+    "shared vc": SharedVariationalClassifier(3, 2, **(EXACT | {"epochs": 60})),
+    "vc, hardware efficient": VariationalEnsembleClassifier(
+        3, 2, feature_map="hardware_efficient", **(ANY | {"epochs": 60})
+    ),
+    "kernel alignment": KernelAlignmentClassifier(3, 2, **EXACT),
+    "svc": SupportVectorClassifier(C=3.0),
+    "nn": MatchedNeuralNetwork(epochs=100, random_state=0),
+    "nn, sigmoid": MatchedNeuralNetwork("sigmoid", epochs=100, learning_rate=1e-2, random_state=0),
+    "mlp": MultilayerPerceptron((8,), max_iter=50, batch_size=20, learning_rate=1e-2, scale=True, random_state=0),
+}
+BINARY_ONLY = {"quack": QuackClassifier(3, 2, **EXACT)}
+CASES = [(name, n_classes) for name in MODELS for n_classes in (2, 3)] + [("quack", 2)]
+
+
+def blobs(n_classes):
+    X, y = make_blobs(60, n_features=4, centers=n_classes, cluster_std=4.0, random_state=3)
+    return X, np.array(["a", "b", "c"])[y]
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    """Each model is fitted once; nothing here changes one."""
+    found = {}
+
+    def of(name, n_classes):
+        if (name, n_classes) not in found:
+            X, y = blobs(n_classes)
+            found[name, n_classes] = clone((MODELS | BINARY_ONLY)[name]).fit(X, y), X, y
+        return found[name, n_classes]
+
+    return of
+
+
+@pytest.mark.filterwarnings("ignore:Stochastic Optimizer")
+@pytest.mark.parametrize(("name", "n_classes"), CASES)
+def test_scores_decide_as_the_model_does(name, n_classes, fitted):
+    model, X, y = fitted(name, n_classes)
+    surface = surface_of(model)
+    rows = surface.rows(X)
+    assert_array_equal(predict_scaled(model, rows), model.predict(X))
+    decided = margins(model, X, y)
+    right = model.predict(X) == y
+    assert 0.4 < right.mean() < 1  # else the next lines would say little
+    assert_array_equal(decided > 0, right)
+
+
+@pytest.mark.filterwarnings("ignore:Stochastic Optimizer")
+@pytest.mark.parametrize(("name", "n_classes"), CASES)
+def test_gradients_are_those_of_finite_differences(name, n_classes, fitted):
+    model, X, y = fitted(name, n_classes)
+    surface = surface_of(model)
+    rows, labels = surface.rows(X), np.searchsorted(model.classes_, y)
+
+    def gap(rows):
+        scores, _ = surface.scores(rows)
+        own = np.arange(n_classes) == labels[:, None]
+        return scores[own] - np.where(own, -np.inf, scores).max(axis=1)
+
+    found, step = feature_gradients(model, X, y), 1e-5
+    wrong = np.zeros(len(rows), bool)
+    for feature in range(X.shape[1]):
+        moved = step * (np.arange(X.shape[1]) == feature)
+        differences = (gap(rows + moved) - gap(rows - moved)) / (2 * step)
+        wrong |= ~np.isclose(found[:, feature], differences, rtol=1e-4, atol=1e-6)
+    # Where two pieces of a maximum meet, one of the two slopes is right and a difference is neither.
+    assert wrong.sum() <= 1
+
+
+@pytest.mark.parametrize("name", ["mcquack", "vc", "svc", "nn"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_small_step_lowers_every_margin_as_the_gradient_says(name, n_classes, fitted):
+    model, X, y = fitted(name, n_classes)
+    eps, surface, labels = 1e-4, surface_of(model), np.searchsorted(model.classes_, y)
+    moved = fgsm(model, X, y, eps=eps)
+    scores, _ = surface.scores(moved)
+    own = np.arange(n_classes) == labels[:, None]
+    after = scores[own] - np.where(own, -np.inf, scores).max(axis=1)
+    before = margins(model, X, y)
+    expected = before - eps * np.abs(feature_gradients(model, X, y)).sum(axis=1)
+    assert (after < before).all()
+    assert (~np.isclose(after, expected, rtol=0, atol=3e-6)).sum() <= 1  # where two pieces of a maximum meet
+
+
+@pytest.mark.parametrize("name", ["mcquack", "vc", "svc", "nn"])
+@pytest.mark.parametrize("bounds", [None, (0.1, 0.9)])
+def test_attacks_never_leave_the_ball_nor_the_bounds(name, bounds, fitted):
+    model, X, y = fitted(name, 3)
+    rows = surface_of(model).rows(X)
+    eps = np.linspace(0, 0.3, len(rows))
+    for moved in (
+        fgsm(model, X, y, eps=eps, bounds=bounds),
+        pgd(model, X, y, eps=eps, bounds=bounds, steps=7),
+        pgd(model, X, y, eps=eps, bounds=bounds, steps=3, step_size=2.0, seed=1),
+    ):
+        assert (np.abs(moved - rows).max(axis=1) <= eps + 1e-12).all()
+        assert_array_equal(moved[0], rows[0])  # of the radius 0
+        if bounds is not None:
+            inside = (rows >= 0.1) & (rows <= 0.9)
+            assert ((moved >= 0.1 - 1e-12) & (moved <= 0.9 + 1e-12))[inside].all()
+            assert ((moved >= rows - 1e-12) | (rows > 0.9))[~inside].all()  # what is outside only comes nearer
+
+
+@pytest.mark.parametrize("name", ["mcquack", "vc", "svc", "nn", "kernel alignment"])
+def test_many_steps_never_raise_a_margin_and_find_what_one_step_finds(name, fitted):
+    model, X, y = fitted(name, 3)
+    surface, labels = surface_of(model), np.searchsorted(model.classes_, y)
+
+    def accuracy(rows):
+        return (predict_scaled(model, rows) == y).mean()
+
+    before = margins(model, X, y)
+    moved = pgd(model, X, y, eps=0.1)
+    scores, _ = surface.scores(moved)
+    own = np.arange(3) == labels[:, None]
+    assert (scores[own] - np.where(own, -np.inf, scores).max(axis=1) <= before + 1e-12).all()
+    assert accuracy(moved) <= accuracy(fgsm(model, X, y, eps=0.1)) + 1 / len(X) <= model.score(X, y) + 1 / len(X)
+
+
+CERTIFIED = [case for case in CASES if case[0] != "mcquack on the ring"] + [("mcquack on the ring", 3)]
+
+
+@pytest.mark.filterwarnings("ignore:Stochastic Optimizer")
+@pytest.mark.parametrize(("name", "n_classes"), CERTIFIED)
+def test_nothing_within_a_certified_radius_changes_a_prediction(name, n_classes, fitted):
+    model, X, y = fitted(name, n_classes)
+    rows, radius = surface_of(model).rows(X), certified_radius(model, X, y)
+    right = model.predict(X) == y
+    assert (radius[~right] == 0).all()
+    assert (radius[right] > 0).mean() > 0.9
+    radius = np.minimum(radius, 10)[:, None]
+    random = np.random.default_rng(0)
+    tried = [rows + radius * random.choice([-1, 1], rows.shape) for _ in range(20)]
+    tried += [rows + radius * random.uniform(-1, 1, rows.shape) for _ in range(10)]
+    tried += [pgd(model, X, y, eps=radius[:, 0], steps=10), fgsm(model, X, y, eps=radius[:, 0])]
+    for moved in tried:
+        assert_array_equal(predict_scaled(model, moved)[right], y[right])
+
+
+@pytest.mark.parametrize("name", ["mcquack", "vc", "svc", "nn"])
+def test_radii_that_attacks_find_are_above_the_certified_ones(name, fitted):
+    model, X, y = fitted(name, 3)
+    found = adversarial_radius(model, X, y, largest=0.5)
+    right = model.predict(X) == y
+    assert (found[~right] == 0).all()
+    assert (found[right] >= certified_radius(model, X, y)[right]).all()
+    reached = right & np.isfinite(found)
+    assert reached.sum() > 10
+    moved = pgd(model, X[reached], y[reached], eps=1.02 * found[reached] + 0.002)
+    assert (predict_scaled(model, moved) != y[reached]).mean() > 0.9
+
+
+def test_the_certificate_of_one_qubit_is_the_truth():
+    # One RY turns the state from centroid to centroid: the angle half way between them is where the class changes.
+    X, y = np.array([[0.0], [0.2], [0.8], [1.0]]), np.array([0, 0, 1, 1])
+    model = McQuackClassifier(1, 1, epochs=0, scale=False, **{k: EXACT[k] for k in ("engine", "random_state")})
+    model.fit(X, y)
+    model.weights_[:], model.bias_[:] = 0, 0
+    model.weights_[0, 0, 1] = 2.0
+    model.centroids_[:] = [[0.1], [0.9]]
+    assert_allclose(certified_radius(model, X, y), np.abs(X[:, 0] - 0.5), rtol=1e-6)
+
+
+def test_turns_of_a_circuit_grow_with_its_weights_alone():
+    circuit = circuit_named("paper", n_features=4, n_qubits=3, n_repetitions=2)
+    weights = np.random.default_rng(0).normal(size=circuit.weights_shape)
+    assert_allclose(largest_turn(circuit, 3 * weights), 3 * largest_turn(circuit, weights))
+    assert largest_turn(circuit, weights) <= np.abs(weights).sum()
+    with pytest.raises(InvalidInputError, match="linear in single features"):
+        largest_turn(circuit_named("zz", n_features=2, n_qubits=2), np.ones(8))
+
+
+def test_models_without_derivatives_are_refused_with_advice():
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(InvalidInputError, match="not of NystroemSVM"):
+        fgsm(NystroemSVM(random_state=0).fit(X, y), X, y, eps=0.1)
+    with pytest.raises(NotFittedError):
+        fgsm(SupportVectorClassifier(), X, y, eps=0.1)
+    model = McQuackClassifier(2, 1, epochs=1, random_state=0).fit(X, y).set_params(engine=Shots(100))
+    with pytest.raises(InvalidInputError, match="without exact derivatives"):
+        margins(model, X, y)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ({"eps": -0.1}, "eps must be a number of at least 0"),
+        ({"eps": [0.1, 0.2]}, "one for each of 150"),
+        ({"eps": 0.1, "bounds": (1, 0)}, "bounds must be"),
+        ({"eps": 0.1, "steps": 0}, "steps must be"),
+        ({"eps": 0.1, "step_size": 0}, "step_size must be"),
+        ({"eps": 0.1, "seed": -1}, "seed must be"),
+    ],
+)
+def test_impossible_attacks_are_refused(arguments, told):
+    X, y = load_iris(return_X_y=True)
+    model = SupportVectorClassifier().fit(X, y)
+    with pytest.raises(InvalidInputError, match=told):
+        pgd(model, X, y, **arguments)
+    with pytest.raises(InvalidInputError, match="give one label"):
+        margins(model, X, y[:3])
+    with pytest.raises(InvalidInputError, match="not among"):
+        margins(model, X, y + 7)
+    with pytest.raises(InvalidInputError, match="scaled samples"):
+        predict_scaled(model, X[:, :2])
