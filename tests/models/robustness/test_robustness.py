@@ -31,7 +31,7 @@ from mcquack.models.robustness import (
     predict_scaled,
     surface_of,
 )
-from mcquack.models.robustness.turns import largest_turn
+from mcquack.models.robustness.turns import turn_of
 from mcquack.simulators import GateEngine, RingEngine, StatevectorEngine
 
 EXACT = {"engine": StatevectorEngine(dtype="float64", n_threads=1), "epochs": 8, "random_state": 0}
@@ -210,10 +210,34 @@ def test_the_certificate_of_one_qubit_is_the_truth():
 def test_turns_of_a_circuit_grow_with_its_weights_alone():
     circuit = circuit_named("paper", n_features=4, n_qubits=3, n_repetitions=2)
     weights = np.random.default_rng(0).normal(size=circuit.weights_shape)
-    assert_allclose(largest_turn(circuit, 3 * weights), 3 * largest_turn(circuit, weights))
-    assert largest_turn(circuit, weights) <= np.abs(weights).sum()
+    found = turn_of(circuit, weights)
+    assert_allclose(turn_of(circuit, 3 * weights), 3 * np.array(found))
+    assert_allclose(found.summed, np.abs(weights).sum())
+    assert found.largest < found.summed
     with pytest.raises(InvalidInputError, match="linear in single features"):
-        largest_turn(circuit_named("zz", n_features=2, n_qubits=2), np.ones(8))
+        turn_of(circuit_named("zz", n_features=2, n_qubits=2), np.ones(8))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_state_turns_faster_and_no_difference_of_fidelities_bends_more(seed):
+    random = np.random.default_rng(seed)
+    circuit = circuit_named("paper", n_features=3, n_qubits=2, n_repetitions=2)
+    engine = StatevectorEngine(circuit, dtype="float64", n_threads=1)
+    weights, bias = random.normal(size=(2, *circuit.weights_shape))
+    turn, centre, direction = turn_of(circuit, weights), random.uniform(size=3), random.choice([-1, 1], 3)
+    step = 1e-3
+    way = np.linspace(-1, 1, 2001)[:, None]
+    encoded = engine.encode(centre + way * direction, weights, bias)
+    overlaps = np.abs((engine.statevectors(encoded)[1:].conj() * engine.statevectors(encoded)[:-1]).sum(axis=1))
+    assert (np.arccos(np.minimum(overlaps, 1)) <= turn.largest / 2 * step * 1.001).all()
+    points = engine.encode(random.uniform(size=(2, 3)), weights, bias)
+    first, second = engine.fidelities(encoded, points).T
+    radius = np.sqrt(1 - engine.fidelities(points, points)[0, 1])
+    slopes, bends = (np.abs(np.diff(first - second, n=n)).max() / step**n for n in (1, 2))
+    assert slopes <= radius * turn.largest
+    assert bends <= radius * turn.summed**2
+    arcs = np.arcsin(np.clip((first - second) / radius, -1, 1))
+    assert np.abs(np.diff(arcs)).max() <= turn.largest * step * 1.001
 
 
 def test_models_without_derivatives_are_refused_with_advice():

@@ -27,7 +27,7 @@ from mcquack.models.classical.neural_network import MatchedNeuralNetwork, Multil
 from mcquack.models.classical.support_vectors import SupportVectorClassifier, pair_scores
 from mcquack.models.kernel_alignment import KernelAlignmentClassifier
 from mcquack.models.mcquack import McQuackClassifier
-from mcquack.models.robustness.turns import centroid_arcs, largest_turn
+from mcquack.models.robustness.turns import rivals, turn_of, way_at_speed, way_with_bend
 from mcquack.models.variational import VariationalClassifier
 from mcquack.simulators.engine import Engine
 
@@ -149,10 +149,16 @@ class CentroidSurface(Surface):
         return class_scores(kernel, self.n_classes, class_score=self.class_score), pull
 
     def radii(self, rows: FloatArray, labels: Labels) -> FloatArray:
-        kernel = np.asarray(self.engine.fidelities(self._encoded(rows), self._centroids), np.float64)
+        """The distance of the nearest rival, see ``turns``."""
+        turn = turn_of(self.model.feature_map_, self.model.weights_)
+        samples = self._encoded(rows)
+        kernel = np.asarray(self.engine.fidelities(samples, self._centroids), np.float64)
         among = np.asarray(self.engine.fidelities(self._centroids, self._centroids), np.float64)
-        arcs = centroid_arcs(kernel, labels, among=among, n_classes=self.n_classes, class_score=self.class_score)
-        return _over(arcs, largest_turn(self.model.feature_map_, self.model.weights_))
+        found = np.full(len(rows), np.inf)
+        for rival in rivals(kernel, labels, among=among, n_classes=self.n_classes, class_score=self.class_score):
+            slopes = _pulled_fidelities(self.engine, samples, self._centroids, rival.slopes)
+            found = np.minimum(found, rival.radii(kernel, np.abs(slopes).sum(axis=1), turn))
+        return found
 
 
 class VariationalSurface(Surface):
@@ -184,12 +190,18 @@ class VariationalSurface(Surface):
         return np.stack(found, axis=1).astype(np.float64), pull
 
     def radii(self, rows: FloatArray, labels: Labels) -> FloatArray:
-        """Arcsines of ⟨Z₀⟩ change by at most Λ_m for a unit, each by that of its own circuit; see ``turns``."""
-        turns = np.array([largest_turn(self.model.feature_map_, weights) for weights, _ in self._parameters])
-        heights = np.arcsin(np.clip(self.scores(rows)[0], -1, 1))
-        own, others = _split(heights, labels)
-        own_turns, other_turns = _split(np.broadcast_to(turns, heights.shape), labels)
-        found: FloatArray = _over(own[:, None] - others, own_turns[:, None] + other_turns).min(axis=1)
+        """The distance of the nearest rival: each ⟨Z₀⟩ has its own circuit, whose turns add up; see ``turns``."""
+        turns = [turn_of(self.model.feature_map_, weights) for weights, _ in self._parameters]
+        largest, summed = np.array(turns).T
+        scores, pull = self.scores(rows)
+        heights, each = np.arcsin(np.clip(scores, -1, 1)), np.arange(len(rows))
+        own, found = np.eye(self.n_classes)[labels], np.full(len(rows), np.inf)
+        for number, unit in enumerate(np.eye(self.n_classes)):
+            by_arc = way_at_speed(heights[each, labels] - heights[:, number], largest[labels] + largest[number])
+            steepness = np.abs(pull(own - unit)).sum(axis=1)
+            gaps, bend = scores[each, labels] - scores[:, number], summed[labels] ** 2 + summed[number] ** 2
+            radii = np.maximum(by_arc, way_with_bend(gaps, steepness, bend))
+            found = np.where(labels == number, found, np.minimum(found, radii))
         return found
 
 
@@ -234,7 +246,7 @@ class NetworkSurface(Surface):
         speeds = np.abs(last[:, :, None] - last[:, None, :])
         rates = np.einsum("h,hab->ab", moved, speeds)  # by which two outputs can approach each other
         own, others = _split(self.scores(rows)[0], labels)
-        found: FloatArray = _over(own[:, None] - others, _split(rates[labels], labels)[1]).min(axis=1)
+        found: FloatArray = way_at_speed(own[:, None] - others, _split(rates[labels], labels)[1]).min(axis=1)
         return found
 
 
@@ -305,7 +317,7 @@ class PairSurface(Surface):
         kernel = self._margins(self._kernel(rows)[0])
         norms = np.sqrt(np.maximum(self._squared_norms(), 0))[self._of_class[0]]
         own = kernel[np.arange(len(rows)), labels]
-        least: FloatArray = _over(own, norms[labels]).min(axis=1)
+        least: FloatArray = way_at_speed(own, norms[labels]).min(axis=1)
         return np.where(least > 0, self._reach(np.maximum(least, 0)), 0.0)
 
     def _squared_norms(self) -> FloatArray:
@@ -379,7 +391,7 @@ class TrainedKernelSurface(PairSurface):
     def _reach(self, distances: FloatArray) -> FloatArray:
         """‖φ(x) - φ(x')‖² = 2 - 2 F = 2 sin²(angle), and the angle is at most Λ / 2 times the radius."""
         angles = np.where(distances**2 < 2, np.arcsin(np.minimum(distances / np.sqrt(2), 1)), np.inf)
-        return _over(2 * angles, largest_turn(self.model.feature_map_, self.model.weights_))
+        return way_at_speed(2 * angles, turn_of(self.model.feature_map_, self.model.weights_).largest)
 
 
 _SURFACES: dict[type[Any], type[Any]] = {
@@ -413,11 +425,3 @@ def _split(values: FloatArray, labels: Labels) -> tuple[FloatArray, FloatArray]:
     """Of values (N, M) that of each row's own class (N,), and those of the others (N, M - 1)."""
     own = np.arange(values.shape[1]) == labels[:, None]
     return values[own], values[~own].reshape(len(values), -1)
-
-
-def _over(ways: FloatArray, speed: ArrayLike) -> FloatArray:
-    """How long a way takes at most this speed: 0 if it is not positive, and forever at rest."""
-    positive = np.maximum(ways, 0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        found: FloatArray = np.where(positive > 0, positive / speed, 0.0)
-    return found

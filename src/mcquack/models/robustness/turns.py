@@ -1,32 +1,49 @@
-"""How far a circuit can turn a state when features move, and how far a state must turn to reach another class.
+"""How far a circuit can turn a state when features move, and how far features must move to reach another class.
 
-The angle between two states, arccos |⟨ψ|ψ'⟩|, is a length, and two facts about it certify radii.
+The angle between two states, arccos |⟨ψ|ψ'⟩|, is a length. Three facts certify radii; D is an observable with
+eigenvalues from l to h, r = (h - l)/2 and c = (h + l)/2.
 
 1. A gate exp(-iθP/2) with P² = 1, or the same under a control, moves the state behind it by at most half as fast as θ
    changes: the speed is the standard deviation of its generator, whose eigenvalues are not more than 1 apart, and gates
-   that follow change no angle. Standard deviations add up at most, so the state behind a whole circuit moves at most
-   Λ/2 for a unit of every feature, Λ being the sum of |∂θ/∂x| over all gates. In RZ(ω) RY(θ) RZ(φ) the axis of the
-   second rotation is perpendicular to those of the other two, so √(θ'² + (|φ'| + |ω'|)²) takes the place of the sum.
+   that follow change no angle between states. Standard deviations add up at most, so the state behind a whole circuit
+   moves by at most Λ/2 for a unit of every feature, Λ being the sum of |∂θ/∂x| over all angles. In RZ(ω) RY(θ) RZ(φ)
+   the axis of the second rotation is perpendicular to those of the other two, so √(θ'² + (|φ'| + |ω'|)²) takes the
+   place of the sum of the three.
 
-2. Let D be an observable with eigenvalues from l to h, r = (h - l)/2 and c = (h + l)/2. Along a way of states, ⟨D⟩
-   changes at most by twice the standard deviation of D for a unit of length, and (h - D)(D - l) ≥ 0 makes the variance
-   at most r² - (⟨D⟩ - c)². So the arcsine of (⟨D⟩ - c)/r changes by at most 2 for a unit of length.
+2. Along a way of states, ⟨D⟩ changes by at most twice the standard deviation of D for a unit of length, and
+   (h - D)(D - l) ≥ 0 makes the variance at most r² - (⟨D⟩ - c)². So the arcsine of (⟨D⟩ - c)/r changes by at most 2 for
+   a unit of length, and with 1. by at most Λ for a unit of every feature.
 
-Both together: the arcsine changes by at most Λ for a unit of every feature. For the centroids a and b the difference of
-fidelities is D = |a⟩⟨a| - |b⟩⟨b|, with r = √(1 - |⟨a|b⟩|²) and c = 0, so no perturbation smaller than
-arcsin((Sₐ - S_b)/r) / Λ makes b win against a.
+3. A derivative of ⟨D⟩ by an angle is the mean of i[G, D], whose norm is at most r, for G less its middle has at most
+   the norm 1/2 and D less c the norm r. The same holds again for a second derivative, so along any direction of unit
+   features ⟨D⟩ bends by at most r·Λ₁², Λ₁ being the plain sum of |∂θ/∂x|. If ⟨D⟩ is m at a sample, with the
+   derivatives g by its features, it is still positive wherever m > ‖g‖₁ ε + r Λ₁² ε²/2.
+
+For the centroids a and b the difference of fidelities is D = |a⟩⟨a| - |b⟩⟨b|, with r = √(1 - |⟨a|b⟩|²) and c = 0. Of 2.
+and 3. the larger radius is taken: 2. is better where the margin is nearly r, and 3. for small ones.
 """
 
+from collections.abc import Iterator
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from mcquack.arrays import FloatArray, IntArray
 from mcquack.circuits.circuit import Circuit
 from mcquack.errors import InvalidInputError
-from mcquack.kernels.fidelity import ClassScore, class_scores
+from mcquack.kernels.fidelity import ClassScore
 
 
-def largest_turn(circuit: Circuit, weights: FloatArray) -> float:
-    """Λ: the state behind a circuit turns by at most Λ/2 radians when no feature moves by more than 1.
+class Turn(NamedTuple):
+    """How fast a circuit can turn a state when every feature moves: Λ, and the plain sum Λ₁ of all angles' speeds."""
+
+    largest: float
+    summed: float
+
+
+def turn_of(circuit: Circuit, weights: FloatArray) -> Turn:
+    """The state behind a circuit turns by at most Λ/2 radians when no feature moves by more than 1.
 
     Parameters
     ----------
@@ -39,9 +56,9 @@ def largest_turn(circuit: Circuit, weights: FloatArray) -> float:
     >>> from mcquack import FeatureMap
     >>> circuit = FeatureMap(n_qubits=2, n_features=2, n_layers=1)
     >>> weights = np.zeros(circuit.weights_shape)
-    >>> weights[0, :, 1] = 3.0, -4.0  # of RY
-    >>> largest_turn(circuit, weights)
-    7.0
+    >>> weights[0, 0, :2] = 3.0, -4.0  # of RZ, then RY
+    >>> turn_of(circuit, weights)
+    Turn(largest=5.0, summed=7.0)
     """
     table = circuit.angle_table
     linear = all(len(factors) == 1 and factors[0][0] in ("x", "pi_minus") for factors in table.inputs)
@@ -56,43 +73,62 @@ def largest_turn(circuit: Circuit, weights: FloatArray) -> float:
         own = speeds[place : place + len(gate.angles)]
         place += len(gate.angles)
         total += float(np.hypot(own[1], own[0] + own[2])) if gate.name == "rot" else float(own.sum())
-    return total
+    return Turn(total, float(speeds.sum()))
 
 
-def centroid_arcs(
+def way_at_speed(ways: FloatArray, speed: FloatArray | float) -> FloatArray:
+    """How far one gets before a way is used up at this speed: 0 if it is not positive, and forever at rest."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found: FloatArray = np.where(ways > 0, ways / speed, 0.0)
+    return found
+
+
+def way_with_bend(gaps: FloatArray, slopes: FloatArray, bend: FloatArray | float) -> FloatArray:
+    """The ε at which gap = slope·ε + bend·ε²/2; 0 where the gap is not positive."""
+    positive = np.maximum(gaps, 0)
+    return way_at_speed(2 * positive, slopes + np.sqrt(slopes**2 + 2 * bend * positive))
+
+
+class Rival(NamedTuple):
+    """What may win against the own classes of some samples: D for each of them, and bounds of its eigenvalues."""
+
+    slopes: FloatArray  # (N, M·k): ⟨D⟩ is their sum with the fidelities of a sample
+    high: FloatArray  # (N,)
+    low: FloatArray
+    is_own: NDArray[np.bool_]  # (N,): where the rival is of the own class, and none
+
+    def radii(self, kernel: FloatArray, steepness: FloatArray, turn: Turn) -> FloatArray:
+        """How far the rival is away from each sample at least; ``steepness`` is ‖g‖₁ of ⟨D⟩."""
+        gaps = (self.slopes * kernel).sum(axis=1)
+        radius, centre = (self.high - self.low) / 2, (self.high + self.low) / 2
+        safe = np.where(radius > 0, radius, 1.0)
+        arcs = np.arcsin(np.clip((gaps - centre) / safe, -1, 1)) - np.arcsin(np.clip(-centre / safe, -1, 1))
+        by_arc = way_at_speed(np.where(gaps > 0, arcs, 0.0), turn.largest)
+        by_bend = way_with_bend(gaps, steepness, radius * turn.summed**2)
+        return np.where(self.is_own, np.inf, np.maximum(by_arc, by_bend))
+
+
+def rivals(
     kernel: FloatArray, labels: IntArray, *, among: FloatArray, n_classes: int, class_score: ClassScore
-) -> FloatArray:
-    """How far arcsines must change at least, for each sample, before another class has the largest score (N,).
+) -> Iterator[Rival]:
+    """All that may win against the own classes, of samples with these fidelities (N, M·k) with the centroids.
 
-    ``kernel`` has the fidelities of samples with centroids (N, M·k), and ``among`` those of centroids with each other.
-    Not positive where another class has the largest score already.
+    ``among`` has the fidelities of centroids with each other. Where the largest fidelity decides, rivals are centroids,
+    and the best centroid of the own class stands for it; where their sum does, rivals are classes.
     """
     k = kernel.shape[1] // n_classes
+    owner = np.arange(kernel.shape[1]) // k
+    own = owner == labels[:, None]
     if class_score == "max" or k == 1:
-        return _arcs_between_centroids(kernel, labels, among=among, k=k)
-    scores = class_scores(kernel, n_classes, class_score=class_score)
+        best = np.where(own, kernel, -np.inf).argmax(axis=1)
+        chosen = np.eye(kernel.shape[1])[best]
+        for number, unit in enumerate(np.eye(kernel.shape[1])):
+            radius = np.sqrt(np.clip(1 - among[best, number], 0, 1))
+            yield Rival(chosen - unit, radius, -radius, own[:, number])
+        return
     # Each row of a class's overlaps bounds the eigenvalues of the sum of its projectors (Gershgorin).
     blocks = among.reshape(n_classes, k, n_classes, k)[np.arange(n_classes), :, np.arange(n_classes)]
     largest = np.minimum(np.sqrt(np.clip(blocks, 0, 1)).sum(axis=2).max(axis=1), k)
-    high, low = largest[labels][:, None], -largest[None, :]
-    radius, centre = (high - low) / 2, (high + low) / 2
-    gap = scores[np.arange(len(scores)), labels][:, None] - scores
-    heights = np.arcsin(np.clip((gap - centre) / radius, -1, 1)) - np.arcsin(np.clip(-centre / radius, -1, 1))
-    heights[np.arange(len(scores)), labels] = np.inf
-    found: FloatArray = heights.min(axis=1)
-    return found
-
-
-def _arcs_between_centroids(kernel: FloatArray, labels: IntArray, *, among: FloatArray, k: int) -> FloatArray:
-    """From the best centroid of the own class to each one of all others."""
-    owner = np.arange(kernel.shape[1]) // k
-    own = owner == labels[:, None]
-    best = np.where(own, kernel, -np.inf).argmax(axis=1)
-    gap = kernel[np.arange(len(kernel)), best][:, None] - kernel
-    radius = np.sqrt(np.clip(1 - among[best], 0, 1))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.where(gap > 0, gap / radius, np.minimum(gap, 0))
-    arcs = np.arcsin(np.clip(ratio, -1, 1))
-    arcs[own] = np.inf
-    found: FloatArray = arcs.min(axis=1)
-    return found
+    for number in range(n_classes):
+        low = np.full(len(labels), -largest[number])
+        yield Rival(own * 1.0 - (owner == number), largest[labels], low, labels == number)
