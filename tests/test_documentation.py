@@ -43,6 +43,7 @@ def snippets(page: str, section: str | None) -> list[str]:
         ("docs/kernels.md", "Who takes it"),
         ("docs/models.md", ""),
         ("docs/models.md", "Any circuit"),
+        ("docs/robustness.md", ""),
         ("docs/circuits.md", None),
         ("docs/exchange.md", ""),
         ("docs/exchange.md", "From Qiskit"),

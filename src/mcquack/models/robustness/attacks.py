@@ -240,9 +240,9 @@ def predict_scaled(model: Any, rows: ArrayLike) -> NDArray[Any]:
     """
     surface = surface_of(model)
     array = np.asarray(rows, np.float64)
-    if array.ndim != 2 or array.shape[1] != model.n_features_in_:
+    if array.ndim != 2 or array.shape[1] != surface.n_features:
         raise InvalidInputError(
-            f"rows must have the shape (N, {model.n_features_in_}) of scaled samples, got {array.shape}."
+            f"rows must have the shape (N, {surface.n_features}) of scaled samples, got {array.shape}."
         )
     predicted: NDArray[Any] = model.classes_[_in_blocks(surface, surface.predicted, array)]
     return predicted

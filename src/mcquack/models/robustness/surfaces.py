@@ -53,6 +53,12 @@ class Surface(ABC):
     def n_classes(self) -> int:
         return len(self.model.classes_)
 
+    @property
+    def n_features(self) -> int:
+        """How many scaled features a row has."""
+        circuit = getattr(self.model, "feature_map_", None)
+        return int(self.model.n_features_in_ if circuit is None else circuit.n_features)
+
     def rows(self, X: ArrayLike) -> FloatArray:
         """Samples, as they are passed to ``fit``, in scaled features and double precision."""
         return np.asarray(self.model.scaled(X), np.float64)
@@ -355,7 +361,7 @@ class RBFSurface(PairSurface):
     def _reach(self, distances: FloatArray) -> FloatArray:
         """‖φ(x) - φ(x')‖² = 2 - 2 exp(-γ ‖x - x'‖²), and ‖x - x'‖² is at most d times the square of the radius."""
         with np.errstate(divide="ignore"):
-            squares = -np.log1p(-np.minimum(distances**2 / 2, 1)) / (self.model.gamma_ * self.model.n_features_in_)
+            squares = -np.log1p(-np.minimum(distances**2 / 2, 1)) / (self.model.gamma_ * self.n_features)
         found: FloatArray = np.sqrt(squares)
         return found
 
