@@ -29,6 +29,7 @@ SIZES = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3)
 TRANSFERRED = 0.1
 BOX = (0.0, 1.0)
 N_DRAWS = 5  # of noise
+N_STARTS = 5  # drawn in the ball, beside the sample itself, to see what an attack misses by where it begins
 
 # Each model climbs a ladder, from much restraint to little, and stops where its accuracy is that of the others.
 EPOCHS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200)
@@ -133,10 +134,12 @@ def measured(data: Split, seed: int) -> Iterator[Row]:
         yield name, "parameters", "", "", models[name].n_parameters_
         yield name, "validation", "", "", choice.validation
         yield from attacked(name, models, data, seed)
-        yield from radii(name, models[name], data)
+        own = list(radii(name, models[name], data))
+        yield from own
         yield name, "best rung", "", "", choice.best[0]
-        for _, measure, *rest in radii(name, choice.best[1], data):
-            yield name, f"best {measure}", *rest
+        same = choice.best[0] == choice.matched[0]
+        for _, measure, source, size, number in own if same else radii(name, choice.best[1], data):
+            yield name, f"best {measure}", source, size, number
         yield name, "seconds", "", "", time.perf_counter() - started
 
 
@@ -150,6 +153,9 @@ def attacked(name: str, models: dict[str, Any], data: Split, seed: int) -> Itera
         if size == TRANSFERRED:
             for other, target in models.items():
                 yield other, "transfer", name, size, target.score(moved, y)
+            others = [pgd(model, X, y, eps=size, bounds=BOX, seed=start) for start in range(N_STARTS)]
+            resists = [model.predict(attack) == y for attack in (moved, *others)]
+            yield name, "restarts", name, size, float(np.all(resists, axis=0).mean())
         for kind in ("uniform", "gaussian"):
             draws = [noisy(X, size, kind=kind, random=random) for _ in range(N_DRAWS)]
             yield name, kind, "", size, float(np.mean([model.score(draw, y) for draw in draws]))
