@@ -7,6 +7,7 @@ from functools import cache
 from statistics import mean
 
 from mcquack.files import replace_file
+from mcquack.report import style
 from studies.fixed_kernels.measure import CONTENDERS, ROWS
 from studies.robustness.data import DATASETS
 from studies.robustness.summary import table, with_tables
@@ -32,13 +33,19 @@ def overall(contender: str, measure: str) -> float:
 
 
 def tables() -> dict[str, str]:
-    """The tables of the README by the names that they have in it."""
+    """What the README has from the rows, tables and a sentence, by the names that it has there."""
     digits = {"validation": 3, "accuracy": 3, "alignment": 3, "seconds": 2}
     lines = [[name, *(f"{overall(name, measure):.{digits[measure]}f}" for measure in MEASURES)] for name in CONTENDERS]
     return {
         "overview": table(["contender", "validation", "test", "alignment", "seconds"], lines),
         **{measure: _by_dataset(measure) for measure in ("accuracy", "alignment")},
+        "seeds": f"Numbers are means over {style.counted(_n_seeds(), 'seed')}, and here over {len(DATASETS)} datasets.",
     }
+
+
+def _n_seeds() -> int:
+    with ROWS.open(newline="") as stream:
+        return len({row["seed"] for row in csv.DictReader(stream)})
 
 
 def _by_dataset(measure: str) -> str:
