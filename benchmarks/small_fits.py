@@ -23,7 +23,7 @@ def models() -> dict[str, ClassifierMixin]:
     """Models whose number of epochs does not depend on how well they do, each on one thread."""
     circuit = {"n_repetitions": 1, "epochs": EPOCHS, "patience": None, "engine": StatevectorEngine(n_threads=1)}
     return {
-        "McQuack": McQuackClassifier(**circuit),
+        "McQuack": McQuackClassifier(**circuit, loss="alignment", steps="alternating"),
         "variational ensemble": VariationalEnsembleClassifier(**circuit),
         "SVC": SupportVectorClassifier(),
         "matched network": MatchedNeuralNetwork(epochs=EPOCHS),

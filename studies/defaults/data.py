@@ -75,7 +75,7 @@ def splits(seed: int) -> Iterator[tuple[str, Split]]:
     yield "make_classification", _classification(seed)
     yield "hidden_manifold 7", _generated(synthetic.hidden_manifold, seed, n_features=7, n_samples=400)
     yield "two_curves 9", _generated(synthetic.two_curves, seed, n_features=9, n_samples=400)
-    yield "hyperplanes 6", _generated(synthetic.hyperplanes, seed, n_features=6, n_samples=400)
+    yield "hyperplanes 6", _generated(synthetic.hyperplanes, seed, n_features=6, n_hyperplanes=3, n_samples=400)
     yield "linearly_separable 9", _generated(synthetic.linearly_separable, seed, n_features=9, n_samples=400)
     if "MCQUACK_DATA" in os.environ:
         yield PICTURES, _pictures(seed)

@@ -46,7 +46,9 @@ class Tried(NamedTuple):
 def _trained(data: Split, seed: int, loss: Any) -> tuple[McQuackClassifier, float]:
     started = time.perf_counter()
     engine = StatevectorEngine(n_threads=1)
-    model = McQuackClassifier(loss=loss, scale=False, engine=engine, random_state=seed).fit(data.X, data.y)
+    model = McQuackClassifier(loss=loss, steps="alternating", scale=False, engine=engine, random_state=seed).fit(
+        data.X, data.y
+    )
     return model, time.perf_counter() - started
 
 

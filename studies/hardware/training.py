@@ -25,6 +25,8 @@ SETTINGS: dict[str, Any] = {
     "lr_co": 0.03,
     "patience": None,
     "epochs": 200,
+    "loss": "alignment",
+    "steps": "alternating",
 }
 SHOTS = 100
 BUDGETS = (500_000, 2_000_000)

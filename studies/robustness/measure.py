@@ -53,7 +53,8 @@ def _epoch_ladder(model: Any, data: Split, epochs: tuple[int, ...]) -> Iterator[
 
 
 def _mcquack(data: Split, seed: int, **settings: Any) -> Iterator[Rung]:
-    return _epoch_ladder(McQuackClassifier(**_common(seed), **settings), data, EPOCHS)
+    given = {"loss": "alignment", "steps": "alternating", **settings}
+    return _epoch_ladder(McQuackClassifier(**_common(seed), **given), data, EPOCHS)
 
 
 def _regularised(data: Split, seed: int) -> Iterator[Rung]:

@@ -246,7 +246,7 @@ def plain_settings(model: Archived) -> dict[str, Any]:
 def _plain_loss(loss: str | Loss) -> str | dict[str, Any]:
     """Losses of this package by name; of another one, whose code no file holds, only how classes are scored remains."""
     if isinstance(loss, str):
-        return loss if loss == Alignment.name else {"name": loss}
+        return {"name": loss} if loss in LOSSES and loss != Alignment.name else loss
     known = loss if type(loss) in LOSSES.values() else Alignment(loss.class_score)
     return {"name": known.name, **asdict(known)}  # type: ignore[attr-defined, call-overload]
 
@@ -346,8 +346,8 @@ def _from_version_1(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _loss(plain: Any) -> str | Loss:
-    if plain == Alignment.name:
-        return Alignment.name
+    if plain in (Alignment.name, "auto"):
+        return str(plain)
     if plain == CrossEntropy.name:  # alone, and below without "softmax", from before there was one
         return CrossEntropy(softmax=False)
     known = isinstance(plain, dict) and plain.get("name") in LOSSES

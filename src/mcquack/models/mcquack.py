@@ -15,11 +15,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from mcquack.arrays import FloatArray
 from mcquack.checks import is_whole_number, required_count
+from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.errors import InvalidInputError
 from mcquack.kernels.fidelity import ClassScore, class_scores
-from mcquack.kernels.losses import Loss, LossChoice, class_shares, is_learned, loss_of
+from mcquack.kernels.losses import Alignment, CrossEntropy, Loss, LossChoice, class_shares, is_learned, loss_of
 from mcquack.kernels.quantum import QuantumKernel
 from mcquack.models import archive
 from mcquack.models.archive import STATE, Resumable, Shape, restored_seen, restored_state
@@ -52,6 +53,8 @@ from mcquack.training.state import (
 )
 from mcquack.training.trainer import affords, epoch_shots, require_affordable, trainer
 
+AUTO = "auto"
+_FEW_QUBITS = 20  # on more, fidelities may be so small that only the alignment, which knows no unit, tells them apart
 _WORST_LOSS = 2.0  # of an untrained model: one minus the worst alignment
 _KEPT_ROWS = 10_000  # of the history; a stream's could outgrow the header
 
@@ -61,8 +64,9 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     """Multiclass quantum kernel classifier with one trainable centroid per class, or several.
 
     Samples and centroids pass through a trainable quantum feature map; a sample belongs to the class whose centroid it
-    has the highest fidelity with. Training alternates kernel alignment (KAO), which moves the feature map, and centroid
-    optimisation (CO), or moves both in each step. Cost and memory are linear in samples and in classes.
+    has the highest fidelity with. Every step of training moves the map and the centroids, or steps alternate, as in
+    the paper, between kernel alignment (KAO), which moves the map, and centroid optimisation (CO). Cost and memory are
+    linear in samples and in classes.
 
     Parameters
     ----------
@@ -91,8 +95,10 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         one over the number of trained angles, 3nL for the paper's; False sets them all to one.
     n_centroids_per_class : k; the paper's method is k = 1. With more they start at the clusters of k-means within the
         class; a class of k distinct samples or fewer starts at these and, for the rest, close to its mean.
-    loss : "alignment", "cross_entropy" or Loss. What training makes small. ``Alignment(class_score="sum")`` also says
-        how several centroids of a class make one score; any object with the same call is a loss.
+    loss : "auto", "alignment", "cross_entropy", "log_cross_entropy" or Loss. What training makes small. "alignment" is
+        the paper's; "auto" is "cross_entropy", and on more than 20 qubits, where fidelities may be tiny, "alignment".
+        ``Alignment(class_score="sum")`` also says how several centroids of a class make one score, and
+        ``CrossEntropy(beta=…, smoothing=…, learned=…)`` more of its own; any object with the same call is a loss.
     optimizer : "adam", "sgd" or "adamw". The second with momentum 0.9; with the third the penalties on w and b act
         beside Adam, as each step takes the share 2·λ·lr_ka off w and b.
     schedule : "exponential" or "cosine". By the latter learning rates also fall to zero as the first half of a cosine
@@ -175,12 +181,12 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     init_strategy: InitStrategy = "default"
     init_small: bool = True
     n_centroids_per_class: int = 1
-    loss: LossChoice = "alignment"
+    loss: LossChoice | Literal["auto"] = "auto"
     optimizer: AnyOptimizer = "adam"
     schedule: Schedule = "exponential"
     input_noise: float = 0.0
     feature_drop: float = 0.0
-    steps: Steps = "alternating"
+    steps: Steps = "joint"
     n_starts: int = 1
     transformer: Any = None
     n_components: int | None = None
@@ -458,7 +464,16 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         given: dict[str, Any] = {name: getattr(self, name) for name in names}
         if prepared is not None:
             given |= {"seed": prepared.seed, "feature_range": prepared.feature_range}
-        return TrainingSettings(**given, loss=loss_of(self.loss))
+        circuit = None if prepared is None else prepared.engine.feature_map
+        return TrainingSettings(**given, loss=self._loss_on(circuit))
+
+    def _loss_on(self, circuit: Circuit | None = None) -> Loss:
+        """The loss; what "auto" means depends on how many qubits the circuit has, if there is one already."""
+        if not isinstance(self.loss, str) or self.loss != AUTO:
+            return loss_of(self.loss)  # type: ignore[arg-type]
+        known = circuit or self._known_size
+        n_qubits = known if isinstance(known, int) else known.n_qubits
+        return CrossEntropy() if n_qubits <= _FEW_QUBITS else Alignment()
 
     def _initial_parameters(self, prepared: Prepared) -> Parameters:
         data, settings = prepared.training, self._settings(prepared)
@@ -514,7 +529,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
 
     @property
     def _class_score(self) -> ClassScore:
-        return loss_of(self.loss).class_score
+        return self._loss_on(self.feature_map_).class_score
 
     @property
     def _log_beta(self) -> FloatArray:
@@ -523,7 +538,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     @property
     def _trained_loss(self) -> Loss:
         """The loss with the β that was learned, if it was: of several starts the geometric mean."""
-        loss, logs = loss_of(self.loss), [start._log_beta for start in getattr(self, "starts_", [self])]
+        loss, logs = self._loss_on(self.feature_map_), [start._log_beta for start in getattr(self, "starts_", [self])]
         if not is_learned(loss) or not logs[0].size:
             return loss
         return Parameters(self.weights_, self.bias_, self.centroids_, np.mean(logs, axis=0)).loss(loss)
@@ -647,7 +662,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     def _shapes(self) -> dict[str, Shape]:
         circuit, n_centroids = self.feature_map_, len(self.classes_) * self.n_centroids_per_class
         shapes = {"weights": circuit.weights_shape, "bias": circuit.bias_shape}
-        learned = {"log_beta": (1,)} if is_learned(loss_of(self.loss)) else {}
+        learned = {"log_beta": (1,)} if is_learned(self._loss_on(circuit)) else {}
         return {**shapes, "centroids": (n_centroids, self._n_inputs), **learned}
 
     def _saved_tensors(self) -> dict[str, NDArray[Any]]:

@@ -19,7 +19,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from mcquack.arrays import FloatArray
 from mcquack.errors import InvalidInputError
 from mcquack.kernels.fidelity import centroid_slopes, class_scores
-from mcquack.kernels.losses import loss_of
 from mcquack.kernels.measured import TolerantEngine
 from mcquack.models.base import trained_kernel
 from mcquack.models.classical.base import rbf_kernel
@@ -135,7 +134,7 @@ class CentroidSurface(Surface):
         super().__init__(model)
         self.engine = _exact(model._fitted_engine)
         self.rows_at_once = min(self.engine.rows_at_once or _ROWS_AT_ONCE, _ROWS_AT_ONCE)
-        self.class_score = loss_of(model.loss).class_score
+        self.class_score = model._class_score
 
     @cached_property
     def _centroids(self) -> Any:

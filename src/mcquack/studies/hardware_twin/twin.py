@@ -36,6 +36,8 @@ def _fitted(
     return McQuackClassifier(
         n_qubits,
         epochs=epochs,
+        loss="alignment",
+        steps="alternating",
         init_small=not by_tolerance,  # small parameters rotate no bit so often that k^b would notice
         scale=False,
         feature_map="device",
