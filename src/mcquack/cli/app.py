@@ -15,6 +15,7 @@ from mcquack.cli.demo import demo
 from mcquack.cli.fit import fit
 from mcquack.cli.hardware import app as hardware
 from mcquack.cli.models import app as models
+from mcquack.cli.paper import paper
 from mcquack.cli.predict import info, predict
 from mcquack.cli.report import report
 from mcquack.cli.trainability import app as trainability
@@ -29,7 +30,7 @@ app = typer.Typer(
     epilog="Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 done but some rows were left out or some tasks "
     "failed, 130 interrupted. Add --debug to any command to see where an error comes from.",
 )
-for verb in (demo, fit, predict, info, report):
+for verb in (demo, fit, predict, info, report, paper):
     app.command()(verb)
 app.add_typer(datasets, name="datasets")
 app.add_typer(models, name="models")
@@ -55,8 +56,8 @@ def mcquack(
     Start with `mcquack demo`. Then train on a table of your own with `mcquack fit`, look at the model with
     `mcquack info`, and apply it to new rows with `mcquack predict`. Published datasets come by name: `mcquack datasets
     list` shows them, and `mcquack models list` what can be trained on them; `mcquack bench run` compares many models on
-    many datasets, and `mcquack report` shows how they rank. `mcquack hardware` runs a model on a device, and `mcquack
-    trainability` asks how well models train.
+    many datasets, and `mcquack report` shows how they rank. `mcquack hardware` runs a model on a device, `mcquack
+    trainability` asks how well models train, and `mcquack paper` shows every table and figure of the paper beside ours.
     """
 
 

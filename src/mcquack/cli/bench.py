@@ -111,7 +111,7 @@ def run(
     cells = chosen.cells()
     workers.fetch_missing(cells)
     with laboratory.Store.open(path, write=True, create=True) as opened:
-        _run_to_the_end(cells, opened, workers=workers, arguments=context.obj, suite=chosen.to_json())
+        run_to_the_end(cells, opened, workers=workers, arguments=context.obj, suite=chosen.to_json())
 
 
 def _tell_left_out(suite: "laboratory.Suite") -> None:
@@ -170,10 +170,10 @@ def retry(
         workers.fetch_missing(cells)
         # Status and report tell how far the last suite is, also if only a part of it runs now.
         suite = opened.runs()[-1].suite
-        _run_to_the_end(cells, opened, workers=workers, arguments=context.obj, suite=suite, retry_failed=True)
+        run_to_the_end(cells, opened, workers=workers, arguments=context.obj, suite=suite, retry_failed=True)
 
 
-def _run_to_the_end(
+def run_to_the_end(
     cells: "Sequence[Cell]",
     store: "laboratory.Store",
     *,
@@ -182,6 +182,7 @@ def _run_to_the_end(
     suite: Mapping[str, Any],
     retry_failed: bool = False,
 ) -> None:
+    """Runs cells into a store and shows how far they are; exits if tasks have failed, or on Ctrl-C."""
     progress = Progress.before(cells)
     n_datasets, n_models = (len(set(names)) for names in zip(*progress.cells, strict=True))
     tell(

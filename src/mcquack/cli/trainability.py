@@ -2,7 +2,7 @@
 
 import shlex
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import reduce
@@ -61,10 +61,8 @@ def run(
     Examples: mcquack trainability run quick, then mcquack trainability report trainability.sqlite --out report, or
     mcquack trainability run paper --qubits 2-10 --models mcquack,vc --seeds 3 --jobs 2
     """
-    from mcquack.bench.store import Store  # not above: they would delay every --help
-    from mcquack.studies.trainability import Sizes, read_design, run_design
+    from mcquack.studies.trainability import Sizes, read_design  # not above: they would delay every --help
     from mcquack.studies.trainability.design import DEFAULT
-    from mcquack.studies.trainability.running import cells, seconds
 
     workers = Workers(jobs=jobs, dask=dask, data_dir=data_dir)
     design = reduce(add, (read_design(name) for name in dict.fromkeys(designs or DEFAULT))).with_(
@@ -73,6 +71,17 @@ def run(
     if dry_run:
         _tell_size(design, store, jobs=jobs)
         return
+    run_study(design, store, workers=workers, arguments=context.obj, retry_failed=retry_failed)
+
+
+def run_study(
+    design: "Design", store: Path, *, workers: Workers, arguments: Sequence[str], retry_failed: bool = False
+) -> None:
+    """Runs a design into a store and shows how far it is; exits if tasks have failed, or on Ctrl-C."""
+    from mcquack.bench.store import Store
+    from mcquack.studies.trainability import run_design
+    from mcquack.studies.trainability.running import cells, seconds
+
     workers.fetch_missing(cells(design))  # which say no more here than which datasets are wanted
     tasks = design.tasks()
     tell(f"{design.name}: {counted(len(tasks), 'task')}, results go to {store}.")
@@ -81,7 +90,7 @@ def run(
         cells={key: CellProgress(n_most=count, metric="accuracy") for key, count in counts.items()},
         expected={task.id: seconds(task) for task in tasks},
     )
-    command = shlex.join(["mcquack", *context.obj])
+    command = shlex.join(["mcquack", *arguments])
     try:
         with Store.open(store, write=True, create=True) as opened, workers.executor() as executor:
             events = run_design(design, opened, executor, command=command, retry_failed=retry_failed)

@@ -16,6 +16,7 @@ from mcquack.datasets.synthetic import manifold_points
 _FLOWER_FEATURES = ("sepal_length", "sepal_width", "petal_length", "petal_width")
 # Enough for the paper's counts, whatever the classes: so both datasets are draws from the same points.
 _N_POINTS = 6_000
+MANIFOLD_DIMENSION = 5  # as in the paper's hardware experiment
 
 
 def iris(request: Request, **choice: Any) -> Dataset:
@@ -33,6 +34,6 @@ def manifold(request: Request, **choice: Any) -> Dataset:
     n_features = request.description.n_features
     n_points = max(_N_POINTS, 3 * sum(request.sizes.values()))
     random = RandomState(request.seed % 2**32)
-    X, y = manifold_points(random, n_features=n_features, manifold_dimension=5, n_samples=n_points)
+    X, y = manifold_points(random, n_features=n_features, manifold_dimension=MANIFOLD_DIMENSION, n_samples=n_points)
     pool = Pool(X=X, y=y, feature_names=tuple(f"x{index}" for index in range(n_features)))
     return drawn_dataset(pool, request, origin="generated", **choice).scaled(to=(-1.0, 1.0), clip=True)

@@ -7,8 +7,8 @@ from typing import Literal
 
 from mcquack.bench.ranking import Interval
 
-SAME_FROM = 0.95
-"""The share of comparisons that must hold for "the same": some fail by chance alone where there are hundreds."""
+MANY, SAME_FROM = 100, 0.95
+"""Of so many comparisons and more, some fail by chance alone: this share of them must hold for "the same"."""
 
 PARTLY_FROM = 0.5
 """The share from which on it is "partly the same"."""
@@ -18,8 +18,8 @@ _HALF_DIGIT = 0.005  # the paper prints two digits
 
 Kind = Literal["same", "partly", "different", "open"]
 RULE = (
-    f"The same: at least {SAME_FROM:.0%} of the comparisons hold; partly the same: at least {PARTLY_FROM:.0%}; else not "
-    "the same."
+    f"The same: all comparisons hold, or at least {100 * SAME_FROM:.0f} % of {MANY} and more; partly the same: at least "
+    f"{100 * PARTLY_FROM:.0f} % hold; otherwise it is not the same."
 )
 """How the sentence of an item follows from its comparisons."""
 
@@ -63,7 +63,8 @@ def verdict_of(checks: Iterable[Check]) -> Verdict:
     if not decided:
         return Verdict(kind="open", sentence="Open: there is nothing to compare yet.", n_held=0, n_checks=0)
     share = n_held / n_checks
-    kind: Kind = "same" if share >= SAME_FROM else "partly" if share >= PARTLY_FROM else "different"
+    is_same = share >= (SAME_FROM if n_checks >= MANY else 1.0)
+    kind: Kind = "same" if is_same else "partly" if share >= PARTLY_FROM else "different"
     opening = {"same": "The same", "partly": "Partly the same", "different": "Not the same"}[kind]
     return Verdict(kind=kind, sentence=f"{opening}: {_counted(n_held, n_checks, failed)}.", n_held=n_held, n_checks=n_checks)
 

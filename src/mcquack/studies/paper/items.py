@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 from mcquack.bench.ranking import CellScores, read_published
 from mcquack.checks import require
 
-Section = Literal["model", "hardware", "qml_suite", "real_world", "trainability"]
+Section = Literal["model", "hardware", "qml_suite", "real_world", "trainability", "past"]
 SECTIONS: Mapping[Section, str] = MappingProxyType(
     {
         "model": "The model",
@@ -20,9 +20,10 @@ SECTIONS: Mapping[Section, str] = MappingProxyType(
         "qml_suite": "QML benchmark suite",
         "real_world": "Real data",
         "trainability": "Trainability",
+        "past": "Past the paper",
     }
 )
-"""The parts of the paper that have tables or figures, in our order, with their titles."""
+"""The parts of the paper that have tables or figures, in our order, with their titles; then what it does not have."""
 
 LABELS = (
     "algo:quack",

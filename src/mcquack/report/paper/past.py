@@ -1,0 +1,136 @@
+"""What was run beside the paper's experiments: further stores in the folders of its benchmarks, ranked."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from mcquack.bench.outcome import Metric
+from mcquack.bench.ranking import CellScores, Standing, cell_scores, compare, score_table, standings
+from mcquack.bench.ranking.ranks import Scale
+from mcquack.bench.store import Store
+from mcquack.errors import InvalidInputError, McQuackError
+from mcquack.report.paper.exhibit import Exhibit, Sheet
+from mcquack.report.paper.sources import Sources
+from mcquack.report.ranking import METRIC_TITLES, metric_phrase, plot_ranking
+from mcquack.report.style import counted
+from mcquack.report.trainability.sections import Picture, file_name, listed
+from mcquack.studies.paper import SECTIONS, Item
+from mcquack.studies.paper.items import Section
+
+METRICS: Mapping[Section, tuple[Metric, ...]] = {"real_world": ("balanced_accuracy", "auc"), "qml_suite": ("accuracy",)}
+"""What the benchmarks of the paper are ranked by."""
+
+SCALES: Mapping[Section, Scale] = {"real_world": "unit", "qml_suite": "share"}
+
+TITLES = {
+    "race": "The race: tuned models",
+    "defaults": "McQuack with the package's defaults, without a search",
+    "rivals": "The suite's own quantum models, run here",
+    "draws": "Other draws of the samples",
+}
+"""What people call the stores that are known; others are called as their files are."""
+
+Cells = Sequence[CellScores]
+
+
+def exhibits(sources: Sources) -> Iterator[Exhibit]:
+    """An exhibit for each further store of the two benchmarks, in the order of their names."""
+    for study in METRICS:
+        for path in sources.stores.further(study):
+            yield store_exhibit(sources, study, path)
+
+
+def store_exhibit(sources: Sources, study: Section, path: Path) -> Exhibit:
+    """The ranks of the models in a store; with one model alone, among those of the paper's benchmark."""
+    item = Item(
+        id=file_name(study, path.stem),
+        section="past",
+        place=SECTIONS[study],
+        labels=(),
+        title=TITLES.get(path.stem, path.stem),
+        says="The paper has no such experiment.",
+        rule="Nothing is compared with the paper. A model is told apart from another if Nemenyi's test does so at 5 %.",
+    )
+    try:
+        with Store.open(path) as store:
+            own, runs = cell_scores(store), store.runs()
+    except McQuackError as error:
+        return Exhibit(item=item, rows=path, missing=f"The store cannot be read: {' '.join(str(error).split())}")
+    if not own:
+        return Exhibit(item=item, rows=path, runs=runs, missing="The store has no finished row of a benchmark.")
+    cells = pooled(sources, study, own, name=path.stem)
+    pictures, sheets, sentences = [], [], []
+    for metric in METRICS[study]:
+        table = score_table(cells, metric=metric)
+        lines = standings(table, scale=SCALES[study])
+        if not lines:
+            continue
+        name = f"{item.id}_{metric}"
+        title = f"{METRIC_TITLES[metric]}: average normalised rank"
+        caption = f"On how many of {counted(len(table.datasets), 'dataset')} each model has each rank by {metric_phrase(metric)}."
+        figure = plot_ranking(lines, title=title)
+        pictures.append(Picture(name, f"{item.title}, {metric_phrase(metric)}", caption, figure, folded=bool(pictures)))
+        sheets.append(_leaderboard(lines, metric, name=name))
+        sentences.append(_conclusion(cells, lines, metric))
+    if not sentences:
+        return Exhibit(item=item, rows=path, runs=runs, missing="The store has no score of the metrics that are ranked.")
+    return Exhibit(
+        item=item,
+        conclusion=sentences[0],
+        findings=tuple(sentences[1:]),
+        pictures=tuple(pictures),
+        sheets=tuple(sheets),
+        rows=path,
+        runs=runs,
+    )
+
+
+def pooled(sources: Sources, study: Section, own: Cells, *, name: str) -> Cells:
+    """The cells of a store among those they are ranked with, on the same datasets.
+
+    These are the published ones of the QML suite, and for a single model the rows of the paper's benchmark. Models of
+    the store then bear its name, so that two of the same name are told apart.
+    """
+    datasets = {cell.dataset for cell in own}
+    others = [cell for cell in sources.published[0] if study == "qml_suite" and cell.dataset in datasets]
+    if len({cell.model for cell in own}) == 1:
+        own = [replace(cell, model=f"{cell.model}/{name}", title=f"{cell.title}, {name}") for cell in own]
+        others += [cell for cell in sources.cells.get(study, ()) if cell.dataset in datasets]
+    return (*own, *others)
+
+
+def _leaderboard(lines: Sequence[Standing], metric: Metric, *, name: str) -> Sheet:
+    rows = tuple(
+        (
+            line.contender.label,
+            line.average_rank,
+            "–" if line.interval is None else f"{line.interval.low:.2f} to {line.interval.high:.2f}",
+            line.n_datasets,
+            line.mean_score,
+        )
+        for line in lines
+    )
+    heads = ("model", "average rank", "95 % interval", "datasets", f"mean {metric_phrase(metric)}")
+    return Sheet(name=name, title=f"Average ranks by {metric_phrase(metric)}", heads=heads, rows=rows)
+
+
+def _conclusion(cells: Cells, lines: Sequence[Standing], metric: Metric) -> str:
+    first = lines[0]
+    told = (
+        f"By {metric_phrase(metric)}, {first.contender.label} is first of {counted(len(lines), 'model')} with an average rank of "
+        f"{first.average_rank:.2f}"
+    )
+    try:
+        # A model with few scores would take the datasets from all others.
+        found = compare(score_table(cells, metric=metric), least_share=0.9)
+    except InvalidInputError:
+        return f"{told}; there are too few datasets for a test."
+    place = {contender: index for index, contender in enumerate(found.contenders)}
+    if first.contender not in place:
+        return f"{told}, on fewer datasets than a test asks for."
+    row = found.p_values[place[first.contender]]
+    behind = [each.label for each, p in zip(found.contenders, row, strict=True) if p < found.alpha]
+    alike = [each.label for each in found.contenders if each.label not in behind and each != first.contender]
+    if not alike:
+        return f"{told}; it is told apart from all {len(behind)} that have enough scores for a test."
+    return f"{told}; it is told apart from {len(behind)} of {len(behind) + len(alike)}, and not from {listed(alike)}."

@@ -1,0 +1,164 @@
+"""The paper's benchmark on the QML suite: ranks in all, in each family, and accuracy against dimension."""
+
+import statistics
+from collections.abc import Iterator, Sequence
+
+from mcquack.bench.ranking import QNN_FAMILY, CellScores, Standing, score_table, scores_by_size, standings
+from mcquack.report.paper.exhibit import Exhibit, Pair, Sheet
+from mcquack.report.paper.real_world import order_check, space_exhibit
+from mcquack.report.paper.sources import Sources
+from mcquack.report.ranking import plot_ranking, plot_scores_by_size
+from mcquack.report.style import counted
+from mcquack.report.trainability.sections import Picture
+from mcquack.studies.paper import ITEMS, Check, values
+from mcquack.studies.paper.checks import claim_check, rank_check, signed
+
+OWN = ("mcquack", "nystroem_svm")  # the models that the paper ran itself; those of the suite are published
+OURS = "mcquack"
+FELL, STAYED, OVERFITTED = 0.02, 0.05, 0.05
+
+Cells = Sequence[CellScores]
+
+
+def exhibits(sources: Sources) -> Iterator[Exhibit]:
+    """All items about the suite, in the order of the page."""
+    cells, note = paper_pool(sources)
+    notes = (note,) if note else ()
+    yield sources.exhibit("qml_ranking", lambda _: ranking_exhibit(cells, notes))
+    yield sources.exhibit("qml_families", lambda _: family_exhibit(cells, notes))
+    yield sources.exhibit("qml_sizes", lambda _: size_exhibit(cells, notes))
+    yield space_exhibit("qml_spaces", [("mcquack", "qml")])
+
+
+def paper_pool(sources: Sources) -> tuple[Cells, str]:
+    """The paper's ten contenders on the datasets of our rows, two of them ours; and a note if the others are missing.
+
+    A model of the suite that was published is taken as it was published; without the published scores, an MLP of ours
+    takes the place of theirs.
+    """
+    own = [cell for cell in sources.cells.get("qml_suite", ()) if not cell.is_published]
+    published, note = sources.published
+    datasets = {cell.dataset for cell in own if cell.model in OWN}
+    kept = [cell for cell in own if cell.model in OWN or (not published and cell.model == "mlp")]
+    return (*kept, *(cell for cell in published if cell.dataset in datasets)), note
+
+
+def by_model(lines: Sequence[Standing]) -> dict[str, Standing]:
+    """Standings by the names of their models; an MLP of ours stands for the published one if that is not there."""
+    found = {line.contender.model: line for line in lines}
+    return {"MLPClassifier": found["mlp"], **found} if "mlp" in found and "MLPClassifier" not in found else found
+
+
+def ranking_exhibit(cells: Cells, notes: tuple[str, ...]) -> Exhibit:
+    """Average ranks of the paper's contenders over all datasets."""
+    lines = standings(score_table(cells)) if cells else ()
+    found, paper = by_model(lines), values()["qml_suite"]["ranks"]
+    titles = {model: line.contender.title for model, line in found.items()}
+    checks: list[Check] = []
+    for model, rank in paper.items():
+        line = found.get(model)
+        known = (None, None) if line is None else (line.average_rank, line.interval)
+        checks.append(rank_check(f"rank of {titles.get(model, model)}", rank, *known))
+    ours = found.get(OURS)
+    for model in ("MLPClassifier", "DressedQuantumCircuitClassifier"):
+        checks.append(order_check(titles.get(model, model), "McQuack", found.get(model), ours))
+    for model in (*QNN_FAMILY[2:], "nystroem_svm"):
+        checks.append(order_check("McQuack", titles.get(model, model), ours, found.get(model)))
+    rows = tuple(
+        (
+            line.contender.label,
+            Pair(ours=line.average_rank, paper=paper.get(line.contender.model), digits=2),
+            "–" if line.interval is None else f"{line.interval.low:.2f} to {line.interval.high:.2f}",
+            line.n_datasets,
+            line.mean_score,
+        )
+        for line in lines
+    )
+    heads = ("model", "average rank", "95 % interval", "datasets", "mean test accuracy")
+    sheet = Sheet(name="qml_ranks", title="Average ranks, and below them the paper's", heads=heads, rows=rows)
+    pictures = ()
+    if lines:
+        caption = "Ours: on how many datasets each model has each rank by test accuracy."
+        figure = plot_ranking(lines, title="Ours. Average normalised rank")
+        pictures = (Picture("qml_ranking", "Ranks in the QML benchmark suite", caption, figure),)
+    n_datasets = len({cell.dataset for cell in cells})
+    return Exhibit(
+        item=ITEMS["qml_ranking"],
+        checks=tuple(checks),
+        findings=(f"Our rows have {counted(n_datasets, 'dataset')} of the paper's 133; ranks are rank / models, as the suite's are.",),
+        pictures=pictures,
+        sheets=(sheet,),
+        notes=notes,
+    )
+
+
+def family_exhibit(cells: Cells, notes: tuple[str, ...]) -> Exhibit:
+    """Average ranks in each family, and McQuack's place there."""
+    table = score_table(cells)
+    checks: list[Check] = []
+    pictures: list[Picture] = []
+    averages: dict[str, dict[str, float]] = {}
+    for family, place in values()["qml_suite"]["places"].items():
+        told = f"place {place}" if place > 3 else "one of the first three"
+        own, lines = "–", ()
+        if family in table.families:
+            lines = standings(table.of_family(family))
+            models = [line.contender.model for line in lines]
+            for line in lines:
+                averages.setdefault(line.contender.label, {})[family] = line.average_rank
+            if OURS in models:
+                own = f"place {models.index(OURS) + 1} of {len(models)}"
+        holds = None if own == "–" else models.index(OURS) + 1 <= place
+        checks.append(claim_check(f"McQuack in {family}", paper=told, ours=own, holds=holds))
+        if lines:
+            caption = f"Ours: ranks on the {counted(lines[0].n_datasets, 'dataset')} of {family} in our rows."
+            figure = plot_ranking(lines, title=f"Ours. {family.replace('_', ' ')}")
+            pictures.append(Picture(f"qml_ranking_{family}", f"Ranks in {family}", caption, figure, folded=bool(pictures)))
+    families = tuple(values()["qml_suite"]["places"])
+    rows = tuple((label, *(found.get(family) for family in families)) for label, found in averages.items())
+    sheet = Sheet(name="qml_ranks_by_family", title="Our average ranks in each family", heads=("model", *families), rows=rows)
+    return Exhibit(
+        item=ITEMS["qml_families"], checks=tuple(checks), pictures=tuple(pictures), sheets=(sheet,), notes=notes
+    )
+
+
+def size_exhibit(cells: Cells, notes: tuple[str, ...]) -> Exhibit:
+    """Test and training accuracy against dimension, and McQuack's trend in each family."""
+    curves = [*scores_by_size(cells), *scores_by_size(cells, part="train")]
+    mine = {(curve.family, curve.part): curve.points for curve in curves if curve.contender.model == OURS and not curve.contender.source}
+    checks: list[Check] = []
+    for family, trend in values()["qml_suite"]["trends"].items():
+        points = mine.get((family, "test"), ())
+        if len(points) < 2:
+            checks.append(claim_check(f"accuracy of McQuack in {family}", paper=trend, ours="–", holds=None))
+            continue
+        first, last = points[0], points[-1]
+        change = last.mean - first.mean
+        holds = {"rises": change > FELL, "falls": change < -FELL, "stays": abs(change) <= STAYED}[trend]
+        ours = f"{first.mean:.3f} at {first.size}, {last.mean:.3f} at {last.size} ({signed(f'{change:+.3f}')})"
+        checks.append(claim_check(f"accuracy of McQuack in {family}", paper=trend, ours=ours, holds=holds))
+    for family in values()["qml_suite"]["overfitting"]["families"]:
+        means = [
+            statistics.fmean([point.mean for point in mine[family, part]]) if mine.get((family, part)) else None
+            for part in ("train", "test")
+        ]
+        ours, holds = "–", None
+        if None not in means:
+            train, test = (float(mean or 0.0) for mean in means)
+            ours, holds = f"training {train:.3f}, test {test:.3f}", train - test >= OVERFITTED
+        checks.append(claim_check(f"McQuack overfits in {family}", paper="yes", ours=ours, holds=holds))
+    pictures = []
+    for part in ("test", "train"):
+        kept = [curve for curve in curves if curve.part == part]
+        if kept:
+            caption = f"Accuracy on the {part} part against the size of the datasets; ours and, with a dagger, what is published."
+            figure = plot_scores_by_size(kept)
+            pictures.append(Picture(f"qml_sizes_{part}", f"Accuracy against dimension, {part} part", caption, figure, bool(pictures)))
+    rows = tuple(
+        (curve.family, curve.contender.label, curve.part, point.size, point.mean)
+        for curve in curves
+        for point in curve.points
+    )
+    heads = ("family", "model", "part", "size", "accuracy")
+    sheet = Sheet(name="qml_scores_by_size", title="Accuracy against size", heads=heads, rows=rows, folded=True)
+    return Exhibit(item=ITEMS["qml_sizes"], checks=tuple(checks), pictures=tuple(pictures), sheets=(sheet,), notes=notes)
