@@ -304,7 +304,11 @@ def _listed(path: Path) -> dict[str, str]:
         return {}
     lines = (line.partition("  ") for line in path.read_text(encoding="utf-8", errors="replace").splitlines())
     names = {name: digest for digest, _, name in lines if name}
-    return {name: digest for name, digest in names.items() if name == PAGE or name.startswith(("tables/", "figures/", "pages/"))}
+    return {
+        name: digest
+        for name, digest in names.items()
+        if name == PAGE or name.startswith(("tables/", "figures/", "pages/"))
+    }
 
 
 def _digest(content: bytes) -> str:

@@ -66,7 +66,11 @@ class Sheet:
         writer = csv.writer(stream, lineterminator="\n")
         paired = [any(isinstance(row[column], Pair) for row in self.rows) for column in range(len(self.heads))]
         writer.writerow(
-            [name for head, two in zip(self.heads, paired, strict=True) for name in ((head, f"{head}, paper") if two else (head,))]
+            [
+                name
+                for head, two in zip(self.heads, paired, strict=True)
+                for name in ((head, f"{head}, paper") if two else (head,))
+            ]
         )
         for row in self.rows:
             fields: list[str | int | float | None] = []
@@ -83,7 +87,9 @@ def check_sheet(item: Item, checks: Sequence[Check]) -> Sheet:
     """All comparisons of an item as a table."""
     told = {True: "holds", False: "does not hold", None: "shown only"}
     rows = tuple((check.what, check.paper, check.ours, told[check.holds]) for check in checks)
-    return Sheet(name=f"{item.id}_comparisons", title="Comparisons", heads=("compared", "paper", "ours", "comparison"), rows=rows)
+    return Sheet(
+        name=f"{item.id}_comparisons", title="Comparisons", heads=("compared", "paper", "ours", "comparison"), rows=rows
+    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -138,4 +144,3 @@ class Exhibit:
         """The tables, with that of the comparisons first unless another has them as its fields."""
         own = (check_sheet(self.item, self.checks),) if self.checks and self.compared else ()
         return (*own, *self.sheets)
-

@@ -172,9 +172,11 @@ def layout_exhibit() -> Exhibit:
         equal_check("qubits of the device", told["n_device_qubits"], coupling.n_qubits),
         equal_check("qubits of the ring", told["n_qubits"], len(set(ring.qubits))),
     )
-    caption = "Ours: all qubits and couplers, those of the ring in black; what the snapshot reports as faulty is crossed out."
+    caption = (
+        "Ours: all qubits and couplers, those of the ring in black; what the snapshot reports as faulty is crossed out."
+    )
     picture = Picture("layout", "The ring on the device", caption, plot_device_ring(coupling, ring))
-    notes = ("The couplers are those of IBM's snapshot of the device; its calibration is that of another day than the paper's.",)
+    notes = ("The couplers are those of IBM's snapshot of the device, calibrated on another day than the paper's.",)
     return Exhibit(item=item, checks=checks, pictures=(picture,), notes=notes)
 
 
@@ -195,7 +197,7 @@ def calibration_exhibit(store: Store) -> Exhibit:
         checks.append(claim_check(f"b on {key.title()}", paper=f"b = {paper}", ours=ours, holds=holds))
         model = CONTENDERS[name](random_state=0).fit(*samples)
         caption = f"Ours: one run of the simulated {key.title()}, with the intervals that 100 shots leave."
-        figure = plot_bitflip_calibration(model.calibration_)
+        figure = plot_bitflip_calibration(model.calibration_)  # type: ignore[arg-type]  # this rule calibrates
         pictures.append(Picture(f"calibration_{key}", f"Calibration of b, {key.title()}", caption, figure))
     sheet = Sheet(
         name="calibration",

@@ -1,13 +1,14 @@
 """The model itself: its training step by step, and its circuits."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
-from sklearn.datasets import make_moons
+from sklearn.datasets import make_circles
 
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.models.mcquack import McQuackClassifier
@@ -32,9 +33,9 @@ def exhibits() -> Iterator[Exhibit]:
 
 
 def overview_exhibit() -> Exhibit:
-    """A model of two qubits on two half moons, before training and after each of four steps."""
-    X, y = make_moons(60, noise=0.12, random_state=3)
-    model = McQuackClassifier(2, n_repetitions=4, epochs=0, random_state=0).fit(X, y)
+    """A model of two qubits on a ring around another, before training and after each of four steps."""
+    X, y = make_circles(60, noise=0.05, factor=0.5, random_state=0)
+    model = McQuackClassifier(2, n_repetitions=6, epochs=0, random_state=0).fit(X, y)
     figure = style.new_figure(12.6, 7.2)
     axes: list[Axes] = list(figure.subplots(2, 3).flat)
     axes.pop().remove()
@@ -51,19 +52,37 @@ def overview_exhibit() -> Exhibit:
         style.write_title(ax, step if step not in STEPS else f"after the {step}")
         rows.append((step, _alignment(model, X, y), float(model.score(X, y))))
     checks: list[Check] = []
-    for before, after in zip(rows, rows[1:], strict=False):
+    for before, after in pairwise(rows):
         told = f"{before[1]:.3f} to {after[1]:.3f}"
-        checks.append(claim_check(f"alignment in the {after[0]}", paper="rises", ours=told, holds=after[1] >= before[1]))
+        checks.append(
+            claim_check(f"alignment in the {after[0]}", paper="rises", ours=told, holds=after[1] >= before[1])
+        )
     labels = f"{_correct(rows[0][2], len(X))} and {_correct(rows[-1][2], len(X))}"
     better = rows[-1][2] > rows[0][2]
     checks.append(
-        claim_check("samples labelled correctly by the first and the last kernel", paper="3 of 6 and 6 of 6", ours=labels, holds=better)
+        claim_check(
+            "samples labelled correctly by the first and the last kernel",
+            paper="3 of 6 and 6 of 6",
+            ours=labels,
+            holds=better,
+        )
     )
-    caption = "Ours: samples and centroids (stars) in the plane of Hilbert space along which the states differ most, which changes from step to step."
+    caption = (
+        "Ours: samples and centroids (stars) in the plane of Hilbert space along which the states differ most, which "
+        "changes from step to step."
+    )
     pictures = (
         Picture("overview_steps", "Samples and centroids, step by step", caption, figure),
-        Picture("overview_first_kernel", "First kernel", "Ours: the kernel before training.", first_kernel, folded=True),
-        Picture("overview_last_kernel", "Last kernel", "Ours: the kernel after four steps.", plot_kernel(model, X, y), folded=True),
+        Picture(
+            "overview_first_kernel", "First kernel", "Ours: the kernel before training.", first_kernel, folded=True
+        ),
+        Picture(
+            "overview_last_kernel",
+            "Last kernel",
+            "Ours: the kernel after four steps.",
+            plot_kernel(model, X, y),
+            folded=True,
+        ),
     )
     sheet = Sheet(
         name="overview",
@@ -71,7 +90,9 @@ def overview_exhibit() -> Exhibit:
         heads=("step", "alignment", "accuracy"),
         rows=tuple(rows),
     )
-    notes = (f"Two half moons of 60 samples, two qubits; every step is {_PASSES} passes over all samples.",)
+    notes = (
+        f"A ring around another, 60 samples in all, and two qubits; every step is {_PASSES} passes over all samples.",
+    )
     return Exhibit(item=ITEMS["overview"], checks=tuple(checks), pictures=pictures, sheets=(sheet,), notes=notes)
 
 
@@ -112,12 +133,20 @@ def circuit_exhibit() -> Exhibit:
         equal_check("ring of CNOTs", tuple(f"{q}→{(q + 1) % _N_QUBITS}" for q in range(_N_QUBITS)), pairs),
         equal_check("weights and biases, 6nL", 6 * _N_QUBITS * n_layers, feature_map.n_embedding_parameters),
         claim_check(
-            "fidelity of a sample with itself", paper="1", ours=f"{self_fidelity:.6f}", holds=abs(self_fidelity - 1) < _NEARLY_ONE
+            "fidelity of a sample with itself",
+            paper="1",
+            ours=f"{self_fidelity:.6f}",
+            holds=abs(self_fidelity - 1) < _NEARLY_ONE,
         ),
     )
     layer = FeatureMap(n_qubits=4, n_features=4, n_layers=1)
     pictures = (
-        Picture("circuit_layer", "One layer", "Ours: rotations, then the ring of CNOTs, on four qubits.", plot_circuit(layer)),
+        Picture(
+            "circuit_layer",
+            "One layer",
+            "Ours: rotations, then the ring of CNOTs, on four qubits.",
+            plot_circuit(layer),
+        ),
         Picture(
             "circuit_overlap",
             "The circuit of a kernel entry",
@@ -129,10 +158,19 @@ def circuit_exhibit() -> Exhibit:
 
 
 def plot_overlap() -> Figure:
-    """Draw the circuit of a kernel entry as blocks: the layers of a sample, those of a centroid undone, measurements."""
+    """Draw the circuit of a kernel entry as blocks: the layers of a sample, and those of a centroid undone."""
     ax = style.new_axes(8.4, 2.5)
     wires = ("|0⟩", "|0⟩", "⋮", "|0⟩")
-    blocks = [("U₀(x)", 0), ("U₁(x)", 0), ("⋯", None), ("U_L₋₁(x)", 0), ("U†_L₋₁(c)", 1), ("⋯", None), ("U†₁(c)", 1), ("U†₀(c)", 1)]
+    blocks = [
+        ("U₀(x)", 0),
+        ("U₁(x)", 0),
+        ("⋯", None),
+        ("U_L₋₁(x)", 0),
+        ("U†_L₋₁(c)", 1),
+        ("⋯", None),
+        ("U†₁(c)", 1),
+        ("U†₀(c)", 1),
+    ]
     right = 1.25 * len(blocks) + 0.4
     for y, name in enumerate(wires):
         ax.text(-0.35, y, name, ha="center", va="center", size=style.FONT_SIZE, color=style.INK)

@@ -59,7 +59,9 @@ def store_exhibit(sources: Sources, study: Section, path: Path) -> Exhibit:
     if not own:
         return Exhibit(item=item, rows=path, runs=runs, missing="The store has no finished row of a benchmark.")
     cells = pooled(sources, study, own, name=path.stem)
-    pictures, sheets, sentences = [], [], []
+    pictures: list[Picture] = []
+    sheets: list[Sheet] = []
+    sentences: list[str] = []
     for metric in METRICS[study]:
         table = score_table(cells, metric=metric)
         lines = standings(table, scale=SCALES[study])
@@ -67,13 +69,16 @@ def store_exhibit(sources: Sources, study: Section, path: Path) -> Exhibit:
             continue
         name = f"{item.id}_{metric}"
         title = f"{METRIC_TITLES[metric]}: average normalised rank"
-        caption = f"On how many of {counted(len(table.datasets), 'dataset')} each model has each rank by {metric_phrase(metric)}."
+        phrase = metric_phrase(metric)
+        caption = f"On how many of {counted(len(table.datasets), 'dataset')} each model has each rank by {phrase}."
         figure = plot_ranking(lines, title=title)
-        pictures.append(Picture(name, f"{item.title}, {metric_phrase(metric)}", caption, figure, folded=bool(pictures)))
+        pictures.append(Picture(name, f"{item.title}, {phrase}", caption, figure, folded=bool(pictures)))
         sheets.append(_leaderboard(lines, metric, name=name))
         sentences.append(_conclusion(cells, lines, metric))
     if not sentences:
-        return Exhibit(item=item, rows=path, runs=runs, missing="The store has no score of the metrics that are ranked.")
+        return Exhibit(
+            item=item, rows=path, runs=runs, missing="The store has no score of the metrics that are ranked."
+        )
     return Exhibit(
         item=item,
         conclusion=sentences[0],
@@ -115,11 +120,8 @@ def _leaderboard(lines: Sequence[Standing], metric: Metric, *, name: str) -> She
 
 
 def _conclusion(cells: Cells, lines: Sequence[Standing], metric: Metric) -> str:
-    first = lines[0]
-    told = (
-        f"By {metric_phrase(metric)}, {first.contender.label} is first of {counted(len(lines), 'model')} with an average rank of "
-        f"{first.average_rank:.2f}"
-    )
+    first, of_all = lines[0], counted(len(lines), "model")
+    told = f"By {metric_phrase(metric)}, {first.contender.label} is first of {of_all}, average rank {first.average_rank:.2f}"
     try:
         # A model with few scores would take the datasets from all others.
         found = compare(score_table(cells, metric=metric), least_share=0.9)

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 
 from mcquack.bench.ranking import QNN_FAMILY, CellScores, Standing, score_table, scores_by_size, standings
 from mcquack.report.paper.exhibit import Exhibit, Pair, Sheet
-from mcquack.report.paper.real_world import order_check, space_exhibit
+from mcquack.report.paper.protocol import space_exhibit
+from mcquack.report.paper.real_world import order_check
 from mcquack.report.paper.sources import Sources
 from mcquack.report.ranking import plot_ranking, plot_scores_by_size
 from mcquack.report.style import counted
@@ -15,6 +16,7 @@ from mcquack.studies.paper.checks import claim_check, rank_check, signed
 
 OWN = ("mcquack", "nystroem_svm")  # the models that the paper ran itself; those of the suite are published
 OURS = "mcquack"
+BEFORE = QNN_FAMILY[:2]  # the network and the dressed circuit, which the paper has before McQuack
 FELL, STAYED, OVERFITTED = 0.02, 0.05, 0.05
 
 Cells = Sequence[CellScores]
@@ -60,10 +62,10 @@ def ranking_exhibit(cells: Cells, notes: tuple[str, ...]) -> Exhibit:
         known = (None, None) if line is None else (line.average_rank, line.interval)
         checks.append(rank_check(f"rank of {titles.get(model, model)}", rank, *known))
     ours = found.get(OURS)
-    for model in ("MLPClassifier", "DressedQuantumCircuitClassifier"):
-        checks.append(order_check(titles.get(model, model), "McQuack", found.get(model), ours))
-    for model in (*QNN_FAMILY[2:], "nystroem_svm"):
-        checks.append(order_check("McQuack", titles.get(model, model), ours, found.get(model)))
+    for model in (*QNN_FAMILY, "nystroem_svm"):
+        pair = (titles.get(model, model), found.get(model)), ("McQuack", ours)
+        first, second = pair if model in BEFORE else pair[::-1]
+        checks.append(order_check(first[0], second[0], first[1], second[1]))
     rows = tuple(
         (
             line.contender.label,
@@ -76,7 +78,7 @@ def ranking_exhibit(cells: Cells, notes: tuple[str, ...]) -> Exhibit:
     )
     heads = ("model", "average rank", "95 % interval", "datasets", "mean test accuracy")
     sheet = Sheet(name="qml_ranks", title="Average ranks, and below them the paper's", heads=heads, rows=rows)
-    pictures = ()
+    pictures: tuple[Picture, ...] = ()
     if lines:
         caption = "Ours: on how many datasets each model has each rank by test accuracy."
         figure = plot_ranking(lines, title="Ours. Average normalised rank")
@@ -85,7 +87,7 @@ def ranking_exhibit(cells: Cells, notes: tuple[str, ...]) -> Exhibit:
     return Exhibit(
         item=ITEMS["qml_ranking"],
         checks=tuple(checks),
-        findings=(f"Our rows have {counted(n_datasets, 'dataset')} of the paper's 133; ranks are rank / models, as the suite's are.",),
+        findings=(f"Our rows have {counted(n_datasets, 'dataset')} of the paper's 133.",),
         pictures=pictures,
         sheets=(sheet,),
         notes=notes,
@@ -100,23 +102,25 @@ def family_exhibit(cells: Cells, notes: tuple[str, ...]) -> Exhibit:
     averages: dict[str, dict[str, float]] = {}
     for family, place in values()["qml_suite"]["places"].items():
         told = f"place {place}" if place > 3 else "one of the first three"
-        own, lines = "–", ()
-        if family in table.families:
-            lines = standings(table.of_family(family))
-            models = [line.contender.model for line in lines]
-            for line in lines:
-                averages.setdefault(line.contender.label, {})[family] = line.average_rank
-            if OURS in models:
-                own = f"place {models.index(OURS) + 1} of {len(models)}"
-        holds = None if own == "–" else models.index(OURS) + 1 <= place
-        checks.append(claim_check(f"McQuack in {family}", paper=told, ours=own, holds=holds))
+        lines = standings(table.of_family(family)) if family in table.families else ()
+        models = [line.contender.model for line in lines]
+        for line in lines:
+            averages.setdefault(line.contender.label, {})[family] = line.average_rank
+        own = models.index(OURS) + 1 if OURS in models else None
+        ours = "–" if own is None else f"place {own} of {len(models)}"
+        holds = None if own is None else own <= place
+        checks.append(claim_check(f"McQuack in {family}", paper=told, ours=ours, holds=holds))
         if lines:
             caption = f"Ours: ranks on the {counted(lines[0].n_datasets, 'dataset')} of {family} in our rows."
             figure = plot_ranking(lines, title=f"Ours. {family.replace('_', ' ')}")
-            pictures.append(Picture(f"qml_ranking_{family}", f"Ranks in {family}", caption, figure, folded=bool(pictures)))
+            pictures.append(
+                Picture(f"qml_ranking_{family}", f"Ranks in {family}", caption, figure, folded=bool(pictures))
+            )
     families = tuple(values()["qml_suite"]["places"])
     rows = tuple((label, *(found.get(family) for family in families)) for label, found in averages.items())
-    sheet = Sheet(name="qml_ranks_by_family", title="Our average ranks in each family", heads=("model", *families), rows=rows)
+    sheet = Sheet(
+        name="qml_ranks_by_family", title="Our average ranks in each family", heads=("model", *families), rows=rows
+    )
     return Exhibit(
         item=ITEMS["qml_families"], checks=tuple(checks), pictures=tuple(pictures), sheets=(sheet,), notes=notes
     )
@@ -125,7 +129,11 @@ def family_exhibit(cells: Cells, notes: tuple[str, ...]) -> Exhibit:
 def size_exhibit(cells: Cells, notes: tuple[str, ...]) -> Exhibit:
     """Test and training accuracy against dimension, and McQuack's trend in each family."""
     curves = [*scores_by_size(cells), *scores_by_size(cells, part="train")]
-    mine = {(curve.family, curve.part): curve.points for curve in curves if curve.contender.model == OURS and not curve.contender.source}
+    mine = {
+        (curve.family, curve.part): curve.points
+        for curve in curves
+        if curve.contender.model == OURS and not curve.contender.source
+    }
     checks: list[Check] = []
     for family, trend in values()["qml_suite"]["trends"].items():
         points = mine.get((family, "test"), ())
@@ -142,18 +150,22 @@ def size_exhibit(cells: Cells, notes: tuple[str, ...]) -> Exhibit:
             statistics.fmean([point.mean for point in mine[family, part]]) if mine.get((family, part)) else None
             for part in ("train", "test")
         ]
-        ours, holds = "–", None
-        if None not in means:
-            train, test = (float(mean or 0.0) for mean in means)
-            ours, holds = f"training {train:.3f}, test {test:.3f}", train - test >= OVERFITTED
-        checks.append(claim_check(f"McQuack overfits in {family}", paper="yes", ours=ours, holds=holds))
-    pictures = []
+        train, test = means
+        ours, overfits = "–", None
+        if train is not None and test is not None:
+            ours, overfits = f"training {train:.3f}, test {test:.3f}", train - test >= OVERFITTED
+        checks.append(claim_check(f"McQuack overfits in {family}", paper="yes", ours=ours, holds=overfits))
+    pictures: list[Picture] = []
     for part in ("test", "train"):
         kept = [curve for curve in curves if curve.part == part]
         if kept:
-            caption = f"Accuracy on the {part} part against the size of the datasets; ours and, with a dagger, what is published."
+            caption = f"Accuracy on the {part} part against the size of the datasets; a dagger marks what is published."
             figure = plot_scores_by_size(kept)
-            pictures.append(Picture(f"qml_sizes_{part}", f"Accuracy against dimension, {part} part", caption, figure, bool(pictures)))
+            pictures.append(
+                Picture(
+                    f"qml_sizes_{part}", f"Accuracy against dimension, {part} part", caption, figure, bool(pictures)
+                )
+            )
     rows = tuple(
         (curve.family, curve.contender.label, curve.part, point.size, point.mean)
         for curve in curves
@@ -161,4 +173,6 @@ def size_exhibit(cells: Cells, notes: tuple[str, ...]) -> Exhibit:
     )
     heads = ("family", "model", "part", "size", "accuracy")
     sheet = Sheet(name="qml_scores_by_size", title="Accuracy against size", heads=heads, rows=rows, folded=True)
-    return Exhibit(item=ITEMS["qml_sizes"], checks=tuple(checks), pictures=tuple(pictures), sheets=(sheet,), notes=notes)
+    return Exhibit(
+        item=ITEMS["qml_sizes"], checks=tuple(checks), pictures=tuple(pictures), sheets=(sheet,), notes=notes
+    )

@@ -1,21 +1,20 @@
 """The paper's benchmark on real data: ranks, every score, parameters, datasets, and what is searched."""
 
 import statistics
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from mcquack.bench.outcome import Metric
 from mcquack.bench.ranking import CellScores, Standing, score_table, standings
-from mcquack.bench.suite import read_suite
 from mcquack.datasets import describe
 from mcquack.errors import UnknownDatasetError
-from mcquack.models import catalog
-from mcquack.report.paper.exhibit import Exhibit, Pair, Sheet
+from mcquack.report.paper.exhibit import Entry, Exhibit, Pair, Sheet
+from mcquack.report.paper.protocol import class_count_exhibit, dataset_exhibit, space_exhibit
 from mcquack.report.paper.sources import Sources
 from mcquack.report.ranking import METRIC_TITLES, metric_phrase, plot_ranking
 from mcquack.report.style import counted
 from mcquack.report.trainability.sections import Picture
-from mcquack.studies.paper import ITEMS, Check, class_counts, real_world_scores, values
+from mcquack.studies.paper import ITEMS, Check, real_world_scores, values
 from mcquack.studies.paper.checks import claim_check, equal_check, rank_check, score_check
 
 RANKED: tuple[Metric, ...] = ("auc", "balanced_accuracy")
@@ -38,14 +37,11 @@ def exhibits(sources: Sources) -> Iterator[Exhibit]:
     yield sources.exhibit("parameters", lambda _: parameter_exhibit(own))
     yield dataset_exhibit()
     yield class_count_exhibit()
-    yield space_exhibit("real_world_spaces", {("mcquack", "real-world"): None})
+    yield space_exhibit("real_world_spaces", [("mcquack", "real-world")])
+    spaces = values()["spaces"].items()
     yield space_exhibit(
-        "baselines", {key: None for model, suites in values()["spaces"].items() if model != "mcquack" for key in _keys(model, suites)}
+        "baselines", [(model, suite) for model, suites in spaces if model != "mcquack" for suite in suites]
     )
-
-
-def _keys(model: str, suites: Iterable[str]) -> list[tuple[str, str]]:
-    return [(model, suite) for suite in suites]
 
 
 def paper_models(cells: Cells) -> Cells:
@@ -85,14 +81,18 @@ def ranking_exhibit(own: Cells) -> Exhibit:
         for model, line in theirs.items():
             mine = ours.get(model)
             rows.append(
-                (METRIC_TITLES[metric], titles[model], Pair(ours=mine and mine.average_rank, paper=line.average_rank, digits=2))
+                (
+                    METRIC_TITLES[metric],
+                    titles[model],
+                    Pair(ours=None if mine is None else mine.average_rank, paper=line.average_rank, digits=2),
+                )
             )
         title = f"{METRIC_TITLES[metric]}: average normalised rank"
         if ours:
             caption = f"Ours: on how many datasets each model has each rank by {phrase}."
             figure = plot_ranking(tuple(ours.values()), title=f"Ours. {title}")
             pictures.append(Picture(f"real_world_ranking_{metric}_ours", f"Ours, {phrase}", caption, figure))
-        caption = f"The paper's: the same, from its table of two digits, which has more ties than its unrounded scores."
+        caption = "The paper's: the same, from its table of two digits, which has more ties than its unrounded scores."
         figure = plot_ranking(tuple(theirs.values()), title=f"The paper's. {title}")
         pictures.append(Picture(f"real_world_ranking_{metric}_paper", f"The paper's, {phrase}", caption, figure))
     sheet = Sheet(
@@ -104,7 +104,11 @@ def ranking_exhibit(own: Cells) -> Exhibit:
     n_datasets = len({cell.dataset for cell in own})
     findings = (f"Our rows have {counted(n_datasets, 'dataset')} of the paper's {len(values()['datasets'])}.",)
     return Exhibit(
-        item=ITEMS["real_world_ranking"], checks=tuple(checks), findings=findings, pictures=tuple(pictures), sheets=(sheet,)
+        item=ITEMS["real_world_ranking"],
+        checks=tuple(checks),
+        findings=findings,
+        pictures=tuple(pictures),
+        sheets=(sheet,),
     )
 
 
@@ -143,7 +147,7 @@ def score_exhibit(item: str, own: Cells, metrics: Sequence[Metric]) -> Exhibit:
         checks=tuple(checks),
         findings=tuple(findings),
         sheets=tuple(sheets),
-        notes=("Mean ± standard deviation over the seeds; the paper's mean stands below it. Fields whose comparison does not hold are marked.",),
+        notes=("Mean ± standard deviation over the seeds. Where a comparison does not hold, the field is marked.",),
         compared=False,
     )
 
@@ -175,7 +179,7 @@ def _score_sheet(
     folded: bool,
 ) -> Sheet:
     theirs = {(cell.dataset, cell.model): cell for cell in real_world_scores()}
-    rows = []
+    rows: list[tuple[Entry, ...]] = []
     for dataset in dict.fromkeys(dataset for dataset, _ in theirs):
         pairs = []
         for model in _models():
@@ -212,7 +216,8 @@ def _mean_text(found: Mapping[tuple[str, str], CellScores], metric: Metric) -> s
 def parameter_exhibit(own: Cells) -> Exhibit:
     """Numbers of parameters of every model on every dataset."""
     found = {(cell.dataset, cell.model): cell for cell in own}
-    checks, rows = [], {}
+    checks: list[Check] = []
+    rows: dict[str, list[Pair]] = {}
     for theirs in real_world_scores():
         mine = found.get((theirs.dataset, theirs.model))
         count = None if mine is None else mine.n_parameters
@@ -229,70 +234,3 @@ def parameter_exhibit(own: Cells) -> Exhibit:
         rows=tuple((dataset_title(dataset), *pairs) for dataset, pairs in rows.items()),
     )
     return Exhibit(item=ITEMS["parameters"], checks=tuple(checks), sheets=(sheet,), compared=False)
-
-
-def dataset_exhibit() -> Exhibit:
-    """Features and classes of every dataset, and where ours differ from the paper's."""
-    checks, rows = [], []
-    for name, (n_features, n_classes) in values()["datasets"].items():
-        known = describe(name)
-        features = equal_check(f"features of {known.title}", n_features, known.n_features)
-        classes = equal_check(f"classes of {known.title}", n_classes, known.n_classes)
-        checks += [features, classes]
-        counts = [
-            Pair(ours=ours, paper=paper, digits=0, paper_digits=0, holds=check.holds)
-            for ours, paper, check in (
-                (known.n_features, n_features, features),
-                (known.n_classes, n_classes, classes),
-            )
-        ]
-        rows.append((known.title, known.task, *counts, " ".join(known.notes)))
-    sheet = Sheet(
-        name="datasets",
-        title="The datasets",
-        heads=("dataset", "what is told apart", "features", "classes", "where ours differs"),
-        rows=tuple(rows),
-    )
-    return Exhibit(item=ITEMS["datasets"], checks=tuple(checks), sheets=(sheet,), compared=False)
-
-
-def class_count_exhibit() -> Exhibit:
-    """Samples of each class in each part of every dataset."""
-    checks, rows = [], []
-    for (name, part), counts in class_counts().items():
-        known = describe(name)
-        ours = None if known.class_counts is None else known.class_counts.get(part)  # type: ignore[call-overload]
-        check = equal_check(f"{part} part of {known.title}", counts, None if ours is None else tuple(ours))
-        checks.append(check)
-        ratio = None if ours is None else min(ours) / sum(ours)
-        share = Pair(ours=ratio, paper=min(counts) / sum(counts), paper_digits=3)
-        rows.append((known.title, part, check.ours, check.paper, share))
-    sheet = Sheet(
-        name="class_counts",
-        title="Samples of each class, and the share of the smallest",
-        heads=("dataset", "part", "ours", "paper", "smallest share"),
-        rows=tuple(rows),
-    )
-    return Exhibit(item=ITEMS["class_counts"], checks=tuple(checks), sheets=(sheet,), compared=False)
-
-
-def space_exhibit(item: str, wanted: Iterable[tuple[str, str]]) -> Exhibit:
-    """The values that each setting may take, for these models in these suites."""
-    checks = []
-    for model, suite in wanted:
-        ours = searched(model, suite)
-        several = f"{catalog.entry(model).title}, {suite}: "
-        for name, paper in values()["spaces"][model][suite].items():
-            both = (sorted(map(str, paper)), None if name not in ours else sorted(map(str, ours[name])))
-            told = equal_check(f"{several}{name}", tuple(paper), ours.get(name))
-            checks.append(replace(told, holds=None if both[1] is None else both[0] == both[1]))
-    return Exhibit(item=ITEMS[item], checks=tuple(checks))
-
-
-def searched(model: str, suite: str) -> Mapping[str, tuple[object, ...]]:
-    """The values of every setting of a model in a suite, with defaults for settings that the suite leaves alone."""
-    entry = catalog.entry(model)
-    defaults = {name: (value,) for name, value in entry.defaults().items()}
-    space = entry.search_space(suite).values if suite in entry.suites else {}
-    kept = {name: (value,) for name, value in read_suite(suite).settings.get(model, {}).items()}
-    return {**defaults, **space, **kept}

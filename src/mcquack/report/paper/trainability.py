@@ -1,13 +1,25 @@
 """The paper's trainability study: what decides, gradients before training, and losses."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
 
 from mcquack.bench.store import Store
-from mcquack.report.paper.exhibit import Exhibit, Sheet
+from mcquack.report.paper.exhibit import Entry, Exhibit, Sheet
 from mcquack.report.paper.sources import Sources
 from mcquack.report.trainability import figures
 from mcquack.report.trainability.sections import Importance, Picture, importances, means, span
-from mcquack.report.trainability.study import MAIN, Study, lines, paper_slice, read_study, setting_text, sizes_of, slice_text
+from mcquack.report.trainability.study import (
+    MAIN,
+    Study,
+    lines,
+    paper_slice,
+    read_study,
+    setting_text,
+    sizes_of,
+    slice_text,
+)
 from mcquack.studies.paper import ITEMS, Check, values
 from mcquack.studies.paper.checks import claim_check
 from mcquack.studies.trainability import Observation
@@ -16,14 +28,15 @@ from mcquack.studies.trainability.analysis.importance import normalised
 
 def exhibits(sources: Sources) -> Iterator[Exhibit]:
     """All items about training, in the order of the page."""
-    studies: dict[str, Study] = {}
 
-    def study_of(store: Store) -> Study:
-        return studies.setdefault(str(store.path), read_study(store))  # read once for all three
+    @cache  # of one store for all three
+    def study_at(path: Path) -> Study:
+        with Store.open(path) as store:
+            return read_study(store)
 
-    yield sources.exhibit("importance", lambda store: importance_exhibit(study_of(store)))
-    yield sources.exhibit("gradients", lambda store: gradient_exhibit(study_of(store)))
-    yield sources.exhibit("losses", lambda store: loss_exhibit(study_of(store)))
+    yield sources.exhibit("importance", lambda store: importance_exhibit(study_at(store.path)))
+    yield sources.exhibit("gradients", lambda store: gradient_exhibit(study_at(store.path)))
+    yield sources.exhibit("losses", lambda store: loss_exhibit(study_at(store.path)))
 
 
 def main_series(study: Study) -> Sequence[Observation]:
@@ -37,21 +50,28 @@ def importance_exhibit(study: Study) -> Exhibit:
     series = {MAIN: main_series(study)} if study.trained else {}
     found, faults = importances(series) if series else ((), ())
     checks: list[Check] = []
-    pictures, rows = [], []
+    pictures: list[Picture] = []
+    rows: list[tuple[Entry, ...]] = []
     for each in found:
         shares = normalised(each.forest) if each.forest is not None else each.anova.main
         checks += _importance_checks(each, shares, told)
-        rows += [(each.target, name, each.anova.share(name), None if each.forest is None else shares[name]) for name in shares]
-        caption = f"Ours: shares of the variance of the {each.target} over {len(each.rows):,} runs; {span(sizes_of(series[MAIN]))}."
+        rows += [
+            (each.target, name, each.anova.share(name), None if each.forest is None else shares[name])
+            for name in shares
+        ]
+        sizes = span(sizes_of(series[MAIN]))
+        caption = f"Ours: shares of the variance of the {each.target} over {len(each.rows):,} runs, {sizes}."
         figure = figures.plot_importances(each.anova, each.forest, target=each.target)
         name = f"importance_{each.target.replace(' ', '_')}"
         pictures.append(Picture(name, f"Importance for the {each.target}", caption, figure, folded=bool(pictures)))
     heads = ("result", "setting", "exact share", "fANOVA, normalised")
     sheet = Sheet(name="importance", title="Shares of every setting", heads=heads, rows=tuple(rows))
-    return Exhibit(item=item, checks=tuple(checks), pictures=tuple(pictures), sheets=(sheet,) if rows else (), notes=faults)
+    return Exhibit(
+        item=item, checks=tuple(checks), pictures=tuple(pictures), sheets=(sheet,) if rows else (), notes=faults
+    )
 
 
-def _importance_checks(each: Importance, shares: dict[str, float], told: dict[str, float]) -> Iterator[Check]:
+def _importance_checks(each: Importance, shares: Mapping[str, float], told: Mapping[str, Any]) -> Iterator[Check]:
     for name, share in shares.items():
         is_main = name == told["setting"]
         limit = told["at_least"] if is_main else told["others_below"]
@@ -84,9 +104,14 @@ def gradient_exhibit(study: Study) -> Exhibit:
     )
     heads = ("start", "qubits", "mean", "standard deviation", "seeds")
     sheet = Sheet(name="gradients", title="First weight gradients", heads=heads, rows=rows, folded=True)
-    caption = f"Ours: mean and standard deviation of the weight gradients of the first batch{slice_text(main_series(study))}, {span(sizes_of(kept))}; scales differ."
+    caption = (
+        f"Ours: mean and standard deviation of the weight gradients of the first batch"
+        f"{slice_text(main_series(study))}, {span(sizes_of(kept))}; scales differ."
+    )
     picture = Picture("gradients", "Weight gradients against qubits", caption, figures.plot_gradients(kept))
-    return Exhibit(item=ITEMS["gradients"], checks=tuple(checks), findings=tuple(findings), pictures=(picture,), sheets=(sheet,))
+    return Exhibit(
+        item=ITEMS["gradients"], checks=tuple(checks), findings=tuple(findings), pictures=(picture,), sheets=(sheet,)
+    )
 
 
 def loss_exhibit(study: Study) -> Exhibit:
@@ -98,7 +123,7 @@ def loss_exhibit(study: Study) -> Exhibit:
         measure: {bool(each.settings["init_small"]): each.mean for each in means(trained, ("init_small",), measure)}
         for measure in ("test accuracy", "final loss", "way uphill")
     }
-    claims = {
+    claims: dict[str, tuple[str, Callable[[float, float], bool]]] = {
         "test accuracy": ("small starts have the higher test accuracy", lambda small, ones: small > ones),
         "final loss": ("small starts have the lower final loss", lambda small, ones: small < ones),
         "way uphill": ("ones go a larger share of the way uphill", lambda small, ones: small < ones),
@@ -108,17 +133,21 @@ def loss_exhibit(study: Study) -> Exhibit:
         by_start = found[measure]
         known = True in by_start and False in by_start
         ours = f"small {by_start[True]:.3f}, ones {by_start[False]:.3f}" if known else "–"
-        checks.append(claim_check(what, paper="yes", ours=ours, holds=holds(by_start[True], by_start[False]) if known else None))
+        checks.append(
+            claim_check(what, paper="yes", ours=ours, holds=holds(by_start[True], by_start[False]) if known else None)
+        )
     rows = tuple(
         (setting_text("init_small", small), *(found[measure].get(small) for measure in found))
         for small in (True, False)
         if any(small in by_start for by_start in found.values())
     )
-    sheet = Sheet(name="losses", title="Means over sizes, seeds and the other settings", heads=("start", *found), rows=rows)
+    sheet = Sheet(
+        name="losses", title="Means over sizes, seeds and the other settings", heads=("start", *found), rows=rows
+    )
     steps = study.trained.get("steps", ())
     findings = tuple(
-        f"Step by step, at a learning rate of {each.settings['lr']:g}: {setting_text('init_small', each.settings['init_small'])} "
-        f"goes {each.mean:.3f} of the way uphill."
+        f"Step by step, learning rate {each.settings['lr']:g}, {setting_text('init_small', each.settings['init_small'])}: "
+        f"{each.mean:.3f} of the way leads uphill."
         for each in (means(steps, ("lr", "init_small"), "way uphill") if steps else ())
     )
     kept = paper_slice(trained)

@@ -18,8 +18,8 @@ _HALF_DIGIT = 0.005  # the paper prints two digits
 
 Kind = Literal["same", "partly", "different", "open"]
 RULE = (
-    f"The same: all comparisons hold, or at least {100 * SAME_FROM:.0f} % of {MANY} and more; partly the same: at least "
-    f"{100 * PARTLY_FROM:.0f} % hold; otherwise it is not the same."
+    f"The same: all comparisons hold, or at least {100 * SAME_FROM:.0f} % of {MANY} and more; partly the same: at "
+    f"least {100 * PARTLY_FROM:.0f} % hold; otherwise it is not the same."
 )
 """How the sentence of an item follows from its comparisons."""
 
@@ -66,7 +66,9 @@ def verdict_of(checks: Iterable[Check]) -> Verdict:
     is_same = share >= (SAME_FROM if n_checks >= MANY else 1.0)
     kind: Kind = "same" if is_same else "partly" if share >= PARTLY_FROM else "different"
     opening = {"same": "The same", "partly": "Partly the same", "different": "Not the same"}[kind]
-    return Verdict(kind=kind, sentence=f"{opening}: {_counted(n_held, n_checks, failed)}.", n_held=n_held, n_checks=n_checks)
+    return Verdict(
+        kind=kind, sentence=f"{opening}: {_counted(n_held, n_checks, failed)}.", n_held=n_held, n_checks=n_checks
+    )
 
 
 def _counted(n_held: int, n_checks: int, failed: Sequence[str]) -> str:
@@ -75,7 +77,11 @@ def _counted(n_held: int, n_checks: int, failed: Sequence[str]) -> str:
     more = f" and {len(failed) - _NAMED:,} more" if len(failed) > _NAMED else ""
     named = f"not {'that' if len(failed) == 1 else 'those'} of {'; '.join(failed[:_NAMED])}{more}"
     if not n_held:
-        return f"no comparison of {n_checks:,} holds" if n_checks > 1 else f"the one comparison, of {failed[0]}, does not hold"
+        return (
+            f"no comparison of {n_checks:,} holds"
+            if n_checks > 1
+            else f"the one comparison, of {failed[0]}, does not hold"
+        )
     return f"{n_held:,} of {n_checks:,} comparisons {'holds' if n_held == 1 else 'hold'}; {named}"
 
 
@@ -128,7 +134,9 @@ def score_check(
     if ours is not None:
         tolerance = score_tolerance(paper, ours, n_test=n_test, n_parts=n_parts)
         holds = abs(paper[0] - ours[0]) <= tolerance + 1e-9  # what is printed with two digits is no exact number
-    return Check(what=what, paper=_score_text(paper, 2), ours="–" if ours is None else _score_text(ours, 3), holds=holds)
+    return Check(
+        what=what, paper=_score_text(paper, 2), ours="–" if ours is None else _score_text(ours, 3), holds=holds
+    )
 
 
 def rank_check(what: str, paper: float, ours: float | None, interval: Interval | None) -> Check:

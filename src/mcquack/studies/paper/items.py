@@ -93,7 +93,9 @@ def _table(name: str) -> dict[str, Any]:
     return tomllib.loads(_HOME.joinpath(name).read_text(encoding="utf-8"))
 
 
-ITEMS: Mapping[str, Item] = MappingProxyType({name: Item(id=name, **about) for name, about in _table("items.toml").items()})
+ITEMS: Mapping[str, Item] = MappingProxyType(
+    {name: Item(id=name, **about) for name, about in _table("items.toml").items()}
+)
 """All items by their ids, in the order of the pages."""
 
 

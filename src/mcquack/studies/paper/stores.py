@@ -46,7 +46,9 @@ class RunStep:
         >>> RunStep(suite="real-world", models=("svc", "nn"), seeds=2).command(Path("rows.sqlite"))
         'mcquack bench run real-world --models svc,nn --seeds 2 --store rows.sqlite'
         """
-        words = ["mcquack", "bench", "run", self.suite] if self.suite else ["mcquack", "trainability", "run", *self.designs]
+        words = (
+            ["mcquack", "bench", "run", self.suite] if self.suite else ["mcquack", "trainability", "run", *self.designs]
+        )
         for name in ("datasets", "models"):
             if given := getattr(self, name):
                 words += [f"--{name}", ",".join(given)]
