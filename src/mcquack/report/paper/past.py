@@ -121,7 +121,8 @@ def _leaderboard(lines: Sequence[Standing], metric: Metric, *, name: str) -> She
 
 def _conclusion(cells: Cells, lines: Sequence[Standing], metric: Metric) -> str:
     first, of_all = lines[0], counted(len(lines), "model")
-    told = f"By {metric_phrase(metric)}, {first.contender.label} is first of {of_all}, average rank {first.average_rank:.2f}"
+    by, rank = metric_phrase(metric), f"{first.average_rank:.2f}"
+    told = f"By {by}, {first.contender.label} is first of {of_all}, with an average rank of {rank}"
     try:
         # A model with few scores would take the datasets from all others.
         found = compare(score_table(cells, metric=metric), least_share=0.9)

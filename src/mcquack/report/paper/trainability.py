@@ -146,8 +146,8 @@ def loss_exhibit(study: Study) -> Exhibit:
     )
     steps = study.trained.get("steps", ())
     findings = tuple(
-        f"Step by step, learning rate {each.settings['lr']:g}, {setting_text('init_small', each.settings['init_small'])}: "
-        f"{each.mean:.3f} of the way leads uphill."
+        f"Step by step, {', '.join(setting_text(*each_one) for each_one in each.settings.items())}: {each.mean:.3f} of "
+        "the way leads uphill."
         for each in (means(steps, ("lr", "init_small"), "way uphill") if steps else ())
     )
     kept = paper_slice(trained)
