@@ -1,0 +1,95 @@
+"""The site of the paper as people read it: from files, at a desk and on a phone, in light and in dark."""
+
+import pytest
+
+from mcquack.report.paper import write_paper_site
+from mcquack.studies.paper import ITEMS, SECTIONS
+from tests.browser.test_benchmark_report import CONTRASTS, DESK, PHONE
+from tests.report.paper.fakes import fake_stores
+
+PAGES = ["index.html", *(f"pages/{name}.html" for name in SECTIONS)]
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("paper-site")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("MCQUACK_CACHE", str(folder / "nothing"))
+        return write_paper_site(fake_stores(folder / "studies"), folder / "site", data_dir=folder).parent
+
+
+@pytest.fixture
+def open_page(browser, site):
+    """Opens a page, and afterwards finds that nothing was complained of and nothing but the site was fetched."""
+    contexts, complaints, requests = [], [], []
+
+    def opened(name, *, viewport=DESK, **settings):
+        context = browser.new_context(viewport=viewport, **settings)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("request", lambda request: requests.append(request.url))
+        page.goto((site / name).as_uri())
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert complaints == []
+    assert all(url.startswith((site.as_uri(), "data:")) for url in requests)
+
+
+def unfold(page):
+    page.evaluate("document.querySelectorAll('details').forEach((each) => (each.open = true))")
+
+
+@pytest.mark.parametrize("viewport", [DESK, PHONE], ids=["desk", "phone"])
+@pytest.mark.parametrize("name", PAGES)
+def test_nothing_is_wider_than_the_screen(open_page, name, viewport):
+    page = open_page(name, viewport=viewport)
+    unfold(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
+    # Whatever is wider scrolls in a box of its own that the keyboard reaches.
+    boxes = "[...document.querySelectorAll('.scroll')].filter((each) => each.scrollWidth > each.clientWidth + 1)"
+    assert page.evaluate(f"{boxes}.every((each) => each.tabIndex === 0 && each.ariaLabel)")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", ["index.html", "pages/real_world.html", "pages/hardware.html"])
+def test_all_text_stands_out_from_its_ground(open_page, name, scheme):
+    page = open_page(name, color_scheme=scheme)
+    unfold(page)
+    contrasts = page.evaluate(CONTRASTS)
+    assert len(contrasts) > 50
+    assert [each for each in contrasts if each[0] < 4.5] == []
+
+
+def test_the_overview_leads_to_every_item_and_back(open_page):
+    page = open_page("index.html")
+    links = page.locator(".items a")
+    assert links.count() >= len(ITEMS)
+    page.locator(".items a", has_text=ITEMS["calibration"].title).click()
+    heading = page.locator("#calibration h2")
+    heading.wait_for()
+    assert heading.is_visible()
+    assert page.locator(".sections a[aria-current]").inner_text() == SECTIONS["hardware"]
+    page.locator(".sections a", has_text="Overview").click()
+    page.locator(".items").first.wait_for()
+
+
+def test_every_figure_is_seen_and_has_a_text(open_page):
+    for name in PAGES[1:]:
+        page = open_page(name)
+        unfold(page)
+        for picture in page.locator("svg.picture").all():
+            assert picture.get_attribute("aria-label")
+            box = picture.bounding_box()
+            assert box["width"] > 200
+            assert box["height"] > 80
+
+
+def test_evil_names_do_nothing(open_page):
+    page = open_page("pages/past.html")
+    assert page.title() == "Past the paper: the paper and ours"
+    assert page.locator("main img").count() == 0
