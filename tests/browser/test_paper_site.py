@@ -56,7 +56,7 @@ def test_nothing_is_wider_than_the_screen(open_page, name, viewport):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", ["index.html", "pages/real_world.html", "pages/hardware.html"])
+@pytest.mark.parametrize("name", ["index.html", "pages/model.html", "pages/real_world.html", "pages/hardware.html"])
 def test_all_text_stands_out_from_its_ground(open_page, name, scheme):
     page = open_page(name, color_scheme=scheme)
     unfold(page)
@@ -87,6 +87,12 @@ def test_every_figure_is_seen_and_has_a_text(open_page):
             box = picture.bounding_box()
             assert box["width"] > 200
             assert box["height"] > 80
+
+
+def test_no_part_of_a_circuit_is_taken_for_a_background(open_page):
+    page = open_page("pages/model.html")
+    assert page.locator("[id='circuit_layer-patch_2']").is_visible()
+    assert page.locator("[id='circuit_overlap-patch_2']").is_visible()
 
 
 def test_evil_names_do_nothing(open_page):

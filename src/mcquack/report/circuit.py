@@ -23,10 +23,9 @@ from mcquack.circuits.drawing import (
     sizes_text,
 )
 from mcquack.circuits.feature_map import FeatureMap
-from mcquack.report.style import CLASS_COLOURS, INK, MUTED, PAPER, SMALL, figure_of, new_axes, write_title
+from mcquack.report.style import BOX, CLASS_COLOURS, INK, MUTED, PAPER, SMALL, figure_of, new_axes, write_title
 
 BLUE, GREEN = CLASS_COLOURS[0], CLASS_COLOURS[2]
-BOX = "#e3f1ec"
 WIRE = "#aab4be"
 
 INCHES = 0.42  # distance of two wires, the unit of all lengths below

@@ -73,6 +73,9 @@ def _shades(colours: Sequence[str]) -> tuple[str, ...]:
 SHADES, DARK_SHADES = _shades(_LIGHT_SHADES), _shades(_DARK_SHADES)
 """From the best to the worst, on white and on a dark page."""
 
+BOX, DARK_BOX = "#e3f1ec", "#1d3a30"
+"""The ground of a gate in a circuit, on white and on a dark page: letters in ink stand out from both."""
+
 FONT_SIZE = 9.0
 SMALL = 8.0
 
@@ -178,7 +181,7 @@ _TOKENS = {
 }
 """The colours of figures by the names that pages have for them, light and dark."""
 
-_DARK = dict(zip((*RAMP, *SHADES), (*DARK_RAMP, *DARK_SHADES), strict=True))
+_DARK = dict(zip((BOX, *RAMP, *SHADES), (DARK_BOX, *DARK_RAMP, *DARK_SHADES), strict=True))
 
 _COLOUR = re.compile(r"(fill|stroke): (#[0-9a-f]{6})\b")
 # Versions of matplotlib differ in whether size and family are one property.

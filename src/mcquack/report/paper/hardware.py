@@ -172,9 +172,7 @@ def layout_exhibit() -> Exhibit:
         equal_check("qubits of the device", told["n_device_qubits"], coupling.n_qubits),
         equal_check("qubits of the ring", told["n_qubits"], len(set(ring.qubits))),
     )
-    caption = (
-        "Ours: all qubits and couplers, those of the ring in black; what the snapshot reports as faulty is crossed out."
-    )
+    caption = "Ours: all qubits and couplers, those of the ring filled; what the snapshot reports as faulty is marked."
     picture = Picture("layout", "The ring on the device", caption, plot_device_ring(coupling, ring))
     notes = ("The couplers are those of IBM's snapshot of the device, calibrated on another day than the paper's.",)
     return Exhibit(item=item, checks=checks, pictures=(picture,), notes=notes)

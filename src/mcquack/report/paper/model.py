@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
-from sklearn.datasets import make_circles
+from sklearn.datasets import make_blobs
 
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.models.mcquack import McQuackClassifier
@@ -33,9 +33,9 @@ def exhibits() -> Iterator[Exhibit]:
 
 
 def overview_exhibit() -> Exhibit:
-    """A model of two qubits on a ring around another, before training and after each of four steps."""
-    X, y = make_circles(60, noise=0.05, factor=0.5, random_state=0)
-    model = McQuackClassifier(2, n_repetitions=6, epochs=0, random_state=0).fit(X, y)
+    """A model of two qubits on four clouds of samples, before training and after each of four steps."""
+    X, y = _corners()
+    model = McQuackClassifier(2, n_repetitions=2, epochs=0, random_state=0).fit(X, y)
     figure = style.new_figure(12.6, 7.2)
     axes: list[Axes] = list(figure.subplots(2, 3).flat)
     axes.pop().remove()
@@ -90,10 +90,15 @@ def overview_exhibit() -> Exhibit:
         heads=("step", "alignment", "accuracy"),
         rows=tuple(rows),
     )
-    notes = (
-        f"A ring around another, 60 samples in all, and two qubits; every step is {_PASSES} passes over all samples.",
-    )
+    samples = "Clouds around the corners of a square, opposite ones of one class: 60 samples, two qubits."
+    notes = (f"{samples} Every step is {_PASSES} passes over all samples.",)
     return Exhibit(item=ITEMS["overview"], checks=tuple(checks), pictures=pictures, sheets=(sheet,), notes=notes)
+
+
+def _corners() -> tuple[Any, Any]:
+    """Clouds around the corners of a square, of which opposite ones are of one class: their means tell nothing."""
+    X, corner = make_blobs([15] * 4, centers=[[0, 0], [1, 1], [0, 1], [1, 0]], cluster_std=0.12, random_state=0)
+    return X, corner // 2
 
 
 def _alignment(model: McQuackClassifier, X: Any, y: Any) -> float:

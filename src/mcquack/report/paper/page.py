@@ -147,12 +147,17 @@ def _page(template: str, *, title: str, sections: Mapping[Section, str], **other
 @cache
 def _environment() -> Environment:
     made = environment(PACKAGE, BENCHMARK)
-    made.filters |= {"drawn": _drawn, "entry": _entry}
+    made.filters |= {"drawn": _drawn, "entry": _entry, "tied": _tied}
     return made
 
 
 def _drawn(picture: Picture) -> Markup:
     return inline_svg(picture.figure, name=picture.name, label=f"{picture.title}. {picture.caption}")
+
+
+def _tied(text: str) -> str:
+    """A text in which no percent sign begins a line."""
+    return text.replace(" %", "\u00a0%")
 
 
 def _entry(value: object) -> str:

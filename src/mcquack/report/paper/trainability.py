@@ -1,5 +1,6 @@
 """The paper's trainability study: what decides, gradients before training, and losses."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -13,6 +14,7 @@ from mcquack.report.trainability.sections import Importance, Picture, importance
 from mcquack.report.trainability.study import (
     MAIN,
     Study,
+    capital,
     lines,
     paper_slice,
     read_study,
@@ -96,7 +98,8 @@ def gradient_exhibit(study: Study) -> Exhibit:
             continue
         ours = decay.scaling.kind
         checks.append(claim_check(what, paper="not exponential", ours=ours, holds=ours != "exponential"))
-        findings.append(f"{decay.line.label[:1].upper()}{decay.line.label[1:]}: {decay.scaling.sentence}")
+        sentence = re.sub(r"(?<!\w)-(?=\d)", "−", decay.scaling.sentence)  # which is plain text elsewhere
+        findings.append(f"{capital(decay.line.label)}: {sentence}")
     rows = tuple(
         (line.label, point.n_qubits, point.mean, point.std, point.n_seeds)
         for line in lines(kept)
