@@ -1,5 +1,6 @@
 """``mcquack paper``: every table and figure of the paper, ours beside the paper's, from stores or from nothing."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,6 +54,7 @@ def paper(
     code = exit_codes.DONE
     if not no_run:
         workers = Workers(jobs=jobs, data_dir=data_dir)
+        _tell_missing([study for study, steps in missing.items() if steps], stores)
         for study, steps in missing.items():
             for step in steps:
                 code = max(code, _run(step, stores, study, workers=workers, context=context))
@@ -62,6 +64,12 @@ def paper(
     tell(f"The site is in {write_paper_site(stores, out, data_dir=data_dir)}")
     if code != exit_codes.DONE:
         raise typer.Exit(code)
+
+
+def _tell_missing(studies: Sequence[str], stores: "Stores") -> None:
+    if studies:
+        time = "some minutes" if stores.quick else "hours; --quick takes minutes, and --no-run runs nothing"
+        tell(f"Running {', '.join(studies)} into {stores.folder}, which takes {time}.")
 
 
 def _run(step: "RunStep", stores: "Stores", study: str, *, workers: Workers, context: typer.Context) -> int:
