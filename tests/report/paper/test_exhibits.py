@@ -203,15 +203,23 @@ def test_a_study_without_training_is_left_open():
 
 
 def test_further_stores_are_ranked_past_the_paper(exhibits):
-    race = exhibits["qml_suite_race"]
+    race = exhibits["past_qml_suite_race"]
     assert race.status == "past"
-    models = {row["model"] for row in read(race, "qml_suite_race_accuracy")}
+    models = {row["model"] for row in read(race, "past_qml_suite_race_accuracy")}
     assert any("tuned" in model for model in models)
     assert "is first of 3 models" in race.sentence
-    alone = exhibits["real_world_defaults"]
-    assert "McQuack, defaults" in {row["model"] for row in read(alone, "real_world_defaults_auc")}
+    alone = exhibits["past_real_world_defaults"]
+    assert "McQuack, defaults" in {row["model"] for row in read(alone, "past_real_world_defaults_auc")}
     assert "6 models" in alone.sentence
-    assert exhibits["real_world_broken"].sentence.startswith("The store cannot be read: ")
+    assert exhibits["past_real_world_broken"].sentence.startswith("The store cannot be read: ")
+
+
+def test_stores_whose_names_differ_in_signs_alone_are_two_items(tmp_path):
+    (tmp_path / "real_world").mkdir()
+    for name in ("a b", "a-b", "auc"):
+        (tmp_path / "real_world" / f"{name}.sqlite").touch()
+    found = [exhibit.item.id for exhibit in past.exhibits(Sources(stores=Stores(folder=tmp_path)))]
+    assert len(set(found) | set(ITEMS)) == len(found) + len(ITEMS) == 3 + len(ITEMS)
 
 
 def test_missing_stores_are_told_with_their_commands(tmp_path):

@@ -1,5 +1,6 @@
 """What was run beside the paper's experiments: further stores in the folders of its benchmarks, ranked."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -35,15 +36,19 @@ Cells = Sequence[CellScores]
 
 def exhibits(sources: Sources) -> Iterator[Exhibit]:
     """An exhibit for each further store of the two benchmarks, in the order of their names."""
+    seen: Counter[str] = Counter()
     for study in METRICS:
         for path in sources.stores.further(study):
-            yield store_exhibit(sources, study, path)
+            name = file_name("past", study, path.stem)
+            seen[name] += 1
+            # Names of files may differ in signs alone.
+            yield store_exhibit(sources, study, path, name=name if seen[name] == 1 else f"{name}_{seen[name]}")
 
 
-def store_exhibit(sources: Sources, study: Section, path: Path) -> Exhibit:
+def store_exhibit(sources: Sources, study: Section, path: Path, *, name: str) -> Exhibit:
     """The ranks of the models in a store; with one model alone, among those of the paper's benchmark."""
     item = Item(
-        id=file_name(study, path.stem),
+        id=name,
         section="past",
         place=SECTIONS[study],
         labels=(),
@@ -67,13 +72,13 @@ def store_exhibit(sources: Sources, study: Section, path: Path) -> Exhibit:
         lines = standings(table, scale=SCALES[study])
         if not lines:
             continue
-        name = f"{item.id}_{metric}"
+        file = f"{name}_{metric}"
         title = f"{METRIC_TITLES[metric]}: average normalised rank"
         phrase = metric_phrase(metric)
         caption = f"On how many of {counted(len(table.datasets), 'dataset')} each model has each rank by {phrase}."
         figure = plot_ranking(lines, title=title)
-        pictures.append(Picture(name, f"{item.title}, {phrase}", caption, figure, folded=bool(pictures)))
-        sheets.append(_leaderboard(lines, metric, name=name))
+        pictures.append(Picture(file, f"{item.title}, {phrase}", caption, figure, folded=bool(pictures)))
+        sheets.append(_leaderboard(lines, metric, name=file))
         sentences.append(_conclusion(cells, lines, metric))
     if not sentences:
         return Exhibit(

@@ -42,7 +42,7 @@ class Sources:
     def cells(self) -> Mapping[str, tuple[CellScores, ...]]:
         """The scores of the benchmarks that have a store, by study, each read once."""
         found = {}
-        for study in ("real_world", "qml_suite", "hardware_twin"):
+        for study in ("real_world", "qml_suite"):
             if self.stores.is_there(study):
                 with Store.open(self.stores.path(study)) as store:
                     found[study] = cell_scores(store)
