@@ -9,7 +9,7 @@ import pytest
 from mcquack.bench.ranking import CellScores
 from mcquack.bench.store import Store
 from mcquack.report.paper import hardware, past, qml_suite, real_world, trainability
-from mcquack.report.paper.sources import NOT_RUN, Sources
+from mcquack.report.paper.sources import CUT_OFF, NOT_RUN, Sources
 from mcquack.studies.paper import ITEMS, Stores, real_world_scores, values
 from tests.report.benchmark.fakes import published_cells
 from tests.report.paper.fakes import QML, REAL_WORLD
@@ -117,6 +117,11 @@ def test_what_follows_from_the_package_alone_is_the_papers(exhibits):
 def test_the_ring_on_the_device_has_the_papers_size(exhibits):
     pytest.importorskip("qiskit_ibm_runtime")
     assert exhibits["layout"].verdict.sentence == "The same: all 2 comparisons hold."
+
+
+def test_a_store_whose_last_run_was_cut_off_is_told(exhibits):
+    assert CUT_OFF in exhibits["hardware_results"].notes  # as the fake one says
+    assert CUT_OFF not in exhibits["real_world_auc"].notes
 
 
 def test_a_device_that_cannot_be_drawn_is_no_reason_to_stop(monkeypatch):

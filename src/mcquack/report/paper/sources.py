@@ -12,6 +12,7 @@ from mcquack.report.paper.exhibit import Exhibit
 from mcquack.studies.paper import ITEMS, Stores
 
 NOT_RUN = "Not run yet: there is no store with rows."
+CUT_OFF = "The last run of the store did not come to its end: rows that it asked for may be missing."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,8 +36,9 @@ class Sources:
             return Exhibit(item=ITEMS[item], missing=NOT_RUN, commands=commands, is_quick=is_quick)
         path = self.stores.path(study)
         with Store.open(path) as store:
-            built = build(store)
-            return replace(built, rows=path, runs=store.runs(), commands=commands, is_quick=is_quick)
+            built, runs = build(store), store.runs()
+        notes = (*built.notes, CUT_OFF) if runs and runs[-1].how != "done" else built.notes
+        return replace(built, rows=path, runs=runs, commands=commands, is_quick=is_quick, notes=notes)
 
     @cached_property
     def cells(self) -> Mapping[str, tuple[CellScores, ...]]:
