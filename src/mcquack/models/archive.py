@@ -346,8 +346,8 @@ def _from_version_1(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _loss(plain: Any) -> str | Loss:
-    if plain in (Alignment.name, "auto"):
-        return str(plain)
+    if plain == Alignment.name:
+        return Alignment.name
     if plain == CrossEntropy.name:  # alone, and below without "softmax", from before there was one
         return CrossEntropy(softmax=False)
     known = isinstance(plain, dict) and plain.get("name") in LOSSES

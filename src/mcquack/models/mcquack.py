@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from mcquack.arrays import FloatArray
 from mcquack.checks import is_whole_number, required_count
-from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.errors import InvalidInputError
@@ -96,7 +95,8 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     n_centroids_per_class : k; the paper's method is k = 1. With more they start at the clusters of k-means within the
         class; a class of k distinct samples or fewer starts at these and, for the rest, close to its mean.
     loss : "auto", "alignment", "cross_entropy", "log_cross_entropy" or Loss. What training makes small. "alignment" is
-        the paper's; "auto" is "cross_entropy", and on more than 20 qubits, where fidelities may be tiny, "alignment".
+        the paper's; "auto" is "cross_entropy", but "alignment" on more than 20 qubits, where fidelities may be tiny,
+        and on engines that count shots.
         ``Alignment(class_score="sum")`` also says how several centroids of a class make one score, and
         ``CrossEntropy(beta=…, smoothing=…, learned=…)`` more of its own; any object with the same call is a loss.
     optimizer : "adam", "sgd" or "adamw". The second with momentum 0.9; with the third the penalties on w and b act
@@ -106,8 +106,9 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     input_noise : Normal noise that samples are moved by in training, anew in every pass, in widths of the features'
         range. It keeps a model from learning few samples by heart.
     feature_drop : The chance by which a feature of a sample is replaced by its mean in training, anew in every pass.
-    steps : "alternating" or "joint". Passes of KAO and then of CO, as in the paper, or ``epochs_ka`` passes in which
-        every step moves both the feature map and the centroids, from one encoding; ``epochs_co`` is then not used.
+    steps : "auto", "alternating" or "joint". Passes of KAO and then of CO, as in the paper, or ``epochs_ka`` passes in
+        which every step moves both the feature map and the centroids, from one encoding; ``epochs_co`` is then not
+        used. "auto" is "joint" wherever a loss of "auto" is the cross entropy, else "alternating".
     n_starts : How many models are trained, from different starts, whose kernels are averaged: a little better and
         steadier than one, for as many times the cost. ``starts_`` are the models.
     transformer : None or a transformer of scikit-learn. What becomes of features first, fitted on the training part;
@@ -143,6 +144,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     n_parameters_ : Count of trainable parameters.
     features_ : What is made of features before they are scaled to a range, as a function of rows, or None.
     scaler_ : The MinMaxScaler of the features, or None.
+    loss_ : The loss that it was trained by.
     beta_ : The β of a loss that has one, as it was learned if it is.
     starts_ : With several starts, the models that are averaged. All other attributes are then those of the first,
         except for ``history_``, ``n_iter_`` and ``shots_``, which are those of all together.
@@ -186,7 +188,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     schedule: Schedule = "exponential"
     input_noise: float = 0.0
     feature_drop: float = 0.0
-    steps: Steps = "joint"
+    steps: Steps | Literal["auto"] = "auto"
     n_starts: int = 1
     transformer: Any = None
     n_components: int | None = None
@@ -447,7 +449,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
             n_centroids=len(prepared.classes) * self.n_centroids_per_class,
             epochs_ka=self.epochs_ka,
             epochs_co=self.epochs_co,
-            steps=self.steps,
+            steps=self._settings(prepared).steps,
             n_validation=0 if prepared.validation is None else len(prepared.validation.X),
         )
 
@@ -464,16 +466,18 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         given: dict[str, Any] = {name: getattr(self, name) for name in names}
         if prepared is not None:
             given |= {"seed": prepared.seed, "feature_range": prepared.feature_range}
-        circuit = None if prepared is None else prepared.engine.feature_map
-        return TrainingSettings(**given, loss=self._loss_on(circuit))
+        known = self._known_size if prepared is None else prepared.engine.feature_map
+        engine = engine_of(self.engine, known) if prepared is None else prepared.engine
+        is_plain = self._is_plain(engine, known if isinstance(known, int) else known.n_qubits)
+        if self.steps == AUTO:
+            given["steps"] = "joint" if is_plain else "alternating"
+        by_itself = isinstance(self.loss, str) and self.loss == AUTO
+        usual: Loss = CrossEntropy() if is_plain else Alignment()
+        return TrainingSettings(**given, loss=usual if by_itself else loss_of(self.loss))  # type: ignore[arg-type]
 
-    def _loss_on(self, circuit: Circuit | None = None) -> Loss:
-        """The loss; what "auto" means depends on how many qubits the circuit has, if there is one already."""
-        if not isinstance(self.loss, str) or self.loss != AUTO:
-            return loss_of(self.loss)  # type: ignore[arg-type]
-        known = circuit or self._known_size
-        n_qubits = known if isinstance(known, int) else known.n_qubits
-        return CrossEntropy() if n_qubits <= _FEW_QUBITS else Alignment()
+    def _is_plain(self, engine: Engine[Any], n_qubits: int) -> bool:
+        """Whether fidelities are exact, and large enough to go by their differences."""
+        return n_qubits <= _FEW_QUBITS and not engine.shots_per_entry
 
     def _initial_parameters(self, prepared: Prepared) -> Parameters:
         data, settings = prepared.training, self._settings(prepared)
@@ -504,6 +508,8 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     ) -> None:
         """Leaves the estimator fitted, with the parameters of this state if they are the best: None is no best loss."""
         self._keep_prepared(prepared)
+        settings = self._settings(prepared)
+        self.loss_, self._steps = settings.loss, settings.steps
         if loss is not None:
             parameters = state.parameters.copy()
             self.weights_, self.bias_, self.centroids_ = parameters.weights, parameters.bias, parameters.centroids
@@ -529,7 +535,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
 
     @property
     def _class_score(self) -> ClassScore:
-        return self._loss_on(self.feature_map_).class_score
+        return self.loss_.class_score
 
     @property
     def _log_beta(self) -> FloatArray:
@@ -538,7 +544,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     @property
     def _trained_loss(self) -> Loss:
         """The loss with the β that was learned, if it was: of several starts the geometric mean."""
-        loss, logs = self._loss_on(self.feature_map_), [start._log_beta for start in getattr(self, "starts_", [self])]
+        loss, logs = self.loss_, [start._log_beta for start in getattr(self, "starts_", [self])]
         if not is_learned(loss) or not logs[0].size:
             return loss
         return Parameters(self.weights_, self.bias_, self.centroids_, np.mean(logs, axis=0)).loss(loss)
@@ -633,6 +639,11 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     def _saved_settings(self) -> dict[str, Any]:
         # As they were when it was trained, whatever they have been set to since.
         settings = {**super()._saved_settings(), "n_centroids_per_class": self._trained_centroids_per_class}
+        # "auto" might mean something else to the engine that runs it next.
+        if isinstance(self.loss, str) and self.loss == AUTO:
+            settings["loss"] = type(self.loss_).name  # type: ignore[attr-defined]
+        if self.steps == AUTO:
+            settings["steps"] = self._steps
         circuit, own = self.feature_map_, self.feature_map in OWN_MAPS
         if own and isinstance(circuit, FeatureMap) and not archive.stays_in_file(self.engine):
             # Without it None might mean another circuit.
@@ -662,7 +673,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     def _shapes(self) -> dict[str, Shape]:
         circuit, n_centroids = self.feature_map_, len(self.classes_) * self.n_centroids_per_class
         shapes = {"weights": circuit.weights_shape, "bias": circuit.bias_shape}
-        learned = {"log_beta": (1,)} if is_learned(self._loss_on(circuit)) else {}
+        learned = {"log_beta": (1,)} if is_learned(self.loss_) else {}
         return {**shapes, "centroids": (n_centroids, self._n_inputs), **learned}
 
     def _saved_tensors(self) -> dict[str, NDArray[Any]]:
@@ -677,6 +688,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
 
     def _restore(self, file: ModelFile) -> None:
         header = file.header
+        self.loss_, self._steps = loss_of(self.loss), self.steps  # type: ignore[arg-type]
         if "starts" in header:
             self._restore_starts(file)
             return
