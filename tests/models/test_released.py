@@ -68,7 +68,8 @@ def test_training_goes_on_after_a_release(release: str) -> None:
         pass
     assert [row["loss"] for row in resumed.history_[:3]] == losses
     assert resumed.n_iter_ == 5
-    whole = McQuackClassifier(2, 2, epochs=5, random_state=0).fit(IRIS_X, IRIS_Y)
+    of_the_paper = {"loss": "alignment", "steps": "alternating"}
+    whole = McQuackClassifier(2, 2, epochs=5, random_state=0, **of_the_paper).fit(IRIS_X, IRIS_Y)
     assert_allclose([row["loss"] for row in resumed.history_], [row["loss"] for row in whole.history_], rtol=1e-5)
 
 

@@ -237,13 +237,13 @@ def plain_settings(model: Archived) -> dict[str, Any]:
         circuit: Circuit = given if isinstance(given, Circuit) else model.feature_map_
         plain["feature_map"] = circuit.to_json()
     if "loss" in plain:
-        plain["loss"] = _plain_loss(settings["loss"])
+        plain["loss"] = plain_loss(settings["loss"])
     if "engine" in plain:
         plain["engine"] = _plain_engine(plain["engine"], model)
     return plain
 
 
-def _plain_loss(loss: str | Loss) -> str | dict[str, Any]:
+def plain_loss(loss: str | Loss) -> str | dict[str, Any]:
     """Losses of this package by name; of another one, whose code no file holds, only how classes are scored remains."""
     if isinstance(loss, str):
         return {"name": loss} if loss in LOSSES and loss != Alignment.name else loss
@@ -294,7 +294,7 @@ def _settings(plain: Mapping[str, Any], kind: type[Archived], version: int) -> d
     if isinstance(settings.get("feature_map"), dict):
         settings["feature_map"] = _circuit(settings["feature_map"])
     if "loss" in settings:
-        settings["loss"] = _loss(settings["loss"])
+        settings["loss"] = restored_loss(settings["loss"])
     if "engine" in settings:
         settings["engine"] = _engine(settings["engine"])
     return settings
@@ -345,9 +345,10 @@ def _from_version_1(settings: Mapping[str, Any]) -> dict[str, Any]:
     return given
 
 
-def _loss(plain: Any) -> str | Loss:
-    if plain == Alignment.name:
-        return Alignment.name
+def restored_loss(plain: Any) -> str | Loss:
+    """The loss that a file describes, or its name."""
+    if plain in (Alignment.name, "auto"):
+        return str(plain)
     if plain == CrossEntropy.name:  # alone, and below without "softmax", from before there was one
         return CrossEntropy(softmax=False)
     known = isinstance(plain, dict) and plain.get("name") in LOSSES

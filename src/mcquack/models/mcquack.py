@@ -108,7 +108,8 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     feature_drop : The chance by which a feature of a sample is replaced by its mean in training, anew in every pass.
     steps : "auto", "alternating" or "joint". Passes of KAO and then of CO, as in the paper, or ``epochs_ka`` passes in
         which every step moves both the feature map and the centroids, from one encoding; ``epochs_co`` is then not
-        used. "auto" is "joint" wherever a loss of "auto" is the cross entropy, else "alternating".
+        used. "auto" is "joint" wherever a loss of "auto" is the cross entropy, unless ``epochs_ka`` or ``epochs_co`` is
+        changed, and else "alternating".
     n_starts : How many models are trained, from different starts, whose kernels are averaged: a little better and
         steadier than one, for as many times the cost. ``starts_`` are the models.
     transformer : None or a transformer of scikit-learn. What becomes of features first, fitted on the training part;
@@ -470,7 +471,8 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         engine = engine_of(self.engine, known) if prepared is None else prepared.engine
         is_plain = self._is_plain(engine, known if isinstance(known, int) else known.n_qubits)
         if self.steps == AUTO:
-            given["steps"] = "joint" if is_plain else "alternating"
+            one_each = self.epochs_ka == self.epochs_co == 1  # else passes of their own are asked for
+            given["steps"] = "joint" if is_plain and one_each else "alternating"
         by_itself = isinstance(self.loss, str) and self.loss == AUTO
         usual: Loss = CrossEntropy() if is_plain else Alignment()
         return TrainingSettings(**given, loss=usual if by_itself else loss_of(self.loss))  # type: ignore[arg-type]
@@ -508,8 +510,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     ) -> None:
         """Leaves the estimator fitted, with the parameters of this state if they are the best: None is no best loss."""
         self._keep_prepared(prepared)
-        settings = self._settings(prepared)
-        self.loss_, self._steps = settings.loss, settings.steps
+        self.loss_ = self._settings(prepared).loss
         if loss is not None:
             parameters = state.parameters.copy()
             self.weights_, self.bias_, self.centroids_ = parameters.weights, parameters.bias, parameters.centroids
@@ -639,11 +640,6 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     def _saved_settings(self) -> dict[str, Any]:
         # As they were when it was trained, whatever they have been set to since.
         settings = {**super()._saved_settings(), "n_centroids_per_class": self._trained_centroids_per_class}
-        # "auto" might mean something else to the engine that runs it next.
-        if isinstance(self.loss, str) and self.loss == AUTO:
-            settings["loss"] = type(self.loss_).name  # type: ignore[attr-defined]
-        if self.steps == AUTO:
-            settings["steps"] = self._steps
         circuit, own = self.feature_map_, self.feature_map in OWN_MAPS
         if own and isinstance(circuit, FeatureMap) and not archive.stays_in_file(self.engine):
             # Without it None might mean another circuit.
@@ -668,6 +664,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
             "seen": np.broadcast_to(self._seen, self.classes_.shape).tolist(),
             "fingerprint": self._fingerprint,
             "resumable": hasattr(self, "training_state_"),
+            "trained_by": archive.plain_loss(self.loss_),
         }
 
     def _shapes(self) -> dict[str, Shape]:
@@ -688,7 +685,9 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
 
     def _restore(self, file: ModelFile) -> None:
         header = file.header
-        self.loss_, self._steps = loss_of(self.loss), self.steps  # type: ignore[arg-type]
+        # Files from before there was "auto" have the loss among their settings alone.
+        trained_by = header["trained_by"] if "trained_by" in header else archive.plain_loss(self.loss)
+        self.loss_ = loss_of(archive.restored_loss(trained_by))  # type: ignore[arg-type]
         if "starts" in header:
             self._restore_starts(file)
             return
