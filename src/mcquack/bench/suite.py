@@ -28,7 +28,7 @@ from mcquack.models.catalog import SearchSpace
 SearchOn = Literal["validation", "folds"]
 Key = tuple[str, ...]
 
-BUILT_IN = ("real-world", "qml", "hardware-twin", "feature-maps", "real-world-race")
+BUILT_IN = ("real-world", "qml", "hardware-twin", "feature-maps", "real-world-race", "qml-race")
 _PUBLISHED_FOR = "qml"  # the suite whose settings were published
 _SIZES: Mapping[str, type] = {"n_train": int, "n_validation": int}
 _TITLES = {str: "a text", list: "a list of texts", int: "a whole number", dict: "a table", float: "a number"}
