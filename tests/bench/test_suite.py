@@ -8,6 +8,7 @@ from mcquack.bench.plan import plan
 from mcquack.bench.store import RunRecord
 from mcquack.bench.suite import BUILT_IN, Suite, read_suite, recorded_cells, suite_from_json, suite_from_text
 from mcquack.bench.task import VALIDATION, TableSource
+from mcquack.datasets.registry import draw_of
 from mcquack.errors import InvalidInputError
 from tests.bench.published import written
 
@@ -419,3 +420,23 @@ def test_a_table_of_a_suite_takes_all_options_of_load_csv(folder):
 def test_what_is_wrong_with_the_options_of_a_table_is_told(folder, line, message):
     with pytest.raises(InvalidInputError, match=re.escape(message)):
         mine(folder, MINE + line + "\n")
+
+
+def test_draws_are_datasets_of_their_own_with_searches_of_their_own():
+    suite = Suite(name="drawn", datasets=("iris3", "pm2"), models=("svc",), draws=3, data_seed=2)
+    assert suite.datasets == ("iris3@2", "iris3@3", "iris3@4", "pm2")  # of pm2 there is one alone
+    assert [cell.dataset for cell in suite.cells()] == list(suite.datasets)
+    assert suite.with_(datasets=["*@3"]).datasets == ("iris3@3",)
+    assert suite.with_(models=["nn"]).datasets == suite.datasets
+    with pytest.raises(InvalidInputError, match="draws"):
+        Suite(name="drawn", datasets=("iris3",), models=("svc",), draws=0)
+
+
+def test_the_races_are_whole():
+    race, qml = read_suite("real-world-race"), read_suite("qml-race")
+    assert len(race.datasets) == 18 * 5 + 2  # plus signs are always the same
+    assert len({draw_of(name)[0] for name in race.datasets}) == 20
+    assert len(qml.datasets) == 133
+    for cell in (race.cell("mnist10@4", race.models[0]), qml.cell("two_curves_2", "mcquack")):
+        assert cell.task(cell.space[0], split=cell.splits[0]).numerics is not None
+    assert len(qml.cell("two_curves_2", "mcquack").space) == 24

@@ -297,3 +297,32 @@ print(len(failures), turns < len(names), len(importers) > 10)
 """
     finished = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert finished.stdout.split() == ["0", "True", "True"]
+
+
+@pytest.mark.parametrize("name", ["iris3", "manifold"])
+def test_a_draw_is_a_dataset_of_its_own_that_is_always_the_same(name):
+    drawn, expected = datasets.load(f"{name}@3"), datasets.load(name, seed=3)
+    assert drawn.name == f"{name}@3"
+    for part, (X, y) in expected.parts.items():
+        assert np.array_equal(drawn.parts[part].X, X)
+        assert np.array_equal(drawn.parts[part].y, y)
+    known = datasets.describe(f"{name}@3")
+    assert (known.name, known.family, known.is_seeded) == (f"{name}@3", datasets.describe(name).family, False)
+    with pytest.raises(InvalidInputError, match="fixed"):
+        datasets.load(f"{name}@3", seed=1)
+
+
+@pytest.mark.parametrize("name", ["iris3@", "iris3@-1", "iris3@x", "iris3@1@2", "iris4@1", "pm2@1", "two_curves_4@0"])
+def test_what_is_no_draw_is_refused(name):
+    with pytest.raises(UnknownDatasetError):
+        datasets.describe(name)
+    with pytest.raises(UnknownDatasetError):
+        datasets.load(name)
+
+
+def test_no_dataset_of_yours_is_called_as_a_draw_of_another():
+    known = datasets.Description(
+        name="mine@1", title="Mine", task="Any", class_names=("0", "1"), n_features=1, sizes={"train": 2}
+    )
+    with pytest.raises(InvalidInputError, match="draw"):
+        datasets.register(known)

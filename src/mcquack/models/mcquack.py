@@ -274,13 +274,12 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     def _epochs(
         self, prepared: Prepared, engine: Engine[Any], state: TrainingState, rows: list[HistoryRow], *, anew: bool
     ) -> Generator[HistoryRow, None, None]:
-        loop = train(
-            engine, prepared.training, state, settings=self._settings(prepared), validation=prepared.validation
-        )
+        settings = self._settings(prepared)
+        loop = train(engine, prepared.training, state, settings=settings, validation=prepared.validation)
         per_epoch = self._shots_per_epoch(prepared, engine)
         n_done = self.n_iter_ if rows else 0  # a loaded model may have had more epochs than its file has rows
         if self.epochs == 0 and anew:  # what is there already stays as it is
-            self._keep(prepared, state, loss=_WORST_LOSS, rows=rows, n_done=0, shots=0)
+            self._keep(prepared, state, settings.loss, loss=_WORST_LOSS, rows=rows, n_done=0, shots=0)
         patience = np.inf if self.patience is None else self.patience
         while n_done < self.epochs and affords(engine, per_epoch):
             if n_done and state.epoch - self.best_epoch_ >= patience:
@@ -294,7 +293,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
             n_done += 1
             rows.append(row)
             loss = epoch.report.loss if better else None
-            self._keep(prepared, state, loss=loss, rows=rows, n_done=n_done, shots=engine.spent)
+            self._keep(prepared, state, settings.loss, loss=loss, rows=rows, n_done=n_done, shots=engine.spent)
             yield row
 
     # Several starts
@@ -337,8 +336,9 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
 
     def _keep_starts(self, starts: list[Self]) -> None:
         """Leaves the estimator fitted with these."""
-        kept = {name: value for name, value in vars(starts[0]).items() if name not in self.get_params(deep=False)}
-        for name in vars(self).keys() - kept.keys() - self.get_params(deep=False).keys():
+        settings = self.__dataclass_fields__.keys()
+        kept = {name: value for name, value in vars(starts[0]).items() if name not in settings}
+        for name in vars(self).keys() - kept.keys() - settings:
             delattr(self, name)
         self.__dict__.update(kept)
         self.starts_ = starts
@@ -400,7 +400,8 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         rows = [] if first_call else self.history_
         rows.append(row)
         n_done = 1 if first_call else self.n_iter_ + 1
-        self._keep(prepared, epoch.state, loss=epoch.report.loss, rows=rows, n_done=n_done, shots=engine.spent)
+        loss = epoch.report.loss
+        self._keep(prepared, epoch.state, settings.loss, loss=loss, rows=rows, n_done=n_done, shots=engine.spent)
         return self
 
     def _with_new_classes(self, prepared: Prepared, state: TrainingState) -> TrainingState:
@@ -502,6 +503,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         self,
         prepared: Prepared,
         state: TrainingState,
+        trained_by: Loss,
         *,
         loss: float | None,
         rows: list[HistoryRow],
@@ -510,7 +512,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     ) -> None:
         """Leaves the estimator fitted, with the parameters of this state if they are the best: None is no best loss."""
         self._keep_prepared(prepared)
-        self.loss_ = self._settings(prepared).loss
+        self.loss_ = trained_by
         if loss is not None:
             parameters = state.parameters.copy()
             self.weights_, self.bias_, self.centroids_ = parameters.weights, parameters.bias, parameters.centroids

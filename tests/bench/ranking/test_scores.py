@@ -8,7 +8,7 @@ from numpy.testing import assert_array_equal
 
 from mcquack.bench.outcome import Environment, Outcome
 from mcquack.bench.plan import Choice
-from mcquack.bench.ranking import cell_scores, score_table
+from mcquack.bench.ranking import cell_scores, over_draws, score_table
 from mcquack.bench.ranking.scores import model_titles
 from mcquack.bench.task import TableSource, Task
 from mcquack.errors import InvalidInputError
@@ -254,3 +254,12 @@ def test_a_title_that_is_the_full_name_of_another_is_not_taken():
 
 def test_a_title_of_one_model_alone_is_kept():
     assert model_titles(["svc", "svc", "mine:Forest"]) == {"svc": "SVC", "mine:Forest": "Forest"}
+
+
+def test_draws_of_a_dataset_are_one_dataset_with_the_scores_of_all():
+    cells = [cell("d@0", "a", 0.5, 0.7), cell("d@1", "a", 0.9), cell("d@0", "b", 0.1), cell("e", "a", 0.3)]
+    merged = over_draws(cells)
+    assert [(each.dataset, each.model) for each in merged] == [("d", "a"), ("d", "b"), ("e", "a")]
+    assert merged[0].values["test", "accuracy"] == (0.5, 0.7, 0.9)
+    assert score_table(merged).means[0, 0] == pytest.approx(0.7)
+    assert over_draws(merged) == merged
