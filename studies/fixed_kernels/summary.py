@@ -10,7 +10,7 @@ from mcquack.files import replace_file
 from mcquack.report import style
 from studies.fixed_kernels.measure import CONTENDERS, ROWS
 from studies.robustness.data import DATASETS
-from studies.robustness.summary import table, with_tables
+from studies.tables import table, with_tables
 
 README = ROWS.with_name("README.md")
 MEASURES = ("validation", "accuracy", "alignment", "seconds")

@@ -1,9 +1,8 @@
 """The rows as tables and a figure: ``python -m studies.robustness.summary`` puts them into the README and beside it."""
 
 import csv
-import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from statistics import mean
 
@@ -13,6 +12,7 @@ from mcquack.files import replace_file
 from mcquack.report import style
 from studies.robustness.data import DATASETS
 from studies.robustness.measure import LADDERS, ROWS, SIZES, TRANSFERRED
+from studies.tables import table, with_tables
 
 README = ROWS.with_name("README.md")
 FIGURE = ROWS.with_name("accuracy.svg")
@@ -39,12 +39,6 @@ def value(dataset: str, model: str, measure: str, *, size: float | str = "", sou
 def overall(model: str, measure: str, *, size: float | str = "", source: str = "") -> float:
     """Its mean over all datasets."""
     return mean(value(dataset, model, measure, size=size, source=source) for dataset in DATASETS)
-
-
-def table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
-    """A table as Markdown has it, its first column text and all others numbers."""
-    rule = "|---|" + "---:|" * (len(header) - 1)
-    return "\n".join(["| " + " | ".join(header) + " |", rule, *("| " + " | ".join(line) + " |" for line in lines)])
 
 
 def overview() -> str:
@@ -137,14 +131,6 @@ def tables() -> dict[str, str]:
         "matching": matching(),
         "strength": strength(),
     }
-
-
-def with_tables(text: str, found: Mapping[str, str]) -> str:
-    """A README with each of them in the place of the lines below its name, which stands in a comment."""
-    for name, lines in found.items():
-        place = re.compile(rf"(<!-- {name} -->\n)(?:.+\n)*")
-        text = place.sub(lambda match, lines=lines: f"{match[1]}{lines}\n", text)
-    return text
 
 
 def figure() -> Figure:

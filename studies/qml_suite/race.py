@@ -1,0 +1,105 @@
+"""McQuack among all models of the QML suite: ``python -m studies.qml_suite.race`` puts the tables into the README.
+
+The published scores are looked for in the folder that MCQUACK_DATA names; ``race.csv`` keeps the mean scores of all, so
+that the tables can be made without it.
+"""
+
+import csv
+from functools import cache
+from pathlib import Path
+
+from mcquack.bench import ranking
+from mcquack.bench.ranking import CellScores, ScoreTable, Standing
+from mcquack.bench.store import Store
+from mcquack.files import replace_file
+from studies.tables import table, with_tables
+
+HERE = Path(__file__).parent
+ROWS, MEANS, README = HERE / "race.sqlite", HERE / "race.csv", HERE / "README.md"
+FIELDS = ("dataset", "family", "model", "title", "source", "accuracy")
+
+
+def own_cells() -> tuple[CellScores, ...]:
+    """What was run here, on datasets with all five seeds."""
+    with Store.open(ROWS) as store:
+        return tuple(cell for cell in ranking.cell_scores(store) if len(cell.values["test", "accuracy"]) == 5)
+
+
+def write_means() -> None:
+    """Keeps the mean accuracy of every model on every dataset that McQuack was run on."""
+    own = own_cells()
+    datasets = {cell.dataset for cell in own if cell.model == "mcquack"}
+    published = (cell for cell in ranking.published_scores() if cell.dataset in datasets)
+    with MEANS.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(FIELDS)
+        for cell in (*own, *published):
+            mean = cell.mean("test", "accuracy")
+            if mean is not None:
+                writer.writerow([cell.dataset, cell.family, cell.model, cell.title, cell.source, round(mean, 5)])
+
+
+@cache
+def scores() -> ScoreTable:
+    """Mean accuracies of all contenders, from ``race.csv``."""
+    with MEANS.open(encoding="utf-8", newline="") as stream:
+        return ranking.score_table(
+            CellScores(
+                dataset=line["dataset"],
+                family=line["family"],
+                model=line["model"],
+                title=line["title"],
+                source=line["source"],
+                values={("test", "accuracy"): (float(line["accuracy"]),)},
+            )
+            for line in csv.DictReader(stream)
+        )
+
+
+def standings() -> tuple[Standing, ...]:
+    """All contenders by average rank, best first."""
+    return ranking.standings(scores())
+
+
+def ranks() -> str:
+    """Average ranks, as the suite has them, of all contenders."""
+    lines = []
+    for each in standings():
+        interval = "–" if each.interval is None else f"{each.interval.low:.3f} … {each.interval.high:.3f}"
+        name = f"{each.contender.title}{' (published)' if each.contender.is_published else ''}"
+        numbers = (
+            f"{each.average_rank:.3f} ({interval})",
+            str(each.n_datasets),
+            f"{each.mean_score:.3f}",
+            str(each.n_first),
+        )
+        lines.append([name, *numbers])
+    return table(["model", "average rank (95 % interval)", "datasets", "mean test accuracy", "first on"], lines)
+
+
+def by_family() -> str:
+    """Average ranks of the foremost contenders on each family of datasets."""
+    front = [each.contender for each in standings()[:6]]
+    lines = []
+    for family in dict.fromkeys(scores().families):
+        part = scores().of_family(family)
+        averages = ranking.average_ranks(part)
+        found = dict(zip(((each.model, each.source) for each in part.contenders), averages, strict=True))
+        texts = [f"{found[one.model, one.source]:.3f}" if (one.model, one.source) in found else "–" for one in front]
+        lines.append([family, str(len(part.datasets)), *texts])
+    return table(["family", "datasets", *(one.label for one in front)], lines)
+
+
+def tables() -> dict[str, str]:
+    """What the README has from the rows of the race, by the names of the places."""
+    return {"race ranks": ranks(), "race families": by_family()}
+
+
+def main() -> None:
+    """Keeps the means and writes the tables into the README."""
+    write_means()
+    replace_file(README, with_tables(README.read_text(encoding="utf-8"), tables()).encode())
+
+
+if __name__ == "__main__":
+    main()
