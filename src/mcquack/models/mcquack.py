@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from mcquack.arrays import FloatArray
@@ -22,7 +21,7 @@ from mcquack.kernels.fidelity import ClassScore, class_scores
 from mcquack.kernels.losses import Alignment, CrossEntropy, Loss, LossChoice, class_shares, is_learned, loss_of
 from mcquack.kernels.quantum import QuantumKernel
 from mcquack.models import archive
-from mcquack.models.archive import STATE, Resumable, Shape, restored_seen, restored_state
+from mcquack.models.archive import STATE, Shape, restored_seen, restored_state
 from mcquack.models.base import (
     OWN_MAPS,
     CircuitClassifier,
@@ -35,6 +34,7 @@ from mcquack.models.catalog import preset
 from mcquack.models.features import Scale
 from mcquack.models.model_file import ModelFile, require_field, require_that
 from mcquack.models.preparation import ClassWeight, Prepared, check_settings
+from mcquack.models.starts import SeveralStarts, mean_measured
 from mcquack.simulators.choice import EngineChoice, engine_of
 from mcquack.simulators.engine import Engine, Measured
 from mcquack.simulators.gates import GateEngine
@@ -59,7 +59,7 @@ _KEPT_ROWS = 10_000  # of the history; a stream's could outgrow the header
 
 
 @dataclass(eq=False, repr=False)
-class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CircuitClassifier, Resumable):
+class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CircuitClassifier, SeveralStarts):
     """Multiclass quantum kernel classifier with one trainable centroid per class, or several.
 
     Samples and centroids pass through a trainable quantum feature map; a sample belongs to the class whose centroid it
@@ -296,64 +296,6 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
             self._keep(prepared, state, settings.loss, loss=loss, rows=rows, n_done=n_done, shots=engine.spent)
             yield row
 
-    # Several starts
-
-    def _epochs_of_starts(
-        self, begin: Callable[..., Generator[HistoryRow, None, None]], *, warm_start: bool, resume: bool
-    ) -> Generator[HistoryRow, None, None]:
-        """Trains one start after the other; those that are there already go on, and the others begin."""
-        known = list(getattr(self, "starts_", ())) if warm_start or resume else []
-        if (warm_start or resume) and len(known) not in (0, self.n_starts) and not resume:
-            raise InvalidInputError(
-                f"n_starts is now {self.n_starts}, but {len(known)} were trained; put it back, or fit anew."
-            )
-        starts = self._own_starts(known)
-        how = [
-            {"warm_start": warm_start, "resume": resume} if number < len(known) else {} for number in range(len(starts))
-        ]
-        first = begin(starts[0], **how[0])  # what is wrong with the data is told now, and not with the first epoch
-
-        def epochs() -> Generator[HistoryRow, None, None]:
-            for number, start in enumerate(starts):
-                rows = begin(start, **how[number]) if number else first
-                for row in rows:
-                    self._keep_starts(starts[: max(number + 1, len(known))])
-                    yield row
-                self._keep_starts(starts[: max(number + 1, len(known))])
-
-        return epochs()
-
-    def _own_starts(self, known: Sequence[Self]) -> list[Self]:
-        """As many models of one start as are asked for, the first of which is what a single one would be."""
-        settings = {**self.get_params(deep=False), "n_starts": 1}
-        for start in known:
-            start.set_params(**{**settings, "random_state": start.random_state})
-        draws = check_random_state(self.random_state)
-        seeds = [int(draws.randint(2**31)) for _ in range(self.n_starts)]
-        if is_whole_number(self.random_state):
-            seeds[0] = int(self.random_state)  # type: ignore[arg-type]
-        return [*known, *(type(self)(**{**settings, "random_state": seed}) for seed in seeds[len(known) :])]
-
-    def _keep_starts(self, starts: list[Self]) -> None:
-        """Leaves the estimator fitted with these."""
-        settings = self.__dataclass_fields__.keys()
-        kept = {name: value for name, value in vars(starts[0]).items() if name not in settings}
-        for name in vars(self).keys() - kept.keys() - settings:
-            delattr(self, name)
-        self.__dict__.update(kept)
-        self.starts_ = starts
-        self.history_ = [row for start in starts for row in start.history_]
-        self.n_iter_ = sum(start.n_iter_ for start in starts)
-        self.shots_ = sum(start.shots_ for start in starts)  # type: ignore[has-type]
-
-    def _single(self) -> Self:
-        """The model itself, if it has one circuit with one set of parameters."""
-        if hasattr(self, "starts_"):
-            raise InvalidInputError(
-                f"this model averages {len(self.starts_)} starts, each with parameters of its own; take one of starts_."
-            )
-        return self
-
     def _kept_state(self) -> TrainingState:
         """Where to go on from the kept parameters: with the optimizer's memory if they are also the last."""
         last: TrainingState | None = getattr(self, "training_state_", None)
@@ -532,7 +474,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     def _measured(self, X: ArrayLike) -> Measured:
         check_is_fitted(self, "centroids_")
         if hasattr(self, "starts_"):
-            return _mean([start._measured(X) for start in self.starts_])
+            return mean_measured([start._measured(X) for start in self.starts_])
         rows, engine = self.scaled(X), self._fitted_engine
         return engine.measured(rows, self.centroids_, weights=self.weights_, bias=self.bias_)
 
@@ -650,14 +592,9 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         return settings
 
     def _saved_fields(self) -> dict[str, Any]:
-        starts: dict[str, Any] = {}
-        if hasattr(self, "starts_"):
-            of_each = [start._saved_fields() for start in self.starts_]
-            # Whether a file can be resumed is said once for all.
-            starts = {"starts": [{name: fields[name] for name in fields if name != "resumable"} for fields in of_each]}
         return {
             **super()._saved_fields(),
-            **starts,
+            **self._fields_of_starts(),
             "history": list(self.history_[-_KEPT_ROWS:]),
             "best_epoch": self.best_epoch_,
             "best_loss": self._best_loss,
@@ -677,11 +614,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
 
     def _saved_tensors(self) -> dict[str, NDArray[Any]]:
         if hasattr(self, "starts_"):
-            return {
-                _of_start(number, name): tensor
-                for number, start in enumerate(self.starts_)
-                for name, tensor in start._saved_tensors().items()
-            }
+            return self._tensors_of_starts()
         state = self.training_state_.to_tensors() if hasattr(self, "training_state_") else {}
         return super()._saved_tensors() | {STATE + name: tensor for name, tensor in state.items()}
 
@@ -708,39 +641,6 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         require_that(agree, "its numbers of epochs contradict its history.")
         if require_field(header, "resumable", bool):
             self.training_state_ = restored_state(file, shapes=self._shapes(), dtype=self.weights_.dtype)
-
-    def _restore_starts(self, file: ModelFile) -> None:
-        fields = require_field(file.header, "starts", list)
-        possible = len(fields) >= 1 and all(isinstance(each, dict) and "starts" not in each for each in fields)
-        require_that(possible, "its starts are not a list of what each has learned.")
-        starts = self._own_starts([])[: len(fields)]
-        require_that(len(starts) == len(fields), "it has more starts than its settings say.")
-        common = {name: value for name, value in file.header.items() if name != "starts"}
-        for number, start in enumerate(starts):
-            start.__dict__.update({name: value for name, value in vars(self).items() if name not in vars(start)})
-            own = {
-                name: file.tensors[_of_start(number, name)]
-                for name in (each.replace(f"{_STARTS}{number}.", "", 1) for each in file.tensors)
-                if _of_start(number, name) in file.tensors
-            }
-            start._restore(ModelFile({**common, **fields[number]}, own))
-        self._keep_starts(starts)
-
-
-_STARTS = "starts."
-
-
-def _of_start(number: int, name: str) -> str:
-    """The name of a start's tensor in the file of all; that of a state stays one, as only training needs it."""
-    state, _, own = name.rpartition(STATE)
-    return f"{STATE if state or name.startswith(STATE) else ''}{_STARTS}{number}.{own}"
-
-
-def _mean(measured: Sequence[Measured]) -> Measured:
-    """The mean of kernels, and of what decides between equal entries if all have it."""
-    kernels, ties = [each.kernel for each in measured], [each.ties for each in measured]
-    mean = np.asarray(np.mean(kernels, axis=0, dtype=np.float64), kernels[0].dtype)
-    return Measured(mean, None if any(each is None for each in ties) else np.mean(ties, axis=0))  # type: ignore[arg-type]
 
 
 class QuackClassifier(McQuackClassifier):

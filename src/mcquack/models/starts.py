@@ -1,0 +1,129 @@
+"""Several starts of one model, whose kernels are averaged: one is trained after the other, and all are in one file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from mcquack.checks import is_whole_number
+from mcquack.errors import InvalidInputError
+from mcquack.models.archive import STATE, Resumable
+from mcquack.models.base import HistoryRow
+from mcquack.models.model_file import ModelFile, require_field, require_that
+from mcquack.simulators.engine import Measured
+
+_STARTS = "starts."  # before the names of their tensors in a model file
+
+
+class SeveralStarts(Resumable):
+    """A model that may be several models of one start each, in ``starts_``; with one there is no such attribute."""
+
+    n_starts: int
+    random_state: int | np.random.RandomState | None
+    history_: list[HistoryRow]
+    n_iter_: int
+    starts_: list[Self]
+
+    def _epochs_of_starts(
+        self, begin: Callable[..., Generator[HistoryRow, None, None]], *, warm_start: bool, resume: bool
+    ) -> Generator[HistoryRow, None, None]:
+        """Trains one start after the other; those that are there already go on, and the others begin."""
+        known = list(getattr(self, "starts_", ())) if warm_start or resume else []
+        if warm_start and known and len(known) != self.n_starts:
+            raise InvalidInputError(
+                f"n_starts is now {self.n_starts}, but {len(known)} were trained; put it back, or fit anew."
+            )
+        starts = self._own_starts(known)
+        going_on = {"warm_start": warm_start, "resume": resume}
+        how = [going_on if number < len(known) else {} for number in range(len(starts))]
+        first = begin(starts[0], **how[0])  # what is wrong with the data is told now, and not with the first epoch
+
+        def epochs() -> Generator[HistoryRow, None, None]:
+            for number, start in enumerate(starts):
+                begun = starts[: max(number + 1, len(known))]
+                for row in begin(start, **how[number]) if number else first:
+                    self._keep_starts(begun)
+                    yield row
+                self._keep_starts(begun)
+
+        return epochs()
+
+    def _own_starts(self, known: Sequence[Self]) -> list[Self]:
+        """As many models of one start as are asked for, the first of which is what a single one would be."""
+        settings = {**self.get_params(deep=False), "n_starts": 1}
+        for start in known:
+            start.set_params(**{**settings, "random_state": start.random_state})
+        draws = check_random_state(self.random_state)
+        seeds = [int(draws.randint(2**31)) for _ in range(self.n_starts)]
+        if is_whole_number(self.random_state):
+            seeds[0] = int(self.random_state)  # type: ignore[arg-type]
+        return [*known, *(type(self)(**{**settings, "random_state": seed}) for seed in seeds[len(known) :])]
+
+    def _keep_starts(self, starts: list[Self]) -> None:
+        """Leaves the estimator fitted with these."""
+        settings = type(self).__dataclass_fields__.keys()  # type: ignore[attr-defined]
+        kept = {name: value for name, value in vars(starts[0]).items() if name not in settings}
+        for name in vars(self).keys() - kept.keys() - settings:
+            delattr(self, name)
+        self.__dict__.update(kept)
+        self.starts_ = starts
+        self.history_ = [row for start in starts for row in start.history_]
+        self.n_iter_ = sum(start.n_iter_ for start in starts)
+        self.shots_ = sum(int(start.shots_) for start in starts)
+
+    def _single(self) -> Self:
+        """The model itself, if it has one circuit with one set of parameters."""
+        if hasattr(self, "starts_"):
+            raise InvalidInputError(
+                f"this model averages {len(self.starts_)} starts, each with parameters of its own; take one of starts_."
+            )
+        return self
+
+    # Files
+
+    def _fields_of_starts(self) -> dict[str, Any]:
+        """What the header has of each start; whether training can be resumed is said once for all."""
+        if not hasattr(self, "starts_"):
+            return {}
+        of_each = [start._saved_fields() for start in self.starts_]
+        return {"starts": [{name: fields[name] for name in fields if name != "resumable"} for fields in of_each]}
+
+    def _tensors_of_starts(self) -> dict[str, NDArray[Any]]:
+        return {
+            _of_start(number, name): tensor
+            for number, start in enumerate(self.starts_)
+            for name, tensor in start._saved_tensors().items()
+        }
+
+    def _restore_starts(self, file: ModelFile) -> None:
+        fields = require_field(file.header, "starts", list)
+        possible = len(fields) >= 1 and all(isinstance(each, dict) and "starts" not in each for each in fields)
+        require_that(possible, "its starts are not a list of what each has learned.")
+        starts = self._own_starts([])[: len(fields)]
+        require_that(len(starts) == len(fields), "it has more starts than its settings say.")
+        common = {name: value for name, value in file.header.items() if name != "starts"}
+        for number, start in enumerate(starts):
+            start.__dict__.update({name: value for name, value in vars(self).items() if name not in vars(start)})
+            names = (each.replace(f"{_STARTS}{number}.", "", 1) for each in file.tensors)
+            own = {
+                name: file.tensors[_of_start(number, name)] for name in names if _of_start(number, name) in file.tensors
+            }
+            start._restore(ModelFile({**common, **fields[number]}, own))
+        self._keep_starts(starts)
+
+
+def _of_start(number: int, name: str) -> str:
+    """The name of a start's tensor in the file of all; that of a state stays one, as only training needs it."""
+    state = STATE if name.startswith(STATE) else ""
+    return f"{state}{_STARTS}{number}.{name.removeprefix(STATE)}"
+
+
+def mean_measured(measured: Sequence[Measured]) -> Measured:
+    """The mean of kernels, and of what decides between equal entries if all have it."""
+    kernels, ties = [each.kernel for each in measured], [each.ties for each in measured]
+    mean = np.asarray(np.mean(kernels, axis=0, dtype=np.float64), kernels[0].dtype)
+    return Measured(mean, None if any(each is None for each in ties) else np.mean(ties, axis=0))  # type: ignore[arg-type]
