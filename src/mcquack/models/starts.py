@@ -26,6 +26,7 @@ class SeveralStarts(Resumable):
     random_state: int | np.random.RandomState | None
     history_: list[HistoryRow]
     n_iter_: int
+    shots_: int
     starts_: list[Self]
 
     def _epochs_of_starts(
@@ -65,7 +66,7 @@ class SeveralStarts(Resumable):
 
     def _keep_starts(self, starts: list[Self]) -> None:
         """Leaves the estimator fitted with these."""
-        settings = type(self).__dataclass_fields__.keys()  # type: ignore[attr-defined]
+        settings = type(self).__dataclass_fields__.keys()
         kept = {name: value for name, value in vars(starts[0]).items() if name not in settings}
         for name in vars(self).keys() - kept.keys() - settings:
             delattr(self, name)
@@ -73,7 +74,7 @@ class SeveralStarts(Resumable):
         self.starts_ = starts
         self.history_ = [row for start in starts for row in start.history_]
         self.n_iter_ = sum(start.n_iter_ for start in starts)
-        self.shots_ = sum(int(start.shots_) for start in starts)
+        self.shots_ = sum(start.shots_ for start in starts)
 
     def _single(self) -> Self:
         """The model itself, if it has one circuit with one set of parameters."""
@@ -108,9 +109,10 @@ class SeveralStarts(Resumable):
         common = {name: value for name, value in file.header.items() if name != "starts"}
         for number, start in enumerate(starts):
             start.__dict__.update({name: value for name, value in vars(self).items() if name not in vars(start)})
-            names = (each.replace(f"{_STARTS}{number}.", "", 1) for each in file.tensors)
             own = {
-                name: file.tensors[_of_start(number, name)] for name in names if _of_start(number, name) in file.tensors
+                full.replace(f"{_STARTS}{number}.", "", 1): tensor
+                for full, tensor in file.tensors.items()
+                if full.removeprefix(STATE).startswith(f"{_STARTS}{number}.")
             }
             start._restore(ModelFile({**common, **fields[number]}, own))
         self._keep_starts(starts)
