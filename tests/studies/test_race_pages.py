@@ -1,0 +1,61 @@
+"""The pages of the races say what their rows say."""
+
+from pathlib import Path
+
+import pytest
+
+from mcquack.bench import ranking
+from mcquack.bench.store import Store
+from mcquack.numerics import NUMERICS
+
+STUDIES = Path(__file__).parents[2] / "studies"
+
+pytestmark = pytest.mark.skipif(not STUDIES.is_dir(), reason="a source archive has no results")
+
+
+def told(page: Path) -> str:
+    return page.read_text(encoding="utf-8")
+
+
+def test_the_tables_of_the_real_world_race_follow_from_its_rows() -> None:
+    from studies.real_world import race
+
+    with Store.open(race.ROWS) as store:
+        assert set(store.numerics()) == {NUMERICS}
+        assert not store.counts().failed
+    for name, lines in race.tables().items():
+        assert f"<!-- {name} -->\n{lines}\n" in told(race.README), name
+
+
+def test_every_dataset_of_the_race_has_a_draw_on_which_all_models_are_done() -> None:
+    from studies.real_world import race
+
+    assert len(race.n_draws()) == 20
+    assert min(race.n_draws().values()) >= 1
+
+
+def test_the_tables_of_the_suites_race_follow_from_its_rows() -> None:
+    from studies.qml_suite import race
+
+    with Store.open(race.ROWS) as store:
+        assert set(store.numerics()) == {NUMERICS}
+        own = {cell.dataset: cell.mean("test", "accuracy") for cell in ranking.cell_scores(store)}
+    table = race.scores()
+    column = next(number for number, each in enumerate(table.contenders) if each.model == "mcquack")
+    for dataset, mean in zip(table.datasets, table.means[:, column], strict=True):
+        assert own[dataset] == pytest.approx(mean, abs=1e-5)
+    for name, lines in race.tables().items():
+        assert f"<!-- {name} -->\n{lines}\n" in told(race.README), name
+
+
+def test_the_first_page_tells_the_places_of_mcquack() -> None:
+    from studies.qml_suite import race as qml
+    from studies.real_world import race
+
+    first_page = " ".join(told(STUDIES.parent / "README.md").split())
+    for metric in race.METRICS:
+        own = next(each for each in race.standings(metric) if each.contender.model == race.MCQUACK)
+        assert f"{own.average_rank:.3f}" in first_page
+        assert f"{own.mean_score:.3f}" in first_page
+    own = next(each for each in qml.standings() if each.contender.model == "mcquack")
+    assert f"{own.average_rank:.3f}" in first_page
