@@ -1,42 +1,58 @@
-"""Mean balanced accuracy of each setting: ``python -m studies.defaults.summary`` prints the table of the README."""
+"""Mean scores of each setting: ``python -m studies.defaults.summary`` puts the table into the README."""
 
 import csv
 import json
 from collections import defaultdict
 from statistics import mean
+from typing import Any
 
+from mcquack.files import replace_file
 from mcquack.models import PRESETS
-from studies.defaults.data import IMAGE_SETS
-from studies.defaults.measure import ROWS
+from studies.defaults.data import PICTURES
+from studies.defaults.measure import FORMER, OF_FEW, OF_PICTURES, ROWS, SETTINGS
+from studies.tables import table, with_tables
+
+README = ROWS.with_name("README.md")
 
 
-def _name(setting: str) -> str:
-    values = json.loads(setting)
+def name_of(setting: dict[str, Any]) -> str:
+    """What a setting changes of what the defaults were before."""
     for name, preset in PRESETS.items():
-        if values == dict(preset) and values:
+        if setting == dict(preset) and setting:
             return f'preset "{name}"'
-    return ", ".join(f"{name}={value!r}" for name, value in values.items())
+    changed = {name: value for name, value in setting.items() if FORMER.get(name, "unsaid") != value}
+    return ", ".join(f"{name}={value!r}" for name, value in changed.items()) or "the defaults before"
+
+
+def scores() -> dict[str, dict[str, list[tuple[float, float, float]]]]:
+    """Balanced accuracy, AUC and seconds of all seeds, by setting and dataset."""
+    known = {json.dumps(setting, sort_keys=True) for setting in SETTINGS + OF_FEW + OF_PICTURES}
+    found: dict[str, dict[str, list[tuple[float, float, float]]]] = defaultdict(lambda: defaultdict(list))
+    with ROWS.open(newline="") as stream:
+        for row in csv.DictReader(stream):
+            if row["setting"] in known:
+                numbers = float(row["balanced_accuracy"]), float(row["auc"]), float(row["seconds"])
+                found[row["setting"]][row["dataset"]].append(numbers)
+    return found
+
+
+def overview() -> str:
+    """One line for each setting, best first on the sets without pictures."""
+    lines = []
+    for setting, by_dataset in scores().items():
+        small = [[mean(part) for part in zip(*rows, strict=True)] for d, rows in by_dataset.items() if d != PICTURES]
+        pictures = [mean(part) for part in zip(*by_dataset.get(PICTURES, ()), strict=True)]
+        numbers = [mean(part) for part in zip(*small, strict=True)]
+        texts = [f"{numbers[0]:.3f}", f"{numbers[1]:.3f}", f"{numbers[2]:.1f}"] if numbers else ["–"] * 3
+        texts += [f"{pictures[0]:.3f}", f"{pictures[1]:.3f}", f"{pictures[2]:.1f}"] if pictures else ["–"] * 3
+        lines.append((numbers[0] if numbers else pictures[0] - 1, [name_of(json.loads(setting)), *texts]))
+    header = ["setting", "balanced accuracy", "AUC", "seconds", "pictures", "AUC", "seconds"]
+    return table(header, [texts for _, texts in sorted(lines, reverse=True, key=lambda line: line[0])])
 
 
 def main() -> None:
-    """Prints one line for each setting, best first: mean over datasets without images, then the image sets."""
-    scores: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    seconds: dict[str, list[float]] = defaultdict(list)
-    with ROWS.open(newline="") as stream:
-        for row in csv.DictReader(stream):
-            scores[row["setting"]][row["dataset"]].append(float(row["balanced_accuracy"]))
-            if row["dataset"] not in IMAGE_SETS:
-                seconds[row["setting"]].append(float(row["seconds"]))
-    lines = []
-    for setting, by_dataset in scores.items():
-        means = {dataset: mean(values) for dataset, values in by_dataset.items()}
-        small = mean(value for dataset, value in means.items() if dataset not in IMAGE_SETS)
-        images = [f"{means[name]:.3f}" if name in means else "–" for name in IMAGE_SETS]
-        lines.append((small, [_name(setting), f"{small:.3f}", *images, f"{mean(seconds[setting]):.1f}"]))
-    header = ["setting", "eight small sets", *IMAGE_SETS, "seconds (small sets)"]
-    print("| " + " | ".join(header) + " |\n|" + "---|" * len(header))  # noqa: T201
-    for _, cells in sorted(lines, reverse=True, key=lambda line: line[0]):
-        print("| " + " | ".join(cells) + " |")  # noqa: T201
+    """Writes the table into the README."""
+    replace_file(README, with_tables(README.read_text(encoding="utf-8"), {"overview": overview()}).encode())
 
 
 if __name__ == "__main__":

@@ -73,6 +73,16 @@ def test_a_warm_start_goes_on_with_all() -> None:
     assert not np.array_equal(model.transform(X), before)
     with pytest.raises(InvalidInputError, match="n_starts"):
         model.set_params(n_starts=2).fit(X, Y, warm_start=True)
+    with pytest.raises(InvalidInputError, match="n_starts"):
+        several(1).fit(X, Y).set_params(n_starts=2).fit(X, Y, warm_start=True)
+
+
+def test_a_fit_that_fails_changes_nothing() -> None:
+    model = several().fit(X, Y)
+    before = model.transform(X)
+    with pytest.raises(ValueError, match="NaN"):
+        model.set_params(n_starts=1).fit(np.full_like(X, np.nan), Y)
+    assert_array_equal(model.transform(X), before)
 
 
 def test_a_stream_trains_all() -> None:

@@ -249,7 +249,6 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
             return self._epochs_of_starts(
                 lambda start, **how: start.fit_iter(X, y, **given, **how), warm_start=warm_start, resume=resume
             )
-        self.__dict__.pop("starts_", None)
         going_on = resume or (warm_start and hasattr(self, "centroids_"))
         if going_on:
             self._check_centroids_kept()
@@ -324,7 +323,6 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
             starts = self._own_starts([] if first_call else self.starts_)
             self._keep_starts([start.partial_fit(X, y, classes, sample_weight) for start in starts])
             return self
-        self.__dict__.pop("starts_", None)
         prepared = self._prepared(X, y, sample_weight, going_on=not first_call, classes=classes)
         if first_call:
             state = TrainingState.start(self._initial_parameters(prepared))
@@ -412,17 +410,15 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
             given |= {"seed": prepared.seed, "feature_range": prepared.feature_range}
         known = self._known_size if prepared is None else prepared.engine.feature_map
         engine = engine_of(self.engine, known) if prepared is None else prepared.engine
-        is_plain = self._is_plain(engine, known if isinstance(known, int) else known.n_qubits)
+        n_qubits = known if isinstance(known, int) else known.n_qubits
+        # Fidelities that are exact, and large enough to go by their differences.
+        is_plain = n_qubits <= _FEW_QUBITS and not engine.shots_per_entry
         if self.steps == AUTO:
             one_each = self.epochs_ka == self.epochs_co == 1  # else passes of their own are asked for
             given["steps"] = "joint" if is_plain and one_each else "alternating"
         by_itself = isinstance(self.loss, str) and self.loss == AUTO
         usual: Loss = CrossEntropy() if is_plain else Alignment()
         return TrainingSettings(**given, loss=usual if by_itself else loss_of(self.loss))  # type: ignore[arg-type]
-
-    def _is_plain(self, engine: Engine[Any], n_qubits: int) -> bool:
-        """Whether fidelities are exact, and large enough to go by their differences."""
-        return n_qubits <= _FEW_QUBITS and not engine.shots_per_entry
 
     def _initial_parameters(self, prepared: Prepared) -> Parameters:
         data, settings = prepared.training, self._settings(prepared)
@@ -454,6 +450,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     ) -> None:
         """Leaves the estimator fitted, with the parameters of this state if they are the best: None is no best loss."""
         self._keep_prepared(prepared)
+        self.__dict__.pop("starts_", None)
         self.loss_ = trained_by
         if loss is not None:
             parameters = state.parameters.copy()

@@ -34,9 +34,9 @@ class SeveralStarts(Resumable):
     ) -> Generator[HistoryRow, None, None]:
         """Trains one start after the other; those that are there already go on, and the others begin."""
         known = list(getattr(self, "starts_", ())) if warm_start or resume else []
-        if warm_start and known and len(known) != self.n_starts:
+        if warm_start and hasattr(self, "history_") and len(known) != self.n_starts:
             raise InvalidInputError(
-                f"n_starts is now {self.n_starts}, but {len(known)} were trained; put it back, or fit anew."
+                f"n_starts is now {self.n_starts}, but {len(known) or 1} were trained; put it back, or fit anew."
             )
         starts = self._own_starts(known)
         going_on = {"warm_start": warm_start, "resume": resume}
