@@ -66,7 +66,7 @@ def label(
     >>> from sklearn.datasets import load_iris
     >>> from mcquack import McQuackClassifier
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = McQuackClassifier(4, 1, epochs=10, feature_map="device", random_state=0).fit(X, y)
+    >>> model = McQuackClassifier(4, 1, epochs=50, feature_map="device", random_state=0).fit(X, y)
     >>> found = label(model, X[[0, 50]], backend="twin:pittsburgh", shots=200, tolerance=0)
     >>> found.estimate().executions
     1200
