@@ -225,7 +225,7 @@ def test_a_search_in_which_nothing_can_be_chosen_is_no_success(bench, moody_suit
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["real-word"], "no suite is named 'real-word'; did you mean real-world?"),
+        (["real-word"], "no suite is named 'real-word'; did you mean real-world or"),
         (["real-world", "--datasets", "irs3"], "did you mean iris3"),
         (["real-world", "--models", "scv"], "did you mean svc"),
         (["real-world", "--search", "random"], "random:K"),
@@ -517,7 +517,14 @@ def test_the_store_is_no_place_to_write_to(bench, small_store):
 def test_elsewhere_than_on_a_terminal_every_suite_is_a_line_to_cut(bench):
     lines = [line.split("\t") for line in bench("suites").out.splitlines()]
     assert tuple(line[0] for line in lines) == BUILT_IN
-    sizes = {"real-world": "20", "qml": "133", "hardware-twin": "8", "feature-maps": "10"}
+    sizes = {
+        "real-world": "20",
+        "qml": "133",
+        "hardware-twin": "8",
+        "feature-maps": "10",
+        "real-world-race": "92",
+        "qml-race": "133",
+    }
     assert {line[0]: line[2] for line in lines} == sizes
     assert {len(line) for line in lines} == {7}
 

@@ -105,7 +105,7 @@ def test_json_shows_the_same_to_programs(mcquack):
     entry = catalog.entry("mcquack")
     assert told["defaults"] == json.loads(json.dumps(dict(entry.defaults())))
     assert told["search_spaces"]["qml"]["lr_ka"] == [0.001, 0.01, 0.1]
-    assert told["search_spaces"].keys() == told["n_settings"].keys() == {"real-world", "qml"}
+    assert told["search_spaces"].keys() == told["n_settings"].keys() == {"real-world", "qml", "tuned"}
 
 
 @pytest.mark.parametrize("width", [60, 120])

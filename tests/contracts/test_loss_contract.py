@@ -251,8 +251,10 @@ def test_one_from_outside_trains_as_the_same_one_inside(k: int, class_score: Any
 
 def test_one_from_outside_is_called() -> None:
     loss = SquaredHinge()
-    classifier(loss, epochs=2, batch_size=50).fit(X, Y)
+    classifier(loss, epochs=2, batch_size=50, steps="alternating").fit(X, Y)
     assert loss.n_calls == 2 * (3 + 3 + 1)  # batches of KAO and of CO, and the loss that patience watches
+    classifier(loss, epochs=2, batch_size=50, steps="joint").fit(X, Y)
+    assert loss.n_calls == 2 * (3 + 3 + 1) + 2 * (3 + 1)
 
 
 @pytest.mark.parametrize("class_score", ["max", "sum"])

@@ -43,7 +43,8 @@ def test_nothing_is_trained_unless_it_says_so(samples):
 
 def test_the_trained_one_is_mcquack(samples):
     X, y = samples
-    mcquack = McQuackClassifier(5, epochs=3, scale=False, feature_map="device", engine="ring", random_state=0).fit(X, y)
+    settings = {"loss": "alignment", "steps": "alternating", "feature_map": "device", "engine": "ring"}
+    mcquack = McQuackClassifier(5, epochs=3, scale=False, random_state=0, **settings).fit(X, y)
     model = CONTENDERS["TrainedFidelity"](**SMALL).fit(X, y)
     assert_array_equal(model.predict(X), mcquack.predict(X))
     assert_allclose(np.exp(model._scores(X)), mcquack.transform(X), rtol=1e-5)

@@ -28,6 +28,8 @@ def samples():
 
 def estimator(model, **settings):
     rates = dict.fromkeys(RATES.get(model, ("lr_ka", "lr_co")), 0.02)
+    if model not in RATES:
+        settings |= {"loss": "alignment", "steps": "alternating"}
     return catalog.entry(model).new(
         n_qubits=3, n_repetitions=1, epochs=3, patience=None, decay_rate=0.99, scale=(-1.0, 1.0),
         random_state=5, reg_param_weights=1e-3, reg_param_bias=1e-3, **rates, **settings
