@@ -39,11 +39,12 @@ def test_the_tables_of_the_suites_race_follow_from_its_rows() -> None:
 
     with Store.open(race.ROWS) as store:
         assert set(store.numerics()) == {NUMERICS}
-        own = {cell.dataset: cell.mean("test", "accuracy") for cell in ranking.cell_scores(store)}
+        own = {(cell.dataset, cell.model): cell.mean("test", "accuracy") for cell in ranking.cell_scores(store)}
     table = race.scores()
-    column = next(number for number, each in enumerate(table.contenders) if each.model == "mcquack")
-    for dataset, mean in zip(table.datasets, table.means[:, column], strict=True):
-        assert own[dataset] == pytest.approx(mean, abs=1e-5)
+    for model in ("mcquack", "svc"):
+        column = next(number for number, each in enumerate(table.contenders) if each.model == model)
+        for dataset, mean in zip(table.datasets, table.means[:, column], strict=True):
+            assert own[dataset, model] == pytest.approx(mean, abs=1e-5)
     for name, lines in race.tables().items():
         assert f"<!-- {name} -->\n{lines}\n" in told(race.README), name
 
