@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from mcquack.bench.outcome import Metric
-from mcquack.bench.ranking import CellScores, Standing, cell_scores, compare, score_table, standings
+from mcquack.bench.ranking import CellScores, Standing, cell_scores, compare, over_draws, score_table, standings
 from mcquack.bench.ranking.ranks import Scale
 from mcquack.bench.store import Store
 from mcquack.errors import InvalidInputError, McQuackError
@@ -58,7 +58,7 @@ def store_exhibit(sources: Sources, study: Section, path: Path, *, name: str) ->
     )
     try:
         with Store.open(path) as store:
-            own, runs = cell_scores(store), store.runs()
+            own, runs = over_draws(cell_scores(store)), store.runs()
     except McQuackError as error:
         return Exhibit(item=item, rows=path, missing=f"The store cannot be read: {' '.join(str(error).split())}")
     if not own:
