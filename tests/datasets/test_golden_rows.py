@@ -12,6 +12,7 @@ from mcquack.datasets import registry
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "datasets.csv"
 N_VALUES, N_LABELS = 4, 12
+OURS = [known for known in datasets.descriptions() if known.suite != "own"]  # a study may have been imported before
 
 
 def first_samples(name, **places):
@@ -55,7 +56,7 @@ def test_every_dataset_has_a_golden_row(monkeypatch):
     assert [*golden_rows()] == [*datasets.names()]
 
 
-@pytest.mark.parametrize("name", [known.name for known in datasets.descriptions() if known.is_built_in])
+@pytest.mark.parametrize("name", [known.name for known in OURS if known.is_built_in])
 def test_what_needs_no_file_begins_as_ever(name):
     check(name)
 
