@@ -1,5 +1,6 @@
 """The race on the real-world datasets: ``python -m studies.real_world.race`` puts its tables into the README."""
 
+from collections import Counter
 from functools import cache
 from pathlib import Path
 
@@ -30,26 +31,24 @@ TITLES = {
 
 
 @cache
-def cells() -> tuple[CellScores, ...]:
-    """The scores of all models on all datasets, each over the draws on which every model is done."""
-    with Store.open(ROWS) as store:
-        found = ranking.cell_scores(store)
-    models = {each: {cell.model for cell in found if cell.dataset == each} for each in {cell.dataset for cell in found}}
-    return ranking.over_draws(cell for cell in found if models[cell.dataset] == set(TITLES))
-
-
-def n_draws() -> dict[str, int]:
-    """On how many draws of each dataset every model is done."""
+def _complete() -> tuple[CellScores, ...]:
+    """The scores on all draws on which every model is done."""
     with Store.open(ROWS) as store:
         found = ranking.cell_scores(store)
     done: dict[str, set[str]] = {}
     for cell in found:
         done.setdefault(cell.dataset, set()).add(cell.model)
-    counts: dict[str, int] = {}
-    for dataset, models in done.items():
-        name, _ = draw_of(dataset)
-        counts[name] = counts.get(name, 0) + (models == set(TITLES))
-    return counts
+    return tuple(cell for cell in found if done[cell.dataset] == set(TITLES))
+
+
+def cells() -> tuple[CellScores, ...]:
+    """The scores of all models on all datasets, each over the draws on which every model is done."""
+    return ranking.over_draws(_complete())
+
+
+def n_draws() -> Counter[str]:
+    """On how many draws of each dataset every model is done."""
+    return Counter(draw_of(cell.dataset)[0] for cell in _complete() if cell.model == MCQUACK)
 
 
 def scores(metric: Metric) -> ScoreTable:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.datasets import load_wine
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
@@ -39,5 +39,6 @@ def test_it_is_the_classifier_on_these_features(ours: Any, theirs: Any, settings
         rows, others = scaler.transform(rows), scaler.transform(others)
     expected = clone(theirs).fit(rows, NAMES[Y[::2]])
     assert_array_equal(model.predict(X[1::2]), expected.predict(others))
-    assert_array_equal(model.predict_proba(X[1::2]), expected.predict_proba(others))
+    # A solver's products of matrices need not be the same to the last bit in other memory.
+    assert_allclose(model.predict_proba(X[1::2]), expected.predict_proba(others), rtol=0, atol=1e-6)
     assert_array_equal(model.classes_, NAMES)

@@ -17,7 +17,7 @@ from mcquack.checks import is_number, is_whole_number, require, required_count
 from mcquack.circuits.circuit import Circuit
 from mcquack.errors import InvalidInputError
 from mcquack.kernels.quantum import reach
-from mcquack.models.features import Features, check_features
+from mcquack.models.features import Features, Scale, check_features, learned_features, scaling_range
 from mcquack.simulators.engine import Engine
 from mcquack.training.state import TrainingData
 
@@ -82,6 +82,17 @@ def fitted_scaler(X: FloatArray, feature_range: tuple[float, float]) -> MinMaxSc
     """Maps the extremes of each feature to the ends of the range."""
     check_extent(X)
     return MinMaxScaler(feature_range=tuple(feature_range)).fit(X)
+
+
+def learned_scaling(
+    rows: FloatArray, labels: NDArray[np.int64], weights: FloatArray, *, n_components: int | None, scale: Scale
+) -> tuple[Features | None, MinMaxScaler | None]:
+    """What becomes of features, and the scaler behind it, as the settings ask for them; None for what they do not."""
+    features = learned_features(rows, labels, weights, n_components=n_components, scale=scale)
+    scaling = scaling_range(scale)
+    if scaling is None:
+        return features, None
+    return features, fitted_scaler(rows if features is None else features(rows), scaling)
 
 
 def beyond_reach(

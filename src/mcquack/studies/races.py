@@ -14,8 +14,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mcquack.arrays import FloatArray
-from mcquack.models.features import Scale, learned_features, scaling_range
-from mcquack.models.preparation import fitted_scaler
+from mcquack.models.features import Scale
+from mcquack.models.preparation import learned_scaling
 
 
 class OnFeatures(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -32,11 +32,9 @@ class OnFeatures(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Learns features and then the classifier from samples (N, d) and their labels."""
         rows, targets = validate_data(self, X, y, dtype=np.float64)
         self.classes_, labels = np.unique(targets, return_inverse=True)
-        weights = np.ones(len(rows))
-        self.features_ = learned_features(rows, labels, weights, n_components=self.n_components, scale=self.scale)
-        made = rows if self.features_ is None else self.features_(rows)
-        scaling = scaling_range(self.scale)
-        self.scaler_ = None if scaling is None else fitted_scaler(made, scaling)
+        self.features_, self.scaler_ = learned_scaling(
+            rows, labels, np.ones(len(rows)), n_components=self.n_components, scale=self.scale
+        )
         self.classifier_ = self._classifier().fit(self._scaled(rows), targets)
         return self
 

@@ -16,8 +16,8 @@ from mcquack.arrays import FloatArray
 from mcquack.checks import is_number, require
 from mcquack.errors import InvalidInputError
 from mcquack.models.archive import Archived
-from mcquack.models.features import Scale, check_features, learned_features, scaling_range
-from mcquack.models.preparation import check_random_state, checked_sample_weight, fitted_scaler
+from mcquack.models.features import Scale, check_features
+from mcquack.models.preparation import check_random_state, checked_sample_weight, learned_scaling
 
 Labels = NDArray[np.int64]
 _BLOCK = 1024  # samples that are predicted at a time, so that no kernel of all of them is ever held
@@ -52,10 +52,9 @@ class ClassicalClassifier(ClassifierMixin, Archived):
         classes, labels = np.unique(targets[used], return_inverse=True)
         if len(classes) < 2:
             raise InvalidInputError(f"training needs at least two classes, got one class or none: {classes.tolist()}.")
-        self.features_ = learned_features(rows, labels, weights, n_components=self.n_components, scale=self.scale)
-        made = rows if self.features_ is None else self.features_(rows)
-        scaling = scaling_range(self.scale)
-        self.scaler_ = None if scaling is None else fitted_scaler(made, scaling)
+        self.features_, self.scaler_ = learned_scaling(
+            rows, labels, weights, n_components=self.n_components, scale=self.scale
+        )
         self.classes_ = classes
         self._learn(self._scaled(rows), labels, weights)
 
