@@ -1,7 +1,17 @@
-"""What studies write into their pages: tables, and whatever else follows from rows, below the names of their places."""
+"""What studies share: which rows are there already, and tables in their pages, below the names of their places."""
 
+import csv
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+
+def finished(rows: Path, keys: Sequence[str]) -> set[tuple[str, ...]]:
+    """The values of these columns, as they are written, in a file of rows that may not be there yet."""
+    if not rows.exists():
+        return set()
+    with rows.open(newline="") as stream:
+        return {tuple(row[name] for name in keys) for row in csv.DictReader(stream)}
 
 
 def table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:

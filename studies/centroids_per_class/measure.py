@@ -12,6 +12,7 @@ from typing import Any
 from mcquack import McQuackClassifier, datasets
 from mcquack.kernels import Alignment
 from mcquack.simulators import StatevectorEngine
+from studies.tables import finished
 
 ROWS = Path(__file__).with_name("rows.csv")
 KEYS = ("circuit", "k", "class_score", "dataset", "seed")
@@ -58,16 +59,9 @@ def measured(dataset: datasets.Dataset, settings: dict[str, Any]) -> dict[str, A
     }
 
 
-def _done() -> set[tuple[str, ...]]:
-    if not ROWS.exists():
-        return set()
-    with ROWS.open(newline="") as stream:
-        return {tuple(row[name] for name in KEYS) for row in csv.DictReader(stream)}
-
-
 def main() -> None:
     """Appends one line for each missing run; interrupt it at will."""
-    done = _done()
+    done = finished(ROWS, KEYS)
     with ROWS.open("a", newline="") as stream:
         rows = csv.DictWriter(stream, FIELDS, lineterminator="\n")
         if not done:

@@ -16,6 +16,7 @@ from mcquack import McQuackClassifier
 from mcquack.models import preset
 from mcquack.numerics import NUMERICS
 from studies.defaults.data import PICTURES, splits
+from studies.tables import finished
 
 ROWS = Path(__file__).with_name("rows.csv")
 FIELDS = ("setting", "dataset", "seed", "balanced_accuracy", "auc", "epochs", "best_epoch", "seconds", "numerics")
@@ -70,16 +71,9 @@ def settings(dataset: str) -> Iterator[dict[str, Any]]:
     yield from SETTINGS + (OF_PICTURES if dataset == PICTURES else OF_FEW)
 
 
-def _done() -> set[tuple[str, str, str]]:
-    if not ROWS.exists():
-        return set()
-    with ROWS.open(newline="") as stream:
-        return {(row["setting"], row["dataset"], row["seed"]) for row in csv.DictReader(stream)}
-
-
 def main() -> None:
     """Appends one line for each missing run; interrupt it at will."""
-    done = _done()
+    done = finished(ROWS, ("setting", "dataset", "seed"))
     with ROWS.open("a", newline="") as stream:
         rows = csv.DictWriter(stream, FIELDS, lineterminator="\n")
         if not done:

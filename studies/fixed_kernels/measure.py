@@ -21,6 +21,7 @@ from mcquack.circuits.library import iqp, zz
 from mcquack.kernels import QuantumKernel
 from mcquack.simulators import GateEngine, StatevectorEngine
 from studies.robustness.data import DATASETS, Split, split
+from studies.tables import finished
 
 ROWS = Path(__file__).with_name("rows.csv")
 KEYS = ("dataset", "seed", "contender")
@@ -148,16 +149,9 @@ def measured(data: Split, seed: int, contender: str) -> tuple[Any, ...]:
     return best.setting, *(round(number, 4) for number in numbers)
 
 
-def _done() -> set[tuple[str, ...]]:
-    if not ROWS.exists():
-        return set()
-    with ROWS.open(newline="") as stream:
-        return {tuple(row[name] for name in KEYS) for row in csv.DictReader(stream)}
-
-
 def main(seeds: tuple[int, ...] = SEEDS) -> None:
     """Appends one line for each missing contender, dataset and seed; interrupt it at will."""
-    done = _done()
+    done = finished(ROWS, KEYS)
     with ROWS.open("a", newline="") as stream, threadpool_limits(1):
         rows = csv.writer(stream, lineterminator="\n")
         if not done:

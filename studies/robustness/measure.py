@@ -21,6 +21,7 @@ from mcquack.models import MatchedNeuralNetwork, SupportVectorClassifier, Variat
 from mcquack.models.robustness import adversarial_radius, certified_radius, fgsm, pgd
 from mcquack.simulators import StatevectorEngine
 from studies.robustness.data import DATASETS, Split, split
+from studies.tables import finished
 
 ROWS = Path(__file__).with_name("rows.csv")
 FIELDS = ("dataset", "seed", "model", "measure", "source", "size", "value")
@@ -172,16 +173,9 @@ def radii(name: str, model: Any, data: Split) -> Iterator[Row]:
     yield name, "certified", "", "", float(np.median(certified))
 
 
-def _done() -> set[tuple[str, str]]:
-    if not ROWS.exists():
-        return set()
-    with ROWS.open(newline="") as stream:
-        return {(row["dataset"], row["seed"]) for row in csv.DictReader(stream)}
-
-
 def main(seeds: tuple[int, ...] = SEEDS) -> None:
     """Appends all lines of each missing dataset and seed at once; interrupt it at will."""
-    done = _done()
+    done = finished(ROWS, ("dataset", "seed"))
     with ROWS.open("a", newline="") as stream, threadpool_limits(1):
         rows = csv.writer(stream, lineterminator="\n")
         if not done:
