@@ -1,6 +1,7 @@
 """What values of settings must be and which packages must be there, said in one voice."""
 
 import difflib
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import import_module
@@ -19,14 +20,21 @@ def is_whole_number(value: Any) -> bool:
 
 
 def is_number(value: Any) -> bool:
-    """Whether the value is an integer or a float of Python or NumPy."""
-    return is_whole_number(value) or isinstance(value, float | np.floating)
+    """Whether the value is a float of Python or NumPy, or an integer that a float can stand for."""
+    return isinstance(value, float | np.floating) or (is_whole_number(value) and abs(int(value)) <= sys.float_info.max)
 
 
 def require(condition: Any, name: str, expected: str, value: object) -> None:
     """Raises InvalidInputError, which says what the setting ``name`` must be, unless the condition holds."""
     if not condition:
-        raise InvalidInputError(f"{name} must be {expected}, got {value!r}.")
+        raise InvalidInputError(f"{name} must be {expected}, got {_shown(value)}.")
+
+
+def _shown(value: object) -> str:
+    try:
+        return repr(value)
+    except ValueError:  # Python writes no integer of more than 4,300 digits
+        return f"an integer of {value.bit_length():,} bits" if isinstance(value, int) else f"a {type(value).__name__}"
 
 
 def require_positive(name: str, value: Any) -> None:
@@ -40,9 +48,22 @@ def did_you_mean(name: object, known: Iterable[str], *, otherwise: str) -> str:
     return f"did you mean {' or '.join(close)}?" if close else otherwise
 
 
+# Beyond these a number is an accident, which would end in the depths: for want of memory, or never. Where a setting is
+# not named, it is as much as an array can count.
+MOST_OF_ALL = 2**63 - 1
+MOST = {"shots": 10**12, "n_repetitions": 10**5, "n_centroids_per_class": 10**5, "n_starts": 10**4, "n_threads": 2**12}
+
+
+def require_possible(name: str, value: int) -> None:
+    """Raises InvalidInputError for a count that is larger than any of its name may be; see ``MOST``."""
+    most = MOST.get(name, MOST_OF_ALL)
+    require(int(value) <= most, name, f"at most {most:,}", value)
+
+
 def required_count(name: str, value: Any) -> int:
-    """The value as a plain integer; InvalidInputError unless it is a whole number of at least 1."""
+    """The value as a plain integer; InvalidInputError unless it is a whole number of at least 1 that can be meant."""
     require(is_whole_number(value) and value >= 1, name, "a whole number of at least 1", value)
+    require_possible(name, value)
     return int(value)
 
 

@@ -51,6 +51,17 @@ feature_maps = st.builds(
 )
 
 
+@given(feature_maps)
+def test_gates_are_counted_without_making_them(feature_map: FeatureMap) -> None:
+    assert feature_map.n_gates == len(feature_map.gates)
+
+
+def test_in_short_it_is_a_line_of_its_sizes_and_printed_it_is_drawn() -> None:
+    endless = FeatureMap(n_qubits=2, n_features=1, n_layers=10**9)
+    assert repr(endless) == "<FeatureMap of 2 qubits, 1 feature, 4,000,000,000 gates, 12,000,000,000 parameters>"
+    assert "┤ Rot(x0) ├" in str(FeatureMap(n_qubits=2, n_features=1, n_layers=1))
+
+
 @pytest.mark.parametrize("dataset", PAPER_COUNTS)
 def test_parameter_counts_are_the_papers(dataset: str) -> None:
     n_features, n_classes, n_parameters = PAPER_COUNTS[dataset]

@@ -16,6 +16,7 @@ from mcquack.kernels import centroid_kernel
 from mcquack.kernels import measured as sampled
 from mcquack.kernels.bitflip import tolerant_kernel
 from mcquack.kernels.measured import SampledEngine, Shots, TolerantEngine
+from mcquack.randomness import stream
 from mcquack.simulators.gates import GateEngine
 from mcquack.simulators.ring import RingEngine
 from mcquack.simulators.samplers import SimulatedSampler
@@ -308,13 +309,87 @@ def test_no_samples_have_an_empty_kernel(settings: dict[str, Any]) -> None:
     assert engine.measured(PROBLEM.X[:0], PROBLEM.centroids, **PARAMETERS).kernel.shape == (0, 3)
 
 
-def test_ties_are_only_told_for_shots_with_a_tolerance() -> None:
-    for settings in ({}, {"shots": 5}, {"tolerance": 2}):
-        assert read(Shots(**settings, engine="ring")).ties is None
-    kernel, ties = read(Shots(5, tolerance=2, engine="ring"))
-    assert ties is not None
-    assert ties.shape == kernel.shape
-    assert (ties <= 0).all()
+ALL = np.arange(40)
+
+
+@pytest.mark.parametrize("engine", ["ring", "statevector"])
+def test_whatever_is_counted_or_tolerated_says_what_decides_ties(engine: str) -> None:
+    for settings in ({"shots": 5}, {"shots": 5, "tolerance": 0}, {"tolerance": 2}, {"shots": 5, "tolerance": 2}):
+        found = read(Shots(**settings, engine=engine))
+        ties = found.ties_of(ALL)
+        assert ties.shape == found.kernel.shape
+        assert ((ties >= -3) & (ties <= 0)).all()
+    for settings in ({}, {"tolerance": 0}):
+        assert read(Shots(**settings, engine=engine)).ties is None
+
+
+def test_what_decides_a_row_does_not_depend_on_the_others() -> None:
+    found = read(Shots(5, engine="ring"))
+    assert_array_equal(found.ties_of(ALL)[7:9], found.ties_of(np.array([7, 8])))
+
+
+@pytest.mark.parametrize("shots", [1, 7, 2000])
+def test_a_tolerance_of_0_is_none(shots: int) -> None:
+    plain, tolerant = (read(Shots(shots, tolerance=b, engine="ring")) for b in (None, 0))
+    assert_array_equal(plain.kernel, tolerant.kernel)
+    assert_array_equal(plain.ties_of(ALL), tolerant.ties_of(ALL))
+
+
+def test_zeros_and_then_ones_are_counts_of_the_whole_distribution() -> None:
+    """Mean numbers of ones within five standard deviations, and none where all shots found zeros."""
+    engine, shots = Shots(4000, engine=RingEngine(dtype="float64")), 4000
+    found, exact = read(engine), engine.on(PROBLEM.feature_map).exact
+    P = exact.hamming_distributions(*encoded(exact))
+    ones = np.arange(4)
+    means = P @ ones
+    spread = np.sqrt((P @ ones**2 - means**2) / shots)
+    assert (np.abs(-found.ties_of(ALL) - means) <= 5 * spread + 1e-9).all()
+    assert (np.abs(found.ties_of(ALL)[found.kernel == 1]) == 0).all()
+
+
+def test_engines_that_count_no_ones_leave_ties_to_the_first_class() -> None:
+    """The ring knows fidelities of four layers, but distributions of two alone."""
+    deep = FeatureMap(n_qubits=3, n_features=2, n_layers=3)
+    assert not RingEngine(deep).counts_ones
+    assert RingEngine(PROBLEM.feature_map).counts_ones
+    engine = Shots(5, engine="ring").on(deep)
+    zeros = np.zeros(deep.weights_shape)
+    assert engine.measured(np.zeros((2, 2)), np.zeros((1, 2)), weights=zeros, bias=zeros).ties is None
+
+
+# Streams
+
+
+def parts_of(engine: Any, *rows: slice) -> list[Any]:
+    bound = engine.on(PROBLEM.feature_map, seed=3)
+    return [bound.measured(PROBLEM.X[some], PROBLEM.centroids, **PARAMETERS).kernel for some in rows]
+
+
+@pytest.mark.parametrize("tolerance", [None, 1])
+def test_the_same_call_draws_the_same_shots_and_any_other_draws_anew(tolerance: int | None) -> None:
+    engine = Shots(500, tolerance=tolerance, engine="ring")
+    once, again, fewer = parts_of(engine, slice(None), slice(None), slice(0, 20))
+    assert_array_equal(once, again)
+    assert (fewer != once[:20]).any()
+    bound = engine.on(PROBLEM.feature_map, seed=3)
+    other = bound.measured(PROBLEM.X, PROBLEM.centroids[::-1], **PARAMETERS).kernel
+    assert (other[:, ::-1] != once).any()
+    reseeded = engine.on(PROBLEM.feature_map, seed=4).measured(PROBLEM.X, PROBLEM.centroids, **PARAMETERS).kernel
+    assert (reseeded != once).any()
+
+
+@pytest.mark.parametrize("tolerance", [None, 1])
+def test_errors_of_one_call_say_nothing_of_those_of_another(tolerance: int | None) -> None:
+    """Correlations over 400 pairs of entries, with a standard deviation of 0.05 if they are none."""
+    X = stream(0, "rows").uniform(size=(400, PROBLEM.feature_map.n_features))
+    exact, shots = (
+        Shots(shots, tolerance=tolerance, engine="ring").on(PROBLEM.feature_map, seed=0) for shots in (None, 100)
+    )
+    errors = [
+        (shots.measured(part, *others, **PARAMETERS).kernel - exact.measured(part, *others, **PARAMETERS).kernel)[:, 0]
+        for part, *others in ((X[:200], PROBLEM.centroids), (X[200:], PROBLEM.centroids), (X[:200], X[:3]))
+    ]
+    assert abs(np.corrcoef(errors)[np.triu_indices(3, 1)]).max() < 5 / np.sqrt(200)
 
 
 def test_nothing_said_is_the_engine_inside() -> None:

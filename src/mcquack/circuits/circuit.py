@@ -455,10 +455,14 @@ class Circuit:
         return self.draw()
 
     def __repr__(self) -> str:
-        return (
-            f"<{type(self).__name__} of {self.n_qubits} qubits, {self.n_features} features, {self.n_gates} gates, "
-            f"{self.n_embedding_parameters} parameters>"
-        )
+        sizes = {
+            "qubit": self.n_qubits,
+            "feature": self.n_features,
+            "gate": self.n_gates,
+            "parameter": self.n_embedding_parameters,
+        }
+        told = ", ".join(f"{size:,} {noun}{'s' * (size != 1)}" for noun, size in sizes.items())
+        return f"<{type(self).__name__} of {told}>"
 
     def _likeness(self) -> Any:
         begin = self.n_qubits, self.n_features, self.start, self.padding

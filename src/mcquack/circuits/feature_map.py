@@ -26,7 +26,7 @@ ANGLES_PER_GATE = 3
 _LARGEST = 1_000_000_000  # of the sizes in a description, where more is an accident
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class FeatureMap(Circuit):
     """L layers of a rotation Rot(φ, θ, ω) on each qubit followed by a ring of CNOTs; every angle is w·x + b.
 
@@ -49,6 +49,8 @@ class FeatureMap(Circuit):
     q0: ─┤ Rot(x0) ├─●─⊕─┤ Rot(x2) ├─●─⊕─
                      │ │             │ │
     q1: ─┤ Rot(x1) ├─⊕─●─┤ Rot(x0) ├─⊕─●─
+    >>> feature_map
+    <FeatureMap of 2 qubits, 3 features, 8 gates, 24 parameters>
     """
 
     n_qubits: int
@@ -120,6 +122,11 @@ class FeatureMap(Circuit):
     @property
     def gates(self) -> tuple[Gate, ...]:  # type: ignore[override]
         return _gates(self)
+
+    @property
+    def n_gates(self) -> int:
+        n_rings = self.n_layers - (not self.final_entangler)
+        return self.n_layers * self.n_qubits + n_rings * self.n_qubits * (self.n_qubits > 1)
 
     @property
     def angle_table(self) -> AngleTable:

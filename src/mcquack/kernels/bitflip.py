@@ -12,7 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from mcquack.arrays import FloatArray
 from mcquack.checks import is_number, is_whole_number, require, required_count
 from mcquack.errors import InvalidInputError
+from mcquack.kernels.fidelity import winning_classes
 from mcquack.randomness import stream
+from mcquack.simulators.engine import Measured
 
 
 def tolerant_kernel(hamming: ArrayLike, tolerance: int) -> FloatArray:
@@ -193,7 +195,7 @@ Classes = NDArray[np.intp]
 def predicted_classes(hamming: ArrayLike, tolerance: int) -> Classes:
     """The centroid with the largest k^b for every sample, from the numbers of ones (N, M, n + 1).
 
-    Few shots tie often, and argmax alone would send all ties to the first class: fewer ones on average decide.
+    Ties are decided as :func:`~mcquack.kernels.fidelity.winning_classes` does it: by fewer ones on average.
 
     Examples
     --------
@@ -202,7 +204,7 @@ def predicted_classes(hamming: ArrayLike, tolerance: int) -> Classes:
     """
     counts = checked_hamming(hamming, n_axes=3)
     b = checked_tolerance(tolerance, counts.shape[-1] - 1)
-    return _largest(tolerant_kernels(counts)[..., b], mean_hamming(counts))
+    return winning_classes(Measured(tolerant_kernels(counts)[..., b], -mean_hamming(counts)), counts.shape[1])
 
 
 def classes_by_mean_hamming(hamming: ArrayLike) -> Classes:
@@ -215,8 +217,9 @@ def accuracies_by_tolerance(hamming: ArrayLike, labels: ArrayLike) -> FloatArray
     """Share of samples that k^b puts into their class, for b = 0 … n; labels are numbers of centroids."""
     counts = checked_hamming(hamming, n_axes=3)
     truth = _checked_labels(labels, counts)
-    means, kernels = mean_hamming(counts), tolerant_kernels(counts)
-    return np.array([np.mean(_largest(kernel, means) == truth) for kernel in np.moveaxis(kernels, -1, 0)])
+    ties, kernels = -mean_hamming(counts), np.moveaxis(tolerant_kernels(counts), -1, 0)
+    found = (winning_classes(Measured(kernel, ties), counts.shape[1]) for kernel in kernels)
+    return np.array([np.mean(classes == truth) for classes in found])
 
 
 def training_tolerance(hamming: ArrayLike, labels: ArrayLike) -> int:
@@ -230,12 +233,6 @@ def training_tolerance(hamming: ArrayLike, labels: ArrayLike) -> int:
     own = truth[:, None] == np.arange(counts.shape[1])
     target = float(means[own].mean() + means[~own].mean()) / 2
     return best_nearest(accuracies_by_tolerance(counts, truth), target)
-
-
-def _largest(kernel: FloatArray, means: FloatArray) -> Classes:
-    tied = kernel == kernel.max(axis=1, keepdims=True)
-    largest: Classes = np.argmin(np.where(tied, means, np.inf), axis=1)
-    return largest
 
 
 def _checked_labels(labels: ArrayLike, counts: NDArray[Any]) -> Classes:

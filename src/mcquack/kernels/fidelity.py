@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from mcquack.arrays import FloatArray
 from mcquack.errors import InvalidInputError
 from mcquack.simulators.compiled.inner import inner
-from mcquack.simulators.engine import Engine
+from mcquack.simulators.engine import Engine, Measured
 
 
 def centroid_kernel(
@@ -56,6 +56,78 @@ def class_scores(K: ArrayLike, n_classes: int, *, class_score: ClassScore = "max
         return kernel
     scores: FloatArray = by_class.max(axis=2) if class_score == "max" else by_class.sum(axis=2)
     return scores
+
+
+# The one rule for ties. Who decides between classes asks for the winners, and who shows scores or shares of them lets
+# these lead, so that the order that is shown begins with the class that is predicted.
+
+_EQUAL = 1e-12  # means and sums of shares round; shares of fewer than 10¹² shots that differ are further apart
+
+
+def winning_classes(measured: Measured, n_classes: int, *, class_score: ClassScore = "max") -> NDArray[np.intp]:
+    """The number of each row's class: of the highest score, of several such the one with the fewest ones on average.
+
+    Few shots tie often, and the first class would win all ties. Where several centroids of a class make one score,
+    those decide that are among the highest themselves, unless the loss sums them. What is equal in everything that is
+    known, and on exact engines whatever is equal, goes to the first class.
+
+    Parameters
+    ----------
+    measured : Measured
+        A kernel (N, M·k), and what decides between its equal entries.
+    n_classes : int
+        M.
+    class_score : "max" or "sum"
+        How several centroids of a class make one score.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> kernel, mean_ones = np.array([[0.5, 0.5], [0.5, 0.25]]), np.array([[1.5, 0.5], [1.5, 0.5]])
+    >>> winning_classes(Measured(kernel, -mean_ones), 2).tolist()
+    [1, 0]
+    """
+    kernel = np.asarray(measured.kernel)
+    scores = class_scores(kernel, n_classes, class_score=class_score)
+    winners: NDArray[np.intp] = scores.argmax(axis=1)
+    if measured.ties is None:
+        return winners
+    equal = _among_highest(scores)
+    rows = np.flatnonzero(equal.sum(axis=1) > 1)
+    ties = measured.ties_of(rows) if len(rows) else None
+    if ties is not None:
+        if class_score == "max":
+            ties = np.where(_among_highest(kernel[rows]), ties, -np.inf)
+        deciding = class_scores(ties, n_classes, class_score="max")
+        winners[rows] = np.where(equal[rows], deciding, -np.inf).argmax(axis=1)
+    return winners
+
+
+def _among_highest(scores: NDArray[Any]) -> NDArray[np.bool_]:
+    highest: NDArray[np.bool_] = scores >= scores.max(axis=1, keepdims=True) - _EQUAL
+    return highest
+
+
+def led_by(winners: NDArray[np.intp], scores: FloatArray) -> FloatArray:
+    """Scores, or shares of one, (N, M) whose first highest entry is the winner's, at the least change that shows it.
+
+    Rows of which this is true already stay as they are. Others are mixed, by a few units of their last digit, with a
+    row that is 1 for the winner and 0 else: scores between 0 and 1 stay there, and shares sum to one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> led_by(np.array([1, 0]), np.array([[0.5, 0.5], [0.75, 0.25]])).argmax(axis=1).tolist()
+    [1, 0]
+    """
+    rows = np.flatnonzero(scores.argmax(axis=1) != winners)
+    if not len(rows):
+        return scores
+    led: FloatArray = scores.copy()
+    step = 8 * np.finfo(scores.dtype).eps
+    led[rows] *= 1 - step
+    led[rows, winners[rows]] += step
+    return led
 
 
 def centroid_slopes(K: ArrayLike, slopes: ArrayLike, *, class_score: ClassScore = "max") -> FloatArray:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from mcquack.arrays import FloatArray, IntArray
-from mcquack.checks import is_whole_number, require, required_count
+from mcquack.checks import is_whole_number, require, require_possible, required_count
 from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.circuits.overlap import OverlapCircuits, Sampler, require_gates
 from mcquack.errors import DeviceError, InvalidInputError, ShotBudgetError
 from mcquack.kernels.bitflip import checked_tolerance, mean_hamming, tolerant_kernel
+from mcquack.randomness import stream
 from mcquack.simulators.choice import EngineChoice, engine_of
 from mcquack.simulators.engine import (
     AngleRows,
@@ -28,7 +30,7 @@ from mcquack.simulators.engine import (
     angle_rows,
     checked_cotangent,
 )
-from mcquack.simulators.samplers import sampled_fidelities, sampled_hamming
+from mcquack.simulators.samplers import sampled_fidelities, sampled_hamming, sampled_ones
 
 _ANGLES_AT_ONCE = 1 << 23  # 64 MiB for the circuits of one call, however many samples there are
 _ROWS_AT_ONCE = 64
@@ -85,13 +87,17 @@ class TolerantEngine(Engine[E]):
 class Shots(Engine[Any]):
     """Trains exactly, and is used as a device would be: every entry of the kernel is a share of shots.
 
+    Shots are drawn from the seed and from what is asked for. The same samples, centroids and parameters, with as many
+    shots, give the same counts, whichever method of a model asks and in which process. Any other call, be it for some
+    of the same rows, draws independent ones, and so does another ``random_state`` of a model.
+
     Parameters
     ----------
     shots : int, optional
         Measurements for each entry of the kernel when a model is used; None takes exact values.
     tolerance : int, optional
         b; outcomes with at most b ones count as zeros when a model is used: the paper's k^b. None counts zeros alone,
-        which is the fidelity. Equal shares of shots are told apart by their mean number of ones.
+        which is the fidelity, as 0 does. Equal shares of shots are told apart by their mean number of ones.
     training_tolerance : int, optional
         The b of the kernel that training aligns. Its exact derivatives are those of the ring engine; other engines
         need a ``gradient`` from values.
@@ -126,6 +132,7 @@ class Shots(Engine[Any]):
     ) -> None:
         possible = shots is None or (is_whole_number(shots) and shots >= 1)
         require(possible, "shots", "None, for exact values, or a whole number of at least 1", shots)
+        require_possible("shots", shots or 1)
         _check_gradient(gradient)
         for name, value in (("tolerance", tolerance), ("training_tolerance", training_tolerance)):
             possible = value is None or (is_whole_number(value) and value >= 0)
@@ -200,33 +207,61 @@ class Shots(Engine[Any]):
         return self.exact.encode(X, weights, bias)
 
     def fidelities(self, samples: Any, centroids: Any) -> FloatArray:
-        return self._read(lambda: self.exact.fidelities(samples, centroids), lambda: [(samples, centroids)]).kernel
+        return self._read(
+            lambda: self.exact.fidelities(samples, centroids),
+            lambda rows: self.exact.hamming_distributions(samples, centroids)[rows],
+            (samples.features, centroids.features, samples.weights, samples.bias),
+        ).kernel
 
     def pullback(self, samples: Any, centroids: Any, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
         return self.for_training().pullback(samples, centroids, cotangent, wrt=wrt)
 
     def measured(self, X: FloatArray, centroids: FloatArray, *, weights: FloatArray, bias: FloatArray) -> Measured:
-        """The kernel, exact or drawn at once for all rows, and what decides between equal shares of shots."""
+        """The kernel, exact or drawn at once for all rows, and what decides between equal entries."""
         exact = self.exact
 
-        def pairs() -> list[tuple[Any, Any]]:
-            others = exact.encode(centroids, weights, bias)
-            starts = range(0, max(len(X), 1), _ROWS_AT_ONCE)
-            return [(exact.encode(X[start : start + _ROWS_AT_ONCE], weights, bias), others) for start in starts]
+        def distributions(rows: Any) -> FloatArray:
+            some, others = X[rows], exact.encode(centroids, weights, bias)
+            parts = (some[start : start + _ROWS_AT_ONCE] for start in range(0, max(len(some), 1), _ROWS_AT_ONCE))
+            return np.concatenate(
+                [exact.hamming_distributions(exact.encode(part, weights, bias), others) for part in parts]
+            )
 
-        return self._read(lambda: exact.kernel(X, centroids, weights=weights, bias=bias), pairs)
+        return self._read(
+            lambda: exact.kernel(X, centroids, weights=weights, bias=bias), distributions, (X, centroids, weights, bias)
+        )
 
-    def _read(self, kernel: Any, pairs: Any) -> Measured:
+    def _read(
+        self, kernel: Callable[[], FloatArray], distributions: Callable[[Any], FloatArray], asked: tuple[ArrayLike, ...]
+    ) -> Measured:
         """What shots and tolerance make of exact fidelities, or of exact distributions of numbers of ones."""
-        if self.shots is None and not self.tolerance:
-            return Measured(kernel())
-        if self.shots is not None and self.tolerance is None:
-            return Measured(sampled_fidelities(kernel(), shots=self.shots, seed=self.seed))
-        found = np.concatenate([self.exact.hamming_distributions(*pair) for pair in pairs()])
-        if self.shots is None:
-            return Measured(tolerant_kernel(found, self.tolerance or 0))
-        counts = sampled_hamming(found, shots=self.shots, seed=self.seed)
-        return Measured(tolerant_kernel(counts, self.tolerance or 0), -mean_hamming(counts))
+        seed = self.seed if self.shots is None else self._seed_of(asked)
+        if self.tolerance:
+            exact = distributions(slice(None))
+            found = exact if self.shots is None else sampled_hamming(exact, shots=self.shots, seed=seed)
+            return Measured(tolerant_kernel(found, self.tolerance), -mean_hamming(found))
+        fidelities, shots = kernel(), self.shots
+        if shots is None:
+            return Measured(fidelities)
+        shares = sampled_fidelities(fidelities, shots=shots, seed=seed)
+        if not self.exact.counts_ones:
+            return Measured(shares)
+
+        def ties(rows: Any) -> FloatArray:
+            # Only where zeros alone do not decide: for statevectors, distributions cost as much as many kernels.
+            zeros = np.rint(shares[rows] * shots)
+            return -mean_hamming(sampled_ones(distributions(rows), zeros, rows=rows, shots=shots, seed=seed))
+
+        return Measured(shares, ties)
+
+    def _seed_of(self, asked: tuple[ArrayLike, ...]) -> int:
+        """From what is asked for alone: no state to keep, and the same answer to every method and thread."""
+        digest = hashlib.sha256()
+        for values in asked:
+            array = np.ascontiguousarray(values, self.dtype)
+            digest.update(repr(array.shape).encode())
+            digest.update(array.data)
+        return int(stream(self.seed, "shots", digest.hexdigest(), str(self.shots)).integers(2**63))
 
 
 class SampledEngine(Engine[AngleRows]):
@@ -285,6 +320,7 @@ class SampledEngine(Engine[AngleRows]):
         require(callable(getattr(sampler, "hamming_counts", None)), "sampler", "one with hamming_counts", sampler)
         counted = is_whole_number(shots) and shots >= 1
         require(counted, "shots", "a whole number of at least 1, since a sampler counts", shots)
+        require_possible("shots", shots)
         _check_gradient(gradient)
         if gradient == "exact":
             raise InvalidInputError(

@@ -191,8 +191,9 @@ def training_cost(
     # A step of KAO measures its kernel, and for its derivatives shifted samples and shifted centroids, or both ways of
     # spsa; one of CO shifts centroids alone, which a joint step does with the kernel it has. The loss at the end of an
     # epoch takes another call.
-    per_batch = 4 * model.epochs_ka if model.steps == "joint" else 3 * model.epochs_ka + 2 * model.epochs_co
-    n_calls = -(-len(np.asarray(y)) // model.batch_size) * per_batch + 1
+    passes_ka, passes_co, batch_size = int(model.epochs_ka), int(model.epochs_co), int(model.batch_size)
+    per_batch = 4 * passes_ka if model.steps == "joint" else 3 * passes_ka + 2 * passes_co
+    n_calls = -(-len(np.asarray(y)) // batch_size) * per_batch + 1
     n_circuits, size = per_epoch // engine.shots, size_of(circuit)
     n_splits, speed = 0, None
     if isinstance(engine.sampler, DeviceSampler):

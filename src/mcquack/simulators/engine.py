@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from mcquack.arrays import FloatArray
-from mcquack.checks import is_whole_number, require
+from mcquack.checks import is_whole_number, require, require_possible
 from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError
@@ -67,10 +67,20 @@ class Gradient(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """A kernel as an engine reads it, and what decides between equal entries of a row: the larger number wins."""
+    """A kernel as an engine reads it, and what decides between equal entries of a row: the larger number wins.
+
+    The latter is an array of the kernel's shape, or a function that gives some rows of it, by their numbers: few rows
+    tie, and what tells their entries apart may cost more than the kernel.
+    """
 
     kernel: FloatArray
-    ties: FloatArray | None = None
+    ties: FloatArray | Callable[[NDArray[np.intp]], FloatArray] | None = None
+
+    def ties_of(self, rows: NDArray[np.intp]) -> FloatArray | None:
+        """What decides between equal entries of these rows; None where nothing does."""
+        if self.ties is None or callable(self.ties):
+            return None if self.ties is None else self.ties(rows)
+        return self.ties[rows]
 
 
 E = TypeVar("E", bound=Encoded)
@@ -192,6 +202,11 @@ class Engine(ABC, Generic[E]):
         by_kernel = np.divide(slopes, kernel, out=np.zeros_like(kernel), where=kernel > 0)
         return self.pullback(samples, centroids, by_kernel, wrt=wrt)
 
+    @property
+    def counts_ones(self) -> bool:
+        """Whether there are :meth:`hamming_distributions` of this engine's circuit."""
+        return type(self).hamming_distributions is not Engine.hamming_distributions
+
     def hamming_distributions(self, samples: E, centroids: E) -> FloatArray:
         """P[i, m, k] = probability of k ones in U†(c_m) U(x_i)|0…0⟩, shape (N, M, n + 1), exact."""
         raise InvalidInputError(f"{type(self).__name__} has no distributions of numbers of ones; take a RingEngine.")
@@ -280,6 +295,7 @@ class ThreadedEngine(Engine[E]):
     ) -> None:
         possible = n_threads is None or (is_whole_number(n_threads) and n_threads >= 1)
         require(possible, "n_threads", "None or a whole number of at least 1", n_threads)
+        require_possible("n_threads", n_threads or 1)
         self._asked_threads = n_threads
         super().__init__(feature_map, dtype=dtype)
         self.n_threads = available_threads(n_threads)

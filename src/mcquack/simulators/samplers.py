@@ -44,6 +44,30 @@ def sampled_hamming(distributions: ArrayLike, *, shots: int, seed: int) -> NDArr
     return stream(seed, "shots", "weights").multinomial(required_count("shots", shots), shares)
 
 
+def sampled_ones(
+    distributions: ArrayLike, zeros: ArrayLike, *, rows: ArrayLike, shots: int, seed: int
+) -> NDArray[np.int64]:
+    """How many shots find k ones, shape (N, M, n + 1), where so many (N, M) are known to have found none.
+
+    Zeros that were drawn by :func:`sampled_fidelities` and the others together are distributed as those of
+    :func:`sampled_hamming`. ``rows`` are the numbers of the rows in their kernel: what is drawn for one does not depend
+    on which others are drawn with it.
+    """
+    exact = _checked_probabilities(np.asarray(distributions, dtype=np.float64), "distributions")
+    found = np.asarray(zeros, np.int64)
+    others = np.clip(exact[..., 1:], 0, 1)
+    total = others.sum(axis=-1, keepdims=True)
+    # Where nothing but zeros can be found, and rounding has found another, it is as close to them as can be.
+    surely = np.arange(others.shape[-1]) == 0
+    shares = np.where(total > 0, others / np.where(total > 0, total, 1), surely)
+    counts = np.empty(exact.shape, np.int64)
+    counts[..., 0] = found
+    for place, row in enumerate(np.asarray(rows).tolist()):
+        left = required_count("shots", shots) - found[place]
+        counts[place, :, 1:] = stream(seed, "shots", "ones", str(row)).multinomial(left, shares[place])
+    return counts
+
+
 def _checked_probabilities(array: NDArray[Any], name: str) -> NDArray[Any]:
     if not np.all((array >= -_ROUNDING) & (array <= 1 + _ROUNDING)):
         raise InvalidInputError(

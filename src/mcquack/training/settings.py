@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mcquack.arrays import FloatArray
-from mcquack.checks import is_number, is_whole_number, require, require_positive, required_count
+from mcquack.checks import is_number, is_whole_number, require, require_positive, require_possible, required_count
 from mcquack.errors import InvalidInputError
 from mcquack.kernels.losses import Alignment, Loss, loss_of
 from mcquack.randomness import stream
@@ -69,6 +69,7 @@ class TrainingSettings:
         require(
             is_whole_number(self.epochs) and self.epochs >= 0, "epochs", "a whole number of at least 0", self.epochs
         )
+        require_possible("epochs", self.epochs)
         require(self.steps in ("alternating", "joint"), "steps", '"alternating" or "joint"', self.steps)
         if self.steps == "joint" and self.epochs_ka == 0:
             raise InvalidInputError("epochs_ka is 0, and joint steps have no other passes; set it to 1.")
@@ -92,10 +93,18 @@ class TrainingSettings:
 
     def learning_rates(self, epoch: int) -> tuple[float, float]:
         """(KAO, CO) in this epoch, counted from 0: decayed once per epoch."""
-        factor = self.decay_rate**epoch
+        factor = decayed(self.decay_rate, epoch)
         if self.schedule == "cosine":
             factor *= (1 + math.cos(math.pi * (epoch % max(1, self.epochs)) / max(1, self.epochs))) / 2
         return self.lr_ka * factor, self.lr_co * factor
+
+
+def decayed(rate: float, epoch: int) -> float:
+    """What learning rates are multiplied by after so many epochs; infinity where they have grown beyond all numbers."""
+    try:
+        return float(rate) ** int(epoch)
+    except OverflowError:  # training then diverges, and says so
+        return math.inf
 
 
 def check_settings(
@@ -106,7 +115,13 @@ def check_settings(
     penalties: Sequence[str],
     optimizers: Sequence[str] = ("adam", "sgd"),
 ) -> None:
-    """Refuses what no training takes, whatever the names of its settings are."""
+    """Refuses what no training takes, whatever the names of its settings are; makes plain numbers of NumPy's integers.
+
+    A product of the latter overflows: three passes of type int8 over fifty samples are no 150.
+    """
+    for name, value in vars(settings).items():
+        if isinstance(value, np.integer):
+            object.__setattr__(settings, name, int(value))
     for name in passes:
         value = getattr(settings, name)
         whole = is_whole_number(value) and 0 <= value <= MAX_PASSES

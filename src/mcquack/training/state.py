@@ -14,6 +14,7 @@ from mcquack.circuits.circuit import Circuit
 from mcquack.errors import InvalidInputError
 from mcquack.kernels.losses import Loss, is_learned
 from mcquack.randomness import stream
+from mcquack.simulators.compiled.memory import require_bytes
 from mcquack.training.optimizer import Moments, no_moments
 from mcquack.training.settings import TrainingSettings
 
@@ -242,6 +243,10 @@ def initial_centroids(data: TrainingData, settings: TrainingSettings) -> FloatAr
     means = class_means(data.X, data.labels, data.n_classes, data.row_weights)
     if settings.n_centroids_per_class == 1:
         return means
+    n_centroids = means.size * settings.n_centroids_per_class // means.shape[1]
+    # They themselves, what the optimizer remembers of them, and a kernel with them.
+    n_numbers = 8 * n_centroids * means.shape[1] + n_centroids * len(data.X)
+    require_bytes(8 * n_numbers, f"a kernel of {n_centroids:,} centroids")
     return np.concatenate([_of_class(data, settings, number, mean) for number, mean in enumerate(means)])
 
 

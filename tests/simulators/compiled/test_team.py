@@ -1,9 +1,13 @@
 """Threads that run one compiled function together see each other's work, and stop together."""
 
 import gc
+import os
+import subprocess
+import sys
 import threading
 from collections.abc import Sequence
 from concurrent.futures import wait
+from pathlib import Path
 from typing import Any
 
 import numba
@@ -266,3 +270,37 @@ def test_all_members_stop_after_the_same_phase(n_threads: int, patient: bool, la
     compiled(_take_until_stopped, phases.copy(), 1)
     Team(n_threads, patient=patient).run(_take_until_stopped, [None] * n_threads, phases, last)
     assert phases.tolist() == [last] * n_threads
+
+
+# Forks
+
+_FORKED = """
+import os, sys, threading
+import numpy as np
+from mcquack import McQuackClassifier
+from mcquack.models import VariationalEnsembleClassifier
+from mcquack.simulators import StatevectorEngine
+
+rng = np.random.default_rng(0)
+X, y = rng.uniform(size=(64, 4)), np.arange(64) % 2
+kind = {"mcquack": McQuackClassifier, "variational": VariationalEnsembleClassifier}[sys.argv[1]]
+model = kind(9, 4, epochs=3, engine=StatevectorEngine(n_threads=2), random_state=0)
+epochs = model.fit_iter(X, y)
+next(epochs)
+assert threading.active_count() > 1, "two threads should have had work"
+child = os.fork()
+list(epochs)
+np.save(sys.argv[2 if child else 3], model.weights_)
+if child:
+    assert os.waitpid(child, 0)[1] == 0
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks")
+@pytest.mark.parametrize("kind", ["mcquack", "variational"])
+def test_training_goes_on_on_both_sides_of_a_fork(kind: str, tmp_path: Path) -> None:
+    """The child has none of the threads, and is neither kept waiting by that nor changed."""
+    files = [tmp_path / name for name in ("parent.npy", "child.npy")]
+    script = [sys.executable, "-c", _FORKED, kind, *map(str, files)]
+    subprocess.run(script, check=True, timeout=300)
+    assert_array_equal(*(np.load(file) for file in files))

@@ -2,3 +2,7 @@
 
 Nothing outside of this folder writes intrinsics or knows where Numba keeps what it compiles.
 """
+
+from mcquack.simulators.compiled.notice import listen
+
+listen()

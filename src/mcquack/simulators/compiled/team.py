@@ -10,6 +10,7 @@ is free takes the next number of the phase (:func:`taken`), and a phase is over 
 others, and where it comes too late it finds nothing to do and catches up.
 """
 
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -221,7 +222,7 @@ def _kinds(argument: Any) -> Iterator[Any]:
 
 
 class Team:
-    """Threads that wait for work together; they end with the object.
+    """Threads that wait for work together; they end with the object, and a forked process makes itself others.
 
     ``patient`` work is short enough to be waited for, and the caller's own thread takes a share of it. Otherwise the
     caller's thread stays free to hear an interrupt, upon which the members stop at their next :func:`stop_barrier`.
@@ -230,12 +231,18 @@ class Team:
     def __init__(self, n_threads: int, *, patient: bool) -> None:
         self.n_threads = n_threads
         self.patient = patient
-        n_helpers = n_threads - 1 if patient else n_threads
+        self._hire()
+
+    def _hire(self) -> None:
+        n_helpers = self.n_threads - 1 if self.patient else self.n_threads
         self._pool = ThreadPoolExecutor(n_helpers, thread_name_prefix="mcquack") if n_helpers else None
+        self._process = os.getpid()
 
     def run(self, function: Any, works: Sequence[Any], *args: Any) -> None:
         """Calls ``function(cells, rank, n_threads, works[rank], *args)`` for every rank and waits for all."""
         cells = control()
+        if self._process != os.getpid():  # a fork has the object without the threads, and would wait for them forever
+            self._hire()
         if self._pool is None:
             function(cells, 0, 1, works[0], *args)
             return

@@ -37,6 +37,7 @@ from mcquack.simulators.ring.chain import (
     walk,
     workspace,
 )
+from mcquack.simulators.ring.hamming import MAX_LAYERS as MOST_COUNTED_LAYERS
 from mcquack.simulators.ring.hamming import check_layers, hamming_distributions, pull_hamming
 from mcquack.simulators.ring.rotations import LANES, angle_slopes, halves, rotations_of
 
@@ -206,6 +207,10 @@ class RingEngine(ThreadedEngine[RotationRows]):
         most = min(self.n_threads, n_blocks(len(samples)), int(flops / _FLOPS_WORTH_A_THREAD))
         works = [make() for _ in range(max(1, most))]
         Team(len(works), patient=flops < _FLOPS_WORTH_LISTENING).run(function, works, samples, *args)
+
+    @property
+    def counts_ones(self) -> bool:
+        return self.feature_map.n_qubits == 1 or self.feature_map.n_layers <= MOST_COUNTED_LAYERS
 
     def hamming_distributions(self, samples: RotationRows, centroids: RotationRows) -> FloatArray:
         if self.feature_map.n_qubits == 1:

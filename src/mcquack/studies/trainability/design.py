@@ -1,6 +1,5 @@
 """What a study runs: the settings of a run, complete grids of them, and designs, which TOML files hold."""
 
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from importlib.resources import files
@@ -11,11 +10,19 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 
 from mcquack.bench.samples import describe
-from mcquack.bench.suite import KeyLines
 from mcquack.bench.task import Task
-from mcquack.checks import did_you_mean, is_number, is_whole_number, require, require_positive, required_count
+from mcquack.bench.toml_text import KeyLines, toml_fields
+from mcquack.checks import (
+    did_you_mean,
+    is_number,
+    is_whole_number,
+    require,
+    require_positive,
+    required_count,
+)
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError
+from mcquack.files import plain_text
 from mcquack.simulators import Engine, EngineName, engine_of
 from mcquack.simulators.ring import MAX_LAYERS
 from mcquack.training.state import InitStrategy
@@ -310,16 +317,12 @@ def read_design(name_or_path: str | Path) -> Design:
     if path.suffix != ".toml":
         hint = did_you_mean(name_or_path, BUILT_IN, otherwise=f"there are {', '.join(BUILT_IN)}.")
         raise InvalidInputError(f"no design is named {str(name_or_path)!r}; {hint} A design of yours is a .toml file.")
-    return design_from_text(path.read_text(encoding="utf-8"), called=str(path))
+    return design_from_text(plain_text(path, what="a design in TOML"), called=str(path))
 
 
 def design_from_text(text: str, *, called: str) -> Design:
     """The design in a text of TOML; ``called`` is what messages call the text."""
-    try:
-        given = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise InvalidInputError(f"{called} is no valid TOML: {error}.") from error
-    lines = KeyLines(text)
+    given, lines = toml_fields(text, called=called), KeyLines(text)
 
     def refusal(key: Key, message: str) -> InvalidInputError:
         return InvalidInputError(f"{called}:{lines.of(key)}: {message}{'' if message.endswith(('.', '?')) else '.'}")

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from mcquack.arrays import FloatArray
 from mcquack.errors import InvalidInputError
 from mcquack.training.optimizer import Moments, no_moments
-from mcquack.training.settings import Optimizer, check_settings, sample_order
+from mcquack.training.settings import Optimizer, check_settings, decayed, sample_order
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +55,7 @@ class VariationalSettings:
         return of_weights, of_bias
 
     def learning_rates(self, epoch: int) -> tuple[float, float]:
-        factor = self.decay_rate**epoch
+        factor = decayed(self.decay_rate, epoch)
         return self.lr_weights * factor, self.lr_bias * factor
 
 
