@@ -1,5 +1,6 @@
 """SQLite files of mcquack's own, as stores and ledgers: how they are told apart, opened, written and explained."""
 
+import json
 import shutil
 import sqlite3
 import zlib
@@ -12,6 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from mcquack.errors import McQuackError, StoreBusyError, StoreError
+from mcquack.files import check_regular
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
@@ -108,7 +110,10 @@ class Database:
     def _opened(cls, path: str | PathLike[str], *, write: bool, create: bool) -> Self:
         place = Path(path)
         with explained(cls._kind, place):
-            if not create and not place.is_file():
+            if place.exists():
+                maker = f"give the path of one that {cls._kind.maker} made."
+                check_regular(place, what=f"a {cls._kind.noun}", error=StoreError, hint=maker)
+            elif not create:
                 raise StoreError(f"there is no {cls._kind.noun} at {place}; {cls._kind.maker} makes one.")
             if not (write or create):
                 return cls(place, _reading_connection(cls._kind, place))
@@ -178,11 +183,40 @@ class Database:
         """For what is made of rows, to tell which file they came from if they make no sense."""
         try:
             yield
-        except (ValueError, TypeError, LookupError, zlib.error) as error:
+        except StoreError:
+            raise
+        except (
+            ValueError,
+            TypeError,
+            LookupError,
+            ArithmeticError,
+            AttributeError,
+            RecursionError,
+            zlib.error,
+        ) as error:
             raise StoreError(
                 f"a row of the {self._kind.noun} {self} cannot be read ({error}): it was damaged, or written by "
                 f"another version of mcquack; use that version, or a copy of the {self._kind.noun}."
             ) from error
+
+
+def stored_fields(text: Any) -> dict[str, Any]:
+    """The fields in the JSON of a row, which anybody may have written; ValueError where it is something else."""
+    found = json.loads(text)
+    if not isinstance(found, dict):
+        raise ValueError(f"it holds a {type(found).__name__} where fields were expected")
+    return found
+
+
+def inflated(content: Any, *, limit: int) -> bytes:
+    """What zlib made ``content`` of; ValueError beyond ``limit`` bytes, of which a few kilobytes may grow."""
+    stream = zlib.decompressobj()
+    found = stream.decompress(content, limit)
+    if stream.unconsumed_tail:
+        raise ValueError(f"it grows to more than {limit:,} bytes")
+    if not stream.eof:
+        raise ValueError("it is cut off")
+    return found
 
 
 def _version(connection: sqlite3.Connection) -> int:

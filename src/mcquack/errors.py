@@ -1,8 +1,44 @@
 """The exceptions that mcquack raises on purpose; each also is the built-in that callers expect."""
 
+import unicodedata
+
+# Marks that turn the direction of text around, part lines or cannot be seen: what is shown is not what is there.
+_MISLEADING = frozenset("\u061c\u200b\u200e\u200f\u2028\u2029\u2060\ufeff") | {
+    chr(code)
+    for first, last in ((0x202A, 0x202E), (0x2066, 0x206F), (0xE0000, 0xE007F))
+    for code in range(first, last + 1)
+}
+
+
+def printable(text: object, *, keep: str = "") -> str:
+    r"""The text with an escape, as Python writes it, for all that would act on a terminal or mislead who reads it.
+
+    Control characters, half surrogate pairs, and marks that reverse or hide text may be in names and labels out of any
+    file. Those in ``keep`` stay.
+
+    >>> print(printable("a\x1b[2Jb"))
+    a\x1b[2Jb
+    """
+    told = str(text)
+    if told.isascii() and told.isprintable():
+        return told
+    return "".join(
+        each if each in keep or not _acts(each) else each.encode("unicode_escape").decode("ascii") for each in told
+    )
+
+
+def _acts(character: str) -> bool:
+    return character in _MISLEADING or unicodedata.category(character) in ("Cc", "Cs")
+
 
 class McQuackError(Exception):
-    """Base of all: ``except McQuackError`` catches what the package itself refuses."""
+    """Base of all: ``except McQuackError`` catches what the package itself refuses.
+
+    A message may quote a file that nobody has vouched for, so it is printed without what could act on a terminal.
+    """
+
+    def __str__(self) -> str:
+        return printable(super().__str__(), keep="\n")
 
 
 class InvalidInputError(McQuackError, ValueError):
@@ -15,6 +51,10 @@ class InvalidTableError(InvalidInputError):
 
 class ModelFileError(McQuackError, ValueError):
     """A model or checkpoint file that is broken, hostile, or of another version."""
+
+
+class UnsavedModelError(McQuackError, OSError):
+    """A trained model that could not be written; the message tells what its file holds now."""
 
 
 class MemoryLimitError(McQuackError, MemoryError):
@@ -86,3 +126,19 @@ class TimeBudgetError(McQuackError, TimeoutError):
 
 class SubstitutedDataWarning(UserWarning):
     """The original data was out of reach, and what took its place differs from it as the message says."""
+
+
+class NotationWarning(UserWarning):
+    """Text that is taken as categories, and looks like numbers or dates in another notation than it is read by."""
+
+
+class CheckpointWarning(UserWarning):
+    """A model in training that could not be written; training goes on, and the next checkpoint tries again."""
+
+
+class CompiledCodeWarning(UserWarning):
+    """Compiled code that could not be kept on disk: it runs, and the next process has to compile it again."""
+
+
+class LayoutWarning(UserWarning):
+    """A circuit for a device that has no ring of so many qubits; the message names the nearest numbers that it has."""

@@ -1,3 +1,4 @@
+import os
 import sqlite3
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -466,3 +467,18 @@ def test_where_no_lock_can_be_made_nothing_is_written(path):
     with pytest.raises(StoreError, match="no lock can be made"):
         Notebook.open(path, create=True)
     assert not path.exists()
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe", "device"])
+def test_folders_pipes_and_devices_are_refused_at_once_and_left_alone(kind, tmp_path):
+    path = tmp_path / "notebook.sqlite"
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to("/dev/zero")
+    for options in ({}, {"write": True}, {"create": True}):
+        with pytest.raises(StoreError, match=r"is a (folder|pipe|device), where a .* was expected; give the path of"):
+            Notebook.open(path, **options)
+    assert [file.name for file in tmp_path.iterdir()] == ["notebook.sqlite"]

@@ -6,6 +6,8 @@ Every reader refuses a file that is broken with a ``DataFileError`` that names i
 import gzip
 import io
 import itertools
+import lzma
+import struct
 import zipfile
 import zlib
 from collections.abc import Collection, Sequence
@@ -58,6 +60,22 @@ def unzipped(path: Path, *, member: str = "", n_lines: int | None = None) -> byt
         ) from error
 
 
+# What Python's readers of archives raise for broken ones; MemoryError where a header claims more than there is.
+_ARCHIVE_ERRORS = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    EOFError,
+    OSError,
+    RuntimeError,
+    LookupError,
+    ValueError,
+    OverflowError,
+    MemoryError,
+)
+
+
 def zip_member(path: Path, name: str) -> bytes:
     """The content of the member with this file name, in whatever folder of the archive it is."""
     try:
@@ -65,7 +83,7 @@ def zip_member(path: Path, name: str) -> bytes:
             for member in archive.namelist():
                 if member.rpartition("/")[2] == name:
                     return archive.read(member)
-    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:  # the last also where it is encrypted
+    except _ARCHIVE_ERRORS as error:  # RuntimeError also where it is encrypted
         raise DataFileError(f"{path} is not a whole, plain zip archive ({error}); download it again.") from error
     raise DataFileError(f"{path} has no file {name!r}; download the original archive.")
 
@@ -76,7 +94,7 @@ def npz_arrays(path: Path, *names: str) -> tuple[NDArray[Any], ...]:
         # Opened here, since NumPy would leave a broken archive open.
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
             return tuple(file[name] for name in names)
-    except (KeyError, ValueError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+    except (*_ARCHIVE_ERRORS, TypeError) as error:
         raise DataFileError(f"{path} cannot be read ({error}); replace it by the original file.") from error
 
 

@@ -13,7 +13,10 @@ from mcquack.datasets.dataset import Dataset, Part, PartName, checked_image_shap
 from mcquack.datasets.table import LabelledTable, Table, TableEncoder, TableReading, frame_table, read_csv
 from mcquack.datasets.table.column import Missing, column_cells, is_text, plain_column
 from mcquack.datasets.table.encoder import MissingTarget
-from mcquack.datasets.table.reading import is_frame, parquet_table
+from mcquack.datasets.table.limits import TableLimits
+from mcquack.datasets.table.notation import Notation
+from mcquack.datasets.table.parquet import parquet_table
+from mcquack.datasets.table.reading import is_frame
 from mcquack.errors import InvalidInputError, InvalidTableError
 
 
@@ -24,7 +27,10 @@ class ColumnOptions(TypedDict, total=False):
     ("mean", "median", "most_frequent"), or their rows are left out ("drop"). ``missing_target``: rows without a label
     are left out ("drop") or refused ("error"). ``numeric``, ``categorical``, ``ignore``: names of columns that are not
     to be taken as their cells suggest. Kinds and categories are learned from all rows that have a label; the numbers of
-    the categories, and what fills missing values, depend on the training part alone.
+    the categories, and what fills missing values, depend on the training part alone. ``one_hot``: text becomes one
+    feature, the position of its category (False), or a feature of 0 and 1 for each category (True, or names of
+    columns). ``decimal``, ``thousands``, ``date_format``: how numbers and dates are written, where they are not as
+    1234.5 and 2024-12-31; see ``mcquack.datasets.table.Notation``.
     """
 
     missing: Missing
@@ -32,6 +38,10 @@ class ColumnOptions(TypedDict, total=False):
     numeric: Collection[Hashable]
     categorical: Collection[Hashable]
     ignore: Collection[Hashable]
+    one_hot: bool | Collection[Hashable]
+    decimal: str | None
+    thousands: str | None
+    date_format: str | None
 
 
 class TableOptions(ColumnOptions, total=False):
@@ -43,17 +53,28 @@ class TableOptions(ColumnOptions, total=False):
     name: str | None
 
 
-def load_csv(path: str | Path, *, target: str, **options: Unpack[TableOptions]) -> Dataset:
+def load_csv(
+    path: str | Path,
+    *,
+    target: str,
+    most_bytes: int | None = None,
+    most_cells: int | None = None,
+    **options: Unpack[TableOptions],
+) -> Dataset:
     r"""A CSV with a header as a dataset; text becomes categories and dates become days.
 
     Parameters
     ----------
     path : The file; it is gzipped if its name ends in .gz.
     target : The column with the labels.
+    most_bytes, most_cells : How large the table may be, unpacked, and in rows times columns: by default what the
+        variables MCQUACK_TABLE_BYTES and MCQUACK_TABLE_CELLS say, or 512 MiB and 50 million. What is larger is refused
+        before it fills the memory.
     validation, test : Shares of the rows for these parts, drawn from each class.
     seed : Which rows are drawn.
     name : What the dataset is called, by default as the file.
-    missing, missing_target, numeric, categorical, ignore : What is made of the cells; see ``ColumnOptions``.
+    missing, missing_target, numeric, categorical, ignore, one_hot, decimal, thousands, date_format : What is made of
+        the cells; see ``ColumnOptions``.
 
     Returns
     -------
@@ -72,10 +93,18 @@ def load_csv(path: str | Path, *, target: str, **options: Unpack[TableOptions]) 
     >>> pets.class_names, pets.train.X.tolist()
     (('bird', 'dog'), [[4.0, 1.0], [2.0, 2.0], [4.0, 0.0]])
     """
-    return table_dataset(read_csv(path), target=target, **options)
+    limits = TableLimits.of(most_bytes=most_bytes, most_cells=most_cells)
+    return table_dataset(read_csv(path, limits=limits), target=target, **options)
 
 
-def load_parquet(path: str | Path, *, target: str, **options: Unpack[TableOptions]) -> Dataset:
+def load_parquet(
+    path: str | Path,
+    *,
+    target: str,
+    most_bytes: int | None = None,
+    most_cells: int | None = None,
+    **options: Unpack[TableOptions],
+) -> Dataset:
     """A Parquet file as a dataset; parameters and result are those of ``load_csv``.
 
     >>> import tempfile
@@ -87,7 +116,8 @@ def load_parquet(path: str | Path, *, target: str, **options: Unpack[TableOption
     ...     datasets.load_parquet(f"{folder}/pets.parquet", target="kind")
     pets.parquet: 1 features, 2 classes; 2 train
     """
-    return table_dataset(parquet_table(Path(path)), target=target, **options)
+    limits = TableLimits.of(most_bytes=most_bytes, most_cells=most_cells)
+    return table_dataset(parquet_table(Path(path), limits=limits), target=target, **options)
 
 
 def from_frame(frame: object, *, target: Hashable, **options: Unpack[TableOptions]) -> Dataset:
@@ -118,8 +148,13 @@ def table_dataset(
     numeric: Collection[Hashable] = (),
     categorical: Collection[Hashable] = (),
     ignore: Collection[Hashable] = (),
+    one_hot: bool | Collection[Hashable] = False,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    date_format: str | None = None,
 ) -> Dataset:
     """The usable rows of a table in their parts; what fills missing values is learned from the training part."""
+    notation = Notation(decimal=decimal, thousands=thousands, date_format=date_format)
 
     def fitted(held_out: Collection[int] = ()) -> TableEncoder:
         # A DataFrame may call its columns by numbers, which are texts in the table that is made of it.
@@ -131,6 +166,8 @@ def table_dataset(
             categorical=tuple(map(str, categorical)),
             ignore=tuple(map(str, ignore)),
             held_out=held_out,
+            one_hot=one_hot if isinstance(one_hot, bool) else tuple(map(str, one_hot)),
+            notation=notation,
         )
 
     encoder = fitted()

@@ -1,3 +1,4 @@
+import gzip
 import hashlib
 import os
 
@@ -5,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mcquack import datasets
 from mcquack.datasets.files import data_file as verification
 from mcquack.datasets.files.data_file import DataFile, Source, checksum, flaw, flaw_unless_known
 from mcquack.errors import InvalidInputError
@@ -116,3 +118,41 @@ def test_notes_that_cannot_be_written_only_cost_time(large, tmp_path):
     for _ in range(2):
         assert flaw_unless_known(path, file, notes=tmp_path / "notes") is None
     assert len(reads) == 2
+
+
+def test_what_a_packed_file_holds_is_proven_beside_its_md5(tmp_path):
+    path = tmp_path / "file.gz"
+    path.write_bytes(gzip.compress(b"content", mtime=0))
+    md5, inner = checksum(path, kind="md5"), f"sha256:{hashlib.sha256(b'content').hexdigest()}"
+    assert flaw(path, DataFile(name="file.gz", checksum=md5, unpacked=inner)) is None
+    other = f"sha256:{'0' * 64}"
+    told = flaw(path, DataFile(name="file.gz", checksum=md5, unpacked=other))
+    assert told == f"the checksum of what it holds is {inner} instead of {other}"
+    path.write_bytes(path.read_bytes()[:-4])
+    cut = DataFile(name="file.gz", checksum=checksum(path, kind="md5"), unpacked=inner)
+    assert "no whole gzip file" in flaw(path, cut)
+
+
+SHA = "sha256:" + "0" * 64
+
+
+@pytest.mark.parametrize(
+    ("fields", "proof", "transport"),
+    [
+        ({"checksum": SHA, "url": "https://a.org/b"}, "sha256", "https"),
+        ({"checksum": "md5:" + "0" * 32, "url": "http://a.org/b"}, "md5, which can be forged", "http"),
+        ({"checksum": "md5:" + "0" * 32, "unpacked": SHA}, "md5, and sha256 of what it holds", None),
+        ({"url": "openml:554"}, "nothing", "https"),
+        ({"magic": b"PK"}, "nothing but its first bytes", None),
+    ],
+)
+def test_what_can_be_verified_and_how_it_comes_is_told(fields, proof, transport):
+    file = DataFile(name="file", **fields)
+    assert (file.proof, file.transport) == (proof, transport)
+
+
+def test_nothing_that_comes_by_http_is_proven_by_less_than_sha256():
+    files = {file for known in datasets.descriptions() for source in known.sources for file in source.files}
+    plain = [file for file in files if file.transport == "http"]
+    assert plain
+    assert all("sha256" in file.proof for file in plain)

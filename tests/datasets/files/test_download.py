@@ -7,7 +7,9 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -98,7 +100,9 @@ def test_a_stalled_transfer_ends_and_goes_on_where_it_stopped(server, target):
         # Refused by the announced length: the content itself never comes.
         (Answer(content=CONTENT[:-1], n_bytes=0, stalls=True), DataFileError, "299,999 bytes instead of 300,000", 1),
         (Answer(content=CONTENT[:-1], says_length=False), DownloadError, "299,999 of 300,000", 3),
-        (Answer(content=CONTENT + b"!", says_length=False), DataFileError, "it has 300,001 bytes", 1),
+        (Answer(content=CONTENT + b"!", says_length=False), DataFileError, "it has more than 300,000 bytes", 1),
+        # What never ends is not waited for.
+        (Answer(content=CONTENT * 4, says_length=False), DataFileError, "it has more than 300,000 bytes", 1),
     ],
 )
 def test_what_cannot_be_had_is_refused_and_takes_no_place(server, target, answer, error, match, n_asked):
@@ -109,6 +113,27 @@ def test_what_cannot_be_had_is_refused_and_takes_no_place(server, target, answer
     assert not target.exists()
     assert len(server.asked) == n_asked
     assert left_overs(target) == [] or error is DownloadError  # what came may be continued, unless it was wrong
+
+
+def test_a_file_whose_size_nobody_knows_has_a_largest_one(server, target):
+    server.answers += [Answer(says_length=False)]
+    file = data_file(server, n_bytes=None, checksum=None)
+    with pytest.raises(DataFileError, match="it has more than 250,000 bytes"):
+        download(file, to=target, patience=replace(PATIENCE, most_bytes=250_000))
+    assert left_overs(target) == []
+    download(file, to=target, patience=replace(PATIENCE, most_bytes=300_000))
+    assert target.read_bytes() == CONTENT
+
+
+def test_a_download_ends_with_its_time_although_bytes_still_come_and_what_came_is_kept(server, target, monkeypatch):
+    with monkeypatch.context() as patched:
+        patched.setattr(downloading, "time", SimpleNamespace(monotonic=count().__next__))
+        with pytest.raises(DownloadError, match="takes longer to download than it may"):
+            download(data_file(server), to=target, patience=replace(PATIENCE, most_seconds=2))
+    assert len(server.asked) == 1  # no further attempt
+    assert 0 < target.with_name("file.bin.partial").stat().st_size < len(CONTENT)
+    download(data_file(server), to=target, patience=PATIENCE)
+    assert target.read_bytes() == CONTENT
 
 
 def test_a_server_that_is_not_there_is_told_after_a_few_attempts(target):

@@ -1,12 +1,14 @@
 import csv
 import gzip
 import io
+import signal
 from contextlib import suppress
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
@@ -272,3 +274,22 @@ def test_columns_that_no_number_stands_for_are_named(column):
     frame = pd.DataFrame({"a": column, "label": [0, 1]})
     with pytest.raises(InvalidTableError, match="column 'a' is of the type"):
         TableEncoder.fit(frame_table(frame), target="label")
+
+
+@pytest.mark.parametrize("is_swallowed", [True, False])
+def test_ctrl_c_while_rows_are_read_is_neither_lost_nor_a_fault_of_the_table(tmp_path, monkeypatch, is_swallowed):
+    """Arrow swallows what its handler of rows raises, and then refuses our last line."""
+    path, read = tmp_path / "table.csv", pacsv.read_csv
+    path.write_text("a,b\n1,2\n")
+
+    def interrupted(*arguments, **options):
+        signal.raise_signal(signal.SIGINT)
+        if is_swallowed:
+            raise pa.ArrowInvalid("CSV parse error: Row #4: Expected 2 columns, got 1")
+        return read(*arguments, **options)
+
+    monkeypatch.setattr(pacsv, "read_csv", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        read_table(path)
+    monkeypatch.undo()
+    assert len(read_table(path)) == 1

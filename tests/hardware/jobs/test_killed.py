@@ -43,7 +43,7 @@ def steps_until_killed(path, folder, *, n_steps):
 
 
 @pytest.mark.parametrize(("most_steps", "least_kills"), [(20, 2), pytest.param(9, 5, marks=pytest.mark.campaign)])
-def test_processes_killed_again_and_again_measure_everything_once(path, folder, most_steps, least_kills):
+def test_processes_killed_again_and_again_measure_everything_once(path, folder, most_steps, least_kills, tally):
     moments = random.Random(7)
     kills = 0
     while "end" not in (told := steps_until_killed(path, folder, n_steps=moments.randint(1, most_steps))):
@@ -57,6 +57,7 @@ def test_processes_killed_again_and_again_measure_everything_once(path, folder, 
         (measurement_id,) = ledger.ids()
         np.testing.assert_array_equal(stored_counts(ledger, measurement_id), expected_counts())
         assert [job.state for job in ledger.jobs(measurement_id)] == ["done"] * N_PARTS
+    tally("kills of a measuring process", kills, jobs_lost=0, jobs_sent_twice=0)
 
 
 @pytest.mark.parametrize("last_step", ["submit", "submitted", "event sent", "status", "outcomes", "event done"])

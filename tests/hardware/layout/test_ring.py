@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 from mcquack.errors import InvalidInputError, LayoutError
 from mcquack.hardware.layout import Coupling, best_ring, ring_lengths
 from mcquack.hardware.layout.cycles import best_cycle
-from mcquack.hardware.layout.ring import listed, usable_graph
+from mcquack.hardware.layout.ring import fits_heavy_hex, listed, nearest_lengths, usable_graph
 from tests.hardware.layout.graphs import all_cycles, couplings, heavy_hex, is_ring
 
 
@@ -152,8 +152,18 @@ def test_a_length_that_no_ring_has_is_told_with_those_that_exist():
         best_ring(with_faults(heavy_hex(), couplers=[(15, 19)]), 126)
     assert str(told.value) == (
         "heavy-hex has no ring of 126 qubits, but rings of 1, 2, 12, 20 to 124 in steps of 4, and without faulty ones "
-        "of 1, 2, 12, 20 to 116 in steps of 4. Choose one of these lengths, or another device."
+        "of 1, 2, 12, 20 to 116 in steps of 4. Choose one of these lengths, as 116, or another device."
     )
+
+
+def test_rings_of_a_heavy_hex_lattice_are_known_without_a_device():
+    longest = 124
+    assert ring_lengths(heavy_hex()) == tuple(filter(fits_heavy_hex, range(1, longest + 1)))
+
+
+@pytest.mark.parametrize(("length", "expected"), [(16, (12, 20)), (0, (1,)), (30, (24,)), (12, (2, 20))])
+def test_the_nearest_lengths_are_on_both_sides(length, expected):
+    assert nearest_lengths(length, (24, 1, 12, 2, 20)) == expected
 
 
 def test_a_length_with_faults_only_is_told_with_those_without():
@@ -161,7 +171,7 @@ def test_a_length_with_faults_only_is_told_with_those_without():
         best_ring(with_faults(heavy_hex(), couplers=[(15, 19)]), 124)
     assert str(told.value) == (
         "every ring of 124 qubits on heavy-hex has couplers or qubits with an error of 0.5 or more. Choose another "
-        "number of qubits (1, 2, 12, 20 to 116 in steps of 4), a higher max_error, or allow faulty ones."
+        "number of qubits (1, 2, 12, 20 to 116 in steps of 4), a higher max_error, or allow_faulty=True."
     )
 
 

@@ -1,9 +1,11 @@
 """What is known of a file before it is there: its name, the checksum that proves it, and where it comes from."""
 
 import contextlib
+import gzip
 import hashlib
 import json
 import re
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -15,7 +17,10 @@ from mcquack.files import replace_file
 
 _NAME = re.compile(r"(?!\.{1,2}$)[^/\\]+")
 _CHECKSUM = re.compile(r"sha256:[0-9a-f]{64}|md5:[0-9a-f]{32}|git:[0-9a-f]{40}")
+_SHA256 = re.compile(r"sha256:[0-9a-f]{64}")
 _ADDRESS = re.compile(r"https?://\S+|openml:[0-9]+")
+
+_CHUNK_BYTES, _MOST_UNPACKED = 1 << 20, 1 << 31  # what is larger is not unpacked to its end
 
 LARGE = 64 << 20
 """Bytes; to read more than this takes a good part of a second."""
@@ -27,13 +32,15 @@ class DataFile:
 
     ``folder`` is where a local data directory keeps it; at the top of that directory it is found as well.
     ``checksum`` reads ``sha256:…``, ``md5:…`` or ``git:…`` (the id of the file in a git repository); where it is not
-    known, ``magic`` may say with which bytes every file of the kind begins. ``url`` is http(s), or ``openml:ID`` for a
-    dataset that scikit-learn fetches and that is kept as ``.npz``.
+    known, ``magic`` may say with which bytes every file of the kind begins. ``unpacked`` is the ``sha256:…`` of what a
+    gzip file holds, where its publisher tells no more than an md5, which can be forged. ``url`` is http(s), or
+    ``openml:ID`` for a dataset that scikit-learn fetches and that is kept as ``.npz``.
     """
 
     name: str
     folder: str = ""
     checksum: str | None = None
+    unpacked: str | None = None
     n_bytes: int | None = None
     magic: bytes = b""
     url: str | None = None
@@ -49,6 +56,12 @@ class DataFile:
             self.checksum,
         )
         require(
+            self.unpacked is None or _SHA256.fullmatch(self.unpacked),
+            f"unpacked of {self.name}",
+            "sha256: and 64 lower-case hexadecimal digits",
+            self.unpacked,
+        )
+        require(
             self.url is None or _ADDRESS.fullmatch(self.url),
             f"the url of {self.name}",
             "an address that begins with http:// or https://, or openml: and a number",
@@ -58,6 +71,24 @@ class DataFile:
     @property
     def path(self) -> str:
         return str(PurePosixPath(self.folder) / self.name)
+
+    @property
+    def proof(self) -> str:
+        """What tells that a file is the one that was meant, and nobody's who wants it to be taken for that."""
+        kind = (self.checksum or "").partition(":")[0]
+        weak = {"md5": "md5, which can be forged", "git": "the SHA-1 of git, which takes great effort to forge"}
+        if kind == "sha256" or self.unpacked is not None:
+            return "sha256" if kind == "sha256" else f"{kind}, and sha256 of what it holds"
+        if kind:
+            return weak[kind]
+        return "nothing but its first bytes" if self.magic else "nothing"
+
+    @property
+    def transport(self) -> str | None:
+        """How a download comes: "https", or "http", which anybody on the way can change; None where there is none."""
+        if self.url is None:
+            return None
+        return "https" if self.openml_id is not None else self.url.partition(":")[0]
 
     @property
     def openml_id(self) -> int | None:
@@ -104,7 +135,7 @@ class Source:
         return f"from {file.url}" + ("" if lacking is None else f", once you {lacking.how_to_install}")
 
     def file_facts(self) -> list[dict[str, Any]]:
-        facts = ("name", "folder", "checksum", "n_bytes", "url")
+        facts = ("name", "folder", "checksum", "unpacked", "n_bytes", "url", "transport", "proof")
         return [{**{fact: getattr(file, fact) for fact in facts}, "way": self.way_to(file)} for file in self.files]
 
 
@@ -119,9 +150,23 @@ def flaw(path: Path, file: DataFile) -> str | None:
         if beginning != file.magic:
             return f"it begins with {beginning!r} instead of {file.magic!r}, so it is of another kind"
         found = None if file.checksum is None else checksum(path, kind=file.checksum.partition(":")[0])
+        if found != file.checksum:
+            return f"its checksum is {found} instead of {file.checksum}"
+        inner = None if file.unpacked is None else _unpacked_checksum(path)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        return f"it is no whole gzip file ({error})"
     except OSError as error:
         return f"it cannot be read ({error.strerror})"
-    return None if found == file.checksum else f"its checksum is {found} instead of {file.checksum}"
+    return None if inner == file.unpacked else f"the checksum of what it holds is {inner} instead of {file.unpacked}"
+
+
+def _unpacked_checksum(path: Path) -> str:
+    found, n_bytes = hashlib.sha256(), 0
+    with gzip.open(path, "rb") as stream:
+        while n_bytes <= _MOST_UNPACKED and (chunk := stream.read(_CHUNK_BYTES)):
+            found.update(chunk)
+            n_bytes += len(chunk)
+    return f"sha256:{found.hexdigest()}"
 
 
 def flaw_unless_known(path: Path, file: DataFile, *, notes: Path) -> str | None:
@@ -130,7 +175,8 @@ def flaw_unless_known(path: Path, file: DataFile, *, notes: Path) -> str | None:
         return flaw(path, file)
     note = notes / hashlib.sha256(str(path).encode()).hexdigest()[:16]
     status = path.stat()
-    claim = json.dumps([str(path), file.checksum, status.st_size, status.st_mtime_ns, status.st_ino]).encode()
+    proofs = [file.checksum, *([file.unpacked] if file.unpacked else [])]
+    claim = json.dumps([str(path), *proofs, status.st_size, status.st_mtime_ns, status.st_ino]).encode()
     if note.is_file() and note.read_bytes() == claim:
         return None
     problem = flaw(path, file)

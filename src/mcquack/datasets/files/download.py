@@ -8,8 +8,8 @@ import json
 import logging
 import re
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,11 +34,17 @@ _log = logging.getLogger("mcquack")
 
 @dataclass(frozen=True, kw_only=True)
 class Patience:
-    """How long a server may keep silent, and the pauses before each further attempt."""
+    """How long a server may keep silent, the pauses before each further attempt, and when it is enough.
+
+    ``most_seconds`` is for all attempts at a file together: a server that sends a byte now and then is never silent.
+    ``most_bytes`` is how large a file may be of which nobody knows the size.
+    """
 
     connect_seconds: float = 10.0
     read_seconds: float = 30.0
     pauses: tuple[float, ...] = (1.0, 2.0, 4.0)
+    most_seconds: float = 4 * 3600.0
+    most_bytes: int = 1 << 32
 
 
 def download(file: DataFile, *, to: Path, patience: Patience) -> None:
@@ -141,10 +147,11 @@ class Partial:
 def _complete(partial: Partial, file: DataFile, *, patience: Patience) -> None:
     """Completes the file, in as many attempts as patience allows, and refuses it unless it is the right one."""
     is_continued = bool(partial.request_for_the_rest(str(file.url)))
+    deadline = time.monotonic() + patience.most_seconds
     with progress(file.name) as shown:
         for pause in (*patience.pauses, None):
             try:
-                _attempt(file, partial, patience=patience, shown=shown)
+                _attempt(file, partial, patience=patience, deadline=deadline, shown=shown)
                 break
             except _PassingError as failure:
                 if pause is None:
@@ -164,7 +171,7 @@ class _PassingError(Exception):
     """A failure that another attempt may mend."""
 
 
-def _attempt(file: DataFile, partial: Partial, *, patience: Patience, shown: Shown) -> None:
+def _attempt(file: DataFile, partial: Partial, *, patience: Patience, deadline: float, shown: Shown) -> None:
     """Asks for what is missing once; whatever has arrived is kept if that fails or is interrupted."""
     import requests
     from urllib3.exceptions import HTTPError
@@ -182,11 +189,28 @@ def _attempt(file: DataFile, partial: Partial, *, patience: Patience, shown: Sho
                     f"the server's file is not the expected one ({url}): it has {total:,} bytes instead of "
                     f"{file.n_bytes:,}"
                 )
-            _receive(response, partial, total=total or file.n_bytes, shown=shown)
+            expected = total or file.n_bytes
+            most_bytes = patience.most_bytes if expected is None else expected
+            with closing(_received(response, partial)) as sizes:
+                for n_bytes in sizes:
+                    shown(n_bytes, expected)
+                    _check_enough(n_bytes, url, most_bytes=most_bytes, deadline=deadline, partial=partial)
+            if expected is not None and partial.n_bytes < expected:
+                raise _PassingError(f"the connection ended after {partial.n_bytes:,} of {expected:,} bytes")
     except (requests.ConnectionError, requests.Timeout, HTTPError) as error:
         raise _PassingError(_reason(error)) from error
     except requests.RequestException as error:
         raise DownloadError(f"{url} could not be downloaded: {error}") from error
+
+
+def _check_enough(n_bytes: int, url: str, *, most_bytes: int, deadline: float, partial: Partial) -> None:
+    if n_bytes > most_bytes:
+        partial.discard()
+        raise DataFileError(f"the server's file is not the expected one ({url}): it has more than {most_bytes:,} bytes")
+    if time.monotonic() > deadline:
+        raise DownloadError(
+            f"{url} takes longer to download than it may; {n_bytes:,} bytes are kept, and the same again goes on there"
+        )
 
 
 def _check_status(response: "Response", url: str, *, partial: Partial) -> None:
@@ -217,16 +241,16 @@ def _begun(response: "Response", url: str, *, partial: Partial) -> int | None:
     return None if part[2] == "*" else int(part[2])
 
 
-def _receive(response: "Response", partial: Partial, *, total: int | None, shown: Shown) -> None:
+def _received(response: "Response", partial: Partial) -> Generator[int, None, None]:
+    """Adds what comes to the partial file, and yields its size after each piece, however small that is."""
     n_bytes = partial.n_bytes
-    shown(n_bytes, total)
+    yield n_bytes
     with partial.path.open("ab") as stream:
-        for chunk in response.raw.stream(_CHUNK_BYTES, decode_content=False):
+        # A read of a whole chunk would wait for it as long as single bytes come in time.
+        while chunk := response.raw.read1(_CHUNK_BYTES, decode_content=False):
             stream.write(chunk)
             n_bytes += len(chunk)
-            shown(n_bytes, total)
-    if total is not None and n_bytes < total:
-        raise _PassingError(f"the connection ended after {n_bytes:,} of {total:,} bytes")
+            yield n_bytes
 
 
 def _reason(error: Exception) -> str:

@@ -1,5 +1,6 @@
 """The real-world pictures: MNIST, FMNIST and EMNIST of 28 × 28 pixels as pools, and PM2 and PM4 of 16 × 16."""
 
+import math
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,8 @@ from mcquack.datasets.real_world.drawing import Pool, wanted_counts
 from mcquack.datasets.registry import Request
 from mcquack.datasets.synthetic import SIGN_NAMES, SIGN_SIDE, drawn_signs, plus_minus, sign_dataset
 from mcquack.errors import DataFileError, MissingDataError, SubstitutedDataWarning
+
+_MOST_PIXELS = 1 << 24  # of plus and minus signs: a hundred times as many as were published
 
 
 def stored_pictures(path: Path) -> Pool:
@@ -103,14 +106,38 @@ def published_signs(path: Path) -> tuple[Part, Part]:
         raise HDF5.missing(to_read=path) from error
     try:
         with h5py.File(path, "r") as file:
-            train, test = (_signs(file[f"img_{part}"][()], file[f"labels_{part}"][()]) for part in ("train", "test"))
-    except (OSError, KeyError, ValueError, TypeError, RuntimeError) as error:
+            train, test = (
+                _signs(_hdf5_numbers(file, f"img_{part}"), _hdf5_numbers(file, f"labels_{part}"))
+                for part in ("train", "test")
+            )
+    # Its C library has no errors of its own, and h5py calls them what it likes.
+    except (
+        OSError, LookupError, ValueError, TypeError, AttributeError, RuntimeError, ArithmeticError, MemoryError,
+    ) as error:  # fmt: skip
         raise DataFileError(f"{path} is not the PlusMinus file ({error}); remove it.") from error
     return train, test
 
 
+def _hdf5_numbers(file: Any, name: str) -> NDArray[Any]:
+    """The array of that name, if the file itself holds it and it is no larger than such pictures are."""
+    if file.get(name, getlink=True).__class__.__name__ != "HardLink":
+        raise ValueError(f"{name} is a link to somewhere else")
+    array = file[name]
+    numbers = hasattr(array, "shape") and array.shape is not None and array.dtype.kind in "iuf"
+    if not numbers or array.dtype.hasobject or array.ndim > 4:
+        raise ValueError(f"{name} is no array of numbers")
+    # What is elsewhere, or counted before it is there, would be read or made room for on the word of a stranger.
+    if array.external or array.is_virtual:
+        raise ValueError(f"{name} is kept in another file")
+    if math.prod(array.shape) > _MOST_PIXELS:
+        raise ValueError(f"{name} claims {math.prod(array.shape):,} numbers")
+    found: NDArray[Any] = array[()]
+    return found
+
+
 def _signs(images: NDArray[Any], labels: NDArray[Any]) -> Part:
-    X, y = np.asarray(images, np.float32), np.asarray(labels, np.int64).ravel()
+    with np.errstate(over="ignore", invalid="ignore"):  # what does not fit is refused below
+        X, y = np.asarray(images, np.float32), np.asarray(labels, np.int64).ravel()
     if len(X) != len(y) or X.size != len(y) * SIGN_SIDE**2 or not np.isfinite(X).all():
         raise ValueError(f"it has the shape {X.shape} for {len(y)} pictures, or values that are not finite")
     if not np.isin(y, range(len(SIGN_NAMES))).all():

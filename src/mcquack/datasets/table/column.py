@@ -1,9 +1,10 @@
 """One column of a table: what its cells mean as numbers, and what is learned about it from a training table."""
 
+import warnings
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -11,21 +12,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from mcquack.datasets.table.notation import PLAIN_NUMBER, Notation, matching_options
 from mcquack.datasets.table.value import Table, in_rows, listed
-from mcquack.errors import InvalidInputError, InvalidTableError
+from mcquack.errors import InvalidInputError, InvalidTableError, NotationWarning
 
 Kind = Literal["number", "boolean", "date", "category"]
 Missing = Literal["error", "mean", "median", "most_frequent", "drop"]
 
 IMPUTING: tuple[Missing, ...] = ("mean", "median", "most_frequent")
 MAX_CATEGORIES = 10_000
+MAX_ONE_HOT = 1_000  # each is a feature, and the circuit grows with their number
 # From this share of numbers on, a column with some other texts is a numeric one with faults rather than categories.
 _MOSTLY_NUMBERS = 0.9
 _EXPECTED = {"number": "a number", "boolean": "true or false", "date": "a date like 2024-12-31"}
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_NUMBER = r"^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$|^[+-]?(?i:inf|infinity|nan)$"
-_DECIMAL_COMMA = r"^([+-]?\d*),(\d+([eE][+-]?\d+)?)$"
 
 
 class Cells(NamedTuple):
@@ -44,13 +43,27 @@ class Cells(NamedTuple):
 class Column:
     """How one column becomes numbers.
 
-    ``fill`` stands in for a missing value where the encoder imputes; for categories it is their most frequent one.
+    ``fill`` stands in for a missing value where the encoder imputes; for categories it is their most frequent one. A
+    column of categories is one feature, the position of the category, or with ``one_hot`` one feature of 0 and 1 for
+    each category.
     """
 
     name: str
     kind: Kind
     categories: tuple[str, ...] = ()
     fill: float | None = None
+    one_hot: bool = False
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """What the features that the column becomes are called."""
+        return tuple(f"{self.name}={text}" for text in self.categories) if self.one_hot else (self.name,)
+
+    def features(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The features (N, F) of the column, from its values as ``cells`` gives them; NaN has no category."""
+        if not self.one_hot:
+            return values[:, None]
+        return np.asarray(values[:, None] == np.arange(len(self.categories)), dtype=np.float64)
 
     def cells(self, table: Table) -> Cells:
         return column_cells(table, self.name, kind=self.kind, categories=self.categories)
@@ -65,7 +78,7 @@ class Column:
                 continue
             wanted = f"is none of the {len(self.categories)} categories seen in training"
             if self.kind != "category":
-                wanted = f"is not {_EXPECTED[self.kind]}"
+                wanted = f"is not {_EXPECTED[self.kind]}{_as_which(texts[position].as_py(), self.kind)}"
             yield position, f"column {self.name!r}: {texts[position].as_py()!r} {wanted}"
 
     def with_categories(self, table: Table, *, training: Table | None = None) -> "Column":
@@ -77,6 +90,11 @@ class Column:
             raise InvalidTableError(
                 f"{table.source}: column {self.name!r} holds {len(texts)} different texts, more than {MAX_CATEGORIES}: "
                 "it names rows rather than kinds of them. Ignore this column."
+            )
+        if self.one_hot and len(texts) > MAX_ONE_HOT:
+            raise InvalidTableError(
+                f"{table.source}: column {self.name!r} holds {len(texts)} different texts, more than the {MAX_ONE_HOT} "
+                "that can each be a feature. Ignore this column, or leave it as one feature, without one_hot."
             )
         trained = texts if training is None else self._distinct_texts(training)
         return replace(self, categories=(*sorted(trained), *sorted(texts - trained)))
@@ -101,6 +119,13 @@ class Column:
         return replace(self, fill=float((np.mean if missing == "mean" else np.median)(values / scale) * scale))
 
 
+def _as_which(text: object, kind: Kind) -> str:
+    """In a message: how a text would be a number or a date after all."""
+    options = matching_options([text]) if isinstance(text, str) else ""
+    noun, _, how = options.partition(", ")
+    return f" ({how} it would be)" if noun == f"{kind}s" else ""
+
+
 def chosen_kind(table: Table, name: str, *, numeric: Collection[str], categorical: Collection[str]) -> Kind:
     """What the caller says the column is, or else what its cells say."""
     if name in numeric and name in categorical:
@@ -120,12 +145,30 @@ def chosen_kind(table: Table, name: str, *, numeric: Collection[str], categorica
     unreadable = column_cells(table, name, kind="number").unreadable
     if unreadable.sum() <= (1 - _MOSTLY_NUMBERS) * (len(column) - column.null_count):
         texts = sorted(set(column.filter(unreadable).to_pylist()))
+        options = matching_options(texts)
+        look = f", which look like {options}" if options else ""
         raise InvalidTableError(
             f"{table.source}: column {name!r} holds numbers but also {listed(texts, limit=3)} in "
-            f"{in_rows(table.rows[unreadable])}. Correct or empty those cells; or make the column numeric, which "
+            f"{in_rows(table.rows[unreadable])}{look}. Correct or empty those cells; or make the column numeric, which "
             "leaves those rows out, or categorical, which takes every value as a category."
         )
+    _warn_of_notation(table, name, column)
     return kind
+
+
+_LOOKED_AT = 1_000
+
+
+def _warn_of_notation(table: Table, name: str, column: pa.Array) -> None:
+    """Tells that what becomes categories looks like numbers or dates in another notation than the table was read by."""
+    texts = pc.unique(column).drop_null()[:_LOOKED_AT].to_pylist() if is_text(column) else []
+    if options := matching_options(texts):
+        warnings.warn(
+            f"{table.source}: column {name!r} is taken as categories, but values as {texts[0]!r} look like {options}; "
+            f"give these options, or categorical=[{name!r}] to keep it so.",
+            NotationWarning,
+            stacklevel=2,
+        )
 
 
 def _inferred_kind(table: Table, name: str) -> Kind:
@@ -139,9 +182,13 @@ def _inferred_kind(table: Table, name: str) -> Kind:
         return "number"
     if not column_cells(table, name, kind="boolean").unreadable.any():
         return "boolean"
-    # fromisoformat also takes 20241231 and 2024-W52, which may as well be codes.
-    looks_dated = pc.all(pc.match_substring_regex(column, r"^\d{4}-\d{2}-\d{2}")).as_py()
-    return "date" if looks_dated and not _dates(column).unreadable.any() else "category"
+    if (
+        table.notation.date_format is None
+        and not pc.all(pc.match_substring_regex(column, r"^\d{4}-\d{2}-\d{2}")).as_py()
+    ):
+        return "category"  # most texts are, and this is soon known
+    looks_dated = all(map(table.notation.looks_like_date, pc.unique(column).drop_null().to_pylist()))
+    return "date" if looks_dated else "category"
 
 
 # The cells of a column as numbers, whatever the column is stored as.
@@ -154,8 +201,8 @@ def column_cells(table: Table, name: str, *, kind: Kind, categories: Sequence[st
         positions = pc.index_in(_as_text(column), value_set=pa.array(categories, pa.string()))
         return _cells(pc.cast(positions, pa.float64()), column)
     if kind == "date":
-        return _dates(column)
-    numbers = _cells(_numbers(column, decimal_comma=table.decimal_comma), column)
+        return _dates(column, notation=table.notation)
+    numbers = _number_cells(table, name, column)
     if kind == "number":
         return numbers
     values = numbers.values  # another program may have written the same column as 0 and 1
@@ -166,9 +213,36 @@ def column_cells(table: Table, name: str, *, kind: Kind, categories: Sequence[st
     return Cells(values, np.isnan(values) & ~_nulls(column))
 
 
+# With many columns of few rows, a call for each of them takes longer than its cells do: they are read together, once.
+_FEW_ROWS = 1_000
+_CELLS_AT_ONCE = 1 << 20
+
+
+def _number_cells(table: Table, name: str, column: pa.Array) -> Cells:
+    if "number cells" not in table.known:
+        table.known["number cells"] = dict(_wide_cells(table)) if len(table) <= _FEW_ROWS else {}
+    found: Cells | None = table.known["number cells"].get(name)
+    return found or _cells(_numbers(column, table=table), column)
+
+
+def _wide_cells(table: Table) -> Iterator[tuple[str, Cells]]:
+    """All columns of text as numbers, many at a time."""
+    names = [name for name, column in table.columns.items() if is_text(column)]
+    n_rows, n_together = len(table), max(1, _CELLS_AT_ONCE // max(1, len(table)))
+    for first in range(0, len(names) if n_rows else 0, n_together):
+        together = names[first : first + n_together]
+        column = pa.concat_arrays([table.columns[name] for name in together])
+        values, unreadable = _cells(table.notation.numbers(column, decimal_comma=table.decimal_comma), column)
+        for number, name in enumerate(together):
+            rows = slice(number * n_rows, (number + 1) * n_rows)
+            yield name, Cells(values[rows], unreadable[rows])
+
+
 def plain_column(table: Table, name: str) -> pa.Array:
     """The column as one of the types that the rest of this file knows: text, boolean, number or time stamp."""
     column = table.column(name)
+    if is_text(column):
+        return column
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     kind = column.type
@@ -212,35 +286,24 @@ def _cells(numbers: pa.Array, column: pa.Array) -> Cells:
     return Cells(values, _nulls(numbers) & ~_nulls(column))
 
 
-def _numbers(column: pa.Array, *, decimal_comma: bool) -> pa.Array:
+def _numbers(column: pa.Array, *, table: Table) -> pa.Array:
     if pa.types.is_timestamp(column.type):
         return pa.nulls(len(column), pa.float64())
     if not is_text(column):
         return column.cast(pa.float64(), safe=False)
     # A clean column is cast at once; a cast that fails is slow, so look at the first cells before trying.
-    if pc.all(pc.match_substring_regex(column[:100], _NUMBER)).as_py() is not False:
+    if table.notation.is_plain and pc.all(pc.match_substring_regex(column[:100], PLAIN_NUMBER)).as_py() is not False:
         with suppress(pa.ArrowInvalid):
             return column.cast(pa.float64())
-    text = pc.replace_substring_regex(column, _DECIMAL_COMMA, r"\1.\2") if decimal_comma else column
-    readable = pc.match_substring_regex(text, _NUMBER)
-    return pc.if_else(readable, text, pa.scalar(None, pa.string())).cast(pa.float64())
+    return table.notation.numbers(column, decimal_comma=table.decimal_comma)
 
 
-def _dates(column: pa.Array) -> Cells:
+def _dates(column: pa.Array, *, notation: Notation) -> Cells:
     if pa.types.is_timestamp(column.type):
         microseconds = column.cast(pa.int64()).cast(pa.float64(), safe=False)
         return _cells(pc.divide(microseconds, timedelta(days=1) / timedelta(microseconds=1)), column)
     if not is_text(column):
         return _cells(pa.nulls(len(column), pa.float64()), column)
     encoded = column.dictionary_encode()
-    days = pa.array([_days(text) for text in encoded.dictionary.to_pylist()], pa.float64())
+    days = pa.array([notation.days(text) for text in encoded.dictionary.to_pylist()], pa.float64())
     return _cells(days.take(encoded.indices), column)
-
-
-def _days(text: str) -> float | None:
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return (moment - _EPOCH) / timedelta(days=1)

@@ -3,7 +3,7 @@
 import sys
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
@@ -11,10 +11,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from mcquack.checks import require
+from mcquack.checks import did_you_mean, require
 from mcquack.datasets.table.column import (
     IMPUTING,
     MAX_CATEGORIES,
+    MAX_ONE_HOT,
     Cells,
     Column,
     Kind,
@@ -23,13 +24,15 @@ from mcquack.datasets.table.column import (
     is_text,
     plain_column,
 )
+from mcquack.datasets.table.notation import Notation
 from mcquack.datasets.table.value import RowProblem, Table, in_rows, listed
 from mcquack.errors import InvalidInputError, InvalidTableError, ModelFileError
 
 Unknown = Literal["report", "most_frequent", "error"]
 MissingTarget = Literal["drop", "error"]
 
-VERSION = 1
+VERSION = 2  # with columns that become several features, and notations
+_FIRST_VERSION = 1
 # All categories go into the header of the model file, which is meant to be small.
 _MAX_CATEGORY_CHARACTERS = 1_000_000
 # "007" or "1.0" would come back as another text, so such labels stay text.
@@ -63,12 +66,14 @@ class TableEncoder:
     """What was learned about the columns of a training table; it turns any table with these columns into a matrix.
 
     Numbers stay; booleans are 0 and 1; dates are days since 1970; text becomes the position among its
-    categories, which are sorted. Columns are found by name, so their order is free.
+    categories, which are sorted, or one feature for each of them. Columns are found by name, so their order is free.
+    Tables are read in the ``notation`` of the training table.
     """
 
     target: str
     missing: Missing
     columns: tuple[Column, ...]
+    notation: Notation = field(default_factory=Notation)
 
     @classmethod
     def fit(
@@ -81,25 +86,34 @@ class TableEncoder:
         categorical: Collection[str] = (),
         ignore: Collection[str] = (),
         held_out: Collection[int] = (),
+        one_hot: bool | Collection[str] = False,
+        notation: Notation | None = None,
     ) -> Self:
         """Learns kinds and categories from all rows with a label, values for imputation only from those not held out.
 
         Categories that only held-out rows have come after the others, so that they change nothing for these.
         ``numeric`` and ``categorical`` overrule the kind that the cells suggest; ``held_out`` are row numbers.
+        ``one_hot`` names columns whose categories each become a feature, True for all columns of categories.
         """
+        table = table if notation is None else replace(table, notation=notation)
         require(missing in get_args(Missing), "missing", f"one of {listed(get_args(Missing))}", missing)
+        numeric, categorical, ignore = (frozenset(each) for each in (numeric, categorical, ignore))
         names = _feature_names(table, target=target, ignore=ignore, chosen=(*numeric, *categorical))
         _, unlabelled = target_labels(table, target)
         labelled = table.only(~unlabelled)
         kinds = {name: chosen_kind(labelled, name, numeric=numeric, categorical=categorical) for name in names}
-        columns = [Column(name=name, kind=kind).with_categories(labelled) for name, kind in kinds.items()]
+        spread = _one_hot_columns(one_hot, kinds, table=table)
+        columns = [
+            Column(name=name, kind=kind, one_hot=name in spread).with_categories(labelled)
+            for name, kind in kinds.items()
+        ]
         _check_brief(columns, table=table)
         usable = labelled.only(_usable(columns, labelled, missing=missing))
         training = usable.only(~np.isin(usable.rows, [*held_out]))
         # Categories once more: one that only unusable rows had was never trained on.
         columns = [column.with_categories(usable, training=training) for column in columns]
         columns = [column.with_fill(training, missing=missing) for column in columns]
-        return cls(target=target, missing=missing, columns=tuple(columns))
+        return cls(target=target, missing=missing, columns=tuple(columns), notation=table.notation)
 
     @classmethod
     def of_numbers(cls, names: Iterable[str], *, target: str) -> Self:
@@ -108,42 +122,48 @@ class TableEncoder:
 
     @property
     def feature_names(self) -> tuple[str, ...]:
-        return tuple(column.name for column in self.columns)
+        return tuple(name for column in self.columns for name in column.feature_names)
 
     def transform(self, table: Table, *, unknown: Unknown = "report") -> EncodedTable:
         """The rows of the table that can be used; ``unknown`` says what becomes of categories not seen in training."""
         require(unknown in get_args(Unknown), "unknown", f"one of {listed(get_args(Unknown))}", unknown)
-        lacking = [name for name in self.feature_names if name not in table.columns]
+        names = [column.name for column in self.columns]
+        lacking = [name for name in names if name not in table.columns]
         if lacking:
+            close = did_you_mean(lacking[0], [name for name in table.names if name not in names], otherwise="")
+            hint = f" For {lacking[0]!r}: {close}" if close else ""
             raise InvalidTableError(
                 f"{table.source} lacks {len(lacking)} of the {len(self.columns)} columns of the model: "
-                f"{listed(lacking)}; it has {listed(table.names)}. Add or rename them; their order is free."
+                f"{listed(lacking)}; it has {listed(table.names)}. Add or rename them; their order is free.{hint}"
             )
-        X = np.empty((len(table), len(self.columns)))
+        table = replace(table, notation=self.notation)
+        features: list[NDArray[np.float64]] = []
         n_imputed = np.zeros(len(table), dtype=np.int64)
         reasons: defaultdict[int, list[str]] = defaultdict(list)
         incomplete = np.zeros(len(table), dtype=bool)
-        for index, column in enumerate(self.columns):
+        for column in self.columns:
             cells = column.cells(table)
             if unknown == "error":
                 _check_known(column, cells, table=table)
             replaced = cells.absent if self.missing in IMPUTING else np.zeros_like(cells.absent)
             if column.kind == "category" and unknown == "most_frequent":
                 replaced = replaced | cells.unreadable
-            X[:, index] = np.where(replaced, np.nan if column.fill is None else column.fill, cells.values)
+            values = np.where(replaced, np.nan if column.fill is None else column.fill, cells.values)
+            features.append(column.features(values))
             n_imputed += replaced
             incomplete |= cells.absent & ~replaced
             unusable = (cells.absent | cells.unreadable) & ~replaced
             for position, reason in column.reasons(table, cells=cells, unusable=unusable):
                 reasons[position].append(reason)
         kept = ~np.isin(np.arange(len(table)), [*reasons])
+        used = {*names, self.target}
         problems = [RowProblem(int(table.rows[position]), "; ".join(texts)) for position, texts in reasons.items()]
         return EncodedTable(
-            X=X[kept],
+            X=np.concatenate(features, axis=1)[kept],
             rows=table.rows[kept],
             problems=tuple(sorted([*problems, *table.bad_rows])),
             incomplete_rows=tuple(table.rows[incomplete].tolist()),
-            ignored_columns=tuple(name for name in table.names if name not in {*self.feature_names, self.target}),
+            ignored_columns=tuple(name for name in table.names if name not in used),
             n_imputed=int(n_imputed[kept].sum()),
         )
 
@@ -165,24 +185,34 @@ class TableEncoder:
     def to_header(self) -> dict[str, Any]:
         """All of it as JSON, for the header of a model file: nothing but texts, numbers, lists and dictionaries."""
         columns = [{**asdict(column), "categories": list(column.categories)} for column in self.columns]
-        return {"version": VERSION, "target": self.target, "missing": self.missing, "columns": columns}
+        if self.notation != Notation() or any(column.one_hot for column in self.columns):
+            fields = {"version": VERSION, "target": self.target, "missing": self.missing, "columns": columns}
+            return {**fields, "notation": asdict(self.notation)}
+        # What the first version can say is said so, and earlier releases read it.
+        for column in columns:
+            del column["one_hot"]
+        return {"version": _FIRST_VERSION, "target": self.target, "missing": self.missing, "columns": columns}
 
     @classmethod
     def from_header(cls, header: object) -> Self:
         """The encoder that ``to_header`` described; anything odd is refused with a ``ModelFileError``."""
-        fields = _fields(header, names=("version", "target", "missing", "columns"))
-        if fields["version"] is True or fields["version"] != VERSION:
+        _check(isinstance(header, dict) and "version" in header, "it has no version")
+        version = header["version"]  # type: ignore[index]
+        if isinstance(version, bool) or version not in (_FIRST_VERSION, VERSION):
             raise ModelFileError(
-                f"the table in the model file has version {fields['version']!r}, but this mcquack reads version "
+                f"the table in the model file has version {version!r}, but this mcquack reads version "
                 f"{VERSION}; use the mcquack that wrote it."
             )
+        more = ("notation",) if version == VERSION else ()
+        fields = _fields(header, names=("version", "target", "missing", "columns", *more))
         target, missing, entries = fields["target"], fields["missing"], fields["columns"]
         _check(_is_name(target), "its target is no name")
         _check(isinstance(missing, str) and missing in get_args(Missing), "its option for missing values is unknown")
         _check(isinstance(entries, list) and len(entries) > 0, "it has no list of columns")
-        columns = tuple(_column(entry, missing=missing) for entry in entries)
+        columns = tuple(_column(entry, missing=missing, version=version) for entry in entries)
         _check(len({target, *(column.name for column in columns)}) == len(columns) + 1, "a column comes twice")
-        return cls(target=target, missing=missing, columns=columns)
+        notation = _notation(fields["notation"]) if more else Notation()
+        return cls(target=target, missing=missing, columns=columns, notation=notation)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -244,6 +274,21 @@ def _feature_names(table: Table, *, target: str, ignore: Collection[str], chosen
             f"{listed(table.names)}. Add features, or ignore fewer columns."
         )
     return names
+
+
+def _one_hot_columns(one_hot: bool | Collection[str], kinds: Mapping[str, Kind], *, table: Table) -> frozenset[str]:
+    """The columns of categories that become a feature for each category."""
+    of_categories = frozenset(name for name, kind in kinds.items() if kind == "category")
+    if isinstance(one_hot, bool):
+        return of_categories if one_hot else frozenset()
+    for name in one_hot:
+        table.column(name)
+        if name not in of_categories:
+            raise InvalidInputError(
+                f"column {name!r} is not one of categories, so one_hot is not for it; make it categorical, or leave it "
+                "out of one_hot."
+            )
+    return frozenset(one_hot)
 
 
 def _check_brief(columns: Iterable[Column], *, table: Table) -> None:
@@ -308,8 +353,19 @@ def _fields(entry: object, *, names: Collection[str]) -> Mapping[str, Any]:
     return entry  # type: ignore[return-value]
 
 
-def _column(entry: object, *, missing: Missing) -> Column:
-    fields = _fields(entry, names=("name", "kind", "categories", "fill"))
+def _notation(entry: object) -> Notation:
+    fields = _fields(entry, names=("decimal", "thousands", "date_format"))
+    _check(all(value is None or isinstance(value, str) for value in fields.values()), "its notation is no text")
+    try:
+        return Notation(**fields)
+    except InvalidInputError as error:
+        raise ModelFileError(f"the table in the model file is broken: {error} Fit and save the model again.") from error
+
+
+def _column(entry: object, *, missing: Missing, version: int) -> Column:
+    more = ("one_hot",) if version == VERSION else ()
+    fields = _fields(entry, names=("name", "kind", "categories", "fill", *more))
+    one_hot = fields.get("one_hot", False)
     name, kind, categories, fill = fields["name"], fields["kind"], fields["categories"], fields["fill"]
     _check(_is_name(name), "a column has no name")
     _check(isinstance(kind, str) and kind in get_args(Kind), f"column {name!r} is of no known kind")
@@ -320,10 +376,13 @@ def _column(entry: object, *, missing: Missing) -> Column:
         and (len(categories) > 0) == (kind == "category"),
         f"the categories of column {name!r} are not different texts",
     )
+    is_possible = isinstance(one_hot, bool) and (kind == "category" or not one_hot) and len(categories) <= MAX_ONE_HOT
+    _check(is_possible or one_hot is False, f"column {name!r} cannot become a feature for each category")
     needs_fill = kind == "category" or missing in IMPUTING
     is_sound = _is_fill(fill, kind=kind, n_categories=len(categories)) if needs_fill else fill is None
     _check(is_sound, f"the value for what is missing in column {name!r} cannot be one")
-    return Column(name=name, kind=kind, categories=tuple(categories), fill=float(fill) if needs_fill else None)
+    known = float(fill) if needs_fill else None
+    return Column(name=name, kind=kind, categories=tuple(categories), fill=known, one_hot=one_hot)
 
 
 def _is_name(value: object) -> bool:

@@ -2,10 +2,8 @@
 
 import codecs
 import csv
-import gzip
 import io
 import sys
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,11 +12,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from mcquack.datasets.table.value import RowProblem, Table, unique_names
+from mcquack.datasets.table.limits import TableLimits, file_content
+from mcquack.datasets.table.parquet import parquet_table
+from mcquack.datasets.table.value import RowProblem, Table, arrow_table, unique_names
 from mcquack.errors import InvalidInputError, InvalidTableError
+from mcquack.files import check_regular
+from mcquack.interrupts import interrupts_noted
 
 CSV_SUFFIXES = (".csv", ".tsv", ".txt", ".data")
 PARQUET_SUFFIXES = (".parquet", ".pq")
@@ -37,54 +38,40 @@ _FOREIGN_CONTENT = {
 }
 _SNIFFED_BYTES = 1 << 16
 _BLOCK_BYTES = 1 << 26
+_CELLS_AT_ONCE = 1 << 20
+_MOST_BAD_ROWS = 1_000_000  # each is told by itself; a table with more has another header than it should have
 # A last line of our own: when the parser does not meet it as a row, a quote before it was never closed.
 _SENTINEL = "\x1fend of table\x1f"
 
 
-def read_table(path: str | Path) -> Table:
-    """The table in a CSV (also gzipped) or Parquet file, chosen by the suffix."""
+def read_table(path: str | Path, *, limits: TableLimits | None = None) -> Table:
+    """The table in a CSV (also gzipped) or Parquet file, chosen by the suffix, and no larger than ``limits`` say."""
     path = Path(path)
     suffixes = [suffix.lower() for suffix in path.suffixes]
     zipped = suffixes[-1:] == [".gz"]
     kind = (suffixes[:-1] if zipped else suffixes)[-1:]
     if kind and kind[0] in CSV_SUFFIXES:
-        return read_csv(path)
+        return read_csv(path, limits=limits)
     if kind and kind[0] in PARQUET_SUFFIXES and not zipped:
-        return parquet_table(path)
+        return parquet_table(path, limits=limits)
+    if path.exists():
+        check_regular(path, what="a table", error=InvalidTableError)
     raise InvalidTableError(
         f"{path.name}: expected a CSV ({', '.join(CSV_SUFFIXES)}, each also with .gz) or a Parquet file "
         f"({', '.join(PARQUET_SUFFIXES)}); rename or convert it."
     )
 
 
-def read_csv(path: str | Path) -> Table:
+def read_csv(path: str | Path, *, limits: TableLimits | None = None) -> Table:
     """The table in a CSV, whatever it is called; gzipped if the name ends in .gz."""
-    path = Path(path)
-    content = path.read_bytes()
-    if path.suffix.lower() == ".gz":
-        try:
-            content = gzip.decompress(content)
-        except (OSError, EOFError, zlib.error) as error:
-            raise InvalidTableError(
-                f"{path.name} is not a whole gzip file ({error}); copy it again, or drop .gz if it is plain text."
-            ) from error
-    elif content.startswith(b"\x1f\x8b"):
+    path, limits = Path(path), limits or TableLimits.of()
+    content = file_content(path, limits=limits)
+    if path.suffix.lower() != ".gz" and content.startswith(b"\x1f\x8b"):
         raise InvalidTableError(f"{path.name} is gzipped; rename it to end in {path.suffix}.gz.")
     for magic, what in _FOREIGN_CONTENT.items():
         if content.startswith(magic):
             raise InvalidTableError(f"{path.name} is read as a CSV but is {what}.")
-    return csv_table(content, source=path.name)
-
-
-def parquet_table(path: Path) -> Table:
-    """The table in a Parquet file; rows are numbered from 1."""
-    try:
-        with pq.ParquetFile(path) as file:
-            content = file.read()
-    except pa.ArrowException as error:
-        reason = str(error).splitlines()[0]
-        raise InvalidTableError(f"{path.name} is not a readable Parquet file ({reason}); write it again.") from error
-    return _arrow_table(content, source=path.name, first_row=1)
+    return csv_table(content, source=path.name, limits=limits)
 
 
 # DataFrames, whoever's they are.
@@ -110,7 +97,7 @@ def frame_table(frame: object) -> Table:
             f"{source} is no table ({' '.join(str(part) for part in error.args)}); give columns that each hold values "
             "of one kind."
         ) from error
-    return _arrow_table(content, source=source, first_row=0)
+    return arrow_table(content, source=source, first_row=0)
 
 
 def _is_pandas(value: object) -> bool:
@@ -125,42 +112,30 @@ def _pandas_content(frame: Any, *, source: str) -> pa.Table:
     return pa.Table.from_pandas(frame.set_axis(list(names), axis=1), preserve_index=False)
 
 
-def _arrow_table(content: pa.Table, *, source: str, first_row: int) -> Table:
-    """The columns as they are, the rows numbered from ``first_row`` on."""
-    names = unique_names(content.column_names, source=source)
-    if not names or not len(content):
-        raise InvalidTableError(f"{source} has no {'rows' if names else 'columns'}; give a table with samples.")
-    columns = dict(zip(names, (_filterable(column.combine_chunks()) for column in content.columns), strict=True))
-    return Table(source=source, columns=columns, rows=np.arange(first_row, first_row + len(content)))
-
-
-def _filterable(column: pa.Array) -> pa.Array:
-    """Arrow cannot take rows out of a column of string views."""
-    kind = column.type
-    if pa.types.is_dictionary(kind) and pa.types.is_string_view(kind.value_type):
-        return pa.DictionaryArray.from_arrays(column.indices, column.dictionary.cast(pa.string()))
-    return column.cast(pa.string()) if pa.types.is_string_view(kind) else column
-
-
 # CSV text.
 
 
-def csv_table(content: bytes, *, source: str) -> Table:
+def csv_table(content: bytes, *, source: str, limits: TableLimits | None = None) -> Table:
     """The table in the bytes of a CSV; ragged rows are collected, blank lines are not rows."""
+    limits = limits or TableLimits.of()
     text = content.removeprefix(codecs.BOM_UTF8)
     body = text.strip(b"\r\n")
     if not body.strip():
         raise InvalidTableError(f"{source} is empty; expected a header of column names, then one row per sample.")
     _check_is_text(text, source=source)
     delimiter = _sniffed_delimiter(body)
+    # Before anything is made of them: more cells than delimiters and line breaks allow there cannot be.
+    first_line = body[: min((end for end in (body.find(b"\n"), body.find(b"\r")) if end >= 0), default=len(body))]
+    limits.check_cells(1, first_line.count(delimiter.encode()) + 1, source=source)
     try:
         header = [name.strip() for name in next(_records(body, delimiter))]
     except csv.Error as error:
         raise InvalidTableError(f"{source}: the header cannot be read ({error}); check its quotes.") from error
     names = unique_names(header, source=source)
+    limits.check_cells(max(body.count(b"\n"), body.count(b"\r")) + 1, len(names), source=source)
     cells, ragged = _parsed(body, delimiter, n_columns=len(names), source=source)
     columns, rows, problems = _cells(cells, ragged, source=source)
-    usable, empty = _usable_and_empty(columns, rows, blank_lines=_blank_lines(body, delimiter))
+    usable, empty = _usable_and_empty(columns, rows, blank_lines=_blank_lines(body, delimiter), source=source)
     # Line breaks before the header are no rows of the parser, but rows of the file.
     offset = len(text[: text.find(body)].splitlines())
     table = Table(
@@ -184,24 +159,30 @@ def _check_is_text(content: bytes, *, source: str) -> None:
     if (zero := content.find(b"\x00")) >= 0:
         line = content.count(b"\n", 0, zero) + 1
         raise InvalidTableError(f"{source} holds binary data (a zero byte in line {line}); expected a CSV in UTF-8.")
+    # In pieces, since a text of a gigabyte takes four as soon as it holds one character beyond the common ones.
+    decoder, end = codecs.getincrementaldecoder("utf-8")(), 0
     try:
-        content.decode("utf-8")
+        while end < len(content):
+            start, end = end, end + _BLOCK_BYTES
+            decoder.decode(content[start:end], final=end >= len(content))
     except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
+        place = min(end, len(content)) - len(error.object) + error.start
+        line = content.count(b"\n", 0, place) + 1
         raise InvalidTableError(
-            f"{source} is not UTF-8 (byte {content[error.start]:#04x} in line {line}); "
-            "save it again with the encoding UTF-8."
+            f"{source} is not UTF-8 (byte {content[place]:#04x} in line {line}); save it again with the encoding UTF-8."
         ) from error
 
 
 def _records(body: bytes, delimiter: str) -> Iterator[list[str]]:
-    return csv.reader(io.TextIOWrapper(io.BytesIO(body), encoding="utf-8", newline=""), delimiter=delimiter)
+    # A piece of a table may end within a character.
+    lines = io.TextIOWrapper(io.BytesIO(body), encoding="utf-8", errors="replace", newline="")
+    return csv.reader(lines, delimiter=delimiter)
 
 
 def _sniffed_delimiter(body: bytes) -> str:
     """The delimiter that gives the first rows most often as many cells as the header, then the most cells."""
     # A cut would end within a record or a character, which says nothing: keep whole lines.
-    head = body if len(body) <= _SNIFFED_BYTES else body[:_SNIFFED_BYTES].rpartition(b"\n")[0]
+    head = body if len(body) <= _SNIFFED_BYTES else body[:_SNIFFED_BYTES].rpartition(b"\n")[0] or body[:_SNIFFED_BYTES]
 
     def fit(delimiter: str) -> tuple[float, int]:
         try:
@@ -213,45 +194,60 @@ def _sniffed_delimiter(body: bytes) -> str:
     return max(DELIMITERS, key=fit)
 
 
-def _parsed(body: bytes, delimiter: str, *, n_columns: int, source: str) -> tuple[pa.Table, dict[int, tuple[int, str]]]:
-    """All cells as text, the header and our last line included, and the width and text of the rows that do not fit."""
-    ragged: dict[int, tuple[int, str]] = {}
+def _parsed(
+    body: bytes, delimiter: str, *, n_columns: int, source: str
+) -> tuple[pa.Table, dict[int, tuple[int, bool]]]:
+    """All cells as text, the header and our last line included, and of rows that do not fit their width, and whether
+    they are our last line.
+    """
+    ragged: dict[int, tuple[int, bool]] = {}
 
     def collect(row: pacsv.InvalidRow) -> str:
-        ragged[row.number] = (row.actual_columns, row.text)
-        return "skip"
+        ragged[row.number] = (row.actual_columns, row.text == _SENTINEL)
+        return "error" if len(ragged) > _MOST_BAD_ROWS else "skip"
 
+    interrupts: list[int] = []
     try:
-        content = pacsv.read_csv(
-            io.BytesIO(body + b"\n" + _SENTINEL.encode() + b"\n"),
-            read_options=pacsv.ReadOptions(
-                use_threads=False,  # with threads a ragged row would have no number
-                autogenerate_column_names=True,
-                block_size=min(len(body) + 64, _BLOCK_BYTES),
-            ),
-            parse_options=pacsv.ParseOptions(
-                delimiter=delimiter,
-                newlines_in_values=True,
-                ignore_empty_lines=False,  # they count, or the numbers below them would be wrong
-                invalid_row_handler=collect,
-            ),
-            convert_options=pacsv.ConvertOptions(
-                column_types={f"f{index}": pa.string() for index in range(n_columns)},
-                null_values=[lead + token for token in MISSING_TOKENS for lead in ("", " ")],  # also after "a, b"
-                strings_can_be_null=True,
-                quoted_strings_can_be_null=False,
-            ),
-        )
-    except pa.ArrowException as error:
+        with interrupts_noted() as interrupts:  # one in the handler of rows would be lost
+            content = pacsv.read_csv(
+                io.BytesIO(body + b"\n" + _SENTINEL.encode() + b"\n"),
+                read_options=pacsv.ReadOptions(
+                    use_threads=False,  # with threads a ragged row would have no number
+                    autogenerate_column_names=True,
+                    block_size=min(len(body) + 64, _BLOCK_BYTES),
+                ),
+                parse_options=pacsv.ParseOptions(
+                    delimiter=delimiter,
+                    newlines_in_values=True,
+                    ignore_empty_lines=False,  # they count, or the numbers below them would be wrong
+                    invalid_row_handler=collect,
+                ),
+                convert_options=pacsv.ConvertOptions(
+                    column_types={f"f{index}": pa.string() for index in range(n_columns)},
+                    null_values=[lead + token for token in MISSING_TOKENS for lead in ("", " ")],  # also after "a, b"
+                    strings_can_be_null=True,
+                    quoted_strings_can_be_null=False,
+                ),
+            )
+    except (pa.ArrowException, UnicodeDecodeError) as error:
+        if interrupts:
+            raise KeyboardInterrupt from None
+        if len(ragged) > _MOST_BAD_ROWS:
+            raise InvalidTableError(
+                f"{source}: more than {_MOST_BAD_ROWS:,} rows do not fit the header of {n_columns:,} columns; compare "
+                "the header with the rows."
+            ) from error
         reason = str(error).splitlines()[0]
         raise InvalidTableError(f"{source} cannot be read as CSV ({reason}); check its quotes and rows.") from error
+    if interrupts:
+        raise KeyboardInterrupt
     if content.num_columns != n_columns:
         raise InvalidTableError(f"{source}: the quotes in the header are out of place; close or double them.")
     return content, ragged
 
 
 def _cells(
-    content: pa.Table, ragged: dict[int, tuple[int, str]], *, source: str
+    content: pa.Table, ragged: dict[int, tuple[int, bool]], *, source: str
 ) -> tuple[list[pa.Array], NDArray[np.int64], list[RowProblem]]:
     """The columns below the header, the number of each row, and the rows that do not fit the header."""
     rows = np.delete(np.arange(1, content.num_rows + len(ragged) + 1), np.array([*ragged], dtype=np.int64) - 1)
@@ -259,19 +255,25 @@ def _cells(
     n_own = 0
     if content.num_columns == 1 and content[0][-1].as_py() == _SENTINEL:
         n_own = 1
-    elif last not in ragged or ragged.pop(last)[1] != _SENTINEL:
+    elif last not in ragged or not ragged.pop(last)[1]:
         raise InvalidTableError(f"{source}: a quote opened in row {last} is never closed; close or double it.")
     body = content.slice(1, content.num_rows - 1 - n_own)
     problems = [
         RowProblem(row, f"has {n} {'cell' if n == 1 else 'cells'} where the header has {content.num_columns}")
         for row, (n, _) in ragged.items()
     ]
-    return [_trimmed(column.combine_chunks()) for column in body.columns], rows[1 : len(body) + 1], problems
+    return list(_trimmed(body)), rows[1 : len(body) + 1], problems
 
 
-def _trimmed(column: pa.Array) -> pa.Array:
-    text = pc.utf8_trim_whitespace(column)
-    return pc.if_else(pc.equal(text, ""), pa.scalar(None, pa.string()), text)
+def _trimmed(body: pa.Table) -> Iterator[pa.Array]:
+    """The columns without spaces around cells, null where nothing is left; many small ones at a time."""
+    n_rows, n_together = len(body), max(1, _CELLS_AT_ONCE // max(1, len(body)))
+    columns = [column.combine_chunks() for column in body.columns]
+    for first in range(0, len(columns), n_together):
+        together = columns[first : first + n_together]
+        text = pc.utf8_trim_whitespace(pa.concat_arrays(together) if len(together) > 1 else together[0])
+        text = pc.if_else(pc.equal(text, ""), pa.scalar(None, pa.string()), text)
+        yield from (text.slice(number * n_rows, n_rows) for number in range(len(together)))
 
 
 def _blank_lines(body: bytes, delimiter: str) -> NDArray[np.int64]:
@@ -285,10 +287,15 @@ def _blank_lines(body: bytes, delimiter: str) -> NDArray[np.int64]:
 
 
 def _usable_and_empty(
-    columns: list[pa.Array], rows: NDArray[np.int64], *, blank_lines: NDArray[np.int64]
+    columns: list[pa.Array], rows: NDArray[np.int64], *, blank_lines: NDArray[np.int64], source: str
 ) -> tuple[NDArray[np.bool_], list[RowProblem]]:
     blank = np.isin(rows, blank_lines)
     if len(columns) == 1:  # a missing value of the only column leaves the same trace as an empty row
         return ~blank, []
+    if not all(column.null_count for column in columns):  # then no row is without a value
+        return np.ones(len(rows), dtype=bool), []
     valueless = np.logical_and.reduce([column.is_null().to_numpy(zero_copy_only=False) for column in columns])
-    return ~valueless, [RowProblem(int(row), "every cell is empty") for row in rows[valueless & ~blank]]
+    empty = rows[valueless & ~blank]
+    if len(empty) > _MOST_BAD_ROWS:
+        raise InvalidTableError(f"{source}: every cell is empty in {len(empty):,} rows; remove those rows.")
+    return ~valueless, [RowProblem(int(row), "every cell is empty") for row in empty]

@@ -1,14 +1,17 @@
 """A table as a plain value."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from mcquack.checks import did_you_mean
+from mcquack.datasets.table.notation import Notation
 from mcquack.errors import InvalidTableError
 
 
@@ -38,6 +41,9 @@ class Table:
     rows: NDArray[np.int64]
     bad_rows: tuple[RowProblem, ...] = ()
     decimal_comma: bool = False
+    notation: Notation = field(default_factory=Notation)
+    # What was made of columns, by whoever made it: their cells never change.
+    known: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", MappingProxyType(dict(self.columns)))
@@ -53,12 +59,16 @@ class Table:
         try:
             return self.columns[name]
         except KeyError:
+            close = did_you_mean(name, self.names, otherwise="")
             raise InvalidTableError(
-                f"{self.source} has no column {name!r}; its columns are {listed(self.names)}.{self._header_hint}"
+                f"{self.source} has no column {name!r}; {f'{close} Its' if close else 'its'} columns are "
+                f"{listed(self.names)}.{self._header_hint}"
             ) from None
 
     def only(self, mask: NDArray[np.bool_]) -> Self:
         """The rows where ``mask`` is true, with their numbers."""
+        if mask.all():  # no copy of a large table that is whole
+            return self
         columns = {name: column.filter(pa.array(mask)) for name, column in self.columns.items()}
         return replace(self, columns=columns, rows=self.rows[mask])
 
@@ -88,7 +98,24 @@ def unique_names(names: Sequence[str], *, source: str) -> tuple[str, ...]:
             f"{source}: column {listed(empty)} of {len(names)} has no name; every column needs one in the first row "
             "(pandas writes its index so: use index=False)."
         )
-    twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
+    twice = sorted(name for name, count in Counter(names).items() if count > 1)
     if twice:
         raise InvalidTableError(f"{source}: column name {listed(twice)} comes more than once; rename all but one.")
     return tuple(names)
+
+
+def arrow_table(content: pa.Table, *, source: str, first_row: int) -> Table:
+    """The columns as they are, the rows numbered from ``first_row`` on."""
+    names = unique_names(content.column_names, source=source)
+    if not names or not len(content):
+        raise InvalidTableError(f"{source} has no {'rows' if names else 'columns'}; give a table with samples.")
+    columns = dict(zip(names, (_filterable(column.combine_chunks()) for column in content.columns), strict=True))
+    return Table(source=source, columns=columns, rows=np.arange(first_row, first_row + len(content)))
+
+
+def _filterable(column: pa.Array) -> pa.Array:
+    """Arrow cannot take rows out of a column of string views."""
+    kind = column.type
+    if pa.types.is_dictionary(kind) and pa.types.is_string_view(kind.value_type):
+        return pa.DictionaryArray.from_arrays(column.indices, column.dictionary.cast(pa.string()))
+    return column.cast(pa.string()) if pa.types.is_string_view(kind) else column

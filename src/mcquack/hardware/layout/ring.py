@@ -1,7 +1,7 @@
 """The best ring of a device for so many qubits, and for how many qubits there is one."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -100,6 +100,29 @@ def ring_lengths(
         return (*small, *cycles.grown_lengths(cyclic))
 
 
+def fits_heavy_hex(length: int) -> bool:
+    """Whether a heavy-hex lattice, as most devices of IBM have it, has a ring of so many qubits if it is large enough.
+
+    One cell of the lattice is a ring of 12 qubits, two neighbours are one of 20, and larger groups have 4 more each.
+    A qubit alone and a coupler count too, as for ``ring_lengths``.
+
+    >>> [length for length in range(1, 30) if fits_heavy_hex(length)]
+    [1, 2, 12, 20, 24, 28]
+    """
+    return length in (1, 2, 12) or (length >= 20 and length % 4 == 0)
+
+
+def nearest_lengths(length: int, lengths: Iterable[int]) -> tuple[int, ...]:
+    """The next shorter and the next longer one of these lengths, as far as there are such.
+
+    >>> nearest_lengths(16, (1, 2, 12, 20, 24))
+    (12, 20)
+    """
+    known = sorted(lengths)
+    shorter = [each for each in known if each < length][-1:]
+    return (*shorter, *[each for each in known if each > length][:1])
+
+
 def usable_graph(coupling: Coupling, *, max_error: float, with_faulty: bool, n_layers: int = 2) -> Graph:
     """The qubits and couplers of a device that a ring may pass, these with their scores, less the price of a fault."""
     # Not-a-number is in no range.
@@ -167,13 +190,14 @@ def _no_such_ring(coupling: Coupling, length: int, *, max_error: float, n_layers
         others = f"another number of qubits ({listed(good)}), " if good else ""
         return LayoutError(
             f"every ring of {length} qubits on {coupling.name} has couplers or qubits with an error of {max_error:g} "
-            f"or more. Choose {others}a higher max_error, or allow faulty ones."
+            f"or more. Choose {others}a higher max_error, or allow_faulty=True."
         )
     faultless = f"without faulty ones of {listed(good)}" if good else "none without faulty ones"
     without = "" if every == good else f", and {faultless}"
+    nearest = " or ".join(map(str, nearest_lengths(length, good or every)))
     return LayoutError(
         f"{coupling.name} has no ring of {length} qubits, but rings of {listed(every)}{without}. Choose one of these "
-        "lengths, or another device."
+        f"lengths{f', as {nearest},' if nearest else ','} or another device."
     )
 
 

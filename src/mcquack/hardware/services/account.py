@@ -3,11 +3,12 @@
 The vendor's own package finds the account; no token ever gets further than here.
 """
 
+import base64
 import os
 import re
 import warnings
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
@@ -36,6 +37,9 @@ _OUT_OF_REACH = re.compile(
 
 TOKEN_VARIABLE = "QISKIT_IBM_TOKEN"
 
+_STARS = "***"
+_LEAST_LENGTH = 8
+
 HOW_TO_SAVE = (
     "Make an API key at https://quantum.cloud.ibm.com and save it once, where the vendor's package keeps it:\n"
     '    python -c "import getpass; from qiskit_ibm_runtime import QiskitRuntimeService as s; '
@@ -50,30 +54,56 @@ def ibm_service() -> QiskitRuntimeService:
     try:
         return QiskitRuntimeService()
     except IBMAccountError as error:
-        raise AccountError(f"no usable account with IBM was found: {without_secrets(error)}\n{HOW_TO_SAVE}") from None
+        told = f"no usable account with IBM was found: {without_secrets(error)}\n{HOW_TO_SAVE}"
     except Exception as error:  # the vendor raises errors of its own, of requests and of its cloud's package
-        raise AccountError(
+        told = (
             f"the account with IBM could not be opened: {without_secrets(error)}\nIf the network is there, the API "
             f"key may have been revoked. {HOW_TO_SAVE}"
-        ) from None
+        )
+    # Out here the vendor's error, in whose text and frames the token may be, is not the context of ours.
+    raise AccountError(told)
 
 
-@contextmanager
-def explained(what: str, *, job_id: str = "") -> Iterator[None]:
-    """Turns the vendor's errors, which may carry secrets, into ours, or ConnectionError where it helps to wait."""
-    try:
-        yield
-    except McQuackError:
-        raise
-    except RuntimeJobNotFound:
-        raise LostJobError(
-            f"the service does not know the job {job_id}; it may be of another account or instance, or deleted."
-        ) from None
-    except (IBMNotAuthorizedError, IBMAccountError) as error:
-        raise AccountError(f"{what}: the account was refused: {without_secrets(error)}\n{HOW_TO_SAVE}") from None
-    except Exception as error:  # of the vendor, of requests, or of its cloud's package, whose are plain exceptions
-        told = f"{what}: {without_secrets(error) or type(error).__name__}"
-        raise (ConnectionError(told) if _is_out_of_reach(error) else DeviceError(told)) from None
+def explained(what: str, *, job_id: str = "") -> "_Explained":
+    """Turns the vendor's errors, which may carry secrets, into ours, or ConnectionError where it helps to wait.
+
+    Nothing leads from ours to the vendor's: neither the context nor the frames of the traceback.
+    """
+    return _Explained(what, job_id)
+
+
+class _Explained:
+    """A class, for a generator under ``contextmanager`` would have the vendor's error in a frame of its traceback."""
+
+    def __init__(self, what: str, job_id: str) -> None:
+        self._what, self._job_id = what, job_id
+
+    def __enter__(self) -> None:
+        """Nothing is to be made ready."""
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if not isinstance(error, Exception) or isinstance(error, McQuackError):
+            return
+        ours = self._ours(error)
+        del error, trace  # or the frame of this function would keep them
+        try:
+            raise ours
+        except type(ours):
+            # Python has noted the error that is being handled. Raised once more, ours is left as it is.
+            ours.__context__ = None
+            raise
+
+    def _ours(self, error: Exception) -> Exception:
+        if isinstance(error, RuntimeJobNotFound):
+            return LostJobError(
+                f"the service does not know the job {self._job_id}; it may be of another account or instance, or "
+                "deleted."
+            )
+        if isinstance(error, IBMNotAuthorizedError | IBMAccountError):
+            return AccountError(f"{self._what}: the account was refused: {without_secrets(error)}\n{HOW_TO_SAVE}")
+        # Of the vendor, of requests, or of its cloud's package, whose are plain exceptions.
+        told = f"{self._what}: {without_secrets(error) or type(error).__name__}"
+        return ConnectionError(told) if _is_out_of_reach(error) else DeviceError(told)
 
 
 def _is_out_of_reach(error: Exception) -> bool:
@@ -86,11 +116,42 @@ def _is_out_of_reach(error: Exception) -> bool:
 
 
 def without_secrets(text: object) -> str:
-    """The text with stars where it has the token of any account on this computer."""
+    """The text with stars where it has the token of any account on this computer, in whatever form.
+
+    Forms are letters of the other case, quotation as in addresses, Base64, alone or within something longer, and any of
+    these broken over lines.
+    """
     told = str(getattr(text, "message", "") or text)
     for secret in sorted(_secrets(), key=len, reverse=True):
-        told = told.replace(secret, "***")
+        told = told.replace(secret, _STARS)
+        if len(secret) >= _LEAST_LENGTH:  # the forms of a shorter one may be in any text
+            for form in _forms(secret):
+                told = form.sub(_STARS, told)
     return told
+
+
+def _forms(secret: str) -> Iterator[re.Pattern[str]]:
+    """Patterns of all that the secret can be written as."""
+    yield _broken([_quoted(letter) for letter in secret])
+    content = secret.encode()
+    for n_before in range(3):  # Base64 takes three bytes at once: what it makes of some depends on where they are
+        encoded = base64.b64encode(bytes(n_before) + content).decode().rstrip("=")
+        first = (0, 2, 3)[n_before]  # earlier letters also hold what comes before the secret, and the last what follows
+        last = len(encoded) - ((n_before + len(content)) % 3 != 0)
+        yield _broken(
+            [_quoted(letter, like={"+": "+-", "/": "/_"}.get(letter, letter)) for letter in encoded[first:last]]
+        )
+
+
+def _broken(letters: Iterable[str]) -> re.Pattern[str]:
+    """These letters in a row, or with breaks between them, as they are or as text shows them."""
+    return re.compile(r"(?:\s|\\[nrt])*".join(letters), re.IGNORECASE)
+
+
+def _quoted(letter: str, *, like: str = "") -> str:
+    """A letter, or the bytes that stand for it in an address, perhaps of an address within another."""
+    bytes_ = "".join(f"%(?:25)*{byte:02x}" for byte in letter.encode())
+    return f"(?:{'|'.join(map(re.escape, like or letter))}|{bytes_})"
 
 
 def _secrets() -> set[str]:
