@@ -14,6 +14,7 @@ from mcquack.bench.cluster import DaskExecutor
 from mcquack.bench.runner import run
 from mcquack.errors import InvalidInputError, MissingDependencyError, WorkerLostError
 from tests.bench.doubles import LOG, N_SEEDS, SECONDS, ScriptedExecutor, cell, deadly, logged, new_store, rows, until
+from tests.campaigns import rounds
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
@@ -55,6 +56,13 @@ class Cluster:
         with distributed.Client(self.address, set_as_default=False) as client:
             client.wait_for_workers(self._n_workers, timeout=60)
         return worker
+
+    def replace_worker(self):
+        """A new one in the place of one that was killed; the scheduler may not have noticed yet."""
+        with distributed.Client(self.address, set_as_default=False) as client:
+            until(lambda: len(client.scheduler_info(n_workers=-1)["workers"]) < self._n_workers)
+        self._n_workers -= 1
+        return self.start_worker()
 
     @property
     def begun(self):
@@ -110,6 +118,50 @@ def test_a_worker_killed_in_the_middle_of_a_run_changes_no_row(cluster):
         assert rows(store) == expected_rows(CELLS)
     until(lambda: any(worker.poll() is not None for worker in workers))
     assert len({worker for worker, _ in cluster.begun}) == 2
+
+
+@pytest.mark.parametrize("n_kills", rounds(1, short=2, full=6))
+def test_a_cluster_that_loses_workers_again_and_again_changes_no_row(cluster, n_kills, tally):
+    cells = tuple(cell(f"d{number}", values=range(8)) for number in range(1 + n_kills))
+    for _ in range(2):
+        cluster.start_worker()
+    killed = set()
+    with new_store() as store:
+        with DaskExecutor(cluster.address, evaluate=logged) as executor:
+            until(lambda: executor.n_workers == 2)
+            events = run(cells, store, executor)
+            for number in range(n_kills):
+                after_rows(5 + 15 * number, events, store)
+                victim = next(int(pid) for pid, _ in reversed(cluster.begun) if int(pid) not in killed)
+                os.kill(victim, signal.SIGKILL)
+                killed.add(victim)
+                cluster.replace_worker()
+            list(events)
+        assert rows(store) == expected_rows(cells)
+    assert len(killed) == n_kills
+    tally("kills of a worker of a Dask cluster", n_kills, rows_changed=0)
+
+
+@pytest.mark.campaign
+def test_a_run_whose_scheduler_was_lost_goes_on_with_another(cluster, tmp_path, tally):
+    cluster.start_worker()
+    (tmp_path / "second").mkdir()
+    with new_store() as store, contextlib.ExitStack() as stack:
+        executor = DaskExecutor(cluster.address, evaluate=logged, patience=5.0)
+        events = run(CELLS, store, executor)
+        after_rows(3, events, store)
+        cluster.scheduler.kill()
+        with pytest.raises(WorkerLostError):
+            list(events)
+        executor.close(wait=False)
+        kept = rows(store)
+        second = Cluster(tmp_path / "second", stack)
+        second.start_worker()
+        with DaskExecutor(second.address, evaluate=logged) as executor:
+            list(run(CELLS, store, executor))
+        assert rows(store) == expected_rows(CELLS)
+        assert not {task for _, task in second.begun} & kept.keys()  # none is done twice
+    tally("kills of a Dask scheduler", 1, rows_lost=0)
 
 
 def test_a_run_that_is_closed_keeps_what_was_begun(cluster):

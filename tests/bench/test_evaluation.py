@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import (
     accuracy_score,
     balanced_accuracy_score,
@@ -20,7 +21,7 @@ from mcquack.bench.evaluation import area_under_curves, confusion, label_scores,
 from mcquack.bench.outcome import METRICS, Outcome, current_environment
 from mcquack.bench.samples import samples
 from mcquack.bench.task import TEST, Split, TableSource, Task
-from mcquack.errors import InvalidInputError
+from mcquack.errors import CompiledCodeWarning, InvalidInputError
 from mcquack.models import McQuackClassifier, catalog
 
 FOLD = Split(kind="fold", fold=0, n_folds=5)
@@ -33,7 +34,7 @@ FEW_EPOCHS = {
 }
 
 
-class OnlyPredicts:
+class OnlyPredicts(ClassifierMixin, BaseEstimator):
     """As little as a classifier can be: the class of the first training sample, always."""
 
     def __init__(self, complain=False):
@@ -214,6 +215,21 @@ def test_scores_for_pairs_of_classes_are_not_taken_for_those_of_classes():
 def test_warnings_are_kept_once_and_stop_nothing():
     found = outcome(Task.of("two_curves_4", "mcquack_test_models:OnlyPredicts", {"complain": True}))
     assert found.details["warnings"] == ["UserWarning: it may rain"]
+
+
+def test_a_warning_of_the_machine_is_passed_on_and_in_no_row(monkeypatch):
+    def complain(self, X, y):
+        warnings.warn("no room for code", CompiledCodeWarning, stacklevel=1)
+        return fit(self, X, y)
+
+    task = Task.of("two_curves_4", "mcquack_test_models:OnlyPredicts", {})
+    expected = outcome(task)
+    fit = OnlyPredicts.fit
+    monkeypatch.setattr(OnlyPredicts, "fit", complain)
+    with pytest.warns(CompiledCodeWarning, match="no room for code"):
+        found = outcome(task)
+    assert found.details == expected.details
+    assert "warnings" not in found.details
 
 
 def test_libraries_have_one_thread():

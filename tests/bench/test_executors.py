@@ -23,6 +23,7 @@ from tests.bench.doubles import (
     thread_limits,
     until,
 )
+from tests.campaigns import rounds
 
 TASKS = search_tasks(cell(values=range(10)))
 
@@ -71,15 +72,21 @@ def test_a_task_that_kills_its_worker_fails_alone():
     assert sum(event.kind == "cell_done" for event in told) == 2
 
 
-def test_a_worker_that_somebody_kills_costs_no_row(log, monkeypatch):
+@pytest.mark.parametrize("n_kills", rounds(1, short=3, full=12))
+def test_a_worker_that_somebody_kills_costs_no_row(log, monkeypatch, n_kills, tally):
     monkeypatch.setenv(SECONDS, "0.05")
+    n_values, killed = 5 * n_kills + 3, set()
     with new_store() as store:
         with LocalExecutor(jobs=2, evaluate=logged) as executor:
-            for event in run((cell("a", values=range(8)),), store, executor):
-                if event.kind == "finished" and len(store.finished_ids()) == 3:
+            for event in run((cell("a", values=range(n_values)),), store, executor):
+                # One after the other, each after some rows: a task that ever kills its worker would be told as failed.
+                if event.kind == "finished" and len(store.finished_ids()) >= 3 + 10 * len(killed) < 3 + 10 * n_kills:
+                    killed.add(int(log()[-1][0]))
                     os.kill(int(log()[-1][0]), 9)
-        assert len(store.finished_ids()) == 16 + N_SEEDS
+        assert len(store.finished_ids()) == 2 * n_values + N_SEEDS
         assert not store.failed_ids()
+    assert len(killed) == n_kills
+    tally("kills of a worker", n_kills, rows_lost=0)
 
 
 def test_what_an_evaluation_cannot_catch_is_raised_with_its_traceback():

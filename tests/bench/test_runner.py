@@ -6,7 +6,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import threading
 import time
 from dataclasses import replace
 from functools import cache
@@ -19,9 +18,9 @@ from hypothesis import strategies as st
 from mcquack.bench.executors import ctrl_c_kept_from_new_processes
 from mcquack.bench.outcome import Outcome
 from mcquack.bench.plan import Step
-from mcquack.bench.runner import interrupts_noted, run
+from mcquack.bench.runner import run
 from mcquack.bench.store import Store
-from mcquack.errors import StoreError, WorkerLostError
+from mcquack.errors import StoreBusyError, StoreError, WorkerLostError
 from mcquack.numerics import NUMERICS
 from tests.bench.doubles import (
     LOG,
@@ -38,6 +37,7 @@ from tests.bench.doubles import (
     until,
 )
 from tests.bench.runner_process import work
+from tests.campaigns import rounds
 
 CELLS = (cell("a"), cell("b"), cell("b", model="mlp"), cell("c", search="random:2"))
 N_TASKS = 3 * (6 + N_SEEDS) + 4 + N_SEEDS
@@ -130,6 +130,17 @@ def test_tasks_of_an_older_numerics_version_are_run_anew_and_their_rows_stay():
         assert store.numerics() == {1: len(old), NUMERICS: len(executor.submitted)}
     assert not kinds(told, "known")
     assert len(executor.submitted) == 6 + N_SEEDS
+
+
+def test_a_row_that_holds_another_task_is_refused():
+    with new_store() as store:
+        events([cell()], store, ScriptedExecutor())
+        kept = search_tasks(cell())[0]
+        other = store._rows("SELECT task FROM outcomes WHERE id != ? LIMIT 1", [kept.id])[0]["task"]
+        with store._transaction() as connection:
+            connection.execute("UPDATE outcomes SET task = ? WHERE id = ?", [other, kept.id])
+        with pytest.raises(StoreError, match=f"the row {kept.id} of the store .* holds another task"):
+            events([cell()], store, ScriptedExecutor())
 
 
 @few
@@ -371,44 +382,6 @@ def press_ctrl_c():
     signal.raise_signal(signal.SIGINT)
 
 
-def test_the_first_ctrl_c_is_noted_and_the_second_raises():
-    calls = []
-    with interrupts_noted(lambda: calls.append(1)) as noted:
-        press_ctrl_c()
-        assert noted == [signal.SIGINT]
-        assert calls == [1]
-        with pytest.raises(KeyboardInterrupt):
-            press_ctrl_c()
-    assert calls == [1]
-    with pytest.raises(KeyboardInterrupt):
-        press_ctrl_c()
-
-
-def test_a_handler_of_the_host_stays(monkeypatch):
-    calls = []
-    before = signal.signal(signal.SIGINT, lambda *_: calls.append("host"))
-    try:
-        with interrupts_noted(lambda: calls.append("ours")) as noted:
-            press_ctrl_c()
-        assert calls == ["host"]
-        assert not noted
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def test_outside_the_main_thread_nothing_is_handled():
-    entered = []
-
-    def enter():
-        with interrupts_noted(lambda: None):
-            entered.append(signal.getsignal(signal.SIGINT))
-
-    thread = threading.Thread(target=enter)
-    thread.start()
-    thread.join()
-    assert entered == [signal.default_int_handler]
-
-
 def test_a_new_process_can_be_kept_from_ctrl_c():
     program = "import signal; signal.raise_signal(signal.SIGINT); print('alive')"
     with ctrl_c_kept_from_new_processes():
@@ -509,26 +482,32 @@ quick_processes = pytest.mark.skipif(
 def processes():
     """A server that has imported everything, so that each run starts at once."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["tests.bench.runner_process"])
+    context.set_forkserver_preload(["tests.bench.runner_process", "optuna"])
     return context
+
+
+REFUSED = 75  # the exit code of a run whose store another one writes
 
 
 class Laboratory:
     """A store and the runs on it."""
 
-    def __init__(self, folder, processes, *, data_dir=None):
+    def __init__(self, folder, processes, *, data_dir=None, kind="many"):
         folder.mkdir()
         for name in ("log.txt", "acknowledged.txt"):
             (folder / name).touch()
         self._folder = folder
         self._processes = processes
         self._data_dir = data_dir
+        self._kind = kind
         self.path = folder / "rows.sqlite"
 
     def start(self):
         # Handed on to the workers by way of the runner, which inherits nothing from this process.
         environment = {LOG: str(self._folder / "log.txt"), SECONDS: "0.01"}
-        process = self._processes.Process(target=_work_with, args=(environment, self._folder, self._data_dir))
+        process = self._processes.Process(
+            target=_work_with, args=(environment, self._folder, self._data_dir, self._kind)
+        )
         process.start()
         return process
 
@@ -543,6 +522,11 @@ class Laboratory:
         return [line for line in (self._folder / "acknowledged.txt").read_text().splitlines() if len(line) == 16]
 
     @property
+    def choices(self):
+        with Store.open(self.path) as store:
+            return store.choices()
+
+    @property
     def rows(self):
         if not self.path.exists():
             return {}
@@ -550,9 +534,12 @@ class Laboratory:
             return rows(store)
 
 
-def _work_with(environment, folder, data_dir):
+def _work_with(environment, folder, data_dir, kind):
     os.environ |= environment
-    work(folder, data_dir=data_dir)
+    try:
+        work(folder, data_dir=data_dir, kind=kind)
+    except StoreBusyError:
+        sys.exit(REFUSED)
 
 
 @pytest.fixture
@@ -580,9 +567,13 @@ def completed_rows(laboratory):
 
 
 @quick_processes
-@pytest.mark.parametrize("n_kills", [3, pytest.param(15, marks=pytest.mark.campaign)])
-def test_kills_at_any_moment_lose_only_what_is_in_flight_and_no_task_is_done_twice(laboratory, n_kills):
-    chance, killed = random.Random(0), laboratory("killed")
+@pytest.mark.parametrize("kind", ["many", "optuna"])
+@pytest.mark.parametrize("n_kills", rounds(3, short=6, full=15))
+def test_kills_at_any_moment_lose_only_what_is_in_flight_and_no_task_is_done_twice(laboratory, n_kills, kind, tally):
+    if kind == "optuna":
+        pytest.importorskip("optuna")
+        n_kills = n_kills * 2 // 3  # its tasks come one after the other, and are over sooner
+    chance, killed = random.Random(0), laboratory("killed", kind=kind)
     for _ in range(n_kills):
         known, n_begun = killed.rows.keys(), len(killed.begun)
         assert kill_somewhere(killed, chance)
@@ -595,15 +586,41 @@ def test_kills_at_any_moment_lose_only_what_is_in_flight_and_no_task_is_done_twi
         assert set(killed.acknowledged) <= stored
         assert not begun & known
         assert len(begun - stored) <= MOST_IN_FLIGHT
-    undisturbed = laboratory("undisturbed")
+    undisturbed = laboratory("undisturbed", kind=kind)
     assert completed_rows(killed) == completed_rows(undisturbed)
+    assert killed.choices == undisturbed.choices
     assert len(undisturbed.begun) == len(undisturbed.rows)
-    assert sqlite3.connect(killed.path).execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    with contextlib.closing(sqlite3.connect(killed.path)) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    what = "benchmark" if kind == "many" else "benchmark that Optuna searches"
+    tally(f"kills of a {what}", n_kills, rows_lost=0, tasks_done_twice=0)
 
 
 @quick_processes
-@pytest.mark.parametrize("n_kills", [1, pytest.param(3, marks=pytest.mark.campaign)])
-def test_kills_during_real_fits_change_no_row(laboratory, data_dir, n_kills):
+@pytest.mark.parametrize("n_rounds", rounds(1, short=3, full=8))
+def test_of_two_runs_on_one_store_one_is_refused_and_no_task_is_done_twice(laboratory, n_rounds, tally):
+    chance, n_refused = random.Random(3), 0
+    alone = laboratory("alone", kind="few")
+    expected = completed_rows(alone)
+    for number in range(n_rounds):
+        shared = laboratory(f"shared {number}", kind="few")
+        first = shared.start()
+        time.sleep(chance.choice([0, chance.uniform(0, 0.1)]))
+        second = shared.start()
+        for process in (first, second):
+            process.join()
+        codes = sorted((first.exitcode, second.exitcode))
+        assert codes in ([0, 0], [0, REFUSED])  # both, if one was over before the other began
+        n_refused += codes[1] == REFUSED
+        assert shared.rows == expected
+        assert sorted(task for _, task in shared.begun) == sorted(expected)
+    assert n_refused
+    tally("pairs of runs on one store", n_rounds, refused=n_refused, rows_lost=0, tasks_done_twice=0)
+
+
+@quick_processes
+@pytest.mark.parametrize("n_kills", rounds(1, short=2, full=3))
+def test_kills_during_real_fits_change_no_row(laboratory, data_dir, n_kills, tally):
     chance = random.Random(1)
     killed, undisturbed = (laboratory(name, data_dir=str(data_dir)) for name in ("killed", "undisturbed"))
     for _ in range(n_kills):
@@ -614,3 +631,4 @@ def test_kills_during_real_fits_change_no_row(laboratory, data_dir, n_kills):
         process.kill()
         process.join()
     assert completed_rows(killed) == completed_rows(undisturbed)
+    tally("kills of a benchmark of real fits", n_kills, rows_changed=0)

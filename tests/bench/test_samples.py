@@ -3,6 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from sklearn.model_selection import StratifiedKFold
+from sklearn.neighbors import KNeighborsClassifier
 
 from mcquack import datasets
 from mcquack.bench import samples as module
@@ -202,3 +203,43 @@ def test_a_label_changes_the_name_of_a_model_and_nothing_else():
     assert estimator_class("svc/wide") is estimator_class("svc")
     assert new_model("svc/wide", {"C": 3.0}, seed=0).get_params() == new_model("svc", {"C": 3.0}, seed=0).get_params()
     assert new_model("sklearn.svm:SVC/wide", {"C": 3.0}, seed=0).C == 3.0
+
+
+def made_here() -> KNeighborsClassifier:
+    return KNeighborsClassifier()
+
+
+def promised_here() -> int:
+    raise AssertionError("it was called")
+
+
+def called_here():
+    raise AssertionError("it was called")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "subprocess:Popen",
+        "os:system",
+        "builtins:exec",
+        "sklearn.linear_model:LinearRegression",
+        "sklearn.preprocessing:StandardScaler",
+        "sklearn:svm",
+        f"{__name__}:promised_here",
+        f"{__name__}:called_here",
+    ],
+)
+def test_what_is_no_classifier_is_refused_and_never_called(name):
+    with pytest.raises(InvalidInputError, match="it is no classifier"):
+        new_model(name, {"args": ["true"]}, seed=0)
+
+
+def test_a_function_may_make_a_classifier_if_it_says_so():
+    assert isinstance(new_model(f"{__name__}:made_here", {}, seed=0), KNeighborsClassifier)
+
+
+@pytest.mark.parametrize("name", [".os:system", ":x", "no\0module:x", "sklearn.svm:"])
+def test_names_that_cannot_be_imported_are_refused(name):
+    with pytest.raises(InvalidInputError):
+        estimator_class(name)

@@ -7,7 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
@@ -20,12 +20,15 @@ from pyarrow import csv as arrow_csv
 from pyarrow import parquet
 
 from mcquack.bench.outcome import METRICS, Environment
+from mcquack.bench.progress import store_facts
 from mcquack.bench.store import STORE, RunRecord, Store, Tally, write_csv, write_parquet
 from mcquack.bench.task import VALIDATION, Task
-from mcquack.errors import InvalidInputError, StoreBusyError, StoreError
+from mcquack.errors import InvalidInputError, McQuackError, StoreBusyError, StoreError
 from mcquack.numerics import NUMERICS
 from tests.bench.values import ENVIRONMENT, add_without_end, change_half, choice, done, failed, outcomes
+from tests.campaigns import rounds
 from tests.database.processes import started
+from tests.spoiling import spoilt, tell
 
 
 def by_id(found):
@@ -198,6 +201,16 @@ def test_an_interrupt_within_a_transaction_leaves_the_store_usable(store, monkey
         "UPDATE outcomes SET scores = '[1'",
         "UPDATE details SET content = x'00'",
         "DELETE FROM environments",
+        "UPDATE outcomes SET task = '[1, 2]'",
+        f"UPDATE outcomes SET task = '{'[' * 100_000}'",
+        f"UPDATE outcomes SET scores = '{chr(123)}{chr(34)}a{chr(34)}: {'[' * 100_000}'",
+        'UPDATE outcomes SET scores = \'{"test": {"auc": "high"}}\'',
+        f'UPDATE outcomes SET scores = \'{chr(123)}"test": {chr(123)}"auc": 1{"0" * 400}{chr(125)}{chr(125)}\'',
+        "UPDATE outcomes SET seconds = '[]'",
+        "UPDATE outcomes SET n_parameters = 'many'",
+        "UPDATE outcomes SET fingerprint = x'00ff'",
+        "UPDATE outcomes SET task = replace(task, '\"iris3\"', '{}')",
+        "UPDATE environments SET facts = '[]'",
     ],
 )
 def test_a_row_that_makes_no_sense_is_told_as_such(path, damage):
@@ -208,6 +221,53 @@ def test_a_row_that_makes_no_sense_is_told_as_such(path, damage):
     connection.close()
     with Store.open(path) as store, pytest.raises(StoreError, match=r"a row of the store .* cannot be read"):
         list(store.outcomes())
+
+
+def test_details_that_would_fill_the_memory_are_refused(path, monkeypatch):
+    monkeypatch.setattr("mcquack.bench.store._MOST_DETAILS", 1000)
+    with Store.open(path, create=True) as store:
+        store.add(done(0, details={"class_names": ["a" * 900]}))
+        store.add(done(1, details={"class_names": ["a" * 1000]}))
+        assert store.outcome(done(0).task.id).details["class_names"] == ["a" * 900]
+        with pytest.raises(StoreError, match="grows to more than 1,000 bytes"):
+            store.outcome(done(1).task.id)
+
+
+@pytest.mark.parametrize("n_faults", [40, pytest.param(1500, marks=pytest.mark.campaign)])
+def test_whatever_is_written_into_a_row_is_read_or_refused(path, n_faults):
+    with Store.open(path, create=True) as store:
+        store.add(done(0))
+        store.choose(choice(0))
+        store.begin_run(RunRecord(command="mcquack", suite={"name": "a", "datasets": ["iris3"], "models": ["svc"]}))
+    kept = path.read_bytes()
+    draws, n_refused = random.Random(11), 0
+    columns = {
+        "outcomes": ("task", "scores", "seconds", "n_parameters", "fingerprint", "error", "finished_at", "failed"),
+        "choices": ("content",),
+        "runs": ("suite", "command", "how"),
+        "environments": ("facts",),
+        "details": ("content",),
+    }
+    for _ in range(n_faults):
+        path.write_bytes(kept)
+        table = draws.choice(list(columns))
+        column = draws.choice(columns[table])
+        connection = sqlite3.connect(path, isolation_level=None)
+        (value,) = connection.execute(f"SELECT {column} FROM {table}").fetchone()
+        connection.execute("PRAGMA ignore_check_constraints = ON")
+        with suppress(sqlite3.IntegrityError):
+            connection.execute(f"UPDATE {table} SET {column} = ?", [spoilt(value, draws)])
+        connection.close()
+        try:
+            with Store.open(path) as store:
+                content(store)
+                list(store.final_outcomes())
+                [run.pairs for run in store.runs()]
+                store_facts(store)
+        except McQuackError:
+            n_refused += 1
+    tell(f"{n_faults} damaged rows: {n_refused} refused, {n_faults - n_refused} read")
+    assert 0 < n_refused < n_faults
 
 
 def test_a_closed_store_says_so(path):
@@ -566,8 +626,8 @@ def seeds_found(path, *, write):
 
 
 @kills
-@pytest.mark.parametrize("n_kills", [10, pytest.param(60, marks=pytest.mark.campaign)])
-def test_a_writer_killed_at_any_moment_loses_nothing_that_it_told_of(path, n_kills):
+@pytest.mark.parametrize("n_kills", rounds(10, short=20, full=60))
+def test_a_writer_killed_at_any_moment_loses_nothing_that_it_told_of(path, n_kills, tally):
     moments = random.Random(5)
     first = 0
     for _ in range(n_kills):
@@ -581,11 +641,12 @@ def test_a_writer_killed_at_any_moment_loses_nothing_that_it_told_of(path, n_kil
         assert found in (set(range(n_told)), set(range(n_told + 1)))  # the last was added, but not told any more
         first = len(found)
     assert first > n_kills
+    tally("kills of a writer of a store", n_kills, rows_lost=0)
 
 
 @kills
-@pytest.mark.parametrize("n_kills", [5, pytest.param(20, marks=pytest.mark.campaign)])
-def test_a_writer_killed_while_it_makes_the_store_leaves_none_or_a_whole_one(tmp_path, n_kills):
+@pytest.mark.parametrize("n_kills", rounds(5, short=10, full=20))
+def test_a_writer_killed_while_it_makes_the_store_leaves_none_or_a_whole_one(tmp_path, n_kills, tally):
     moments = random.Random(6)
     for number in range(n_kills):
         path = tmp_path / f"{number}.sqlite"
@@ -593,6 +654,7 @@ def test_a_writer_killed_while_it_makes_the_store_leaves_none_or_a_whole_one(tmp
         with Store.open(path, create=True) as store:
             assert len(list(store.outcomes())) - len(told) in (0, 1)
             store.add(done(99))
+    tally("kills of a maker of a store", n_kills, broken_stores=0)
 
 
 @kills
@@ -662,6 +724,21 @@ def test_csv_reads_back_to_the_same_values(filled, tmp_path):
     assert arrow_csv.read_csv(tmp_path / "a.csv", convert_options=options).equals(table)
     with (tmp_path / "a.csv").open(encoding="utf-8", newline="") as file:
         assert [row["dataset"] for row in csv.DictReader(file)] == table["dataset"].to_pylist()
+
+
+def test_no_text_of_a_csv_is_a_formula(path, tmp_path):
+    with Store.open(path, create=True) as store:
+        store.add(failed(1, dataset="=1+1", model="@x:y", error="-- it ended"))
+        store.add(done(2, dataset="-0.5", model="svc"))
+        write_csv(store, tmp_path / "a.csv")
+        write_parquet(store, tmp_path / "a.parquet")
+    with (tmp_path / "a.csv").open(newline="") as file:
+        rows = sorted(csv.DictReader(file), key=lambda row: row["seed"])
+    assert [(row["dataset"], row["model"], row["error"]) for row in rows] == [
+        ("'=1+1", "'@x:y", "'-- it ended"),
+        ("-0.5", "svc", ""),
+    ]
+    assert sorted(parquet.read_table(tmp_path / "a.parquet")["dataset"].to_pylist()) == ["-0.5", "=1+1"]
 
 
 @pytest.mark.parametrize("write", [write_csv, write_parquet])

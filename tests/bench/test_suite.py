@@ -1,12 +1,23 @@
 import json
 import re
+import sys
 
 import pytest
 
 from mcquack import datasets
 from mcquack.bench.plan import plan
+from mcquack.bench.samples import estimator_class
 from mcquack.bench.store import RunRecord
-from mcquack.bench.suite import BUILT_IN, Suite, read_suite, recorded_cells, suite_from_json, suite_from_text
+from mcquack.bench.suite import (
+    BUILT_IN,
+    Suite,
+    modules_to_import,
+    names_in_suite,
+    read_suite,
+    recorded_cells,
+    suite_from_json,
+    suite_from_text,
+)
 from mcquack.bench.task import VALIDATION, TableSource
 from mcquack.datasets.registry import draw_of
 from mcquack.errors import InvalidInputError
@@ -81,7 +92,7 @@ def test_a_suite_of_one_s_own(folder):
 
 def test_a_suite_is_what_was_stored_of_it(folder):
     for suite in (mine(folder), *map(read_suite, BUILT_IN)):
-        back = suite_from_json(json.loads(json.dumps(suite.to_json())))
+        back = suite_from_json(json.loads(json.dumps(suite.to_json())), named=suite.models)
         assert back == suite
         assert [cell.task({}, split=VALIDATION).id for cell in back.cells()] == [
             cell.task({}, split=VALIDATION).id for cell in suite.cells()
@@ -371,7 +382,7 @@ def test_classifiers_of_other_libraries_get_scaled_features_unless_told_otherwis
     models = (KNN, f"{KNN}/raw", "svc", "mcquack.studies.feature_maps:SizedMcQuack")
     suite = Suite(name="mine", datasets=("iris3",), models=models, search="none", unscaled=(f"{KNN}/raw",))
     assert [cell.scaled for cell in suite.cells()] == [True, False, False, False]
-    assert suite_from_json(json.loads(json.dumps(suite.to_json()))).cells() == suite.cells()
+    assert suite_from_json(json.loads(json.dumps(suite.to_json())), named=models).cells() == suite.cells()
     both = Suite(name="mine", datasets=("iris3",), models=models, search="none", unscaled=(KNN,))
     assert not any(cell.scaled for cell in both.cells())
     tasks = [next(plan(suite.cell("iris3", model))).tasks[0] for model in models]
@@ -382,7 +393,7 @@ def test_a_stored_suite_from_before_features_were_scaled_scales_none():
     suite = Suite(name="mine", datasets=("iris3",), models=(KNN,), search="none")
     content = suite.to_json()
     del content["unscaled"]
-    (cell,) = suite_from_json(content).cells()
+    (cell,) = suite_from_json(content, named=[KNN]).cells()
     assert not cell.scaled
 
 
@@ -403,7 +414,7 @@ def test_a_table_of_a_suite_takes_all_options_of_load_csv(folder):
     options = 'validation = 0.2\nignore = ["a"]\nmissing = "drop"\nmissing_target = "error"\n'
     suite = mine(folder, MINE.replace("validation = 0.2\n", options))
     assert suite.tables["flowers"].options == {"missing": "drop", "missing_target": "error", "ignore": ("a",)}
-    back = suite_from_json(json.loads(json.dumps(suite.to_json())))
+    back = suite_from_json(json.loads(json.dumps(suite.to_json())), named=[KNN])
     assert back.cells() == suite.cells()
     assert "ignore" not in mine(folder).to_json()["tables"]["flowers"]
 
@@ -432,6 +443,43 @@ def test_draws_are_datasets_of_their_own_with_searches_of_their_own():
         Suite(name="drawn", datasets=("iris3",), models=("svc",), draws=0)
 
 
+@pytest.fixture
+def trap(tmp_path, monkeypatch):
+    """A module that leaves a file when it is imported, and the path of that file."""
+    (tmp_path / "trap_module.py").write_text(
+        "from pathlib import Path\nfrom sklearn.svm import SVC\nPath(__file__).with_name('sprung').touch()\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "trap_module", raising=False)
+    yield tmp_path / "sprung"
+    sys.modules.pop("trap_module", None)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), [("models", "trap_module:SVC"), ("models", "trap_module:SVC/mine"), ("datasets", "trap_module:a")]
+)
+def test_what_a_store_says_is_not_imported_unless_the_user_says_it_too(trap, kind, name):
+    estimator_class.cache_clear()
+    stored = {**Suite(name="mine", datasets=("iris3",), models=("svc",)).to_json(), kind: [name]}
+    with pytest.raises(InvalidInputError, match="what a store says is not imported"):
+        suite_from_json(stored)
+    record = RunRecord(command="", suite=stored)
+    with pytest.raises(InvalidInputError, match="what a store says is not imported"):
+        recorded_cells((record,), set(record.pairs))
+    assert not trap.exists()
+    if kind == "models":
+        assert suite_from_json(stored, named=[name]).models == (name,)
+        assert trap.exists()
+
+
+def test_modules_are_told_before_they_are_imported(trap, tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text('name = "mine"\ndatasets = ["iris3", "trap_module:a"]\nmodels = ["svc", "trap_module:SVC/b"]\n')
+    assert modules_to_import(names_in_suite(path)) == ("trap_module",)
+    assert names_in_suite("hardware-twin") == ()
+    assert not trap.exists()
+
+
 def test_the_races_are_whole():
     race, qml = read_suite("real-world-race"), read_suite("qml-race")
     assert len(race.datasets) == 18 * 5 + 2  # plus signs are always the same
@@ -439,4 +487,4 @@ def test_the_races_are_whole():
     assert len(qml.datasets) == 133
     for cell in (race.cell("mnist10@4", race.models[0]), qml.cell("two_curves_2", "mcquack")):
         assert cell.task(cell.space[0], split=cell.splits[0]).numerics is not None
-    assert len(qml.cell("two_curves_2", "mcquack").space) == 24
+    assert len(qml.cell("two_curves_2", "mcquack").space) == 16

@@ -19,7 +19,7 @@ from mcquack.bench.samples import Samples, new_model, samples
 from mcquack.bench.task import AucScores, Task
 from mcquack.checks import is_number, is_whole_number
 from mcquack.datasets import Part
-from mcquack.errors import TimeBudgetError
+from mcquack.errors import CompiledCodeWarning, TimeBudgetError
 from mcquack.simulators.compiled.team import limited_threads
 
 Confusion = NDArray[np.int64]
@@ -50,7 +50,11 @@ def outcome(task: Task, *, data_dir: str | None = None, budget: float | None = N
             found = _measured(task, seconds, data_dir=data_dir, budget=budget)
         except Exception:
             found["error"] = traceback.format_exc()
-    messages = list(dict.fromkeys(f"{each.category.__name__}: {each.message}" for each in caught))
+    of_machine = [each for each in caught if issubclass(each.category, CompiledCodeWarning)]
+    for each in of_machine:  # one of the process, in which other tasks run too: the row of a task does not depend on it
+        warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
+    of_task = (each for each in caught if each not in of_machine)
+    messages = list(dict.fromkeys(f"{each.category.__name__}: {each.message}" for each in of_task))
     if messages:
         found["details"] = {**found.get("details", {}), "warnings": messages[:_MOST_WARNINGS]}
     return Outcome(task=task, environment=current_environment(), seconds=seconds, finished_at=now(), **found)

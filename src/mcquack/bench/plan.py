@@ -42,9 +42,9 @@ class SearchMethod:
     @classmethod
     def parse(cls, text: str) -> Self:
         """The method that is written as "grid", "published", "none", "random:30" or "optuna:30"."""
-        found = re.fullmatch(r"(grid|published|none)|(random|optuna):0*([1-9][0-9]*)", text)
+        found = re.fullmatch(r"(grid|published|none)|(random|optuna):0*([1-9][0-9]{0,9})", text)
         if found is None:
-            raise InvalidInputError(f"{_EXPECTED}, got {text!r}: K must be a whole number of at least 1.")
+            raise InvalidInputError(f"{_EXPECTED}, got {text[:40]!r}: K must be a whole number of at least 1.")
         kind: Any = found[1] or found[2]
         return cls(kind, int(found[3]) if found[3] else None)
 

@@ -1,17 +1,13 @@
 """The loop of a benchmark: what the store lacks is done, and stored as soon as it is."""
 
 import heapq
-import signal
-import threading
 import traceback
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
 from queue import SimpleQueue
-from types import FrameType
 from typing import Literal
 
 from mcquack.bench.executors import Executor
@@ -19,7 +15,8 @@ from mcquack.bench.outcome import Outcome, current_environment, now
 from mcquack.bench.plan import Cell, Choice, Plan, Step, plan
 from mcquack.bench.store import Store
 from mcquack.bench.task import Task
-from mcquack.errors import WorkerLostError
+from mcquack.errors import StoreError, WorkerLostError
+from mcquack.interrupts import interrupts_noted
 
 EventKind = Literal[
     "planned",  # a cell asks for ``tasks``; some of them may be known already
@@ -248,6 +245,11 @@ class _Agenda:
             for order, task in enumerate(tuple(opened.missing.values())):
                 outcome = self._store.outcome(task.id) if task.id in self._known else None
                 if outcome is not None:
+                    if outcome.task.id != task.id:
+                        raise StoreError(
+                            f"the row {task.id} of the store {self._store} holds another task ({outcome.task}): it was "
+                            "damaged or edited; delete the row, or use a copy of the store."
+                        )
                     opened.take(outcome)
                     yield Event(kind="known", cell=opened.cell, outcome=outcome)
                     continue
@@ -285,29 +287,3 @@ class _OpenCell:
         self.missing = {task.id: task for task in self._step.tasks}
         self._outcomes = {}
         return self._step
-
-
-@contextmanager
-def interrupts_noted(on_first: Callable[[], None]) -> Iterator[list[int]]:
-    """Meanwhile the first Ctrl-C is only noted in the list, and calls ``on_first``; the next is a KeyboardInterrupt.
-
-    An exception in the middle of a submission or a transaction could lose what was just finished. Where Python does not
-    handle Ctrl-C itself (outside the main thread, or with a handler of the host's), nothing changes.
-    """
-    noted: list[int] = []
-
-    def note(number: int, frame: FrameType | None) -> None:
-        if noted:
-            signal.default_int_handler(number, frame)
-        noted.append(number)
-        on_first()
-
-    in_main_thread = threading.current_thread() is threading.main_thread()
-    is_ours = in_main_thread and signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    if is_ours:
-        signal.signal(signal.SIGINT, note)
-    try:
-        yield noted
-    finally:
-        if is_ours:
-            signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -4,11 +4,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from importlib import import_module
-from inspect import Parameter, signature
-from typing import Any
+from inspect import Parameter, isfunction, signature
+from typing import Any, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
 from sklearn.model_selection import StratifiedKFold
 
 from mcquack import datasets
@@ -45,16 +46,51 @@ def check_model(name: str) -> None:
 
 @cache
 def estimator_class(name: str) -> type[Any]:
-    """The class of a name in the catalogue, or of "module:Class", whatever its label."""
+    """The class of a name in the catalogue, or of "module:Class", whatever its label.
+
+    What is no classifier is refused before it is called: a name must not be a way to call whatever can be imported. In
+    the place of a class there may be a function, if its annotation says that it returns a classifier.
+    """
     model, _ = model_and_label(name)
     module, _, class_name = model.rpartition(":")
     if not module:
         return catalog.entry(model).estimator_class()
     try:
         found: type[Any] = getattr(import_module(module), class_name)
-    except (ImportError, AttributeError) as error:
-        raise InvalidInputError(f"no model {name!r}: {error}; write module:Class, and {_IMPORT_HINT}.") from error
+    except Exception as error:  # whatever the module does when it is imported
+        raise InvalidInputError(
+            f"no model {name!r}: {_cause(error)}; write module:Class, and {_IMPORT_HINT}."
+        ) from error
+    if not (_is_classifier(found) or (isfunction(found) and _is_classifier(_returned(found)))):
+        raise InvalidInputError(
+            f"no model {name!r}: it is no classifier, but {_told(found)}; name a class with fit, predict and "
+            "get_params that is a classifier for scikit-learn (ClassifierMixin), or a function annotated to return one."
+        )
     return found
+
+
+def _cause(error: Exception) -> str:
+    return str(error) if isinstance(error, ImportError | AttributeError) else f"{type(error).__name__}: {error}"
+
+
+def _is_classifier(found: object) -> bool:
+    if not isinstance(found, type):
+        return False
+    has_verbs = all(callable(getattr(found, verb, None)) for verb in ("fit", "predict", "get_params"))
+    # Some libraries only say what they are, by the attribute that scikit-learn had for it before there were tags.
+    says_so = issubclass(found, ClassifierMixin) or getattr(found, "_estimator_type", None) == "classifier"
+    return has_verbs and says_so
+
+
+def _returned(function: Any) -> object:
+    try:
+        return get_type_hints(function).get("return")
+    except Exception:  # annotations are code of whoever wrote them
+        return None
+
+
+def _told(found: object) -> str:
+    return f"the class {found.__qualname__}" if isinstance(found, type) else f"of the type {type(found).__name__}"
 
 
 def new_model(name: str, settings: Mapping[str, Any], *, seed: int) -> Any:
@@ -83,8 +119,8 @@ def describe(name: str) -> Description:
     try:
         if module:
             import_module(module)
-    except ImportError as error:
-        raise InvalidInputError(f"no dataset {name!r}: {error}; {_IMPORT_HINT}.") from error
+    except Exception as error:
+        raise InvalidInputError(f"no dataset {name!r}: {_cause(error)}; {_IMPORT_HINT}.") from error
     return datasets.describe(own)
 
 

@@ -19,9 +19,9 @@ from mcquack.bench.outcome import METRICS, Environment, Outcome, Part, Stage, cu
 from mcquack.bench.plan import Choice
 from mcquack.bench.task import AucScores, Phase, Task, frozen, model_and_label
 from mcquack.checks import require
-from mcquack.database import Database, FileKind, executing
+from mcquack.database import Database, FileKind, executing, inflated, stored_fields
 from mcquack.errors import InvalidInputError, StoreError
-from mcquack.files import replace_file
+from mcquack.files import inert_cell, replace_file
 
 HowEnded = Literal["done", "interrupted", "failed"]
 
@@ -205,12 +205,12 @@ class Store(Database):
         found: dict[tuple[str, str], Choice] = {}
         for row in self._rows("SELECT content FROM choices ORDER BY dataset, model"):
             with self._readable_content():
-                content = json.loads(row["content"])
+                content = stored_fields(row["content"])
                 # Sequences among the settings are tuples, as in the settings of a task.
                 content["settings"] = {name: frozen(value) for name, value in content["settings"].items()}
-                content |= {name: tuple(content[name]) for name in ("task_ids", "final_ids")}
-                choice = Choice(**content)
-            found[choice.dataset, choice.model] = choice
+                content |= {name: tuple(_of_type(content[name], list)) for name in ("task_ids", "final_ids")}
+                choice = _checked_choice(Choice(**content))
+                found[choice.dataset, choice.model] = choice
         return found
 
     def begin_run(self, run: RunRecord) -> int:
@@ -251,7 +251,17 @@ class Store(Database):
         found = self._rows("SELECT * FROM runs ORDER BY number")
         with self._readable_content():
             return tuple(
-                RunRecord(**{**row, "suite": json.loads(row["suite"]), "environment": self._environment(row)})
+                RunRecord(
+                    **{
+                        **row,
+                        "command": _of_type(row["command"], str),
+                        "suite": _suite_fields(row["suite"]),
+                        "environment": self._environment(row),
+                        "started": _of_type(row["started"], str),
+                        "ended": _of_type(row["ended"], str | None),
+                        "how": _of_type(row["how"], str | None),
+                    }
+                )
                 for row in map(dict, found)
             )
 
@@ -270,31 +280,73 @@ class Store(Database):
         query = "SELECT id, task FROM outcomes WHERE numerics < ? OR (? AND NOT instr(task, ?))"
         for row in self._rows(query, [versions[-1] if versions else 0, normalises, _NORMALISED]):
             with self._readable_content():
-                task = Task.from_json(json.loads(row["task"]))
+                task = Task.from_json(stored_fields(row["task"]))
             if row["id"] not in asked and any(each.id in known for each in _newer_forms(task, versions)):
                 found.add(row["id"])
         return found
 
     def _outcome_of(self, row: sqlite3.Row) -> Outcome:
         with self._readable_content():
+            content = b"{}" if row["details"] is None else inflated(row["details"], limit=_MOST_DETAILS)
             return Outcome(
-                task=Task.from_json(json.loads(row["task"])),
+                task=Task.from_json(stored_fields(row["task"])),
                 environment=self._environment(row),
-                scores=json.loads(row["scores"]),
-                seconds=json.loads(row["seconds"]),
-                n_parameters=row["n_parameters"],
-                fingerprint=row["fingerprint"],
-                details={} if row["details"] is None else json.loads(zlib.decompress(row["details"])),
-                error=row["error"],
-                finished_at=row["finished_at"],
+                scores={part: _numbers(scores) for part, scores in stored_fields(row["scores"]).items()},  # type: ignore[misc]
+                seconds=_numbers(stored_fields(row["seconds"])),  # type: ignore[arg-type]
+                n_parameters=_of_type(row["n_parameters"], int | None),
+                fingerprint=_of_type(row["fingerprint"], str),
+                details=stored_fields(content.decode("utf-8")),
+                error=_of_type(row["error"], str | None),
+                finished_at=_of_type(row["finished_at"], str),
             )
 
     def _environment(self, row: Mapping[str, Any] | sqlite3.Row) -> Environment:
         key = row["environment"]
         if key not in self._environments:
             (found,) = self._rows("SELECT facts FROM environments WHERE id = ?", [key])
-            self._environments[key] = Environment(json.loads(found["facts"]))
+            facts = stored_fields(found["facts"])
+            self._environments[key] = Environment({name: _of_type(fact, str) for name, fact in facts.items()})
         return self._environments[key]
+
+
+# What rows say is checked before it is used: SQLite keeps whatever it is given in any column.
+
+_MOST_DETAILS = 1 << 28  # bytes of one row, far beyond what curves and small pictures take
+_LISTS = ("datasets", "models", "unscaled")
+_TABLES = ("cut", "spaces", "settings", "published", "tables")
+
+
+def _of_type(value: Any, kind: Any) -> Any:
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise TypeError(f"it holds {str(value)[:40]!r} where {getattr(kind, '__name__', kind)} was expected")
+    return value
+
+
+def _numbers(fields: Any) -> dict[str, float]:
+    return {name: _of_type(value, float | int) for name, value in _of_type(fields, dict).items()}
+
+
+def _checked_choice(choice: Choice) -> Choice:
+    for text in (choice.dataset, choice.model, choice.metric, choice.search, *choice.task_ids, *choice.final_ids):
+        _of_type(text, str)
+    _of_type(choice.score, float | int | None)
+    _of_type(choice.n_settings, int)
+    _of_type(choice.n_failed, int)
+    return choice
+
+
+def _suite_fields(text: Any) -> dict[str, Any]:
+    """A suite, or a design of a study, as far as this file and reports look at it."""
+    fields = stored_fields(text)
+    for name, value in fields.items():
+        if name in _LISTS:
+            fields[name] = [_of_type(each, str) for each in _of_type(value, list)]
+        elif name in _TABLES:
+            for table in _of_type(value, dict).values():
+                _of_type(table, dict)
+        elif name in ("name", "title"):
+            _of_type(value, str)
+    return fields
 
 
 def merge(sources: Iterable[Store], into: Store, *, only_final: bool = False) -> None:
@@ -388,10 +440,18 @@ def write_parquet(store: Store, path: Path) -> None:
 
 
 def write_csv(store: Store, path: Path) -> None:
-    """Writes the lines of ``write_parquet`` as text; what is not known is empty."""
+    """Writes the lines of ``write_parquet`` as text; what is not known is empty, and no text is taken for a formula."""
+    import pyarrow as pa
     from pyarrow import csv
 
-    _write(csv.write_csv, store, path)
+    def write_inert(table: pa.Table, content: io.BytesIO) -> None:
+        for number, column in enumerate(table.schema):
+            if pa.types.is_string(column.type):
+                cells = pa.array(map(inert_cell, table[number].to_pylist()), pa.string())
+                table = table.set_column(number, column, cells)
+        csv.write_csv(table, content)
+
+    _write(write_inert, store, path)
 
 
 def _write(write_table: Callable[[Any, io.BytesIO], None], store: Store, path: Path) -> None:

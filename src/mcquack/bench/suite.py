@@ -3,10 +3,9 @@
 The suites that come along are the TOML files in the folder ``suites``.
 """
 
-import re
-import tomllib
+import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from fnmatch import fnmatchcase
 from importlib.resources import files
@@ -19,9 +18,11 @@ from mcquack.bench.plan import Cell, SearchMethod
 from mcquack.bench.samples import check_model, check_settings, describe, estimator_class
 from mcquack.bench.store import RunRecord, Store, asked_pairs
 from mcquack.bench.task import VALIDATION, AucScores, Split, TableSource, Task, is_computed_here, model_and_label
+from mcquack.bench.toml_text import KeyLines, toml_fields
 from mcquack.checks import did_you_mean, is_number, is_whole_number, require, required_count
 from mcquack.datasets.table import read_table
 from mcquack.errors import InvalidInputError
+from mcquack.files import plain_text
 from mcquack.models import catalog
 from mcquack.models.catalog import SearchSpace
 
@@ -32,6 +33,8 @@ BUILT_IN = ("real-world", "qml", "hardware-twin", "feature-maps", "real-world-ra
 _PUBLISHED_FOR = "qml"  # the suite whose settings were published
 _SIZES: Mapping[str, type] = {"n_train": int, "n_validation": int}
 _TITLES = {str: "a text", list: "a list of texts", int: "a whole number", dict: "a table", float: "a number"}
+_MOST_TIMES = 100_000  # of seeds, draws and folds; all are listed before the first task runs
+_MOST_SETTINGS = 10_000_000  # of a search space, whose numbers a search by chance shuffles
 _REQUIRED = ("name", "datasets", "models")
 _TABLE_TYPES: Mapping[str, type] = {
     **dict.fromkeys(("path", "target", "missing", "missing_target"), str),
@@ -107,8 +110,9 @@ class Suite:
         require(self.auc_scores in get_args(AucScores), "auc_scores", "normalised or raw", self.auc_scores)
         require(is_whole_number(self.n_folds) and self.n_folds >= 2, "n_folds", "at least 2", self.n_folds)
         require(is_whole_number(self.data_seed) and self.data_seed >= 0, "data_seed", "at least 0", self.data_seed)
-        required_count("seeds", self.seeds)
-        required_count("draws", self.draws)
+        for name in ("seeds", "draws", "n_folds"):
+            count = required_count(name, getattr(self, name))
+            require(count <= _MOST_TIMES, name, f"at most {_MOST_TIMES:,}", count)
         for sizes in self.cut.values():
             require(sizes.keys() == _SIZES.keys(), "cut", f"of {' and '.join(_SIZES)}", dict(sizes))
             for name, size in sizes.items():
@@ -252,7 +256,14 @@ class Suite:
             elif entry is not None and entry.suites:
                 values = entry.search_space(like if like in entry.suites else entry.suites[0]).values
         # A setting that is itself a list is one value here, not several.
-        return SearchSpace.of({**values, **{setting: [value] for setting, value in chosen.items()}})
+        space = SearchSpace.of({**values, **{setting: [value] for setting, value in chosen.items()}})
+        if (size := math.prod(len(tried) for _, tried in space.choices)) > _MOST_SETTINGS:
+            raise InvalidInputError(
+                f"spaces of {name!r} have {size:.3g} settings in all, more than {_MOST_SETTINGS:,}; list fewer values."
+                if size < 1e300
+                else f"spaces of {name!r} have too many settings to be counted; list fewer values."
+            )
+        return space
 
     def _scales(self, name: str) -> bool:
         return _is_foreign(name) and not {name, model_and_label(name)[0]} & set(self.unscaled)
@@ -287,6 +298,32 @@ def _is_foreign(name: str) -> bool:
     return ":" in name and not is_computed_here(name)
 
 
+def _is_strange(name: str) -> bool:
+    """Whether a name means code from elsewhere; modules of studies do nothing when they are imported."""
+    return ":" in name and not name.startswith("mcquack.studies.")
+
+
+def _texts(value: object) -> list[str]:
+    return [each for each in value if isinstance(each, str)] if isinstance(value, list | tuple) else []
+
+
+def modules_to_import(names: Iterable[str]) -> tuple[str, ...]:
+    """The modules from elsewhere that models and datasets of these names take, none of which is imported for it.
+
+    >>> modules_to_import(["svc", "sklearn.naive_bayes:GaussianNB", "mcquack/iqp"])
+    ('sklearn.naive_bayes',)
+    """
+    return tuple(dict.fromkeys(model_and_label(name)[0].rpartition(":")[0] for name in names if _is_strange(name)))
+
+
+def names_in_suite(name_or_path: str | Path) -> tuple[str, ...]:
+    """The models and datasets that the TOML file of a suite lists, as they stand there and unchecked."""
+    if name_or_path in BUILT_IN:
+        return ()
+    given = toml_fields(_suite_text(Path(name_or_path)), called=str(name_or_path))
+    return tuple(name for kind in ("models", "datasets") for name in _texts(given.get(kind)))
+
+
 def chosen_names(names: Iterable[str], patterns: Iterable[str]) -> tuple[str, ...]:
     """The names that fit any of the patterns, in their order; a pattern that fits none is refused."""
     known, wanted = tuple(names), tuple(patterns)
@@ -318,37 +355,56 @@ def read_suite(name_or_path: str | Path) -> Suite:
         file = files("mcquack.bench").joinpath("suites", f"{str(name_or_path).replace('-', '_')}.toml")
         return suite_from_text(file.read_text(encoding="utf-8"), called=str(name_or_path))
     path = Path(name_or_path)
-    if path.suffix != ".toml":
-        hint = did_you_mean(name_or_path, BUILT_IN, otherwise=f"there are {' and '.join(BUILT_IN)}.")
-        raise InvalidInputError(f"no suite is named {str(name_or_path)!r}; {hint} A suite of yours is a .toml file.")
-    suite = suite_from_text(path.read_text(encoding="utf-8"), called=str(path), folder=path.parent)
+    suite = suite_from_text(_suite_text(path), called=str(path), folder=path.parent)
     if suite.name in BUILT_IN:
         raise InvalidInputError(f"{path}: {suite.name!r} is the name of a suite of mcquack; choose another.")
     return suite
 
 
+def _suite_text(path: Path) -> str:
+    if path.suffix != ".toml":
+        hint = did_you_mean(path, BUILT_IN, otherwise=f"there are {' and '.join(BUILT_IN)}.")
+        raise InvalidInputError(f"no suite is named {str(path)!r}; {hint} A suite of yours is a .toml file.")
+    return plain_text(path, what="a suite in TOML")
+
+
 def suite_from_text(text: str, *, called: str, folder: Path = Path()) -> Suite:
     """The suite in TOML; paths of tables are relative to ``folder``, and errors name the file as ``called``."""
-    try:
-        given = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise InvalidInputError(f"{called} is no valid TOML: {error}.") from error
+    given = toml_fields(text, called=called)
     reader = _Reader(KeyLines(text), called, folder)
     suite = reader.suite(given)
     reader.check_names(suite)
     return suite
 
 
-def suite_from_json(given: Mapping[str, Any]) -> Suite:
-    """The suite whose ``to_json`` this is; an older one has raw areas under the curve, and scales no features."""
+def suite_from_json(given: Mapping[str, Any], *, named: Collection[str] = ()) -> Suite:
+    """The suite whose ``to_json`` this is; an older one has raw areas under the curve, and scales no features.
+
+    Parameters
+    ----------
+    given : What a store says, which anybody may have written.
+    named : The models and datasets "module:name" that the user has named elsewhere. All others of that form are
+        refused before their modules are imported: to read a store must not run what its text asks for. Those of the
+        studies that come along need not be named.
+    """
+    asked = [name for kind in ("models", "datasets") for name in _texts(given.get(kind, ()))]
+    strange = [name for name in dict.fromkeys(asked) if _is_strange(name) and name not in named]
+    if strange:
+        raise InvalidInputError(
+            f"the store asks for {', '.join(map(repr, strange[:5]))}, and what a store says is not imported: name the "
+            "suite that has them (--suite FILE.toml), or them or others by --models and --datasets."
+        )
     older = {"auc_scores": "raw", "unscaled": list(filter(_is_foreign, given.get("models", ())))}
     return _Reader(None, "the stored suite", Path()).suite({**older, **given})
 
 
-def recorded_cells(runs: Sequence[RunRecord], wanted: Collection[tuple[str, str]]) -> dict[tuple[str, str], Cell]:
+def recorded_cells(
+    runs: Sequence[RunRecord], wanted: Collection[tuple[str, str]], *, named: Collection[str] = ()
+) -> dict[tuple[str, str], Cell]:
     """The wanted cells, by dataset and model, that any run asked for, each as the last run that did so asked for it.
 
-    Nothing else of the runs is looked at: tables that are not wanted may be gone.
+    Nothing else of the runs is looked at: tables that are not wanted may be gone. ``named`` is that of
+    ``suite_from_json``.
     """
     cells: dict[tuple[str, str], Cell] = {}
     for run in reversed(runs):
@@ -357,17 +413,23 @@ def recorded_cells(runs: Sequence[RunRecord], wanted: Collection[tuple[str, str]
             continue
         names, models = (list(dict.fromkeys(each)) for each in zip(*asked, strict=True))
         tables = {name: table for name, table in run.suite.get("tables", {}).items() if name in names}
-        suite = suite_from_json({**run.suite, "datasets": names, "models": models, "tables": tables})
+        suite = suite_from_json({**run.suite, "datasets": names, "models": models, "tables": tables}, named=named)
         cells |= {(dataset, model): suite.cell(dataset, model) for dataset, model in asked}
     return cells
 
 
 def cells_to_retry(
-    store: Store, *, models: Collection[str] | None = None, patterns: Collection[str] | None = None
+    store: Store,
+    *,
+    models: Collection[str] | None = None,
+    patterns: Collection[str] | None = None,
+    suite: Suite | None = None,
 ) -> tuple[list[Cell], list[Task], list[Task]]:
     """The cells to run again, the failed tasks that they may ask for, and those that no recorded run asks for any more.
 
     Of the failures in the store only those of these models, and on datasets that fit these patterns; None for all.
+    What is "module:name" must be in the suite, be named by ``models`` or ``patterns``, or be of a study that comes
+    along; see ``suite_from_json``.
     """
     runs = store.runs()
     if not runs:
@@ -386,7 +448,8 @@ def cells_to_retry(
         for outcome in store.outcomes(failed=True, details=False)
         if (models is None or outcome.task.model in models) and (wanted is None or outcome.task.dataset in wanted)
     ]
-    cells = recorded_cells(runs, {(task.dataset, task.model) for task in failures})
+    named = {*(models or ()), *(patterns or ()), *(() if suite is None else (*suite.models, *suite.datasets))}
+    cells = recorded_cells(runs, {(task.dataset, task.model) for task in failures}, named=named)
     again: list[Task] = []
     left: list[Task] = []
     for task in failures:
@@ -400,7 +463,7 @@ def cells_to_retry(
 class _Reader:
     """Checks the values of one file and knows where each stands; what has no text has no lines either."""
 
-    lines: "KeyLines | None"
+    lines: KeyLines | None
     called: str
     folder: Path
 
@@ -462,8 +525,12 @@ class _Reader:
     def _table(self, name: str, table: Mapping[str, Any]) -> TableSource:
         within = ("tables", name)
         self._check_keys(table, _TABLE_TYPES, within=within, required=("path", "target"))
-        path = (self.folder / table["path"]).resolve()
-        if not path.is_file():
+        try:
+            path = (self.folder / table["path"]).resolve()
+            is_there = path.is_file()
+        except OSError as error:  # as a name that is too long for any file
+            self._refuse((*within, "path"), f"there can be no file {table['path'][:80]!r} ({error.strerror})")
+        if not is_there:
             self._refuse((*within, "path"), f"there is no file {path}")
         with self._placed(within):
             return TableSource.of(path, **{key: value for key, value in table.items() if key != "path"})
@@ -500,46 +567,3 @@ def _is_of(value: Any, kind: type) -> bool:
     if kind is float:
         return is_number(value)
     return isinstance(value, kind) and not (kind is int and isinstance(value, bool))
-
-
-class KeyLines:
-    """Where the keys and table headers of a TOML text stand, in lines counted from 1; tomllib does not tell."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text.splitlines()
-        self._lines = dict(_key_lines(self._text))
-
-    def of(self, key: Key) -> int:
-        """The line of the key, or of the table that it belongs to; the first where neither is written out."""
-        return next((self._lines[key[:end]] for end in range(len(key), 0, -1) if key[:end] in self._lines), 1)
-
-    def told_in(self, message: str) -> int:
-        """The line that a message is about: of the key with which it begins, or of the text that it quotes."""
-        named = message.partition(" ")[0]
-        by_name = (number for key, number in self._lines.items() if key[-1] == named)
-        quoted = re.findall(r"'([^']+)'", message)
-        by_text = (number for text in quoted for number, line in enumerate(self._text, start=1) if text in line)
-        return next(by_name, None) or next(by_text, 1)
-
-
-def _key_lines(lines: list[str]) -> Iterator[tuple[Key, int]]:
-    table: Key = ()
-    for number, line in enumerate(lines, start=1):
-        if line.lstrip().startswith("["):
-            if header := _path(line):
-                table = header
-                yield table, number
-        # The value may go on for lines, but the key does not.
-        elif "=" in line and (key := _path(f"{line.partition('=')[0]} = 0")):
-            yield (*table, *key), number
-
-
-def _path(line: str) -> Key:
-    """The names in a line that is a header or an entry by itself; none in others, as the inner ones of a list."""
-    names: list[str] = []
-    with suppress(tomllib.TOMLDecodeError):
-        found: Any = tomllib.loads(line)
-        while isinstance(found, Mapping) and found:
-            name, found = next(iter(found.items()))
-            names.append(name)
-    return tuple(names)

@@ -220,8 +220,11 @@ class Task:
     def from_json(cls, content: Mapping[str, Any]) -> Self:
         """The task that ``to_json`` wrote; without a version it is one of version 1."""
         try:
+            for name, kind in (("dataset", str), ("model", str), ("data_seed", int), ("seed", int)):
+                if not isinstance(content[name], kind) or isinstance(content[name], bool):
+                    raise TypeError(f"{name} must be {kind.__name__}, got {str(content[name])[:40]!r}")
             table = content["table"]
-            return cls(
+            found = cls(
                 **{name: content[name] for name in ("dataset", "data_seed", "model", "seed")},
                 table=None if table is None else TableSource(**{**table, "path": Path(table["path"])}),
                 settings=tuple(content["settings"].items()),
@@ -230,7 +233,9 @@ class Task:
                 scaled=content.get("scaled", False),
                 auc_scores=content.get("auc_scores", "raw"),
             )
-        except (KeyError, TypeError) as error:
+            hash(found)  # settings that hold something else than plain values would stop whoever compares tasks
+            return found
+        except (KeyError, TypeError, AttributeError, RecursionError) as error:
             raise InvalidInputError(f"not a task: {error}; it was written by another version.") from error
 
     def __str__(self) -> str:

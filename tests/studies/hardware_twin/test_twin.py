@@ -10,6 +10,8 @@ from mcquack.models.mcquack import McQuackClassifier
 from mcquack.studies.hardware_twin import CONTENDERS, TwinClassifier
 from mcquack.studies.hardware_twin.measuring import Arrays, Reading
 
+# Five qubits are quick, and tell as much as a ring that a device has.
+pytestmark = pytest.mark.filterwarnings("ignore:heavy-hex devices have no ring")
 SMALL = {"n_qubits": 5, "shots": 40, "epochs": 3, "n_threads": 1, "random_state": 0}
 
 

@@ -18,6 +18,7 @@ from mcquack.bench.ranking.scores import CellScores, Key, family_and_size, model
 from mcquack.checks import did_you_mean, is_number, is_whole_number
 from mcquack.datasets.files import DataFile, Source, places
 from mcquack.errors import InvalidInputError, InvalidTableError
+from mcquack.files import regular_file
 from mcquack.models import catalog
 
 SOURCE = "Bowles et al. 2024"
@@ -215,8 +216,8 @@ def read_published(path: str | Path) -> tuple[CellScores, ...]:
 
 def _lines(path: Path) -> Iterator[tuple[int, tuple[str, str, str], Key, _Score]]:
     try:
-        # A byte order mark, as spreadsheets write it, is no part of the first name.
-        text = path.read_text(encoding="utf-8-sig")
+        with regular_file(path, what="a CSV of scores", error=InvalidTableError) as stream:
+            text = stream.read().decode("utf-8-sig")  # a byte order mark is no part of the first name
     except OSError as error:
         raise InvalidTableError(f"{path} cannot be read: {error.strerror}; name a CSV file.") from error
     except UnicodeDecodeError as error:

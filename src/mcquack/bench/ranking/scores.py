@@ -60,6 +60,16 @@ class CellScores:
         return Contender(model=self.model, title=self.title, source=self.source)
 
 
+def elided(text: str, *, n_letters: int = 48) -> str:
+    """The text, without its middle if it has more letters than these: names that differ do so mostly at an end.
+
+    >>> elided("a" * 40 + "-" + "b" * 40, n_letters=11)
+    'aaaaaaa…bbb'
+    """
+    n_last = (n_letters - 1) // 3
+    return text if len(text) <= n_letters else f"{text[: n_letters - 1 - n_last]}…{text[-n_last:]}"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Contender:
     """A model as it was run here, or as somebody published it; the two are never the same contender."""
@@ -74,8 +84,9 @@ class Contender:
 
     @property
     def label(self) -> str:
-        """Its title, with a dagger if it is published: wherever one stands, something nearby explains it."""
-        return f"{self.title} †" if self.is_published else self.title
+        """Its title for figures, with a dagger if it is published: wherever one stands, something near explains it."""
+        shown = elided(self.title)
+        return f"{shown} †" if self.is_published else shown
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
