@@ -68,6 +68,17 @@ def test_what_is_not_fitted_neither_predicts_nor_is_saved(name, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_probabilities_have_the_order_of_predictions_also_where_they_tie(name):
+    X, y = data(name)
+    model = fitted(quick(name), X, y)
+    if not hasattr(model, "predict_proba"):
+        pytest.skip("it has no probabilities")
+    # So far off shares round to 0 and 1, and between the samples they may be equal.
+    asked = np.concatenate([X, 1e9 * (X - X.mean(axis=0)), np.repeat(X.mean(axis=0)[None], 2, axis=0), 0 * X[:2]])
+    shares = model.predict_proba(asked)
+    assert_array_equal(model.classes_[shares.argmax(axis=1)], model.predict(asked))
+
+
 def test_the_same_seed_gives_the_same_model(name):
     X, y = data(name)
     model = fitted(quick(name), X, y)

@@ -215,9 +215,9 @@ def test_rows_without_names_are_questioned(fitted: McQuackClassifier) -> None:
 
 
 def test_columns_of_the_kernel_have_names(frame: pd.DataFrame, fitted: McQuackClassifier) -> None:
-    assert fitted.get_feature_names_out().tolist() == [f"mcquackclassifier{m}" for m in range(3)]
+    assert fitted.get_feature_names_out().tolist() == [f"mcquack_{m}" for m in range(3)]
     X, y = data_for(QuackClassifier)
-    assert small(QuackClassifier).fit(X, y).get_feature_names_out().tolist() == ["quackclassifier0", "quackclassifier1"]
+    assert small(QuackClassifier).fit(X, y).get_feature_names_out().tolist() == ["quack_0", "quack_1"]
     with pytest.raises(NotFittedError):
         small().get_feature_names_out()
 
@@ -237,7 +237,7 @@ def test_kernels_come_as_tables_on_demand(frame: pd.DataFrame, library: str, kin
 def test_tables_pass_through_pipelines(frame: pd.DataFrame) -> None:
     columns = ColumnTransformer([("petals", small(), NAMES[2:]), ("sepals", small(), NAMES[:2])])
     table = columns.set_output(transform="pandas").fit(frame, IRIS_Y).transform(frame)
-    assert list(table.columns) == [f"{part}__mcquackclassifier{m}" for part in ("petals", "sepals") for m in range(3)]
+    assert list(table.columns) == [f"{part}__mcquack_{m}" for part in ("petals", "sepals") for m in range(3)]
 
 
 # Data that cannot be learned from

@@ -15,8 +15,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_digits, load_iris, load_wine, make_blobs
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import recall_score
-from sklearn.model_selection import train_test_split
+from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
 from sklearn.neighbors import NearestCentroid
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from mcquack import McQuackClassifier, QuackClassifier
 from mcquack.circuits.feature_map import FeatureMap
@@ -562,6 +564,23 @@ def test_a_sample_of_weight_k_is_a_sample_given_k_times(counts: list[int], order
     assert_same_training(small(**settings).fit(X, y, np.array(counts)), small(**settings).fit(X[rows], y[rows]))
 
 
+@pytest.mark.parametrize("loss", ["alignment", "cross_entropy", "log_cross_entropy"])
+def test_beyond_one_batch_weights_are_repeats_to_the_loss_but_not_to_the_steps(loss: str) -> None:
+    """A weighted sample is in one batch of a pass, with its whole weight, and its repeats are in several."""
+    X, y = blobs(24)
+    counts = 1 + np.arange(24) % 3
+    rows = np.repeat(np.arange(24), counts)
+    still = {"loss": loss, "batch_size": 8, "lr_ka": 1e-9, "lr_co": 1e-9, "epochs": 1, "reg_param_co": 0.0}
+    weighted, repeated = small(**still).fit(X, y, counts), small(**still).fit(X[rows], y[rows])
+    assert_allclose(weighted.history_[0]["loss"], repeated.history_[0]["loss"], rtol=1e-5)
+    assert_allclose(weighted.centroids_, repeated.centroids_, atol=1e-6)
+    assert weighted.training_state_.steps.max() == 24 / 8
+    assert repeated.training_state_.steps.max() == counts.sum() / 8
+    moving = {"loss": loss, "batch_size": 8, "epochs": 3}
+    models = small(**moving).fit(X, y, counts), small(**moving).fit(X[rows], y[rows])
+    assert not np.allclose(models[0].centroids_, models[1].centroids_, atol=1e-3)
+
+
 @pytest.mark.parametrize("settings", [{}, {"batch_size": 16}, {"class_weight": "balanced", "batch_size": 16}], ids=str)
 def test_a_sample_of_weight_zero_is_not_there(settings: dict[str, Any]) -> None:
     kept = np.arange(len(IRIS_X)) % 4 > 0
@@ -613,7 +632,9 @@ def test_each_centroid_has_parameters_and_a_column(several: McQuackClassifier) -
     assert several.centroids_.shape == (n_centroids, 3)
     assert several.statevectors().shape == (n_centroids, 4)
     assert several.transform(EVERYWHERE).shape == (300, n_centroids)
-    assert len(several.get_feature_names_out()) == n_centroids
+    names = several.get_feature_names_out().tolist()
+    assert len(set(names)) == len(names) == n_centroids
+    assert names[:2] == [f"mcquack_{several.classes_[0]}_0", f"mcquack_{several.classes_[0]}_1"]
     assert several.n_parameters_ == 6 * 2 * several.feature_map_.n_layers + n_centroids * 3
 
 
@@ -920,8 +941,8 @@ def test_an_interrupt_keeps_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> 
     three = small(epochs=3).fit(IRIS_X, IRIS_Y)
     monkeypatch.setattr(module, "train", interrupted_after(3))
     model = small()
-    with pytest.warns(ConvergenceWarning, match="interrupted after 3 epochs"):
-        assert model.fit(IRIS_X, IRIS_Y) is model
+    with pytest.raises(KeyboardInterrupt, match="interrupted after 3 epochs; the best of them is kept"):
+        model.fit(IRIS_X, IRIS_Y)
     assert_same_training(model, three)
     assert model.predict(IRIS_X).shape == (150,)
 
@@ -930,6 +951,26 @@ def test_an_interrupt_before_there_is_anything_to_keep_is_an_interrupt(monkeypat
     monkeypatch.setattr(module, "train", interrupted_after(0))
     with pytest.raises(KeyboardInterrupt):
         small().fit(IRIS_X, IRIS_Y)
+
+
+def test_an_interrupt_also_stops_who_fits_many_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    n_begun = []
+    interrupted = interrupted_after(2)
+
+    def counted(*arguments: Any, **settings: Any) -> Iterator[Any]:
+        n_begun.append(1)
+        return interrupted(*arguments, **settings)
+
+    monkeypatch.setattr(module, "train", counted)
+    pipeline = make_pipeline(StandardScaler(), small())
+    searches = [
+        lambda: cross_val_score(pipeline, IRIS_X, IRIS_Y, cv=3),
+        lambda: GridSearchCV(pipeline, {"mcquackclassifier__n_qubits": [2, 3]}, cv=2).fit(IRIS_X, IRIS_Y),
+    ]
+    for number, search in enumerate(searches, start=1):
+        with pytest.raises(KeyboardInterrupt):
+            search()
+        assert len(n_begun) == number
 
 
 def test_whoever_iterates_sees_the_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:

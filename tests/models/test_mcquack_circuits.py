@@ -159,6 +159,7 @@ def test_several_centroids_and_other_losses() -> None:
     assert model.weights_.dtype == np.float64
 
 
+@pytest.mark.filterwarnings("ignore:heavy-hex devices have no ring")
 @pytest.mark.parametrize("feature_map", ["paper", "device", "quack"])
 def test_the_papers_circuits_train_alike_gate_by_gate(feature_map: str) -> None:
     layers, gates = (

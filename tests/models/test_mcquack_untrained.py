@@ -11,8 +11,10 @@ from sklearn.datasets import load_iris
 
 from mcquack import McQuackClassifier, QuackClassifier, load
 from mcquack.arrays import IntArray
+from mcquack.circuits.feature_map import FeatureMap
 from mcquack.circuits.overlap import OverlapCircuits
-from mcquack.errors import InvalidInputError, ModelFileError
+from mcquack.errors import InvalidInputError, LayoutWarning, ModelFileError
+from mcquack.hardware.layout.ring import fits_heavy_hex
 from mcquack.kernels import SampledEngine
 from mcquack.models import PRESETS
 from mcquack.models import mcquack as mcquack_module
@@ -125,6 +127,37 @@ def test_the_preset_of_the_paper_for_devices() -> None:
     scaled = model.scaler_.transform(X)
     assert_allclose([scaled.min(), scaled.max()], [-1, 1])
     json.dumps({**PRESETS["device"]})  # plain values, as all presets
+
+
+@pytest.mark.parametrize(("name", "n_qubits"), [("device-12", 12), ("device-20", 20)])
+def test_small_presets_for_devices_are_two_layers_on_a_ring_that_devices_have(name: str, n_qubits: int) -> None:
+    for n_features in (2, n_qubits):
+        rows = np.random.default_rng(0).normal(size=(6, n_features))
+        # No warning: those are errors here.
+        model = McQuackClassifier.from_preset(name, epochs=0, random_state=0).fit(rows, [0, 1] * 3)
+        circuit = model.feature_map_
+        assert (circuit.n_qubits, circuit.n_layers, circuit.final_entangler) == (n_qubits, 2, False)
+        assert fits_heavy_hex(circuit.n_qubits)
+
+
+def test_who_asks_for_the_circuit_of_a_device_is_told_that_there_is_no_such_ring() -> None:
+    with pytest.warns(LayoutWarning, match="no ring of 14 qubits, .* n_qubits=12 or 20"):
+        McQuackClassifier.from_preset("device-12", n_qubits=14, epochs=0).fit(X, Y)
+    for n_qubits in range(3, 12):
+        with pytest.warns(LayoutWarning, match=rf"no ring of {n_qubits} qubits, .* n_qubits=12\."):
+            McQuackClassifier.from_preset("device-12", n_qubits=n_qubits, epochs=0).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"feature_map": "paper", "n_repetitions": 2},  # nobody spoke of a device
+        {"feature_map": "device", "n_repetitions": 1},  # one layer has no CNOTs
+        {"feature_map": FeatureMap(n_qubits=5, n_features=4, n_layers=2, final_entangler=False)},
+    ],
+)
+def test_nobody_else_is(settings: dict[str, Any]) -> None:
+    McQuackClassifier(5, epochs=0, **settings).fit(X, Y)
 
 
 @pytest.mark.parametrize("kind", [McQuackClassifier, QuackClassifier])

@@ -23,6 +23,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_array_equal
+from safetensors.numpy import load as load_bytes
 from safetensors.numpy import load_file, save
 
 from mcquack.errors import InvalidInputError, ModelFileError
@@ -249,6 +250,100 @@ def test_random_splices_of_a_real_file_are_refused_or_harmless(tmp_path: Path) -
             assert same(read_model(path), written)
 
 
+class Anything(str):
+    """Equal to all that it is compared with."""
+
+    __slots__ = ()
+    __hash__ = str.__hash__
+
+    def __eq__(self, _: object) -> bool:
+        return True
+
+
+def changed_table(content: bytes, generator: random.Random) -> bytes:
+    """The file with a value somewhere in its table of contents replaced, removed or doubled."""
+    n_table = int.from_bytes(content[:8], "little")
+    table = json.loads(content[8 : 8 + n_table])
+    places: list[tuple[Any, Any]] = []
+    waiting: list[Any] = [table]
+    while waiting:
+        value = waiting.pop()
+        keys = list(value) if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
+        places += [(value, key) for key in keys]
+        waiting += [value[key] for key in keys]
+    around, key = generator.choice(places)
+    odd = (
+        0,
+        1,
+        -1,
+        4,
+        8,
+        1 << 31,
+        1 << 63,
+        1 << 64,
+        0.5,
+        1e999,
+        None,
+        True,
+        "",
+        "F32",
+        "F64",
+        "I64",
+        [],
+        [0],
+        {},
+        "\ud800",
+    )
+    way = generator.randrange(4)
+    if way == 0:
+        del around[key]
+    elif way == 1 and isinstance(around, dict):
+        around[f"{key}x"] = around[key]
+    elif way == 2 and isinstance(around[key], int):
+        around[key] += generator.choice((-8, -4, -1, 1, 4, 8))
+    else:
+        around[key] = generator.choice(odd)
+    written = json.dumps(table).encode()
+    return struct.pack("<Q", len(written)) + written + content[8 + n_table :]
+
+
+def check_changed_tables(folder: Path, n_files: int) -> int:
+    """How many of so many files with changed tables are read; each of them as safetensors itself reads it."""
+    path, n_read, generator = folder / "m", 0, random.Random(0)
+    contents_of(path)
+    content = path.read_bytes()
+    for _ in range(n_files):
+        changed = content
+        for _ in range(generator.randrange(1, 4)):
+            changed = changed_table(changed, generator)
+        path.write_bytes(changed)
+        try:
+            found = read_model(path)
+        except ModelFileError:
+            continue
+        n_read += 1
+        expected = load_bytes(changed)
+        assert found.tensors.keys() == expected.keys()
+        for name, tensor in found.tensors.items():
+            assert_array_equal(tensor, expected[name], strict=True)
+    return n_read
+
+
+def test_what_safetensors_would_refuse_is_refused_whatever_the_checksum(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(model_file, "_digest_of", lambda *_: Anything())
+    assert 0 < check_changed_tables(tmp_path, 500) < 250
+
+
+@pytest.mark.campaign
+def test_of_thousands_of_changed_files_none_raises_another_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(model_file, "_digest_of", lambda *_: Anything())
+    assert 0 < check_changed_tables(tmp_path, 50_000) < 25_000
+
+
 # Hostile files
 
 EMPTY_DIGEST = model_file._digest(STAMP, {})
@@ -319,7 +414,11 @@ HOSTILE: dict[str, tuple[bytes | Callable[[Path], bytes], str]] = {
     ),
     "deep table": (forged('"t":' + "[" * 100_000 + "]" * 100_000), "nested too deeply"),
     "deep open table": (struct.pack("<Q", 1 << 20) + b"[" * (1 << 20), "nested too deeply"),
-    "deep objects": (struct.pack("<Q", 5 << 20) + b'{"":[' * (1 << 20), "nested too deeply"),
+    "deep objects": (struct.pack("<Q", 5 << 18) + b'{"":[' * (1 << 18), "nested too deeply"),
+    "very many lists": (lambda _: with_header('"a":[' + "[]," * (5 << 20) + "0]"), "more than 1,048,576 values"),
+    "very many numbers": (lambda _: with_header('"a":[' + "0," * (6 << 20) + "0]"), "more than 1,048,576 values"),
+    "very many arrays": (lambda _: forged('"":0,' * (1 << 21) + '"":0'), "more than 1,048,576 values"),
+    "white space before the table": (struct.pack("<Q", 3) + b" {}", "not a JSON object"),
     "deep header": (with_header('"a":' + "[" * 100_000 + "]" * 100_000), "nested too deeply"),
     "rather deep header": (with_header('"sha256":"","a":' + "[" * 40 + "]" * 40), "nested deeper than 32"),
     "repeated array": (
@@ -361,7 +460,7 @@ HOSTILE: dict[str, tuple[bytes | Callable[[Path], bytes], str]] = {
     "dtype object": (forged({"t": entry([1], 0, 8, "O")}, bytes(8)), "arrays cannot be read"),
     "entry a number": (forged({"t": 3}), "arrays cannot be read"),
     "entry incomplete": (forged({"t": {"dtype": "F32", "shape": []}}), "arrays cannot be read"),
-    "entry with more": (forged({"t": {**entry([], 0, 4), "code": "x"}}, bytes(4)), "checksum does not match"),
+    "entry with more": (forged({"t": {**entry([], 0, 4), "code": "x"}}, bytes(4)), "arrays cannot be read"),
     "half a surrogate pair as an array": (forged({"\ud800": entry([], 0, 4)}, bytes(4)), "arrays cannot be read"),
     "shape null": (forged({"t": entry(None, 0, 4)}, bytes(4)), "arrays cannot be read"),
     "shape a number": (forged({"t": entry(1, 0, 4)}, bytes(4)), "arrays cannot be read"),
@@ -452,6 +551,58 @@ def test_sparse_giants_are_refused_by_their_size(tmp_path: Path) -> None:
         read_model(path)
 
 
+def peak_of_refusing(path: Path) -> int:
+    """How many bytes are taken at most before a ModelFileError."""
+    tracemalloc.start()
+    try:
+        with pytest.raises(ModelFileError):
+            read_model(path)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_values_are_counted_before_they_are_made(tmp_path: Path) -> None:
+    path = tmp_path / "m"
+    path.write_bytes(with_header('"a":[' + "[]," * (5 << 20) + "0]"))
+    assert peak_of_refusing(path) < 5 * path.stat().st_size  # its text in a few forms, and no lists
+
+
+def test_arrays_are_made_only_of_a_file_whose_checksum_is_right(tmp_path: Path) -> None:
+    path, n_bytes = tmp_path / "m", 256 << 20
+    path.write_bytes(forged({"t": entry([n_bytes // 4], 0, n_bytes)}))
+    os.truncate(path, path.stat().st_size + n_bytes)
+    assert peak_of_refusing(path) < 8 << 20
+    os.truncate(path, n_bytes)  # and then the table of contents does not fit the file
+    assert peak_of_refusing(path) < 1 << 20
+
+
+def test_reading_takes_hardly_more_memory_than_the_arrays(tmp_path: Path) -> None:
+    path, n_bytes = tmp_path / "m", 16 << 20
+    write_model(path, header=HEADER, tensors={"t": np.ones(n_bytes // 8)})
+    tracemalloc.start()
+    try:
+        assert read_model(path).tensors["t"].sum() == n_bytes // 8
+        assert tracemalloc.get_traced_memory()[1] < 1.5 * n_bytes
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_file_that_is_cut_short_while_it_is_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "m"
+    write_model(path, header=HEADER, tensors={"t": np.ones(100_000)})
+    digest = model_file._digest_of
+
+    def then_cut(*given: Any) -> str:
+        found = digest(*given)
+        os.truncate(path, 10_000)
+        return found
+
+    monkeypatch.setattr(model_file, "_digest_of", then_cut)
+    with pytest.raises(ModelFileError, match="cut short"):
+        read_model(path)
+
+
 def test_the_size_limit_is_the_callers(tmp_path: Path) -> None:
     path = tmp_path / "m"
     contents_of(path)
@@ -473,11 +624,12 @@ def test_memory_that_runs_out_is_the_same_error(tmp_path: Path, monkeypatch: pyt
 
 
 def test_folders_and_pipes_are_no_model_files(tmp_path: Path) -> None:
-    with pytest.raises(ModelFileError, match="folder or a device"):
+    with pytest.raises(ModelFileError, match="is a folder, where a model was expected"):
         read_model(tmp_path)
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(ModelFileError, match="folder or a device"):
-        read_model(tmp_path / "pipe")
+    for place in (tmp_path / "pipe", "/dev/zero"):
+        with pytest.raises(ModelFileError, match=r"is a (pipe|device), where a model was expected"):
+            read_model(place)
 
 
 def test_refusals_of_the_operating_system_stay_its_own(tmp_path: Path) -> None:

@@ -14,9 +14,12 @@ from mcquack import McQuackClassifier, load
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import ModelFileError
 from mcquack.kernels import Alignment, CrossEntropy, Shots
+from mcquack.kernels.bitflip import tolerant_kernel
 from mcquack.models import archive, catalog
 from mcquack.models.model_file import FORMAT_VERSION, ModelFile, read_model, write_model
 from mcquack.simulators import RingEngine, StatevectorEngine
+from mcquack.simulators.choice import engine_of
+from mcquack.simulators.samplers import sampled_fidelities, sampled_hamming
 
 FOLDER = Path(__file__).parent / "released"
 FILES = sorted(FOLDER.glob("*/*.mcq"))
@@ -30,7 +33,14 @@ def precision(model: Any) -> float:
     return 1e-5 if getattr(getattr(model, "weights_", None), "dtype", None) == np.float32 else 1e-10
 
 
-@every_file
+def counts_shots(path: Path) -> bool:
+    engine = getattr(load(path), "engine", None)
+    return isinstance(engine, Shots) and engine.shots is not None
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in FILES if not counts_shots(path)], ids=lambda path: f"{path.parent.name}-{path.stem}"
+)
 def test_a_released_file_answers_as_it_did(path: Path) -> None:
     model, expected = load(path), np.load(path.with_suffix(".npz"))
     assert_array_equal(model.predict(expected["X"]), expected["predict"])
@@ -39,6 +49,28 @@ def test_a_released_file_answers_as_it_did(path: Path) -> None:
         assert (name in expected) == hasattr(model, name)
         if name in expected:
             assert_allclose(getattr(model, name)(expected["X"]), expected[name], rtol=error, atol=error, err_msg=name)
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in FILES if counts_shots(path)], ids=lambda path: f"{path.parent.name}-{path.stem}"
+)
+def test_a_released_file_that_counts_shots_has_the_kernel_that_it_had(path: Path) -> None:
+    """All calls of a model drew from one stream, which gives the shots of then; those of today are others of it."""
+    model, expected = load(path), np.load(path.with_suffix(".npz"))
+    X, engine = expected["X"], model.engine
+    inner = engine_of(engine.engine, model.feature_map_).on(model.feature_map_)
+    rows, centroids = (inner.encode(some, model.weights_, model.bias_) for some in (model.scaled(X), model.centroids_))
+    if engine.tolerance is None:
+        exact = inner.fidelities(rows, centroids)
+        then = sampled_fidelities(exact, shots=engine.shots, seed=model._seed)
+    else:
+        ones = inner.hamming_distributions(rows, centroids)
+        exact = tolerant_kernel(ones, engine.tolerance)
+        then = tolerant_kernel(sampled_hamming(ones, shots=engine.shots, seed=model._seed), engine.tolerance)
+    assert_allclose(then, expected["transform"], rtol=0, atol=1e-12)
+    spread = np.sqrt(exact * np.maximum(1 - exact, 0) / engine.shots)
+    assert (np.abs(model.transform(X) - exact) <= 5 * spread + 1 / engine.shots).all()
+    assert set(model.predict(X)) <= set(model.classes_)
 
 
 @every_file
@@ -127,7 +159,7 @@ def first_format(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
         kept = {**original.header["settings"], **changed}
         settings = {name: value for name, value in kept.items() if value is not ...}
         file = ModelFile({**original.header, "settings": settings}, original.tensors)
-        monkeypatch.setattr(archive, "read_model", lambda path: file)
+        monkeypatch.setattr(archive, "read_model", lambda path, **_: file)
         return mcquack.load(tmp_path / "first.mcq")
 
     return loaded

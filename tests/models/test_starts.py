@@ -11,6 +11,7 @@ from sklearn.datasets import load_iris
 from mcquack import McQuackClassifier, load
 from mcquack.errors import InvalidInputError
 from mcquack.kernels import CrossEntropy
+from tests.models.sameness import assert_same_model
 
 X, Y = load_iris(return_X_y=True)
 
@@ -46,8 +47,11 @@ def test_a_model_file_has_all_starts(tmp_path: Path) -> None:
     model = several(loss=CrossEntropy(learned=True), n_components=2).fit(X, Y)
     model.save(tmp_path / "model.mcq")
     again = load(tmp_path / "model.mcq")
-    assert_array_equal(again.transform(X), model.transform(X))
-    assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    for found, kept in zip(again.starts_, model.starts_, strict=True):
+        assert_same_model(found, kept)
+    # Components are products of matrices, whose last bits depend on the processor and on where arrays lie in memory.
+    assert_allclose(again.transform(X), model.transform(X), rtol=1e-5)
+    assert_allclose(again.predict_proba(X), model.predict_proba(X), rtol=1e-5)
     assert again.beta_ == model.beta_
     assert again.history_ == model.history_
 

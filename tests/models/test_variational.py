@@ -212,6 +212,7 @@ def undone_ring(states):
     return before
 
 
+@pytest.mark.filterwarnings("ignore:heavy-hex devices have no ring")
 @pytest.mark.parametrize("final_entangler", [True, False])
 def test_mcquack_is_a_variational_classifier_that_measures_the_zero_state(final_entangler):
     """⟨0|W†|0…0⟩⟨0…0|W|0⟩ with W = U†(c_m) U(x) equals the kernel (section "Mapping to Variational Classifiers")."""

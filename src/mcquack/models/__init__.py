@@ -1,6 +1,7 @@
 """Estimators with scikit-learn's interface."""
 
 import os
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from mcquack.models import catalog
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
         SupportVectorClassifier,
     )
     from mcquack.models.cross_validated import McQuackClassifierCV
+    from mcquack.models.importance import feature_importances
     from mcquack.models.kernel_alignment import KernelAlignmentClassifier
     from mcquack.models.mcquack import McQuackClassifier, QuackClassifier
     from mcquack.models.quantum.boltzmann import QuantumBoltzmannMachine
@@ -50,23 +52,32 @@ __all__ = [
     "TreeTensorClassifier",
     "VariationalEnsembleClassifier",
     "catalog",
+    "feature_importances",
     "load",
     "preset",
 ]
 
 
-def load(path: str | os.PathLike[str]) -> "Archived":
-    """The estimator in a model file, whichever kind it is."""
+def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> "Archived":
+    """The estimator in a model file, whichever kind it is.
+
+    Files of more than ``max_bytes``, 1 GiB unless given, are refused before they are read.
+    """
     from mcquack.models import archive  # not above: a look at the catalogue needs neither scikit-learn nor Numba
 
-    return archive.load(catalog.CLASSES, path)
+    return archive.load(catalog.CLASSES, path, **({} if max_bytes is None else {"max_bytes": max_bytes}))
+
+
+# What is no model of its own: what McQuackClassifierCV chooses is a McQuackClassifier.
+_HOMES = {
+    "McQuackClassifierCV": "mcquack.models.cross_validated",
+    "feature_importances": "mcquack.models.importance",
+}
 
 
 def __getattr__(name: str) -> Any:
-    if name == "McQuackClassifierCV":  # no model of its own: what it chooses is a McQuackClassifier
-        from mcquack.models.cross_validated import McQuackClassifierCV
-
-        return McQuackClassifierCV
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
     if name not in catalog.CLASSES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return catalog.CLASSES[name]

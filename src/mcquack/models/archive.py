@@ -23,6 +23,7 @@ from mcquack.kernels.losses import LOSSES, Alignment, CrossEntropy, Loss
 from mcquack.kernels.measured import Shots
 from mcquack.models.features import FEATURES, MAX_BOUND, Features
 from mcquack.models.model_file import (
+    DEFAULT_MAX_BYTES,
     FORMAT_VERSION,
     LATEST_VERSION,
     ModelFile,
@@ -41,6 +42,7 @@ _LABEL_TYPE = re.compile(r"[<>|=]?(b1|[iu][1248]|f[248]|U[0-9]{1,7}|O)")
 _LABEL_BYTES = 1 << 26
 _MOST_FEATURES = 1 << 24
 _MOST_RANGE = 1e14
+_MOST_LETTERS = 700
 _COMMON_FIELDS = {
     "format", "format_version", "kind", "settings", "classes", "n_features", "feature_names", "versions", "extra",
     "scaled_to", "features",
@@ -71,9 +73,9 @@ class Archived(BaseEstimator):
         save(self, path, fields=self._saved_fields(), tensors=self._saved_tensors(), extra=extra)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """The model in that file; anything wrong with it raises ModelFileError."""
-        return load({cls.__name__: cls}, path)
+    def load(cls, path: str | os.PathLike[str], *, max_bytes: int = DEFAULT_MAX_BYTES) -> Self:
+        """The model in that file; anything wrong with it, as more than ``max_bytes``, raises ModelFileError."""
+        return load({cls.__name__: cls}, path, max_bytes=max_bytes)
 
     @property
     def _n_inputs(self) -> int:
@@ -169,15 +171,22 @@ def _format_version(header: Mapping[str, Any]) -> int:
     return FORMAT_VERSION if known else LATEST_VERSION
 
 
-def load(kinds: Mapping[str, type[M]], path: str | os.PathLike[str]) -> M:
+def load(kinds: Mapping[str, type[M]], path: str | os.PathLike[str], *, max_bytes: int = DEFAULT_MAX_BYTES) -> M:
     """The estimator that the file holds, if it is one of these."""
-    file = read_model(path)
+    file = read_model(path, max_bytes=max_bytes)
     try:
         return _model(kinds, file)
     except ModelFileError as error:
-        raise ModelFileError(f"{path} is no usable model file: {error}") from error
+        raise ModelFileError(f"{path} is no usable model file: {_in_a_line(error)}") from error
     except (TypeError, ValueError, ArithmeticError, MemoryError) as error:
-        raise ModelFileError(f"{path} is no usable model file: its parts do not go together ({error}).") from error
+        told = _in_a_line(error)
+        raise ModelFileError(f"{path} is no usable model file: its parts do not go together ({told}).") from error
+
+
+def _in_a_line(error: Exception) -> str:
+    """What an error says about a file, without what a value of the file would do to a terminal or a log."""
+    text = "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in str(error))
+    return text if len(text) <= _MOST_LETTERS else f"{text[: _MOST_LETTERS // 2]} … {text[-_MOST_LETTERS // 2 :]}"
 
 
 def _model(kinds: Mapping[str, type[M]], file: ModelFile) -> M:
@@ -219,8 +228,8 @@ def _are(values: Iterable[Any], kind: type) -> bool:
 
 
 def plain_settings(model: Archived) -> dict[str, Any]:
-    """All settings of a fitted model as JSON has them, as its file says them."""
-    settings = model._saved_settings()
+    """All settings of a fitted model as JSON has them, as its file says them: what it tells while it trains is none."""
+    settings = {name: value for name, value in model._saved_settings().items() if name != "verbose"}
     plain = {name: list(value) if isinstance(value, tuple) else value for name, value in settings.items()}
     if isinstance(settings.get("scale"), tuple | list):
         plain["scale"] = [float(bound) for bound in settings["scale"]]
@@ -311,6 +320,7 @@ _ADDED_SETTINGS: Mapping[str, Any] = MappingProxyType(
         "n_starts": 1,
         "transformer": None,
         "n_components": None,
+        "verbose": 0,
     }
 )
 

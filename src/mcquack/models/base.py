@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import copy
+import math
 import reprlib
 import warnings
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import fields
-from typing import Any, Literal, Self, TypeAlias
+from typing import Any, Literal, Self, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,7 +20,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from mcquack.arrays import FloatArray
-from mcquack.checks import did_you_mean
+from mcquack.checks import did_you_mean, is_whole_number
 from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.circuits.library import MAPS, circuit_named, paper
@@ -46,7 +48,10 @@ from mcquack.models.preparation import (
     merged_repeats,
     scaled,
 )
+from mcquack.models.progress import shown
 from mcquack.simulators.choice import EngineChoice, engine_of
+from mcquack.simulators.compiled.memory import require_bytes
+from mcquack.simulators.compiled.notice import noted_compiling
 from mcquack.simulators.engine import Engine
 from mcquack.training.state import TrainingData
 
@@ -61,12 +66,14 @@ class CircuitClassifier(ClassifierMixin, Archived):
 
     n_qubits: int
     n_repetitions: int | None
+    epochs: int
     batch_size: int
     scale: Scale
     class_weight: ClassWeight
     feature_map: FeatureMapChoice
     engine: EngineChoice
     random_state: int | np.random.RandomState | None
+    verbose: int
     feature_map_: Circuit
     feature_range_: tuple[float, float]
     history_: list[HistoryRow]
@@ -79,8 +86,11 @@ class CircuitClassifier(ClassifierMixin, Archived):
     _fingerprint: str = ""  # of the samples that the training state belongs to
     _seen: NDArray[np.bool_] | np.bool_ = np.True_  # which classes have had samples; a loaded model has seen all
 
-    def _run_through(self, epochs: Generator[HistoryRow, None, None]) -> Self:
-        run_through(epochs, lambda: f"after {self.n_iter_} epochs; the best of them is kept")
+    def _run_through(self, epochs: Iterable[HistoryRow]) -> Self:
+        with noted_compiling(bool(self.verbose)):
+            if self.verbose:
+                epochs = shown(epochs, n_most=self.epochs * getattr(self, "n_starts", 1))
+            run_through(epochs, lambda: f"after {self.n_iter_} epochs; the best of them is kept")
         return self
 
     def _tell_divergence(self, epoch: int, *, anything_kept: bool) -> None:
@@ -124,7 +134,7 @@ class CircuitClassifier(ClassifierMixin, Archived):
         else:
             known = np.unique(y if classes is None else np.asarray(classes))
             self._check_classes(known)
-            seed = int(check_random_state(self.random_state).randint(2**31))
+            seed = _drawn_seed(self.random_state)
         labels = class_numbers(y, known)
         factors = class_factors(self.class_weight, known, labels, weights)
         weights = weights * factors[labels]
@@ -236,24 +246,31 @@ class CircuitClassifier(ClassifierMixin, Archived):
 
     def _own_map(self, n_features: int, engine: Engine[Any]) -> FeatureMap:
         once = self.n_repetitions is None and engine.few_layers
-        return paper(
+        found = paper(
             n_features,
             self.n_qubits,
             n_repetitions=1 if once else self.n_repetitions,
             final_entangler=self.feature_map == "paper",
             features_per_gate=self._features_per_gate,
         )
+        engine.check(found)  # what it does not take is more to the point than that there is no room for it
+        # Weights and biases, what the optimizer remembers of them, and the table of their angles.
+        require_bytes(12 * 8 * math.prod(found.parameter_shape), f"a circuit of {found.n_layers:,} layers")
+        return found
 
     @property
     def _fitted_engine(self) -> Engine[Any]:
-        return engine_of(self.engine, self.feature_map_).on(self.feature_map_, seed=self._seed)
+        return engine_of(self.engine, self.feature_map_).on(self.feature_map_, seed=self._seed_in_use)
+
+    @property
+    def _seed_in_use(self) -> int:
+        """Where a fitted model's shots come from: ``random_state`` as it is now, or as it was if it is no number."""
+        if not is_whole_number(self.random_state):
+            return self._seed
+        return _drawn_seed(self.random_state)
 
     def _keep_prepared(self, prepared: Prepared) -> None:
-        self.n_features_in_ = prepared.n_features
-        if prepared.feature_names is not None:
-            self.feature_names_in_ = prepared.feature_names
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+        keep_columns(self, prepared.n_features, prepared.feature_names)
         self.classes_ = prepared.classes
         self.features_ = prepared.features
         self.scaler_ = prepared.scaler
@@ -293,8 +310,42 @@ class CircuitClassifier(ClassifierMixin, Archived):
         return scaled(rows, self.scaler_, engine_of(self.engine, self.feature_map_).dtype, self.feature_map_)
 
 
+def keep_columns(model: Any, n_features: int, names: NDArray[Any] | None) -> None:
+    """Sets what scikit-learn wants to know of the columns; names of an earlier fit go where there are none now."""
+    model.n_features_in_ = n_features
+    if names is not None:
+        model.feature_names_in_ = names
+    elif hasattr(model, "feature_names_in_"):
+        del model.feature_names_in_
+
+
+M = TypeVar("M")
+
+
+@contextmanager
+def changed_at_once(model: M) -> Iterator[M]:
+    """Gives a double of the model, and at the end the model what was set there: an interrupt finds all of it, or none.
+
+    >>> from mcquack import McQuackClassifier
+    >>> model = McQuackClassifier(epochs=1)
+    >>> with changed_at_once(model) as double:
+    ...     double.epochs = 2
+    ...     model.epochs
+    1
+    >>> model.epochs
+    2
+    """
+    double = object.__new__(type(model))
+    double.__dict__.update(model.__dict__)
+    yield double
+    model.__dict__ = double.__dict__
+
+
 def run_through(rows: Iterable[HistoryRow], what_is_kept: Callable[[], str]) -> None:
-    """Trains to the end; an interrupt after the first row ends training with a warning that says what is kept."""
+    """Trains to the end; an interrupt after the first row says what is kept, and is still an interrupt.
+
+    Whoever fits many models, as a cross validation does, is thereby stopped as well.
+    """
     row = None
     try:
         for row in rows:  # noqa: B007
@@ -302,7 +353,7 @@ def run_through(rows: Iterable[HistoryRow], what_is_kept: Callable[[], str]) -> 
     except KeyboardInterrupt:
         if row is None:
             raise
-        warnings.warn(f"training was interrupted {what_is_kept()}.", ConvergenceWarning, stacklevel=4)
+        raise KeyboardInterrupt(f"training was interrupted {what_is_kept()}.") from None
 
 
 def trained_kernel(model: Any, *, on_scaled: bool = False, number: int = 0) -> QuantumKernel:
@@ -318,8 +369,12 @@ def trained_kernel(model: Any, *, on_scaled: bool = False, number: int = 0) -> Q
         engine=model.engine,
         features=None if on_scaled else model.features_,
         scaling=None if scaler is None else (scaler.scale_, scaler.min_),
-        seed=model._seed + number,
+        seed=model._seed_in_use + number,
     )
+
+
+def _drawn_seed(random_state: int | np.random.RandomState | None) -> int:
+    return int(check_random_state(random_state).randint(2**31))
 
 
 def _extent(X: FloatArray) -> tuple[float, float]:

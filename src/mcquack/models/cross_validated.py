@@ -24,7 +24,9 @@ from mcquack.models import catalog
 from mcquack.models.base import HistoryRow, ValidationData
 from mcquack.models.catalog import SearchSpace
 from mcquack.models.mcquack import McQuackClassifier
-from mcquack.models.preparation import check_random_state, checked_sample_weight
+from mcquack.models.preparation import check_random_state, check_verbose, checked_sample_weight
+from mcquack.models.progress import tell
+from mcquack.simulators.compiled.notice import noted_compiling
 from mcquack.simulators.compiled.team import limited_threads
 
 Space: TypeAlias = str | Mapping[str, Any] | Sequence[Mapping[str, Any]]
@@ -100,6 +102,7 @@ class McQuackClassifierCV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cla
     n_starts : How many starts of the chosen settings are averaged in the end.
     n_jobs : How many settings train side by side, in threads; None is one, and -1 as many as there are cores.
     random_state : Where random numbers come from; the same number gives the same model.
+    verbose : 0 or 1. 1 shows on stderr how far the search is, rung by rung, and then the training of the chosen model.
 
     Attributes
     ----------
@@ -132,6 +135,7 @@ class McQuackClassifierCV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cla
     n_starts: int = 1
     n_jobs: int | None = None
     random_state: int | np.random.RandomState | None = None
+    verbose: int = 0
 
     def fit(
         self,
@@ -141,9 +145,14 @@ class McQuackClassifierCV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cla
         *,
         validation_data: ValidationData | None = None,
     ) -> Self:
-        """Chooses settings as :meth:`fit_iter` does, and trains the chosen ones."""
-        for _ in self.fit_iter(X, y, sample_weight, validation_data=validation_data):
-            pass
+        """Chooses settings as :meth:`fit_iter` does, and trains the chosen ones.
+
+        An interrupt while these train keeps the best model so far, and is raised again.
+        """
+        with noted_compiling(bool(self.verbose)):
+            for rung in self.fit_iter(X, y, sample_weight, validation_data=validation_data):
+                if self.verbose:
+                    tell(f"rung {rung['rung']}/{self.rungs}: {rung['n_settings']} settings, best {rung['score']:.3f}")
         return self
 
     def fit_iter(
@@ -188,9 +197,16 @@ class McQuackClassifierCV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cla
                     n_left = max(1, math.ceil(self.climbers * len(left)))
                     left = sorted(left, key=lambda each: (-each.score, each.number))[:n_left]
         best = max(left, key=lambda each: (each.score, -each.number))
-        self.best_estimator_ = McQuackClassifier(
-            **{"random_state": seed, **best.settings, "n_starts": self.n_starts}
-        ).fit(*data)
+        settings = {"random_state": seed, "verbose": self.verbose, **best.settings, "n_starts": self.n_starts}
+        chosen = McQuackClassifier(**settings)
+        try:
+            chosen.fit(*data)
+        finally:
+            if hasattr(chosen, "classes_"):  # as after an interrupt, which keeps what was trained until then
+                self._keep(chosen, best, candidates)
+
+    def _keep(self, chosen: McQuackClassifier, best: _Candidate, candidates: list[_Candidate]) -> None:
+        self.best_estimator_ = chosen
         self.best_params_, self.best_score_, self.best_index_ = best.settings, best.score, best.number
         self.n_splits_ = len(best.parts)
         self.classes_ = self.best_estimator_.classes_
@@ -252,6 +268,7 @@ class McQuackClassifierCV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cla
         required_count("rungs", self.rungs)
         required_count("n_starts", self.n_starts)
         check_random_state(self.random_state)
+        check_verbose(self.verbose)
 
     # What the chosen model does
 
@@ -283,6 +300,12 @@ class McQuackClassifierCV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cla
     @property
     def _n_features_out(self) -> int:
         return self._chosen._n_features_out
+
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
+        """As the chosen model."""
+        check_is_fitted(self, "best_estimator_")
+        super().get_feature_names_out(input_features)  # refuses names of other features than those of ``fit``
+        return self._chosen.get_feature_names_out()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

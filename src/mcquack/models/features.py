@@ -55,11 +55,34 @@ class Features:
     def __call__(self, rows: FloatArray) -> FloatArray:
         if self.other is not None:
             rows = np.asarray(self.other.transform(rows), dtype=np.float64)
+        made = self._affine_part(rows)
+        return made if self.quantiles is None else _levels(made, self.quantiles)
+
+    def _affine_part(self, rows: FloatArray) -> FloatArray:
         with np.errstate(over="ignore", invalid="ignore"):
             rows = rows - self.center
             rows = rows if self.matrix is None else rows @ self.matrix
             made: FloatArray = np.nan_to_num(np.clip(rows * self.factor + self.offset, -_FAR, _FAR))
-        return made if self.quantiles is None else _levels(made, self.quantiles)
+        return made
+
+    def pulled(self, rows: FloatArray, slopes: FloatArray) -> FloatArray:
+        """Derivatives by the features of these rows (N, d), from those by what is made of them (N, k).
+
+        Examples
+        --------
+        >>> halved = replace(Features.of(2), factor=np.array([0.5, 0.5]))
+        >>> halved.pulled(np.zeros((1, 2)), np.array([[1.0, 4.0]])).tolist()
+        [[0.5, 2.0]]
+        """
+        if self.other is not None:
+            raise InvalidInputError(
+                f"{type(self.other).__name__} is not affine, and its derivatives are not known; put it before the "
+                "model in a pipeline, and ask for the derivatives by what it makes."
+            )
+        if self.quantiles is not None:
+            slopes = slopes * _level_slopes(self._affine_part(rows), self.quantiles)
+        slopes = slopes * self.factor
+        return slopes if self.matrix is None else slopes @ self.matrix.T
 
     @property
     def n_outputs(self) -> int:
@@ -203,6 +226,19 @@ def _levels(rows: FloatArray, quantiles: FloatArray) -> FloatArray:
         above = -np.interp(-rows[:, column], -known[::-1], -grid[::-1])
         made[:, column] = (below + above) / 2
     return made
+
+
+def _level_slopes(rows: FloatArray, quantiles: FloatArray) -> FloatArray:
+    """Derivatives of the levels, at a quantile the mean of those on its two sides; those of jumps do not count."""
+    step = 1 / (len(quantiles) - 1)
+    found = np.zeros_like(rows)
+    for column in range(rows.shape[1]):
+        known = quantiles[:, column]
+        widths = np.append(np.diff(known), np.inf)  # nothing rises beyond the last one, nor before the first
+        for side in ("left", "right"):
+            below = np.searchsorted(known, rows[:, column], side=side) - 1
+            found[:, column] += step / widths[below] / 2
+    return found
 
 
 def check_features(settings: Mapping[str, Any]) -> None:

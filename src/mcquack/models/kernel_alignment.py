@@ -15,11 +15,12 @@ from sklearn.utils.validation import check_is_fitted
 from mcquack.arrays import FloatArray
 from mcquack.checks import require_positive
 from mcquack.errors import InvalidInputError, ShotBudgetError
+from mcquack.kernels.fidelity import led_by
 from mcquack.kernels.losses import LossChoice
 from mcquack.kernels.quantum import QuantumKernel, require_room, square_shots
 from mcquack.models.archive import Shape
 from mcquack.models.base import CircuitClassifier, FeatureMapChoice, trained_kernel
-from mcquack.models.classical.base import softmax
+from mcquack.models.classical.base import softmax, winners
 from mcquack.models.classical.support_vectors import pair_margins, pair_scores, restored_numbers
 from mcquack.models.features import Scale
 from mcquack.models.mcquack import McQuackClassifier
@@ -106,9 +107,13 @@ class KernelAlignmentClassifier(CircuitClassifier):
     feature_map: FeatureMapChoice = "paper"
     engine: EngineChoice = "auto"
     random_state: int | np.random.RandomState | None = None
+    verbose: int = 0
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Trains the circuit, then the machine; a sample of weight two is a sample given twice."""
+        """Trains the circuit, then the machine; within one batch a sample of weight two is a sample given twice.
+
+        An interrupt leaves the model as it was: without its machine a circuit predicts nothing.
+        """
         self._check_settings()
         trained = self._affordable_alignment(X, y, sample_weight).fit(X, y, sample_weight)
         data = _machine_data(trained, X, y, sample_weight)
@@ -187,14 +192,14 @@ class KernelAlignmentClassifier(CircuitClassifier):
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Class with most votes, of several that with the largest sum of margins."""
         scores = self.decision_function(X)
-        best = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(np.int64)
-        predicted: NDArray[Any] = self.classes_[best]
+        predicted: NDArray[Any] = self.classes_[winners(scores)]
         return predicted
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:
         """Softmax of the scores: an ordering with the shape of probabilities, not calibrated ones."""
         scores = self.decision_function(X)
-        return softmax(scores if scores.ndim == 2 else np.stack([np.zeros_like(scores), scores], axis=1))
+        shares = softmax(scores if scores.ndim == 2 else np.stack([np.zeros_like(scores), scores], axis=1))
+        return led_by(winners(scores), shares)
 
     # Files
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Generator
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Literal, Self
@@ -14,10 +15,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from mcquack.arrays import FloatArray
 from mcquack.checks import is_whole_number, required_count
+from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.circuits.overlap import OverlapCircuits
-from mcquack.errors import InvalidInputError
-from mcquack.kernels.fidelity import ClassScore, class_scores
+from mcquack.errors import InvalidInputError, LayoutWarning
+from mcquack.kernels.fidelity import ClassScore, class_scores, led_by, winning_classes
 from mcquack.kernels.losses import Alignment, CrossEntropy, Loss, LossChoice, class_shares, is_learned, loss_of
 from mcquack.kernels.quantum import QuantumKernel
 from mcquack.models import archive
@@ -28,6 +30,7 @@ from mcquack.models.base import (
     FeatureMapChoice,
     HistoryRow,
     ValidationData,
+    changed_at_once,
     trained_kernel,
 )
 from mcquack.models.catalog import preset
@@ -123,7 +126,8 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     class_weight : None, "balanced" or dict. As in scikit-learn.
     validation_fraction : Share of the samples held out for ``patience``; None holds out none.
     feature_map : str, Circuit or callable. The circuit: "paper", the default; "device", which leaves out the last ring
-        of CNOTs, as the paper does on a device; the name of another map of the library, such as "iqp", "zz",
+        of CNOTs, as the paper does on a device, and warns of numbers of qubits that no heavy-hex device has a ring of;
+        the name of another map of the library, such as "iqp", "zz",
         "hardware_efficient" or "reuploading", see :mod:`mcquack.circuits.library`; a Circuit, or a function that makes
         one of the number of features, both taken as they are. A model file has the circuit in the place of a function.
     engine : "auto", "statevector", "ring", "gates" or Engine. What runs the circuits. "statevector" takes up to 20
@@ -133,6 +137,8 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         when the model is used, and a device, opened by ``open_device``, measures it always. A model file has "auto" in
         the place of a device.
     random_state : Where random numbers come from; the same number gives the same model.
+    verbose : 0 or 1. 1 shows on stderr how far ``fit`` is, by a bar in a terminal or notebook and by a few lines
+        elsewhere. It changes no result, and is not in a model file.
 
     Attributes
     ----------
@@ -199,10 +205,24 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     feature_map: FeatureMapChoice = "paper"
     engine: EngineChoice = "auto"
     random_state: int | np.random.RandomState | None = None
+    verbose: int = 0
 
     @classmethod
     def from_preset(cls, name: str, **settings: Any) -> Self:
-        """An estimator with the settings of that name ("default", "paper", "qml", "device"), some of them changed."""
+        """An estimator with the settings of that name, some of them changed.
+
+        Parameters
+        ----------
+        name : "default"; "paper" and "qml", the paper's settings for real data and for the QML benchmark suite;
+            "device", its untrained model of 124 qubits; "device-12" and "device-20", two layers on rings that heavy-hex
+            devices have, for up to 12 and 20 features, to be trained here and used there.
+        **settings : What is to be otherwise.
+
+        Examples
+        --------
+        >>> McQuackClassifier.from_preset("device-12", epochs=50).n_qubits
+        12
+        """
         return cls(**{**preset(name), **settings})
 
     # Training
@@ -216,7 +236,11 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         validation_data: ValidationData | None = None,
         warm_start: bool = False,
     ) -> Self:
-        """Trains as :meth:`fit_iter` until ``epochs`` or ``patience`` is used up; an interrupt keeps the best model."""
+        """Trains as :meth:`fit_iter` until ``epochs`` or ``patience`` is used up.
+
+        An interrupt (Ctrl-C) keeps the best model so far, which can be used and saved, and is raised again: so it also
+        stops a cross validation or a search around it.
+        """
         epochs = self.fit_iter(X, y, sample_weight, validation_data=validation_data, warm_start=warm_start)
         return self._run_through(epochs)
 
@@ -234,7 +258,8 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
 
         Parameters
         ----------
-        X, y, sample_weight : Samples (N, d), labels of any type, and how much each sample counts.
+        X, y, sample_weight : Samples (N, d), labels of any type, and how much each sample counts. Within one batch a
+            sample of weight two is a sample given twice.
         validation_data : pair (X, y), optional. What ``patience`` watches, in the place of a share of the samples.
         warm_start : Go on from the last fit in place of starting anew.
         resume : Go on after the last epoch of a model that was saved with ``resumable=True``: given the same data, the
@@ -259,6 +284,8 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
             raise InvalidInputError(
                 "these are not the samples that the saved training ran on; resume with the same data."
             )
+        if not going_on:
+            self._tell_ringless(prepared.engine.feature_map)
         if resume:
             state = self.training_state_
         elif going_on:
@@ -269,6 +296,24 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         if self.epochs and not resume:
             require_affordable(engine, self._shots_per_epoch(prepared, engine))
         return self._epochs(prepared, engine, state, list(self.history_) if resume else [], anew=not going_on)
+
+    def _tell_ringless(self, circuit: Circuit) -> None:
+        """Warns who asks for the circuit of a device if the usual devices have no ring of its qubits."""
+        asked = isinstance(self.feature_map, str) and self.feature_map == "device"
+        # One layer has no CNOTs, so that any qubits do.
+        if not asked or not isinstance(circuit, FeatureMap) or circuit.n_layers == 1:
+            return
+        from mcquack.hardware.layout.ring import fits_heavy_hex, nearest_lengths  # who wants no device waits for none
+
+        n = circuit.n_qubits
+        if not fits_heavy_hex(n):
+            nearest = " or ".join(map(str, nearest_lengths(n, filter(fits_heavy_hex, range(3, n + 12)))))
+            warnings.warn(
+                f"heavy-hex devices have no ring of {n} qubits, which the CNOTs of this circuit run around; the "
+                f"nearest that fit are n_qubits={nearest}. Simulators, and devices with other couplers, may take it.",
+                LayoutWarning,
+                stacklevel=3,
+            )
 
     def _epochs(
         self, prepared: Prepared, engine: Engine[Any], state: TrainingState, rows: list[HistoryRow], *, anew: bool
@@ -290,7 +335,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
                 return
             better = n_done == 0 or epoch.report.loss < self._best_loss
             n_done += 1
-            rows.append(row)
+            rows = [*rows, row]  # not the list that the model has already
             loss = epoch.report.loss if better else None
             self._keep(prepared, state, settings.loss, loss=loss, rows=rows, n_done=n_done, shots=engine.spent)
             yield row
@@ -337,8 +382,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         if row["loss"] is None:
             self._tell_divergence(epoch.state.epoch, anything_kept=not first_call)
             return self
-        rows = [] if first_call else self.history_
-        rows.append(row)
+        rows = [row] if first_call else [*self.history_, row]
         n_done = 1 if first_call else self.n_iter_ + 1
         loss = epoch.report.loss
         self._keep(prepared, epoch.state, settings.loss, loss=loss, rows=rows, n_done=n_done, shots=engine.spent)
@@ -388,9 +432,9 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         return epoch_shots(
             engine,
             n_samples=len(prepared.training.X),
-            n_centroids=len(prepared.classes) * self.n_centroids_per_class,
-            epochs_ka=self.epochs_ka,
-            epochs_co=self.epochs_co,
+            n_centroids=len(prepared.classes) * int(self.n_centroids_per_class),
+            epochs_ka=int(self.epochs_ka),
+            epochs_co=int(self.epochs_co),
             steps=self._settings(prepared).steps,
             n_validation=0 if prepared.validation is None else len(prepared.validation.X),
         )
@@ -449,19 +493,20 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         shots: int,
     ) -> None:
         """Leaves the estimator fitted, with the parameters of this state if they are the best: None is no best loss."""
-        self._keep_prepared(prepared)
-        self.__dict__.pop("starts_", None)
-        self.loss_ = trained_by
-        if loss is not None:
-            parameters = state.parameters.copy()
-            self.weights_, self.bias_, self.centroids_ = parameters.weights, parameters.bias, parameters.centroids
-            self.log_beta_ = parameters.log_beta
-            self.best_epoch_ = state.epoch
-            self._best_loss = loss
-        self.training_state_ = state
-        self.history_ = rows
-        self.n_iter_ = n_done
-        self.shots_ = shots
+        with changed_at_once(self) as kept:
+            kept._keep_prepared(prepared)
+            kept.__dict__.pop("starts_", None)
+            kept.loss_ = trained_by
+            if loss is not None:
+                best = state.parameters.copy()
+                kept.weights_, kept.bias_, kept.centroids_ = best.weights, best.bias, best.centroids
+                kept.log_beta_ = best.log_beta
+                kept.best_epoch_ = state.epoch
+                kept._best_loss = loss
+            kept.training_state_ = state
+            kept.history_ = rows
+            kept.n_iter_ = n_done
+            kept.shots_ = shots
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -471,7 +516,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     def _measured(self, X: ArrayLike) -> Measured:
         check_is_fitted(self, "centroids_")
         if hasattr(self, "starts_"):
-            return mean_measured([start._measured(X) for start in self.starts_])
+            return mean_measured([start._measured(X) for start in self._starts_in_use()])
         rows, engine = self.scaled(X), self._fitted_engine
         return engine.measured(rows, self.centroids_, weights=self.weights_, bias=self.bias_)
 
@@ -504,40 +549,45 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         return self._measured(X).kernel
 
     def decision_function(self, X: ArrayLike) -> FloatArray:
-        """The class scores S (N, M), fidelities if k = 1; for two classes the difference of their shares, p₁ - p₀."""
+        """The class scores S (N, M), fidelities if k = 1; for two classes the difference of their shares, p₁ - p₀.
+
+        Of equal scores that of the predicted class is the largest, by a few units in the last digit.
+        """
         measured = self._measured(X)
         if len(self.classes_) > 2:
-            return class_scores(measured.kernel, len(self.classes_), class_score=self._class_score)
+            return led_by(self._winners(measured), self._scores_of(measured))
         of_both = self.shares_of(measured)
         return of_both[:, 1] - of_both[:, 0]
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:
         """What the loss makes of class scores: their softmax for a cross entropy, else scores divided by their sum.
 
-        Only the former is trained to be a probability.
+        Only the former is trained to be a probability. Of equal shares that of the predicted class is the largest, by a
+        few units in the last digit.
         """
         return self.shares_of(self._measured(X))
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Class of the highest score: that of the centroid with the highest fidelity, unless the loss sums them."""
+        """Class of the highest score: that of the centroid with the highest fidelity, unless the loss sums them.
+
+        Equal shares of shots are told apart by their mean number of ones; other ties go to the first class.
+        """
         return self.labels_of(self._measured(X))
 
     def shares_of(self, measured: Measured) -> FloatArray:
         """What ``predict_proba`` makes of a kernel that was measured already."""
-        scores = class_scores(measured.kernel, len(self.classes_), class_score=self._class_score)
-        return class_shares(scores, self._trained_loss)
+        return led_by(self._winners(measured), class_shares(self._scores_of(measured), self._trained_loss))
 
     def labels_of(self, measured: Measured) -> NDArray[Any]:
         """What ``predict`` makes of a kernel that was measured already."""
-        kernel, ties = measured
-        scores = class_scores(kernel, len(self.classes_), class_score=self._class_score)
-        if ties is not None:
-            if self._class_score == "max":  # between the centroids that are equal, not others of their classes
-                ties = np.where(kernel == kernel.max(axis=1, keepdims=True), ties, -np.inf)
-            deciding = class_scores(ties, len(self.classes_), class_score="max")
-            scores = np.where(scores == scores.max(axis=1, keepdims=True), deciding, -np.inf)
-        predicted: NDArray[Any] = self.classes_[scores.argmax(axis=1)]
+        predicted: NDArray[Any] = self.classes_[self._winners(measured)]
         return predicted
+
+    def _scores_of(self, measured: Measured) -> FloatArray:
+        return class_scores(measured.kernel, len(self.classes_), class_score=self._class_score)
+
+    def _winners(self, measured: Measured) -> NDArray[np.intp]:
+        return winning_classes(measured, len(self.classes_), class_score=self._class_score)
 
     def overlap_circuits(self, X: ArrayLike | None = None) -> OverlapCircuits:
         """The circuits whose zeros a device counts for samples and centroids, or for the centroids among themselves."""
@@ -572,6 +622,25 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     def _n_features_out(self) -> int:
         return len(self.centroids_)
 
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
+        """Names of what ``transform`` gives: ``mcquack_setosa`` for a class, or its centroids ``mcquack_setosa_0``, ….
+
+        Parameters
+        ----------
+        input_features : None or the names of the features, which are compared with those that ``fit`` has seen.
+
+        Examples
+        --------
+        >>> model = McQuackClassifier(n_qubits=2, epochs=1, random_state=0).fit([[0.0], [1.0]], ["cat", "dog"])
+        >>> model.get_feature_names_out().tolist()
+        ['mcquack_cat', 'mcquack_dog']
+        """
+        check_is_fitted(self, "centroids_")
+        super().get_feature_names_out(input_features)  # refuses names of other features
+        prefix, k = type(self).__name__.lower().removesuffix("classifier"), self._trained_centroids_per_class
+        numbers = [f"_{number}" for number in range(k)] if k > 1 else [""]
+        return np.array([f"{prefix}_{label}{number}" for label in self.classes_ for number in numbers], dtype=object)
+
     @property
     def _trained_centroids_per_class(self) -> int:
         return len(self.centroids_) // len(self.classes_)
@@ -604,7 +673,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         }
 
     def _shapes(self) -> dict[str, Shape]:
-        circuit, n_centroids = self.feature_map_, len(self.classes_) * self.n_centroids_per_class
+        circuit, n_centroids = self.feature_map_, len(self.classes_) * int(self.n_centroids_per_class)
         shapes = {"weights": circuit.weights_shape, "bias": circuit.bias_shape}
         learned = {"log_beta": (1,)} if is_learned(self.loss_) else {}
         return {**shapes, "centroids": (n_centroids, self._n_inputs), **learned}

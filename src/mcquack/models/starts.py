@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Generator, Sequence
 from typing import Any, Self
 
@@ -12,8 +13,9 @@ from sklearn.utils import check_random_state
 from mcquack.checks import is_whole_number
 from mcquack.errors import InvalidInputError
 from mcquack.models.archive import STATE, Resumable
-from mcquack.models.base import HistoryRow
+from mcquack.models.base import HistoryRow, changed_at_once
 from mcquack.models.model_file import ModelFile, require_field, require_that
+from mcquack.simulators.choice import EngineChoice
 from mcquack.simulators.engine import Measured
 
 _STARTS = "starts."  # before the names of their tensors in a model file
@@ -23,6 +25,7 @@ class SeveralStarts(Resumable):
     """A model that may be several models of one start each, in ``starts_``; with one there is no such attribute."""
 
     n_starts: int
+    engine: EngineChoice
     random_state: int | np.random.RandomState | None
     history_: list[HistoryRow]
     n_iter_: int
@@ -58,23 +61,37 @@ class SeveralStarts(Resumable):
         settings = {**self.get_params(deep=False), "n_starts": 1}
         for start in known:
             start.set_params(**{**settings, "random_state": start.random_state})
+        seeds = self._seeds_of_starts(self.n_starts)
+        return [*known, *(type(self)(**{**settings, "random_state": seed}) for seed in seeds[len(known) :])]
+
+    def _seeds_of_starts(self, n_starts: int) -> list[int]:
         draws = check_random_state(self.random_state)
-        seeds = [int(draws.randint(2**31)) for _ in range(self.n_starts)]
+        seeds = [int(draws.randint(2**31)) for _ in range(n_starts)]
         if is_whole_number(self.random_state):
             seeds[0] = int(self.random_state)  # type: ignore[arg-type]
-        return [*known, *(type(self)(**{**settings, "random_state": seed}) for seed in seeds[len(known) :])]
+        return seeds
+
+    def _starts_in_use(self) -> list[Self]:
+        """The starts with the engine of the whole as it is now, and seeds from its ``random_state`` if that is one."""
+        found = [copy.copy(start) for start in self.starts_]
+        # Without a number each draws from the seed that it was trained with.
+        seeds = self._seeds_of_starts(len(found)) if is_whole_number(self.random_state) else [None] * len(found)
+        for start, seed in zip(found, seeds, strict=True):
+            start.engine, start.random_state = self.engine, seed
+        return found
 
     def _keep_starts(self, starts: list[Self]) -> None:
         """Leaves the estimator fitted with these."""
         settings = type(self).__dataclass_fields__.keys()
         kept = {name: value for name, value in vars(starts[0]).items() if name not in settings}
-        for name in vars(self).keys() - kept.keys() - settings:
-            delattr(self, name)
-        self.__dict__.update(kept)
-        self.starts_ = starts
-        self.history_ = [row for start in starts for row in start.history_]
-        self.n_iter_ = sum(start.n_iter_ for start in starts)
-        self.shots_ = sum(start.shots_ for start in starts)
+        with changed_at_once(self) as whole:
+            for name in vars(whole).keys() - kept.keys() - settings:
+                delattr(whole, name)
+            whole.__dict__.update(kept)
+            whole.starts_ = starts
+            whole.history_ = [row for start in starts for row in start.history_]
+            whole.n_iter_ = sum(start.n_iter_ for start in starts)
+            whole.shots_ = sum(start.shots_ for start in starts)
 
     def _single(self) -> Self:
         """The model itself, if it has one circuit with one set of parameters."""
@@ -126,6 +143,8 @@ def _of_start(number: int, name: str) -> str:
 
 def mean_measured(measured: Sequence[Measured]) -> Measured:
     """The mean of kernels, and of what decides between equal entries if all have it."""
-    kernels, ties = [each.kernel for each in measured], [each.ties for each in measured]
+    kernels = [each.kernel for each in measured]
     mean = np.asarray(np.mean(kernels, axis=0, dtype=np.float64), kernels[0].dtype)
-    return Measured(mean, None if any(each is None for each in ties) else np.mean(ties, axis=0))  # type: ignore[arg-type]
+    if any(each.ties is None for each in measured):
+        return Measured(mean)
+    return Measured(mean, lambda rows: np.mean([each.ties_of(rows) for each in measured], axis=0))  # type: ignore[arg-type]

@@ -60,9 +60,9 @@ def encoder_of(classifier: Any, *, path: object = "the model") -> TableEncoder:
             "mcquack.load and call predict on an array."
         )
     encoder = TableEncoder.from_header(extra["table"])
-    if len(encoder.columns) != classifier.n_features_in_:
+    if len(encoder.feature_names) != classifier.n_features_in_:
         raise ModelFileError(
-            f"{path} is broken: its table has {len(encoder.columns)} columns, its classifier takes "
+            f"{path} is broken: its table has {len(encoder.feature_names)} features, its classifier takes "
             f"{classifier.n_features_in_} features; fit and save the model again."
         )
     return encoder

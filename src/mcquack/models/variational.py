@@ -14,9 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 from mcquack.arrays import FloatArray
 from mcquack.checks import require, require_positive
 from mcquack.circuits.circuit import Circuit
-from mcquack.kernels.fidelity import shares
+from mcquack.kernels.fidelity import led_by, shares
 from mcquack.models.archive import Shape
-from mcquack.models.base import CircuitClassifier, FeatureMapChoice, HistoryRow, ValidationData
+from mcquack.models.base import CircuitClassifier, FeatureMapChoice, HistoryRow, ValidationData, changed_at_once
 from mcquack.models.features import Scale
 from mcquack.models.model_file import ModelFile, require_field, require_that
 from mcquack.models.preparation import ClassWeight, Prepared, check_settings
@@ -62,7 +62,7 @@ class VariationalClassifier(CircuitClassifier):
         *,
         validation_data: ValidationData | None = None,
     ) -> Self:
-        """Trains until ``epochs`` or ``patience`` is used up; an interrupt keeps the best model so far."""
+        """Trains until ``epochs`` or ``patience`` is used up; an interrupt keeps the best so far, and is raised."""
         return self._run_through(self.fit_iter(X, y, sample_weight, validation_data=validation_data))
 
     def fit_iter(
@@ -97,7 +97,7 @@ class VariationalClassifier(CircuitClassifier):
                 return
             best = best.with_epoch(epoch, together=self._trains_together)
             state = self._next_state(epoch.state, best)
-            rows.append(row)
+            rows = [*rows, row]  # not the list that the model has already
             self._keep(prepared, best, rows)
             yield row
 
@@ -111,11 +111,12 @@ class VariationalClassifier(CircuitClassifier):
         return replace(state, active=active, parameters=state.parameters.with_rows(best.parameters, ~active))
 
     def _keep(self, prepared: Prepared, best: _Best, rows: list[HistoryRow]) -> None:
-        self._keep_prepared(prepared)
-        self.weights_, self.bias_ = best.parameters.weights, best.parameters.bias
-        self.best_epochs_ = best.epochs
-        self.history_ = rows
-        self.n_iter_ = len(rows)
+        with changed_at_once(self) as kept:
+            kept._keep_prepared(prepared)
+            kept.weights_, kept.bias_ = best.parameters.weights, best.parameters.bias
+            kept.best_epochs_ = best.epochs
+            kept.history_ = rows
+            kept.n_iter_ = len(rows)
 
     def _settings(self, seed: int) -> VariationalSettings:
         common = ("decay_rate", "reg_param_weights", "reg_param_bias", "batch_size", "optimizer")
@@ -177,7 +178,8 @@ class VariationalClassifier(CircuitClassifier):
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:
         """(1 + ⟨Z₀⟩) / 2 divided by its sum: an ordering with the shape of probabilities, not calibrated ones."""
-        return shares((1 + self._scores(X).astype(np.float64)) / 2)
+        scores = self._scores(X)
+        return led_by(scores.argmax(axis=1), shares((1 + scores.astype(np.float64)) / 2))
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Class of the classifier with the largest ⟨Z₀⟩."""
@@ -244,8 +246,8 @@ class VariationalEnsembleClassifier(VariationalClassifier):
     batch_size : samples in a mini-batch.
     patience : epochs without a better loss of its own (on the validation part if there is one) after which a classifier
         is done; None never ends early. The best parameters of each classifier are kept.
-    init_strategy, init_small, optimizer, scale, class_weight, validation_fraction, feature_map, random_state : as in
-        :class:`McQuackClassifier`.
+    init_strategy, init_small, optimizer, scale, class_weight, validation_fraction, feature_map, random_state, verbose :
+        as in :class:`McQuackClassifier`.
     engine : "auto", "statevector", "gates", or such an engine with a type and threads of its own. "auto" takes the
         second for the paper's circuits and the third for any other.
 
@@ -279,6 +281,7 @@ class VariationalEnsembleClassifier(VariationalClassifier):
     feature_map: FeatureMapChoice = "paper"
     engine: EngineChoice = "auto"
     random_state: int | np.random.RandomState | None = None
+    verbose: int = 0
 
     def _paces(self) -> dict[str, Any]:
         require_positive("lr", self.lr)
@@ -331,6 +334,7 @@ class SharedVariationalClassifier(VariationalClassifier):
     feature_map: FeatureMapChoice = "paper"
     engine: EngineChoice = "auto"
     random_state: int | np.random.RandomState | None = None
+    verbose: int = 0
 
     def _paces(self) -> dict[str, Any]:
         require_positive("lr_shared", self.lr_shared)

@@ -245,7 +245,7 @@ def test_numbers_must_be_finite(kind: Kind, tmp_path: Path, monkeypatch: pytest.
         with pytest.raises(InvalidInputError, match=name):
             write_model(path, header=header, tensors=broken)
         with monkeypatch.context() as careless:
-            careless.setattr(model_file, "_model", lambda content: None)  # which reads back what is to be written
+            careless.setattr(model_file, "_model", lambda *content: None)  # which reads back what is to be written
             write_model(path, header=header, tensors=broken)
         with pytest.raises(ModelFileError, match=name):
             kind.load(path)

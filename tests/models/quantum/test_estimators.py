@@ -205,7 +205,7 @@ def test_an_interrupt_keeps_the_model_so_far(model: DrawnClassifier, monkeypatch
 
     monkeypatch.setattr(KeyStream, "take", take)
     stopped = small(model, max_steps=300)
-    with pytest.warns(ConvergenceWarning, match="interrupted after 100 steps"):
+    with pytest.raises(KeyboardInterrupt, match="interrupted after 100 steps"):
         stopped.fit(IRIS[TWO], SPECIES[TWO])
     assert_array_equal(stopped.parameters_, whole.parameters_)
     assert_array_equal(stopped.predict(IRIS), whole.predict(IRIS))

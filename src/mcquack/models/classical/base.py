@@ -93,9 +93,14 @@ class ClassicalClassifier(ClassifierMixin, Archived):
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Class with the largest score; the first of several."""
         scores = self.decision_function(X)
-        best = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(np.int64)
-        predicted: NDArray[Any] = self.classes_[best]
+        predicted: NDArray[Any] = self.classes_[winners(scores)]
         return predicted
+
+
+def winners(scores: FloatArray) -> NDArray[np.intp]:
+    """The numbers of the classes that scores (N, M), or for two classes one number (N,), say; the first of several."""
+    found: NDArray[np.intp] = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(np.intp)
+    return found
 
 
 def softmax(scores: FloatArray) -> FloatArray:

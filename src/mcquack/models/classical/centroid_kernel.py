@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from mcquack.arrays import FloatArray
+from mcquack.kernels.fidelity import led_by
 from mcquack.models.archive import Shape
 from mcquack.models.classical.base import (
     ClassicalClassifier,
@@ -16,6 +17,7 @@ from mcquack.models.classical.base import (
     gamma_of_width,
     softmax,
     squared_distances,
+    winners,
 )
 from mcquack.models.features import Scale
 from mcquack.training.state import class_means
@@ -55,7 +57,7 @@ class CentroidKernelClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:
         """Kernel values divided by their sum: an ordering with the shape of probabilities, not calibrated ones."""
-        return softmax(self._in_blocks(X, self._log_kernel))
+        return led_by(winners(self.decision_function(X)), softmax(self._in_blocks(X, self._log_kernel)))
 
     @property
     def n_parameters_(self) -> int:

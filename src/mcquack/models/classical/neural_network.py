@@ -15,9 +15,13 @@ from mcquack.arrays import FloatArray
 from mcquack.checks import is_number, require, require_positive, required_count
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError
-from mcquack.models.classical.base import ClassicalClassifier, Labels, softmax
+from mcquack.kernels.fidelity import led_by
+from mcquack.models.classical.base import ClassicalClassifier, Labels, softmax, winners
 from mcquack.models.features import Scale
 from mcquack.models.model_file import ModelFile, require_tensor, require_that
+
+_MOST_PARAMETERS = 10_000_000  # more would not be a network of a few dense layers, but an accident
+_MOST_WIDE = 100_000
 
 
 def perceptron_parameters(n_features: int, n_outputs: int, hidden: tuple[int, int]) -> int:
@@ -66,7 +70,8 @@ class _Perceptron(ClassicalClassifier):
     def predict_proba(self, X: ArrayLike) -> FloatArray:
         """Softmax of the last layer's outputs (N, M)."""
         scores = self.decision_function(X)
-        return softmax(scores if scores.ndim == 2 else np.stack([np.zeros(len(scores)), scores], axis=1))
+        shares = softmax(scores if scores.ndim == 2 else np.stack([np.zeros(len(scores)), scores], axis=1))
+        return led_by(winners(scores), shares)
 
     @property
     def n_parameters_(self) -> int:
@@ -183,7 +188,10 @@ class MatchedNeuralNetwork(_Perceptron):
             required_count("n_parameters", self.n_parameters)
 
     def _learn(self, X: FloatArray, labels: Labels, weights: FloatArray) -> None:
-        sizes = matched_layers(X.shape[1], _n_outputs(len(self.classes_)), self._target(X.shape[1]))
+        target = self._target(X.shape[1])
+        named = "n_parameters, or that of a circuit with these n_qubits and n_repetitions,"
+        require(target <= _MOST_PARAMETERS, named, f"at most {_MOST_PARAMETERS:,}", target)
+        sizes = matched_layers(X.shape[1], _n_outputs(len(self.classes_)), target)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the number of epochs is meant
             self._train(
@@ -235,7 +243,8 @@ class MultilayerPerceptron(_Perceptron):
         sizes = self.hidden_layer_sizes
         require(isinstance(sizes, tuple | list), "hidden_layer_sizes", "a tuple of whole numbers", sizes)
         for size in sizes:
-            required_count("each of hidden_layer_sizes", size)
+            possible = required_count("each of hidden_layer_sizes", size) <= _MOST_WIDE
+            require(possible, "each of hidden_layer_sizes", f"at most {_MOST_WIDE:,}", size)
         require(is_number(self.alpha) and 0 <= self.alpha < np.inf, "alpha", "a number of at least 0", self.alpha)
         required_count("max_iter", self.max_iter)
 

@@ -8,7 +8,7 @@ import math
 import time
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, ClassVar, Literal, Self, TypeAlias
@@ -24,9 +24,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from mcquack.arrays import FloatArray, IntArray
 from mcquack.checks import is_number, is_whole_number, require, require_positive, required_count
 from mcquack.errors import InvalidInputError
-from mcquack.kernels.fidelity import shares
+from mcquack.kernels.fidelity import led_by, shares
 from mcquack.models.archive import STATE, Resumable, Shape, restored_history
-from mcquack.models.base import HistoryRow, run_through
+from mcquack.models.base import HistoryRow, changed_at_once, keep_columns, run_through
 from mcquack.models.features import principal_components
 from mcquack.models.model_file import ModelFile, require_field, require_tensor, require_that
 from mcquack.models.preparation import (
@@ -34,11 +34,14 @@ from mcquack.models.preparation import (
     check_class_weight,
     check_extent,
     check_random_state,
+    check_verbose,
     checked_sample_weight,
     class_factors,
     class_numbers,
     repeats,
 )
+from mcquack.models.progress import shown
+from mcquack.simulators.compiled.notice import noted_compiling
 from mcquack.training.drawn.draws import KeyStream
 from mcquack.training.drawn.loop import STEPS_AT_ONCE, Advance, CircuitTraining, DrawnState, Draws, MeasuredCircuit
 from mcquack.training.drawn.steps import CONVERGED, DIVERGED, GOING
@@ -48,7 +51,8 @@ Precision: TypeAlias = Literal["float64", "float32"]
 Padding: TypeAlias = Literal["always", "fill"]
 _FAR = 1e12  # what lies farther off is taken to here: neither an angle nor a square could hold it
 _COLUMNS = {"epoch", "loss", "seconds"}
-_MAY_CHANGE = {"max_steps", "learning_rate", "convergence_interval", "random_state"}  # of the settings, to resume
+# Of the settings, to resume.
+_MAY_CHANGE = {"max_steps", "learning_rate", "convergence_interval", "random_state", "verbose"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,11 +134,14 @@ class DrawnClassifier(ClassifierMixin, Resumable):
     n_components: int = 12
     scaling: float = 1.0
     random_state: int | np.random.RandomState | None = 42
+    verbose: int = 0
 
     scaler_ = None  # preparation_ is what scales here
 
     _scaler: ClassVar[Scaler] = "none"
     _most_components: ClassVar[int] = 20  # one for each qubit that can be simulated
+    _most_drawn: ClassVar[int] = 1_000_000
+    _most_layers: ClassVar[int] = 10_000
     _key_bound: ClassVar[int] = 10**6
 
     # What a model says of itself
@@ -182,9 +189,15 @@ class DrawnClassifier(ClassifierMixin, Resumable):
     # Training
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Trains until the loss stands still or ``max_steps`` are used up; an interrupt keeps the model so far."""
-        rows = self.fit_iter(X, y, sample_weight)
-        run_through(rows, lambda: f"after {self.n_iter_} steps; the model is what it was then")
+        """Trains until the loss stands still or ``max_steps`` are used up.
+
+        An interrupt keeps the model so far, and is raised again; with ``verbose=1`` stderr shows how far training is.
+        """
+        rows: Iterable[HistoryRow] = self.fit_iter(X, y, sample_weight)
+        with noted_compiling(bool(self.verbose)):
+            if self.verbose:
+                rows = shown(rows, n_most=self.max_steps, unit="step", per_row=STEPS_AT_ONCE)
+            run_through(rows, lambda: f"after {self.n_iter_} steps; the model is what it was then")
         return self
 
     def fit_iter(
@@ -287,7 +300,7 @@ class DrawnClassifier(ClassifierMixin, Resumable):
             for number in going:
                 state = states[number]
                 orders = draws(streams[number].take(n_keys * min(STEPS_AT_ONCE, asked.max_steps - state.n_steps)))
-                after = trainings[number](state, orders, asked.learning_rate, interval)
+                after = trainings[number](state, orders, float(asked.learning_rate), interval)
                 if after.outcome == DIVERGED:
                     _tell_divergence(after.n_steps + 1, anything_kept=bool(history))
                     return
@@ -303,20 +316,17 @@ class DrawnClassifier(ClassifierMixin, Resumable):
             warnings.warn(message, ConvergenceWarning, stacklevel=3)
 
     def _keep(self, asked: Self, samples: TrainingSamples, states: list[DrawnState], history: list[HistoryRow]) -> None:
-        self.n_features_in_ = samples.n_features
-        if samples.feature_names is not None:
-            self.feature_names_in_ = samples.feature_names
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
-        self.classes_ = samples.classes
-        self.preparation_ = samples.preparation
-        self.parameters_ = np.stack([state.parameters for state in states])
-        self.training_state_ = states
-        self.losses_ = states[0].losses if len(states) == 1 else [state.losses for state in states]
-        self.history_ = history
-        self._set_progress([state.n_steps for state in states], [state.outcome for state in states])
-        self._settings_of_fit: dict[str, Any] = asked.get_params(deep=False)
-        self._seed, self._fingerprint = samples.seed, samples.fingerprint
+        with changed_at_once(self) as kept:
+            keep_columns(kept, samples.n_features, samples.feature_names)
+            kept.classes_ = samples.classes
+            kept.preparation_ = samples.preparation
+            kept.parameters_ = np.stack([state.parameters for state in states])
+            kept.training_state_ = states
+            kept.losses_ = states[0].losses if len(states) == 1 else [state.losses for state in states]
+            kept.history_ = history
+            kept._set_progress([state.n_steps for state in states], [state.outcome for state in states])
+            kept._settings_of_fit = asked.get_params(deep=False)
+            kept._seed, kept._fingerprint = samples.seed, samples.fingerprint
 
     def _set_progress(self, n_steps: Sequence[int], outcomes: Sequence[int]) -> None:
         self.n_steps_ = np.array(n_steps, np.int64)
@@ -335,7 +345,9 @@ class DrawnClassifier(ClassifierMixin, Resumable):
 
     def _check_settings(self) -> None:
         require_positive("learning_rate", self.learning_rate)
-        required_count("batch_size", self.batch_size)
+        most = self._most_drawn  # samples are drawn with replacement: any number of them has its place in memory
+        possible = required_count("batch_size", self.batch_size) <= most
+        require(possible, "batch_size", f"at most {most:,}", self.batch_size)
         required_count("max_steps", self.max_steps)
         if self.convergence_interval is not None:
             required_count("convergence_interval", self.convergence_interval)
@@ -349,8 +361,10 @@ class DrawnClassifier(ClassifierMixin, Resumable):
         if hasattr(self, "class_weight"):
             check_class_weight(self.class_weight)
         if hasattr(self, "n_layers"):
-            required_count("n_layers", self.n_layers)
+            possible = required_count("n_layers", self.n_layers) <= self._most_layers
+            require(possible, "n_layers", f"at most {self._most_layers:,}", self.n_layers)
         check_random_state(self.random_state)
+        check_verbose(self.verbose)
 
     # Use
 
@@ -384,7 +398,8 @@ class DrawnClassifier(ClassifierMixin, Resumable):
     def predict_proba(self, X: ArrayLike) -> FloatArray:
         """Scores divided by their sum (N, M); where one is negative, as a bias allows, the least of them counts 0."""
         scores = self._scored(X).astype(np.float64)
-        return shares(scores - np.minimum(scores.min(axis=1, keepdims=True), 0))
+        raised = scores - np.minimum(scores.min(axis=1, keepdims=True), 0)
+        return led_by(scores.argmax(axis=1), shares(raised))
 
     @property
     def n_parameters_(self) -> int:
@@ -426,7 +441,7 @@ class DrawnClassifier(ClassifierMixin, Resumable):
         return tensors
 
     def _restore(self, file: ModelFile) -> None:
-        self._settings_of_fit = self.get_params(deep=False)
+        self._settings_of_fit: dict[str, Any] = self.get_params(deep=False)
         n_features, n_classes = self.n_features_in_, len(self.classes_)
         n_inputs = min(self.n_components, n_features)
         shapes: dict[str, Shape] = {
