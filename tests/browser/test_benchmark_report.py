@@ -5,7 +5,7 @@ import re
 import pytest
 
 from mcquack.report.benchmark import write_report
-from tests.report.benchmark.fakes import DATASETS, fake_store, published_cells
+from tests.report.benchmark.fakes import DATASETS, SKILLS, fake_store, published_cells
 
 HOSTILE = "<img src=x onerror=document.title='broken'>"
 PARTS = ("ranking", "critical-difference", "wins")
@@ -71,6 +71,7 @@ def test_the_page_has_all_its_parts(open_page):
     headings = page.locator("main h2").all_inner_texts()
     assert headings == [
         "Leaderboard",
+        "Scores and their cost",
         "Ranks",
         "Critical differences",
         "Each against each",
@@ -97,6 +98,102 @@ def test_published_models_are_marked_wherever_they_are_named(open_page):
     for texts in figure_texts(page):
         assert any("DressedQuantumCircuit †" in text for text in texts)
         assert any("† published: Bowles et al. 2024" in text for text in texts)
+
+
+def test_scores_are_drawn_for_every_model_and_against_what_they_cost(open_page, expect):
+    page = open_page()
+    expect(page.locator("#score-rows .mean")).to_have_count(7)
+    dots = page.locator("#score-rows .dots").evaluate_all(
+        "all => all.map((e) => e.getAttribute('d').split('M').length - 1)"
+    )
+    shown = page.locator("#dataset-table .mean").count()
+    assert sum(dots) == shown
+    for part in ("seconds", "parameters"):
+        assert page.locator(f"#score-{part} circle").count() == 5  # published models tell neither
+        assert "2 models without it are left out." in page.locator(f"#score-{part}").inner_text()
+    page.locator("#family").select_option("two_curves")
+    page.locator("#metric").select_option("auc")
+    expect(page.locator("#score-rows .mean")).to_have_count(5)
+    expect(page.locator("#score-rows svg")).to_have_attribute("aria-label", re.compile("AUC"))
+
+
+def test_datasets_tell_their_size(open_page):
+    page = open_page()
+    row = page.locator("#dataset-table tbody tr", has_text="two_curves_8").locator(".size")
+    assert row.inner_text() == "240 train + 60 test · 8 features · 2 classes"
+
+
+def test_the_view_has_an_address_that_leads_back_to_it(open_page, expect, report):
+    page = open_page()
+    page.locator("#metric").select_option("auc")
+    page.locator("#family").select_option("two_curves")
+    page.locator("#dataset-part").select_option("train")
+    page.locator("#leaderboard-filter").fill("n n")
+    page.locator("#dataset-filter").fill("14")
+    address = page.evaluate("location.hash")
+    again = open_page(address)
+    expect(again.locator("#leaderboard [data-says=metric]")).to_have_text("AUC")
+    expect(again.locator("#dataset-table tbody th[scope=row] bdi")).to_have_text(["two_curves_14"])
+    kept = {"metric": "auc", "family": "two_curves", "dataset-part": "train", "leaderboard-filter": "n n"}
+    for each in (page, again):
+        assert {id: each.locator(f"#{id}").input_value() for id in kept} == kept
+        assert each.evaluate("location.hash") == address
+        assert all(any("on two curves" in text for text in texts) for texts in figure_texts(each))
+    # A task closes to where it was opened, and a view that is as at first needs no address.
+    again.locator("#dataset-table a").first.click()
+    again.locator("dialog h2").wait_for()
+    again.keyboard.press("Escape")
+    again.wait_for_url(lambda url: url == report + address)
+    for id in ("leaderboard-filter", "dataset-filter"):
+        again.locator(f"#{id}").fill("")
+    for id, first in {"metric": "accuracy", "family": "", "dataset-part": "test"}.items():
+        again.locator(f"#{id}").select_option(first)
+    again.wait_for_url(lambda url: url == report)
+
+
+@pytest.mark.parametrize(
+    "address", ["#metric=constructor", "#family=__proto__&part=x", "#metric=auc&family=none", "#wins"]
+)
+def test_an_address_of_no_view_shows_one_that_there_is(open_page, expect, address):
+    page = open_page(address)
+    expect(page.locator("#leaderboard [data-says=metric]")).to_have_text("AUC" if "auc" in address else "accuracy")
+    assert page.locator("#metric").input_value() in {"accuracy", "auc"}
+    assert page.locator("#dataset-part").input_value() == "test"
+
+
+def test_a_section_is_reached_without_losing_the_view(open_page, expect):
+    page = open_page("#metric=auc")
+    expect(page.locator("#leaderboard [data-says=metric]")).to_have_text("AUC")
+    page.locator(".sections a", has_text="Pairs").click()
+    page.locator(".sections a[aria-current]", has_text="Pairs").wait_for()
+    assert page.evaluate("location.hash") == "#metric=auc"
+
+
+def test_without_a_script_the_page_says_what_is_missing(browser, report):
+    context = browser.new_context(java_script_enabled=False, viewport=DESK)
+    try:
+        page = context.new_page()
+        page.goto(report)
+        notice = page.locator("noscript p")
+        assert "JavaScript is switched off" in notice.inner_text()
+        assert notice.bounding_box()["height"] > 20
+        assert page.locator("#leaderboard-table tbody tr").count() == 7
+        for unusable in ("#metric", "#leaderboard-filter", "#datasets", "#scores"):
+            assert page.locator(unusable).is_hidden()
+    finally:
+        context.close()
+
+
+def test_choices_keep_their_labels_on_a_phone(open_page):
+    page = open_page(viewport=PHONE)
+    for name in ("Metric", "Datasets"):
+        control = page.locator(".bar .control", has_text=name)
+        label = control.locator("> span")
+        box, choice = label.bounding_box(), control.locator("select").bounding_box()
+        assert box["width"] > 30
+        assert box["height"] > 10
+        assert box["y"] + box["height"] <= choice["y"] + 1
+        assert label.evaluate("label => getComputedStyle(label).clipPath") == "none"
 
 
 def test_a_click_on_a_head_sorts_and_a_second_turns_it_round(open_page):
@@ -141,7 +238,7 @@ def test_words_filter_models_and_datasets(open_page):
     page.locator("#leaderboard-filter").fill("no such model")
     assert page.get_by_text("No model has a name like that.").is_visible()
     page.locator("#dataset-filter").fill("curves 14")
-    assert page.locator("#dataset-table tbody th[scope=row]").all_inner_texts() == ["two_curves_14"]
+    assert page.locator("#dataset-table tbody th[scope=row] bdi").all_inner_texts() == ["two_curves_14"]
     page.locator("#dataset-filter").fill("no such dataset")
     assert page.get_by_text("No dataset fits.").is_visible()
 
@@ -194,7 +291,7 @@ def test_a_family_leaves_its_own_datasets(open_page, expect):
     expect(page.locator("#sizes svg.picture")).to_have_count(1)
     assert all(any("on two curves" in text for text in texts) for texts in figure_texts(page))
     assert set(column(page, 5)) <= {"4", "3", "2"}
-    rows = page.locator("#dataset-table tbody th[scope=row]").all_inner_texts()
+    rows = page.locator("#dataset-table tbody th[scope=row] bdi").all_inner_texts()
     assert rows == [name for name in DATASETS if name.startswith("two_curves")]
     assert page.locator("#sizes svg text", has_text="two curves").count() == 1
     page.locator("#family").select_option("")
@@ -320,9 +417,10 @@ def test_colours_follow_the_system_until_somebody_chooses(open_page):
     assert ground(light) != ground(dark)
 
 
+@pytest.mark.parametrize("width", [360, 390])
 @pytest.mark.parametrize("address", ["", "#cell=3,1"])
-def test_a_phone_never_scrolls_sideways(open_page, address):
-    page = open_page(address, viewport=PHONE)
+def test_a_phone_never_scrolls_sideways(open_page, address, width):
+    page = open_page(address, viewport={**PHONE, "width": width})
     if address:
         page.locator("dialog h2").wait_for()
     for details in page.locator("details").all():
@@ -330,7 +428,7 @@ def test_a_phone_never_scrolls_sideways(open_page, address):
     widths = page.evaluate(
         "[document.documentElement, document.querySelector('dialog')].map((e) => [e.scrollWidth, e.clientWidth])"
     )
-    assert widths[0] == [360, 360]
+    assert widths[0] == [width, width]
     assert widths[1][0] == widths[1][1]
 
 
@@ -445,3 +543,37 @@ def test_print_shows_whole_tables_and_no_controls(open_page):
     assert page.locator("#leaderboard-filter").is_hidden()
     region = page.locator("#dataset-table .scroll")
     assert region.evaluate("element => element.scrollHeight - element.clientHeight") == 0
+
+
+LONG = f"module:{'Wide' * 750}"
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_names_of_thousands_of_letters_leave_the_page_its_width(browser, tmp_path, width, monkeypatch):
+    monkeypatch.setitem(SKILLS, LONG, 0.8)
+    datasets = [*DATASETS[:3], "d" * 3_000, f"{'f' * 1_500}_2", f"{'f' * 1_500}_4"]
+    store = fake_store(
+        tmp_path / "wide.sqlite",
+        datasets=datasets,
+        models=["svc", "nn", LONG],
+        class_names=("k" * 3_000, "b", "c"),
+        failing={("d" * 3_000, LONG): [0]},
+        title="T" * 3_000,
+    )
+    page = browser.new_context(viewport={"width": width, "height": 900}).new_page()
+    try:
+        page.goto(write_report(store, tmp_path / "report").as_uri())
+        page.locator("#dataset-table tbody tr").first.wait_for()
+        page.evaluate("document.querySelectorAll('details').forEach((each) => (each.open = true))")
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+        # What scrolls within the page is no wider than a table of many models.
+        widest = "Math.max(...[...document.querySelectorAll('.scroll')].map((each) => each.scrollWidth))"
+        assert page.evaluate(widest) < 2_500
+        shown = page.locator("#leaderboard-table bdi.elided").first
+        assert shown.get_attribute("title") == LONG.removeprefix("module:")
+        page.evaluate("location.hash = '#cell=3,0'")
+        page.locator("#task[open] .confusion").wait_for()
+        assert page.locator("#task").evaluate("(task) => task.scrollWidth - task.clientWidth") == 0
+        assert page.evaluate(widest) < 2_500
+    finally:
+        page.context.close()

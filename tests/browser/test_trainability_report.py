@@ -8,13 +8,13 @@ from mcquack.report.trainability import sections, write_trainability_report
 from tests.browser.test_benchmark_report import CONTRASTS, DESK, PHONE
 from tests.report.trainability.fakes import fake_store, observations, wide_observations
 
-SECTIONS = ["gradients", "scaling", "training", "importance", "kernel", "shots", "failures", "provenance"]
+SECTIONS = ["findings", "gradients", "scaling", "training", "importance", "kernel", "shots", "failures", "provenance"]
 
 
 @pytest.fixture(scope="session")
 def report(tmp_path_factory):
     folder = tmp_path_factory.mktemp("study")
-    found = [*observations(sizes=(2, 3, 4, 5), n_seeds=2, epochs=8), *wide_observations(n_seeds=1)]
+    found = [*observations(sizes=(2, 3, 4, 5, 6), n_seeds=2, epochs=8), *wide_observations(n_seeds=1)]
     store = fake_store(folder / "fake.sqlite", found, n_failed=1)
     with pytest.MonkeyPatch.context() as patched:  # what forests find is not seen here
         patched.setattr(sections, "forest_importances", partial(sections.forest_importances, n_trees=4))
@@ -52,7 +52,7 @@ def test_the_page_has_all_its_parts_and_every_figure_is_seen(open_page):
     assert page.title() == page.locator("h1").inner_text() == "A fake study"
     assert page.locator("main > section").evaluate_all("found => found.map((each) => each.id)") == SECTIONS
     seen = page.locator("svg.picture:visible").count()
-    assert seen >= 7
+    assert seen == page.locator(".finding").count() == page.locator(".finding svg.picture").count() == 5
     unfold(page)
     pictures = page.locator("svg.picture")
     assert pictures.count() > seen
@@ -66,12 +66,41 @@ def test_the_page_has_all_its_parts_and_every_figure_is_seen(open_page):
     page.locator(".sections a[aria-current]", has_text="Shots").wait_for()
 
 
+def test_whoever_asks_for_a_section_finds_it_unfolded(open_page, expect):
+    page = open_page()
+    fold = page.locator("#shots > details")
+    expect(fold).not_to_have_attribute("open", "")
+    page.locator(".finding").last.get_by_role("link", name="On a device").click()
+    expect(fold).to_have_attribute("open", "")
+    fold.locator("summary").first.click()
+    page.locator(".sections a", has_text="Shots").click()  # the address is the same as before
+    expect(fold).to_have_attribute("open", "")
+    expect(page.locator("#kernel > details")).not_to_have_attribute("open", "")
+
+
 @pytest.mark.parametrize("viewport", [DESK, PHONE], ids=["desk", "phone"])
 def test_nothing_is_wider_than_the_screen_and_sections_can_be_chosen(open_page, viewport):
     page = open_page(viewport=viewport)
     unfold(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
     assert page.locator(".sections a").first.is_visible()
+
+
+NARROW = {"width": 390, "height": 844}
+
+
+def test_a_phone_shows_whole_tables_and_the_first_figures(open_page):
+    page = open_page(viewport=NARROW)
+    widths = page.locator(".finding svg.picture").evaluate_all("found => found.map((each) => each.clientWidth)")
+    assert max(widths) <= NARROW["width"]
+    unfold(page)
+    assert page.evaluate("document.documentElement.scrollWidth") == NARROW["width"]
+    tables = page.locator("table")
+    assert tables.count() > 8
+    assert max(tables.evaluate_all("found => found.map((each) => each.scrollWidth)")) <= NARROW["width"]
+    assert max(tables.evaluate_all("found => found.map((e) => e.parentElement.scrollWidth)")) <= NARROW["width"]
+    head = page.locator("#scaling td[data-head=verdict]").first
+    assert head.evaluate("cell => getComputedStyle(cell, '::before').content") == '"verdict"'
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -3,11 +3,20 @@ import pandas as pd
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.image import imread
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mcquack.errors import InvalidInputError
-from mcquack.report import plot_embedding, plot_history, plot_kernel
-from mcquack.report.model import fidelity_plane
+from mcquack.report import (
+    EmbeddingDisplay,
+    KernelDisplay,
+    TrainingDisplay,
+    plot_embedding,
+    plot_history,
+    plot_importances,
+    plot_kernel,
+)
+from mcquack.report.embedding import fidelity_plane
 from mcquack.report.style import MOST_SAMPLES
 from tests.report.fakes import FakeModel, random_states
 
@@ -268,3 +277,98 @@ def test_too_few_samples_and_other_lengths_are_refused():
         plot_embedding(model, X[:2], y[:2])
     with pytest.raises(InvalidInputError, match="X has 5 rows but y has 4 labels"):
         plot_embedding(model, X, y[:4])
+
+
+def two_clouds(n_each=20, noise=0.3, seed=0):
+    """States of two classes that differ a little along one direction, and much, all alike, along others."""
+    rng = np.random.default_rng(seed)
+    labels = np.repeat([0, 1], n_each)
+    angles = 0.35 * (2 * labels - 1)
+    one = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    wide = rng.uniform(0, np.pi, 2 * n_each)
+    other = np.stack([np.cos(wide), np.sin(wide)], axis=1)
+    return np.einsum("ia,ib->iab", one, other).reshape(2 * n_each, 4).astype(complex), labels
+
+
+def test_axes_part_the_classes_where_principal_components_do_not():
+    states, labels = two_clouds()
+    kernel = fidelities(states, states[:1])
+
+    def gap(points):
+        """The distance of the means of the classes along the first axis, in standard deviations within a class."""
+        first = points[:, 0]
+        inside = np.mean([first[labels == label].std() for label in (0, 1)])
+        return abs(first[labels == 0].mean() - first[labels == 1].mean()) / inside
+
+    parted, plain = (fidelity_plane(states, kernel, *given)[0] for given in ((labels,), ()))
+    assert gap(parted) > 5 * gap(plain)
+
+
+def test_the_class_axes_are_the_principal_components_of_the_means_of_the_density_matrices():
+    states, centroids, labels = random_states(30, 2, seed=0), random_states(3, 2, seed=1), np.arange(30) % 3
+    points, stars, shares = fidelity_plane(states, fidelities(states, centroids), labels)
+
+    def flat(rows):
+        matrices = np.einsum("ia,ib->iab", rows, rows.conj()).reshape(len(rows), -1)
+        return np.hstack([matrices.real, matrices.imag])
+
+    apart = flat(states) - flat(states).mean(axis=0)
+    means = np.stack([apart[labels == label].mean(axis=0) for label in range(3)])
+    axes = np.linalg.svd(means, full_matrices=False)[2][:2]
+    assert_allclose(np.abs(points), np.abs(apart @ axes.T), atol=1e-10)
+    assert_allclose(np.abs(stars), np.abs((flat(centroids) - flat(states).mean(axis=0)) @ axes.T), atol=1e-10)
+    assert_allclose(shares, (points**2).sum(axis=0) / (apart**2).sum())
+
+
+def test_the_second_axis_of_two_classes_is_the_widest_besides():
+    states, labels = two_clouds()
+    points, stars, shares = fidelity_plane(states, fidelities(states, states), labels)
+    assert shares[1] > shares[0] > 0
+    assert_allclose(stars, points, atol=1e-10)
+    on_plane = np.linalg.norm(points[:, None] - points, axis=-1)
+    assert (on_plane <= np.sqrt(np.maximum(2 - 2 * fidelities(states, states), 0)) + 1e-9).all()
+    model = FakeModel(["a", "b"])
+    ax = EmbeddingDisplay.from_estimator(model, *model.samples(20)).ax_
+    assert ax.get_xlabel().startswith("class axis 1")
+    assert ax.get_ylabel().startswith("principal axis 2")
+
+
+@pytest.mark.parametrize("display", [KernelDisplay, EmbeddingDisplay])
+def test_displays_are_the_pictures_and_can_be_drawn_again(display):
+    model = FakeModel(["a", "b", "c"])
+    X, y = model.samples(30)
+    shown = display.from_estimator(model, X, y)
+    assert shown.figure_ is shown.ax_.figure
+    again = Figure().add_subplot()
+    assert shown.plot(ax=again) is shown
+    assert shown.ax_ is again
+    assert display.from_estimator(model, X, y, ax=again).ax_ is again
+
+
+def test_a_training_is_displayed_in_three_axes():
+    shown = TrainingDisplay.from_estimator(FakeModel(["a", "b"], validated=True))
+    assert [ax.get_title(loc="left") for ax in shown.ax_] == ["Loss", "Alignment", "Accuracy"]
+    axes = Figure().subplots(3)
+    assert shown.plot(ax=axes).figure_ is axes[0].figure
+    assert plot_history(FakeModel(["a", "b"]), axes=axes) is axes[0].figure
+    with pytest.raises(InvalidInputError, match="into 3 axes, got 2"):
+        shown.plot(ax=axes[:2])
+
+
+def test_figures_are_saved_for_print(tmp_path):
+    figure = plot_importances([0.2, 0.1])
+    figure.savefig(tmp_path / "here.png")
+    height, width, _ = imread(tmp_path / "here.png").shape
+    assert_allclose([width, height], 200 * figure.get_size_inches(), atol=1)
+
+
+def test_the_largest_importances_are_on_top():
+    ax = plot_importances([0.1, 0.5, 0.3], list("xyz"), most=2).axes[0]
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["y", "z"]
+    assert_allclose([bar.get_width() for bar in ax.patches], [0.5, 0.3])
+    assert ax.yaxis_inverted()
+    assert ax.get_xlabel() == "importance (1 smaller left out)"
+    with pytest.raises(InvalidInputError, match="2 importances but 1 names"):
+        plot_importances([1, 2], ["a"])
+    with pytest.raises(InvalidInputError, match="finite number"):
+        plot_importances([np.nan])

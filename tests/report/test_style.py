@@ -14,8 +14,10 @@ from mcquack import report
 from mcquack.report.style import (
     CLASS_COLOURS,
     CLASS_MARKERS,
+    DARK_HEAT,
     DARK_SHADES,
     FIDELITIES,
+    HEAT,
     INK,
     PAPER,
     RAMP,
@@ -27,6 +29,7 @@ from mcquack.report.style import (
     shade,
     svg_bytes,
     text_colour,
+    themed,
 )
 from tests.report.fakes import FakeModel
 
@@ -47,6 +50,15 @@ def test_every_colour_stands_out_from_white():
 def test_higher_fidelities_are_darker_also_in_grey():
     shades = [luminance(FIDELITIES(value)) for value in np.linspace(0, 1, 64)]
     assert np.all(np.diff(shades) < 0)
+
+
+def test_heat_turns_round_on_a_dark_page():
+    light, dark = ([luminance(colour) for colour in each] for each in (HEAT, DARK_HEAT))
+    assert np.all(np.diff(light) < 0)
+    assert np.all(np.diff(dark) > 0)
+    assert [themed(colour) for colour in HEAT] == [
+        f"light-dark({a}, {b})" for a, b in zip(HEAT, DARK_HEAT, strict=True)
+    ]
 
 
 def test_plots_neither_import_pyplot_nor_need_a_display():

@@ -1,24 +1,24 @@
-"""Pictures of a fitted model: its training, its kernel between samples and centroids, and both in Hilbert space.
+"""Pictures of a fitted model: its training, its kernel between samples and centroids, and what it looks at.
 
 A picture needs no particular class of model: each function names the attributes that it reads.
 """
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import resample
 
 from mcquack.arrays import FloatArray
+from mcquack.checks import required_count
 from mcquack.errors import InvalidInputError
 from mcquack.report import style
-from mcquack.report.style import CLASS_COLOURS, FAINT, FIDELITIES, FONT_SIZE, INK, MOST_SAMPLES, MUTED, PAPER, SMALL
+from mcquack.report.style import CLASS_COLOURS, FAINT, FIDELITIES, FONT_SIZE, INK, MUTED, PAPER, SMALL
 
 _BLUE, _ORANGE = CLASS_COLOURS[:2]
 
@@ -35,13 +35,14 @@ _PANELS = {
 }
 
 
-def plot_history(model: Any) -> Figure:
+def plot_history(model: Any, *, axes: Sequence[Axes] | None = None) -> Figure:
     """Draw the losses, the alignment below its ceiling 1/√M, and the accuracy over the epochs.
 
     Parameters
     ----------
     model : a fitted model with ``classes_`` and ``history_``. If it also has ``best_epoch_``, the epoch whose
         parameters it has kept is marked.
+    axes : three axes to draw into, instead of a new figure.
 
     Returns
     -------
@@ -55,22 +56,64 @@ def plot_history(model: Any) -> Figure:
     >>> [ax.get_title(loc="left") for ax in figure.axes]
     ['Loss', 'Alignment', 'Accuracy']
     """
-    history = [{**row, "validation_loss": _loss(row.get("validation_alignment"))} for row in model.history_]
-    if not history:
-        raise InvalidInputError("the model has no training history; plot it after fit.")
-    figure = style.new_figure(9.6, 2.9)
-    for ax, (title, curves) in zip(figure.subplots(1, len(_PANELS)), _PANELS.items(), strict=True):
-        _draw_curves(ax, history, curves)
-        if title == "Alignment":
-            n_classes = len(model.classes_)
-            ceiling = 1 / math.sqrt(n_classes)
-            label = f"ceiling 1/√{n_classes} = {ceiling:.2f}"
-            ax.axhline(ceiling, color=MUTED, linewidth=0.9, linestyle=":", label=label)
-        if (epoch := getattr(model, "best_epoch_", None)) is not None:
-            ax.axvline(epoch, color=FAINT, linewidth=1.4, zorder=0, label=f"kept: epoch {epoch}")
-        style.write_title(ax, title)
-        style.legend_of(ax, handlelength=2.2)
-    return figure
+    return TrainingDisplay.from_estimator(model, ax=axes).figure_
+
+
+@dataclass(kw_only=True)
+class TrainingDisplay:
+    """The training of a model as scikit-learn's displays are: values that can be drawn again.
+
+    Parameters
+    ----------
+    history : the rows of ``history_``.
+    n_classes : how many classes there are, which the ceiling of the alignment follows from.
+    best_epoch : the epoch whose parameters were kept, or None.
+
+    Attributes
+    ----------
+    ax_ : array of the three axes. figure_ : their figure.
+
+    Examples
+    --------
+    >>> from mcquack import McQuackClassifier
+    >>> X, y = [[0.0, 0.1], [0.2, 0.0], [0.9, 1.0], [1.0, 0.8]], ["a", "a", "b", "b"]
+    >>> model = McQuackClassifier(n_qubits=2, epochs=3, random_state=0).fit(X, y)
+    >>> TrainingDisplay.from_estimator(model).ax_[2].get_title(loc="left")
+    'Accuracy'
+    """
+
+    history: Sequence[Mapping[str, Any]]
+    n_classes: int
+    best_epoch: int | None = None
+
+    @classmethod
+    def from_estimator(cls, model: Any, *, ax: Sequence[Axes] | None = None) -> Self:
+        """The display of a fitted model, drawn as :func:`plot_history` does."""
+        best = getattr(model, "best_epoch_", None)
+        return cls(history=list(model.history_), n_classes=len(model.classes_), best_epoch=best).plot(ax=ax)
+
+    def plot(self, ax: Sequence[Axes] | None = None) -> Self:
+        """Draws into three axes, or into a new figure; sets ``ax_`` and ``figure_``."""
+        history = [{**row, "validation_loss": _loss(row.get("validation_alignment"))} for row in self.history]
+        if not history:
+            raise InvalidInputError("the model has no training history; plot it after fit.")
+        panels = style.new_figure(9.6, 2.9).subplots(1, len(_PANELS)) if ax is None else np.ravel(np.asarray(ax))
+        if len(panels) != len(_PANELS):
+            raise InvalidInputError(f"a training is drawn into {len(_PANELS)} axes, got {len(panels)}; give as many.")
+        for panel, (title, curves) in zip(panels, _PANELS.items(), strict=True):
+            _draw_curves(panel, history, curves)
+            if title == "Alignment":
+                ceiling = 1 / math.sqrt(self.n_classes)
+                label = f"ceiling 1/√{self.n_classes} = {ceiling:.2f}"
+                panel.axhline(ceiling, color=MUTED, linewidth=0.9, linestyle=":", label=label)
+            if self.best_epoch is not None:
+                label = f"kept: epoch {self.best_epoch}"
+                panel.axvline(self.best_epoch, color=FAINT, linewidth=1.4, zorder=0, label=label)
+            style.write_title(panel, title)
+            style.legend_of(panel, handlelength=2.2)
+        self.ax_: NDArray[Any] = panels
+        self.figure_ = style.figure_of(panels[0])
+        return self
 
 
 def _loss(alignment: float | None) -> float | None:
@@ -114,26 +157,64 @@ def plot_kernel(model: Any, X: Any, y: ArrayLike, *, ax: Axes | None = None) -> 
     >>> plot_kernel(model, X, y).axes[0].get_ylabel()
     '4 samples by class'
     """
-    labels = _class_indices(y, model.classes_)
-    kernel = np.asarray(model.transform(X))
-    _check_rows(len(kernel), len(labels))
-    ax = ax or style.new_axes(max(3.6, 2.4 + 0.32 * kernel.shape[1]), 4.6)
-    image = ax.imshow(
-        kernel[np.argsort(labels, kind="stable")],
-        aspect="auto",
-        interpolation="nearest",  # any other would also blend neighbouring columns, that is, classes
-        cmap=FIDELITIES,
-        vmin=0,
-        vmax=float(kernel.max()) or 1.0,
-    )
-    names = [str(name) for name in model.classes_]
-    per_class = kernel.shape[1] // len(names)
-    _mark_classes(ax, np.bincount(labels, minlength=len(names)), names, n_columns=per_class)
-    ax.set_xlabel("centroid of class" if per_class == 1 else "centroids of class", color=MUTED, size=FONT_SIZE)
-    ax.set_ylabel(f"{len(labels):,} samples by class", color=MUTED, size=FONT_SIZE)
-    style.write_title(ax, "Kernel")
-    style.colour_bar(ax, image, shrink=0.5, aspect=18, anchor=(0, 1), label="fidelity")
-    return style.figure_of(ax)
+    return KernelDisplay.from_estimator(model, X, y, ax=ax).figure_
+
+
+@dataclass(kw_only=True)
+class KernelDisplay:
+    """The kernel between samples and centroids as scikit-learn's displays are: values that can be drawn again.
+
+    Parameters
+    ----------
+    kernel : array (N, M·k), the fidelities of samples with centroids.
+    labels : array (N,), the number of each sample's class.
+    class_names : the names of the M classes.
+
+    Attributes
+    ----------
+    ax_ : the axes. figure_ : their figure.
+
+    Examples
+    --------
+    >>> from mcquack import McQuackClassifier
+    >>> X, y = [[0.0, 0.1], [0.2, 0.0], [0.9, 1.0], [1.0, 0.8]], ["a", "a", "b", "b"]
+    >>> model = McQuackClassifier(n_qubits=2, epochs=1, random_state=0).fit(X, y)
+    >>> KernelDisplay.from_estimator(model, X, y).ax_.get_title(loc="left")
+    'Kernel'
+    """
+
+    kernel: FloatArray
+    labels: NDArray[np.intp]
+    class_names: Sequence[str]
+
+    @classmethod
+    def from_estimator(cls, model: Any, X: Any, y: ArrayLike, *, ax: Axes | None = None) -> Self:
+        """The display of a fitted model and samples, drawn as :func:`plot_kernel` does."""
+        labels = class_indices(y, model.classes_)
+        kernel = np.asarray(model.transform(X))
+        check_rows(len(kernel), len(labels))
+        return cls(kernel=kernel, labels=labels, class_names=[str(name) for name in model.classes_]).plot(ax=ax)
+
+    def plot(self, ax: Axes | None = None) -> Self:
+        """Draws into axes, or into a new figure; sets ``ax_`` and ``figure_``."""
+        kernel, names = self.kernel, self.class_names
+        ax = ax or style.new_axes(max(3.6, 2.4 + 0.32 * kernel.shape[1]), 4.6)
+        image = ax.imshow(
+            kernel[np.argsort(self.labels, kind="stable")],
+            aspect="auto",
+            interpolation="nearest",  # any other would also blend neighbouring columns, that is, classes
+            cmap=FIDELITIES,
+            vmin=0,
+            vmax=float(kernel.max()) or 1.0,
+        )
+        per_class = kernel.shape[1] // len(names)
+        _mark_classes(ax, np.bincount(self.labels, minlength=len(names)), names, n_columns=per_class)
+        ax.set_xlabel("centroid of class" if per_class == 1 else "centroids of class", color=MUTED, size=FONT_SIZE)
+        ax.set_ylabel(f"{len(self.labels):,} samples by class", color=MUTED, size=FONT_SIZE)
+        style.write_title(ax, "Kernel")
+        style.colour_bar(ax, image, shrink=0.5, aspect=18, anchor=(0, 1), label="fidelity")
+        self.ax_, self.figure_ = ax, style.figure_of(ax)
+        return self
 
 
 def _mark_classes(ax: Axes, counts: NDArray[np.intp], names: Sequence[str], *, n_columns: int) -> None:
@@ -152,70 +233,8 @@ def _mark_classes(ax: Axes, counts: NDArray[np.intp], names: Sequence[str], *, n
     ax.spines[:].set_linewidth(0.6)
 
 
-def plot_embedding(model: Any, X: Any, y: ArrayLike, *, ax: Axes | None = None) -> Figure:
-    """Draw samples as points and centroids as stars, on the two axes along which the samples' states differ most.
-
-    Of more than 1,000 samples the same 1,000 are drawn every time, in the proportions of their classes.
-
-    Parameters
-    ----------
-    model : a fitted model with ``classes_``, ``transform`` and ``statevectors``.
-    X, y : at least three samples, and their labels.
-    ax : axes to draw into, instead of a new figure.
-
-    Examples
-    --------
-    >>> from mcquack import McQuackClassifier
-    >>> X, y = [[0.0, 0.1], [0.2, 0.0], [0.9, 1.0], [1.0, 0.8]], ["a", "a", "b", "b"]
-    >>> model = McQuackClassifier(n_qubits=2, epochs=1, random_state=0).fit(X, y)
-    >>> plot_embedding(model, X, y).axes[0].get_title(loc="left")
-    'Samples and centroids in Hilbert space'
-    """
-    labels = _class_indices(y, model.classes_)
-    _check_rows(X.shape[0] if hasattr(X, "shape") else len(X), len(labels))
-    if len(labels) > MOST_SAMPLES:
-        X, labels = resample(X, labels, replace=False, n_samples=MOST_SAMPLES, stratify=labels, random_state=0)
-    points, stars, (first, second) = fidelity_plane(np.asarray(model.statevectors(X)), np.asarray(model.transform(X)))
-    ax = ax or style.new_axes(5.6, 4.4)
-    for index, centroids in enumerate(np.split(stars, len(model.classes_))):
-        style.draw_samples(ax, points[labels == index], index)
-        x, y = centroids.T
-        ax.scatter(x, y, s=260, color=style.class_colour(index), marker="*", edgecolor=INK, linewidth=1.0, zorder=3)
-    star = Line2D([], [], linestyle="", marker="*", color=MUTED, markeredgecolor=INK, markersize=11, label="centroid")
-    style.draw_class_legend(ax, [str(name) for name in model.classes_], others=[star])
-    style.quiet(ax)
-    ax.set_xlabel(f"principal axis 1 ({first:.0%} of the spread)")
-    ax.set_ylabel(f"principal axis 2 ({second:.0%})")
-    ax.set_aspect("equal", adjustable="datalim")  # so that distances compare in all directions
-    style.write_title(ax, "Samples and centroids in Hilbert space")
-    return style.figure_of(ax)
-
-
-def fidelity_plane(
-    states: NDArray[np.complexfloating], kernel: FloatArray
-) -> tuple[FloatArray, FloatArray, tuple[float, float]]:
-    """Samples (N, 2) and centroids (M·k, 2) on two axes, and the share of the samples' variance on each.
-
-    Axes are principal components of the samples' density matrices |ψ⟩⟨ψ|, whose inner products are the fidelities, so
-    that no global phase enters. ``kernel`` holds the fidelities of samples with centroids, which is all it takes to
-    project those as well.
-    """
-    if len(states) < 3:
-        raise InvalidInputError(f"{len(states)} samples do not span a plane; plot at least 3.")
-    fidelities = np.abs(states.conj() @ states.T) ** 2
-    means, mean = fidelities.mean(axis=0), fidelities.mean()
-    values, vectors = np.linalg.eigh(fidelities - means - means[:, None] + mean)
-    spread, axes = np.maximum(values[:-3:-1], 0), vectors[:, :-3:-1]
-    # An eigenvector's sign is arbitrary: its largest entry is made positive, for the same picture on every machine.
-    axes = axes * np.sign(axes[np.abs(axes).argmax(axis=0), [0, 1]])
-    noise = len(states) * np.finfo(fidelities.dtype).eps
-    scales = np.divide(1, np.sqrt(spread), out=np.zeros(2), where=spread > noise)
-    centred = kernel.T - kernel.T.mean(axis=1, keepdims=True) - means + mean
-    shares = spread / max(float(np.maximum(values, 0).sum()), noise)
-    return axes * np.sqrt(spread), centred @ axes * scales, (float(shares[0]), float(shares[1]))
-
-
-def _class_indices(y: ArrayLike, classes: NDArray[Any]) -> NDArray[np.intp]:
+def class_indices(y: ArrayLike, classes: NDArray[Any]) -> NDArray[np.intp]:
+    """The number of each label's class; InvalidInputError for labels that the model does not know."""
     labels = np.asarray(y)
     if labels.ndim != 1:
         raise InvalidInputError(f"y must be one label per sample, got an array of shape {labels.shape}.")
@@ -231,6 +250,50 @@ def _class_indices(y: ArrayLike, classes: NDArray[Any]) -> NDArray[np.intp]:
     return np.searchsorted(classes, labels)
 
 
-def _check_rows(n_rows: int, n_labels: int) -> None:
+def check_rows(n_rows: int, n_labels: int) -> None:
+    """Refuses samples and labels that do not belong together."""
     if n_rows != n_labels:
         raise InvalidInputError(f"X has {n_rows} rows but y has {n_labels} labels; use one split for both.")
+
+
+_MOST_FEATURES = 20
+
+
+def plot_importances(
+    importances: ArrayLike, names: Sequence[str] | None = None, *, most: int = _MOST_FEATURES, ax: Axes | None = None
+) -> Figure:
+    """Draw how much each feature matters as bars, the largest on top.
+
+    Parameters
+    ----------
+    importances : one number for each feature, as :func:`mcquack.models.feature_importances` gives them, or the
+        ``importances_mean`` of scikit-learn's ``permutation_importance``.
+    names : of the features, such as ``model.feature_names_in_``; by default their numbers.
+    most : how many features are drawn at most.
+    ax : axes to draw into, instead of a new figure.
+
+    Examples
+    --------
+    >>> figure = plot_importances([0.1, 0.7, 0.2], ["length", "width", "weight"], most=2)
+    >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    ['width', 'weight']
+    """
+    sizes = np.asarray(importances, dtype=np.float64)
+    if sizes.ndim != 1 or not sizes.size or not np.isfinite(sizes).all():
+        raise InvalidInputError(f"importances must be a finite number for each feature, got {sizes!r}.")
+    given = [f"feature {number}" for number in range(len(sizes))] if names is None else [str(name) for name in names]
+    if len(given) != len(sizes):
+        raise InvalidInputError(f"there are {len(sizes)} importances but {len(given)} names; give as many.")
+    order = np.argsort(-sizes, kind="stable")[: required_count("most", most)]
+    ax = ax or style.new_axes(5.2, 0.9 + 0.24 * len(order))
+    ax.barh(np.arange(len(order)), sizes[order], height=0.7, color=_BLUE)
+    ax.set_yticks(np.arange(len(order)), [given[number] for number in order])
+    ax.invert_yaxis()
+    style.quiet(ax)
+    ax.grid(axis="x", color=style.GRID, linewidth=0.8)
+    ax.set_axisbelow(True)
+    ax.tick_params(axis="y", colors=INK, length=0)
+    left_out = len(sizes) - len(order)
+    ax.set_xlabel("importance" + (f" ({left_out:,} smaller left out)" if left_out else ""))
+    style.write_title(ax, "Features")
+    return style.figure_of(ax)

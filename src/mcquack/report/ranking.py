@@ -217,7 +217,8 @@ def plot_critical_difference(comparison: Comparison, *, title: str = "Average ra
     if ax is None:
         names = width_of(contenders[:n_left]) + width_of(contenders[n_left:])
         height = 0.4 + _ROW_HEIGHT * (bottom - _TOP) + 0.17 * (1 + explained.count("\n"))
-        ax = style.new_axes(1.3 + max(3.2, 0.36 * n_models) + names, height)
+        # The small print has lines of up to 80 letters, also below two models with short names.
+        ax = style.new_axes(max(6.4, 1.3 + max(3.2, 0.36 * n_models) + names), height)
     ax.set_xlim(1, n_models)
     ax.set_ylim(bottom, _TOP)
     ax.set_axis_off()
@@ -242,10 +243,23 @@ def _draw_rank_axis(ax: Axes, comparison: Comparison) -> None:
     for rank in range(1, n_models + 1):
         ax.plot([rank, rank], [_SCALE, _SCALE - 0.3], color=INK, linewidth=1.0, clip_on=False)
         ax.text(rank, _SCALE - 0.5, str(rank), ha="center", va="bottom", size=SMALL, color=MUTED)
-    ends = [1, 1 + difference]
-    ax.plot(ends, [_DIFFERENCE] * 2, color=INK, linewidth=1.4, marker="|", markersize=7, clip_on=False)
-    text = f"  critical difference {difference:.2f}"
-    ax.text(ends[1], _DIFFERENCE, text, va="center", size=SMALL, color=INK)
+    length, text = difference_bar(comparison)
+    look: dict[str, Any] = {"color": INK, "linewidth": 1.4, "clip_on": False}
+    is_whole = length == difference
+    ax.plot([1, 1 + length], [_DIFFERENCE] * 2, marker="|", markevery=None if is_whole else [0], markersize=7, **look)
+    if not is_whole:  # an arrow, for the bar would go on
+        ax.plot([1 + length], [_DIFFERENCE], marker=">", markersize=5, color=INK, clip_on=False)
+    ax.text(1 + length, _DIFFERENCE, f"   {text}", va="center", size=SMALL, color=INK)
+
+
+def difference_bar(comparison: Comparison) -> tuple[float, str]:
+    """How long the bar of the critical difference is drawn, in ranks, and what stands beside it.
+
+    Of few models on few datasets it may be longer than the whole scale; the bar then ends with the scale.
+    """
+    difference, longest = comparison.critical_difference, len(comparison.contenders) - 1
+    text = f"critical difference {difference:.2f}"
+    return (difference, text) if difference <= longest else (longest, f"{text}, more than the scale")
 
 
 def _draw_name(ax: Axes, contender: Contender, rank: float, *, is_left: bool, y: float, n_models: int) -> None:

@@ -57,6 +57,11 @@ DARK_RAMP = tuple(to_hex(FIDELITIES(0.72 - 0.056 * step)) for step in range(12))
 # Without white, which is the paper's colour and would turn dark with it on a dark page.
 SHARES = LinearSegmentedColormap.from_list("shares", FIDELITIES([0.06, 0.25, 0.5, 0.75, 1.0]))
 
+# The same in steps, from little to much: light to dark on white, and the other way round on a dark page.
+HEAT = tuple(to_hex(SHARES(step / 20)) for step in range(21))
+_DARK_HEAT = LinearSegmentedColormap.from_list("heat", ["#1d2b38", "#24577f", "#3f8fc4", "#9bd3f7", "#e4f3fd"])
+DARK_HEAT = tuple(to_hex(_DARK_HEAT(step / 20)) for step in range(21))
+
 # Blue for good and red for bad, as in the paper's figure. In grey both ends are dark: the order has to tell them apart.
 # A step in lightness leaves out what neither ink nor paper can be read on, in the same places on a dark page.
 _N_SHADES = 41
@@ -75,6 +80,9 @@ SHADES, DARK_SHADES = _shades(_LIGHT_SHADES), _shades(_DARK_SHADES)
 
 BOX, DARK_BOX = "#e3f1ec", "#1d3a30"
 """The ground of a gate in a circuit, on white and on a dark page: letters in ink stand out from both."""
+
+_PRINT = 200  # dots per inch
+_PAGE = 100  # where pages have pixels at all
 
 FONT_SIZE = 9.0
 SMALL = 8.0
@@ -113,8 +121,11 @@ def _luminance(colour: Any) -> float:
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """An empty figure of this size in inches; pyplot does not know of it, so nothing has to be closed."""
-    return Figure(figsize=(width, height), layout="constrained", facecolor=PAPER)
+    """An empty figure of this size in inches; pyplot does not know of it, so nothing has to be closed.
+
+    Saved as pixels it is good enough for print.
+    """
+    return Figure(figsize=(width, height), dpi=_PRINT, layout="constrained", facecolor=PAPER)
 
 
 def new_axes(width: float, height: float) -> Axes:
@@ -181,7 +192,7 @@ _TOKENS = {
 }
 """The colours of figures by the names that pages have for them, light and dark."""
 
-_DARK = dict(zip((BOX, *RAMP, *SHADES), (DARK_BOX, *DARK_RAMP, *DARK_SHADES), strict=True))
+_DARK = dict(zip((BOX, *RAMP, *SHADES, *HEAT), (DARK_BOX, *DARK_RAMP, *DARK_SHADES, *DARK_HEAT), strict=True))
 
 _COLOUR = re.compile(r"(fill|stroke): (#[0-9a-f]{6})\b")
 # Versions of matplotlib differ in whether size and family are one property.
@@ -230,7 +241,7 @@ def _written(figure: Figure, *, letters: str) -> bytes:
         engine.execute(figure)
         figure.set_layout_engine(None)
     with mpl.rc_context({"svg.hashsalt": "mcquack", "svg.fonttype": letters}):
-        figure.savefig(stream, format="svg", metadata={"Date": None})
+        figure.savefig(stream, format="svg", metadata={"Date": None}, dpi=_PAGE)
     return stream.getvalue()
 
 

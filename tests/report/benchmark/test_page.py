@@ -11,6 +11,7 @@ import pytest
 
 from mcquack.bench.ranking import CellScores
 from mcquack.bench.store import Store
+from mcquack.report.benchmark import write_report
 from mcquack.report.benchmark.analysis import analyse
 from mcquack.report.benchmark.contents import read_contents
 from mcquack.report.benchmark.page import SCRIPTS, STYLES, failure_groups, page
@@ -81,6 +82,24 @@ def data_of(text):
 
 def unpacked(text, chunk):
     return json.loads(zlib.decompress(base64.b64decode(Elements(text).by_id[chunk])))
+
+
+RIGHT_TO_LEFT = "\u202eabc\u05d0"
+
+
+def test_names_of_others_stand_apart_and_long_ones_are_shown_in_part(tmp_path):
+    long = f"module:{'Wide' * 750}"
+    store = fake_store(tmp_path / "s.sqlite", datasets=["a_1", "a_2"], models=["svc", long, f"m:{RIGHT_TO_LEFT}"])
+    text = write_report(store, tmp_path / "report").read_text(encoding="utf-8")
+    shown = text.partition('<script type="application/json"')[0]
+    whole = long.removeprefix("module:")
+    elided = [part.partition("</bdi>")[0] for part in shown.split('<bdi class="elided" title="')[1:]]
+    assert elided
+    assert all(part.startswith(f'{whole}">') and "…" in part for part in elided if part.startswith("Wide"))
+    assert whole not in re.sub(r'(title|data-value)="[^"]*"', "", shown)
+    # Letters of figures are elements of their own already.
+    around = {match[1] for match in re.finditer(f"<([a-z]+)[^<>]*>{RIGHT_TO_LEFT}", shown)}
+    assert around == {"bdi", "text"}
 
 
 def test_hostile_names_stay_text(hostile):

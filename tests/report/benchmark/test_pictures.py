@@ -1,9 +1,11 @@
 """The figures of the page tell what those of matplotlib do, and nothing of them lies outside."""
 
 import re
+from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
 
 from mcquack.bench.ranking import Contender, WinMatrix, compare, score_table, scores_by_size, standings, win_matrix
@@ -69,6 +71,26 @@ def test_everything_lies_within_the_box(kind):
     for x, y in ends:
         assert left <= x <= left + width
         assert top <= y <= top + height
+
+
+def test_a_critical_difference_longer_than_the_scale_ends_with_it():
+    models = ("Alpha", "Beta")
+    few = compare(score_table(benchmark(models, families=("curves",), published=())), least_share=0.7)
+    few = replace(few, critical_difference=7.25)
+    picture = pictures.critical_difference_picture(few, title="A title", label="x")
+    width = float(picture.partition('viewBox="')[2].split()[2])
+    assert "critical difference 7.25, more than the scale" in picture
+    assert width < 700
+    ends = [float(x) for each in elements(picture, "path") for x in re.findall(r"[ML](-?[\d.]+) ", each.get("d"))]
+    assert max(ends) <= width
+    figure = plot_critical_difference(few, title="A title")
+    (ax,) = figure.axes
+    assert max(max(line.get_xdata()) for line in ax.lines) <= 2.1  # the scale ends at 2
+    FigureCanvasAgg(figure).draw()
+    for text in ax.texts:
+        box = text.get_window_extent()
+        assert figure.bbox.x0 <= box.x0
+        assert box.x1 <= figure.bbox.x1
 
 
 def test_long_names_widen_a_picture():

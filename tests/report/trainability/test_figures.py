@@ -1,6 +1,7 @@
 """Every figure shows the numbers it was given, and refuses what it cannot show."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from numpy.testing import assert_allclose
 
 from mcquack.errors import InvalidInputError
+from mcquack.report.style import HEAT, svg_bytes
 from mcquack.report.trainability import (
     KERNEL,
     SHOTS,
@@ -137,6 +139,14 @@ def test_shots_are_medians_and_at_least_one():
     assert is_drawn(figure)
 
 
+def test_no_curve_runs_through_the_name_of_a_line():
+    figure = plot_measures(lines(PAPER), SHOTS)
+    assert is_drawn(figure)
+    for ax in figure.axes:
+        (name,) = ax.texts
+        assert name.get_window_extent().x0 >= ax.get_window_extent().x1
+
+
 def test_a_landscape_marks_its_lowest_point():
     steps = np.linspace(-1, 1, 7)
     first, second = np.meshgrid(steps, steps)
@@ -145,6 +155,10 @@ def test_a_landscape_marks_its_lowest_point():
     marked = next(line for line in figure.axes[0].lines if line.get_label() == "smallest loss")
     assert_allclose([marked.get_xdata()[0], marked.get_ydata()[0]], [steps[4], 0], atol=1e-12)
     assert is_drawn(figure)
+    # Every shade has one of its own on a dark page, and nothing is written over the losses.
+    drawn = set(re.findall(r"fill: (#[0-9a-f]{6})", svg_bytes(figure).decode()))
+    assert len(drawn & set(HEAT)) > 8
+    assert figure.axes[0].get_legend() is None
 
 
 def test_a_flat_landscape_is_drawn_too():

@@ -12,6 +12,7 @@ from mcquack.bench.store import Store
 from mcquack.bench.task import Task
 from mcquack.errors import InvalidInputError, StoreError
 from mcquack.report.trainability import write_trainability_report
+from mcquack.report.trainability.page import typeset
 from mcquack.report.trainability.study import read_study
 from mcquack.studies.trainability.observation import Observation
 from tests.report.benchmark.fakes import fake_store as fake_benchmark
@@ -82,6 +83,20 @@ def test_sums_are_of_the_files(report):
     }
 
 
+def test_numbers_have_true_signs_and_raised_exponents(report):
+    text = (report / "index.html").read_text(encoding="utf-8")
+    shown = re.sub(r"<(style|script|code|pre)\b.*?</\1>|<[^>]*>", " ", text, flags=re.DOTALL)
+    assert "−" in shown
+    assert re.findall(r"(?<![\w.)])-[0-9.]+", shown) == []
+    assert re.findall(r"[0-9]e[-+]?[0-9]+|\^", shown) == []
+    assert "n<sup>−" in text
+
+
+def test_what_is_typeset_stays_text():
+    assert typeset("<b>x^(-2)</b> & -3 to 4-5") == "&lt;b&gt;x<sup>−2</sup>&lt;/b&gt; &amp; −3 to 4-5"
+    assert "<i>" not in typeset("n^(<i>-2</i>)")
+
+
 def test_ids_on_the_page_are_unique(report):
     text = (report / "index.html").read_text(encoding="utf-8")
     ids = re.findall(r'\bid="([^"]*)"', text)
@@ -128,7 +143,7 @@ def test_runs_that_failed_leave_a_size_out_of_the_exact_shares_and_the_page_says
 
 def test_gradients_alone_are_a_report_too(tiny):
     text = (tiny[1] / "index.html").read_text(encoding="utf-8")
-    assert "<h1>Mine &amp; &lt;yours&gt;</h1>" in text
+    assert "<h1><bdi>Mine &amp; &lt;yours&gt;</bdi></h1>" in text
     assert 'id="gradients"' in text
     assert 'id="training"' not in text
     assert 'id="importance"' not in text

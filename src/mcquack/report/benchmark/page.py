@@ -21,6 +21,8 @@ from markupsafe import Markup
 from mcquack.bench.outcome import Metric, Outcome
 from mcquack.bench.plan import Trial
 from mcquack.bench.ranking import Contender, SizeCurve
+from mcquack.bench.ranking.scores import elided
+from mcquack.datasets.registry import descriptions, draw_of
 from mcquack.report import ranking
 from mcquack.report.benchmark import pictures
 from mcquack.report.benchmark.analysis import ALL, PARTS, Analysis, View
@@ -31,7 +33,7 @@ from mcquack.report.style import counted, duration, moment
 
 PACKAGE = "mcquack.report.benchmark"
 STYLES = ("tokens", "base", "layout", "tables", "charts", "task", "print")
-SCRIPTS = ("dom", "views", "datasets", "task", "task_charts", "theme", "sections", "main")
+SCRIPTS = ("dom", "views", "scores", "datasets", "task", "task_charts", "theme", "sections", "main")
 """In this order: a script uses what those before it define."""
 
 MOST_FAILURES = 200  # different tracebacks on the page; there are more only if something is wrong with all tasks
@@ -83,7 +85,7 @@ def environment(*packages: str) -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.filters |= {"counted": counted, "duration": duration, "moment": moment}
+    made.filters |= {"counted": counted, "duration": duration, "moment": moment, "theirs": theirs}
     return made
 
 
@@ -251,9 +253,23 @@ def _legend(curves: Sequence[SizeCurve], view: View, analysis: Analysis) -> list
     return [(index, each, each not in crowd) for index, each in enumerate(analysis.contenders) if each in there]
 
 
+_MOST_LETTERS = 80  # of a name on the page; all of a longer one is told where the mouse rests
+
+
+def theirs(name: object, n_letters: int = _MOST_LETTERS) -> Markup:
+    """A text that somebody else chose: whatever it is written in, the text around it keeps its order and its place."""
+    return _isolated(str(name), [elided(str(name), n_letters=n_letters)], n_letters=n_letters)
+
+
 def _breakable(name: str) -> Markup:
     """A name that may, if it is long, be broken before each of the words that it is put together from."""
-    return Markup("<wbr>").join(re.split(r"(?<=[a-z0-9])(?=[A-Z])|(?<=_)", name) if len(name) > 12 else [name])
+    shown = elided(name, n_letters=_MOST_LETTERS)
+    return _isolated(name, re.split(r"(?<=[a-z0-9])(?=[A-Z])|(?<=_)", shown) if len(name) > 12 else [shown])
+
+
+def _isolated(name: str, words: Sequence[str], *, n_letters: int = _MOST_LETTERS) -> Markup:
+    whole = Markup(' class="elided" title="{}"').format(name) if len(name) > n_letters else Markup("")
+    return Markup("<bdi{}>{}</bdi>").format(whole, Markup("<wbr>").join(words))
 
 
 def _told(entry: Entry, column: Column) -> str:
@@ -279,25 +295,33 @@ _LEVEL = 3  # higher levels shrink a page by a tenth, and take more than twice a
 
 def _page_data(contents: Contents, analysis: Analysis, views: Sequence[View]) -> Json:
     models = {contender: index for index, contender in enumerate(analysis.contenders)}
-    datasets = {dataset.name: index for index, dataset in enumerate(contents.datasets)}
+    places = {dataset.name: index for index, dataset in enumerate(contents.datasets)}
     shown: dict[str, dict[str, Json]] = {}
     for number, view in enumerate(views):
         order = [models[line.contender] for line in view.standings]
-        shown.setdefault(view.metric, {})[view.family] = {"chunk": number, "models": order}
+        lines = view.standings
+        shown.setdefault(view.metric, {})[view.family] = {
+            "chunk": number,
+            "models": order,
+            "means": [_rounded(line.mean_score) for line in lines],
+            "seconds": [_rounded(view.fit_seconds.get(line.contender)) for line in lines],
+            "parameters": [view.n_parameters.get(line.contender) for line in lines],
+        }
     scores: dict[str, dict[str, list[list[Any]]]] = {}
     for (part, metric), grid in analysis.grids.items():
-        rows: list[list[Any]] = [[None] * len(models) for _ in datasets]
+        rows: list[list[Any]] = [[None] * len(models) for _ in places]
         for (dataset, contender), score in grid.items():
             entry = [_rounded(score.mean), _rounded(score.spread), _MARKS.index(score.mark)]
-            rows[datasets[dataset]][models[contender]] = entry
+            rows[places[dataset]][models[contender]] = entry
         scores.setdefault(part, {})[metric] = rows
     notes: dict[int, dict[int, str]] = {}
     for scored in contents.scores:
         if scored.note:
-            notes.setdefault(datasets[scored.dataset], {})[models[scored.contender]] = scored.note
+            notes.setdefault(places[scored.dataset], {})[models[scored.contender]] = scored.note
     chunks: dict[int, dict[int, int]] = {}
     for number, cell in enumerate(contents.cells):
-        chunks.setdefault(datasets[cell.dataset], {})[models[cell.contender]] = number
+        chunks.setdefault(places[cell.dataset], {})[models[cell.contender]] = number
+    sizes = dataset_sizes(contents)
     return {
         "title": contents.title,
         "metric": contents.metric,
@@ -306,7 +330,9 @@ def _page_data(contents: Contents, analysis: Analysis, views: Sequence[View]) ->
             for name in contents.metrics
         ],
         "models": [{"title": each.title, "source": each.source} for each in models],
-        "datasets": [{"name": each.name, "family": each.family} for each in contents.datasets],
+        "datasets": [
+            {"name": each.name, "family": each.family, "size": sizes[each.name]} for each in contents.datasets
+        ],
         "views": shown,
         "scores": scores,
         "notes": notes,
@@ -315,6 +341,31 @@ def _page_data(contents: Contents, analysis: Analysis, views: Sequence[View]) ->
         "taskIds": [" ".join(outcome.task.id for outcome in cell.outcomes) for cell in contents.cells],
         "environments": [dict(environment.facts) for environment in contents.environments],
     }
+
+
+def dataset_sizes(contents: Contents) -> dict[str, str]:
+    """Samples, features and classes of every dataset in words, as far as its name or its rows tell; else empty.
+
+    What ``mcquack.datasets`` has under a name is known without a file. Of a table the confusion matrices tell how many
+    samples were tested, and how many classes there are.
+    """
+    known = {each.name: each for each in descriptions()}
+    found: dict[str, str] = {dataset.name: "" for dataset in contents.datasets}
+    for cell in contents.cells:
+        if found[cell.dataset] or not cell.finals:
+            continue
+        described = known.get(draw_of(cell.dataset)[0])
+        if described is not None and not cell.finals[0].task.table:
+            parts = [f"{count:,} {part}" for part, count in described.sizes.items() if part in PARTS]
+            n_features, n_classes = [counted(described.n_features, "feature")], described.n_classes
+        else:
+            counts = next((rows for each in cell.finals if (rows := each.details.get("confusion"))), None)
+            if counts is None:
+                continue
+            parts, n_features, n_classes = [f"{sum(map(sum, counts)):,} test"], [], len(counts)
+        classes = f"{n_classes} class{'es' if n_classes != 1 else ''}"
+        found[cell.dataset] = " · ".join((" + ".join(parts), *n_features, classes))
+    return found
 
 
 def _cell_data(contents: Contents, cell: Cell) -> Json:

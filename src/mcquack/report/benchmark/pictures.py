@@ -163,11 +163,13 @@ def critical_difference_picture(comparison: Comparison, *, title: str, label: st
     for rank in range(1, n_models + 1):
         picture.line([(x(rank), top), (x(rank), top - 5)], colour=INK, width=1.0)
         picture.text((x(rank), top - 12), str(rank), colour=MUTED, anchor="middle")
-    end, above = x(1 + comparison.critical_difference), top - 1.9 * _ROW
+    length, text = ranking.difference_bar(comparison)
+    end, above = x(1 + length), top - 1.9 * _ROW
     picture.line([(x(1), above), (end, above)], colour=INK, width=1.4)
-    for edge in (x(1), end):
-        picture.line([(edge, above - 3.5), (edge, above + 3.5)], colour=INK, width=1.4)
-    picture.text((end + _GAP, above), f"critical difference {comparison.critical_difference:.2f}")
+    picture.line([(x(1), above - 3.5), (x(1), above + 3.5)], colour=INK, width=1.4)
+    back = 0.0 if length == comparison.critical_difference else 5.0  # an arrow, where the bar goes on
+    picture.line([(end - back, above - 3.5), (end, above), (end - back, above + 3.5)], colour=INK, width=1.4)
+    picture.text((end + _GAP, above), text)
     places = dict(zip(contenders, comparison.average_ranks, strict=True))
     for number, group in enumerate(comparison.groups):
         y = top + _ROW * (_FIRST_BAR + _BAR_GAP * number)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from mcquack.bench.outcome import Metric, Part
 from mcquack.bench.ranking import Contender, Interval
+from mcquack.files import inert_cell
 from mcquack.report.benchmark.analysis import ALL, PARTS, Analysis, Score, View
 from mcquack.report.benchmark.contents import Contents
 from mcquack.report.ranking import METRIC_TITLES, metric_phrase
@@ -224,13 +225,13 @@ def _general(contents: Contents) -> Iterator[Table]:
 
 
 def csv_text(table: Table) -> str:
-    """A table as CSV with a head of one line; what is not there is empty."""
+    """A table as CSV with a head of one line; what is not there is empty, and no text is taken for a formula."""
     stream = StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow([head for column in table.columns for head in _csv_heads(column)])
+    writer.writerow([inert_cell(head) for column in table.columns for head in _csv_heads(column)])
     for row in table.rows:
         entries = zip(row, table.columns, strict=True)
-        writer.writerow([number for entry, column in entries for number in _numbers(entry, column)])
+        writer.writerow([inert_cell(number) for entry, column in entries for number in _numbers(entry, column)])
     return stream.getvalue()
 
 

@@ -8,6 +8,7 @@ from io import StringIO
 from pathlib import Path
 
 from mcquack.bench.store import RunRecord
+from mcquack.files import inert_cell
 from mcquack.report.trainability.sections import Picture
 from mcquack.studies.paper import Check, Item, Verdict, verdict_of
 from mcquack.studies.paper.checks import signed
@@ -67,7 +68,7 @@ class Sheet:
         paired = [any(isinstance(row[column], Pair) for row in self.rows) for column in range(len(self.heads))]
         writer.writerow(
             [
-                name
+                inert_cell(name)
                 for head, two in zip(self.heads, paired, strict=True)
                 for name in ((head, f"{head}, paper") if two else (head,))
             ]
@@ -79,7 +80,7 @@ class Sheet:
                     fields += [entry.ours, entry.paper]
                 else:
                     fields += [entry, None] if two else [entry]
-            writer.writerow(fields)
+            writer.writerow(map(inert_cell, fields))
         return stream.getvalue()
 
 

@@ -14,7 +14,8 @@ from mcquack.circuits.feature_map import FeatureMap
 from mcquack.models.mcquack import McQuackClassifier
 from mcquack.report import style
 from mcquack.report.circuit import plot_circuit
-from mcquack.report.model import plot_embedding, plot_kernel
+from mcquack.report.embedding import plot_embedding
+from mcquack.report.model import plot_kernel
 from mcquack.report.paper.exhibit import Exhibit, Sheet
 from mcquack.report.trainability.sections import Picture
 from mcquack.studies.paper import ITEMS, Check

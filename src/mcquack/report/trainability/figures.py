@@ -8,12 +8,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
 
 from mcquack.errors import InvalidInputError
 from mcquack.report import style
-from mcquack.report.style import CLASS_COLOURS, FAINT, FONT_SIZE, INK, MUTED, PAPER, RAMP, SHARES, SMALL
+from mcquack.report.style import CLASS_COLOURS, FAINT, FONT_SIZE, HEAT, INK, MUTED, PAPER, RAMP, SMALL
 from mcquack.report.trainability.study import GROUP_TITLES, Landscape, Line, capital, lines, power_of_ten, sizes_of
 from mcquack.studies.trainability import Observation
 from mcquack.studies.trainability.analysis import gradient_means, scaling
@@ -77,10 +79,12 @@ class Decay:
     scaling: Scaling | None
 
 
-def decays(given: Sequence[Line], *, of: GradientOf = "gradients") -> tuple[Decay, ...]:
+def decays(
+    given: Sequence[Line], *, of: GradientOf = "gradients", groups: Sequence[Group] = GROUPS
+) -> tuple[Decay, ...]:
     """The decay of all lines and groups that have such gradients."""
     found = []
-    for group in GROUPS:
+    for group in groups:
         for line in given:
             means = gradient_means(line.observations, group, of=of)
             if len(means):
@@ -89,13 +93,16 @@ def decays(given: Sequence[Line], *, of: GradientOf = "gradients") -> tuple[Deca
     return tuple(found)
 
 
-def plot_decays(found: Sequence[Decay]) -> Figure:
-    """A panel for each group: mean squares over seeds with one standard error, both fits, and the better one's band."""
+def plot_decays(found: Sequence[Decay], *, compact: bool = False) -> Figure:
+    """A panel for each group: mean squares over seeds with one standard error, both fits, and the better one's band.
+
+    A compact figure leaves the explanation of its lines to its caption.
+    """
     if not found:
         raise InvalidInputError("there are no gradients to fit; pass the decays of at least one line.")
     groups = [group for group in GROUPS if any(each.group == group for each in found)]
     labels = tuple(dict.fromkeys(each.line.label for each in found))
-    figure, axes = _panels(len(groups), legend_lines=2 + (len(labels) - 1) // 2)
+    figure, axes = _panels(len(groups), legend_lines=len(labels) if compact else 2 + (len(labels) - 1) // 2)
     for ax, group in zip(axes, groups, strict=True):
         drawn = [each for each in found if each.group == group]
         for each in drawn:
@@ -108,7 +115,7 @@ def plot_decays(found: Sequence[Decay]) -> Figure:
         _qubit_axis(ax, [int(size) for each in drawn for size in each.means.sizes])
         _finish(ax, title=GROUP_TITLES[group], ylabel="mean square of gradients" if ax is axes[0] else "")
     note = "dashed: exponential fit; dotted: power law; shaded: 95 % band of the better one; bars: one standard error"
-    _legend_below(figure, axes[0], note=note)
+    _legend_below(figure, axes[0], note="" if compact else note, n_columns=1 if compact else 2)
     return figure
 
 
@@ -207,13 +214,16 @@ def measured(line: Line, measure: Measure) -> dict[int, list[float]]:
     return {n: values for n, values in found.items() if values}
 
 
-def plot_measures(given: Sequence[Line], measures: Sequence[Measure]) -> Figure:
-    """A panel for each of ``KERNEL`` or ``SHOTS`` that has values: medians over seeds, shaded from least to most."""
+def plot_measures(given: Sequence[Line], measures: Sequence[Measure], *, compact: bool = False) -> Figure:
+    """A panel for each of ``KERNEL`` or ``SHOTS`` that has values: medians over seeds, shaded from least to most.
+
+    The names of the lines stand below one another in a compact figure, so that it stays as narrow as its panels.
+    """
     values = {each.title: [measured(line, each) for line in given] for each in measures}
     taken = [each for each in measures if any(values[each.title])]
     if not taken:
         raise InvalidInputError(f"no observation has {measures[0].title.lower()}; run a study that measures it.")
-    figure, axes = _panels(len(taken), legend_lines=1 + len(given) // 2)
+    figure, axes = _panels(len(taken), legend_lines=1 + len(given) // (1 if compact else 2))
     for ax, measure in zip(axes, taken, strict=True):
         for place, (line, found) in enumerate(zip(given, values[measure.title], strict=True)):
             sizes, colour, marker = list(found), style.class_colour(place), style.class_marker(place)
@@ -227,7 +237,7 @@ def plot_measures(given: Sequence[Line], measures: Sequence[Measure]) -> Figure:
             _log10_axis(ax)
         _qubit_axis(ax, known)
         _finish(ax, title=measure.title, ylabel=measure.unit)
-    _legend_below(figure, axes[0])
+    _legend_below(figure, axes[0], n_columns=1 if compact else 2)
     return figure
 
 
@@ -243,8 +253,9 @@ def _draw_beside(ax: Axes, measure: Measure, places: Sequence[Any]) -> None:
     elif measure.is_log:
         ax.set_ylim(max(min(low, 0.0), -0.3), max(high, 6.5))
         ax.axhline(6, color=FAINT, linewidth=1.0, zorder=0)
-        above: dict[str, Any] = {"xycoords": ax.get_yaxis_transform(), "textcoords": "offset points"}
-        ax.annotate("a million", (0, 6), (2, 2), size=SMALL - 1, color=MUTED, **above)
+        # Behind the end of the line, where no curve can run through it.
+        beside: dict[str, Any] = {"xycoords": ax.get_yaxis_transform(), "textcoords": "offset points", "va": "center"}
+        ax.annotate("a million", (1, 6), (3, 0), size=SMALL - 1, color=MUTED, **beside)
     else:
         ax.axhline(0, color=FAINT, linewidth=0.9, zorder=0)
         ax.set_ylim(min(low, 0.0), high)
@@ -253,7 +264,7 @@ def _draw_beside(ax: Axes, measure: Measure, places: Sequence[Any]) -> None:
 def plot_importances(anova: Anova, forest: Mapping[str, float] | None = None, *, target: str = "final loss") -> Figure:
     """Main effects by exact ANOVA with intervals and, if there is a forest, by fANOVA in both conventions."""
     names = sorted(anova.names, key=anova.share, reverse=True)
-    ax = style.new_axes(6.4, 1.4 + 0.62 * len(names))
+    ax = style.new_axes(5.0, 1.9 + 0.62 * len(names))
     kinds: dict[str, Mapping[str, float]] = {"exact ANOVA": anova.main}
     if forest is not None:
         kinds |= {"fANOVA, of all variance": forest, "fANOVA, normalised to 1": normalised(forest)}
@@ -274,30 +285,33 @@ def plot_importances(anova: Anova, forest: Mapping[str, float] | None = None, *,
     ax.set_ylim(len(names) - 0.5, -0.5)
     ax.set_xlim(0, 1.08)
     ax.set_xlabel("share of variance")
-    style.legend_of(ax, loc="lower right")
     style.write_title(ax, f"Importance for {target}")
-    return style.figure_of(ax)
+    figure = style.figure_of(ax)
+    _legend_below(figure, ax, n_columns=1)
+    return figure
 
 
 def plot_landscape(landscape: Landscape) -> Figure:
     """The losses of a slice as contours, with the lowest of them and the way that training took."""
-    ax = style.new_axes(4.6, 3.6)
+    ax = style.new_axes(4.6, 3.9)
     grid = landscape.losses.first, landscape.losses.second, landscape.losses.losses
-    filled = ax.contourf(*grid, levels=14, cmap=SHARES.reversed())
+    filled = ax.contourf(*grid, levels=14, cmap=ListedColormap(HEAT[::-1]))
     ax.contour(*grid, levels=filled.levels, colors=PAPER, linewidths=0.35)
+    # In the page's own colour: whatever lies below, a line stands out from it.
+    outlined: dict[str, Any] = {"path_effects": [withStroke(linewidth=3.5, foreground=PAPER)]}
     if len(landscape.path) > 1:
         way = np.transpose(landscape.path)
-        ax.plot(*way, color=CLASS_COLOURS[5], linewidth=1.3, marker=".", markersize=3, label="training")
+        ax.plot(*way, color=CLASS_COLOURS[5], linewidth=1.3, marker=".", markersize=3, label="training", **outlined)
     first, second, _ = landscape.losses.minimum
     marks: dict[str, Any] = {"linestyle": "none", "marker": "x", "color": CLASS_COLOURS[1], "markersize": 6}
-    ax.plot([first], [second], label="smallest loss", **marks)
+    ax.plot([first], [second], label="smallest loss", **marks, **outlined)
     style.quiet(ax)
     ax.set_xlabel("first direction")
     ax.set_ylabel("second direction")
-    ax.legend(loc="upper right", fontsize=SMALL - 1, framealpha=0.85, edgecolor="none", labelcolor=MUTED)
     style.colour_bar(ax, filled, shrink=0.9).tick_params(labelsize=SMALL - 1)
     figure = style.figure_of(ax)
     figure.suptitle(capital(landscape.title), x=0.01, ha="left", size=FONT_SIZE + 1, color=INK, parse_math=False)
+    _legend_below(figure, ax)
     return figure
 
 
@@ -355,8 +369,8 @@ def _log_text(logarithm: float) -> str:
     return power_of_ten(exponent) if factor == 1 else f"{factor}·{power_of_ten(exponent)}"
 
 
-def _legend_below(figure: Figure, ax: Axes, *, note: str = "") -> None:
+def _legend_below(figure: Figure, ax: Axes, *, note: str = "", n_columns: int = 2) -> None:
     handles, _ = ax.get_legend_handles_labels()
-    legend = style.legend_below(figure, handles, n_columns=2, title=note or None)
+    legend = style.legend_below(figure, handles, n_columns=n_columns, title=note or None)
     for text in legend.get_texts():
         text.set_parse_math(False)  # whatever a setting is called, it is no formula

@@ -1,5 +1,6 @@
 """The report of a study as a folder: one page with everything inside, and its tables and figures as files beside it."""
 
+import re
 from collections.abc import Sequence
 from functools import cache
 from os import PathLike
@@ -14,8 +15,16 @@ from mcquack.report.benchmark.page import PACKAGE as BENCHMARK
 from mcquack.report.benchmark.page import STYLES, environment, joined, rendered
 from mcquack.report.benchmark.tables import Table, csv_text, latex
 from mcquack.report.style import PAGE, inline_svg, replace_files, svg_bytes
+from mcquack.report.trainability.findings import Finding, top_findings
 from mcquack.report.trainability.sections import Picture, Section, all_sections, file_name, run_table
-from mcquack.report.trainability.study import Landscape, Study, number_text, observed_landscapes, read_study
+from mcquack.report.trainability.study import (
+    Landscape,
+    Study,
+    number_text,
+    observed_landscapes,
+    plain_number,
+    read_study,
+)
 
 PACKAGE = "mcquack.report.trainability"
 SHARED_SCRIPTS = ("theme", "sections")
@@ -55,11 +64,11 @@ def write_trainability_report(
             "report of a benchmark with mcquack report."
         )
     sections = tuple(all_sections(study, (*observed_landscapes(study.observations), *landscapes)))
-    replace_files(folder, _files(study, sections))
+    replace_files(folder, _files(study, sections, findings=top_findings(study, sections)))
     return folder / PAGE
 
 
-def _files(study: Study, sections: Sequence[Section]) -> dict[str, bytes]:
+def _files(study: Study, sections: Sequence[Section], *, findings: Sequence[Finding]) -> dict[str, bytes]:
     found: dict[str, bytes] = {}
     links: Links = {}
 
@@ -80,22 +89,29 @@ def _files(study: Study, sections: Sequence[Section]) -> dict[str, bytes]:
                 paths["LaTeX"] = f"tables/{file_name(table.name)}.tex"
                 add(paths["LaTeX"], latex(table).encode("utf-8", "replace"))
             links[table.kind] = tuple(paths.items())
-    for picture in (picture for section in sections for picture in section.pictures):
+    drawn = [picture for section in sections for picture in section.pictures]
+    first = [finding.picture for finding in findings if finding.picture not in drawn]
+    for picture in (*first, *drawn):
         path = f"figures/{picture.name}.svg"
         add(path, svg_bytes(picture.figure))
         links[picture.title] = (("SVG", path),)
-    found[PAGE] = page(study, sections, links=links).encode("utf-8", "replace")
+    found[PAGE] = page(study, sections, findings=findings, links=links).encode("utf-8", "replace")
     return found
 
 
-def page(study: Study, sections: Sequence[Section], *, links: Links) -> str:
-    """The text of index.html, with styles, scripts and figures inside; the same study gives the same text."""
+def page(study: Study, sections: Sequence[Section], *, findings: Sequence[Finding] = (), links: Links) -> str:
+    """The text of index.html, with styles, scripts and figures inside; the same study gives the same text.
+
+    Findings are told first, each with its figure; all else is folded.
+    """
     return rendered(
         _environment().get_template("study.html.j2"),
         study,
         styles=joined(BENCHMARK, "styles", STYLES) + "\n" + joined(PACKAGE, "styles", ("study",)),
         scripts=joined(BENCHMARK, "scripts", SHARED_SCRIPTS) + "\n" + joined(PACKAGE, "scripts", ("study",)),
         sections=sections,
+        findings=findings,
+        first_pictures={finding.picture.name for finding in findings},
         most_rows=MOST_ROWS,
         links=links,
     )
@@ -105,6 +121,7 @@ def page(study: Study, sections: Sequence[Section], *, links: Links) -> str:
 def _environment() -> Environment:
     made = environment(PACKAGE, BENCHMARK)
     made.filters |= {"drawn": _drawn, "entry": _entry, "file_name": file_name, "is_number": _is_number}
+    made.filters["typeset"] = typeset
     return made
 
 
@@ -117,7 +134,21 @@ def _entry(value: object) -> str:
         return "–"
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
-    return number_text(value, digits=3) if isinstance(value, float) else str(value)
+    return number_text(value, digits=3) if isinstance(value, float) else plain_number(str(value))
+
+
+_EXPONENT = re.compile(r"\^(?:\(([^()<>]*)\)|(-?[0-9.]+))")
+_HYPHEN = re.compile(r"(?<![\w.)])-(?=[0-9.])")
+
+
+def typeset(text: str) -> Markup:
+    """A sentence with raised exponents and true minus signs; whatever else is in it stays text.
+
+    >>> typeset("as n^(-2.08) & more")
+    Markup('as n<sup>−2.08</sup> &amp; more')
+    """
+    signed = _HYPHEN.sub("−", str(Markup.escape(text)))
+    return Markup(_EXPONENT.sub(lambda found: f"<sup>{found[1] or found[2]}</sup>", signed))
 
 
 def _is_number(table: Table, column: int) -> bool:

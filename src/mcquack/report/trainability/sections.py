@@ -72,6 +72,7 @@ class Section:
     """A part of the page: ``lead`` is what was found, in sentences; ``faults`` are what could not be told, and why."""
 
     id: str
+    headline: str = ""  # the most important of the lead in a few words
     lead: tuple[str, ...] = ()
     pictures: tuple[Picture, ...] = ()
     tables: tuple[Table, ...] = ()
@@ -293,8 +294,19 @@ def importance_section(found: Sequence[Importance], faults: Sequence[str]) -> Se
         caption = f"Shares of the variance of the {each.target} over {counted(len(each.rows), 'run')}."
         figure = figures.plot_importances(each.anova, each.forest, target=each.target)
         drawn.append(Picture(file_name("importance", each.series, each.target), title, caption, figure, bool(drawn)))
-    tables = tuple(map(_importance_table, found))
-    return Section(id="importance", lead=tuple(lead), pictures=tuple(drawn), tables=tables, faults=tuple(faults))
+    headline = ""
+    if found:
+        name = max(found[0].anova.main, key=found[0].anova.share)
+        share = f"{found[0].anova.share(name):.2f} of the variance of the {found[0].target}"
+        headline = f"{name} explains {share}, {found[0].levels(name)}."
+    return Section(
+        id="importance",
+        headline=headline,
+        lead=tuple(lead),
+        pictures=tuple(drawn),
+        tables=tuple(map(_importance_table, found)),
+        faults=tuple(faults),
+    )
 
 
 def _importance_table(each: Importance) -> Table:

@@ -1,6 +1,7 @@
 """What the report of a study is about: observations, read from a store once, in series and lines, and their names."""
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -13,6 +14,7 @@ import numpy as np
 from mcquack.bench.outcome import Environment, Outcome
 from mcquack.bench.store import RunRecord, Store
 from mcquack.errors import InvalidInputError
+from mcquack.files import plain_text
 from mcquack.studies.trainability import Observation
 from mcquack.studies.trainability import observations as stored_observations
 from mcquack.studies.trainability.analysis import oscillation
@@ -31,6 +33,7 @@ GROUP_TITLES: Mapping[Group, str] = {"weights": "Weights", "bias": "Biases", "ce
 # What a line runs along, what follows from that, what only repeats a run, and what is spent on a measurement, of which
 # a larger size may have less, and is still the same model.
 _SIZES = frozenset({"n_qubits", "n_layers", "n_features", "engine"})
+_MOST_SLICE_BYTES = 1 << 26
 _NO_FACTORS = _SIZES | {"series", "data_seed", "epochs", "batch_size", "n_train", "n_entries"}
 
 
@@ -228,10 +231,11 @@ def observed_landscapes(observations: Iterable[Observation]) -> tuple[Landscape,
 def read_landscape(path: str | PathLike[str]) -> Landscape:
     """A slice of a loss from a JSON file with "first", "second" and "losses", and perhaps "title" and "path"."""
     place = Path(path)
+    text = plain_text(place, what="a slice of a loss in JSON", most_bytes=_MOST_SLICE_BYTES)
     try:
-        fields = json.loads(place.read_text(encoding="utf-8"))
+        fields = json.loads(text)
         found = Landscape.from_json(fields, title=place.stem.replace("_", " "))
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, ArithmeticError, RecursionError) as error:
         raise InvalidInputError(
             f"{place} is no slice of a loss ({type(error).__name__}: {error}); write it with LossSlice.to_json."
         ) from error
@@ -278,7 +282,7 @@ def setting_text(name: str, value: Any) -> str:
     if name == "model":
         return str(value)
     known = _VALUES.get((name, value)) if isinstance(value, str | bool) else None
-    return known or f"{_SETTING_NAMES.get(name, name.replace('_', ' '))} {value}"
+    return known or f"{_SETTING_NAMES.get(name, name.replace('_', ' '))} {plain_number(str(value))}"
 
 
 def capital(text: str) -> str:
@@ -295,6 +299,22 @@ def number_text(value: float, *, digits: int = 3) -> str:
     if -4 <= int(exponent) < 6:
         return f"{float(text):,.{max(digits - 1 - int(exponent), 0)}f}".replace("-", "−")
     return f"{mantissa.replace('-', '−')} · {power_of_ten(int(exponent))}"
+
+
+def plain_number(text: str) -> str:
+    """A number as Python writes it, with a true minus sign and powers of ten; any other text stays as it is.
+
+    >>> plain_number("1e-05"), plain_number("-2.5"), plain_number("wide-5")
+    ('10⁻⁵', '−2.5', 'wide-5')
+    """
+    found = re.fullmatch(r"(-?[0-9.]+)(?:e([-+]?[0-9]+))?", text)
+    if found is None:
+        return text
+    mantissa = found[1].replace("-", "−")
+    if found[2] is None:
+        return mantissa
+    power = power_of_ten(int(found[2]))
+    return power if mantissa == "1" else f"{mantissa} · {power}"
 
 
 def power_of_ten(exponent: int) -> str:

@@ -1,8 +1,12 @@
 // Every dataset with the scores of every model.
 
 function followDatasets() {
-  byId("dataset-filter").addEventListener("input", drawDatasets);
-  byId("dataset-part").addEventListener("change", drawDatasets);
+  const redraw = () => {
+    drawDatasets();
+    keepAddress();
+  };
+  byId("dataset-filter").addEventListener("input", redraw);
+  byId("dataset-part").addEventListener("change", redraw);
   drawDatasets();
 }
 
@@ -31,13 +35,13 @@ function scoreTable(datasets, models, scores) {
     const line = h(
       "tr",
       {},
-      h("th", { scope: "row" }, breakable(dataset.name)),
+      h("th", { scope: "row" }, breakable(dataset.name), dataset.size && h("small", { class: "size" }, dataset.size)),
       models.map((model) => h("td", { class: "number" }, scoreCell(dataset, model, scores))),
     );
     if (!hasFamilies || dataset.family === family) return [line];
     family = dataset.family;
     const title = family.replaceAll("_", " ");
-    return [h("tr", { class: "family-row" }, h("th", { colspan: models.length + 1, scope: "rowgroup" }, title)), line];
+    return [h("tr", { class: "family-row" }, h("th", { colspan: models.length + 1, scope: "rowgroup" }, theirs(title))), line];
   });
   const element = h(
     "table",

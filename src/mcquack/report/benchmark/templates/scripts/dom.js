@@ -52,8 +52,25 @@ function onWidth(box, draw) {
 
 /** A long name of several words in one, which may be broken before each of them. */
 function breakable(name) {
-  if (name.length <= 12) return [name];
-  return name.split(/(?<=[a-z0-9])(?=[A-Z])|(?<=_)/).flatMap((word, index) => (index > 0 ? [h("wbr"), word] : [word]));
+  const words = name.length <= 12 ? [name] : elided(name).split(/(?<=[a-z0-9])(?=[A-Z])|(?<=_)/);
+  return theirs(
+    name,
+    words.flatMap((word, index) => (index > 0 ? [h("wbr"), word] : [word])),
+  );
+}
+
+const MOST_LETTERS = 80;
+
+/** The text without its middle, if it is long. */
+function elided(text) {
+  const last = Math.floor((MOST_LETTERS - 1) / 3);
+  return text.length <= MOST_LETTERS ? text : `${text.slice(0, MOST_LETTERS - 1 - last)}…${text.slice(-last)}`;
+}
+
+/** A text that somebody else chose: the text around it keeps its order and its place. */
+function theirs(text, shown = elided(text)) {
+  const isLong = text.length > MOST_LETTERS;
+  return h("bdi", { class: isLong && "elided", title: isLong && text }, shown);
 }
 
 const ruler = document.createElement("canvas").getContext("2d");

@@ -4,6 +4,8 @@ followTheme();
 if (report.metrics.length > 0) {
   followViews();
   followDatasets();
+  followScores();
+  followAddress();
 }
 followTasks();
 followSections();

@@ -3,7 +3,7 @@
 function followTasks() {
   const dialog = byId("task");
   dialog.addEventListener("close", () => {
-    if (isTaskAddress()) history.replaceState(null, "", location.pathname + location.search);
+    if (isTaskAddress()) history.replaceState(null, "", location.pathname + location.search + viewAddress());
     document.title = report.title;
   });
   // A click beside the dialog, which belongs to its backdrop.
@@ -64,7 +64,7 @@ function plainContent(title, text) {
 }
 
 function taskContent(cell, task) {
-  const title = `${cell.title} on ${cell.dataset}`;
+  const title = [theirs(cell.title), " on ", theirs(cell.dataset)];
   const phase = task.phase === "final" ? "final score" : "part of the search";
   const line = h("p", {}, `${phase} · ${task.split} · seed ${task.seed} · `, h("code", {}, task.id));
   return [
@@ -113,7 +113,7 @@ function pairs(entries) {
     { class: "pairs" },
     entries
       .filter(([, value]) => value !== null && value !== undefined && value !== "")
-      .map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]),
+      .map(([name, value]) => [h("dt", {}, theirs(name)), h("dd", {}, value)]),
   );
 }
 
@@ -209,14 +209,14 @@ function publishedContent(dataset, model) {
     return decimal(score[0], 4) + (score[1] === null ? "" : ` ± ${decimal(score[1], 4)}`);
   };
   return [
-    taskHead(`${report.models[model].title} on ${report.datasets[dataset].name}`, [
+    taskHead([theirs(report.models[model].title), " on ", theirs(report.datasets[dataset].name)], [
       h("p", {}, source ? publishedTag(model) : ""),
     ]),
     h(
       "div",
       { class: "task-body" },
       part("Scores", scoresTable(parts, metrics, text)),
-      part("Source", h("p", {}, source || "run here"), note && h("p", { class: "note" }, note)),
+      part("Source", h("p", {}, theirs(source || "run here")), note && h("p", { class: "note" }, note)),
     ),
   ];
 }
@@ -294,7 +294,7 @@ function trialTable(trials, metric) {
         h("th", { scope: "col" }, metric),
         h("th", { scope: "col", class: "number" }, "splits"),
         h("th", { scope: "col", class: "number" }, "fit"),
-        shown.map((name) => h("th", { scope: "col" }, name)),
+        shown.map((name) => h("th", { scope: "col" }, theirs(name))),
       ),
     ),
     body,

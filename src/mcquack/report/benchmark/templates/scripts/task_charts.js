@@ -119,7 +119,7 @@ function confusionPart(details) {
       const text = count === 0 ? h("span", { class: "muted" }, "·") : whole(count);
       return h("td", { style: { background }, title }, text);
     });
-    return h("tr", {}, h("th", { scope: "row" }, names[truth]), cells);
+    return h("tr", {}, h("th", { scope: "row" }, theirs(names[truth])), cells);
   });
   const corner = h("th", { scope: "col" }, h("span", { class: "hidden-text" }, "true class"));
   const table = h(
@@ -132,7 +132,7 @@ function confusionPart(details) {
         "tr",
         {},
         corner,
-        names.map((name) => h("th", { scope: "col" }, name)),
+        names.map((name) => h("th", { scope: "col" }, theirs(name))),
       ),
     ),
     h("tbody", {}, rows),
@@ -151,7 +151,7 @@ function confusionColour(share, isRight) {
 function kernelPart(details) {
   const { classes, values } = details.kernel ?? {};
   if (!values?.length) return null;
-  const names = classNames(details, details.class_names?.length ?? Math.max(...classes) + 1);
+  const names = classNames(details, details.class_names?.length ?? Math.max(...classes) + 1).map(elided);
   const holder = h("div", { class: "panel" });
   whenShown((width) => holder.replaceChildren(kernelDrawing(classes, values, { names, width })), holder);
   const most = Math.max(...values.flat());

@@ -39,18 +39,63 @@ function followViews() {
   const family = byId("family");
   metric.addEventListener("change", () => {
     // Published scores may lack a metric on all datasets of a family.
-    choose({ metric: metric.value, family: chosen.family in report.views[metric.value] ? chosen.family : "" });
+    choose({ metric: metric.value, family: hasView(metric.value, chosen.family) ? chosen.family : "" });
   });
   family?.addEventListener("change", () => choose({ family: family.value }));
   byId("leaderboard").addEventListener("click", sortByHead);
-  byId("leaderboard-filter").addEventListener("input", filterLeaderboard);
+  byId("leaderboard-filter").addEventListener("input", () => {
+    filterLeaderboard();
+    keepAddress();
+  });
   byId("sizes")?.addEventListener("click", toggleModel);
   disableFamilies();
   showModels();
 }
 
+// The view has an address, #metric=auc&family=two_curves&part=train&models=…&datasets=…, without what is as at first.
+
+const FILTERS = { part: "dataset-part", models: "leaderboard-filter", datasets: "dataset-filter" };
+
+function viewAddress() {
+  const now = { ...chosen };
+  for (const [name, id] of Object.entries(FILTERS)) now[name] = byId(id)?.value ?? "";
+  const first = { metric: report.metric, part: "test" };
+  const told = Object.entries(now).filter(([name, value]) => value !== (first[name] ?? ""));
+  return told.length > 0 ? `#${new URLSearchParams(told)}` : "";
+}
+
+function keepAddress() {
+  if (!isTaskAddress()) history.replaceState(null, "", location.pathname + location.search + viewAddress());
+}
+
+function followAddress() {
+  const names = ["metric", "family", ...Object.keys(FILTERS)];
+  const restore = () => {
+    if (isTaskAddress()) return;
+    const given = new URLSearchParams(location.hash.slice(1));
+    // The name of a section leads there, and changes nothing that was chosen.
+    if (location.hash.length > 1 && !names.some((name) => given.has(name))) return viewAddress() && keepAddress();
+    const metric = Object.hasOwn(report.views, given.get("metric") ?? "") ? given.get("metric") : report.metric;
+    const family = hasView(metric, given.get("family") ?? "") ? (given.get("family") ?? "") : "";
+    byId("dataset-part").value = given.get("part") === "train" ? "train" : "test";
+    byId("leaderboard-filter").value = given.get("models") ?? "";
+    byId("dataset-filter").value = given.get("datasets") ?? "";
+    byId("metric").value = metric;
+    if (metric !== chosen.metric || family !== chosen.family) return choose({ metric, family });
+    filterLeaderboard();
+    drawDatasets();
+  };
+  addEventListener("hashchange", restore);
+  restore();
+}
+
+function hasView(metric, family) {
+  return Object.hasOwn(report.views[metric], family);
+}
+
 async function choose(changes) {
   Object.assign(chosen, changes);
+  keepAddress();
   const { chunk } = report.views[chosen.metric][chosen.family];
   const parts = await unpacked(`view-${chunk}`);
   if (chunk !== report.views[chosen.metric][chosen.family].chunk) return; // somebody was quicker
@@ -61,6 +106,7 @@ async function choose(changes) {
   sortLeaderboard();
   filterLeaderboard();
   showModels();
+  drawScores();
   drawDatasets();
 }
 
@@ -68,7 +114,7 @@ function disableFamilies() {
   const family = byId("family");
   if (!family) return;
   family.value = chosen.family;
-  [...family.options].forEach((option) => (option.disabled = !(option.value in report.views[chosen.metric])));
+  [...family.options].forEach((option) => (option.disabled = !hasView(chosen.metric, option.value)));
 }
 
 // The leaderboard: heads are buttons that sort.
