@@ -73,3 +73,19 @@ def test_the_module_is_the_command(fitted, table):
     )
     assert finished.returncode == 3
     assert finished.stdout.decode() == ("row,prediction,reason\n2,猫,\n3,,column 'x': 'x' is not a number\n4,é,\n")
+
+
+def test_ctrl_c_while_the_command_is_loaded_is_quiet():
+    code = (
+        "import builtins, mcquack.__main__\n"
+        "usual = builtins.__import__\n"
+        "def interrupted(name, *rest):\n"
+        "    if name == 'mcquack.cli.app':\n"
+        "        raise KeyboardInterrupt\n"
+        "    return usual(name, *rest)\n"
+        "builtins.__import__ = interrupted\n"
+        "mcquack.__main__.main()\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    finished = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False, env=environment)
+    assert (finished.returncode, finished.stdout, finished.stderr) == (130, b"", b"")

@@ -111,7 +111,6 @@ def test_help_explains_every_verb(mcquack):
         ["run", "qml", "--dask", "tcp://somewhere:8786", "--jobs", "2"],
         ["status"],
         ["retry"],
-        ["retry", "some.sqlite"],
         ["export", "some.sqlite"],
     ],
 )
@@ -119,7 +118,7 @@ def test_wrong_usage_has_its_own_code(bench, arguments):
     assert bench(*arguments).code == 2
 
 
-@pytest.mark.parametrize("verb", [["status"], ["retry", "--failed"], ["export", "--csv", "t.csv"]])
+@pytest.mark.parametrize("verb", [["status"], ["retry"], ["export", "--csv", "t.csv"]])
 def test_a_store_that_is_not_there_is_told_in_a_line(bench, tmp_path, verb):
     outcome = bench(*verb, "no.sqlite")
     assert outcome.code == 1
@@ -295,18 +294,45 @@ def test_a_local_cluster_gives_the_same_rows(bench, small_store, status):
 
 
 def test_what_failed_is_run_again_until_it_is_done(bench, moody_suite, failed_store, status):
-    moody_suite("bad")
-    retried = bench("retry", failed_store, "--failed", "--jobs", 1)
+    suite = moody_suite("bad")
+    retried = bench("retry", failed_store, "--suite", suite, "--jobs", 1)
     assert retried.code == 3
     assert "At most 2 failed tasks will be run again." in retried.err
     assert status(failed_store)["n_failed"] == 2
     moody_suite("good")
-    retried = bench("retry", failed_store, "--failed", "--jobs", 1)
+    retried = bench("retry", failed_store, "--models", NAME, "--jobs", 1)
     assert retried.code == 0
     assert "2 tasks done." in retried.err
     told = status(failed_store)
     assert (told["n_done"], told["n_failed"]) == (4, 0)
-    assert told["runs"][-1]["command"] == f"mcquack bench retry {failed_store} --failed --jobs 1"
+    assert told["runs"][-1]["command"] == f"mcquack bench retry {failed_store} --models {NAME} --jobs 1"
+
+
+def test_a_store_that_was_edited_runs_no_code(bench, failed_store, tmp_path, monkeypatch):
+    sprung = tmp_path / "sprung"
+    with sqlite3.connect(failed_store) as connection:
+        for table, column in (("outcomes", "task"), ("outcomes", "model"), ("runs", "suite")):
+            connection.execute(f"UPDATE {table} SET {column} = replace({column}, ?, ?)", [NAME, "subprocess:Popen"])
+        (suite,) = connection.execute("SELECT suite FROM runs").fetchone()
+        edited = {**json.loads(suite), "settings": {"subprocess:Popen": {"args": ["touch", str(sprung)]}}}
+        connection.execute("UPDATE runs SET suite = ?", [json.dumps(edited)])
+    connection.close()
+    refused = bench("retry", failed_store, "--jobs", 1)
+    assert refused.code == 1
+    assert "the store asks for 'subprocess:Popen'" in refused.err
+    # Even who names it cannot have it called.
+    refused = bench("retry", failed_store, "--models", "subprocess:Popen", "--jobs", 1)
+    assert refused.code == 1
+    assert "For models or datasets that you name, this is imported: subprocess." in refused.err
+    assert "it is no classifier" in refused.err
+    for verb in (["bench", "status", failed_store], ["report", failed_store, "--out", tmp_path / "page"]):
+        monkeypatch.setattr("mcquack.bench.samples.import_module", _refuse_to_import)
+        assert exit_code([*map(str, verb)]) in (0, 1)
+    assert not sprung.exists()
+
+
+def _refuse_to_import(name):
+    raise AssertionError(f"{name} was to be imported")
 
 
 def test_fits_that_take_too_long_fail_alone_and_can_be_given_more_time(bench, status, tmp_path):
@@ -324,7 +350,7 @@ def test_fits_that_take_too_long_fail_alone_and_can_be_given_more_time(bench, st
         ("mcquack", 0, 2),
         ("svc", 2, 0),
     ]
-    assert bench("retry", "brief.sqlite", "--failed", "--jobs", 1, "--budget", 1000).code == 0
+    assert bench("retry", "brief.sqlite", "--jobs", 1, "--budget", 1000).code == 0
     after = status("brief.sqlite")
     assert (after["n_done"], after["n_failed"]) == (4, 0)
     # The same tasks as without a budget: nothing is left to do.
@@ -332,11 +358,11 @@ def test_fits_that_take_too_long_fail_alone_and_can_be_given_more_time(bench, st
 
 
 def test_models_and_datasets_narrow_it_down(bench, failed_store, status):
-    retried = bench("retry", failed_store, "--failed", "--models", "svc")
+    retried = bench("retry", failed_store, "--models", "svc")
     assert retried.code == 0
     assert "Nothing is to be run again." in retried.err
     for options in (["--models", "scv"], ["--datasets", "irs3"]):
-        refused = bench("retry", failed_store, "--failed", *options)
+        refused = bench("retry", failed_store, *options)
         assert refused.code == 1
         assert "did you mean" in refused.err
     told = status(failed_store)
@@ -347,7 +373,7 @@ def test_models_and_datasets_narrow_it_down(bench, failed_store, status):
 def test_failures_of_earlier_runs_are_run_again_too(bench, moody_suite, failed_store, status):
     suite = moody_suite("good")
     assert bench("run", suite, "--models", "svc", "--jobs", 1, "--store", failed_store).code == 0
-    retried = bench("retry", failed_store, "--failed", "--jobs", 1)
+    retried = bench("retry", failed_store, "--suite", suite, "--jobs", 1)
     assert retried.code == 0
     assert "At most 2 failed tasks will be run again." in retried.err
     told = status(failed_store)
@@ -358,8 +384,9 @@ def test_failures_of_earlier_runs_are_run_again_too(bench, moody_suite, failed_s
 def test_failures_that_no_run_asks_for_any_more_are_left_and_told(bench, moody_suite, failed_store, status):
     with Store.open(failed_store, write=True) as store:
         store.add(failed(search_task(cell("wine"))))
-    assert bench("run", moody_suite("good", n_seeds=1), "--jobs", 1, "--store", failed_store).code == 3
-    retried = bench("retry", failed_store, "--failed", "--jobs", 1)
+    suite = moody_suite("good", n_seeds=1)
+    assert bench("run", suite, "--jobs", 1, "--store", failed_store).code == 3
+    retried = bench("retry", failed_store, "--suite", suite, "--jobs", 1)
     assert retried.code == 0
     assert "No recorded run asks any more for 2 failed tasks: left alone." in retried.err
     assert "At most 1 failed task will be run again." in retried.err
@@ -376,7 +403,7 @@ def test_only_tables_of_what_failed_and_was_chosen_must_be_there(bench, moody_su
     assert bench("run", suite, "--models", NAME, "--jobs", 1).code == 3
     table.unlink()
     moody_suite("good")
-    retried = bench("retry", "moody.sqlite", "--failed", "--datasets", datasets, "--jobs", 1)
+    retried = bench("retry", "moody.sqlite", "--models", NAME, "--datasets", datasets, "--jobs", 1)
     if datasets == "iris3":
         assert retried.code == 0
     else:
@@ -385,9 +412,13 @@ def test_only_tables_of_what_failed_and_was_chosen_must_be_there(bench, moody_su
     assert status("moody.sqlite")["n_failed"] == (2 if datasets == "iris3" else 4)
 
 
+def test_the_flag_of_earlier_releases_changes_nothing(bench, failed_store):
+    assert "At most 2 failed tasks" in bench("retry", failed_store, "--failed", "--models", NAME, "--jobs", 1).err
+
+
 def test_a_store_without_a_run_has_nothing_to_retry(bench, tmp_path):
     Store.open(tmp_path / "empty.sqlite", create=True).close()
-    refused = bench("retry", "empty.sqlite", "--failed")
+    refused = bench("retry", "empty.sqlite")
     assert refused.code == 1
     assert "begin one with mcquack bench run" in refused.err
 

@@ -10,6 +10,7 @@ from mcquack.bench.progress import CellProgress, Progress
 from mcquack.bench.runner import Event
 from mcquack.cli import bench_progress as view
 from mcquack.cli.bench_progress import counted, duration, score_text
+from mcquack.cli.console import SafeConsole
 from tests.bench.events import Workers, cell, chosen, done, failed, final_task, finished, over, search_task, started
 
 SVC = cell()
@@ -115,13 +116,14 @@ def test_the_live_view_tells_what_runs_and_who_leads():
 
 def test_on_a_terminal_notes_stay_above_the_live_view(monkeypatch):
     file = io.StringIO()
-    terminal = Console(file=file, force_terminal=True, width=80, height=24, markup=False, emoji=False, highlight=False)
-    monkeypatch.setattr(view, "Console", lambda **_: terminal)
-    events = [finished(SVC, failed(search_task(SVC), "E: [bold]x")), *list(events_of(SVC))[2:]]
+    options = {"markup": False, "emoji": False, "highlight": False}
+    terminal = SafeConsole(file=file, force_terminal=True, width=80, height=24, **options)
+    monkeypatch.setattr(view, "plain_console", lambda **_: terminal)
+    events = [finished(SVC, failed(search_task(SVC), "E: [bold]x \x9b2J")), *list(events_of(SVC))[2:]]
     states = list(view.shown(events, Progress.before([SVC]), executor=Workers()))
     assert states[-1].n_failed == 1
     text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", file.getvalue())
-    assert "svc on iris3 failed: E: [bold]x" in text
+    assert r"svc on iris3 failed: E: [bold]x \x9b2J" in text
     assert "4 of 4 tasks · 1 failed · 0 running" in text
     assert file.getvalue().count("\x1b[?25l") == file.getvalue().count("\x1b[?25h")  # the cursor is back
 

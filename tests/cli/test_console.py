@@ -53,3 +53,17 @@ def test_a_picture_tells_its_format(tmp_path, name):
     with pytest.raises(InvalidInputError, match=r"must end in \.png, \.pdf, \.svg"):
         console.check_picture(tmp_path / name, overwrite=True)
     console.check_picture(tmp_path / "picture.PNG", overwrite=False)
+
+
+def test_tables_notes_and_fields_let_no_text_act(capsys, monkeypatch):
+    evil = "a\x1b[2J\x07\x9b\u202eb\tc\nd"
+    escaped = r"a\x1b[2J\x07\x9b\u202eb\tc\nd"
+    console.tell(evil)
+    assert capsys.readouterr().err == r"a\x1b[2J\x07\x9b\u202eb\tc" + "\nd\n"
+    console.show_rows({"name": "left", "other": "left"}, [(evil, 1)])
+    assert capsys.readouterr().out == f"{escaped}\t1\n"
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    console.show_rows({"name": "left", "other": "left"}, [(evil, 1)])
+    shown = re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out)  # without colours
+    assert escaped in shown
+    assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(shown)

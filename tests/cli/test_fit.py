@@ -13,6 +13,7 @@ from mcquack import load as load_model
 from mcquack.cli import fit as fit_module
 from mcquack.datasets import Description, from_arrays, load, register, registry
 from mcquack.datasets.dataset import held_out
+from mcquack.errors import CheckpointWarning, NotationWarning
 from mcquack.models import McQuackClassifier, catalog
 from tests.cli.stepping import Stepping
 from tests.cli.tables import two_classes
@@ -267,6 +268,54 @@ def test_training_is_written_while_it_runs(fitted, monkeypatch):
     assert saves == [True, True, True, False]
 
 
+@pytest.fixture
+def full_disk(monkeypatch):
+    """Makes the saves fail that have these numbers, counted from 1, and collects which epochs were written."""
+
+    def patched(*numbers):
+        saves, epochs = [], []
+        replace = os.replace
+
+        def perhaps(*places):
+            saves.append(places)
+            if len(saves) in numbers:
+                raise OSError(28, "No space left on device")
+            replace(*places)
+            epochs.append(len(saves))
+
+        monkeypatch.setattr(fit_module, "_SECONDS_BETWEEN_SAVES", -1.0)
+        monkeypatch.setattr(os, "replace", perhaps)
+        return epochs
+
+    return patched
+
+
+def test_training_goes_on_when_a_checkpoint_cannot_be_written_and_tries_again(fitted, full_disk):
+    written = full_disk(1, 3)
+    with pytest.warns(CheckpointWarning) as told:
+        model, outcome = fitted(two_classes(), "--epochs", 3)
+    assert outcome.code == 0
+    assert written == [2, 4]
+    assert [str(each.message) for each in told] == [
+        f"{model} could not be written after epoch {epoch} (No space left on device); {left} "
+        "Training goes on and tries again."
+        for epoch, left in ((1, "nothing of this training is there."), (3, "it holds the model of epoch 2."))
+    ]
+    assert len(McQuackClassifier.load(model).history_) == 3
+    assert sorted(path.name for path in model.parent.iterdir()) == ["model.mcq", "train.csv"]
+
+
+def test_a_last_model_that_cannot_be_written_is_told_with_what_is_there(fitted, full_disk):
+    full_disk(3, 4)
+    with pytest.warns(CheckpointWarning):
+        model, outcome = fitted(two_classes(), "--epochs", 3)
+    assert outcome.code == 1
+    assert f"could not be written to {model} (No space left on device); it holds the model of epoch 2." in outcome.err
+    assert "balanced accuracy" in outcome.out
+    assert len(McQuackClassifier.load(model).history_) == 2
+    assert fitted(two_classes(), "--epochs", 3, "--resume")[1].code == 0
+
+
 def test_only_the_interrupted_training_of_the_same_table_is_resumed(fitted, mcquack, table, interrupted_after):
     _, outcome = fitted(two_classes(), "--resume")
     assert outcome.code == 1
@@ -358,7 +407,7 @@ def test_exported_samples_are_labelled_like_those_in_memory(fit, mcquack):
     assert fit("squares").code == 0
     assert mcquack("datasets", "export", "squares", "--out", "squares").code == 0
     predicted = mcquack("predict", "m.mcq", "squares/test.csv")
-    assert (predicted.code, predicted.err) == (0, "")
+    assert (predicted.code, predicted.err) == (0, "Accuracy on the 10 rows with a label in 'label': 1.000.\n")
     expected = McQuackClassifier.load("m.mcq").predict(squares(0).test.X)
     assert [int(row["prediction"]) for row in predicted.rows] == expected.tolist()
 
@@ -692,3 +741,28 @@ def test_its_steps_are_written_while_it_trains(train, stepping, monkeypatch):
     monkeypatch.setattr(Stepping, "save", lambda self, path, *, resumable, extra: saves.append(resumable))
     train(stepping, "--setting", "max_steps=200")
     assert saves == [True, True, False]
+
+
+def test_categories_and_notations_go_with_the_model(fitted, mcquack, table):
+    rows = [(f"1.00{index},5", f"0{index}.02.2020", "red", "low") for index in range(1, 7)]
+    rows += [(f"9.00{index},5", f"0{index}.03.2021", "blue", "high") for index in range(1, 7)]
+    content = "\n".join("\t".join(row) for row in [("x", "day", "colour", "label"), *rows])
+    told = ("--decimal", ",", "--thousands", ".", "--date-format", "%d.%m.%Y", "--one-hot")
+    model, outcome = fitted(content, *told)
+    assert outcome.code == 0, outcome.err
+    assert "4 features" in outcome.err
+    predicted = mcquack("predict", model, table("colour;day;x\nblue;01.03.2021;9.002,5\nred;2020-02-01;1.002,5\n"))
+    assert [row["prediction"] for row in predicted.rows] == ["high", "low"]
+    info = mcquack("info", model).out
+    assert "3 columns as 4 features" in info
+    assert "thousands '.'" in info
+
+
+def test_what_looks_like_a_number_is_told_with_the_options_of_the_command(mcquack, table, tmp_path):
+    content = "x\tlabel\n" + "".join(f"{1 + index % 3}.000,5\t{'ab'[index % 2]}\n" for index in range(12))
+    arguments = ["fit", table(content), "--target", "label", "--out", tmp_path / "m.mcq", "--model", "svc"]
+    with pytest.warns(NotationWarning, match="decimal=',' and thousands='.'"):
+        assert mcquack(*arguments).code == 0
+    refused = mcquack(*arguments, "--force", "--decimal", "x")
+    assert refused.code == 1
+    assert "--decimal must be one of" in refused.err

@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 import os
+import sys
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,8 +13,12 @@ import pyarrow.parquet as pq
 import pytest
 from sklearn.datasets import load_iris
 
+from mcquack.datasets import load_parquet
 from mcquack.datasets.table import TableEncoder
-from mcquack.models import McQuackClassifier, catalog
+from mcquack.errors import ModelFileError, printable
+from mcquack.models import McQuackClassifier, SupportVectorClassifier, catalog, load
+from mcquack.models.model_file import read_model, write_model
+from mcquack.models.tables import table_extra
 from tests.cli.tables import two_classes
 
 BOM = b"\xef\xbb\xbf"
@@ -144,6 +149,7 @@ def test_predictions_go_to_a_file_whole_or_not_at_all(fitted, mcquack, table, mo
     printed = mcquack("predict", model, new)
     written = mcquack("predict", model, new, "--out", out)
     assert (written.code, written.out) == (0, "")
+    assert f"rows are labelled in {out}." in written.err
     assert out.read_text() == printed.out
 
     def full(*_):
@@ -151,7 +157,7 @@ def test_predictions_go_to_a_file_whole_or_not_at_all(fitted, mcquack, table, mo
 
     names = sorted(path.name for path in tmp_path.iterdir())
     monkeypatch.setattr(os, "fsync", full)
-    failed = mcquack("predict", model, new, "--out", out, "--proba")
+    failed = mcquack("predict", model, new, "--out", out, "--proba", "--force")
     assert failed.code == 1
     assert out.read_text() == printed.out
     assert sorted(path.name for path in tmp_path.iterdir()) == names
@@ -166,6 +172,59 @@ def test_predictions_replace_neither_table_nor_model_nor_device(fitted, mcquack,
         assert "give another name" in outcome.err
     assert mcquack("predict", model, new, "--out", os.devnull).code == 0
     assert not os.path.isfile(os.devnull)  # noqa: PTH113
+
+
+def test_predictions_are_replaced_only_by_force(fitted, mcquack, table, tmp_path):
+    model, _ = fitted(two_classes())
+    new, out = table("x,colour\n0.1,red\n"), tmp_path / "labels.csv"
+    out.write_text("mine")
+    refused = mcquack("predict", model, new, "--out", out)
+    assert refused.code == 1
+    assert "--force" in refused.err
+    assert out.read_text() == "mine"
+    assert mcquack("predict", model, new, "--out", out, "--force").code == 0
+    assert out.read_text() == "row,prediction,reason\n2,low,\n"
+
+
+def test_chosen_columns_are_kept_beside_the_predictions(fitted, mcquack, table):
+    model, _ = fitted(two_classes())
+    new = table('x,colour,id,note\n0.1,red,007,"a,b"\nodd,red,008,\n1\n5.1,blue,,z\n')
+    outcome = mcquack("predict", model, new, "--keep", "note", "--keep", "id")
+    assert outcome.code == 3
+    assert list(outcome.rows[0]) == ["row", "note", "id", "prediction", "reason"]
+    assert [(row["row"], row["id"], row["note"], row["prediction"]) for row in outcome.rows] == [
+        ("2", "007", "a,b", "low"),
+        ("3", "008", "", ""),
+        ("4", "", "", ""),
+        ("5", "", "z", "high"),
+    ]
+    assert "does not use" not in outcome.err
+    unknown = mcquack("predict", model, new, "--keep", "ids")
+    assert unknown.code == 1
+    assert "'id'" in unknown.err
+    clash = mcquack("predict", model, table("x,colour,row\n0.1,red,7\n"), "--keep", "row")
+    assert clash.code == 1
+    assert "of its own" in clash.err
+
+
+def test_accuracy_is_told_where_labels_are_there(fitted, mcquack, table):
+    model, _ = fitted(two_classes())
+    outcome = mcquack("predict", model, table("x,colour,label\n0,red,low\n5,blue,low\n5,blue,\n5,blue,high\n"))
+    assert outcome.code == 0
+    assert "Accuracy on the 3 rows with a label in 'label': 0.667." in outcome.err
+    assert "Accuracy" not in mcquack("predict", model, table("x,colour\n0,red\n")).err
+
+
+def test_a_dataset_by_name_is_labelled(mcquack, tmp_path):
+    model = tmp_path / "iris.mcq"
+    assert mcquack("fit", "iris3", "--out", model, "--model", "svc").code == 0
+    outcome = mcquack("predict", model, "iris3")
+    assert outcome.code == 0
+    assert "Accuracy on the" in outcome.err
+    train = mcquack("predict", model, "iris3", "--part", "train")
+    assert len(train.rows) != len(outcome.rows)
+    assert mcquack("predict", model, "iris3", "--keep", "x").code == 2
+    assert "no file 'iris33'" in mcquack("predict", model, "iris33").err
 
 
 def test_files_that_are_no_models_or_not_there(mcquack, table, tmp_path):
@@ -272,3 +331,71 @@ def test_predict_applies_every_kind_to_a_table(mcquack, saved, table):
     else:
         assert shares.code == 1
         assert "knows no probabilities" in shares.err
+
+
+# A file may hold any text, and none of it acts on the terminal of who looks at it.
+
+EVIL = "a\x1b[2J\x07\x9b31m\u202eb\nversions    none\tz"
+
+
+def harmless(text):
+    return all(printable(line) == line for line in text.split("\n"))
+
+
+@pytest.fixture
+def evil_model(tmp_path):
+    """A model whose classes, features, categories and target are as evil as texts can be."""
+    path = tmp_path / "evil.parquet"
+    columns = {
+        f"x{EVIL}": [0.0, 0.1, 5.0, 5.1],
+        f"colour{EVIL}": [f"red{EVIL}", f"red{EVIL}", "blue", "blue"],
+        f"label{EVIL}": [EVIL, EVIL, "z", "z"],
+    }
+    pq.write_table(pa.table(columns), path)
+    dataset = load_parquet(path, target=f"label{EVIL}", validation=0)
+    model = SupportVectorClassifier().fit(*dataset.train)
+    model.save(tmp_path / "evil.mcq", extra=table_extra(dataset))
+    return tmp_path / "evil.mcq", path
+
+
+@pytest.mark.parametrize("is_terminal", [False, True])
+def test_what_is_shown_of_a_file_does_not_act(mcquack, evil_model, table, monkeypatch, is_terminal):
+    model, rows = evil_model
+    assert "\x1b" in str(SupportVectorClassifier.load(model).classes_[0])
+    if is_terminal:
+        monkeypatch.setattr(type(sys.stdout), "isatty", lambda self: True, raising=False)
+    told = mcquack("info", model)
+    assert told.code == 0
+    assert harmless(told.out + told.err)
+    assert len([line for line in told.out.splitlines() if line.startswith("versions")]) == 1
+    assert json.loads(mcquack("info", model, "--json").out)["classes"][0] == EVIL
+    refused = mcquack("predict", model, table(f'"odd{EVIL}"\n1\n'))
+    assert refused.code == 1
+    assert harmless(refused.err)
+    predicted = mcquack("predict", model, rows)
+    assert harmless(predicted.err)
+    assert harmless(predicted.out.replace("\t", "")) == is_terminal  # programs get labels as they are
+
+
+@pytest.mark.parametrize("field", ["kind", "settings", "extra field", "versions"])
+def test_what_is_told_of_a_refused_file_does_not_act(mcquack, evil_model, field, tmp_path):
+    header, tensors = read_model(evil_model[0])
+    changed = {
+        "kind": {"kind": EVIL},
+        "settings": {"settings": {**header["settings"], EVIL: 1}},
+        "extra field": {EVIL: 1},
+        "versions": {"versions": {EVIL: EVIL}},
+    }[field]
+    write_model(tmp_path / "refused.mcq", header={**header, **changed}, tensors=tensors)
+    told = mcquack("info", tmp_path / "refused.mcq")
+    assert told.code == 1
+    assert harmless(told.err)
+    with pytest.raises(ModelFileError) as raised:
+        load(tmp_path / "refused.mcq")
+    assert harmless(str(raised.value))
+
+
+def test_file_names_do_not_act_either(mcquack, tmp_path):
+    told = mcquack("info", tmp_path / f"{EVIL}.mcq")
+    assert told.code == 1
+    assert harmless(told.err)

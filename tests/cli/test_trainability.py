@@ -113,7 +113,7 @@ def test_a_store_becomes_a_page(mcquack, store, tmp_path):
     outcome = mcquack("trainability", "report", store, "--out", page.parent, "--title", "Mine", "--landscape", losses)
     assert (outcome.code, outcome.out, outcome.err) == (0, "", f"The report is in {page}\n")
     text = page.read_text(encoding="utf-8")
-    assert "<h1>Mine</h1>" in text
+    assert "<h1><bdi>Mine</bdi></h1>" in text
     assert "Around: the loss is 0 in the centre" in text
 
 
@@ -127,6 +127,23 @@ def test_what_cannot_be_reported_is_refused(mcquack, store, tmp_path):
     assert "no slice of a loss" in refused.err
     assert mcquack("trainability", "report", tmp_path / "no.sqlite", "--out", tmp_path / "page").code == 1
     assert not (tmp_path / "page").exists()
+
+
+def test_a_study_and_a_benchmark_have_reports_of_their_own(mcquack, store, tmp_path):
+    out = tmp_path / "page"
+    refused = mcquack("report", store, "--out", out)
+    assert refused.code == 1
+    assert f"mcquack trainability report {store} --out {out}" in refused.err
+    retried = mcquack("bench", "retry", store)
+    assert retried.code == 1
+    assert "mcquack trainability run" in retried.err
+    with Store.open(tmp_path / "bench.sqlite", create=True) as opened:
+        task = Task.of("iris3", "svc", {}, seed=0)
+        opened.add(Outcome(task=task, environment=Environment({}), scores={"test": {}}, seconds={"fit": 1.0}))
+    refused = mcquack("trainability", "report", tmp_path / "bench.sqlite", "--out", out)
+    assert refused.code == 1
+    assert f"mcquack report {tmp_path / 'bench.sqlite'} --out {out}" in refused.err
+    assert not out.exists()
 
 
 def test_a_report_needs_a_place(mcquack, store):

@@ -2,14 +2,18 @@
 
 import io
 import sys
+import warnings
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+import typer.main
 
-from mcquack import __version__
+from mcquack import __version__, errors
 from mcquack.cli import console as exit_codes
 from mcquack.cli.bench import app as bench
+from mcquack.cli.compile import compile_code
+from mcquack.cli.console import tell
 from mcquack.cli.datasets import app as datasets
 from mcquack.cli.demo import demo
 from mcquack.cli.fit import fit
@@ -18,7 +22,9 @@ from mcquack.cli.models import app as models
 from mcquack.cli.paper import paper
 from mcquack.cli.predict import info, predict
 from mcquack.cli.report import report
+from mcquack.cli.score import score
 from mcquack.cli.trainability import app as trainability
+from mcquack.cli.wording import in_words_of_options
 from mcquack.errors import AccountError, McQuackError, MissingDataError
 
 app = typer.Typer(
@@ -30,8 +36,9 @@ app = typer.Typer(
     epilog="Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 done but some rows were left out or some tasks "
     "failed, 130 interrupted. Add --debug to any command to see where an error comes from.",
 )
-for verb in (demo, fit, predict, info, report, paper):
+for verb in (demo, fit, predict, score, info, report, paper):
     app.command()(verb)
+app.command("compile")(compile_code)
 app.add_typer(datasets, name="datasets")
 app.add_typer(models, name="models")
 app.add_typer(bench, name="bench")
@@ -54,10 +61,11 @@ def mcquack(
     """Trainable multiclass quantum kernels: a classifier for tables, simulated here or run on a device.
 
     Start with `mcquack demo`. Then train on a table of your own with `mcquack fit`, look at the model with
-    `mcquack info`, and apply it to new rows with `mcquack predict`. Published datasets come by name: `mcquack datasets
-    list` shows them, and `mcquack models list` what can be trained on them; `mcquack bench run` compares many models on
-    many datasets, and `mcquack report` shows how they rank. `mcquack hardware` runs a model on a device, `mcquack
-    trainability` asks how well models train, and `mcquack paper` shows every table and figure of the paper beside ours.
+    `mcquack info`, see how good it is with `mcquack score`, and apply it to new rows with `mcquack predict`. Published
+    datasets come by name: `mcquack datasets list` shows them, and `mcquack models list` what can be trained on them;
+    `mcquack bench run` compares many models on many datasets, and `mcquack report` shows how they rank. `mcquack
+    hardware` runs a model on a device, `mcquack trainability` asks how well models train, and `mcquack paper` shows
+    every table and figure of the paper beside ours.
     """
 
 
@@ -68,29 +76,48 @@ def exit_code(arguments: Sequence[str]) -> int:
         app(words, prog_name="mcquack", obj=words)  # verbs that record how they were called find them in the context
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else exit_codes.DONE
+    except KeyboardInterrupt:  # before or after the verb, which answers for itself
+        typer.echo("mcquack: interrupted.", err=True)
+        return exit_codes.INTERRUPTED
     except Exception as error:
         if "--debug" in arguments:
             raise
-        typer.echo(f"mcquack: {_told(error)}", err=True)
+        tell(f"mcquack: {_told(error, arguments)}")
         return exit_codes.REFUSED
     return exit_codes.DONE
 
 
-def _told(error: Exception) -> str:
+def _told(error: Exception, arguments: Sequence[str]) -> str:
     """What to tell about an error: one line, unless it lists what is missing or how to get an account."""
     if isinstance(error, MissingDataError | AccountError):
         return str(error)
     if isinstance(error, OSError) and error.strerror:
         text = f"{error.strerror}: {error.filename}" if error.filename else error.strerror
     elif isinstance(error, McQuackError | OSError):
-        text = str(error)
+        text = in_words_of_options(str(error), typer.main.get_command(app), arguments)
     else:
         text = f"unexpected {type(error).__name__}: {error} (run again with --debug and report it, please)"
     return " ".join(text.split())
 
 
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    *_: Any,
+) -> None:
+    """Tells warnings of our own in one line, as errors are; those of others as Python does."""
+    if category.__module__ == errors.__name__:
+        told = in_words_of_options(str(message), typer.main.get_command(app), sys.argv[1:])
+        tell(f"mcquack: {' '.join(told.split())}")
+    else:
+        tell(warnings.formatwarning(message, category, filename, lineno).rstrip("\n"))
+
+
 def main() -> None:
     """Runs the command line of this process; the entry point of the package."""
+    warnings.showwarning = _show_warning  # type: ignore[assignment]  # Python gives no file and no line
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a label that the terminal cannot show must not stop anything
             stream.reconfigure(errors="backslashreplace")

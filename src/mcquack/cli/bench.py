@@ -18,9 +18,10 @@ from mcquack.bench.progress import Facts, Progress, store_facts
 from mcquack.bench.task import AucScores
 from mcquack.cli import console as exit_codes
 from mcquack.cli.bench_progress import counted, metric_name, shown
-from mcquack.cli.console import Json, check_can_write, described, plain_console, show_rows, tab_separated, tell
+from mcquack.cli.console import Json, check_can_write, described, plain_console, say, show_rows, tab_separated, tell
 from mcquack.cli.datasets import DataDir, loaded
 from mcquack.datasets.files import places
+from mcquack.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from mcquack.bench.plan import Cell
@@ -36,6 +37,16 @@ def listed(values: Iterable[str] | None) -> tuple[str, ...] | None:
     """What was given with commas, repeatedly, or both; None if nothing was."""
     names = [name.strip() for value in values or () for name in value.split(",")]
     return tuple(dict.fromkeys(filter(None, names))) or None
+
+
+def is_study(store: Path) -> bool:
+    """Whether all that a store holds is of a study of trainability, which has a run and a report of its own."""
+    from mcquack.studies.trainability.design import PROBE  # not above: it would delay every --help
+
+    with laboratory.Store.open(store) as opened:
+        models = (outcome.task.model for outcome in opened.outcomes(details=False))
+        first = next(models, None)
+        return first == PROBE and all(model == PROBE for model in models)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,6 +112,7 @@ def run(
     """
     workers = Workers(jobs=jobs, dask=dask, budget=budget, data_dir=data_dir)
     named = {"models": listed(models), "datasets": listed(datasets)}
+    _tell_imports(suite, models=named["models"])
     asked = laboratory.read_suite(suite).with_(**named, search=search, seeds=seeds, auc_scores=auc_scores)
     chosen = asked.with_published(data_dir)
     _tell_left_out(chosen)
@@ -114,6 +126,15 @@ def run(
         run_to_the_end(cells, opened, workers=workers, arguments=context.obj, suite=chosen.to_json())
 
 
+def _tell_imports(suite: str | Path | None, *, models: Iterable[str] | None) -> None:
+    """Says which code of others is about to run, since a suite and the name of a model may come from anywhere."""
+    from mcquack.bench.suite import modules_to_import, names_in_suite
+
+    modules = modules_to_import((*(() if suite is None else names_in_suite(suite)), *(models or ())))
+    if modules:
+        tell(f"For models or datasets that you name, this is imported: {', '.join(modules)}.")
+
+
 def _tell_left_out(suite: "laboratory.Suite") -> None:
     left_out = Counter(suite.models * len(suite.datasets)) - Counter(model for _, model in suite.pairs)
     if left_out:
@@ -123,14 +144,14 @@ def _tell_left_out(suite: "laboratory.Suite") -> None:
 
 def _tell_size(suite: "laboratory.Suite", path: Path) -> None:
     n_most = Progress.before(suite.cells()).n_most
-    typer.echo(
+    say(
         f"{suite.name}: {counted(len(suite.datasets), 'dataset')}, {counted(len(suite.models), 'model')}, "
         f"search {suite.search}, {counted(suite.seeds, 'seed')}: at most {counted(n_most, 'task')}."
     )
     if path.exists():
         with laboratory.Store.open(path) as opened:
             counts = opened.counts()
-        typer.echo(f"{path} has {counted(counts.done, 'task')} done, {counts.failed:,} failed.")
+        say(f"{path} has {counted(counts.done, 'task')} done, {counts.failed:,} failed.")
 
 
 @described("bench")
@@ -138,6 +159,7 @@ def retry(
     context: typer.Context,
     store: StoreFile,
     failed: bool = False,
+    suite: Path | None = None,
     models: list[str] | None = None,
     datasets: list[str] | None = None,
     jobs: int | None = None,
@@ -150,17 +172,27 @@ def retry(
     A failure stays in the store until its task has ended anew.
     Failures of a lost worker or a full disk pass, those of a fit that took too long with a larger --budget or none;
     those of a model come back, and mcquack bench status tells them.
+    A store imports nothing: models and datasets module:name are run again if --suite names
+    the file that has them, or --models or --datasets names them.
 
-    Example: mcquack bench retry real-world.sqlite --failed --models mcquack
+    Examples: mcquack bench retry real-world.sqlite --models mcquack, or
+    mcquack bench retry mine.sqlite --suite mine.toml
     """
-    if not failed:
-        raise typer.BadParameter("say what to run again; there is --failed.", param_hint="--failed")
+    del failed  # what earlier releases asked for; nothing else can be retried
     workers = Workers(jobs=jobs, dask=dask, budget=budget, data_dir=data_dir)
 
     from mcquack.bench.suite import cells_to_retry
 
+    named = listed(models)
+    _tell_imports(suite, models=named)
+    trusted = None if suite is None else laboratory.read_suite(suite)
+    if is_study(store):
+        raise InvalidInputError(
+            f"{store} holds a study of trainability; its command, mcquack trainability run, runs what failed once more "
+            "with --retry-failed."
+        )
     with laboratory.Store.open(store, write=True) as opened:
-        cells, again, left = cells_to_retry(opened, models=listed(models), patterns=listed(datasets))
+        cells, again, left = cells_to_retry(opened, models=named, patterns=listed(datasets), suite=trusted)
         if left:
             tell(f"No recorded run asks any more for {counted(len(left), 'failed task')}: left alone.")
         if not again:
@@ -169,8 +201,8 @@ def retry(
         tell(f"At most {counted(len(again), 'failed task')} will be run again.")
         workers.fetch_missing(cells)
         # Status and report tell how far the last suite is, also if only a part of it runs now.
-        suite = opened.runs()[-1].suite
-        run_to_the_end(cells, opened, workers=workers, arguments=context.obj, suite=suite, retry_failed=True)
+        last = opened.runs()[-1].suite
+        run_to_the_end(cells, opened, workers=workers, arguments=context.obj, suite=last, retry_failed=True)
 
 
 def run_to_the_end(
@@ -217,7 +249,7 @@ def _tell_result(progress: Progress, path: Path) -> None:
     if progress.n_failed:
         tell(
             f"{counted(progress.n_failed, 'task')} failed{failed}: "
-            f"mcquack bench status {path} tells why, mcquack bench retry {path} --failed runs them again."
+            f"mcquack bench status {path} tells why, mcquack bench retry {path} runs them again."
         )
     if progress.n_failed or progress.n_without_choice:
         raise typer.Exit(exit_codes.SOME_TASKS_FAILED)
@@ -278,7 +310,7 @@ def status(store: StoreFile, as_json: Json = False) -> None:
     if sys.stdout.isatty():
         _print_scores(facts["cells"])
     else:
-        typer.echo(tab_separated(map(_fields, facts["cells"])))
+        say(tab_separated(map(_fields, facts["cells"])))
 
 
 def _summary(facts: Facts) -> Iterator[str]:
@@ -349,7 +381,7 @@ def suites(as_json: Json = False) -> None:
         _print_suites(found)
     else:
         plain = ({**each, "datasets": len(each["datasets"]), "models": ",".join(each["models"])} for each in found)
-        typer.echo(tab_separated(each.values() for each in plain))
+        say(tab_separated(each.values() for each in plain))
 
 
 def _suite_facts(suite: "laboratory.Suite") -> Facts:

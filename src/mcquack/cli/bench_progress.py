@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from mcquack.bench.progress import CellProgress, Progress
-from mcquack.cli.console import bare_table, tell
+from mcquack.cli.console import bare_table, plain_console, tell
 
 if TYPE_CHECKING:
     from mcquack.bench.executors import Executor
@@ -33,7 +33,7 @@ def shown(
     events: Iterable["Event"], start: Progress, *, executor: "Executor", clock: Clock = time.monotonic
 ) -> Iterator[Progress]:
     """Shows on stderr how far a run is, and hands on what each event makes of it."""
-    console = Console(stderr=True, markup=False, emoji=False, highlight=False)
+    console = plain_console(stderr=True)
     steps = _steps(events, start, executor=executor)
     if not console.is_interactive:
         return _with_lines(steps, clock=clock)

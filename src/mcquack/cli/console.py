@@ -6,6 +6,7 @@ import io
 import os
 import sys
 import tomllib
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import is_dataclass
 from functools import wraps
@@ -14,12 +15,14 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console, JustifyMethod
+from rich.console import Console, ConsoleOptions, JustifyMethod, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.segment import Segment
 from rich.table import Table
 
+from mcquack.cli.completions import COMPLETIONS
 from mcquack.datasets.table import RowProblem
-from mcquack.errors import InvalidInputError
+from mcquack.errors import CheckpointWarning, InvalidInputError, UnsavedModelError, printable
 from mcquack.files import replace_file
 
 # What a script learns from ``$?``.
@@ -76,6 +79,8 @@ def described(group: str, **defaults: Any) -> Callable[[Callable[..., None]], Ca
 def _option(parameter: inspect.Parameter, default: Any, *, is_argument: bool = False, **told: Any) -> Any:
     # A flag is there or not, without a second name for its absence.
     flags = [f"--{parameter.name.replace('_', '-')}"] if parameter.annotation is bool else []
+    if "completes" in told:
+        told["autocompletion"] = COMPLETIONS[told.pop("completes")]
     return (typer.Argument if is_argument else typer.Option)(default, *told.pop("names", flags), **told)
 
 
@@ -83,8 +88,21 @@ def _option(parameter: inspect.Parameter, default: Any, *, is_argument: bool = F
 
 
 def tell(note: str) -> None:
-    """Prints one line on stderr."""
-    typer.echo(note, err=True)
+    """Prints one line on stderr; what a file may have put into it cannot act on the terminal."""
+    typer.echo(printable(note, keep="\n"), err=True)
+
+
+def say(text: str) -> None:
+    """Prints lines on stdout, in which tabs may part fields, as safely as :func:`tell`."""
+    typer.echo(printable(text, keep="\n\t"))
+
+
+def show_content(content: bytes) -> None:
+    """Prints a file on stdout: to programs just as it is, to people without what would act on their terminal."""
+    if sys.stdout.isatty():
+        say(content.decode(errors="backslashreplace").removesuffix("\n"))
+    else:
+        typer.echo(content, nl=False)
 
 
 def tell_problems(problems: Sequence[RowProblem], *, consequence: str) -> None:
@@ -103,7 +121,7 @@ def shown(epochs: Epochs, *, n_epochs: int | None, n_done: int = 0) -> Iterator[
 
     ``n_epochs`` is how many there are at most, None where nobody knows.
     """
-    console = Console(stderr=True)
+    console = SafeConsole(stderr=True)
     if console.is_terminal:
         return _with_bar(epochs, n_epochs, n_done, console)
     return _with_lines(epochs, n_epochs, n_done)
@@ -146,9 +164,18 @@ def _with_lines(epochs: Epochs, n_epochs: int | None, n_done: int) -> Iterator[M
 # Tables are aligned for people on a terminal, and lines of tab-separated fields for programs elsewhere.
 
 
-def plain_console() -> Console:
+class SafeConsole(Console):
+    """One that styles text, and lets no text act by itself: names and labels may come out of any file."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
+        for segment in super().render(renderable, options):
+            is_text = segment.control is None
+            yield Segment(printable(segment.text, keep="\n"), segment.style) if is_text else segment
+
+
+def plain_console(*, stderr: bool = False) -> Console:
     """A console that prints text as it is: brackets and colons in it mean nothing."""
-    return Console(markup=False, emoji=False, highlight=False)
+    return SafeConsole(stderr=stderr, markup=False, emoji=False, highlight=False)
 
 
 def bare_table() -> Table:
@@ -158,20 +185,20 @@ def bare_table() -> Table:
 
 def tab_separated(rows: Iterable[Iterable[object]]) -> str:
     """A line for each row, to be cut into fields."""
-    return "\n".join("\t".join(map(str, row)) for row in rows)
+    return "\n".join("\t".join(map(printable, row)) for row in rows)
 
 
 def show_rows(columns: Mapping[str, JustifyMethod], rows: Sequence[Sequence[object]]) -> None:
     """Prints a table with these columns on a terminal, and lines without a header elsewhere."""
     if not sys.stdout.isatty():
         if rows:
-            typer.echo(tab_separated(rows))
+            say(tab_separated(rows))
         return
     table = bare_table()
     for number, (name, justify) in enumerate(columns.items()):
         table.add_column(name, justify=justify, no_wrap=number == 0)
     for row in rows:
-        table.add_row(*map(str, row))
+        table.add_row(*map(printable, row))
     plain_console().print(table)
 
 
@@ -201,6 +228,49 @@ def write_whole(path: Path, content: bytes) -> None:
         path.write_bytes(content)
         return
     replace_file(path, content)
+
+
+class Checkpoints:
+    """The model file that a training writes again and again: that it cannot be written now does not end the training.
+
+    ``write`` puts the model as it is into ``path``. A failure is a CheckpointWarning, and the next checkpoint tries
+    again; only the last, :meth:`finish`, must succeed.
+    """
+
+    def __init__(self, path: Path, write: Callable[..., None]) -> None:
+        self._path = path
+        self._write = write
+        self._last_written: int | None = None
+
+    def write(self, epoch: int, **options: Any) -> None:
+        """Writes the model of an epoch, or warns."""
+        try:
+            self._write(self._path, **options)
+        except (OSError, InvalidInputError) as error:
+            text = f"{self._path} could not be written after epoch {epoch} ({_reason(error)}); {self._left()}"
+            warnings.warn(f"{text} Training goes on and tries again.", CheckpointWarning, stacklevel=2)
+        else:
+            self._last_written = epoch
+
+    def finish(self, **options: Any) -> None:
+        """Writes the last model; UnsavedModelError if that fails."""
+        try:
+            self._write(self._path, **options)
+        except (OSError, InvalidInputError) as error:
+            raise UnsavedModelError(
+                f"the trained model could not be written to {self._path} ({_reason(error)}); {self._left()}"
+            ) from error
+
+    def _left(self) -> str:
+        return (
+            "nothing of this training is there."
+            if self._last_written is None
+            else f"it holds the model of epoch {self._last_written}."
+        )
+
+
+def _reason(error: Exception) -> str:
+    return (isinstance(error, OSError) and error.strerror) or str(error)
 
 
 def check_picture(path: Path, *, overwrite: bool) -> None:

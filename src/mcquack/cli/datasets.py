@@ -24,6 +24,7 @@ from mcquack.cli.console import (
     check_picture,
     described,
     plain_console,
+    say,
     tab_separated,
     tell,
     write_picture,
@@ -34,7 +35,7 @@ from mcquack.datasets.dataset import PART_NAMES
 from mcquack.datasets.exporting import TARGET as TARGET
 from mcquack.datasets.exporting import Format, check_no_others, export_names
 from mcquack.datasets.files import Places, Source, places
-from mcquack.errors import DataFileError, InvalidInputError, McQuackError, SubstitutedDataWarning
+from mcquack.errors import DataFileError, InvalidInputError, McQuackError, SubstitutedDataWarning, printable
 
 Facts = Mapping[str, Any]
 
@@ -105,7 +106,7 @@ def listing(
     elif sys.stdout.isatty():
         _print_table(found, whole_families=suite is None and family is None)
     else:
-        typer.echo(tab_separated(map(_fields, found)))
+        say(tab_separated(map(_fields, found)))
 
 
 def _brief_facts(description: Description, available: Places) -> dict[str, Any]:
@@ -187,6 +188,9 @@ _SHOWN_TEXTS = ("citation", "licence", "homepage")
 def show(name: Name, data_dir: DataDir = None, as_json: Json = False) -> None:
     """Tell all about a dataset: classes, parts, citation, licence, where it comes from and where its files are.
 
+    Of each file it says what proves that it is the right one (a sha256, a weaker checksum, or nothing), and by which
+    transport a download comes.
+
     The counts of the classes are those of the paper's table, for its datasets.
 
     Example: mcquack datasets show mnist10
@@ -199,7 +203,10 @@ def show(name: Name, data_dir: DataDir = None, as_json: Json = False) -> None:
         **_found(description, available),
         "sources": known["sources"],
     }
-    typer.echo(json.dumps(facts, indent=2, ensure_ascii=False) if as_json else "\n".join(_shown_lines(facts)))
+    if as_json:
+        typer.echo(json.dumps(facts, indent=2, ensure_ascii=False))
+    else:
+        say("\n".join(map(printable, _shown_lines(facts))))
 
 
 def _found(description: Description, available: Places) -> dict[str, Any]:
@@ -267,6 +274,12 @@ def _source_lines(sources: Sequence[Facts]) -> Iterator[str]:
             size = "size unknown" if file["n_bytes"] is None else decimal(file["n_bytes"])
             yield f"  {folder}{file['name']}, {size}, {file['checksum'] or 'without a checksum'}"
             yield f"    {file['way']}"
+            yield f"    verified by {file['proof']}{_transport_text(file)}"
+
+
+def _transport_text(file: Facts) -> str:
+    told = {"https": "; comes by https", "http": "; comes by http, which others can read and change on its way"}
+    return told.get(file["transport"] or "", "")
 
 
 @app.command()
@@ -315,7 +328,7 @@ def _failed(wanted: Sequence[Description], available: Places) -> list[str]:
             except (McQuackError, OSError) as error:
                 tell(f"\n{error}\n")
                 texts[sources], lacking[sources] = "failed", name
-        typer.echo(f"{name:<{width}}  {texts[sources]}{like}")
+        say(f"{name:<{width}}  {texts[sources]}{like}")
     return [description.name for description in wanted if description.sources in lacking]
 
 

@@ -9,11 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import typer
-from rich.console import Console
 from rich.table import Table as RichTable
 
-from mcquack.cli.console import described, shown, tell, write_whole
+from mcquack.cli.console import SafeConsole, described, say, shown, tell, write_whole
 from mcquack.datasets import Part, load_csv
 from mcquack.datasets.dataset import pixel_names
 from mcquack.datasets.table import read_table
@@ -62,14 +60,14 @@ def demo(out: Path = Path("mcquack-demo"), epochs: int | None = None, seed: int 
     table.add_row("McQuack", *_scores(model, test), f"{model.n_parameters_:,}", f"{seconds:.2f}")
     tell("Training NearestCentroid, SVC and MLPClassifier on the same digits.")
     _add_rivals(table, train, test, seed=seed)
-    Console().print(table)
+    SafeConsole().print(table)
 
     model.save(out / "digits.mcq", extra=table_extra(digits))
     _write_figures(out, model, test)
-    typer.echo(f"\nIn {out}: kernel.png, training.png, embedding.png, circuit.png, the model and its tables. Try next:")
-    typer.echo(f"  mcquack info {out}/digits.mcq")
-    typer.echo(f"  mcquack predict {out}/digits.mcq {out}/digits-test.csv --proba")
-    typer.echo(f"  mcquack fit {out}/digits.csv --target {_TARGET} --out my.mcq --qubits 4")
+    say(f"\nIn {out}: kernel.png, training.png, embedding.png, circuit.png, the model and its tables. Try next:")
+    say(f"  mcquack info {out}/digits.mcq")
+    say(f"  mcquack predict {out}/digits.mcq {out}/digits-test.csv --proba")
+    say(f"  mcquack fit {out}/digits.csv --target {_TARGET} --out my.mcq --qubits 4")
 
 
 def _write_digits(out: Path, *, seed: int) -> None:

@@ -5,6 +5,7 @@ import time
 import tomllib
 from collections.abc import Iterable, Mapping
 from contextlib import closing, suppress
+from functools import partial
 from inspect import signature
 from pathlib import Path
 from typing import Any, Literal
@@ -14,7 +15,7 @@ import typer
 from rich.table import Table as RichTable
 
 from mcquack.cli import console as exit_codes
-from mcquack.cli.console import check_can_write, described, plain_console, shown, tell, tell_problems
+from mcquack.cli.console import Checkpoints, check_can_write, described, plain_console, shown, tell, tell_problems
 from mcquack.cli.datasets import DataDir, loaded
 from mcquack.datasets import ColumnOptions, Dataset, describe
 from mcquack.datasets.dataset import with_drawn_validation
@@ -24,7 +25,17 @@ from mcquack.errors import InvalidInputError, UnknownDatasetError
 from mcquack.models import catalog
 from mcquack.models.tables import identifying_columns, table_extra, table_reading
 
-_COLUMN_DEFAULTS = ColumnOptions(missing="error", missing_target="drop", numeric=(), categorical=(), ignore=())
+_COLUMN_DEFAULTS = ColumnOptions(
+    missing="error",
+    missing_target="drop",
+    numeric=(),
+    categorical=(),
+    ignore=(),
+    one_hot=False,
+    decimal=None,
+    thousands=None,
+    date_format=None,
+)
 _PART_TITLES = {"train": "training", "validation": "validation", "test": "test"}
 _SHOWN_CLASSES = 30
 _SECONDS_BETWEEN_SAVES = 30.0
@@ -39,7 +50,7 @@ def fit(
     data_dir: DataDir = None,
     model: str = "mcquack",
     setting: list[str] | None = None,
-    preset: Literal["default", "paper", "qml", "device"] = "default",
+    preset: Literal["default", "paper", "qml", "device", "device-12", "device-20"] = "default",
     epochs: int | None = None,
     qubits: int | None = None,
     repetitions: int | None = None,
@@ -50,6 +61,10 @@ def fit(
     numeric: list[str] | None = None,
     categorical: list[str] | None = None,
     ignore: list[str] | None = None,
+    one_hot: bool = False,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    date_format: str | None = None,
     class_weight: Literal["none", "balanced"] = "none",
     scale: bool | None = None,
     force: bool = False,
@@ -57,7 +72,8 @@ def fit(
 ) -> None:
     """Train a classifier on a table, or on a dataset by name, and save it with all that is needed to predict.
 
-    Text columns become categories, dates become days; the columns are remembered by name. Ctrl-C stops the training
+    Text columns become categories, dates become days; the columns are remembered by name, and how their numbers and
+    dates are written. Ctrl-C stops the training
     and keeps the model so far; the same command with --resume goes on from there, also after a crash: the file is
     written every half minute. Then the settings are those in the file, but for --epochs. Models other than McQuack are
     named by --model; those that do not train in epochs, or cannot go on after a break, say so.
@@ -73,6 +89,10 @@ def fit(
         numeric=numeric or (),
         categorical=categorical or (),
         ignore=ignore or (),
+        one_hot=one_hot,
+        decimal=decimal,
+        thousands=thousands,
+        date_format=date_format,
     )
     entry = catalog.entry(model)
     options = {
@@ -92,10 +112,13 @@ def fit(
     )
     classifier = _resumable_model(out, dataset, entry=entry, epochs=epochs) if resume else entry.new(**settings)
     tell(description(dataset))
-    interrupted = _trained_until_interrupted(classifier, dataset, out=out, resume=resume)
+    checkpoints = Checkpoints(out, partial(classifier.save, extra=table_extra(dataset)))
+    interrupted = _trained_until_interrupted(classifier, dataset, checkpoints=checkpoints, resume=resume)
     can_resume = _can_resume(type(classifier))
-    classifier.save(out, extra=table_extra(dataset), **({"resumable": interrupted} if can_resume else {}))
-    _show_scores(classifier, dataset)
+    try:
+        checkpoints.finish(**({"resumable": interrupted} if can_resume else {}))
+    finally:
+        _show_scores(classifier, dataset)
     _finish(out, interrupted=interrupted, can_resume=can_resume, reading=table_reading(dataset))
 
 
@@ -231,7 +254,7 @@ def _resumable_model(path: Path, dataset: Dataset, *, entry: catalog.Entry, epoc
     return model if epochs is None else model.set_params(epochs=epochs)
 
 
-def _trained_until_interrupted(model: Any, dataset: Dataset, *, out: Path, resume: bool) -> bool:
+def _trained_until_interrupted(model: Any, dataset: Dataset, *, checkpoints: Checkpoints, resume: bool) -> bool:
     """Trains in place; True when Ctrl-C ended it, the model until then being kept."""
     in_epochs, can_resume = hasattr(model, "fit_iter"), _can_resume(type(model))
     train = model.fit_iter if in_epochs else model.fit
@@ -252,7 +275,7 @@ def _trained_until_interrupted(model: Any, dataset: Dataset, *, out: Path, resum
             for _ in shown(epochs, n_epochs=n_epochs, n_done=n_done):
                 n_done += 1
                 if can_resume and time.monotonic() - saved_at > _SECONDS_BETWEEN_SAVES:
-                    model.save(out, resumable=True, extra=table_extra(dataset))
+                    checkpoints.write(n_done, resumable=True)
                     saved_at = time.monotonic()
     except KeyboardInterrupt:
         if n_done:

@@ -14,7 +14,17 @@ import mcquack
 from mcquack.circuits.overlap import Sampler, size_of
 from mcquack.cli import console
 from mcquack.cli import hardware_device as option
-from mcquack.cli.console import check_can_write, check_picture, described, shown, tell, tell_problems, write_whole
+from mcquack.cli.console import (
+    Checkpoints,
+    check_can_write,
+    check_picture,
+    described,
+    show_content,
+    shown,
+    tell,
+    tell_problems,
+    write_whole,
+)
 from mcquack.cli.datasets import DataDir
 from mcquack.cli.fit import description, training_data
 from mcquack.cli.hardware_device import OpenDevice, goes_on_later, kernel_model, rows_of, tell_all
@@ -193,7 +203,7 @@ def run(
             labels, shares = labelled.labels, labelled.shares
     content = labels_csv(table, labels, classes=classifier.classes_, shares=shares if proba else None).encode()
     if out is None:
-        typer.echo(content, nl=False)
+        show_content(content)
     else:
         write_whole(out, content)
     if truth is not None and len(labels):
@@ -366,9 +376,15 @@ def train(
         device.confirm(cost, at_most="at most ")
         b = _learnable_tolerance(classifier, sampler, shots=shots, seed=seed) if given is None else given
         classifier.set_params(engine=SampledEngine(sampler, **engine, training_tolerance=b))
+
+        def write(path: Path) -> None:
+            copy.copy(classifier).set_params(engine=tolerating(classifier, b)).save(path, extra=extra)
+
+        checkpoints = Checkpoints(out, write)
         with closing(classifier.fit_iter(X, y, warm_start=True)) as training:
-            for _ in shown(training, n_epochs=epochs):
-                copy.copy(classifier).set_params(engine=tolerating(classifier, b)).save(out, extra=extra)
+            for epoch, _ in enumerate(shown(training, n_epochs=epochs), start=1):
+                checkpoints.write(epoch)
+        checkpoints.finish()
     tell(
         f"{classifier.n_iter_} epochs with {classifier.shots_:,} shots; the model of epoch {classifier.best_epoch_} is "
         f"in {out}."

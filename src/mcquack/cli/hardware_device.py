@@ -3,11 +3,10 @@
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
 import typer
 from numpy.typing import NDArray
 
@@ -15,12 +14,11 @@ import mcquack  # whose subpackages are imported when they are first used: Qiski
 from mcquack.circuits.overlap import Sampler
 from mcquack.cli import console as exit_codes
 from mcquack.cli.console import tell, tell_problems
-from mcquack.cli.datasets import loaded
 from mcquack.cli.fit import is_name
-from mcquack.datasets.table import EncodedTable, Table, read_table
-from mcquack.datasets.table.encoder import target_labels
-from mcquack.errors import InvalidInputError, InvalidTableError
-from mcquack.models.tables import encoder_of, numbered, within_reach
+from mcquack.cli.rows import first_rows, read_rows
+from mcquack.datasets.table import EncodedTable, read_table
+from mcquack.errors import InvalidInputError
+from mcquack.models.tables import encoder_of
 
 if TYPE_CHECKING:
     from mcquack.circuits import Circuit
@@ -81,11 +79,18 @@ class OpenDevice:
         options = mcquack.hardware.Options(
             decoupling=pulses,
             measure_twirling=far if self.twirling is None else self.twirling,
-            **{name: getattr(self, name) for name in ("api", "mode", "noise", "max_error", "allow_faulty")},
+            # A simulation can do without the faults of a snapshot, so that a rehearsal is refused no ring for them.
+            allow_faulty=self.allow_faulty or not far,
+            **{name: getattr(self, name) for name in ("api", "mode", "noise", "max_error")},
         )
         asked: Any = {"options": options, "seed": self.seed, "ledger": self.store, "run": self.run}
         opened = open_sampler(self.backend, feature_map, **asked, on_event=job_teller())
         service = getattr(opened, "service", None)
+        if self.backend.startswith(("twin:fake_", "twin:ibm_")):
+            size: Any = {"n_qubits": feature_map.n_qubits, "n_layers": getattr(feature_map, "n_layers", 1)}
+            device = self.backend.removeprefix("twin:")
+            for note in mcquack.hardware.opening.snapshot_properties(device, **size, options=options).notes:
+                tell(f"Note: {note}.")
         if service is not None:
             told = service.description
             ring = ", ".join(map(str, told["ring"][:6])) + " …" * (len(told["ring"]) > 6)
@@ -193,37 +198,14 @@ def rows_of(
 
     To train takes rows with labels; to test, the labels are None unless those of all rows are known.
     """
-    if is_name(data):
-        found = loaded(data, data_dir=data_dir).parts.get(part)
-        if found is None:
-            raise InvalidInputError(f"the dataset {data} has no {part} part; export a table of it and take that.")
-        table, labels = numbered(found.X[:n_rows]), found.y[:n_rows]
-        expected, n_features = classifier.n_features_in_, table.X.shape[1]
-        if n_features != expected:
-            raise InvalidInputError(f"{model} takes {expected} features, and the samples of {data} have {n_features}.")
-        return table, labels
-    encoder, read = encoder_of(classifier, path=model), _first(read_table(data), n_rows)
-    if part == "train":
-        labelled = encoder.labelled(read)
+    if part == "train" and not is_name(data):
+        labelled = encoder_of(classifier, path=model).labelled(first_rows(read_table(data), n_rows))
         tell_problems(labelled.problems, consequence="could not be used")
         if not len(labelled.X):
             raise InvalidInputError(f"{data} has no rows that can be used.")
         return labelled, labelled.y
-    table = within_reach(encoder.transform(read), classifier=classifier, encoder=encoder)
-    try:
-        labels, missing = target_labels(read, encoder.target)
-    except InvalidTableError:  # there is no such column, or one that is to be filled
-        return table, None
-    known = np.isin(read.rows, table.rows)
-    return table, None if missing[known].any() else labels[known]
-
-
-def _first(table: Table, n_rows: int | None) -> Table:
-    if n_rows is None:
-        return table
-    numbers = np.sort([*table.rows, *(problem.row for problem in table.bad_rows)])[:n_rows]
-    bad = tuple(problem for problem in table.bad_rows if problem.row in numbers)
-    return replace(table.only(np.isin(table.rows, numbers)), bad_rows=bad)
+    rows = read_rows(data, classifier, model=model, data_dir=data_dir, part=part, n_rows=n_rows)
+    return rows.encoded, rows.labels if rows.known.all() else None
 
 
 def interval(calibration: "Calibration") -> str:

@@ -9,8 +9,9 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from mcquack.cli.console import Json, bare_table, plain_console, show_rows, tab_separated
-from mcquack.models.catalog import Kind, entries, entry, names
+from mcquack.cli import completions
+from mcquack.cli.console import Json, bare_table, plain_console, say, show_rows, tab_separated
+from mcquack.models.catalog import Kind, entries, entry
 from mcquack.models.facts import Facts, entry_facts
 
 _SUITES = ("real-world", "qml")
@@ -46,17 +47,14 @@ def listing(
     elif sys.stdout.isatty():
         _print_list(found)
     else:
-        typer.echo(tab_separated(map(_fields, found)))
-
-
-def _completions(incomplete: str) -> list[str]:
-    return [name for name in names() if name.startswith(incomplete)]
+        say(tab_separated(map(_fields, found)))
 
 
 @app.command()
 def show(
     name: Annotated[
-        str, typer.Argument(help="The model, by a name that mcquack models list shows.", autocompletion=_completions)
+        str,
+        typer.Argument(help="The model, by a name that mcquack models list shows.", autocompletion=completions.models),
     ],
     as_json: Json = False,
 ) -> None:
@@ -73,7 +71,7 @@ def show(
     elif sys.stdout.isatty():
         _print_model(about, list(_setting_rows(facts)))
     else:
-        typer.echo(tab_separated([*about, *_setting_rows(facts)]))
+        say(tab_separated([*about, *_setting_rows(facts)]))
 
 
 def _fields(facts: Facts) -> list[object]:

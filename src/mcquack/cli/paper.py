@@ -9,7 +9,7 @@ import typer
 from mcquack import bench as laboratory
 from mcquack.cli import console as exit_codes
 from mcquack.cli.bench import Workers, run_to_the_end
-from mcquack.cli.console import described, tell
+from mcquack.cli.console import described, say, tell
 from mcquack.cli.datasets import DataDir
 from mcquack.cli.trainability import run_study
 from mcquack.errors import InvalidInputError
@@ -47,9 +47,9 @@ def paper(
     missing = {study: stores.missing_steps(study) for study in RUNS}
     if dry_run:
         for study, steps in missing.items():
-            typer.echo(f"{stores.path(study)}: {'to be run' if steps else 'is there'}")
+            say(f"{stores.path(study)}: {'to be run' if steps else 'is there'}")
             for step in steps:
-                typer.echo(f"  {step.command(stores.path(study))}")
+                say(f"  {step.command(stores.path(study))}")
         return
     code = exit_codes.DONE
     if not no_run:

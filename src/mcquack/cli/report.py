@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Literal
 
-from mcquack.cli.bench import StoreFile, listed
+from mcquack.cli.bench import StoreFile, is_study, listed
 from mcquack.cli.console import described, tell
 from mcquack.cli.datasets import DataDir
 from mcquack.errors import InvalidInputError
@@ -34,6 +34,11 @@ def report(
 
     if out.exists() and not out.is_dir():
         raise InvalidInputError(f"{out} is a file; name a folder with --out.")
+    if is_study(store):
+        raise InvalidInputError(
+            f"{store} holds a study of trainability; its report is made by: mcquack trainability report {store} --out "
+            f"{out}"
+        )
     scores = [
         cell
         for source in listed(published) or ()

@@ -15,9 +15,9 @@ import typer
 from mcquack.bench.outcome import Outcome
 from mcquack.bench.progress import CellProgress, Progress
 from mcquack.cli import console as exit_codes
-from mcquack.cli.bench import Workers, listed
+from mcquack.cli.bench import Workers, is_study, listed
 from mcquack.cli.bench_progress import counted, duration, shown
-from mcquack.cli.console import described, tell
+from mcquack.cli.console import described, say, tell
 from mcquack.cli.datasets import DataDir
 from mcquack.errors import InvalidInputError
 
@@ -122,10 +122,15 @@ def report(store: Path, out: Path, landscape: list[Path] | None = None, title: s
 
     Example: mcquack trainability report trainability.sqlite --out trainability-report
     """
+    from mcquack.bench.store import Store
     from mcquack.report.trainability import read_landscape, write_trainability_report  # matplotlib would delay --help
 
     if out.exists() and not out.is_dir():
         raise InvalidInputError(f"{out} is a file; name a folder with --out.")
+    with Store.open(store) as opened:
+        is_benchmark = opened.counts().total > 0
+    if is_benchmark and not is_study(store):
+        raise InvalidInputError(f"{store} holds a benchmark; its report is made by: mcquack report {store} --out {out}")
     landscapes = [read_landscape(path) for path in landscape or ()]
     tell(f"The report is in {write_trainability_report(store, out, landscapes=landscapes, title=title)}")
 
@@ -164,7 +169,7 @@ def _tell_size(design: "Design", path: Path, *, jobs: int | None) -> None:
     n_workers, tasks = jobs or cpu_count(), design.tasks()
     for grid in design.grids:
         own, sizes = tuple(grid.tasks()), grid.values("n_qubits")
-        typer.echo(
+        say(
             f"{grid.name} on {grid.dataset}: {counted(len(own), 'task')}, {min(sizes)} to {max(sizes)} qubits, "
             f"{counted(grid.seeds, 'seed')}; about {duration(sum(map(seconds, own)) / n_workers)} with "
             f"{counted(n_workers, 'worker')}."
@@ -175,4 +180,4 @@ def _tell_size(design: "Design", path: Path, *, jobs: int | None) -> None:
             n_known = len({task.id for task in tasks} & opened.finished_ids())
         left = f", {n_known:,} of which are done in {path}"
     about = duration(sum(map(seconds, tasks)) / n_workers)
-    typer.echo(f"All together: {counted(len(tasks), 'task')}{left}; about {about}, and machines differ.")
+    say(f"All together: {counted(len(tasks), 'task')}{left}; about {about}, and machines differ.")

@@ -46,7 +46,7 @@ def test_what_has_no_couplers_is_refused(mcquack, name, message):
 def test_errors_above_the_limit_are_avoided(mcquack):
     outcome = mcquack("hardware", "layout", "fake_rome", "--qubits", 2, "--max-error", 0.001)
     assert outcome.code == 1
-    assert "max_error" in outcome.err
+    assert "--max-error" in outcome.err
     faulty = mcquack("hardware", "layout", "fake_rome", "--qubits", 2, "--max-error", 0.001, "--allow-faulty")
     assert faulty.code == 0
     assert "Note:" in faulty.err

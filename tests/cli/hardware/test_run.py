@@ -305,3 +305,16 @@ def test_no_token_is_told_or_kept(run, far, folder, monkeypatch):
     files = [path for path in folder.iterdir() if path.is_file()]
     assert {"hardware.sqlite", "model.mcq"} <= {path.name for path in files}
     assert all(SECRET.encode() not in path.read_bytes() for path in files)
+
+
+@pytest.mark.parametrize("backend", ["twin:fake_rome", "fake_rome"])
+def test_no_rehearsal_is_refused_for_faults_of_a_snapshot(run, backend):
+    outcome = run("--backend", backend, "--shots", 10, "--max-error", 1e-6, "--rows", 1)
+    assert outcome.code == 0, outcome.err
+
+
+def test_a_device_takes_a_ring_with_faults_only_if_asked(run, far):
+    refused = run(*REMOTE, "--max-error", 1e-6)
+    assert refused.code == 1
+    assert "a higher --max-error, or --allow-faulty." in refused.err
+    assert "allow_faulty" not in refused.err
