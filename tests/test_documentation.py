@@ -16,7 +16,15 @@ from mcquack.circuits.library import MAPS, circuit_named
 from mcquack.errors import MissingDependencyError
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+WRITTEN = ("*.md", "tutorials/*.md", "howto/*.md", "reference/*.md")  # other pages of the site are generated
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+PAGES += [page for pattern in WRITTEN for page in sorted((ROOT / "docs").glob(pattern))]
+# Pages on which everything is shown, from the first import on, at a size that takes no time.
+WHOLE = ["docs/start.md", "docs/migration.md"]
+WHOLE += [
+    f"docs/howto/{page.name}" for page in PAGES if page.parent.name == "howto" and page.stem not in ("index", "cluster")
+]
+PEERS = ("qiskit_machine_learning", "squlearn")  # others' code is run where they are installed
 SIZE = "n_qubits", "n_layers", "n_samples", "n_classes"
 ENTRY = re.compile(r"^- \*\*(.+?)\*\*: (.+?)(?=^- \*\*|\Z)", flags=re.DOTALL | re.MULTILINE)
 
@@ -43,6 +51,8 @@ def snippets(page: str, section: str | None) -> list[str]:
         ("docs/kernels.md", "Who takes it"),
         ("docs/models.md", ""),
         ("docs/models.md", "Any circuit"),
+        ("docs/models.md", "Calibrated probabilities"),
+        ("docs/models.md", "Columns, pictures and what matters"),
         ("docs/robustness.md", ""),
         ("docs/circuits.md", None),
         ("docs/exchange.md", ""),
@@ -64,6 +74,27 @@ def test_every_snippet_runs(page: str, section: str | None, tmp_path: Path, monk
     assert found
     for code in found:
         exec(compile(code, page, "exec"), names)
+
+
+@pytest.mark.filterwarnings("default")  # of others, whose code is shown too
+@pytest.mark.parametrize("page", WHOLE)
+def test_every_page_that_shows_everything_runs(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    found = snippets(page, None)
+    assert found
+    for code in found:
+        try:
+            exec(compile(code, page, "exec"), names)
+        except ModuleNotFoundError as error:
+            if error.name not in PEERS:
+                raise
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: f"{page.parent.name}/{page.name}")
+def test_addresses_are_whole(page: Path) -> None:
+    found = re.findall(r"\]\((\w+://[^)\s]*)\)", page.read_text(encoding="utf-8"))
+    assert [address for address in found if not re.fullmatch(r"https://([\w-]+\.)+[a-z]{2,}(/\S*)?", address)] == []
 
 
 def test_the_table_of_maps_has_their_sizes() -> None:
@@ -107,7 +138,7 @@ def is_defined_below(package: ModuleType, name: str) -> bool:
     return any(definition.search(path.read_text(encoding="utf-8")) for path in files)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: f"{page.parent.name}/{page.name}")
 def test_every_name_on_a_page_can_be_imported(page: Path) -> None:
     assert [name for name in sorted(named(page.read_text(encoding="utf-8"))) if not is_there(name)] == []
 
