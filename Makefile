@@ -6,12 +6,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 # More workers than two only compete for memory while numba compiles.
 PYTEST_FLAGS ?= -n auto --maxprocesses 2
+# How long a campaign goes on: short or full.
+export MCQUACK_CAMPAIGN ?= full
 # The folders whose tests depend on how the processor computes.
 NUMERICAL := $(addprefix tests/,circuits contracts kernels models report simulators studies training)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo test campaign portable lint format types contracts check hooks peers bench clean
+.PHONY: help install demo test campaign portable lint format types contracts docs check dist hooks peers bench clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-18s%s\n", $$1, $$2 }'
@@ -39,7 +41,7 @@ demo: $(VENV)/.runtime  ## install mcquack alone and run its demonstration
 test: install  ## run the tests
 	$(BIN)/python -m pytest $(PYTEST_FLAGS)
 
-campaign: install  ## run the long tests: more kills, more faults, more examples
+campaign: install  ## run the long tests, and tell their counts: more kills, more faults, more examples
 	HYPOTHESIS_PROFILE=campaign $(BIN)/python -m pytest $(PYTEST_FLAGS) -m "campaign or hypothesis"
 
 portable: install  ## run the numerical tests as a processor with narrower registers would
@@ -59,7 +61,20 @@ types: install  ## check types
 contracts: install  ## check which module may import which
 	$(BIN)/lint-imports
 
+# Notebooks run and warnings are errors. Then all links of the site are followed, and it is looked at in a browser.
+docs: install  ## build the site, docs/_build/html/index.html, and check it
+	$(BIN)/python -m sphinx --builder html --conf-dir docs --doctree-dir docs/_build/doctrees --jobs 2 \
+		--nitpicky --fail-on-warning --keep-going --quiet . docs/_build/html
+	$(BIN)/python docs/check_site.py docs/_build/html
+	$(BIN)/python -m pytest tests/browser/test_site.py
+
 check: lint types contracts test  ## all checks and the tests
+
+dist: install  ## build wheel and source archive, and try them in fresh environments of each Python that is found
+	rm -rf dist
+	$(BIN)/python -m build --quiet
+	$(BIN)/python -m twine check --strict dist/*
+	$(BIN)/python -m tests.fresh_environments dist/*
 
 hooks: install  ## run the checks before each commit
 	$(BIN)/pre-commit install
@@ -82,5 +97,6 @@ bench: install  ## measure speed against the peers that are installed
 	$(BIN)/python -m benchmarks.ring
 
 clean:  ## remove .venv, caches and build products
+	rm -rf docs/_build docs/reference/generated
 	rm -rf $(VENV) build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
-	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+	find src tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests import campaigns
+
 # No display is needed to draw, and none is looked for; set before anything imports matplotlib.
 os.environ["MPLBACKEND"] = "Agg"
 
@@ -27,7 +29,9 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 # What ``make campaign`` runs beside the tests with that marker.
-settings.register_profile("campaign", parent=settings.get_profile("ci"), max_examples=200)
+settings.register_profile(
+    "campaign", parent=settings.get_profile("ci"), max_examples=campaigns.examples(short=100, full=200)
+)
 # New examples on every run, to look for what the fixed ones miss.
 settings.register_profile("explore", parent=settings.get_profile("ci"), derandomize=False, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
@@ -38,6 +42,23 @@ def pytest_report_header():
     from benchmarks.machine import processor, vector_width
 
     return f"processor: {processor()}, compiled for {vector_width()}"
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """A campaign says what it has tried how often; of other runs only pass and fail matter."""
+    is_campaign = "campaign" in config.option.markexpr and "not campaign" not in config.option.markexpr
+    ended = [*terminalreporter.stats.get("passed", []), *terminalreporter.stats.get("failed", [])]
+    lines = list(campaigns.told(ended)) if is_campaign else []
+    if lines:
+        terminalreporter.section(f"what the {campaigns.SIZE} campaign counted")
+        for line in lines:
+            terminalreporter.line(line)
+
+
+@pytest.fixture
+def tally(request):
+    """Counts what a test has tried, for the end of a campaign: ``tally("kills of a writer", 10, rows_lost=0)``."""
+    return campaigns.Tally(request.node.user_properties)
 
 
 _DATA = Path(os.environ.pop("MCQUACK_DATA", "") or Path(__file__).parents[2] / "shared" / "data")

@@ -2,11 +2,15 @@
 
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 import pytest
 
 import mcquack
+from tests.fresh_environments import oldest_dependencies
 
+PROJECT = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 SUBPACKAGES = (
     "bench", "circuits", "datasets", "hardware", "kernels", "models", "report", "simulators", "studies", "training",
 )  # fmt: skip
@@ -36,3 +40,9 @@ def test_it_lists_and_has_all_that_it_promises() -> None:
 def test_what_it_does_not_have_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="has no attribute 'quark'"):
         mcquack.quark  # noqa: B018
+
+
+def test_every_dependency_has_an_oldest_version_that_fresh_environments_try() -> None:
+    oldest = oldest_dependencies(PROJECT)
+    assert len(oldest) == len(PROJECT["dependencies"])
+    assert "numba==0.61.*" in oldest
