@@ -102,6 +102,21 @@ def test_a_table_is_read_with_its_options(tmp_path):
     np.testing.assert_array_equal(found.train.X, same.train.X)
 
 
+def test_numbers_and_dates_of_a_table_are_read_as_its_owner_writes_them(tmp_path):
+    path = tmp_path / "sales.csv"
+    rows = [f"1.0{i:02d},5;{i % 28 + 1:02d}.02.2024;{'abc'[i % 3]};{'pq'[i % 2]}" for i in range(40)]
+    path.write_text("\n".join(["price;day;shop;kind", *rows]) + "\n")
+    options = {"decimal": ",", "thousands": ".", "date_format": "%d.%m.%Y", "one_hot": True}
+    found = samples(task("sales", table=TableSource.of(path, target="kind", **options)))
+    same = datasets.load_csv(path, target="kind", test=0.2, name="sales", **options)
+    assert found.dataset.feature_names == same.feature_names
+    assert len(same.feature_names) == 5
+    assert found.fingerprint == same.fingerprint
+    np.testing.assert_array_equal(found.train.X, same.train.X)
+    plain = TableSource.of(path, target="kind", categorical=["price", "day"])
+    assert samples(task("sales", table=plain)).fingerprint != found.fingerprint
+
+
 def test_the_final_fit_sees_all_parts_in_their_roles():
     whole = datasets.load("pm2_generated")
     found = samples(task("pm2_generated", split=TEST))

@@ -1,6 +1,7 @@
 import json
 import re
 import sys
+from typing import get_type_hints
 
 import pytest
 
@@ -19,6 +20,7 @@ from mcquack.bench.suite import (
     suite_from_text,
 )
 from mcquack.bench.task import VALIDATION, TableSource
+from mcquack.datasets.own import TableOptions
 from mcquack.datasets.registry import draw_of
 from mcquack.errors import InvalidInputError
 from tests.bench.published import written
@@ -411,9 +413,13 @@ def test_what_cannot_be_left_unscaled_is_refused(folder, unscaled, message):
 
 
 def test_a_table_of_a_suite_takes_all_options_of_load_csv(folder):
-    options = 'validation = 0.2\nignore = ["a"]\nmissing = "drop"\nmissing_target = "error"\n'
-    suite = mine(folder, MINE.replace("validation = 0.2\n", options))
-    assert suite.tables["flowers"].options == {"missing": "drop", "missing_target": "error", "ignore": ("a",)}
+    options = dict.fromkeys(("numeric", "ignore"), ("a",)) | dict.fromkeys(("categorical", "one_hot"), ("kind",))
+    options |= {"missing": "drop", "missing_target": "error"}
+    options |= {"decimal": ",", "thousands": ".", "date_format": "%d.%m.%Y"}
+    assert options.keys() | {"validation", "test", "seed", "name"} == get_type_hints(TableOptions).keys()
+    lines = "".join(f"{name} = {json.dumps(value)}\n" for name, value in options.items())
+    suite = mine(folder, MINE.replace("validation = 0.2\n", "validation = 0.2\n" + lines))
+    assert suite.tables["flowers"].options == options
     back = suite_from_json(json.loads(json.dumps(suite.to_json())), named=[KNN])
     assert back.cells() == suite.cells()
     assert "ignore" not in mine(folder).to_json()["tables"]["flowers"]
@@ -426,6 +432,12 @@ def test_a_table_of_a_suite_takes_all_options_of_load_csv(folder):
         ('ignore = "a"', "ignore must be a list of texts"),
         ('missing = "guess"', "missing must be one of error, mean"),
         ('ignored = ["a"]', "did you mean"),
+        ('one_hot = ["b"]', "no column 'b'"),
+        ("one_hot = 1", "one_hot must be true, false or a list of texts, got 1"),
+        ("decimal = 1", "decimal must be a text, got 1"),
+        ('decimal = ";"', "decimal must be one of '.', ','"),
+        ('thousands = "."', "thousands must be another sign than the decimal"),
+        ('date_format = "day"', "date_format must be a format such as"),
     ],
 )
 def test_what_is_wrong_with_the_options_of_a_table_is_told(folder, line, message):

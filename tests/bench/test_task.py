@@ -74,6 +74,11 @@ def test_every_field_counts():
         task(table=replace(TABLE, missing_target="error")),
         task(table=replace(TABLE, numeric=("id",))),
         task(table=replace(TABLE, categorical=("id",))),
+        task(table=replace(TABLE, one_hot=("id",))),
+        task(table=replace(TABLE, one_hot=True)),
+        task(table=replace(TABLE, decimal=",")),
+        task(table=replace(TABLE, decimal=",", thousands=".")),
+        task(table=replace(TABLE, date_format="%d.%m.%Y")),
         task(auc_scores="normalised"),
         task(scaled=True),
     ]
@@ -104,6 +109,19 @@ def test_options_of_a_table_are_written_where_they_are_not_the_default():
     assert Task.from_json(json.loads(json.dumps(made.to_json()))) == made
     with pytest.raises(InvalidInputError, match="missing must be one of error, mean"):
         replace(TABLE, missing="guess")
+
+
+def test_no_column_of_categories_is_spread_by_an_empty_list_and_no_text_is_taken_for_names():
+    assert replace(TABLE, one_hot=()) == replace(TABLE, one_hot=[]) == TABLE
+    made = task(table=replace(TABLE, one_hot=["b", "a", "b"], thousands="'"))
+    assert made.table.options == {"one_hot": ("a", "b"), "thousands": "'"}
+    assert Task.from_json(json.loads(json.dumps(made.to_json()))) == made
+    for name in ("numeric", "categorical", "ignore", "one_hot"):
+        with pytest.raises(InvalidInputError, match=f"{name} must be names of columns"):
+            replace(TABLE, **{name: "id"})
+    for wrong in ({"decimal": ";"}, {"thousands": "."}, {"date_format": "day"}):
+        with pytest.raises(InvalidInputError, match=f"{next(iter(wrong))} must be"):
+            replace(TABLE, **wrong)
 
 
 def test_the_numerics_version_is_part_of_a_task_of_a_model_of_mcquack():

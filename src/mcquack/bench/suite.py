@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, fields, replace
 from fnmatch import fnmatchcase
 from importlib.resources import files
 from pathlib import Path
+from types import UnionType
 from typing import Any, Literal, NoReturn, Self, get_args, get_origin
 
 from mcquack import datasets
@@ -32,14 +33,23 @@ Key = tuple[str, ...]
 BUILT_IN = ("real-world", "qml", "hardware-twin", "feature-maps", "real-world-race", "qml-race")
 _PUBLISHED_FOR = "qml"  # the suite whose settings were published
 _SIZES: Mapping[str, type] = {"n_train": int, "n_validation": int}
-_TITLES = {str: "a text", list: "a list of texts", int: "a whole number", dict: "a table", float: "a number"}
+_Kind = type | UnionType
+_TITLES: Mapping[_Kind, str] = {
+    str: "a text",
+    list: "a list of texts",
+    int: "a whole number",
+    dict: "a table",
+    float: "a number",
+    bool | list: "true, false or a list of texts",
+}
 _MOST_TIMES = 100_000  # of seeds, draws and folds; all are listed before the first task runs
 _MOST_SETTINGS = 10_000_000  # of a search space, whose numbers a search by chance shuffles
 _REQUIRED = ("name", "datasets", "models")
-_TABLE_TYPES: Mapping[str, type] = {
-    **dict.fromkeys(("path", "target", "missing", "missing_target"), str),
+_TABLE_TYPES: Mapping[str, _Kind] = {
+    **dict.fromkeys(("path", "target", "missing", "missing_target", "decimal", "thousands", "date_format"), str),
     **dict.fromkeys(("validation", "test"), float),
     **dict.fromkeys(("numeric", "categorical", "ignore"), list),
+    "one_hot": bool | list,
 }
 
 
@@ -514,7 +524,8 @@ class _Reader:
         for name, table in suite.tables.items():
             with self._placed(("tables", name)):
                 read = read_table(table.path)
-                for column in (table.target, *table.numeric, *table.categorical, *table.ignore):
+                spread = () if isinstance(table.one_hot, bool) else table.one_hot
+                for column in (table.target, *table.numeric, *table.categorical, *table.ignore, *spread):
                     read.column(column)
 
     def _check_known(self, name: str, known: Collection[str], *, what: str, key: Key) -> None:
@@ -536,7 +547,7 @@ class _Reader:
             return TableSource.of(path, **{key: value for key, value in table.items() if key != "path"})
 
     def _check_keys(
-        self, given: Mapping[str, Any], types: Mapping[str, type], *, within: Key = (), required: Key = ()
+        self, given: Mapping[str, Any], types: Mapping[str, _Kind], *, within: Key = (), required: Key = ()
     ) -> None:
         for name, value in given.items():
             if name not in types:
@@ -561,7 +572,9 @@ class _Reader:
         raise InvalidInputError(f"{place}: {message}{end}")
 
 
-def _is_of(value: Any, kind: type) -> bool:
+def _is_of(value: Any, kind: _Kind) -> bool:
+    if isinstance(kind, UnionType):
+        return any(_is_of(value, each) for each in get_args(kind))
     if kind is list:
         return isinstance(value, list) and all(isinstance(each, str) for each in value)
     if kind is float:

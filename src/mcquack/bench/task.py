@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +12,7 @@ from mcquack.checks import is_number, require
 from mcquack.datasets.own import ColumnOptions
 from mcquack.datasets.table.column import Missing
 from mcquack.datasets.table.encoder import MissingTarget
+from mcquack.datasets.table.notation import Notation
 from mcquack.errors import InvalidInputError
 from mcquack.models import catalog
 from mcquack.numerics import NUMERICS
@@ -80,8 +81,8 @@ class TableSource:
     ----------
     path, digest, target : the file, the SHA-256 of its bytes, and the column with the labels.
     validation, test : shares of the rows for these parts.
-    missing, missing_target, numeric, categorical, ignore : what is made of its cells, as in
-        ``mcquack.datasets.load_csv``. Columns may be named in any order.
+    missing, missing_target, numeric, categorical, ignore, one_hot, decimal, thousands, date_format : what is made of
+        its cells, as in ``mcquack.datasets.load_csv``. Columns may be named in any order.
 
     Examples
     --------
@@ -100,12 +101,22 @@ class TableSource:
     numeric: tuple[str, ...] = ()
     categorical: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    one_hot: bool | tuple[str, ...] = False
+    decimal: str | None = None
+    thousands: str | None = None
+    date_format: str | None = None
 
     def __post_init__(self) -> None:
         for name, choices in (("missing", get_args(Missing)), ("missing_target", get_args(MissingTarget))):
             require(getattr(self, name) in choices, name, f"one of {', '.join(choices)}", getattr(self, name))
-        for name in ("numeric", "categorical", "ignore"):
-            object.__setattr__(self, name, tuple(sorted(set(getattr(self, name)))))
+        for name in ("numeric", "categorical", "ignore", "one_hot"):
+            columns = getattr(self, name)
+            if name == "one_hot" and (isinstance(columns, bool) or not columns):
+                object.__setattr__(self, name, columns is True)  # no column at all is False
+                continue
+            require(_are_texts(columns), name, f"names of columns{', or True or False' * (name == 'one_hot')}", columns)
+            object.__setattr__(self, name, tuple(sorted(set(columns))))
+        Notation(decimal=self.decimal, thousands=self.thousands, date_format=self.date_format)  # refuses what is none
         # As floats, for 0 and 0.0 have the same meaning but would give a task different ids.
         for name, share in (("validation", self.validation), ("test", self.test)):
             require(is_number(share) and 0 <= share < 1, name, "a share of at least 0 and below 1", share)
@@ -257,6 +268,10 @@ def is_computed_here(name: str) -> bool:
     """Whether mcquack itself computes what the model learns, as it does for the quantum models and those of studies."""
     model, _ = model_and_label(name)
     return model in catalog.names("quantum") or (model.startswith("mcquack.") and ":" in model)
+
+
+def _are_texts(values: object) -> bool:
+    return isinstance(values, Collection) and not isinstance(values, str) and all(isinstance(e, str) for e in values)
 
 
 def frozen(value: Any) -> Any:
