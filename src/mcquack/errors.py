@@ -141,4 +141,8 @@ class CompiledCodeWarning(UserWarning):
 
 
 class LayoutWarning(UserWarning):
-    """A circuit for a device that has no ring of so many qubits; the message names the nearest numbers that it has."""
+    """A circuit for a device that has no ring of so many qubits, or none without faults.
+
+    The message names the nearest numbers of qubits that there are rings of, or what a simulation puts in the place of
+    faults.
+    """

@@ -48,7 +48,7 @@ def other_ring(monkeypatch):
     """Another day, on which other qubits are the best."""
 
     def change(ring):
-        monkeypatch.setattr(services, "_chosen_ring", lambda *_: ring)
+        monkeypatch.setattr(services, "_chosen_ring", lambda *_, **__: ring)
 
     return change
 

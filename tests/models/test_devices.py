@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from mcquack.circuits import Circuit, b, w, x
 from mcquack.circuits.feature_map import FeatureMap
-from mcquack.errors import InvalidInputError, LayoutError
+from mcquack.errors import InvalidInputError, LayoutError, LayoutWarning
 from mcquack.hardware.opening import snapshot_properties
 from mcquack.hardware.sampler import DeviceSampler
 from mcquack.hardware.services.options import Options
@@ -41,6 +41,18 @@ def test_the_twin_of_a_snapshot_has_its_errors_qubit_by_qubit() -> None:
     properties = snapshot_properties("fake_rome", n_qubits=2, n_layers=2, ring=(1, 0))
     expected = NoisySampler(DeviceCalibration(**properties.values), seed=3)
     assert_array_equal(counts(open_sampler("twin:fake_rome", SMALL, ring=(1, 0), seed=3)), counts(expected))
+
+
+@pytest.mark.parametrize("name", ["fake_rome", "twin:fake_rome"])
+def test_rehearsals_take_a_ring_with_faults_if_there_is_no_other(name: str) -> None:
+    usual = open_device(name, shots=20, ring=(1, 0)).on(SMALL)
+    point = {"weights": np.zeros(SMALL.weights_shape), "bias": np.zeros(SMALL.weights_shape)}
+    X = np.zeros((1, 4))
+    assert usual.kernel(X, X, **point).shape == (1, 1)
+    with pytest.warns(LayoutWarning, match="every ring of 2 qubits on fake_rome .*faulty coupler"):
+        faulty = open_device(name, shots=20, options=Options(max_error=1e-6)).on(SMALL).kernel(X, X, **point)
+    allowed = open_device(name, shots=20, options=Options(max_error=1e-6, allow_faulty=True)).on(SMALL)
+    assert_array_equal(allowed.kernel(X, X, **point), faulty)
 
 
 def test_all_else_keeps_what_it_measures(tmp_path: Path) -> None:

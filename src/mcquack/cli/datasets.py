@@ -6,7 +6,6 @@ import os
 import shutil
 import sys
 import textwrap
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -29,6 +28,7 @@ from mcquack.cli.console import (
     tell,
     write_picture,
 )
+from mcquack.cli.wording import told_as_notes
 from mcquack.datasets import Dataset, Description, describe, descriptions, load, names
 from mcquack.datasets import export as export_dataset
 from mcquack.datasets.dataset import PART_NAMES
@@ -70,14 +70,8 @@ def datasets() -> None:
 
 def loaded(name: str, *, seed: int = 0, sizes: tuple[int, ...] | None = None, data_dir: Path | None = None) -> Dataset:
     """The dataset; a note on stderr tells if other data had to take its place."""
-    with warnings.catch_warnings(record=True, action="always", category=SubstitutedDataWarning) as caught:
-        dataset = load(name, seed=seed, sizes=sizes, data_dir=data_dir)
-    for warning in caught:
-        if issubclass(warning.category, SubstitutedDataWarning):
-            tell(f"Note: {' '.join(str(warning.message).split())}")
-        else:
-            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
-    return dataset
+    with told_as_notes(SubstitutedDataWarning):
+        return load(name, seed=seed, sizes=sizes, data_dir=data_dir)
 
 
 # ``mcquack datasets list``: what there is.

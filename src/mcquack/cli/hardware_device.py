@@ -16,8 +16,9 @@ from mcquack.cli import console as exit_codes
 from mcquack.cli.console import tell, tell_problems
 from mcquack.cli.fit import is_name
 from mcquack.cli.rows import first_rows, read_rows
+from mcquack.cli.wording import told_as_notes
 from mcquack.datasets.table import EncodedTable, read_table
-from mcquack.errors import InvalidInputError
+from mcquack.errors import InvalidInputError, LayoutWarning
 from mcquack.models.tables import encoder_of
 
 if TYPE_CHECKING:
@@ -79,14 +80,13 @@ class OpenDevice:
         options = mcquack.hardware.Options(
             decoupling=pulses,
             measure_twirling=far if self.twirling is None else self.twirling,
-            # A simulation can do without the faults of a snapshot, so that a rehearsal is refused no ring for them.
-            allow_faulty=self.allow_faulty or not far,
-            **{name: getattr(self, name) for name in ("api", "mode", "noise", "max_error")},
+            **{name: getattr(self, name) for name in ("api", "mode", "noise", "max_error", "allow_faulty")},
         )
         asked: Any = {"options": options, "seed": self.seed, "ledger": self.store, "run": self.run}
-        opened = open_sampler(self.backend, feature_map, **asked, on_event=job_teller())
+        with told_as_notes(LayoutWarning) as faults:
+            opened = open_sampler(self.backend, feature_map, **asked, on_event=job_teller())
         service = getattr(opened, "service", None)
-        if self.backend.startswith(("twin:fake_", "twin:ibm_")):
+        if self.backend.startswith(("twin:fake_", "twin:ibm_")) and not faults:
             size: Any = {"n_qubits": feature_map.n_qubits, "n_layers": getattr(feature_map, "n_layers", 1)}
             device = self.backend.removeprefix("twin:")
             for note in mcquack.hardware.opening.snapshot_properties(device, **size, options=options).notes:
@@ -95,8 +95,9 @@ class OpenDevice:
             told = service.description
             ring = ", ".join(map(str, told["ring"][:6])) + " …" * (len(told["ring"]) > 6)
             tell(f"{told['backend']}: a ring of {len(told['ring'])} qubits, {ring}.")
-            for note in filter(None, (told.get("notes"), options.twirling_note(self.shots))):
-                tell(f"Note: {note}.")
+            for note in filter(None, (*str(told.get("notes", "")).split("; "), options.twirling_note(self.shots))):
+                if not any(note in fault for fault in faults):
+                    tell(f"Note: {note}.")
         return opened
 
     def confirm(self, cost: "Estimate", at_most: str = "") -> None:

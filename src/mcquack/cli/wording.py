@@ -1,8 +1,12 @@
-"""What an error says, in the words of the command line: ``--max-error`` where Python says ``max_error``."""
+"""What errors and warnings say, in the words of the command line: ``--max-error`` where Python says ``max_error``."""
 
 import re
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
+
+from mcquack.cli.console import tell
 
 # What options of the command line are called as settings of models; theirs only if the option was given.
 _SETTINGS = {"n_qubits": "--qubits", "n_repetitions": "--repetitions", "random_state": "--seed"}
@@ -22,6 +26,20 @@ def in_words_of_options(text: str, command: Any, arguments: Sequence[str]) -> st
         if "_" in name:
             text = re.sub(rf"(?<![\w'\".-]){name}(?![\w'\"=(.-]*[\w'\"=(])", option, text)
     return text
+
+
+@contextmanager
+def told_as_notes(category: type[Warning]) -> Iterator[list[str]]:
+    """Tells the warnings of a category as notes when the block ends, and adds them to what it gives; others stay."""
+    notes: list[str] = []
+    with warnings.catch_warnings(record=True, action="always", category=category) as caught:
+        yield notes
+    for warning in caught:
+        if issubclass(warning.category, category):
+            notes.append(" ".join(str(warning.message).split()))
+            tell(f"Note: {notes[-1]}")
+        else:
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
 
 
 def _verb(command: Any, arguments: Sequence[str]) -> Any:

@@ -15,7 +15,7 @@ from mcquack.hardware.cost import Estimate, estimate
 from mcquack.hardware.jobs.ledger import Ledger, MeasurementSummary, canonical_json
 from mcquack.hardware.jobs.running import JobEvent, cancel, follow, refresh
 from mcquack.hardware.jobs.service import Service, Speed
-from mcquack.hardware.layout import Coupling, best_ring
+from mcquack.hardware.layout import Coupling, simulated_ring
 from mcquack.hardware.layout.coupling import RingProperties, properties_along
 from mcquack.hardware.sampler import DeviceSampler
 from mcquack.hardware.services.options import LEAST_BUSY, NOISELESS, Options, is_remote
@@ -67,11 +67,14 @@ def device_sampler(
 def snapshot_properties(
     name: str, *, n_qubits: int, n_layers: int, options: Options | None = None, ring: Sequence[int] | None = None
 ) -> RingProperties:
-    """Errors and times along the best ring of a device or snapshot, or along the one given, for a noisy twin."""
+    """Errors and times along the best ring of a device or snapshot, or along the one given, for a noisy twin.
+
+    If every ring has faults, it is one with the fewest, and a LayoutWarning says what takes their place.
+    """
     options, coupling = options or Options(), device_coupling(name)
     if ring is None:
         how: Any = {"max_error": options.max_error, "allow_faulty": options.allow_faulty}
-        ring = best_ring(coupling, n_qubits, n_layers=n_layers, **how).qubits
+        ring = simulated_ring(coupling, n_qubits, n_layers=n_layers, **how).qubits
     return properties_along(coupling, ring, n_layers=n_layers)
 
 

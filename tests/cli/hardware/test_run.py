@@ -274,9 +274,9 @@ def test_ctrl_c_leaves_far_jobs_alone(run, far):
 
 
 def test_another_days_calibration_does_not_move_what_was_begun(run, far, monkeypatch):
-    monkeypatch.setattr(opening, "_chosen_ring", lambda *_: (1, 2))
+    monkeypatch.setattr(opening, "_chosen_ring", lambda *_, **__: (1, 2))
     first = run(*REMOTE)
-    monkeypatch.setattr(opening, "_chosen_ring", lambda *_: (3, 4))
+    monkeypatch.setattr(opening, "_chosen_ring", lambda *_, **__: (3, 4))
     again = run(*REMOTE)
     assert (again.code, again.out) == (0, first.out)
     assert "a ring of 2 qubits, 1, 2." in again.err
@@ -311,6 +311,8 @@ def test_no_token_is_told_or_kept(run, far, folder, monkeypatch):
 def test_no_rehearsal_is_refused_for_faults_of_a_snapshot(run, backend):
     outcome = run("--backend", backend, "--shots", 10, "--max-error", 1e-6, "--rows", 1)
     assert outcome.code == 0, outcome.err
+    assert outcome.err.count("Note: every ring of 2 qubits on fake_rome has") == 1
+    assert "faulty coupler" in outcome.err
 
 
 def test_a_device_takes_a_ring_with_faults_only_if_asked(run, far):

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from mcquack.errors import InvalidInputError, LayoutError
-from mcquack.hardware.layout import Coupling, best_ring, ring_lengths
+from mcquack.errors import InvalidInputError, LayoutError, LayoutWarning
+from mcquack.hardware.layout import Coupling, best_ring, ring_lengths, simulated_ring
 from mcquack.hardware.layout.cycles import best_cycle
 from mcquack.hardware.layout.ring import fits_heavy_hex, listed, nearest_lengths, usable_graph
 from tests.hardware.layout.graphs import all_cycles, couplings, heavy_hex, is_ring
@@ -145,6 +145,17 @@ def test_the_notes_name_the_faults():
         "faulty qubit in the ring: 35",
     )
     assert not best_ring(lattice, 100, allow_faulty=True).notes
+
+
+def test_a_simulation_is_refused_no_ring_for_faults_and_says_what_took_their_place():
+    lattice = with_faults(heavy_hex(), couplers=[(15, 19)])
+    with pytest.warns(LayoutWarning, match=r"^every ring of 124 .*coupler.* 15–19; .*counts as the median, 0\.001"):
+        ring = simulated_ring(lattice, 124)
+    assert ring == best_ring(lattice, 124, allow_faulty=True) == simulated_ring(lattice, 124, allow_faulty=True)
+    # Without faults there is nothing to be warned of, and where there is no ring at all no simulation has one.
+    assert simulated_ring(lattice, 100) == best_ring(lattice, 100)
+    with pytest.raises(LayoutError, match="has no ring of 126 qubits"):
+        simulated_ring(lattice, 126)
 
 
 def test_a_length_that_no_ring_has_is_told_with_those_that_exist():

@@ -3,7 +3,7 @@
 import pytest
 from qiskit_ibm_runtime.fake_provider import FakeAlgiers, FakeRomeV2
 
-from mcquack.errors import InvalidInputError, LayoutError
+from mcquack.errors import InvalidInputError, LayoutError, LayoutWarning
 from mcquack.hardware.jobs.service import Speed
 from mcquack.hardware.layout.ring import best_ring
 from mcquack.hardware.services import opening
@@ -45,6 +45,15 @@ def test_the_least_busy_device_that_is_large_enough_keeps_its_own_name(account):
     service = open_service("least_busy", n_qubits=12, n_layers=2)
     assert service.description["backend"] == "ibm_algiers"
     assert account.asked[0] == {"min_num_qubits": 12, "simulator": False, "operational": True}
+
+
+def test_a_device_takes_faults_only_if_they_are_allowed_and_its_snapshot_always(account):
+    with pytest.raises(LayoutError, match="allow_faulty=True"):
+        open_service("ibm_rome", n_qubits=2, n_layers=2, options=Options(max_error=1e-6))
+    allowed = open_service("ibm_rome", n_qubits=2, n_layers=2, options=Options(max_error=1e-6, allow_faulty=True))
+    with pytest.warns(LayoutWarning, match="every ring of 2 qubits on fake_rome"):
+        rehearsed = open_service("fake_rome", n_qubits=2, n_layers=2, options=Options(max_error=1e-6))
+    assert rehearsed.description["ring"] == allowed.description["ring"]
 
 
 def test_devices_that_the_account_lacks_are_answered_with_those_that_it_has(account):

@@ -1,15 +1,16 @@
 """The best ring of a device for so many qubits, and for how many qubits there is one."""
 
 import math
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from mcquack.checks import is_number, require, required_count
-from mcquack.errors import LayoutError
+from mcquack.errors import LayoutError, LayoutWarning
 from mcquack.hardware.layout import cycles
-from mcquack.hardware.layout.coupling import FAULTY, Coupling, idle_steps
+from mcquack.hardware.layout.coupling import FAULTY, Coupling, idle_steps, properties_along
 from mcquack.hardware.layout.cycles import Graph, TooManyStatesError
 
 # Far more than all errors of a ring can cost together, so that the number of faults counts first.
@@ -76,6 +77,47 @@ def best_ring(
             log_success = coupling.log_success(qubits, n_layers=n_layers)
             return Ring(qubits=qubits, log_success=log_success, notes=tuple(notes))
     raise _no_such_ring(coupling, length, max_error=max_error, n_layers=n_layers)
+
+
+def simulated_ring(
+    coupling: Coupling, length: int, *, max_error: float = FAULTY, n_layers: int = 2, allow_faulty: bool = False
+) -> Ring:
+    """The ring of ``best_ring`` for a simulation of the device, which is refused none for faults.
+
+    A simulation can do without the faults of a device: ``properties_along`` puts the median of the others in their
+    place. Whoever rehearses is therefore given the ring with the fewest faults if there is none without.
+
+    Parameters
+    ----------
+    coupling, length, max_error, n_layers : as for ``best_ring``.
+    allow_faulty : whether faults are expected, so that nobody is warned of them.
+
+    Warns
+    -----
+    LayoutWarning
+        If there are faults in the ring and they were not allowed; it says what took their place.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> square = Coupling(name="square", n_qubits=4, edges=((0, 1), (1, 2), (2, 3), (3, 0)))
+    >>> broken = replace(square, two_qubit_error=(0.01, 1.0, 0.01, 0.01))
+    >>> simulated_ring(broken, 4, allow_faulty=True).notes
+    ('faulty coupler in the ring: 1–2',)
+    """
+    ring = best_ring(coupling, length, max_error=max_error, n_layers=n_layers, allow_faulty=True)
+    faults = _fault_notes(coupling, ring.qubits, max_error=max_error, n_layers=n_layers)
+    if faults and not allow_faulty:
+        replaced = properties_along(coupling, ring.qubits, n_layers=n_layers).notes
+        told = "; ".join((*faults, *replaced))
+        warnings.warn(
+            f"every ring of {length} qubits on {coupling.name} has couplers or qubits with an error of {max_error:g} "
+            f"or more, and the simulation takes the one with the fewest: {told}. On the device itself such a ring is "
+            "refused unless faults are allowed.",
+            LayoutWarning,
+            stacklevel=2,
+        )
+    return ring
 
 
 def ring_lengths(

@@ -11,7 +11,7 @@ from mcquack.checks import require, required_count
 from mcquack.circuits.circuit import Circuit
 from mcquack.errors import InvalidInputError
 from mcquack.hardware.jobs.service import Service
-from mcquack.hardware.layout import best_ring
+from mcquack.hardware.layout import best_ring, simulated_ring
 from mcquack.hardware.services.account import (
     Device,
     coupling_of,
@@ -49,11 +49,14 @@ def open_service(
     options = Options() if options is None else options
     require(isinstance(options, Options), "options", "Options", options)
     account, backend = _found(name, n_qubits)
+    if ring is None:
+        how: Any = {"circuit": circuit, "options": options, "is_simulated": account is None}
+        ring = _chosen_ring(backend, n_qubits, n_layers, **how)
     setup = Setup(
         backend=NOISELESS if backend is None else backend.name,
         n_qubits=n_qubits,
         n_layers=n_layers,
-        ring=tuple(_chosen_ring(backend, n_qubits, n_layers, circuit, options) if ring is None else ring),
+        ring=tuple(ring),
         options=options,
         seed=None if account is not None else seed,
         circuit=circuit,
@@ -112,20 +115,21 @@ def _found(name: str, n_qubits: int) -> tuple[Any, BackendV2 | None]:
 
 
 def _chosen_ring(
-    backend: BackendV2 | None, n_qubits: int, n_layers: int, circuit: Circuit | None, options: Options
+    backend: BackendV2 | None,
+    n_qubits: int,
+    n_layers: int,
+    *,
+    circuit: Circuit | None,
+    options: Options,
+    is_simulated: bool,
 ) -> tuple[int, ...]:
     if backend is None:
         return tuple(range(n_qubits))
     if circuit is not None:
         return chosen_qubits(circuit, backend.target)
-    found = best_ring(
-        coupling_of(backend),
-        n_qubits,
-        n_layers=n_layers,
-        max_error=options.max_error,
-        allow_faulty=options.allow_faulty,
-    )
-    return found.qubits
+    how: Any = {"n_layers": n_layers, "max_error": options.max_error, "allow_faulty": options.allow_faulty}
+    find = simulated_ring if is_simulated else best_ring
+    return find(coupling_of(backend), n_qubits, **how).qubits
 
 
 def _service(setup: Setup, account: Any, backend: BackendV2 | None) -> Service:

@@ -57,7 +57,8 @@ class Options:
         how many ways at most.
     api : the sampler of the vendor: "executor" is the successor of "v2", and "auto" takes it where it is installed.
     mode : whether jobs are sent alone, or grouped in a batch or session.
-    max_error, allow_faulty : which qubits and couplers a ring may pass; see ``best_ring``.
+    max_error, allow_faulty : which qubits and couplers a ring may pass; see ``best_ring``. A simulation takes a ring
+        with faults also if they are not allowed, and warns; see ``mcquack.hardware.layout.simulated_ring``.
     noise : that of devices that are simulated here: "full" is Aer's own model, "pauli" the same errors as Pauli
         channels, which 124 qubits can afford.
 
