@@ -1,17 +1,55 @@
-"""What studies share: which rows are there already, and tables in their pages, below the names of their places."""
+"""What studies share: files of rows that grow by what they lack, and tables in pages, each below its name."""
 
 import csv
+import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+
+from mcquack.files import replace_file
+from mcquack.numerics import NUMERICS
 
 
-def finished(rows: Path, keys: Sequence[str]) -> set[tuple[str, ...]]:
-    """The values of these columns, as they are written, in a file of rows that may not be there yet."""
-    if not rows.exists():
-        return set()
-    with rows.open(newline="") as stream:
-        return {tuple(row[name] for name in keys) for row in csv.DictReader(stream)}
+def stored_rows(path: Path) -> list[dict[str, str]]:
+    """All rows of a file as they are written; none if it is not there yet."""
+    if not path.exists():
+        return []
+    with path.open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+class GrowingRows:
+    """A file of rows to which runs that it lacks are added one by one; opened by :func:`growing_rows`."""
+
+    def __init__(self, writer: "csv.DictWriter[str]", stream: Any, done: set[tuple[str, ...]]) -> None:
+        self._writer, self._stream, self._done = writer, stream, done
+
+    def __contains__(self, key: Sequence[object]) -> bool:
+        return tuple(map(str, key)) in self._done
+
+    def add(self, *rows: Mapping[str, object]) -> None:
+        """Writes what belongs together, and is then safe from an interrupt."""
+        self._writer.writerows({**row, "numerics": NUMERICS} for row in rows)
+        self._stream.flush()
+
+
+@contextmanager
+def growing_rows(path: Path, fields: Sequence[str], *, keys: Sequence[str]) -> Iterator[GrowingRows]:
+    """The file, open to add rows to it: ``key in rows`` tells whether a row with these values of ``keys`` is there.
+
+    Every row names the numerics that made it, and those of other numerics than the present leave the file.
+    """
+    kept = [row for row in stored_rows(path) if row.get("numerics") == str(NUMERICS)]
+    text = io.StringIO()
+    writer = csv.DictWriter(text, [*fields, "numerics"], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(kept)
+    replace_file(path, text.getvalue().encode())
+    with path.open("a", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, [*fields, "numerics"], lineterminator="\n")
+        yield GrowingRows(writer, stream, {tuple(row[name] for name in keys) for row in kept})
 
 
 def table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
@@ -23,6 +61,13 @@ def table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
 def with_tables(text: str, found: Mapping[str, str]) -> str:
     """A page with each of them in the place of the lines below its name, which stands in a comment."""
     for name, lines in found.items():
-        place = re.compile(rf"(<!-- {name} -->\n)(?:.+\n)*")
-        text = place.sub(lambda match, lines=lines: f"{match[1]}{lines}\n", text)
+        place = re.compile(rf"(<!-- {re.escape(name)} -->\n)(?:.+\n)*")
+        text, n_places = place.subn(lambda match, lines=lines: f"{match[1]}{lines}\n", text)
+        if not n_places:
+            raise LookupError(f"the page has no place <!-- {name} --> for a table; add it where the table belongs.")
     return text
+
+
+def write_tables(page: Path, found: Mapping[str, str]) -> None:
+    """Puts the tables into a page."""
+    replace_file(page, with_tables(page.read_text(encoding="utf-8"), found).encode())

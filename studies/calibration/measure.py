@@ -3,7 +3,6 @@
 Rows say what a model scored with one seed on the test part, and before and after which calibration.
 """
 
-import csv
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -17,12 +16,11 @@ from sklearn.metrics import accuracy_score, log_loss
 from sklearn.model_selection import train_test_split
 
 from mcquack import McQuackClassifier
-from mcquack.numerics import NUMERICS
-from studies.tables import finished
+from studies.tables import growing_rows
 
 ROWS = Path(__file__).with_name("rows.csv")
 KEYS = ("dataset", "model", "calibration", "seed")
-FIELDS = (*KEYS, "log_loss", "brier", "ece", "accuracy", "seconds", "numerics")
+FIELDS = (*KEYS, "log_loss", "brier", "ece", "accuracy", "seconds")
 DATASETS: dict[str, Callable[..., Any]] = {"digits": load_digits, "breast_cancer": load_breast_cancer}
 MODELS: dict[str, dict[str, Any]] = {"default": {}, "alignment": {"loss": "alignment", "steps": "alternating"}}
 CALIBRATIONS = ("none", "sigmoid", "isotonic", "temperature")
@@ -57,21 +55,15 @@ def measured(dataset: str, model: str, calibration: str, seed: int) -> dict[str,
         "ece": round(calibration_error(shares, y_test), 4),
         "accuracy": round(accuracy_score(y_test, shares.argmax(axis=1)), 4),
         "seconds": round(time.perf_counter() - started, 2),
-        "numerics": NUMERICS,
     }
 
 
 def main() -> None:
     """Appends one line for each missing run; interrupt it at will."""
-    done = finished(ROWS, KEYS)
-    with ROWS.open("a", newline="") as stream:
-        rows = csv.DictWriter(stream, FIELDS, lineterminator="\n")
-        if not done:
-            rows.writeheader()
+    with growing_rows(ROWS, FIELDS, keys=KEYS) as rows:
         for key in ((d, m, c, s) for m in MODELS for s in SEEDS for d in DATASETS for c in CALIBRATIONS):
-            if tuple(map(str, key)) not in done:
-                rows.writerow(dict(zip(KEYS, key, strict=True)) | measured(*key))
-                stream.flush()
+            if key not in rows:
+                rows.add(dict(zip(KEYS, key, strict=True)) | measured(*key))
 
 
 if __name__ == "__main__":

@@ -1,11 +1,10 @@
 """Means over the seeds: ``python -m studies.calibration.summary`` writes the table into the pages that show it."""
 
-import csv
 from pathlib import Path
 from statistics import mean
 
 from studies.calibration.measure import CALIBRATIONS, DATASETS, MODELS, ROWS
-from studies.tables import table, with_tables
+from studies.tables import stored_rows, table, write_tables
 
 README = ROWS.with_name("README.md")
 PAGES = (README, Path(__file__).parents[2] / "docs" / "models.md")
@@ -14,8 +13,7 @@ METRICS = {"log_loss": "log loss", "brier": "Brier", "ece": "ECE", "accuracy": "
 
 def overview() -> str:
     """One line for each dataset, model and calibration, with the mean over seeds of every metric."""
-    with ROWS.open(newline="") as stream:
-        rows = list(csv.DictReader(stream))
+    rows = stored_rows(ROWS)
     lines = []
     for key in ((d, m, c) for d in DATASETS for m in MODELS for c in CALIBRATIONS):
         found = [row for row in rows if (row["dataset"], row["model"], row["calibration"]) == key]
@@ -25,10 +23,15 @@ def overview() -> str:
     return table(["dataset, model, calibration", *METRICS.values()], lines)
 
 
+def tables() -> dict[str, str]:
+    """What the pages have from the rows, by the names of the places."""
+    return {"calibration": overview()}
+
+
 def main() -> None:
-    """Puts the table below its name."""
+    """Writes the table into the pages."""
     for page in PAGES:
-        page.write_text(with_tables(page.read_text(encoding="utf-8"), {"calibration": overview()}), encoding="utf-8")
+        write_tables(page, tables())
 
 
 if __name__ == "__main__":

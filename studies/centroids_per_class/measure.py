@@ -3,7 +3,6 @@
 Rows say what a setting scored with one seed on the parts that it was trained on and tested on.
 """
 
-import csv
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 from mcquack import McQuackClassifier, datasets
 from mcquack.kernels import Alignment
 from mcquack.simulators import StatevectorEngine
-from studies.tables import finished
+from studies.tables import growing_rows
 
 ROWS = Path(__file__).with_name("rows.csv")
 KEYS = ("circuit", "k", "class_score", "dataset", "seed")
@@ -61,22 +60,17 @@ def measured(dataset: datasets.Dataset, settings: dict[str, Any]) -> dict[str, A
 
 def main() -> None:
     """Appends one line for each missing run; interrupt it at will."""
-    done = finished(ROWS, KEYS)
-    with ROWS.open("a", newline="") as stream:
-        rows = csv.DictWriter(stream, FIELDS, lineterminator="\n")
-        if not done:
-            rows.writeheader()
+    with growing_rows(ROWS, FIELDS, keys=KEYS) as rows:
         for seed in SEEDS:
             for name in DATASETS:
                 dataset = loaded(name, seed)
                 for circuit, k, class_score in runs(name):
                     key = (circuit, k, class_score, name, seed)
-                    if tuple(map(str, key)) in done:
+                    if key in rows:
                         continue
                     settings = {"n_centroids_per_class": k, "loss": Alignment(class_score), "random_state": seed}
                     row = measured(dataset, settings | CIRCUITS[circuit])
-                    rows.writerow(dict(zip(KEYS, key, strict=True)) | row)
-                    stream.flush()
+                    rows.add(dict(zip(KEYS, key, strict=True)) | row)
 
 
 if __name__ == "__main__":

@@ -1,22 +1,24 @@
-"""Means over the seeds: ``python -m studies.centroids_per_class.summary`` prints the table of the README."""
+"""Means over the seeds: ``python -m studies.centroids_per_class.summary`` puts the table into the README."""
 
-import csv
 from collections import defaultdict
 from statistics import mean
 
 from studies.centroids_per_class.measure import DATASETS, ROWS
+from studies.tables import stored_rows, table, write_tables
+
+README = ROWS.with_name("README.md")
 
 
-def main() -> None:
-    """Prints one line for each setting: test accuracy (training accuracy, alignment) on each dataset."""
+def tables() -> dict[str, str]:
+    """One line for each setting: test accuracy (training accuracy, alignment) on each dataset."""
     rows: dict[tuple[str, ...], dict[str, list[dict[str, str]]]] = defaultdict(lambda: defaultdict(list))
-    with ROWS.open(newline="") as stream:
-        for row in csv.DictReader(stream):
-            rows[row["circuit"], row["k"], row["class_score"]][row["dataset"]].append(row)
-    print("| circuit | k, score | " + " | ".join(DATASETS) + " |\n|" + "---|" * (2 + len(DATASETS)))  # noqa: T201
-    for (circuit, k, class_score), by_dataset in sorted(rows.items()):
-        name = k if k == "1" else f"{k}, {class_score}"
-        print(f"| {circuit} | {name} | " + " | ".join(_cell(by_dataset[dataset]) for dataset in DATASETS) + " |")  # noqa: T201
+    for row in stored_rows(ROWS):
+        rows[row["circuit"], row["k"], row["class_score"]][row["dataset"]].append(row)
+    lines = [
+        [f"{circuit}, {k}" if k == "1" else f"{circuit}, {k}, {score}", *(_cell(found[name]) for name in DATASETS)]
+        for (circuit, k, score), found in sorted(rows.items())
+    ]
+    return {"centroids": table(["circuit, k, score", *DATASETS], lines)}
 
 
 def _cell(rows: list[dict[str, str]]) -> str:
@@ -26,6 +28,11 @@ def _cell(rows: list[dict[str, str]]) -> str:
         mean(float(row[name]) for row in rows) for name in ("accuracy", "train_accuracy", "alignment")
     )
     return f"{test:.3f} ({train:.3f}, {alignment:.3f})"
+
+
+def main() -> None:
+    """Writes the table into the README."""
+    write_tables(README, tables())
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 Rows say what a setting scored on a test part with one seed.
 """
 
-import csv
 import json
 import time
 from collections.abc import Iterator
@@ -14,12 +13,11 @@ from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from mcquack import McQuackClassifier
 from mcquack.models import preset
-from mcquack.numerics import NUMERICS
 from studies.defaults.data import PICTURES, splits
-from studies.tables import finished
+from studies.tables import growing_rows
 
 ROWS = Path(__file__).with_name("rows.csv")
-FIELDS = ("setting", "dataset", "seed", "balanced_accuracy", "auc", "epochs", "best_epoch", "seconds", "numerics")
+FIELDS = ("setting", "dataset", "seed", "balanced_accuracy", "auc", "epochs", "best_epoch", "seconds")
 SEEDS = (0, 1, 2)
 
 # What the defaults were before, and what came of them: each line changes one thing of the one that it builds on.
@@ -73,16 +71,12 @@ def settings(dataset: str) -> Iterator[dict[str, Any]]:
 
 def main() -> None:
     """Appends one line for each missing run; interrupt it at will."""
-    done = finished(ROWS, ("setting", "dataset", "seed"))
-    with ROWS.open("a", newline="") as stream:
-        rows = csv.DictWriter(stream, FIELDS, lineterminator="\n")
-        if not done:
-            rows.writeheader()
+    with growing_rows(ROWS, FIELDS, keys=("setting", "dataset", "seed")) as rows:
         for seed in SEEDS:
             for name, split in splits(seed):
                 for setting in settings(name):
                     key = json.dumps(setting, sort_keys=True)
-                    if (key, name, str(seed)) in done:
+                    if (key, name, seed) in rows:
                         continue
                     started = time.perf_counter()
                     model = McQuackClassifier(**setting, random_state=seed).fit(split.X_train, split.y_train)
@@ -95,10 +89,8 @@ def main() -> None:
                         model.n_iter_,
                         model.best_epoch_,
                         round(seconds, 3),
-                        NUMERICS,
                     )
-                    rows.writerow(dict(zip(FIELDS, (key, name, seed, *outcome), strict=True)))
-                    stream.flush()
+                    rows.add(dict(zip(FIELDS, (key, name, seed, *outcome), strict=True)))
 
 
 if __name__ == "__main__":

@@ -1,16 +1,14 @@
 """Mean scores of each setting: ``python -m studies.defaults.summary`` puts the table into the README."""
 
-import csv
 import json
 from collections import defaultdict
 from statistics import mean
 from typing import Any
 
-from mcquack.files import replace_file
 from mcquack.models import PRESETS
 from studies.defaults.data import PICTURES
 from studies.defaults.measure import FORMER, OF_FEW, OF_PICTURES, ROWS, SETTINGS
-from studies.tables import table, with_tables
+from studies.tables import stored_rows, table, write_tables
 
 README = ROWS.with_name("README.md")
 
@@ -28,11 +26,10 @@ def scores() -> dict[str, dict[str, list[tuple[float, float, float]]]]:
     """Balanced accuracy, AUC and seconds of all seeds, by setting and dataset."""
     known = {json.dumps(setting, sort_keys=True) for setting in SETTINGS + OF_FEW + OF_PICTURES}
     found: dict[str, dict[str, list[tuple[float, float, float]]]] = defaultdict(lambda: defaultdict(list))
-    with ROWS.open(newline="") as stream:
-        for row in csv.DictReader(stream):
-            if row["setting"] in known:
-                numbers = float(row["balanced_accuracy"]), float(row["auc"]), float(row["seconds"])
-                found[row["setting"]][row["dataset"]].append(numbers)
+    for row in stored_rows(ROWS):
+        if row["setting"] in known:
+            numbers = float(row["balanced_accuracy"]), float(row["auc"]), float(row["seconds"])
+            found[row["setting"]][row["dataset"]].append(numbers)
     return found
 
 
@@ -50,9 +47,14 @@ def overview() -> str:
     return table(header, [texts for _, texts in sorted(lines, reverse=True, key=lambda line: line[0])])
 
 
+def tables() -> dict[str, str]:
+    """What the README has from the rows, by the names of the places."""
+    return {"overview": overview()}
+
+
 def main() -> None:
     """Writes the table into the README."""
-    replace_file(README, with_tables(README.read_text(encoding="utf-8"), {"overview": overview()}).encode())
+    write_tables(README, tables())
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""The rows as tables: ``python -m studies.feature_maps.summary`` prints those of the README."""
+"""The rows as tables: ``python -m studies.feature_maps.summary`` puts them into the README."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +26,10 @@ from mcquack.studies.trainability.analysis.states import (
     random_circuit_fidelities,
 )
 from mcquack.training.state import initial_embedding
+from studies.tables import table, write_tables
 
 HERE = Path(__file__).parent
+README = HERE / "README.md"
 STORES = {720: HERE / "rows.sqlite", 180: HERE / "few_parameters.sqlite"}  # by the size of the circuits
 METRICS: dict[Metric, str] = {"balanced_accuracy": "balanced accuracy", "auc": "AUC"}
 LOOKED_AT = "hidden_manifold_10"  # whose samples the circuits are measured on
@@ -37,23 +39,23 @@ Cells = tuple[CellScores, ...]
 
 
 def main() -> None:
-    """Everything that the README shows, in its order."""
-    print("\n\n".join(tables()))  # noqa: T201
+    """Writes the tables into the README."""
+    write_tables(README, tables())
 
 
-def tables() -> list[str]:
-    """The tables of the README, and the sentences whose numbers follow from the rows."""
+def tables() -> dict[str, str]:
+    """The tables of the README, and the sentences whose numbers follow from the rows, by the names of the places."""
     large, small = (stored(path) for path in STORES.values())
-    return [
-        standings(large, minutes(STORES[720])),
-        tests(large),
-        scores(large, "balanced_accuracy"),
-        scores(large, "auc"),
-        parameters(large),
-        facts(),
-        sizes(large, small),
-        tests(small),
-    ]
+    return {
+        "standings": standings(large, minutes(STORES[720])),
+        "tests": tests(large),
+        "balanced accuracy": scores(large, "balanced_accuracy"),
+        "AUC": scores(large, "auc"),
+        "parameters": parameters(large),
+        "circuits": facts(),
+        "sizes": sizes(large, small),
+        "tests of few parameters": tests(small),
+    }
 
 
 def stored(path: Path) -> Cells:
@@ -109,7 +111,7 @@ def standings(cells: Cells, cost: Mapping[str, float]) -> str:
             rank, interval = ranks[metric][name]
             texts += [f"{of_all[metric][name]:.3f}", f"{rank:.2f} ({interval})"]
         rows.append([*texts, f"{learned[name]:.3f}", f"{cost[name]:.1f}"])
-    return markdown(["map", *titles, "balanced accuracy on the training part", "minutes of fits"], rows)
+    return table(["map", *titles, "balanced accuracy on the training part", "minutes of fits"], rows)
 
 
 def tests(cells: Cells) -> str:
@@ -139,7 +141,7 @@ def scores(cells: Cells, metric: Metric) -> str:
         for dataset in datasets(cells)
     ]
     last = means(cells, metric)
-    return markdown(
+    return table(
         [METRICS[metric], *_coded(CONTENDERS)], [*rows, ["mean", *(f"{last[name]:.3f}" for name in CONTENDERS)]]
     )
 
@@ -165,7 +167,7 @@ def parameters(cells: Cells) -> str:
     for dataset in datasets(cells):
         n_features = describe(dataset).n_features
         rows.append([f"{dataset} ({n_features})", *(str(counts[dataset, name]) for name in CONTENDERS)])
-    return markdown(["dataset (features)", *_coded(CONTENDERS)], rows)
+    return table(["dataset (features)", *_coded(CONTENDERS)], rows)
 
 
 def facts() -> str:
@@ -183,7 +185,7 @@ def facts() -> str:
     random = f"{0.5**N_QUBITS:.3f}"
     rows.append(["random states", "", "", "0.00", f"{haar_entanglement(N_QUBITS):.2f}", random, random])
     fidelities = [f"mean fidelity of two samples, {size}" for size in STORES]
-    return markdown(["map", "gates", "depth", "expressibility", "entangling power", *fidelities], rows)
+    return table(["map", "gates", "depth", "expressibility", "entangling power", *fidelities], rows)
 
 
 def first_states(circuit: Circuit, X: FloatArray) -> tuple[float, float]:
@@ -211,17 +213,11 @@ def sizes(large: Cells, small: Cells) -> str:
         for name in ranks[0]
     ]
     titles = [f"{what}, {size}" for what in ("mean balanced accuracy", "mean rank") for size in STORES]
-    return markdown(["map", *titles], rows)
+    return table(["map", *titles], rows)
 
 
 def _coded(names: Iterable[str]) -> list[str]:
     return [f"`{name}`" for name in names]
-
-
-def markdown(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table whose first column is text and whose others are numbers."""
-    head = [f"| {' | '.join(titles)} |", f"|---|{'---:|' * (len(titles) - 1)}"]
-    return "\n".join([*head, *(f"| {' | '.join(row)} |" for row in rows)])
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 A row is one contender on one dataset with one seed, with the settings that did best on the validation part.
 """
 
-import csv
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -21,7 +20,7 @@ from mcquack.circuits.library import iqp, zz
 from mcquack.kernels import QuantumKernel
 from mcquack.simulators import GateEngine, StatevectorEngine
 from studies.robustness.data import DATASETS, Split, split
-from studies.tables import finished
+from studies.tables import growing_rows
 
 ROWS = Path(__file__).with_name("rows.csv")
 KEYS = ("dataset", "seed", "contender")
@@ -151,19 +150,15 @@ def measured(data: Split, seed: int, contender: str) -> tuple[Any, ...]:
 
 def main(seeds: tuple[int, ...] = SEEDS) -> None:
     """Appends one line for each missing contender, dataset and seed; interrupt it at will."""
-    done = finished(ROWS, KEYS)
-    with ROWS.open("a", newline="") as stream, threadpool_limits(1):
-        rows = csv.writer(stream, lineterminator="\n")
-        if not done:
-            rows.writerow(FIELDS)
+    with growing_rows(ROWS, FIELDS, keys=KEYS) as rows, threadpool_limits(1):
         for seed in seeds:
             for name in DATASETS:
-                missing = [contender for contender in CONTENDERS if (name, str(seed), contender) not in done]
+                missing = [contender for contender in CONTENDERS if (name, seed, contender) not in rows]
                 data = split(name, seed) if missing else None
                 for contender in missing:
                     assert data is not None
-                    rows.writerow((name, seed, contender, *measured(data, seed, contender)))
-                    stream.flush()
+                    values = (name, seed, contender, *measured(data, seed, contender))
+                    rows.add(dict(zip(FIELDS, values, strict=True)))
 
 
 if __name__ == "__main__":

@@ -1,16 +1,14 @@
 """The rows as tables: ``python -m studies.fixed_kernels.summary`` puts them into the README."""
 
-import csv
 from collections import defaultdict
 from collections.abc import Mapping
 from functools import cache
 from statistics import mean
 
-from mcquack.files import replace_file
 from mcquack.report import style
 from studies.fixed_kernels.measure import CONTENDERS, ROWS
 from studies.robustness.data import DATASETS
-from studies.tables import table, with_tables
+from studies.tables import stored_rows, table, write_tables
 
 README = ROWS.with_name("README.md")
 MEASURES = ("validation", "accuracy", "alignment", "seconds")
@@ -20,10 +18,9 @@ MEASURES = ("validation", "accuracy", "alignment", "seconds")
 def means() -> Mapping[tuple[str, str, str], float]:
     """Every number as its mean over the seeds, by contender, dataset and measure."""
     found: dict[tuple[str, str, str], list[float]] = defaultdict(list)
-    with ROWS.open(newline="") as stream:
-        for row in csv.DictReader(stream):
-            for measure in MEASURES:
-                found[row["contender"], row["dataset"], measure].append(float(row[measure]))
+    for row in stored_rows(ROWS):
+        for measure in MEASURES:
+            found[row["contender"], row["dataset"], measure].append(float(row[measure]))
     return {key: mean(values) for key, values in found.items()}
 
 
@@ -44,8 +41,7 @@ def tables() -> dict[str, str]:
 
 
 def _n_seeds() -> int:
-    with ROWS.open(newline="") as stream:
-        return len({row["seed"] for row in csv.DictReader(stream)})
+    return len({row["seed"] for row in stored_rows(ROWS)})
 
 
 def _by_dataset(measure: str) -> str:
@@ -56,7 +52,7 @@ def _by_dataset(measure: str) -> str:
 
 def main() -> None:
     """Writes the tables into the README."""
-    replace_file(README, with_tables(README.read_text(encoding="utf-8"), tables()).encode())
+    write_tables(README, tables())
 
 
 if __name__ == "__main__":

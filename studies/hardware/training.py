@@ -5,13 +5,13 @@ judged there too; an untrained model and one with exact derivatives stand beside
 """
 
 import argparse
-import csv
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from mcquack import McQuackClassifier, datasets, open_device
+from studies.tables import growing_rows, stored_rows
 
 ROWS = Path(__file__).parent / "training.csv"
 DEVICE = "twin:fake_torino"
@@ -31,6 +31,7 @@ SETTINGS: dict[str, Any] = {
 SHOTS = 100
 BUDGETS = (500_000, 2_000_000)
 METHODS = ("spsa", "stochastic_shift")
+KEYS = ("dataset", "method", "budget", "seed")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,10 +46,6 @@ class Row:
     epochs: int = 0
     train_accuracy: float = 0.0
     test_accuracy: float = 0.0
-
-    @property
-    def key(self) -> tuple[str, str, int, int]:
-        return self.dataset, self.method, self.budget, self.seed
 
 
 def wanted(n_seeds: int) -> Iterator[Row]:
@@ -88,27 +85,19 @@ def measured(row: Row) -> Row:
 
 def stored() -> list[Row]:
     """What was measured already."""
-    if not ROWS.exists():
-        return []
     kinds = {field.name: field.type for field in fields(Row)}
-    with ROWS.open(newline="") as file:
-        return [Row(**{name: kinds[name](value) for name, value in line.items()}) for line in csv.DictReader(file)]
+    return [Row(**{name: kinds[name](value) for name, value in line.items()}) for line in stored_rows(ROWS)]
 
 
 def main() -> None:
     """Adds the rows that are missing, one by one."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=3)
-    known = {row.key for row in stored()}
-    is_new = not ROWS.exists()
-    with ROWS.open("a", newline="") as file:
-        writer = csv.DictWriter(file, [field.name for field in fields(Row)], lineterminator="\n")
-        if is_new:
-            writer.writeheader()
+    names = [field.name for field in fields(Row)]
+    with growing_rows(ROWS, names, keys=KEYS) as rows:
         for row in wanted(parser.parse_args().seeds):
-            if row.key not in known:
-                writer.writerow(asdict(measured(row)))
-                file.flush()
+            if [getattr(row, name) for name in KEYS] not in rows:
+                rows.add(asdict(measured(row)))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,7 @@
-"""The README's tables: ``python -m studies.hardware_twin.summary [rows.sqlite] [--all] [--figure calibration.svg]``."""
+"""The README's tables: ``python -m studies.hardware_twin.summary`` writes them and draws the figure.
+
+``--all`` prints more of the same: a line for every model, with its b and every dataset.
+"""
 
 import argparse
 from collections import defaultdict
@@ -12,8 +15,11 @@ from mcquack import datasets
 from mcquack.bench.store import Store
 from mcquack.report import plot_bitflip_calibration
 from mcquack.studies.hardware_twin import CONTENDERS, N_MANIFOLDS, contender, manifold_name
+from studies.tables import write_tables
 
-ROWS = Path(__file__).parent / "rows.sqlite"
+HERE = Path(__file__).parent
+ROWS, README, FIGURE = HERE / "rows.sqlite", HERE / "README.md", HERE / "calibration.svg"
+SIZES = {50: False, 2000: True}  # test samples, and whether a dataset is a large one
 N_RESAMPLES = 4000
 PAPER = {
     "svc": "0.86",
@@ -105,7 +111,7 @@ def _ordered() -> Iterator[tuple[str, str, str, str]]:
         yield name, LEARNING[made.learning], view, RULES[made.rule]
 
 
-def table(found: Mapping[str, Scores], names: Sequence[str], *, n_samples: int) -> Iterator[str]:
+def long_table(found: Mapping[str, Scores], names: Sequence[str], *, n_samples: int) -> Iterator[str]:
     """Lines of Markdown."""
     heads = ["model", "seen through", "read by", "b", *(name.split("_")[1] for name in names)]
     heads += ["mean", "± runs", "± sets", "95 %", "paper"]
@@ -202,25 +208,39 @@ def draw(path: Path) -> None:
     figure.savefig(path, metadata={"Date": None})
 
 
+def of_size(n_samples: int) -> tuple[list[str], Mapping[str, Scores]]:
+    """The datasets with so many test samples that are done, and the scores of all models on them."""
+    names = [manifold_name(seed, large=SIZES[n_samples]) for seed in range(N_MANIFOLDS)]
+    with Store.open(ROWS) as store:
+        kept = most_complete(scores_by_model(store, names), names)
+        return kept, scores_by_model(store, kept)
+
+
+def tables() -> dict[str, str]:
+    """What the README has from the rows, by the names of the places."""
+    found: dict[str, str] = {}
+    for n_samples in SIZES:
+        names, scores = of_size(n_samples)
+        found[f"{n_samples} samples"] = "\n".join(short_table(scores, n_samples=n_samples))
+        found[f"{n_samples} samples compared"] = "\n".join(differences(scores))
+        found[f"{n_samples} samples run"] = (
+            f"{len(names)} {'dataset' if len(names) == 1 else 'datasets'}, {len(scores)} models, "
+            f"three runs; one test part of {n_samples:,} alone leaves ± {half_width(0.85, n_samples):.3f} at 0.85."
+        )
+    return found
+
+
 def main() -> None:
-    """Prints the tables, and draws the figure if one is asked for."""
+    """Writes tables and figure, or prints a line for every model."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("rows", type=Path, nargs="?", default=ROWS)
-    parser.add_argument("--figure", type=Path, help="draw the calibration of b here")
-    parser.add_argument("--all", action="store_true", help="a line for every model, with its b and every dataset")
-    given = parser.parse_args()
-    with Store.open(given.rows) as store:
-        for n_samples, large in ((50, False), (2000, True)):
-            names = [manifold_name(seed, large=large) for seed in range(N_MANIFOLDS)]
-            kept = most_complete(scores_by_model(store, names), names)
-            found = scores_by_model(store, kept)
-            title = f"{n_samples:,} test samples, {len(kept)} datasets"
-            print(f"\n## {title} (one test part: ± {half_width(0.85, n_samples):.3f} at 0.85)\n")  # noqa: T201
-            lines = table(found, kept, n_samples=n_samples) if given.all else short_table(found, n_samples=n_samples)
-            print("\n".join(lines))  # noqa: T201
-            print("\n" + "\n".join(differences(found)))  # noqa: T201
-    if given.figure:
-        draw(given.figure)
+    parser.add_argument("--all", action="store_true", help="print a line for every model, with its b and every dataset")
+    if parser.parse_args().all:
+        for n_samples in SIZES:
+            names, scores = of_size(n_samples)
+            print("\n".join(long_table(scores, names, n_samples=n_samples)) + "\n")  # noqa: T201
+        return
+    write_tables(README, tables())
+    draw(FIGURE)
 
 
 if __name__ == "__main__":

@@ -5,14 +5,14 @@ that the tables can be made without it.
 """
 
 import csv
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
 from mcquack.bench import ranking
-from mcquack.bench.ranking import CellScores, ScoreTable, Standing
+from mcquack.bench.ranking import CellScores, Contender, ScoreTable, Standing
 from mcquack.bench.store import Store
-from mcquack.files import replace_file
-from studies.tables import table, with_tables
+from studies.tables import stored_rows, table, write_tables
 
 HERE = Path(__file__).parent
 ROWS, MEANS, README = HERE / "race.sqlite", HERE / "race.csv", HERE / "README.md"
@@ -39,21 +39,25 @@ def write_means() -> None:
                 writer.writerow([cell.dataset, cell.family, cell.model, cell.title, cell.source, round(mean, 5)])
 
 
+def mean_cells() -> tuple[CellScores, ...]:
+    """The mean accuracy of every contender on every dataset, from ``race.csv``."""
+    return tuple(
+        CellScores(
+            dataset=line["dataset"],
+            family=line["family"],
+            model=line["model"],
+            title=line["title"],
+            source=line["source"],
+            values={("test", "accuracy"): (float(line["accuracy"]),)},
+        )
+        for line in stored_rows(MEANS)
+    )
+
+
 @cache
 def scores() -> ScoreTable:
-    """Mean accuracies of all contenders, from ``race.csv``."""
-    with MEANS.open(encoding="utf-8", newline="") as stream:
-        return ranking.score_table(
-            CellScores(
-                dataset=line["dataset"],
-                family=line["family"],
-                model=line["model"],
-                title=line["title"],
-                source=line["source"],
-                values={("test", "accuracy"): (float(line["accuracy"]),)},
-            )
-            for line in csv.DictReader(stream)
-        )
+    """Mean accuracies of all contenders."""
+    return ranking.score_table(mean_cells())
 
 
 def standings() -> tuple[Standing, ...]:
@@ -61,19 +65,23 @@ def standings() -> tuple[Standing, ...]:
     return ranking.standings(scores())
 
 
-def ranks() -> str:
+def name_of(contender: Contender) -> str:
+    """Its title, which says whether its scores were published and not made here."""
+    return f"{contender.title}{' (published)' if contender.is_published else ''}"
+
+
+def rank_table(found: Sequence[Standing]) -> str:
     """Average ranks, as the suite has them, of all contenders."""
     lines = []
-    for each in standings():
+    for each in found:
         interval = "–" if each.interval is None else f"{each.interval.low:.3f} … {each.interval.high:.3f}"
-        name = f"{each.contender.title}{' (published)' if each.contender.is_published else ''}"
         numbers = (
             f"{each.average_rank:.3f} ({interval})",
             str(each.n_datasets),
             f"{each.mean_score:.3f}",
             str(each.n_first),
         )
-        lines.append([name, *numbers])
+        lines.append([name_of(each.contender), *numbers])
     return table(["model", "average rank (95 % interval)", "datasets", "mean test accuracy", "first on"], lines)
 
 
@@ -92,13 +100,13 @@ def by_family() -> str:
 
 def tables() -> dict[str, str]:
     """What the README has from the rows of the race, by the names of the places."""
-    return {"race ranks": ranks(), "race families": by_family()}
+    return {"race ranks": rank_table(standings()), "race families": by_family()}
 
 
 def main() -> None:
     """Keeps the means and writes the tables into the README."""
     write_means()
-    replace_file(README, with_tables(README.read_text(encoding="utf-8"), tables()).encode())
+    write_tables(README, tables())
 
 
 if __name__ == "__main__":

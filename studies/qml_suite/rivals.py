@@ -1,7 +1,7 @@
 """The suite's own quantum models, run here with its settings, beside its published scores, seed by seed.
 
 ``python -m studies.qml_suite.rivals`` writes ``published.csv`` from ``rivals.sqlite`` and the published scores, which
-are looked for in the folder that MCQUACK_DATA names, and prints the table of the README.
+are looked for in the folder that MCQUACK_DATA names, and puts the tables into the README.
 """
 
 import csv
@@ -18,9 +18,10 @@ from mcquack.bench import ranking
 from mcquack.bench.ranking import CellScores
 from mcquack.bench.store import Store
 from mcquack.models import catalog
+from studies.tables import table, write_tables
 
 HERE = Path(__file__).parent
-ROWS, TABLE = HERE / "rivals.sqlite", HERE / "published.csv"
+ROWS, TABLE, README = HERE / "rivals.sqlite", HERE / "published.csv", HERE / "README.md"
 MODELS = ("dressed", "boltzmann", "reuploading", "iqp_variational", "metric_learner", "circuit_centric", "tree_tensor")
 _PARTS = (("train", "accuracy"), ("test", "accuracy"))
 
@@ -93,10 +94,7 @@ def write_pairs(pairs: Sequence[Pair], path: Path = TABLE) -> None:
 
 def summary(pairs: Sequence[Pair]) -> str:
     """A line for each model: on how many datasets it was run, on how many its scores are the published ones."""
-    lines = [
-        "| model | datasets | all seeds equal | seeds equal | mean met | ours | published | rank correlation |",
-        "|---|---:|---:|---:|---:|---:|---:|---:|",
-    ]
+    lines = []
     for model in MODELS:
         own = [pair for pair in pairs if pair.model == model]
         if not own:
@@ -105,15 +103,16 @@ def summary(pairs: Sequence[Pair]) -> str:
         n_seeds = sum(pair.equal_seeds for pair in own)
         n_met = sum(pair.is_met for pair in own)
         ours, there = [pair.ours for pair in own], [pair.published for pair in own]
-        means = " | ".join(f"{statistics.fmean(each):.3f}" for each in (ours, there))
-        counts = f"{len(own)} | {n_all} | {n_seeds} of {5 * len(own)} | {n_met}"
-        lines.append(f"| `{model}` | {counts} | {means} | {spearmanr(ours, there).statistic:.3f} |")
-    return "\n".join(lines)
+        means = (f"{statistics.fmean(each):.3f}" for each in (ours, there))
+        counts = (str(len(own)), str(n_all), f"{n_seeds} of {5 * len(own)}", str(n_met))
+        lines.append([f"`{model}`", *counts, *means, f"{spearmanr(ours, there).statistic:.3f}"])
+    header = ["datasets", "all seeds equal", "seeds equal", "mean met", "ours", "published", "rank correlation"]
+    return table(["model", *header], lines)
 
 
 def average_ranks(pairs: Sequence[Pair], side: Literal["ours", "published"]) -> dict[str, float]:
     """The suite's average rank of each model among the seven: rank divided by the number of models on a dataset."""
-    table = ranking.score_table(
+    scores = ranking.score_table(
         CellScores(
             dataset=pair.dataset,
             family="",
@@ -123,16 +122,23 @@ def average_ranks(pairs: Sequence[Pair], side: Literal["ours", "published"]) -> 
         )
         for pair in pairs
     )
-    averages = ranking.average_ranks(table, scale="share")
-    return {each.model: float(rank) for each, rank in zip(table.contenders, averages, strict=True)}
+    averages = ranking.average_ranks(scores, scale="share")
+    return {each.model: float(rank) for each, rank in zip(scores.contenders, averages, strict=True)}
 
 
 def rank_table(pairs: Sequence[Pair]) -> str:
     """The average ranks of the seven models among themselves, by our scores and by the published ones."""
     ours, there = average_ranks(pairs, "ours"), average_ranks(pairs, "published")
-    lines = ["| model | average rank, ours | published |", "|---|---:|---:|"]
-    lines += [f"| `{model}` | {ours[model]:.3f} | {there[model]:.3f} |" for model in sorted(ours, key=ours.__getitem__)]
-    return "\n".join(lines)
+    lines = [
+        [f"`{model}`", f"{ours[model]:.3f}", f"{there[model]:.3f}"] for model in sorted(ours, key=ours.__getitem__)
+    ]
+    return table(["model", "average rank, ours", "published"], lines)
+
+
+def tables() -> dict[str, str]:
+    """What the README has from ``published.csv``, by the names of the places."""
+    pairs = read_pairs()
+    return {"rivals": summary(pairs), "rivals ranks": rank_table(pairs)}
 
 
 def main() -> None:
@@ -141,7 +147,7 @@ def main() -> None:
         own = [cell for cell in ranking.cell_scores(store) if cell.model in MODELS]
     pairs = list(compared(own, ranking.published_scores(corrected=False)))
     write_pairs(pairs)
-    print(f"{summary(pairs)}\n\n{rank_table(pairs)}")  # noqa: T201
+    write_tables(README, tables())
 
 
 if __name__ == "__main__":

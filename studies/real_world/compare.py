@@ -1,4 +1,4 @@
-"""Our scores beside the paper's: ``python -m studies.real_world.compare`` prints the tables of the README."""
+"""Our scores beside the paper's: ``python -m studies.real_world.compare`` puts the tables into the README."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -8,22 +8,28 @@ from mcquack.bench.outcome import Metric
 from mcquack.bench.ranking import CellScores
 from mcquack.bench.store import Store
 from mcquack.datasets import describe
+from studies.tables import table, write_tables
 
 HERE = Path(__file__).parent
-METRICS: dict[Metric, str] = {"balanced_accuracy": "Balanced accuracy", "auc": "AUC"}
+README = HERE / "README.md"
+METRICS: dict[Metric, str] = {"balanced_accuracy": "balanced accuracy", "auc": "AUC"}
 MODELS = ("mcquack", "vc", "svc", "nystroem_svm", "nn")
 DEFAULTS = "mcquack_defaults"
 
 Cells = tuple[CellScores, ...]
 
 
-def main() -> None:
+def tables() -> dict[str, str]:
     """For each metric: every dataset, the mean, and average normalised ranks."""
     own, defaults = _stored("rows.sqlite"), _stored("defaults.sqlite")
     named = tuple(replace(cell, model=DEFAULTS, title="McQuack, defaults") for cell in defaults)
     paper = ranking.read_published(HERE / "paper.csv")
-    for metric, title in METRICS.items():
-        print(f"{title}, ours and in brackets the paper's:\n\n{_table(own, named, paper, metric)}\n")  # noqa: T201
+    return {title: _table(own, named, paper, metric) for metric, title in METRICS.items()}
+
+
+def main() -> None:
+    """Writes the tables into the README."""
+    write_tables(README, tables())
 
 
 def _stored(name: str) -> Cells:
@@ -34,21 +40,19 @@ def _stored(name: str) -> Cells:
 def _table(own: Cells, defaults: Cells, paper: Cells, metric: Metric) -> str:
     titles = {cell.model: cell.title for cell in (*own, *defaults)}
     columns = (*MODELS, DEFAULTS)
-    lines = ["| dataset | " + " | ".join(titles[model] for model in columns) + " |", "|---|" + "---:|" * len(columns)]
+    lines = []
     cells = {(cell.dataset, cell.model): cell for cell in (*own, *defaults)}
     published = {(cell.dataset, cell.model): cell for cell in paper}
     for dataset in dict.fromkeys(cell.dataset for cell in paper):
         texts = (_cell(cells[dataset, model], published.get((dataset, model)), metric) for model in columns)
-        lines.append(f"| {describe(dataset).title} | " + " | ".join(texts) + " |")
+        lines.append([describe(dataset).title, *texts])
     means = [(_mean((*own, *defaults), model, metric), _mean(paper, model, metric)) for model in columns]
-    lines.append("| mean | " + " | ".join(_beside(*pair, digits=3) for pair in means) + " |")
+    lines.append(["mean", *(_beside(*pair, digits=3) for pair in means)])
     ranks, theirs = _ranks(own, metric), _ranks(paper, metric)
-    lines.append(
-        "| rank of five | " + " | ".join(_beside(ranks.get(m), theirs.get(m), digits=2) for m in columns) + " |"
-    )
+    lines.append(["rank of five", *(_beside(ranks.get(m), theirs.get(m), digits=2) for m in columns)])
     with_defaults = _ranks((*own, *defaults), metric)
-    lines.append("| rank of six | " + " | ".join(_beside(with_defaults[m], None, digits=2) for m in columns) + " |")
-    return "\n".join(lines)
+    lines.append(["rank of six", *(_beside(with_defaults[m], None, digits=2) for m in columns)])
+    return table(["dataset", *(titles[model] for model in columns)], lines)
 
 
 def _cell(ours: CellScores, theirs: CellScores | None, metric: Metric) -> str:

@@ -10,8 +10,7 @@ from mcquack.bench.ranking import CellScores, Comparison, ScoreTable, Standing
 from mcquack.bench.store import Store
 from mcquack.datasets import describe
 from mcquack.datasets.registry import draw_of
-from mcquack.files import replace_file
-from studies.tables import table, with_tables
+from studies.tables import table, write_tables
 
 HERE = Path(__file__).parent
 ROWS, README = HERE / "race.sqlite", HERE / "README.md"
@@ -124,7 +123,7 @@ def tables() -> dict[str, str]:
 
 def main() -> None:
     """Writes the tables into the README."""
-    replace_file(README, with_tables(README.read_text(encoding="utf-8"), tables()).encode())
+    write_tables(README, tables())
 
 
 if __name__ == "__main__":

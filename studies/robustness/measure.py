@@ -5,7 +5,6 @@ or how far its nearest adversarial examples are.
 """
 
 import copy
-import csv
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -21,7 +20,7 @@ from mcquack.models import MatchedNeuralNetwork, SupportVectorClassifier, Variat
 from mcquack.models.robustness import adversarial_radius, certified_radius, fgsm, pgd
 from mcquack.simulators import StatevectorEngine
 from studies.robustness.data import DATASETS, Split, split
-from studies.tables import finished
+from studies.tables import growing_rows
 
 ROWS = Path(__file__).with_name("rows.csv")
 FIELDS = ("dataset", "seed", "model", "measure", "source", "size", "value")
@@ -175,18 +174,13 @@ def radii(name: str, model: Any, data: Split) -> Iterator[Row]:
 
 def main(seeds: tuple[int, ...] = SEEDS) -> None:
     """Appends all lines of each missing dataset and seed at once; interrupt it at will."""
-    done = finished(ROWS, ("dataset", "seed"))
-    with ROWS.open("a", newline="") as stream, threadpool_limits(1):
-        rows = csv.writer(stream, lineterminator="\n")
-        if not done:
-            rows.writerow(FIELDS)
+    with growing_rows(ROWS, FIELDS, keys=("dataset", "seed")) as rows, threadpool_limits(1):
         for seed in seeds:
             for name in DATASETS:
-                if (name, str(seed)) in done:
+                if (name, seed) in rows:
                     continue
-                found = list(measured(split(name, seed), seed))
-                rows.writerows((name, seed, *row[:4], round(row[4], 5)) for row in found)
-                stream.flush()
+                lines = [(name, seed, *row[:4], round(row[4], 5)) for row in measured(split(name, seed), seed)]
+                rows.add(*(dict(zip(FIELDS, line, strict=True)) for line in lines))
 
 
 if __name__ == "__main__":

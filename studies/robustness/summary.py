@@ -1,6 +1,5 @@
 """The rows as tables and a figure: ``python -m studies.robustness.summary`` puts them into the README and beside it."""
 
-import csv
 from collections import defaultdict
 from collections.abc import Mapping
 from functools import cache
@@ -12,7 +11,7 @@ from mcquack.files import replace_file
 from mcquack.report import style
 from studies.robustness.data import DATASETS
 from studies.robustness.measure import LADDERS, ROWS, SIZES, TRANSFERRED
-from studies.tables import table, with_tables
+from studies.tables import stored_rows, table, write_tables
 
 README = ROWS.with_name("README.md")
 FIGURE = ROWS.with_name("accuracy.svg")
@@ -23,10 +22,9 @@ Key = tuple[str, str, str, str, str]  # dataset, model, measure, source, size
 def means() -> Mapping[Key, float]:
     """Every number as its mean over the seeds."""
     found: dict[Key, list[float]] = defaultdict(list)
-    with ROWS.open(newline="") as stream:
-        for row in csv.DictReader(stream):
-            key = row["dataset"], row["model"], row["measure"], row["source"], row["size"]
-            found[key].append(float(row["value"]))
+    for row in stored_rows(ROWS):
+        key = row["dataset"], row["model"], row["measure"], row["source"], row["size"]
+        found[key].append(float(row["value"]))
     return {key: mean(values) for key, values in found.items()}
 
 
@@ -91,10 +89,9 @@ def matching() -> str:
     """How near the accuracies of the models are to each other."""
     spreads: dict[str, list[float]] = {"validation": [], "clean": []}
     units: dict[tuple[str, str, str], list[float]] = defaultdict(list)
-    with ROWS.open(newline="") as stream:
-        for row in csv.DictReader(stream):
-            if row["measure"] in spreads:
-                units[row["measure"], row["dataset"], row["seed"]].append(float(row["value"]))
+    for row in stored_rows(ROWS):
+        if row["measure"] in spreads:
+            units[row["measure"], row["dataset"], row["seed"]].append(float(row["value"]))
     for (measure, *_), values in units.items():
         spreads[measure].append(max(values) - min(values))
     of_validation, of_test = spreads.values()
@@ -157,7 +154,7 @@ def figure() -> Figure:
 
 def main() -> None:
     """Writes the tables into the README and draws the figure."""
-    replace_file(README, with_tables(README.read_text(encoding="utf-8"), tables()).encode())
+    write_tables(README, tables())
     replace_file(FIGURE, style.svg_bytes(figure()))
 
 

@@ -67,11 +67,6 @@ def summary():
     return summary
 
 
-def test_the_readme_has_the_numbers_of_the_rows(summary):
-    text = (STUDY / "README.md").read_text(encoding="utf-8")
-    assert [table for table in summary.tables() if table not in text] == []
-
-
 def test_what_the_readme_finds_is_in_the_rows(summary):
     large, small = (summary.stored(path) for path in summary.STORES.values())
     found, fewer = summary.means(large, "balanced_accuracy"), summary.means(small, "balanced_accuracy")

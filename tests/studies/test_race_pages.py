@@ -6,7 +6,6 @@ import pytest
 
 from mcquack.bench import ranking
 from mcquack.bench.store import Store
-from mcquack.numerics import NUMERICS
 
 STUDIES = Path(__file__).parents[2] / "studies"
 
@@ -17,36 +16,25 @@ def told(page: Path) -> str:
     return page.read_text(encoding="utf-8")
 
 
-def test_the_tables_of_the_real_world_race_follow_from_its_rows() -> None:
-    from studies.real_world import race
-
-    with Store.open(race.ROWS) as store:
-        assert set(store.numerics()) == {NUMERICS}
-        assert not store.counts().failed
-    for name, lines in race.tables().items():
-        assert f"<!-- {name} -->\n{lines}\n" in told(race.README), name
-
-
 def test_every_dataset_of_the_race_has_a_draw_on_which_all_models_are_done() -> None:
     from studies.real_world import race
 
+    with Store.open(race.ROWS) as store:
+        assert not store.counts().failed
     assert len(race.n_draws()) == 20
     assert min(race.n_draws().values()) >= 1
 
 
-def test_the_tables_of_the_suites_race_follow_from_its_rows() -> None:
+def test_the_means_of_the_suites_race_follow_from_its_rows() -> None:
     from studies.qml_suite import race
 
     with Store.open(race.ROWS) as store:
-        assert set(store.numerics()) == {NUMERICS}
         own = {(cell.dataset, cell.model): cell.mean("test", "accuracy") for cell in ranking.cell_scores(store)}
     table = race.scores()
     for model in ("mcquack", "svc"):
         column = next(number for number, each in enumerate(table.contenders) if each.model == model)
         for dataset, mean in zip(table.datasets, table.means[:, column], strict=True):
             assert own[dataset, model] == pytest.approx(mean, abs=1e-5)
-    for name, lines in race.tables().items():
-        assert f"<!-- {name} -->\n{lines}\n" in told(race.README), name
 
 
 def test_the_first_page_tells_the_places_of_mcquack() -> None:

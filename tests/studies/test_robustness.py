@@ -1,9 +1,7 @@
 """The READMEs of the studies of robustness and of fixed kernels say what their rows say."""
 
 import csv
-import re
 from collections import defaultdict
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -17,19 +15,6 @@ pytestmark = pytest.mark.skipif(not STUDIES.is_dir(), reason="a source archive h
 def rows(study):
     with (STUDIES / study / "rows.csv").open(newline="") as stream:
         return list(csv.DictReader(stream))
-
-
-@pytest.mark.parametrize("study", ["robustness", "fixed_kernels"])
-def test_the_tables_of_the_readme_follow_from_the_rows(study):
-    from studies.robustness.summary import with_tables
-
-    summary = import_module(f"studies.{study}.summary")
-    told = (STUDIES / study / "README.md").read_text(encoding="utf-8")
-    tables = summary.tables()
-    assert [name for name in tables if f"<!-- {name} -->" not in told] == []
-    assert with_tables(told, tables) == told
-    pictures = re.findall(r"\]\((\w+\.svg)\)", told)
-    assert all((STUDIES / study / name).is_file() for name in pictures)
 
 
 def test_every_dataset_and_seed_has_all_rows_of_robustness_once():

@@ -1,0 +1,111 @@
+"""Pages of studies say what their rows say: every table follows from them, and they are of the present numerics."""
+
+import csv
+import sqlite3
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from mcquack.bench.store import Store
+from mcquack.numerics import NUMERICS
+
+STUDIES = Path(__file__).parents[2] / "studies"
+if not STUDIES.is_dir():
+    pytest.skip("a source archive has no results", allow_module_level=True)
+
+# Each has ``tables()``, and main() writes these into the page.
+MODULES = (
+    "calibration.summary",
+    "centroids_per_class.summary",
+    "defaults.summary",
+    "feature_maps.summary",
+    "fixed_kernels.summary",
+    "hardware_twin.summary",
+    "qml_suite.race",
+    "qml_suite.rivals",
+    "qml_suite.summary",
+    "real_world.compare",
+    "real_world.race",
+    "robustness.summary",
+)
+# What these show comes with a report, from benchmarks whose numbers other tests compare, or from what a device sent.
+OTHERS = {"hardware", "speed", "trainability"}
+
+# Still to be made again, as their pages say: what was run by earlier numerics.
+EARLIER = {
+    "centroids_per_class/rows",
+    "feature_maps/few_parameters",
+    "feature_maps/rows",
+    "hardware_twin/rows",
+    "qml_suite/rows",
+    "real_world/defaults",
+    "real_world/rows",
+    "trainability/rows",
+}
+
+
+def name_of(path):
+    return f"{path.parent.name}/{path.stem}"
+
+
+def pages(module):
+    return getattr(module, "PAGES", None) or [module.README]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_every_table_of_a_page_follows_from_its_rows(name):
+    from studies.tables import with_tables
+
+    module = import_module(f"studies.{name}")
+    for page in pages(module):
+        told = page.read_text(encoding="utf-8")
+        assert with_tables(told, module.tables()) == told
+
+
+def test_every_study_is_held_to_its_rows():
+    found = {path.parent.name for path in STUDIES.glob("*/README.md")}
+    assert found == {name.partition(".")[0] for name in MODULES} | OTHERS
+
+
+def stores():
+    found = []
+    for path in sorted(STUDIES.glob("*/*.sqlite")):
+        with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as opened:
+            if opened.execute("SELECT 1 FROM sqlite_master WHERE name = 'outcomes'").fetchone():
+                found.append(path)
+    return found
+
+
+@pytest.mark.parametrize("path", stores(), ids=name_of)
+def test_all_rows_of_a_store_are_of_the_present_numerics(path):
+    with Store.open(path) as store:
+        assert (set(store.numerics()) == {NUMERICS}) == (name_of(path) not in EARLIER)
+
+
+@pytest.mark.parametrize("path", sorted(STUDIES.glob("*/rows.csv")), ids=name_of)
+def test_all_rows_of_a_file_are_of_the_present_numerics(path):
+    with path.open(encoding="utf-8", newline="") as stream:
+        made_by = {row.get("numerics") for row in csv.DictReader(stream)}
+    assert (made_by == {str(NUMERICS)}) == (name_of(path) not in EARLIER)
+
+
+def test_a_page_without_a_place_for_a_table_is_refused():
+    from studies.tables import with_tables
+
+    assert with_tables("<!-- a -->\nold\nold\n\nend\n", {"a": "new"}) == "<!-- a -->\nnew\n\nend\n"
+    with pytest.raises(LookupError, match="has no place <!-- b -->"):
+        with_tables("<!-- a -->\n", {"b": "new"})
+
+
+def test_rows_grow_by_what_they_lack(tmp_path):
+    from studies.tables import growing_rows, stored_rows
+
+    path = tmp_path / "rows.csv"
+    assert stored_rows(path) == []
+    for seeds in ((0, 1), (1, 2)):
+        with growing_rows(path, ("name", "seed", "score"), keys=("name", "seed")) as rows:
+            for seed in seeds:
+                if ("a", seed) not in rows:
+                    rows.add({"name": "a", "seed": seed, "score": seeds[0]})
+    assert [(row["seed"], row["score"]) for row in stored_rows(path)] == [("0", "0"), ("1", "0"), ("2", "1")]
