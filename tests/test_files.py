@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from mcquack import files
-from mcquack.errors import InvalidInputError, StoreError
+from mcquack.errors import InvalidInputError
 from mcquack.files import check_regular, regular_file, replace_file
 
 DYING = """
@@ -164,17 +164,15 @@ def test_errors_name_the_file_that_was_wanted(step: str, tmp_path: Path, monkeyp
 # Reading
 
 
-def test_a_regular_file_is_opened_up_to_its_largest_size(tmp_path: Path) -> None:
+def test_a_regular_file_is_opened(tmp_path: Path) -> None:
     path = tmp_path / "a"
     path.write_bytes(b"four")
     (tmp_path / "link").symlink_to("a")
     for place in (path, tmp_path / "link"):
-        with regular_file(place, what="a word", max_bytes=4) as stream:
+        with regular_file(place, what="a word") as stream:
             assert stream.read() == b"four"
         assert check_regular(place, what="a word") == 4
     for asked in (regular_file, check_regular):
-        with pytest.raises(StoreError, match=r"has 4 bytes, max_bytes is 3; raise it, or sleep"):
-            asked(path, what="a word", max_bytes=3, error=StoreError, hint="sleep.")
         with pytest.raises(FileNotFoundError):
             asked(tmp_path / "missing", what="a word")
 

@@ -1,6 +1,7 @@
 """What values of settings must be and which packages must be there, said in one voice."""
 
 import difflib
+import os
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -65,6 +66,30 @@ def required_count(name: str, value: Any) -> int:
     require(is_whole_number(value) and value >= 1, name, "a whole number of at least 1", value)
     require_possible(name, value)
     return int(value)
+
+
+def count_from_environment(name: str) -> int | None:
+    """The whole number of at least 1 that a variable of the environment has, or None if it is not set or empty.
+
+    >>> import os
+    >>> os.environ["MCQUACK_EXAMPLE"] = "2_000"
+    >>> count_from_environment("MCQUACK_EXAMPLE")
+    2000
+    >>> del os.environ["MCQUACK_EXAMPLE"]
+    """
+    said = os.environ.get(name, "").strip().replace("_", "")
+    if not said:
+        return None
+    require(said.isdecimal() and len(said) < 20 and int(said) > 0, name, "a whole number of at least 1", said[:40])
+    return int(said)
+
+
+def how_to_raise(variable: str, argument: str) -> str:
+    """What to do about a limit that a variable of the environment sets, and an argument in Python, as errors end."""
+    return (
+        f"if that is meant and there is memory for it, set the variable {variable} to a larger number, or {argument} "
+        "in Python."
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -89,11 +89,10 @@ def regular_file(
     path: Path,
     *,
     what: str,
-    max_bytes: int | None = None,
     error: type[Exception] = InvalidInputError,
     hint: str = _ORDINARY,
 ) -> BinaryIO:
-    """Opens a file for reading, if it is a regular one of at most ``max_bytes``; the rest raises ``error``.
+    """Opens a file for reading, if it is a regular one; the rest raises ``error``.
 
     Folders, pipes and devices, which may have no end or wait for somebody, are refused without reading from them. The
     message says that ``what`` was expected, as "a table", and ends with ``hint``, which tells what to give instead.
@@ -103,19 +102,19 @@ def regular_file(
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     _ = (Path(folder) / "a").write_bytes(b"four")
-    ...     with regular_file(Path(folder) / "a", what="a word", max_bytes=4) as stream:
+    ...     with regular_file(Path(folder) / "a", what="a word") as stream:
     ...         stream.read()
     b'four'
     >>> regular_file(Path("/dev/zero"), what="a table")
     Traceback (most recent call last):
     mcquack.errors.InvalidInputError: /dev/zero is a device, where a table was expected; give the path of ...
     """
-    check_regular(path, what=what, max_bytes=max_bytes, error=error, hint=hint)
+    check_regular(path, what=what, error=error, hint=hint)
     # Another file may have come to this place meanwhile, and a pipe would wait for its writer.
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     stream = os.fdopen(descriptor, "rb")
     try:
-        _check(path, os.fstat(descriptor), what, max_bytes, error, hint)
+        _check(path, os.fstat(descriptor), what, error, hint)
     except BaseException:
         stream.close()
         raise
@@ -126,23 +125,17 @@ def check_regular(
     path: Path,
     *,
     what: str,
-    max_bytes: int | None = None,
     error: type[Exception] = InvalidInputError,
     hint: str = _ORDINARY,
 ) -> int:
     """The size of a regular file; like :func:`regular_file`, for those who open it by other means."""
-    return _check(path, path.stat(), what, max_bytes, error, hint)
+    return _check(path, path.stat(), what, error, hint)
 
 
-def _check(
-    path: Path, status: os.stat_result, what: str, max_bytes: int | None, error: type[Exception], hint: str
-) -> int:
+def _check(path: Path, status: os.stat_result, what: str, error: type[Exception], hint: str) -> int:
     if not stat.S_ISREG(status.st_mode):
         kind = _KINDS.get(stat.S_IFMT(status.st_mode), "no file")
         raise error(f"{path} is {kind}, where {what} was expected; {hint}")
-    if max_bytes is not None and status.st_size > max_bytes:
-        other = "give a smaller file." if hint == _ORDINARY else hint
-        raise error(f"{path} has {status.st_size:,} bytes, max_bytes is {max_bytes:,}; raise it, or {other}")
     return status.st_size
 
 

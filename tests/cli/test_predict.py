@@ -399,3 +399,13 @@ def test_file_names_do_not_act_either(mcquack, tmp_path):
     told = mcquack("info", tmp_path / f"{EVIL}.mcq")
     assert told.code == 1
     assert harmless(told.err)
+
+
+def test_how_large_a_model_may_be_says_a_variable(fitted, mcquack, monkeypatch):
+    model, _ = fitted(two_classes())
+    monkeypatch.setenv("MCQUACK_MODEL_BYTES", "100")
+    for command in ("info", "predict", "score"):
+        outcome = mcquack(command, model, *["new.csv"][: command != "info"])
+        assert outcome.code == 1
+        assert "at most 100 are read" in outcome.err
+        assert "set the variable MCQUACK_MODEL_BYTES to a larger number" in outcome.err

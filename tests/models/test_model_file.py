@@ -547,7 +547,7 @@ def test_sparse_giants_are_refused_by_their_size(tmp_path: Path) -> None:
     path = tmp_path / "m"
     contents_of(path)
     os.truncate(path, 2 << 30)
-    with pytest.raises(ModelFileError, match=r"2,147,483,648 bytes, max_bytes is 1,073,741,824"):
+    with pytest.raises(ModelFileError, match=r"2,147,483,648 bytes, and of a model at most 1,073,741,824"):
         read_model(path)
 
 
@@ -608,8 +608,28 @@ def test_the_size_limit_is_the_callers(tmp_path: Path) -> None:
     contents_of(path)
     size = path.stat().st_size
     assert read_model(path, max_bytes=size).header == {**HEADER, **STAMP}
-    with pytest.raises(ModelFileError, match="max_bytes"):
+    with pytest.raises(ModelFileError, match=r"set the variable MCQUACK_MODEL_BYTES .*, or max_bytes in Python"):
         read_model(path, max_bytes=size - 1)
+    with pytest.raises(InvalidInputError, match="max_bytes must be a whole number of at least 1"):
+        read_model(path, max_bytes=0)
+
+
+def test_the_size_limit_is_else_that_of_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "m"
+    contents_of(path)
+    size = path.stat().st_size
+    monkeypatch.setenv("MCQUACK_MODEL_BYTES", str(size))
+    read_model(path)
+    monkeypatch.setenv("MCQUACK_MODEL_BYTES", str(size - 1))
+    with pytest.raises(ModelFileError, match=f"has {size:,} bytes, and of a model at most {size - 1:,} are read"):
+        read_model(path)
+    read_model(path, max_bytes=size)
+    for wrong in ("much", "-1", "0", "1e9", "9" * 20):
+        monkeypatch.setenv("MCQUACK_MODEL_BYTES", wrong)
+        with pytest.raises(InvalidInputError, match="MCQUACK_MODEL_BYTES must be a whole number of at least 1"):
+            read_model(path)
+    monkeypatch.setenv("MCQUACK_MODEL_BYTES", " ")
+    read_model(path)
 
 
 def test_memory_that_runs_out_is_the_same_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

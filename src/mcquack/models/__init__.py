@@ -61,11 +61,26 @@ __all__ = [
 def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> "Archived":
     """The estimator in a model file, whichever kind it is.
 
-    Files of more than ``max_bytes``, 1 GiB unless given, are refused before they are read.
+    Parameters
+    ----------
+    path : The file, as ``save`` of any model and ``mcquack fit`` write it.
+    max_bytes : How large a file is read; by default what the variable MCQUACK_MODEL_BYTES says, or 1 GiB. What is
+        larger is refused before it fills the memory.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from sklearn.datasets import load_iris
+    >>> from mcquack.models import SupportVectorClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> with TemporaryDirectory() as folder:
+    ...     SupportVectorClassifier().fit(X, y).save(f"{folder}/svc.mcq")
+    ...     load(f"{folder}/svc.mcq", max_bytes=1_000_000).predict(X[:2]).tolist()
+    [0, 0]
     """
     from mcquack.models import archive  # not above: a look at the catalogue needs neither scikit-learn nor Numba
 
-    return archive.load(catalog.CLASSES, path, **({} if max_bytes is None else {"max_bytes": max_bytes}))
+    return archive.load(catalog.CLASSES, path, max_bytes=max_bytes)
 
 
 # What is no model of its own: what McQuackClassifierCV chooses is a McQuackClassifier.

@@ -23,7 +23,6 @@ from mcquack.kernels.losses import LOSSES, Alignment, CrossEntropy, Loss
 from mcquack.kernels.measured import Shots
 from mcquack.models.features import FEATURES, MAX_BOUND, Features
 from mcquack.models.model_file import (
-    DEFAULT_MAX_BYTES,
     FORMAT_VERSION,
     LATEST_VERSION,
     ModelFile,
@@ -73,8 +72,11 @@ class Archived(BaseEstimator):
         save(self, path, fields=self._saved_fields(), tensors=self._saved_tensors(), extra=extra)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], *, max_bytes: int = DEFAULT_MAX_BYTES) -> Self:
-        """The model in that file; anything wrong with it, as more than ``max_bytes``, raises ModelFileError."""
+    def load(cls, path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Self:
+        """The model in that file; anything wrong with it, as more than ``max_bytes``, raises ModelFileError.
+
+        None is what the variable MCQUACK_MODEL_BYTES says, or else 1 GiB.
+        """
         return load({cls.__name__: cls}, path, max_bytes=max_bytes)
 
     @property
@@ -171,7 +173,7 @@ def _format_version(header: Mapping[str, Any]) -> int:
     return FORMAT_VERSION if known else LATEST_VERSION
 
 
-def load(kinds: Mapping[str, type[M]], path: str | os.PathLike[str], *, max_bytes: int = DEFAULT_MAX_BYTES) -> M:
+def load(kinds: Mapping[str, type[M]], path: str | os.PathLike[str], *, max_bytes: int | None = None) -> M:
     """The estimator that the file holds, if it is one of these."""
     file = read_model(path, max_bytes=max_bytes)
     try:

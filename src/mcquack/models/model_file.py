@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from safetensors.numpy import save
 
+from mcquack.checks import count_from_environment, how_to_raise, required_count
 from mcquack.errors import InvalidInputError, ModelFileError
 from mcquack.files import regular_file, replace_file
 
@@ -30,6 +31,7 @@ T = TypeVar("T")
 FORMAT = "mcquack-model"
 FORMAT_VERSION = 2
 LATEST_VERSION = 3  # for models with circuits of any gates, which earlier releases cannot run
+BYTES = "MCQUACK_MODEL_BYTES"
 DEFAULT_MAX_BYTES = 1 << 30
 MAX_HEADER_BYTES = 1 << 24
 MAX_VALUES = 1 << 20  # in the header; of those that mcquack has written none has more than one for every 13 bytes
@@ -73,14 +75,22 @@ def write_model(
     replace_file(Path(path), content)
 
 
-def read_model(path: str | os.PathLike[str], *, max_bytes: int = DEFAULT_MAX_BYTES) -> ModelFile:
+def read_model(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> ModelFile:
     """Exactly what was written, or a ModelFileError; what the operating system refuses stays an OSError.
 
-    A file of more than ``max_bytes`` is refused, and no other takes more memory than it has bytes, its header aside.
+    A file of more than ``max_bytes`` is refused, and no other takes more memory than it has bytes, its header aside;
+    None is what the variable MCQUACK_MODEL_BYTES says, or else 1 GiB.
     """
     path = Path(path)
-    with regular_file(path, what="a model", max_bytes=max_bytes, error=ModelFileError, hint=_OURS) as stream:
+    given = count_from_environment(BYTES) if max_bytes is None else required_count("max_bytes", max_bytes)
+    most = DEFAULT_MAX_BYTES if given is None else given
+    with regular_file(path, what="a model", error=ModelFileError, hint=_OURS) as stream:
         size = os.fstat(stream.fileno()).st_size
+        if size > most:
+            raise ModelFileError(
+                f"{path} has {size:,} bytes, and of a model at most {most:,} are read; "
+                f"{how_to_raise(BYTES, 'max_bytes')}"
+            )
         try:
             return _model(stream, size)
         except ModelFileError as error:

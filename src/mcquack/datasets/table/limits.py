@@ -1,13 +1,12 @@
 """How large a table may be that is read from a file: a small file can grow to more than a machine holds."""
 
 import gzip
-import os
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Self, cast
 
-from mcquack.checks import require, required_count
+from mcquack.checks import count_from_environment, how_to_raise, required_count
 from mcquack.errors import InvalidTableError
 from mcquack.files import regular_file
 
@@ -45,7 +44,10 @@ class TableLimits:
     @classmethod
     def of(cls, *, most_bytes: int | None = None, most_cells: int | None = None) -> Self:
         """What the arguments say, or else the variables MCQUACK_TABLE_BYTES and MCQUACK_TABLE_CELLS, or the default."""
-        given = {"n_bytes": most_bytes or _from_environment(BYTES), "n_cells": most_cells or _from_environment(CELLS)}
+        given = {
+            "n_bytes": most_bytes or count_from_environment(BYTES),
+            "n_cells": most_cells or count_from_environment(CELLS),
+        }
         return cls(**{name: value for name, value in given.items() if value is not None})
 
     @property
@@ -58,12 +60,12 @@ class TableLimits:
         if n_rows * n_columns > self.n_cells:
             raise InvalidTableError(
                 f"{source} has {n_rows:,} rows of {n_columns:,} columns, more than {self.n_cells:,} cells in all; "
-                f"{_how_to_raise(CELLS, 'most_cells')}"
+                f"{how_to_raise(CELLS, 'most_cells')}"
             )
         if n_columns > self.n_columns:
             raise InvalidTableError(
                 f"{source} has {n_columns:,} columns, more than {self.n_columns:,}, a hundredth of the cells that a "
-                f"table may have; {_how_to_raise(CELLS, 'most_cells')}"
+                f"table may have; {how_to_raise(CELLS, 'most_cells')}"
             )
 
     def check_bytes(self, n_bytes: int, *, source: str) -> None:
@@ -71,7 +73,7 @@ class TableLimits:
         if n_bytes > self.n_bytes:
             raise InvalidTableError(
                 f"{source} holds more than {self.n_bytes:,} bytes{_if_packed(source)}; "
-                f"{_how_to_raise(BYTES, 'most_bytes')}"
+                f"{how_to_raise(BYTES, 'most_bytes')}"
             )
 
 
@@ -101,20 +103,5 @@ def _bounded(stream: IO[bytes], *, limits: TableLimits, source: str) -> bytes:
     return bytes(content)
 
 
-def _from_environment(name: str) -> int | None:
-    said = os.environ.get(name, "").strip().replace("_", "")
-    if not said:
-        return None
-    require(said.isdecimal() and len(said) < 20 and int(said) > 0, name, "a whole number of at least 1", said[:40])
-    return int(said)
-
-
 def _if_packed(source: str) -> str:
     return " once it is unpacked" if source.lower().endswith(".gz") else ""
-
-
-def _how_to_raise(variable: str, argument: str) -> str:
-    return (
-        f"if that is meant and there is memory for it, set the variable {variable} to a larger number, or {argument} "
-        "in Python."
-    )
