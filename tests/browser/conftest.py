@@ -37,3 +37,26 @@ def browser():
         started = playwright.chromium.launch(executable_path=executable, args=arguments)
         yield started
         started.close()
+
+
+@pytest.fixture
+def visit(browser):
+    """Opens a page, and afterwards finds that none complained and all that was fetched is ``within`` an address."""
+    contexts, complaints, strange = [], [], []
+
+    def opened(address, *, within, viewport, **settings):
+        context = browser.new_context(viewport=viewport, **settings)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(15_000)
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("request", lambda asked: asked.url.startswith((within, "data:")) or strange.append(asked.url))
+        page.goto(address)
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert complaints == []
+    assert strange == []
