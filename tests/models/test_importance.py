@@ -41,6 +41,9 @@ MODELS: dict[str, Callable[[], Any]] = {
     "both": lambda: trained(transformer=StandardScaler(), n_components=3, scale=(-1.0, 1.0)),
     "quantile": lambda: trained(scale="quantile"),
     "two centroids": lambda: trained(n_centroids_per_class=2),
+    "several starts": lambda: trained(n_starts=3),
+    "several starts on components": lambda: trained(n_starts=2, transformer=StandardScaler(), n_components=3),
+    "starts with samples of their own": lambda: trained(n_starts=2, validation_fraction=0.3),
     "classical": lambda: SupportVectorClassifier(n_components=3).fit(X, Y),
 }
 
@@ -79,7 +82,7 @@ def test_names_of_features_are_compared() -> None:
 def test_what_has_no_derivative_is_refused() -> None:
     with pytest.raises(InvalidInputError, match="RBFSampler is not affine"):
         feature_importances(trained(transformer=RBFSampler(n_components=3, random_state=0)), X)
-    with pytest.raises(InvalidInputError, match="averages 2 starts"):
-        feature_importances(trained(n_starts=2, epochs=1), X)
+    with pytest.raises(InvalidInputError, match="starts of this model have learned different features"):
+        feature_importances(trained(n_starts=2, epochs=1, n_components=2, validation_fraction=0.3), X)
     with pytest.raises(InvalidInputError, match="per must be"):
         feature_importances(trained(epochs=1), X, per="mile")  # type: ignore[arg-type]

@@ -10,7 +10,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mcquack.arrays import FloatArray
 from mcquack.checks import require
-from mcquack.errors import InvalidInputError
 from mcquack.models.robustness import feature_gradients
 
 
@@ -19,9 +18,10 @@ def feature_importances(model: Any, X: ArrayLike, *, per: Literal["spread", "uni
 
     The margin of a sample is the score of its predicted class less the largest of the others, as in
     :func:`mcquack.models.robustness.margins`. Its derivatives by the features are exact, through scaling, principal
-    components and affine transformers; what is returned is the mean of their absolute values over samples. They say
-    what moves decisions nearby; ``sklearn.inspection.permutation_importance(model, X, y)`` says what the score loses
-    without a feature, and works with any model.
+    components and affine transformers, and of several starts those of their mean; what is returned is the mean of their
+    absolute values over samples. They say what moves decisions nearby;
+    ``sklearn.inspection.permutation_importance(model, X, y)`` says what the score loses without a feature, and works
+    with any model.
 
     Parameters
     ----------
@@ -41,10 +41,6 @@ def feature_importances(model: Any, X: ArrayLike, *, per: Literal["spread", "uni
     """
     require(per in ("spread", "unit"), "per", '"spread" or "unit"', per)
     check_is_fitted(model, "classes_")
-    if hasattr(model, "starts_"):
-        raise InvalidInputError(
-            f"this model averages {len(model.starts_)} starts, each with decisions of its own; take those of starts_."
-        )
     rows = validate_data(model, X, dtype=np.float64, reset=False)
     named = X if hasattr(model, "feature_names_in_") else rows  # as the model wants to see names again
     slopes = feature_gradients(model, named, model.predict(named))

@@ -1,5 +1,7 @@
 """Attacks stay in their balls and follow exact derivatives, and no attack gets below a certified radius."""
 
+import copy
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -40,6 +42,8 @@ MODELS = {
     "mcquack": McQuackClassifier(3, 2, **EXACT),
     "mcquack, two centroids": McQuackClassifier(3, 2, n_centroids_per_class=2, **EXACT),
     "mcquack, summed": McQuackClassifier(3, 2, n_centroids_per_class=2, loss=Alignment("sum"), **EXACT),
+    "mcquack, three starts": McQuackClassifier(3, 2, n_starts=3, **EXACT),
+    "mcquack, starts with samples of their own": McQuackClassifier(3, 2, n_starts=2, validation_fraction=0.3, **EXACT),
     "mcquack, hardware efficient": McQuackClassifier(3, 2, feature_map="hardware_efficient", **ANY),
     "mcquack on the ring": McQuackClassifier(
         3, 1, engine=RingEngine(dtype="float64", n_threads=1), epochs=3, random_state=0
@@ -194,6 +198,77 @@ def test_radii_that_attacks_find_are_above_the_certified_ones(name, fitted):
     assert reached.sum() > 10
     moved = pgd(model, X[reached], y[reached], eps=1.02 * found[reached] + 0.002)
     assert (predict_scaled(model, moved) != y[reached]).mean() > 0.9
+
+
+# Several starts decide by the mean of their kernels, and that is what is attacked and certified.
+
+SEVERAL = ["mcquack, three starts", "mcquack, starts with samples of their own"]
+
+
+def from_scaled(model, rows):
+    """Samples as they are passed to ``fit`` that the model scales to these rows."""
+    return (rows - model.scaler_.min_) / model.scaler_.scale_
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_gradients_of_several_starts_are_those_of_the_decision_function(name, fitted):
+    model, X, y = fitted(name, 3)
+    own = model.classes_ == y[:, None]
+
+    def gap(rows):
+        scores = model.decision_function(from_scaled(model, rows))
+        return scores[own] - np.where(own, -np.inf, scores).max(axis=1)
+
+    rows, step = surface_of(model).rows(X), 1e-5
+    assert_allclose(margins(model, X, y), gap(rows), atol=1e-12)
+    differences = [(gap(rows + way) - gap(rows - way)) / (2 * step) for way in step * np.eye(X.shape[1])]
+    assert_allclose(feature_gradients(model, X, y), np.transpose(differences), rtol=1e-4, atol=1e-6)
+    assert not np.allclose(feature_gradients(model.starts_[0], X, y), np.transpose(differences), rtol=0.1)
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_an_attack_on_several_starts_changes_what_the_model_predicts(name, n_classes, fitted):
+    model, X, y = fitted(name, n_classes)
+    right = model.predict(X) == y
+    radius = adversarial_radius(model, X, y, largest=0.5)
+    reached = right & np.isfinite(radius)
+    assert reached.sum() > 10
+    for attack in (pgd, fgsm):
+        moved = attack(model, X[reached], y[reached], eps=0.5)
+        seen = model.predict(from_scaled(model, moved))
+        assert_array_equal(seen, predict_scaled(model, moved))
+        assert (seen != y[reached]).mean() > (0.9 if attack is pgd else 0.5)
+    # Nothing nearer than what is certified does so, whoever of the starts it is that is attacked.
+    sizes = certified_radius(model, X, y)
+    assert (sizes[right] <= radius[right]).all()
+    for start in model.starts_:
+        moved = pgd(start, X, y, eps=1.0)
+        rows = surface_of(model).rows(X)
+        inside = rows + np.clip(moved - rows, -sizes[:, None], sizes[:, None])
+        assert_array_equal(model.predict(from_scaled(model, inside))[right], y[right])
+
+
+def test_one_start_of_several_and_the_same_start_thrice_are_that_model(fitted):
+    model, X, y = fitted("mcquack, three starts", 3)
+    alone, _, _ = fitted("mcquack", 3)
+    for starts in (model.starts_[:1], [model.starts_[0]] * 3):
+        copied = copy.copy(model)
+        copied.starts_ = list(starts)
+        for function in (margins, feature_gradients, certified_radius):
+            assert_allclose(function(copied, X, y), function(alone, X, y), rtol=1e-9, atol=1e-12)
+        assert_allclose(fgsm(copied, X, y, eps=0.1), fgsm(alone, X, y, eps=0.1))
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_the_radius_of_a_mean_is_at_least_the_margin_over_the_mean_of_all_speeds(name, fitted):
+    model, X, y = fitted(name, 2)
+    speeds = []
+    for start in surface_of(model).starts:
+        overlap = start.fidelities(start.centroids)[0, 1]
+        speeds.append(np.sqrt(1 - overlap) * start.turn.largest)
+    expected = np.maximum(margins(model, X, y), 0) / np.mean(speeds)
+    assert (certified_radius(model, X, y) >= expected - 1e-12).all()
 
 
 def test_the_certificate_of_one_qubit_is_the_truth():

@@ -7,7 +7,7 @@ because it knows how fast each of them can change.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import combinations
 from typing import Any, ClassVar, TypeAlias
@@ -26,9 +26,10 @@ from mcquack.models.classical.neural_network import MatchedNeuralNetwork, Multil
 from mcquack.models.classical.support_vectors import SupportVectorClassifier, pair_scores
 from mcquack.models.kernel_alignment import KernelAlignmentClassifier
 from mcquack.models.mcquack import McQuackClassifier
-from mcquack.models.robustness.turns import rivals, turn_of, way_at_speed, way_with_bend
+from mcquack.models.robustness.turns import Turn, mean_radii, rivals, turn_of, way_at_speed, way_with_bend
+from mcquack.models.starts import mean_measured
 from mcquack.models.variational import VariationalClassifier
-from mcquack.simulators.engine import Engine
+from mcquack.simulators.engine import Engine, Measured
 
 Labels: TypeAlias = NDArray[np.int64]
 Pull: TypeAlias = Callable[[FloatArray], FloatArray]
@@ -128,42 +129,99 @@ def _pulled_fidelities(engine: Engine[Any], samples: Any, points: Any, slopes: F
 
 
 class CentroidSurface(Surface):
-    """McQuack: a class's score is the largest fidelity with its centroids, or their sum, as the loss has it."""
+    """McQuack: a class's score is the largest fidelity with its centroids, or their sum, as the loss has it.
+
+    Of several starts the mean of the kernels decides, and derivatives are the mean of theirs.
+    """
 
     def __init__(self, model: McQuackClassifier) -> None:
         super().__init__(model)
-        self.engine = _exact(model._fitted_engine)
-        self.rows_at_once = min(self.engine.rows_at_once or _ROWS_AT_ONCE, _ROWS_AT_ONCE)
+        starts = model._starts_in_use() if hasattr(model, "starts_") else [model]
+        self.starts = [_Start(start, model) for start in starts]
+        self.rows_at_once = min(self.starts[0].engine.rows_at_once or _ROWS_AT_ONCE, _ROWS_AT_ONCE)
         self.class_score = model._class_score
 
-    @cached_property
-    def _centroids(self) -> Any:
-        return self._encoded(self.model.centroids_)
+    def scores(self, rows: FloatArray) -> tuple[FloatArray, Pull]:
+        samples = [start.encoded(rows) for start in self.starts]
+        kernels = [start.fidelities(each) for start, each in zip(self.starts, samples, strict=True)]
+        kernel = np.asarray(mean_measured([Measured(each) for each in kernels]).kernel, np.float64)
+
+        def pull(slopes: FloatArray) -> FloatArray:
+            return self._pulled(samples, centroid_slopes(kernel, slopes, class_score=self.class_score))
+
+        return class_scores(kernel, self.n_classes, class_score=self.class_score), pull
+
+    def _pulled(self, samples: Sequence[Any], by_kernel: FloatArray) -> FloatArray:
+        """Derivatives by the features (N, d) of what has these derivatives by the mean of the kernels (N, M·k)."""
+        each = [start.pulled(own, by_kernel) for start, own in zip(self.starts, samples, strict=True)]
+        return np.asarray(np.mean(each, axis=0))
+
+    def radii(self, rows: FloatArray, labels: Labels) -> FloatArray:
+        """The distance of the nearest rival, of several starts on the mean of their kernels; see ``turns``."""
+        samples = [start.encoded(rows) for start in self.starts]
+        kernels = [np.asarray(each.fidelities(own), np.float64) for each, own in zip(self.starts, samples, strict=True)]
+        asked: Any = {"n_classes": self.n_classes, "class_score": self.class_score}
+        of_starts = [
+            rivals(kernel, labels, among=np.asarray(start.fidelities(start.centroids), np.float64), **asked)
+            for start, kernel in zip(self.starts, kernels, strict=True)
+        ]
+        turns = [start.turn for start in self.starts]
+        found = np.full(len(rows), np.inf)
+        for each in zip(*of_starts, strict=True):  # the same rival for all, who is a class where there are several
+            steepness = np.abs(self._pulled(samples, each[0].slopes)).sum(axis=1)
+            found = np.minimum(found, mean_radii(each, kernels, steepness, turns))
+        return found
+
+
+class _Start:
+    """One of the models whose kernels are averaged, on rows that are scaled as the whole model scales them."""
+
+    def __init__(self, model: McQuackClassifier, whole: McQuackClassifier) -> None:
+        self.model = model
+        self.engine = _exact(model._fitted_engine)
+        if not _are_alike(model.features_, whole.features_):
+            raise InvalidInputError(
+                "the starts of this model have learned different features, as validation_fraction keeps other samples "
+                "back from each; fit it with validation_data, or take one of starts_."
+            )
+        # Each has a scaler of its own training samples; one step of the whole model's is so many of its.
+        self.gain, self.shift = np.float64(1.0), np.float64(0.0)
+        if model.scaler_ is not None and whole.scaler_ is not None:
+            self.gain = model.scaler_.scale_ / whole.scaler_.scale_
+            self.shift = model.scaler_.min_ - self.gain * whole.scaler_.min_
+
+    def encoded(self, rows: FloatArray) -> Any:
+        return self._encoded(rows * self.gain + self.shift)
 
     def _encoded(self, rows: FloatArray) -> Any:
         return self.engine.encode(rows, self.model.weights_, self.model.bias_)
 
-    def scores(self, rows: FloatArray) -> tuple[FloatArray, Pull]:
-        samples = self._encoded(rows)
-        kernel = np.asarray(self.engine.fidelities(samples, self._centroids), np.float64)
+    @cached_property
+    def centroids(self) -> Any:
+        return self._encoded(self.model.centroids_)
 
-        def pull(slopes: FloatArray) -> FloatArray:
-            by_kernel = centroid_slopes(kernel, slopes, class_score=self.class_score)
-            return _pulled_fidelities(self.engine, samples, self._centroids, by_kernel)
+    def fidelities(self, samples: Any) -> FloatArray:
+        return self.engine.fidelities(samples, self.centroids)
 
-        return class_scores(kernel, self.n_classes, class_score=self.class_score), pull
+    def pulled(self, samples: Any, slopes: FloatArray) -> FloatArray:
+        return _pulled_fidelities(self.engine, samples, self.centroids, slopes) * self.gain
 
-    def radii(self, rows: FloatArray, labels: Labels) -> FloatArray:
-        """The distance of the nearest rival, see ``turns``."""
-        turn = turn_of(self.model.feature_map_, self.model.weights_)
-        samples = self._encoded(rows)
-        kernel = np.asarray(self.engine.fidelities(samples, self._centroids), np.float64)
-        among = np.asarray(self.engine.fidelities(self._centroids, self._centroids), np.float64)
-        found = np.full(len(rows), np.inf)
-        for rival in rivals(kernel, labels, among=among, n_classes=self.n_classes, class_score=self.class_score):
-            slopes = _pulled_fidelities(self.engine, samples, self._centroids, rival.slopes)
-            found = np.minimum(found, rival.radii(kernel, np.abs(slopes).sum(axis=1), turn))
-        return found
+    @property
+    def turn(self) -> Turn:
+        largest = float(np.max(np.abs(self.gain)))
+        return Turn(*(largest * speed for speed in turn_of(self.model.feature_map_, self.model.weights_)))
+
+
+def _are_alike(one: Any, other: Any) -> bool:
+    """Whether two fitted things are the same, but for what rounding makes of their numbers."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, np.ndarray) and one.dtype.kind in "fc":
+        return one.shape == other.shape and np.allclose(one, other, rtol=1e-6, atol=1e-9, equal_nan=True)
+    if hasattr(one, "__dict__"):
+        mine, theirs = vars(one), vars(other)
+        return mine.keys() == theirs.keys() and all(_are_alike(mine[name], theirs[name]) for name in mine)
+    return bool(np.array_equal(one, other))
 
 
 class VariationalSurface(Surface):

@@ -19,11 +19,16 @@ eigenvalues from l to h, r = (h - l)/2 and c = (h + l)/2.
    features ⟨D⟩ bends by at most r·Λ₁², Λ₁ being the plain sum of |∂θ/∂x|. If ⟨D⟩ is m at a sample, with the
    derivatives g by its features, it is still positive wherever m > ‖g‖₁ ε + r Λ₁² ε²/2.
 
+4. Of several starts the mean of ⟨D⟩ decides, each with a circuit, a D and an r of its own. By 2. none of them falls
+   faster than r sin(α - Λε) + c, where α is its arcsine at the sample, and so their mean falls no faster than the mean
+   of these; the first ε at which that is 0 is a radius. It is at least the margin over the mean of all rΛ, which bound
+   how fast each can change. A mean bends by at most the mean of all rΛ₁², which takes the place of rΛ₁² in 3.
+
 For the centroids a and b the difference of fidelities is D = |a⟩⟨a| - |b⟩⟨b|, with r = √(1 - |⟨a|b⟩|²) and c = 0. Of 2.
 and 3. the larger radius is taken: 2. is better where the margin is nearly r, and 3. for small ones.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -97,15 +102,64 @@ class Rival(NamedTuple):
     low: FloatArray
     is_own: NDArray[np.bool_]  # (N,): where the rival is of the own class, and none
 
+    @property
+    def radius(self) -> FloatArray:
+        return (self.high - self.low) / 2
+
+    @property
+    def centre(self) -> FloatArray:
+        return (self.high + self.low) / 2
+
+    def gaps(self, kernel: FloatArray) -> FloatArray:
+        """⟨D⟩ of samples with these fidelities."""
+        found: FloatArray = (self.slopes * kernel).sum(axis=1)
+        return found
+
     def radii(self, kernel: FloatArray, steepness: FloatArray, turn: Turn) -> FloatArray:
         """How far the rival is away from each sample at least; ``steepness`` is ‖g‖₁ of ⟨D⟩."""
-        gaps = (self.slopes * kernel).sum(axis=1)
-        radius, centre = (self.high - self.low) / 2, (self.high + self.low) / 2
+        gaps = self.gaps(kernel)
+        radius, centre = self.radius, self.centre
         safe = np.where(radius > 0, radius, 1.0)
         arcs = np.arcsin(np.clip((gaps - centre) / safe, -1, 1)) - np.arcsin(np.clip(-centre / safe, -1, 1))
         by_arc = way_at_speed(np.where(gaps > 0, arcs, 0.0), turn.largest)
         by_bend = way_with_bend(gaps, steepness, radius * turn.summed**2)
         return np.where(self.is_own, np.inf, np.maximum(by_arc, by_bend))
+
+
+def mean_radii(
+    each: Sequence[Rival], kernels: Sequence[FloatArray], steepness: FloatArray, turns: Sequence[Turn]
+) -> FloatArray:
+    """How far a rival is away at least if the mean of several kernels decides; ``steepness`` is ‖g‖₁ of the mean."""
+    if len(each) == 1:
+        return each[0].radii(kernels[0], steepness, turns[0])
+    gaps = np.array([rival.gaps(kernel) for rival, kernel in zip(each, kernels, strict=True)])
+    radius, centre = (np.array([getattr(rival, name) for rival in each]) for name in ("radius", "centre"))
+    heights = np.arcsin(np.clip((gaps - centre) / np.where(radius > 0, radius, 1.0), -1, 1))
+    by_arc = _way_of_arcs(heights, radius, centre, np.array([turn.largest for turn in turns]))
+    bend = np.mean([rival.radius * turn.summed**2 for rival, turn in zip(each, turns, strict=True)], axis=0)
+    by_bend = way_with_bend(gaps.mean(axis=0), steepness, bend)
+    return np.where(each[0].is_own, np.inf, np.maximum(by_arc, by_bend))
+
+
+def _way_of_arcs(heights: FloatArray, radius: FloatArray, centre: FloatArray, speeds: FloatArray) -> FloatArray:
+    """Up to which ε the mean over starts of r sin(α - Λε) + c stays positive, (N,); 0 where it never is."""
+
+    def least(ways: FloatArray) -> FloatArray:
+        arcs = np.maximum(heights - speeds[:, None] * ways, -np.pi / 2)  # deeper none of them falls
+        found: FloatArray = (centre + radius * np.sin(arcs)).sum(axis=0)
+        return found
+
+    falling = speeds[speeds > 0]
+    low = np.zeros(heights.shape[1])
+    if not falling.size:
+        return np.where(least(low) > 0, np.inf, 0.0)
+    high = np.full_like(low, np.pi / falling.min())  # by then each has turned from the very top to the bottom
+    resists = least(high) > 0
+    for _ in range(60):
+        middle = (low + high) / 2
+        holds = least(middle) > 0
+        low, high = np.where(holds, middle, low), np.where(holds, high, middle)
+    return np.where(resists, np.inf, low)
 
 
 def rivals(
