@@ -80,7 +80,8 @@ html_theme_options = {
     "footer_end": ["theme-version"],
     "secondary_sidebar_items": ["page-toc"],
 }
-html_sidebars = {"docs/index": []}
+# Pages that have no section around them would show an empty list of its pages.
+html_sidebars = {f"docs/{name}": [] for name in ("index", "start", "comparison", "migration")}
 pygments_style = "default"
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
