@@ -37,7 +37,6 @@ EARLIER = {
     "centroids_per_class/rows",
     "feature_maps/few_parameters",
     "feature_maps/rows",
-    "hardware_twin/rows",
     "qml_suite/rows",
     "real_world/defaults",
     "real_world/rows",
