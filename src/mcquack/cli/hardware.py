@@ -283,6 +283,7 @@ def resume(store: Path, only: str | None = None, yes: bool = False) -> None:
     """
     jobs = mcquack.hardware.StoredJobs(store, only=only)
     with goes_on_later("the same command goes on"):
+        tell_all(jobs.refresh())  # what was cancelled, lost or failed meanwhile costs again, which is asked for first
         for device, cost in jobs.estimates():
             OpenDevice(backend=device, store=store, yes=yes).confirm(cost)
         tell_all(jobs.resume())

@@ -153,10 +153,12 @@ class StoredJobs:
         return self._each(follow, lambda each: not each.is_complete)
 
     def refresh(self) -> Iterator[JobEvent]:
-        return self._each(refresh, _is_on_its_way)
+        """Asks once how far the jobs are, and keeps what is done."""
+        return self._each(refresh, _has_jobs_to_ask_for)
 
     def cancel(self) -> Iterator[JobEvent]:
-        return self._each(cancel, _is_on_its_way)
+        """Ends the jobs that are on their way; what a process that died began to cancel is cancelled, too."""
+        return self._each(cancel, _has_jobs_to_ask_for)
 
     def _each(
         self, step: Callable[..., Iterator[JobEvent]], is_wanted: Callable[[MeasurementSummary], bool]
@@ -172,8 +174,8 @@ class StoredJobs:
         return self._services[key]
 
 
-def _is_on_its_way(summary: MeasurementSummary) -> bool:
-    return any(part.is_on_its_way for part in summary.parts)
+def _has_jobs_to_ask_for(summary: MeasurementSummary) -> bool:
+    return any(part.is_on_its_way or part.is_being_cancelled for part in summary.parts)
 
 
 def _noted_service(

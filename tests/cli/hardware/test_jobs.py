@@ -96,6 +96,23 @@ def test_what_resume_sends_is_agreed_on_first(hardware, far, answer):
     assert len(far.sent) == 4
 
 
+def test_what_the_service_says_is_cancelled_is_told_and_sent_again_once_it_is_agreed_on(hardware, far, answer):
+    # As it is after a cancel of an earlier release that was killed before it had noted what it did.
+    far.at_once = False
+    hardware("submit", *REMOTE, "--yes")
+    far.sent[0].state, far.sent[1].state = "CANCELLED", "DONE"
+    answer("n\n")
+    outcome = hardware("resume", STORE)
+    assert outcome.code == 1
+    assert "cancelled" in outcome.err
+    assert "400 executions of 4 circuits in 1 job" in outcome.err
+    assert len(far.sent) == 2
+    assert told_jobs(hardware("status", STORE)) == [("4", "0", "1 cancelled"), ("24", "24", "1 done")]
+    far.at_once = True
+    assert hardware("resume", STORE, "--yes").code == 0
+    assert [job.n_circuits for job in far.sent] == [4, 24, 4]
+
+
 def test_while_another_process_measures_its_notes_are_shown_and_nothing_is_cancelled(hardware, far):
     far.at_once = False
     hardware("submit", *REMOTE, "--yes")

@@ -73,17 +73,6 @@ def check_readable(folder):
     return []
 
 
-def go_on(children, folder, commands):
-    """Repeats the commands as their words advise: a job that turns out to be cancelled is sent again by the next."""
-    for _ in range(6):
-        code, printed = children.run(command, str(folder), commands, None, True)
-        if code == 0:
-            return
-        assert "is cancelled" in printed, printed
-        assert "the same call goes on from there" in printed, printed
-    raise AssertionError(printed)
-
-
 @pytest.mark.parametrize("scene", SCENES)
 @pytest.mark.parametrize("most", rounds(2, short=4, full=16))
 def test_a_command_killed_at_any_step_loses_no_paid_job_and_sends_none_twice(
@@ -111,7 +100,8 @@ def test_a_command_killed_at_any_step_loses_no_paid_job_and_sends_none_twice(
         FolderAccount(folder / "account").finish()
         paid = paid_circuits(folder)
         again = [RESUME, RUN] if (folder / STORE).exists() else [RUN]
-        go_on(children, folder, again)
+        code, printed = children.run(command, str(folder), again, None, True)
+        assert code == 0, printed
         assert (folder / "labels.csv").read_bytes() == labels
         tags = [job.tag for job in FolderAccount(folder / "account").sent]
         assert len(tags) == len(set(tags))
@@ -121,3 +111,28 @@ def test_a_command_killed_at_any_step_loses_no_paid_job_and_sends_none_twice(
         assert {state for states in check_readable(folder) for state in states} <= {"done", "cancelled"}
         shutil.rmtree(folder)
     tally("kills of hardware submit, resume and cancel", len(moments), paid_jobs_lost=0, jobs_sent_twice=0)
+
+
+@pytest.mark.parametrize("most", rounds(4, short=8, full=100))
+def test_a_cancel_killed_at_any_step_is_finished_by_the_next(begun, children, tmp_path, most, tally):
+    undisturbed = begun("undisturbed", SUBMIT)
+    assert children.run(command, str(undisturbed), [CANCEL], None, False)[0] == 0
+    n_moments = int((undisturbed / "moments.txt").read_text())
+    moments = range(1, n_moments + 1)
+    moments = sorted(random.Random(0).sample(moments, most)) if most < n_moments else moments
+    template = begun("template", SUBMIT)
+    for moment in moments:
+        folder = tmp_path / "killed"
+        shutil.copytree(template, folder)
+        code, printed = children.run(command, str(folder), [CANCEL], moment, False)
+        assert code == -signal.SIGKILL, printed
+        code, printed = children.run(command, str(folder), [CANCEL], None, False)
+        assert code == 0, printed
+        jobs = FolderAccount(folder / "account").sent
+        assert {job.state for job in jobs} == {"CANCELLED"}
+        assert {state for states in check_readable(folder) for state in states} == {"cancelled"}
+        code, printed = children.run(command, str(folder), [RESUME, RUN], None, True)
+        assert code == 0, printed
+        assert len(FolderAccount(folder / "account").sent) == 2 * len(jobs)
+        shutil.rmtree(folder)
+    tally("kills of hardware cancel, and cancel again", len(moments), jobs_left_running=0)

@@ -318,6 +318,10 @@ class TestFaults:
             list(follow(memory, FakeService(device="other"), measurement))
 
 
+def died(job_id):
+    raise Crash
+
+
 class TestCancelling:
     def test_what_is_done_is_kept_and_the_rest_is_sent_anew_when_resumed(self, memory):
         service = FakeService(limits=SMALL, polls=1)
@@ -383,6 +387,43 @@ class TestCancelling:
         service.restart()
         found = kinds(follow(memory, service, measurement, waiting=hasty()[0]))
         assert found == ["resent", "running", "done"]
+
+    @pytest.mark.parametrize("finished", ["cancelled", "queued", "done"])
+    @pytest.mark.parametrize("step", [follow, refresh, cancel])
+    def test_what_a_process_that_died_began_to_cancel_is_cancelled_by_the_next(self, memory, step, finished):
+        service = FakeService(polls=1)
+        measurement = begun(memory, service)
+        list(submit(memory, service, measurement))
+        asked, service.cancel = service.cancel, died
+        with pytest.raises(Crash):
+            list(cancel(memory, service, measurement))
+        service.cancel, service.jobs["job-0"].state = asked, finished
+        (part,) = memory.parts(measurement.id)
+        assert part.is_being_cancelled
+        assert memory.summary(measurement.id).unsent == (part,)  # what it costs to go on is known beforehand
+        told = kinds(step(memory, service, measurement, **({"waiting": hasty()[0]} if step is follow else {})))
+        if finished == "done":
+            assert told == ["done"]
+            assert len(service.submitted) == 1
+        elif step is follow:
+            assert told == ["cancelled", "resent", "running", "done"]
+            assert [job.state for job in memory.jobs(measurement.id)] == ["cancelled", "done"]
+        else:
+            assert told == ["cancelled"]
+            assert kinds(step(memory, service, measurement)) == []
+        if finished != "done":
+            assert service.jobs["job-0"].state == "cancelled"
+            assert memory.jobs(measurement.id)[0].message == ""
+
+    def test_a_service_that_takes_its_time_never_seems_to_go_on_with_what_is_being_cancelled(self, memory, monkeypatch):
+        service = FakeService(polls=9)
+        service.cancel = lambda job_id: None
+        measurement = begun(memory, service)
+        list(submit(memory, service, measurement))
+        noted, note = [], memory.note_state
+        monkeypatch.setattr(memory, "note_state", lambda *told: noted.append(told[1]) or note(*told))
+        list(cancel(memory, service, measurement))
+        assert set(noted) == {"cancelled"}
 
     def test_who_waits_for_a_job_that_somebody_cancels_is_told(self, memory):
         service = FakeService()

@@ -26,6 +26,8 @@ from mcquack.errors import InvalidInputError, StoreError
 from mcquack.hardware.jobs.service import Bits, JobState, described_circuit
 
 _ENDED = ("done", "failed", "cancelled", "lost")
+# The message of a job whose end is asked for next: a process that dies meanwhile leaves it to others to ask again.
+BEING_CANCELLED = "its end was asked for, and the service has not confirmed it yet"
 # Bits of a device hardly shrink more at any other level.
 _COMPRESSION_LEVEL = 1
 
@@ -122,6 +124,11 @@ class Job:
     def has_ended(self) -> bool:
         return self.state in _ENDED
 
+    @property
+    def is_being_cancelled(self) -> bool:
+        """Whether its end was asked for, and nobody has noted yet what the service made of that."""
+        return self.state == "cancelled" and self.message == BEING_CANCELLED
+
 
 @dataclass(frozen=True, kw_only=True)
 class JobPart:
@@ -135,6 +142,10 @@ class JobPart:
     @property
     def n_circuits(self) -> int:
         return self.last - self.first
+
+    @property
+    def is_being_cancelled(self) -> bool:
+        return not self.is_measured and self.job is not None and self.job.is_being_cancelled
 
     @property
     def is_on_its_way(self) -> bool:

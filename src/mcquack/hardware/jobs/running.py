@@ -16,7 +16,7 @@ import numpy as np
 from mcquack.checks import require, require_positive, required_count
 from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.errors import AccountError, DeviceError, InvalidInputError, LostJobError, McQuackError
-from mcquack.hardware.jobs.ledger import Job, JobPart, Ledger, Measurement, canonical_json
+from mcquack.hardware.jobs.ledger import BEING_CANCELLED, Job, JobPart, Ledger, Measurement, canonical_json
 from mcquack.hardware.jobs.service import Angles, Bits, JobState, Service, job_ranges
 from mcquack.hardware.native import angle_sets
 
@@ -119,7 +119,7 @@ def submit(ledger: Ledger, service: Service, measurement: Measurement, *, waitin
 
 
 def refresh(ledger: Ledger, service: Service, measurement: Measurement, *, waiting: Waiting | None = None) -> Events:
-    """Asks once how far the jobs are, and keeps what is done."""
+    """Asks once how far the jobs are, and keeps what is done; what somebody began to cancel is cancelled."""
     with _run(ledger, service, measurement, waiting) as run:
         yield from run.ask_for_all()
 
@@ -131,10 +131,15 @@ def follow(ledger: Ledger, service: Service, measurement: Measurement, *, waitin
         n_sent: Counter[int] = Counter()
         given_up: set[int] = set()  # the first circuits of parts that are not sent any more
         while True:
+            # Their end was asked for before anybody waited for them, so that they are sent again as all cancelled ones.
+            ending = {part.first for part in run.missing() if part.is_being_cancelled}
             for event in _round(run, n_sent=n_sent, given_up=given_up):
                 pauses = run.waiting.polls()
-                if event.kind in ("cancelled", "unusable"):  # by somebody, while we waited for it; or not worth another
-                    given_up.add(event.part.first)
+                first = event.part.first
+                if event.kind == "cancelled" and first in ending:
+                    ending.remove(first)
+                elif event.kind in ("cancelled", "unusable"):  # by somebody, while we waited; or not worth another
+                    given_up.add(first)
                 yield event
             missing = run.missing()
             if all(part.first in given_up for part in missing):
@@ -233,13 +238,15 @@ class _Run:
 
     def ask_for_all(self) -> Told[None]:
         for part in self.missing():
-            if part.is_on_its_way:
+            if part.is_being_cancelled:
+                yield from self.end(part)
+            elif part.is_on_its_way:
                 yield from self.ask(part)
 
     def end(self, part: JobPart) -> Told[None]:
         """Cancels the job of the part, unless it is done by then; one that was never sent will not be."""
         job = part.job
-        if job is None or job.has_ended:
+        if job is None or (job.has_ended and not job.is_being_cancelled):
             return
         tag = job.tag
         job_id = job.job_id or (yield from self._reached(lambda: self.service.find(tag), part, job))
@@ -248,25 +255,30 @@ class _Run:
             return
         if job.job_id is None:
             self.ledger.note_sent(tag, job_id)
-            job = replace(job, job_id=job_id, state="queued")
+        # Noted first, for if this process dies now, the service alone would seem to have ended the job.
+        self.ledger.note_state(tag, "cancelled", BEING_CANCELLED)
+        job = replace(job, job_id=job_id, state="cancelled", message=BEING_CANCELLED)
         try:
             yield from self._reached(lambda: self.service.cancel(job_id), part, job)
+            status = yield from self._reached(lambda: self.service.status(job_id), part, job)
         except LostJobError as error:
             yield self._changed(part, job, "lost", "lost", str(error))
             return
-        # Its end may take the service a while, but it was asked for: whoever resumes wants a new job.
-        ended = False
-        for event in self.ask(replace(part, job=job)):
-            ended = ended or event.job.has_ended
-            if ended or event.kind == "offline":
-                yield event
-        if not ended:
+        if replace(job, state=status.state).has_ended:
+            yield from self.ask(replace(part, job=job))
+        else:  # it may take the service a while, but it was asked for: whoever resumes wants a new job
             yield self._changed(part, job, "cancelled", "cancelled", "")
 
     def _done_in_spite_of_cancelling(self, part: JobPart) -> Told[bool]:
         """Whether the job came to its end although it was to be cancelled: its bits are paid for, and now kept."""
         if part.job is None or part.job.state != "cancelled" or part.job.job_id is None:
             return False
+        if part.job.is_being_cancelled:
+            kinds: set[EventKind] = set()
+            for event in self.end(part):
+                kinds.add(event.kind)
+                yield event
+            return not kinds.isdisjoint({"done", "unusable"})
         job_id = part.job.job_id
         try:
             status = yield from self._reached(lambda: self.service.status(job_id), part, part.job)
