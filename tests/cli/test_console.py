@@ -19,21 +19,6 @@ def test_of_many_problems_the_first_are_told_and_the_others_counted(capsys):
     assert len(told) == 12
 
 
-def test_elsewhere_than_on_a_terminal_a_few_epochs_are_lines_and_the_last_is_one(capsys):
-    epochs = [{"loss": 1 / count, "accuracy": 0.5, "validation_accuracy": 0.25} for count in range(1, 36)]
-    assert list(console.shown(epochs, n_epochs=100)) == epochs
-    told = capsys.readouterr().err.splitlines()
-    assert [line.split(":")[0] for line in told] == [f"epoch {count}/100" for count in (1, 10, 20, 30, 35)]
-    assert told[0] == "epoch 1/100: loss 1.0000, accuracy 0.500, validation accuracy 0.250"
-
-
-def test_without_a_known_end_the_lines_become_rarer(capsys):
-    epochs = [{"epoch": count, "loss": 1 / count} for count in range(1, 36)]
-    assert list(console.shown(epochs, n_epochs=None)) == epochs
-    told = capsys.readouterr().err.splitlines()
-    assert [line.split(":")[0] for line in told] == [f"epoch {count}" for count in (1, 2, 4, 8, 16, 32, 35)]
-
-
 def test_rows_are_a_table_on_a_terminal_and_lines_to_cut_elsewhere(capsys, monkeypatch):
     columns, rows = {"name": "left", "size": "right"}, [("[red]", 1), (":cat:", 20)]
     console.show_rows(columns, rows)

@@ -403,6 +403,14 @@ def test_classes_are_shown_by_label_and_name(fit, monkeypatch):
 
 
 @pytest.mark.usefixtures("requests")
+def test_while_it_trains_classes_have_their_own_names(fit, monkeypatch):
+    told, original = {}, fit_module.shown
+    monkeypatch.setattr(fit_module, "shown", lambda rows, **given: told.update(given) or original(rows, **given))
+    assert fit("squares").code == 0
+    assert told["names"] == {0: "dark", 1: "bright"}
+
+
+@pytest.mark.usefixtures("requests")
 def test_exported_samples_are_labelled_like_those_in_memory(fit, mcquack):
     assert fit("squares").code == 0
     assert mcquack("datasets", "export", "squares", "--out", "squares").code == 0
@@ -713,8 +721,8 @@ def stepping(monkeypatch):
 def test_a_model_that_trains_in_steps_is_shown_interrupted_and_resumed(train, mcquack, stepping, interrupted_after):
     path, outcome = train(stepping)
     assert outcome.code == 0
-    assert [line.split(":")[0] for line in outcome.err.splitlines() if line.startswith("epoch")] == [
-        f"epoch {count}" for count in (1, 2, 4, 5)
+    assert [line.split(":")[0] for line in outcome.err.splitlines() if line.startswith("step")] == [
+        f"step {count}/500" for count in (100, 200, 300, 400, 500)
     ]
     assert "500 steps" in outcome.out
     _, refused = train(stepping, "--resume")
@@ -730,9 +738,36 @@ def test_a_model_that_trains_in_steps_is_shown_interrupted_and_resumed(train, mc
     assert (told["n_steps"], told["n_epochs"]) == (200, None)
     _, outcome = train(stepping, "--resume")
     assert outcome.code == 0
-    assert "epoch 3: loss 0.3333" in outcome.err
+    assert "step 300/500: loss 0.3333" in outcome.err
+    assert "step 200/500" not in outcome.err
     assert load_model(path).n_iter_ == 500
     assert not hasattr(load_model(path), "training_state_")
+
+
+def test_starts_are_counted_together_also_after_a_break(train, interrupted_after):
+    options = ("--epochs", 4, "--qubits", 2, "--setting", "n_starts=3", "--setting", "patience=9")
+    with interrupted_after(6):
+        path, outcome = train("mcquack", *options)
+    assert outcome.code == 130
+    _, refused = train("mcquack", "--resume", "--epochs", 3)
+    assert "has had 4 epochs already" in refused.err
+    _, outcome = train("mcquack", *options, "--resume")
+    assert outcome.code == 0, outcome.err
+    assert [line.split(",")[0] for line in outcome.err.splitlines() if line.startswith("epoch")] == [
+        *(f"epoch {count}/12: start 2 of 3" for count in (7, 8)),
+        *(f"epoch {count}/12: start 3 of 3" for count in (9, 10, 11, 12)),
+    ]
+    assert load_model(path).n_iter_ == 12
+
+
+def test_a_model_that_yields_no_epochs_tells_of_them_all_the_same(train):
+    path, outcome = train("kernel_alignment", "--epochs", 2, "--qubits", 2)
+    assert outcome.code == 0, outcome.err
+    assert [line.split(":")[0] for line in outcome.err.splitlines() if line.startswith("epoch")] == [
+        "epoch 1/2",
+        "epoch 2/2",
+    ]
+    assert load_model(path).verbose == 0
 
 
 def test_its_steps_are_written_while_it_trains(train, stepping, monkeypatch):

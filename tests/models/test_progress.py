@@ -2,12 +2,17 @@
 
 import io
 import re
+import sys
 from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from rich.console import Console
 from sklearn.datasets import load_iris
@@ -17,17 +22,44 @@ from mcquack.errors import InvalidInputError
 from mcquack.models import KernelAlignmentClassifier, VariationalEnsembleClassifier, catalog
 from mcquack.models import cross_validated as searching
 from mcquack.models.model_file import read_model
-from mcquack.models.progress import row_text, shown
+from mcquack.models.progress import SafeConsole, _class_now, counted_on_bar, row_text, shown, stage
 
 X, Y = load_iris(return_X_y=True)
 QUICK = {"n_qubits": 2, "epochs": 4, "random_state": 0}
-ROWS = [{"epoch": n, "loss": 1 / n, "accuracy": 1 - 1 / n} for n in range(1, 26)]
+LONG = [{"epoch": n, "loss": 1 / n, "accuracy": 1 - 1 / n} for n in range(1, 36)]
+ROWS = LONG[:25]
+SPECIES = load_iris().target_names[Y]
 
 
-def told(rows: list[dict[str, Any]], *, terminal: bool = False, **settings: Any) -> str:
-    console = Console(file=io.StringIO(), force_terminal=terminal, width=100)
-    assert list(shown(rows, console=console, **settings)) == rows
+class Trained:
+    """As much of a model as its progress is read from: so many epochs, or steps, of which each row has some."""
+
+    def __init__(self, n_most: int | None, *, unit: str = "epochs", per_row: int = 1, n_done: int = 0) -> None:
+        setattr(self, unit, n_most)
+        self.n_iter_ = n_done
+        self._per_row, self._n_most = per_row, n_most
+
+    def rows(self, rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        for row in rows:
+            self.n_iter_ = min(self.n_iter_ + self._per_row, self._n_most or sys.maxsize)
+            yield row
+
+
+def told(rows: list[dict[str, Any]], *, terminal: bool = False, going_on: bool = False, **trained: Any) -> str:
+    console = SafeConsole(file=io.StringIO(), force_terminal=terminal, width=120)
+    model = Trained(**trained)
+    assert list(shown(model.rows(rows), of=model, going_on=going_on, console=console)) == rows
     return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]
+
+
+def counts(text: str) -> list[str]:
+    """What comes before the colons."""
+    return [line.partition(":")[0] for line in text.splitlines()]
+
+
+def last_frame(text: str) -> str:
+    """What is left on a terminal, without colours."""
+    return [line for line in re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text).splitlines() if line.strip()][-1].strip()
 
 
 def test_a_terminal_gets_a_bar_and_a_file_some_ten_lines() -> None:
@@ -38,20 +70,89 @@ def test_a_terminal_gets_a_bar_and_a_file_some_ten_lines() -> None:
     assert lines[-1].startswith("epoch 25/25: ")
 
 
+def test_a_few_epochs_are_lines_and_the_last_is_one() -> None:
+    assert counts(told(LONG, n_most=100)) == [f"epoch {count}/100" for count in (1, 10, 20, 30, 35)]
+
+
+def test_without_a_known_end_the_lines_become_rarer() -> None:
+    assert counts(told(LONG, n_most=None)) == [f"epoch {count}" for count in (1, 2, 4, 8, 16, 32, 35)]
+
+
+@given(n_rows=st.integers(1, 60), n_most=st.integers(1, 60), n_before=st.integers(0, 60))
+def test_no_count_is_beyond_its_end_and_the_last_row_is_told(n_rows: int, n_most: int, n_before: int) -> None:
+    n_before = min(n_before, n_most - 1)
+    rows = LONG[: min(n_rows, n_most - n_before)]
+    lines = told(rows, n_most=n_most, n_done=n_before, going_on=True).splitlines()
+    numbers = [int(count.split()[1].split("/")[0]) for count in counts("\n".join(lines))]
+    assert numbers == sorted(numbers)
+    assert numbers[0] == n_before + 1
+    assert numbers[-1] == n_before + len(rows) <= n_most
+    assert (": ended early, " in lines[-1]) == (numbers[-1] < n_most)
+
+
 def test_where_training_ended_early_is_told() -> None:
-    assert told(ROWS[:13], n_most=200).splitlines()[-1].startswith("epoch 13/200: ")
+    assert told(ROWS[:13], n_most=200).splitlines()[-1].startswith("epoch 13/200: ended early, loss 0.0769")
+
+
+def test_a_bar_ends_at_its_total_also_if_training_ends_early() -> None:
+    assert re.match(r"epoch 25/25 ━+ \d:\d\d:\d\d loss 0.0400", last_frame(told(ROWS, n_most=25, terminal=True)))
+    frame = last_frame(told(ROWS[:13], n_most=200, terminal=True))
+    assert re.match(r"epoch 13/13 ━+ \d:\d\d:\d\d ended early, of at most 200, loss 0.0769", frame)
+
+
+def test_a_training_of_no_epochs_is_over_at_once() -> None:
+    assert told([], n_most=0) == ""
+    assert "preparing" not in last_frame(told([], n_most=0, terminal=True))
+
+
+def test_a_bar_leaves_its_numbers_to_a_narrow_terminal() -> None:
+    console = SafeConsole(file=io.StringIO(), force_terminal=True, width=50)
+    model = Trained(25)
+    assert list(shown(model.rows(ROWS), of=model, console=console)) == ROWS
+    assert re.match(r"epoch 25/25 ━{10} \d:\d\d:\d\d loss", last_frame(console.file.getvalue()))  # type: ignore[attr-defined]
+
+
+def test_what_does_not_come_to_its_end_is_not_said_to_have_ended() -> None:
+    def broken() -> Iterator[dict[str, Any]]:
+        yield from model.rows(ROWS[:2])
+        raise KeyboardInterrupt
+
+    for terminal in (False, True):
+        console, model = SafeConsole(file=io.StringIO(), force_terminal=terminal, width=100), Trained(9)
+        with pytest.raises(KeyboardInterrupt):
+            list(shown(broken(), of=model, console=console))
+        assert "ended" not in console.file.getvalue()  # type: ignore[attr-defined]
 
 
 def test_steps_are_counted_in_hundreds_up_to_the_most() -> None:
-    lines = told(ROWS[:3], n_most=250, unit="step", per_row=100).splitlines()
-    assert [line.partition(":")[0] for line in lines] == ["step 100/250", "step 200/250", "step 250/250"]
+    text = told(ROWS[:3], n_most=250, unit="max_steps", per_row=100)
+    assert counts(text) == ["step 100/250", "step 200/250", "step 250/250"]
+
+
+def test_epochs_that_a_budget_of_shots_does_not_pay_for_are_not_counted() -> None:
+    engine = SimpleNamespace(budget=1000)
+    assert stage(SimpleNamespace(epochs=200, n_iter_=2, shots_=300, engine=engine)).n_most == 6
+    assert stage(SimpleNamespace(epochs=4, n_iter_=2, shots_=300, engine=engine)).n_most == 4
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_names_of_classes_cannot_act_on_a_terminal(terminal: bool) -> None:
+    evil = "a\x1b[2J\n\u202eb"
+    model = SimpleNamespace(epochs=9, n_iter_=1, classes_=[evil, "c"], _classes_going=[evil])
+    console = SafeConsole(file=io.StringIO(), force_terminal=terminal, width=100)
+    list(shown([{"loss": 0.5}], of=model, console=console))
+    text: str = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "\x1b[2J" not in text.replace("\x1b[2K", "")
+    assert "\u202e" not in text
+    if not terminal:
+        assert text.splitlines()[0] == r"epoch 1/9: only a\x1b[2J\n\u202eb still trains, loss 0.5000"
 
 
 def test_a_notebook_without_widgets_gets_lines(monkeypatch: pytest.MonkeyPatch) -> None:
-    console = Console(file=io.StringIO(), force_jupyter=True)
+    console, model = Console(file=io.StringIO(), force_jupyter=True), Trained(25)
     monkeypatch.setattr("mcquack.models.progress.find_spec", lambda name: None)
     monkeypatch.setattr(Console, "print", lambda self, line, **_: self.file.write(f"{line}\n"))
-    assert list(shown(ROWS, n_most=25, console=console)) == ROWS
+    assert list(shown(model.rows(ROWS), of=model, console=console)) == ROWS
     assert console.file.getvalue().startswith("epoch 1/25: ")  # type: ignore[attr-defined]
 
 
@@ -80,7 +181,39 @@ def test_telling_changes_neither_the_model_nor_its_file(tmp_path: Path, capsys: 
 
 def test_several_starts_are_counted_together(capsys: pytest.CaptureFixture[str]) -> None:
     McQuackClassifier(**QUICK, n_starts=2, verbose=1).fit(X, Y)
-    assert "epoch 8/8: " in capsys.readouterr().err
+    lines = capsys.readouterr().err.splitlines()
+    assert counts("\n".join(lines)) == [f"epoch {count}/8" for count in range(1, 9)]
+    assert [line.partition(": ")[2].partition(",")[0] for line in lines] == ["start 1 of 2"] * 4 + ["start 2 of 2"] * 4
+
+
+def test_a_start_that_ends_early_leaves_less_to_do(capsys: pytest.CaptureFixture[str]) -> None:
+    model = McQuackClassifier(n_qubits=2, epochs=30, patience=2, n_starts=3, random_state=0, verbose=1).fit(X, Y)
+    n_epochs = [start.n_iter_ for start in model.starts_]
+    assert n_epochs[0] < 30
+    ends = {
+        line.partition(": ")[2].partition(",")[0]: int(line.split(":")[0].split("/")[1])
+        for line in capsys.readouterr().err.splitlines()
+    }
+    expected = {f"start {n + 1} of 3": sum(n_epochs[:n]) + 30 * (3 - n) for n in range(3)}
+    assert {name: end for name, end in ends.items() if name != "ended early"} == expected
+
+
+def test_starts_that_are_trained_again_are_counted_anew() -> None:
+    model = McQuackClassifier(**QUICK, n_starts=2).fit(X, Y)
+    model.set_params(epochs=3)
+    reached = [stage(model) for _ in model.fit_iter(X, Y, warm_start=True)]
+    assert [(each.n_done, each.n_most) for each in reached] == [(n, 6) for n in range(1, 7)]
+    assert [each.part for each in reached] == ["start 1 of 2"] * 3 + ["start 2 of 2"] * 3
+
+
+def test_a_fit_anew_begins_at_nothing_whatever_was_learned_before() -> None:
+    model = McQuackClassifier(**QUICK, n_starts=2).fit(X, Y)
+    console = SafeConsole(file=io.StringIO(), force_terminal=True, width=120)
+    with closing(model.fit_iter(X, Y)) as epochs:
+        begun = shown(epochs, of=model, console=console)
+        next(begun)
+        begun.close()  # type: ignore[attr-defined]
+    assert "epoch 0/8 " in re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", console.file.getvalue())  # type: ignore[attr-defined]
 
 
 def test_who_iterates_is_told_nothing(capsys: pytest.CaptureFixture[str]) -> None:
@@ -97,7 +230,45 @@ def test_other_circuits_tell_as_well(kind: type[Any], capsys: pytest.CaptureFixt
 def test_models_that_count_steps_tell_these(capsys: pytest.CaptureFixture[str]) -> None:
     model: Any = catalog.entry("iqp_variational").new(max_steps=150, convergence_interval=None, verbose=1)
     model.fit(X, Y)
-    assert [line.partition(":")[0] for line in capsys.readouterr().err.splitlines()] == ["step 100/150", "step 150/150"]
+    assert counts(capsys.readouterr().err) == ["step 100/150", "step 150/150"]
+
+
+def test_classes_that_still_train_are_told_by_name() -> None:
+    model = VariationalEnsembleClassifier(n_qubits=2, epochs=60, patience=2, random_state=0)
+    parts = []
+    for _ in model.fit_iter(X, SPECIES):
+        going = model.classes_[model.n_iter_ - model.best_epochs_ < 2]
+        some = len(going) in (1, 2) and model.n_iter_ < 60
+        parts.append(f"only {', '.join(going)} still train{'s' if len(going) == 1 else ''}" if some else "")
+        assert stage(model).part == parts[-1]
+    assert parts[0] == parts[-1] == ""
+    assert len(set(parts)) > 1
+
+
+def test_circuits_of_classes_are_told_one_by_one_while_they_train(monkeypatch: pytest.MonkeyPatch) -> None:
+    model: Any = catalog.entry("circuit_centric").new(max_steps=200, convergence_interval=None)
+    told_now, names = [], {"setosa": "bristly", "versicolor": "blue", "virginica": "shrub"}
+    original = type(model)._told_class
+
+    @contextmanager
+    def noted(self: Any, *which: Any) -> Iterator[None]:
+        with original(self, *which):
+            told_now.append(_class_now(self, names))
+            yield
+
+    monkeypatch.setattr(type(model), "_told_class", noted)
+    reached = [stage(model) for _ in model.fit_iter(X, SPECIES)]
+    assert told_now == ["class bristly (1 of 3)", "class blue (2 of 3)", "class shrub (3 of 3)"] * 2
+    assert [(each.n_done, each.n_most, each.part) for each in reached] == [
+        (100, 200, "3 classes in turn"),
+        (200, 200, ""),
+    ]
+    assert not hasattr(model, "_class_at")
+
+
+def test_a_circuit_that_tells_all_classes_apart_names_none() -> None:
+    model: Any = catalog.entry("dressed").new(max_steps=200, convergence_interval=None)
+    assert [stage(model).part for _ in model.fit_iter(X, SPECIES)] == ["", ""]
 
 
 def test_a_search_tells_its_rungs_and_then_the_training(capsys: pytest.CaptureFixture[str]) -> None:
@@ -105,8 +276,29 @@ def test_a_search_tells_its_rungs_and_then_the_training(capsys: pytest.CaptureFi
     McQuackClassifierCV(space, rungs=2, random_state=0, verbose=1).fit(X, Y)
     lines = capsys.readouterr().err.splitlines()
     assert lines[0].startswith("rung 1/2: 2 settings, best 0.")
-    assert lines[1].startswith("rung 2/2: 1 settings, best 0.")
+    assert lines[1].startswith("rung 2/2: 1 setting, best 0.")
     assert lines[2].startswith("epoch 1/4: ")
+
+
+@pytest.mark.parametrize(("n_jobs", "rungs", "n_trainings"), [(None, 2, 3), (2, 1, 2)])
+def test_a_search_counts_its_trainings_on_a_bar(
+    n_jobs: int | None, rungs: int, n_trainings: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = io.StringIO()
+    terminal = SafeConsole(file=file, force_terminal=True, width=120)
+    monkeypatch.setattr(searching, "SafeConsole", lambda **_: terminal)
+    space = {"n_qubits": [2, 3], "epochs": 4}
+    McQuackClassifierCV(space, rungs=rungs, n_jobs=n_jobs, random_state=0, verbose=1).fit(X, Y)
+    frame = last_frame(file.getvalue())
+    assert re.match(rf"training {n_trainings}/{n_trainings} ━+ \d:\d\d:\d\d rung {rungs} of {rungs}, this one 0", frame)
+    assert f"rung {rungs}/{rungs}: " in file.getvalue()
+
+
+def test_nothing_is_counted_where_no_bar_can_be_drawn() -> None:
+    console = SafeConsole(file=io.StringIO(), force_terminal=False)
+    with counted_on_bar("training", 2, console) as count:
+        count("best 0.9")
+    assert console.file.getvalue() == ""  # type: ignore[attr-defined]
 
 
 def test_a_search_that_is_interrupted_while_the_best_trains_keeps_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""What all verbs share: options, exit codes, notes on stderr, progress, tables for people and programs, safe files."""
+"""What all verbs share: options, exit codes, notes on stderr, tables for people and programs, safe files."""
 
 import errno
 import inspect
@@ -7,7 +7,7 @@ import os
 import sys
 import tomllib
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import is_dataclass
 from functools import wraps
 from importlib.resources import files
@@ -15,15 +15,14 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console, ConsoleOptions, JustifyMethod, RenderableType
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.segment import Segment
+from rich.console import Console, JustifyMethod
 from rich.table import Table
 
 from mcquack.cli.completions import COMPLETIONS
 from mcquack.datasets.table import RowProblem
 from mcquack.errors import CheckpointWarning, InvalidInputError, UnsavedModelError, printable
 from mcquack.files import replace_file
+from mcquack.models.progress import SafeConsole
 
 # What a script learns from ``$?``.
 DONE = 0
@@ -33,12 +32,10 @@ SOME_ROWS_LEFT_OUT = 3  # done, but not for every row
 SOME_TASKS_FAILED = 3  # the same of a benchmark, also if no settings could be chosen
 INTERRUPTED = 130  # as a shell reports SIGINT
 
-Epochs = Iterable[Mapping[str, Any]]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 
 _OPTIONS = tomllib.loads(files("mcquack.cli").joinpath("options.toml").read_text(encoding="utf-8"))
 _SHOWN_PROBLEMS = 10
-_PLAIN_LINES = 10
 _PICTURE_FORMATS = (".png", ".pdf", ".svg")
 _DOTS_PER_INCH = 160
 
@@ -116,61 +113,7 @@ def tell_problems(problems: Sequence[RowProblem], *, consequence: str) -> None:
         tell(f"  and {len(problems) - _SHOWN_PROBLEMS} more")
 
 
-def shown(epochs: Epochs, *, n_epochs: int | None, n_done: int = 0) -> Iterator[Mapping[str, Any]]:
-    """Yields the epochs as they come and shows each on stderr: by a bar on a terminal, a few plain lines elsewhere.
-
-    ``n_epochs`` is how many there are at most, None where nobody knows.
-    """
-    console = SafeConsole(stderr=True)
-    if console.is_terminal:
-        return _with_bar(epochs, n_epochs, n_done, console)
-    return _with_lines(epochs, n_epochs, n_done)
-
-
-def epoch_text(epoch: Mapping[str, Any]) -> str:
-    """Loss and accuracy of one epoch, and accuracy on the validation part if there is one."""
-    text = f"loss {epoch['loss']:.4f}"
-    if "accuracy" in epoch:
-        text += f", accuracy {epoch['accuracy']:.3f}"
-    on_validation = epoch.get("validation_accuracy")
-    return text if on_validation is None else f"{text}, validation accuracy {on_validation:.3f}"
-
-
-def _with_bar(epochs: Epochs, n_epochs: int | None, n_done: int, console: Console) -> Iterator[Mapping[str, Any]]:
-    scores = TextColumn("{task.description}", markup=False)
-    columns = (TextColumn("epoch"), MofNCompleteColumn(), BarColumn(), TimeElapsedColumn(), scores)
-    with Progress(*columns, console=console) as progress:
-        task = progress.add_task("preparing (the first run compiles)", total=n_epochs, completed=n_done)
-        for epoch in epochs:
-            progress.update(task, advance=1, description=epoch_text(epoch))
-            yield epoch
-
-
-def _with_lines(epochs: Epochs, n_epochs: int | None, n_done: int) -> Iterator[Mapping[str, Any]]:
-    end = "" if n_epochs is None else f"/{n_epochs}"
-    line, told = "", ""
-    for count, epoch in enumerate(epochs, start=n_done + 1):
-        # Without a known end the lines become rarer, the first, second, fourth and so on.
-        step = 1 << (count.bit_length() - 1) if n_epochs is None else max(n_epochs // _PLAIN_LINES, 1)
-        line = f"epoch {count}{end}: {epoch_text(epoch)}"
-        if count == n_done + 1 or count % step == 0:
-            tell(line)
-            told = line
-        yield epoch
-    if line != told:  # training may stop early, and where it stopped is worth a line
-        tell(line)
-
-
 # Tables are aligned for people on a terminal, and lines of tab-separated fields for programs elsewhere.
-
-
-class SafeConsole(Console):
-    """One that styles text, and lets no text act by itself: names and labels may come out of any file."""
-
-    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
-        for segment in super().render(renderable, options):
-            is_text = segment.control is None
-            yield Segment(printable(segment.text, keep="\n"), segment.style) if is_text else segment
 
 
 def plain_console(*, stderr: bool = False) -> Console:
@@ -234,23 +177,24 @@ class Checkpoints:
     """The model file that a training writes again and again: that it cannot be written now does not end the training.
 
     ``write`` puts the model as it is into ``path``. A failure is a CheckpointWarning, and the next checkpoint tries
-    again; only the last, :meth:`finish`, must succeed.
+    again; only the last, :meth:`finish`, must succeed. ``unit`` is what the training is counted in.
     """
 
-    def __init__(self, path: Path, write: Callable[..., None]) -> None:
+    def __init__(self, path: Path, write: Callable[..., None], *, unit: str = "epoch") -> None:
         self._path = path
         self._write = write
+        self._unit = unit
         self._last_written: int | None = None
 
-    def write(self, epoch: int, **options: Any) -> None:
-        """Writes the model of an epoch, or warns."""
+    def write(self, n_done: int, **options: Any) -> None:
+        """Writes the model after so many epochs or steps, or warns."""
         try:
             self._write(self._path, **options)
         except (OSError, InvalidInputError) as error:
-            text = f"{self._path} could not be written after epoch {epoch} ({_reason(error)}); {self._left()}"
+            text = f"{self._path} could not be written after {self._unit} {n_done} ({_reason(error)}); {self._left()}"
             warnings.warn(f"{text} Training goes on and tries again.", CheckpointWarning, stacklevel=2)
         else:
-            self._last_written = epoch
+            self._last_written = n_done
 
     def finish(self, **options: Any) -> None:
         """Writes the last model; UnsavedModelError if that fails."""
@@ -265,7 +209,7 @@ class Checkpoints:
         return (
             "nothing of this training is there."
             if self._last_written is None
-            else f"it holds the model of epoch {self._last_written}."
+            else f"it holds the model of {self._unit} {self._last_written}."
         )
 
 

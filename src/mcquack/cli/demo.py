@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from rich.table import Table as RichTable
 
-from mcquack.cli.console import SafeConsole, described, say, shown, tell, write_whole
+from mcquack.cli.console import described, say, tell, write_whole
 from mcquack.datasets import Part, load_csv
 from mcquack.datasets.dataset import pixel_names
 from mcquack.datasets.table import read_table
 from mcquack.errors import InvalidInputError
+from mcquack.models.progress import SafeConsole, shown
 from mcquack.models.tables import table_extra, table_reading
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def demo(out: Path = Path("mcquack-demo"), epochs: int | None = None, seed: int 
         model.set_params(epochs=epochs)
     started = time.perf_counter()
     with closing(model.fit_iter(*train)) as history:
-        for _ in shown(history, n_epochs=model.epochs):
+        for _ in shown(history, of=model):
             pass
     seconds = time.perf_counter() - started
     table = RichTable(caption=f"on {len(test.y)} digits that were not trained on")

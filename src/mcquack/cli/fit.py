@@ -15,7 +15,7 @@ import typer
 from rich.table import Table as RichTable
 
 from mcquack.cli import console as exit_codes
-from mcquack.cli.console import Checkpoints, check_can_write, described, plain_console, shown, tell, tell_problems
+from mcquack.cli.console import Checkpoints, check_can_write, described, plain_console, tell, tell_problems
 from mcquack.cli.datasets import DataDir, loaded
 from mcquack.datasets import ColumnOptions, Dataset, describe
 from mcquack.datasets.dataset import with_drawn_validation
@@ -23,6 +23,7 @@ from mcquack.datasets.own import table_dataset
 from mcquack.datasets.table import TableReading, read_table
 from mcquack.errors import InvalidInputError, UnknownDatasetError
 from mcquack.models import catalog
+from mcquack.models.progress import shown, stage, unit_of
 from mcquack.models.tables import identifying_columns, table_extra, table_reading
 
 _COLUMN_DEFAULTS = ColumnOptions(
@@ -112,7 +113,7 @@ def fit(
     )
     classifier = _resumable_model(out, dataset, entry=entry, epochs=epochs) if resume else entry.new(**settings)
     tell(description(dataset))
-    checkpoints = Checkpoints(out, partial(classifier.save, extra=table_extra(dataset)))
+    checkpoints = Checkpoints(out, partial(classifier.save, extra=table_extra(dataset)), unit=unit_of(classifier))
     interrupted = _trained_until_interrupted(classifier, dataset, checkpoints=checkpoints, resume=resume)
     can_resume = _can_resume(type(classifier))
     try:
@@ -249,8 +250,11 @@ def _resumable_model(path: Path, dataset: Dataset, *, entry: catalog.Entry, epoc
         raise InvalidInputError(
             f"{path} was trained on other columns or values; resume with the same table and options."
         )
-    if epochs is not None and epochs <= model.n_iter_:
-        raise InvalidInputError(f"{path} has had {model.n_iter_} epochs already; ask for more with --epochs.")
+    starts = getattr(model, "starts_", [model])
+    n_had, is_last = max(start.n_iter_ for start in starts), len(starts) == getattr(model, "n_starts", 1)
+    is_full = is_last and starts[-1].n_iter_ == n_had  # else a start is left that has not had as many
+    if epochs is not None and epochs < n_had + is_full:
+        raise InvalidInputError(f"{path} has had {n_had} epochs already; ask for more with --epochs.")
     return model if epochs is None else model.set_params(epochs=epochs)
 
 
@@ -262,26 +266,25 @@ def _trained_until_interrupted(model: Any, dataset: Dataset, *, checkpoints: Che
     options: dict[str, Any] = {"validation_data": dataset.validation} if takes_validation else {}
     if can_resume:
         options["resume"] = resume
-    n_epochs = getattr(model, "epochs", None)  # others train until they have converged
-    n_done = 0
-    if resume:
-        n_done = model.n_iter_ if n_epochs is not None else len(model.history_)
+    if not in_epochs and hasattr(model, "verbose"):
+        model.set_params(verbose=1)  # which no file keeps
+    n_done = stage(model).n_done if resume else 0
     saved_at = time.monotonic()
     try:
         begun = train(*dataset.train, **options)
         if not in_epochs:
             return False
         with closing(begun) as epochs:
-            for _ in shown(epochs, n_epochs=n_epochs, n_done=n_done):
-                n_done += 1
+            for _ in shown(epochs, of=model, going_on=resume, names=_class_names(dataset)):
+                n_done = stage(model).n_done
                 if can_resume and time.monotonic() - saved_at > _SECONDS_BETWEEN_SAVES:
                     checkpoints.write(n_done, resumable=True)
                     saved_at = time.monotonic()
     except KeyboardInterrupt:
         if n_done:
             return True
-        what = "the first epoch" if in_epochs else "the training"
-        tell(f"mcquack: interrupted before {what} was done; nothing was written.")
+        first = "the first epoch was" if unit_of(model) == "epoch" else "the first steps were"
+        tell(f"mcquack: interrupted before {first if in_epochs else 'the training was'} done; nothing was written.")
         raise typer.Exit(exit_codes.INTERRUPTED) from None
     return False
 
@@ -289,8 +292,7 @@ def _trained_until_interrupted(model: Any, dataset: Dataset, *, checkpoints: Che
 def _show_scores(model: Any, dataset: Dataset) -> None:
     from sklearn.metrics import accuracy_score, recall_score
 
-    unit = "steps" if hasattr(model, "max_steps") else "epochs"
-    length = f", {model.n_iter_:,} {unit}" if hasattr(model, "n_iter_") else ""
+    length = f", {model.n_iter_:,} {unit_of(model)}s" if hasattr(model, "n_iter_") else ""
     table = RichTable(caption=f"{model.n_parameters_:,} parameters{length}")
     table.add_column("")
     accuracies, recalls = [], []
@@ -302,7 +304,7 @@ def _show_scores(model: Any, dataset: Dataset) -> None:
         recalls.append(recall_score(y, predicted, labels=model.classes_, average=None, zero_division=np.nan))
     table.add_row("accuracy", *map(_share, accuracies))
     table.add_row("balanced accuracy", *map(_share, np.nanmean(recalls, axis=1)), end_section=True)
-    names = dict(zip(dataset.labels, dataset.class_names, strict=True))
+    names = _class_names(dataset)
     of_classes = zip(model.classes_.tolist(), np.transpose(recalls), strict=True)
     for label, of_class in list(of_classes)[:_SHOWN_CLASSES]:
         named = f" ({names[label]})" if names[label] != str(label) else ""
@@ -310,6 +312,11 @@ def _show_scores(model: Any, dataset: Dataset) -> None:
     if len(model.classes_) > _SHOWN_CLASSES:
         table.add_row(f"and {len(model.classes_) - _SHOWN_CLASSES} more classes")
     plain_console().print(table)  # a label may look like ":cat:" or "[red]"
+
+
+def _class_names(dataset: Dataset) -> dict[Any, str]:
+    """The names of the classes by their labels."""
+    return dict(zip(dataset.labels, dataset.class_names, strict=True))
 
 
 def _share(value: float) -> str:

@@ -20,7 +20,6 @@ from mcquack.cli.console import (
     check_picture,
     described,
     show_content,
-    shown,
     tell,
     tell_problems,
     write_whole,
@@ -29,6 +28,7 @@ from mcquack.cli.datasets import DataDir
 from mcquack.cli.fit import description, training_data
 from mcquack.cli.hardware_device import OpenDevice, goes_on_later, kernel_model, rows_of, tell_all
 from mcquack.errors import InvalidInputError, MissingDependencyError, StoreBusyError
+from mcquack.models.progress import shown
 from mcquack.models.tables import labels_csv, table_extra, table_reading
 
 if TYPE_CHECKING:
@@ -383,7 +383,7 @@ def train(
 
         checkpoints = Checkpoints(out, write)
         with closing(classifier.fit_iter(X, y, warm_start=True)) as training:
-            for epoch, _ in enumerate(shown(training, n_epochs=epochs), start=1):
+            for epoch, _ in enumerate(shown(training, of=classifier), start=1):
                 checkpoints.write(epoch)
         checkpoints.finish()
     tell(

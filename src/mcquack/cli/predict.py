@@ -13,7 +13,6 @@ from mcquack.cli.console import (
     Json,
     check_can_write,
     described,
-    epoch_text,
     say,
     show_content,
     tell,
@@ -28,6 +27,7 @@ from mcquack.datasets.table.encoder import Unknown
 from mcquack.datasets.table.value import listed
 from mcquack.errors import InvalidInputError, printable
 from mcquack.models.facts import Facts, model_facts
+from mcquack.models.progress import row_text
 from mcquack.models.tables import labels_csv
 
 _SHOWN_COLUMNS = 20
@@ -121,7 +121,7 @@ def _lines(facts: Facts) -> Iterator[str]:
         which = "" if best is None else f", the best was number {listed(best) if isinstance(best, list) else best}"
         unit = "epochs" if facts["n_steps"] is None else "steps"
         yield f"training    {facts[f'n_{unit}']:,} {unit}{which}"
-        yield f"            at the last: {epoch_text(last)}"
+        yield f"            at the last: {row_text(last)}"
     yield f"settings    {', '.join(f'{name}={_short(value)}' for name, value in facts['settings'].items())}"
     yield f"versions    {', '.join(f'{name} {value}' for name, value in facts['versions'].items())}"
 

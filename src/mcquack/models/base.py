@@ -89,7 +89,7 @@ class CircuitClassifier(ClassifierMixin, Archived):
     def _run_through(self, epochs: Iterable[HistoryRow]) -> Self:
         with noted_compiling(bool(self.verbose)):
             if self.verbose:
-                epochs = shown(epochs, n_most=self.epochs * getattr(self, "n_starts", 1))
+                epochs = shown(epochs, of=self)
             run_through(epochs, lambda: f"after {self.n_iter_} epochs; the best of them is kept")
         return self
 

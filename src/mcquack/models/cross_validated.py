@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import KW_ONLY, dataclass
+from itertools import islice
 from typing import Any, Self, TypeAlias
 
 import numpy as np
@@ -25,12 +27,13 @@ from mcquack.models.base import HistoryRow, ValidationData
 from mcquack.models.catalog import SearchSpace
 from mcquack.models.mcquack import McQuackClassifier
 from mcquack.models.preparation import check_random_state, check_verbose, checked_sample_weight
-from mcquack.models.progress import tell
+from mcquack.models.progress import SafeConsole, counted_on_bar, tell
 from mcquack.simulators.compiled.notice import noted_compiling
 from mcquack.simulators.compiled.team import limited_threads
 
 Space: TypeAlias = str | Mapping[str, Any] | Sequence[Mapping[str, Any]]
 Scorer: TypeAlias = str | Callable[..., float]
+_Data: TypeAlias = tuple[FloatArray, NDArray[Any], FloatArray | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,10 +153,28 @@ class McQuackClassifierCV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cla
         An interrupt while these train keeps the best model so far, and is raised again.
         """
         with noted_compiling(bool(self.verbose)):
-            for rung in self.fit_iter(X, y, sample_weight, validation_data=validation_data):
-                if self.verbose:
-                    tell(f"rung {rung['rung']}/{self.rungs}: {rung['n_settings']} settings, best {rung['score']:.3f}")
+            candidates, data, seed = self._begun(X, y, sample_weight, validation_data)
+            console = SafeConsole(stderr=True)
+            n_trainings = sum(self._n_on_rungs(len(candidates))) if self.verbose else 0
+            with counted_on_bar("training", n_trainings, console) if self.verbose else nullcontext() as count:
+                search = self._search(candidates, data, seed=seed, count=count)
+                for rung in islice(search, self.rungs):
+                    if count is not None:
+                        tell(self._rung_text(rung), console)
+            for _ in search:  # the chosen settings train, and show it by themselves
+                pass
         return self
+
+    def _rung_text(self, rung: Mapping[str, Any]) -> str:
+        n_settings = rung["n_settings"]
+        settings = f"{n_settings} setting{'' if n_settings == 1 else 's'}"
+        return f"rung {rung['rung']}/{self.rungs}: {settings}, best {rung['score']:.3f}"
+
+    def _n_on_rungs(self, n_settings: int) -> Iterator[int]:
+        """How many settings train up to each rung."""
+        for _ in range(self.rungs):
+            yield n_settings
+            n_settings = max(1, math.ceil(self.climbers * n_settings))
 
     def fit_iter(
         self,
@@ -171,6 +192,12 @@ class McQuackClassifierCV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cla
         validation_data : pair (X, y), optional. What settings are scored on, in the place of ``cv``. The model that is
             kept has then learned from X alone.
         """
+        candidates, data, seed = self._begun(X, y, sample_weight, validation_data)
+        return self._search(candidates, data, seed=seed)
+
+    def _begun(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, validation_data: ValidationData | None
+    ) -> tuple[list[_Candidate], _Data, int]:
         self._check_settings()
         rows, targets = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(targets)
@@ -181,21 +208,26 @@ class McQuackClassifierCV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cla
             _Candidate(number, settings, parts, seed=seed)
             for number, settings in enumerate(self._settings(rows.shape[1]))
         ]
-        return self._search(candidates, (rows, targets, weights), seed=seed)
+        return candidates, (rows, targets, weights), seed
 
     def _search(
-        self, candidates: list[_Candidate], data: tuple[FloatArray, NDArray[Any], FloatArray | None], *, seed: int
+        self, candidates: list[_Candidate], data: _Data, *, seed: int, count: Callable[[str], None] | None = None
     ) -> Generator[dict[str, Any], None, None]:
+        """What :meth:`fit_iter` yields; ``count`` is told of every setting that came to a rung, in whatever thread."""
         scorer = get_scorer(self.scoring)
         left = candidates
+
+        def trained(each: _Candidate, rung: int) -> _Candidate:
+            each.train(self.climbers ** (self.rungs - 1 - rung), scorer)
+            if count is not None:
+                count(f"rung {rung + 1} of {self.rungs}, this one {each.score:.3f}")
+            return each
+
         with Parallel(n_jobs=self.n_jobs, prefer="threads") as parallel:
-            for rung in range(self.rungs):
-                share = self.climbers ** (self.rungs - 1 - rung)
-                left = list(parallel(delayed(each.train)(share, scorer) for each in left))
+            for rung, n_left in enumerate(self._n_on_rungs(len(candidates))):
+                left = sorted(left, key=lambda each: (-each.score, each.number))[:n_left] if rung else left
+                left = list(parallel(delayed(trained)(each, rung) for each in left))
                 yield {"rung": rung + 1, "n_settings": len(left), "score": max(each.score for each in left)}
-                if rung < self.rungs - 1:
-                    n_left = max(1, math.ceil(self.climbers * len(left)))
-                    left = sorted(left, key=lambda each: (-each.score, each.number))[:n_left]
         best = max(left, key=lambda each: (each.score, -each.number))
         settings = {"random_state": seed, "verbose": self.verbose, **best.settings, "n_starts": self.n_starts}
         chosen = McQuackClassifier(**settings)

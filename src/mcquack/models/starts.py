@@ -31,6 +31,7 @@ class SeveralStarts(Resumable):
     n_iter_: int
     shots_: int
     starts_: list[Self]
+    _start_at: int  # the number of the one that trains, or did last
 
     def _epochs_of_starts(
         self, begin: Callable[..., Generator[HistoryRow, None, None]], *, warm_start: bool, resume: bool
@@ -50,9 +51,9 @@ class SeveralStarts(Resumable):
             for number, start in enumerate(starts):
                 begun = starts[: max(number + 1, len(known))]
                 for row in begin(start, **how[number]) if number else first:
-                    self._keep_starts(begun)
+                    self._keep_starts(begun, at=number)
                     yield row
-                self._keep_starts(begun)
+                self._keep_starts(begun, at=number)
 
         return epochs()
 
@@ -80,8 +81,8 @@ class SeveralStarts(Resumable):
             start.engine, start.random_state = self.engine, seed
         return found
 
-    def _keep_starts(self, starts: list[Self]) -> None:
-        """Leaves the estimator fitted with these."""
+    def _keep_starts(self, starts: list[Self], *, at: int | None = None) -> None:
+        """Leaves the estimator fitted with these, the last or another of which was trained now."""
         settings = type(self).__dataclass_fields__.keys()
         kept = {name: value for name, value in vars(starts[0]).items() if name not in settings}
         with changed_at_once(self) as whole:
@@ -89,6 +90,7 @@ class SeveralStarts(Resumable):
                 delattr(whole, name)
             whole.__dict__.update(kept)
             whole.starts_ = starts
+            whole._start_at = len(starts) - 1 if at is None else at
             whole.history_ = [row for start in starts for row in start.history_]
             whole.n_iter_ = sum(start.n_iter_ for start in starts)
             whole.shots_ = sum(start.shots_ for start in starts)

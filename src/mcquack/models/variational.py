@@ -118,6 +118,13 @@ class VariationalClassifier(CircuitClassifier):
             kept.history_ = rows
             kept.n_iter_ = len(rows)
 
+    @property
+    def _classes_going(self) -> list[Any]:
+        """The classes whose classifiers still have patience."""
+        if self.patience is None:
+            return list(self.classes_)
+        return list(self.classes_[self.n_iter_ - self.best_epochs_ < self.patience])
+
     def _settings(self, seed: int) -> VariationalSettings:
         common = ("decay_rate", "reg_param_weights", "reg_param_bias", "batch_size", "optimizer")
         given = {name: getattr(self, name) for name in common}

@@ -8,7 +8,8 @@ import math
 import time
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, ClassVar, Literal, Self, TypeAlias
@@ -196,7 +197,7 @@ class DrawnClassifier(ClassifierMixin, Resumable):
         rows: Iterable[HistoryRow] = self.fit_iter(X, y, sample_weight)
         with noted_compiling(bool(self.verbose)):
             if self.verbose:
-                rows = shown(rows, n_most=self.max_steps, unit="step", per_row=STEPS_AT_ONCE)
+                rows = shown(rows, of=self)
             run_through(rows, lambda: f"after {self.n_iter_} steps; the model is what it was then")
         return self
 
@@ -300,7 +301,8 @@ class DrawnClassifier(ClassifierMixin, Resumable):
             for number in going:
                 state = states[number]
                 orders = draws(streams[number].take(n_keys * min(STEPS_AT_ONCE, asked.max_steps - state.n_steps)))
-                after = trainings[number](state, orders, float(asked.learning_rate), interval)
+                with self._told_class(samples.classes[number], number, n_circuits):
+                    after = trainings[number](state, orders, float(asked.learning_rate), interval)
                 if after.outcome == DIVERGED:
                     _tell_divergence(after.n_steps + 1, anything_kept=bool(history))
                     return
@@ -314,6 +316,18 @@ class DrawnClassifier(ClassifierMixin, Resumable):
         if interval and not all(state.outcome == CONVERGED for state in states):
             message = f"the loss had not settled after {asked.max_steps} steps; raise max_steps or learning_rate."
             warnings.warn(message, ConvergenceWarning, stacklevel=3)
+
+    @contextmanager
+    def _told_class(self, label: Any, number: int, n_circuits: int) -> Iterator[None]:
+        """Meanwhile the model tells whose circuit is trained, if each class has one: a row tells of all of them."""
+        if n_circuits == 1:
+            yield
+            return
+        self._class_at = label, number, n_circuits
+        try:
+            yield
+        finally:
+            del self._class_at
 
     def _keep(self, asked: Self, samples: TrainingSamples, states: list[DrawnState], history: list[HistoryRow]) -> None:
         with changed_at_once(self) as kept:
@@ -336,6 +350,12 @@ class DrawnClassifier(ClassifierMixin, Resumable):
 
     def _flat(self, arrays: Mapping[str, FloatArray]) -> NDArray[Any]:
         return np.concatenate([np.ravel(array) for array in arrays.values()]).astype(self._dtype)
+
+    @property
+    def _classes_going(self) -> list[Any]:
+        """The classes whose circuits have not settled; none if one circuit tells all of them apart."""
+        pairs = zip(self.classes_, self._outcomes, strict=True) if len(self._outcomes) > 1 else ()
+        return [label for label, outcome in pairs if outcome == GOING]
 
     @property
     def _dtype(self) -> np.dtype[Any]:
