@@ -1,9 +1,11 @@
+from dataclasses import replace
 from functools import reduce
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mcquack.bench.plan import SearchMethod
 from mcquack.bench.progress import Progress, store_facts
 from mcquack.bench.runner import Event
 from mcquack.bench.store import Store
@@ -43,6 +45,38 @@ def test_the_order_in_which_tasks_end_is_of_no_matter(order):
 def test_a_search_that_stops_early_leaves_less_to_do():
     progress = after([finished(SVC, done(search_task(SVC))), over(SVC)], cells=[SVC])
     assert (progress.n_ended, progress.n_most) == (1, 1)
+
+
+def test_a_choice_tells_how_many_tasks_are_left():
+    optuna = replace(SVC, method=SearchMethod.parse("optuna:2"))
+    progress = Progress.before([optuna])
+    assert (progress.n_most, progress.is_exact) == (4, False)
+    progress = progress.after(finished(optuna, done(search_task(optuna))))
+    assert (progress.n_most, progress.is_exact) == (4, False)
+    progress = progress.after(chosen(optuna))  # after one of the two that it might have tried
+    assert (progress.n_ended, progress.n_most, progress.is_exact) == (1, 3, True)
+    for event in (*(finished(optuna, done(final_task(optuna, seed))) for seed in range(2)), over(optuna)):
+        progress = progress.after(event)
+    assert (progress.n_ended, progress.n_most) == (3, 3)
+
+
+def test_a_grid_has_as_many_tasks_as_it_says():
+    assert after([]).is_exact
+    assert Progress.before([replace(SVC, method=SearchMethod.parse("random:2"))]).is_exact
+    gone = replace(SVC, method=SearchMethod.parse("optuna:2"))
+    assert Progress.before([gone]).after(over(gone)).is_exact
+
+
+def test_modules_are_left_out_of_names_where_that_leaves_no_doubt():
+    progress = Progress.before([cell("mine.data:moons", "mine.models:Tree/deep"), cell("iris3", "a:svc"), SVC])
+    assert [progress.told_cell(cell(*key)) for key in progress.cells] == [
+        "Tree/deep on moons",
+        "a:svc on iris3",
+        "svc on iris3",
+    ]
+    task = final_task(cell("mine.data:moons", "mine.models:Tree/deep"))
+    assert progress.told_task(task) == "Tree/deep on moons (test, seed 0; C=1)"
+    assert str(task) == "mine.models:Tree/deep on mine.data:moons (test, seed 0; C=1)"
 
 
 def test_what_was_known_before_is_done_but_was_not_run():

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcquack.bench.task import TEST, VALIDATION, Split, TableSource, Task
+from mcquack.bench.task import TEST, VALIDATION, Split, TableSource, Task, short_names
 from mcquack.errors import InvalidInputError
 from mcquack.numerics import NUMERICS
 
@@ -181,3 +181,21 @@ def test_a_split_that_means_nothing_is_refused(fields):
 def test_what_is_no_task_is_refused():
     with pytest.raises(InvalidInputError, match="another version"):
         Task.from_json({**task().to_json(), "split": {"kind": "test", "shuffled": True}})
+
+
+_PARTS = st.text("ab", min_size=1, max_size=2)
+_NAMES = st.builds(
+    lambda module, name, label: f"{module}{name}{label}",
+    st.sampled_from(["", "m:", "n.m:"]),
+    _PARTS,
+    st.sampled_from(["", "/x", "/y"]),
+)
+
+
+@given(names=st.lists(_NAMES, max_size=8, unique=True))
+def test_short_names_are_as_many_as_the_names_and_end_them(names):
+    short = short_names(names)
+    assert list(short) == names
+    assert len(set(short.values())) == len(names)
+    assert all(name in (called, f"{name.partition(':')[0]}:{called}") for name, called in short.items())
+    assert all(":" not in called for called in short_names(["n.m:a/x", "b"]).values())

@@ -144,6 +144,7 @@ def test_a_suite_is_run_and_the_same_command_again_runs_nothing(bench, small_sto
     again = bench("run", *SMALL, "--store", small_store)
     assert (again.code, again.out) == (0, "")
     assert f"{N_SMALL} tasks done, {N_SMALL} of them before." in again.err
+    assert f"has {N_SMALL} tasks done, 0 failed before this run." in again.err
     after = status(small_store)
     assert after["cells"] == before["cells"]
     first, second = after["runs"]
@@ -196,7 +197,7 @@ def test_published_settings_are_run_and_what_has_none_is_left_out(bench, status,
 def test_tasks_that_fail_are_told_and_have_their_code(bench, moody_suite, status):
     failed = bench("run", moody_suite("bad"), "--jobs", 1)
     assert failed.code == 3
-    assert f"{NAME} on iris3 failed: RuntimeError: not [bold]today[/bold]" in failed.err
+    assert "Moody on iris3 failed: RuntimeError: not [bold]today[/bold]" in failed.err
     assert "2 tasks failed" in failed.err
     told = status("moody.sqlite")  # without --store it has the name of the suite
     assert (told["n_done"], told["n_failed"]) == (2, 2)
@@ -217,7 +218,7 @@ def test_a_search_in_which_nothing_can_be_chosen_is_no_success(bench, moody_suit
     suite.write_text(f'{text}[spaces."{NAME}"]\ntemper = [1, 2]\n')
     outcome = bench("run", suite, "--models", NAME, "--jobs", 1)
     assert outcome.code == 3
-    assert f"{NAME} on iris3: no settings could be chosen: {why}." in outcome.err
+    assert f"Moody on iris3: no settings could be chosen: {why}." in outcome.err
     assert "No settings could be chosen for 1 pair of a model and a dataset." in outcome.err
 
 
@@ -457,7 +458,7 @@ def test_json_tells_more_to_programs(status, small_store):
 
 def test_what_has_not_begun_is_listed_too(terminal, failed_store):
     lines = terminal(failed_store, width=80)
-    assert lines[0].split() == ["dataset", NAME, "svc"]
+    assert lines[0].split() == ["dataset", "Moody", "svc"]
     assert re.fullmatch(r"iris3 +failed +\d\.\d{3} *", lines[1])
     connection = sqlite3.connect(failed_store)
     connection.execute("DELETE FROM outcomes WHERE failed")
@@ -470,7 +471,7 @@ def test_failures_that_are_alike_are_told_once(bench, failed_store):
     told = bench("status", failed_store).err.splitlines()
     assert told[0] == f"{failed_store}: 2 tasks done, 2 failed; 1 of 2 models on datasets have all their scores."
     assert re.fullmatch(r"Last run: mcquack bench run .*moody\.toml --jobs 1 .*\(began .*; done .*\)", told[1])
-    assert told[2:] == [f"  2 × {NAME} on iris3: RuntimeError: not [bold]today[/bold]"]
+    assert told[2:] == ["  2 × Moody on iris3: RuntimeError: not [bold]today[/bold]"]
 
 
 def test_rows_of_several_numerics_versions_are_told(bench, status, tmp_path):

@@ -1,17 +1,31 @@
 import io
 import re
+from dataclasses import replace
 from itertools import count
 from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
 
+from mcquack.bench.plan import SearchMethod
 from mcquack.bench.progress import CellProgress, Progress
 from mcquack.bench.runner import Event
 from mcquack.cli import bench_progress as view
 from mcquack.cli.bench_progress import counted, duration, score_text
 from mcquack.cli.console import SafeConsole
-from tests.bench.events import Workers, cell, chosen, done, failed, final_task, finished, over, search_task, started
+from tests.bench.events import (
+    Workers,
+    cell,
+    chosen,
+    done,
+    failed,
+    final_task,
+    finished,
+    known,
+    over,
+    search_task,
+    started,
+)
 
 SVC = cell()
 
@@ -60,6 +74,35 @@ def test_lines_in_between_come_a_few_seconds_apart(capsys):
 def test_nobody_knows_how_long_a_model_takes_that_has_not_run(capsys):
     _, told = lines(capsys, [started(SVC, search_task(SVC))] * 3, step=10.0)
     assert told[0] == "0 of 4 tasks, 0 failed, 1 running, – per second, 20 s so far, – left"
+
+
+def test_what_was_done_before_is_told_apart(capsys):
+    before = [known(SVC, done(search_task(SVC))), known(SVC, failed(search_task(SVC, 1)))]
+    _, told = lines(capsys, [*before, finished(SVC, done(final_task(SVC)))], step=10.0)
+    assert told[0].startswith("1 of 4 tasks (1 before this run), 0 failed, 0 running, – per second, ")
+    assert told[1].startswith("2 of 4 tasks (2 before this run), 1 failed (1 before this run), ")
+    assert told[2].startswith("3 of 4 tasks (2 before this run), 1 failed (1 before this run), ")
+
+
+def test_a_search_that_may_end_early_says_so_until_it_has(capsys):
+    optuna = replace(SVC, method=SearchMethod.parse("optuna:2"))
+    events = [finished(optuna, done(search_task(optuna))), chosen(optuna)]
+    _, told = lines(capsys, events, cells=[optuna], step=10.0)
+    assert told[0].startswith("1 of at most 4 tasks, ")
+    assert told[1].startswith("1 of 3 tasks, ")
+
+
+def test_classes_are_named_without_their_modules(capsys):
+    forest = cell(model="mcquack.studies.races:Forest")
+    _, told = lines(capsys, [finished(forest, failed(search_task(forest))), over(forest)], cells=[SVC, forest])
+    assert told == [
+        "Forest on iris3 failed: RuntimeError: not today",
+        "Forest on iris3: no scores; 0 tasks done, 1 failed, 0 s",
+    ]
+    progress = Progress.before([SVC, forest]).after(chosen(forest)).after(started(forest, final_task(forest)))
+    *_, running, _, leader = rendered(progress, width=80, height=24)
+    assert running == "Forest on iris3 (test, seed 0; C=1)"
+    assert leader.split() == ["iris3", "Forest", "0.750", "validation"]
 
 
 def test_the_first_failure_of_a_cell_is_told_at_once(capsys):

@@ -5,10 +5,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, get_args
 
 from mcquack.bench.outcome import Metric, Outcome, Part
-from mcquack.bench.task import Phase, Task
+from mcquack.bench.task import Phase, Task, short_names
 
 if TYPE_CHECKING:  # so that a command line can show its help before it imports what runs a benchmark
     from mcquack.bench.plan import Cell, Choice
@@ -22,8 +22,9 @@ CellKey = tuple[str, str]  # dataset and model
 class CellProgress:
     """How far one model on one dataset is."""
 
-    n_most: int  # tasks, at most: a search may stop early
+    n_most: int  # tasks, at most
     metric: Metric
+    may_be_fewer: bool = False  # as long as a search goes on that may give up settings
     n_done: int = 0
     n_failed: int = 0
     n_timed: int = 0
@@ -79,10 +80,18 @@ class Progress:
     n_known_failed: int = 0
     n_workers: int = 1
 
+    has_scores: ClassVar[bool] = True  # whether the mean over the tasks of a cell means something
+
     @classmethod
     def before(cls, cells: Iterable["Cell"]) -> Self:
-        begun = {(each.dataset, each.model): CellProgress(n_most=each.most_tasks, metric=each.metric) for each in cells}
-        return cls(cells=begun)
+        return cls(
+            cells={
+                (each.dataset, each.model): CellProgress(
+                    n_most=each.most_tasks, metric=each.metric, may_be_fewer=each.method.kind == "optuna"
+                )
+                for each in cells
+            }
+        )
 
     def after(self, event: "Event") -> Self:
         match event.kind:
@@ -93,7 +102,7 @@ class Progress:
             case "finished" | "known" if event.outcome is not None:
                 return self._after_outcome(event.outcome, is_known=event.kind == "known")
             case "chosen" if event.cell is not None and event.choice is not None:
-                return self._with_cell(event.cell, validation=event.choice.score)
+                return self._after_choice(event.cell, event.choice)
             case "not_chosen" if event.cell is not None:
                 return self._with_cell(event.cell, why_no_choice=event.reason)
             case "cell_done" if event.cell is not None:
@@ -109,6 +118,12 @@ class Progress:
             n_known_done=self.n_known_done + (is_known and not outcome.failed),
             n_known_failed=self.n_known_failed + (is_known and outcome.failed),
         )
+
+    def _after_choice(self, cell: "Cell", choice: "Choice") -> Self:
+        """What is left of a cell is then known: a task for each seed."""
+        before = self.cells[cell.dataset, cell.model]
+        n_most = before.n_done + before.n_failed + cell.n_seeds
+        return self._with_cell(cell, validation=choice.score, n_most=n_most, may_be_fewer=False)
 
     def _with_cell(self, cell: "Cell", **changes: Any) -> Self:
         key = (cell.dataset, cell.model)
@@ -128,7 +143,7 @@ class Progress:
 
     @property
     def n_run(self) -> int:
-        return self.n_ended - self.n_known_done - self.n_known_failed
+        return self.n_ended - self.n_known
 
     @property
     def n_without_choice(self) -> int:
@@ -137,6 +152,30 @@ class Progress:
     @property
     def n_most(self) -> int:
         return self.n_ended + sum(cell.n_left for cell in self.cells.values())
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether there will be as many tasks as ``n_most``, unless a search finds nothing to choose."""
+        return not any(cell.may_be_fewer and not cell.is_over for cell in self.cells.values())
+
+    @property
+    def n_known(self) -> int:
+        """How many of the tasks that ended had ended before this run."""
+        return self.n_known_done + self.n_known_failed
+
+    @cached_property
+    def names(self) -> Mapping[str, str]:
+        """What to call models and datasets where people read along: no modules, where that leaves no doubt."""
+        datasets, models = (dict.fromkeys(names) for names in zip(*self.cells, strict=True)) if self.cells else ((), ())
+        return {**short_names(datasets), **short_names(models)}
+
+    def told_task(self, task: Task) -> str:
+        """A task in one line."""
+        return task.told(self.names)
+
+    def told_cell(self, cell: "Cell | Task") -> str:
+        """A model on a dataset."""
+        return f"{self.names[cell.model]} on {self.names[cell.dataset]}"
 
     @property
     def running(self) -> tuple[Task, ...]:
@@ -163,8 +202,9 @@ class Progress:
         return total / self.n_workers
 
     def best(self) -> dict[str, Best]:
+        """The leader on each dataset that has scores."""
         leaders: dict[str, Best] = {}
-        for (dataset, model), cell in self.cells.items():
+        for (dataset, model), cell in self.cells.items() if self.has_scores else ():
             if cell.test:
                 found = Best(model, "test", cell.metric, statistics.fmean(cell.test), len(cell.test))
             elif cell.validation is not None:

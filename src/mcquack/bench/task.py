@@ -2,7 +2,8 @@
 
 import hashlib
 import json
-from collections.abc import Collection, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
@@ -250,8 +251,13 @@ class Task:
             raise InvalidInputError(f"not a task: {error}; it was written by another version.") from error
 
     def __str__(self) -> str:
+        return self.told({})
+
+    def told(self, names: Mapping[str, str]) -> str:
+        """The task in one line, with other names for its model and its dataset where there are some."""
+        model, dataset = (names.get(name, name) for name in (self.model, self.dataset))
         settings = ", ".join(f"{name}={value!r}" for name, value in self.settings)
-        return f"{self.model} on {self.dataset} ({self.split}, seed {self.seed}; {settings or 'defaults'})"
+        return f"{model} on {dataset} ({self.split}, seed {self.seed}; {settings or 'defaults'})"
 
 
 def model_and_label(name: str) -> tuple[str, str]:
@@ -262,6 +268,20 @@ def model_and_label(name: str) -> tuple[str, str]:
     """
     model, _, label = name.partition("/")
     return model, label
+
+
+def short_names(names: Iterable[str]) -> dict[str, str]:
+    """Names of models or datasets without their modules, unless two of them would then be the same.
+
+    >>> short_names(["svc", "mine.models:Tree", "mine.models:Tree/deep", "mine:svc"])
+    {'svc': 'svc', 'mine.models:Tree': 'Tree', 'mine.models:Tree/deep': 'Tree/deep', 'mine:svc': 'mine:svc'}
+    """
+    short = {}
+    for name in names:
+        model, slash, label = name.partition("/")
+        short[name] = f"{model.rpartition(':')[2]}{slash}{label}"
+    counts = Counter(short.values())
+    return {name: called if counts[called] == 1 else name for name, called in short.items()}
 
 
 def is_computed_here(name: str) -> bool:

@@ -15,7 +15,7 @@ from rich.console import JustifyMethod
 
 from mcquack import bench as laboratory  # what runs a benchmark loads on first use: it would delay every --help
 from mcquack.bench.progress import Facts, Progress, store_facts
-from mcquack.bench.task import AucScores
+from mcquack.bench.task import AucScores, short_names
 from mcquack.cli import console as exit_codes
 from mcquack.cli.bench_progress import counted, metric_name, shown
 from mcquack.cli.console import Json, check_can_write, described, plain_console, say, show_rows, tab_separated, tell
@@ -221,6 +221,8 @@ def run_to_the_end(
         f"{counted(n_datasets, 'dataset')}, {counted(n_models, 'model')}: at most {counted(progress.n_most, 'task')}, "
         f"results go to {store.path}."
     )
+    if (found := store.counts()).total:  # which the run comes upon one after the other
+        tell(f"{store.path} has {counted(found.done, 'task')} done, {found.failed:,} failed before this run.")
     record = laboratory.RunRecord(command=shlex.join(["mcquack", *arguments]), suite=suite)
     try:
         with (
@@ -332,7 +334,10 @@ def _summary(facts: Facts) -> Iterator[str]:
         of = ", ".join(mixed)
         yield f"Areas under the curve are of raw scores in some rows and of normalised ones in others: {of}."
     # Most tasks of a model on a dataset fail alike, so each reason is told once.
-    alike = Counter(f"{failed['model']} on {failed['dataset']}: {failed['reason']}" for failed in facts["failures"])
+    names = short_names(cell["model"] for cell in cells)
+    alike = Counter(
+        f"{names[failed['model']]} on {failed['dataset']}: {failed['reason']}" for failed in facts["failures"]
+    )
     for text, count in alike.most_common(_SHOWN_FAILURES):
         yield f"  {count:,} × {text}"
     if len(alike) > _SHOWN_FAILURES:
@@ -349,7 +354,7 @@ def _print_scores(cells: Sequence[Facts]) -> None:
     texts = {(cell["dataset"], cell["model"]): _score_text(cell) for cell in cells}
     datasets, models = (dict.fromkeys(names) for names in zip(*texts, strict=True)) if texts else ((), ())
     show_rows(
-        {"dataset": "left", **dict.fromkeys(models, "right")},
+        {"dataset": "left", **dict.fromkeys(short_names(models).values(), "right")},
         [(dataset, *(texts.get((dataset, model), "") for model in models)) for dataset in datasets],
     )
     metrics = ", ".join(dict.fromkeys(metric_name(cell["metric"]) for cell in cells if cell["metric"]))

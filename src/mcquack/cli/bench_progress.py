@@ -81,7 +81,7 @@ def live_view(progress: Progress, *, elapsed: float, height: int) -> RenderableT
     return Group(
         bar,
         *map(Text, (" · ".join(facts) for facts in (_counts(progress), _times(progress, elapsed=elapsed)))),
-        *(Text(str(task), style="dim", no_wrap=True, overflow="ellipsis") for task in running),
+        *(Text(progress.told_task(task), style="dim", no_wrap=True, overflow="ellipsis") for task in running),
         *_leaders(progress, n_rows=n_rows - len(running)),
     )
 
@@ -97,14 +97,21 @@ def _leaders(progress: Progress, *, n_rows: int) -> Iterator[Table]:
         table.add_column(title, no_wrap=True, overflow="ellipsis")
     for dataset, leader in best[-n_rows:]:
         seeds = f", {counted(leader.n_seeds, 'seed')}" if leader.n_seeds else ""
-        table.add_row(dataset, leader.model, f"{leader.score:.3f}", f"{leader.part}{seeds}")
+        table.add_row(
+            progress.names[dataset], progress.names[leader.model], f"{leader.score:.3f}", f"{leader.part}{seeds}"
+        )
     yield table
 
 
 def _counts(progress: Progress) -> Iterator[str]:
-    yield f"{progress.n_ended:,} of {counted(progress.n_most, 'task')}"
-    yield f"{progress.n_failed:,} failed"
+    most = "" if progress.is_exact else "at most "
+    yield f"{progress.n_ended:,} of {most}{counted(progress.n_most, 'task')}{_before(progress.n_known)}"
+    yield f"{progress.n_failed:,} failed{_before(progress.n_known_failed)}"
     yield f"{len(progress.running)} running"
+
+
+def _before(n_known: int) -> str:
+    return f" ({n_known:,} before this run)" if n_known else ""
 
 
 def _times(progress: Progress, *, elapsed: float) -> Iterator[str]:
@@ -117,14 +124,14 @@ def _times(progress: Progress, *, elapsed: float) -> Iterator[str]:
 def _notes(event: "Event", progress: Progress) -> Iterator[str]:
     if event.kind == "stopping":
         yield "Stopping: the tasks that run are waited for and kept. Ctrl-C again stops at once."
-    elif event.kind == "lost":
-        yield f"A worker was lost; to be tried again: {event.task}."
-    elif event.kind == "not_chosen":
-        yield f"{event.cell}: no settings could be chosen: {event.reason}."
+    elif event.kind == "lost" and event.task is not None:
+        yield f"A worker was lost; to be tried again: {progress.told_task(event.task)}."
+    elif event.kind == "not_chosen" and event.cell is not None:
+        yield f"{progress.told_cell(event.cell)}: no settings could be chosen: {event.reason}."
     elif event.kind == "finished" and event.outcome is not None and event.outcome.failed:
         task = event.outcome.task
         if progress.cells[task.dataset, task.model].n_failed == 1:  # others may fail alike
-            yield f"{task.model} on {task.dataset} failed: {' '.join(event.outcome.reason.split())}"
+            yield f"{progress.told_cell(task)} failed: {' '.join(event.outcome.reason.split())}"
 
 
 def _cell_notes(event: "Event", progress: Progress) -> Iterator[str]:
@@ -132,7 +139,8 @@ def _cell_notes(event: "Event", progress: Progress) -> Iterator[str]:
         cell = progress.cells[event.cell.dataset, event.cell.model]
         failed = f", {cell.n_failed:,} failed" if cell.n_failed else ""
         done = f"{counted(cell.n_done, 'task')} done{failed}, {duration(cell.seconds)}"
-        yield f"{event.cell}: {score_text(cell)}; {done}"
+        score = f"{score_text(cell)}; " if progress.has_scores else ""
+        yield f"{progress.told_cell(event.cell)}: {score}{done}"
 
 
 def counted(count: int, noun: str) -> str:

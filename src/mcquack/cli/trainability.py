@@ -8,12 +8,13 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import add
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import typer
 
 from mcquack.bench.outcome import Outcome
 from mcquack.bench.progress import CellProgress, Progress
+from mcquack.bench.task import Task
 from mcquack.cli import console as exit_codes
 from mcquack.cli.bench import Workers, is_study, listed
 from mcquack.cli.bench_progress import counted, duration, shown
@@ -22,6 +23,7 @@ from mcquack.cli.datasets import DataDir
 from mcquack.errors import InvalidInputError
 
 if TYPE_CHECKING:
+    from mcquack.bench.plan import Cell
     from mcquack.studies.trainability import Design
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="markdown")
@@ -144,6 +146,21 @@ class StudyProgress(Progress):
 
     expected: Mapping[str, float] = field(default_factory=dict)
     expected_so_far: float = 0.0
+
+    has_scores: ClassVar[bool] = False  # its tasks have other settings, not only other seeds
+
+    def told_task(self, task: Task) -> str:
+        """The model and the size that are probed come first: all tasks of a study have the same probe."""
+        from mcquack.studies.trainability.design import ProbeSettings as Defaults  # loaded by now
+
+        settings, first = dict(task.settings), ("model", "n_qubits", "series")
+        model, n_qubits, series = (settings.pop(name, getattr(Defaults, name)) for name in first)
+        rest = ", ".join(f"{name}={value!r}" for name, value in settings.items()) or "defaults"
+        return f"{model}, {n_qubits} qubits on {self.names[task.dataset]} ({series}, seed {task.seed}; {rest})"
+
+    def told_cell(self, cell: "Cell | Task") -> str:
+        """Its dataset, as all cells of a study have the same probe."""
+        return self.names[cell.dataset]
 
     def _after_outcome(self, outcome: Outcome, *, is_known: bool) -> Self:
         ended = self.expected.get(outcome.task.id, 0.0) if outcome.seconds else 0.0
