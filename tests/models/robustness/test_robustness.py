@@ -271,6 +271,22 @@ def test_the_radius_of_a_mean_is_at_least_the_margin_over_the_mean_of_all_speeds
     assert (certified_radius(model, X, y) >= expected - 1e-12).all()
 
 
+def test_a_class_has_one_best_centroid_whatever_is_best_for_each_start(fitted):
+    # The same model twice, with both centroids of each class in the other order: only the mean of the two can decide.
+    model, X, _ = fitted("mcquack, two centroids", 3)
+    turned = copy.copy(model)
+    turned.centroids_ = model.centroids_.reshape(3, 2, -1)[:, ::-1].reshape(model.centroids_.shape).copy()
+    several = copy.copy(model)
+    several.starts_ = [model, turned]
+    n_unlike = 0
+    for label in model.classes_:
+        y = np.full(len(X), label)
+        gaps = margins(several, X, y)
+        assert_array_equal(certified_radius(several, X, y) > 0, gaps > 0)
+        n_unlike += np.sum((margins(model, X, y) > 0) != (gaps > 0))
+    assert n_unlike
+
+
 def test_the_certificate_of_one_qubit_is_the_truth():
     # One RY turns the state from centroid to centroid: the angle half way between them is where the class changes.
     X, y = np.array([[0.0], [0.2], [0.8], [1.0]]), np.array([0, 0, 1, 1])

@@ -160,10 +160,11 @@ class CentroidSurface(Surface):
         """The distance of the nearest rival, of several starts on the mean of their kernels; see ``turns``."""
         samples = [start.encoded(rows) for start in self.starts]
         kernels = [np.asarray(each.fidelities(own), np.float64) for each, own in zip(self.starts, samples, strict=True)]
+        mean = np.mean(kernels, axis=0)  # whose best centroid of a class stands for it, whatever is best for one start
         asked: Any = {"n_classes": self.n_classes, "class_score": self.class_score}
         of_starts = [
-            rivals(kernel, labels, among=np.asarray(start.fidelities(start.centroids), np.float64), **asked)
-            for start, kernel in zip(self.starts, kernels, strict=True)
+            rivals(mean, labels, among=np.asarray(start.fidelities(start.centroids), np.float64), **asked)
+            for start in self.starts
         ]
         turns = [start.turn for start in self.starts]
         found = np.full(len(rows), np.inf)
