@@ -57,7 +57,7 @@ _PARTS: dict[str, tuple[str, Callable[[], None]]] = {
 
 @described("mcquack")
 def compile_code(parts: list[str] | None = None) -> None:
-    """Compile now what the first fit and predict would compile, which takes some twenty seconds.
+    """Compile now what the first fit and predict would compile, which takes ten to fifteen seconds.
 
     The code is kept beside the package, or in the folder that NUMBA_CACHE_DIR names, for all later processes on the
     same kind of processor. Whoever builds an image runs this once, so that nobody waits and nothing must be written.

@@ -17,7 +17,6 @@ from mcquack.arrays import FloatArray
 from mcquack.checks import is_number, require, require_positive
 from mcquack.errors import InvalidInputError
 from mcquack.kernels.fidelity import CLASS_SCORE_CODES, ClassScore, shares
-from mcquack.simulators.compiled.entry import entry
 from mcquack.simulators.compiled.inner import inner
 
 _TINY = 1e-100
@@ -33,7 +32,7 @@ def _unit(K: Any) -> float:
     return top if 0.0 < top < _TINY else 1.0
 
 
-@entry
+@inner
 def alignment_slopes(K: Any, labels: Any, row_weights: Any) -> tuple[float, float, float, float]:
     """(A, s, t, u) with ∂A/∂K[i, m] = row_weights[i] * (s * K*[i, m] - t * (u * K[i, m])), K* given by the labels.
 

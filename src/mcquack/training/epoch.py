@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from mcquack.kernels.fidelity import pool_rows, spread_rows
 from mcquack.kernels.losses import LossRule, alignment_slopes, loss_row, loss_terms
-from mcquack.simulators.compiled.entry import entry
+from mcquack.simulators.compiled.entry import borrowing_entry
 from mcquack.simulators.compiled.gates import OF_BOTH, OF_FEATURES, OF_PARAMETERS
 from mcquack.simulators.compiled.inner import inner
 from mcquack.simulators.compiled.lanes import fma, lane_sum, load, splat
@@ -522,7 +522,7 @@ def _measure(problem: Any, trained: Any, pace: Any, totals: Any) -> None:
     totals.measures[2] = _accuracy(totals.scores, labels, row_weights)
 
 
-@entry
+@borrowing_entry
 def run_epoch(
     cells: Any,
     rank: int,

@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mcquack.simulators.compiled.entry import entry
 from mcquack.simulators.compiled.inner import inner
 
 ADAM, SGD = 0, 1
@@ -34,7 +33,7 @@ def shrink(parameter: Any, share: float, first: int, last: int) -> None:
         parameter[place] *= kept
 
 
-@entry
+@inner
 def descend(
     parameter: Any, gradient: Any, mean: Any, square: Any, optimizer: int, rate: float, step: int, first: int, last: int
 ) -> None:

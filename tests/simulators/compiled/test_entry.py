@@ -4,6 +4,7 @@ Where code is kept may be damaged, full, read-only or missing: nobody computes a
 """
 
 import errno
+import gc
 import importlib.util
 import os
 import random
@@ -19,6 +20,7 @@ from typing import Any
 import numba
 import numpy as np
 import pytest
+from numba.core.errors import TypingError
 
 import mcquack
 import mcquack.simulators.compiled.entry as keeping
@@ -112,6 +114,22 @@ def was_found(folder: Path) -> bool:
     total = fresh_total(folder)
     assert total(np.arange(4.0)) == 6
     return bool(total.stats.cache_hits)
+
+
+@pytest.mark.parametrize("collects", [True, False])
+def test_garbage_is_collected_after_compiling_as_it_was_before(cache: Path, tmp_path: Path, collects: bool) -> None:
+    was_on = gc.isenabled()
+    try:
+        (gc.enable if collects else gc.disable)()
+        assert fresh_total(tmp_path)(np.ones(3)) == 3
+        assert gc.isenabled() == collects
+    finally:
+        (gc.enable if was_on else gc.disable)()
+
+
+def test_an_entry_that_borrows_arrays_makes_none(cache: Path) -> None:
+    with pytest.raises(TypingError):
+        keeping.borrowing_entry(lambda length: np.zeros(length))(3)
 
 
 def kept_files(cache: Path) -> list[Path]:

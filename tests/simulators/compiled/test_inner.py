@@ -63,3 +63,13 @@ def test_an_inner_function_that_makes_an_array_is_refused() -> None:
 
     with pytest.raises(TypingError):
         njit(lambda length: fresh(length)[0])(3)
+
+
+def test_a_number_in_the_code_makes_no_version_of_an_inner_function() -> None:
+    @inner
+    def value(values: Any, place: int) -> Any:
+        return values[place]
+
+    numbers = np.arange(3.0)
+    assert njit(lambda array: value(array, 0) + value(array, 1) + value(array, len(array) - 1))(numbers) == 3
+    assert len(value._numba_type_.dispatcher.signatures) == 1

@@ -8,7 +8,7 @@ from typing import Any
 
 from numba.core import event
 
-NOTICE = "mcquack: compiling the simulator, some 20 s; the code is kept, and the next process finds it."
+NOTICE = "mcquack: compiling the simulator, 10 to 15 s; the code is kept, and the next process finds it."
 
 _PACKAGE = __name__.partition(".")[0]
 _asked: list[None] = []  # one for each fit that wants to be told, in whatever thread
