@@ -1,6 +1,6 @@
 """Our scores beside the paper's: ``python -m studies.real_world.compare`` puts the tables into the README."""
 
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
 
 from mcquack.bench import ranking
@@ -14,17 +14,17 @@ HERE = Path(__file__).parent
 README = HERE / "README.md"
 METRICS: dict[Metric, str] = {"balanced_accuracy": "balanced accuracy", "auc": "AUC"}
 MODELS = ("mcquack", "vc", "svc", "nystroem_svm", "nn")
-DEFAULTS = "mcquack_defaults"
+DEFAULTS = "mcquack/defaults"
 
 Cells = tuple[CellScores, ...]
 
 
 def tables() -> dict[str, str]:
     """For each metric: every dataset, the mean, and average normalised ranks."""
-    own, defaults = _stored("rows.sqlite"), _stored("defaults.sqlite")
-    named = tuple(replace(cell, model=DEFAULTS, title="McQuack, defaults") for cell in defaults)
+    with Store.open(HERE / "rows.sqlite") as store:
+        own = ranking.cell_scores(store)
     paper = ranking.read_published(HERE / "paper.csv")
-    return {title: _table(own, named, paper, metric) for metric, title in METRICS.items()}
+    return {title: _table(own, paper, metric) for metric, title in METRICS.items()}
 
 
 def main() -> None:
@@ -32,25 +32,20 @@ def main() -> None:
     write_tables(README, tables())
 
 
-def _stored(name: str) -> Cells:
-    with Store.open(HERE / name) as store:
-        return ranking.cell_scores(store)
-
-
-def _table(own: Cells, defaults: Cells, paper: Cells, metric: Metric) -> str:
-    titles = {cell.model: cell.title for cell in (*own, *defaults)}
+def _table(own: Cells, paper: Cells, metric: Metric) -> str:
+    titles = {cell.model: cell.title for cell in own}
     columns = (*MODELS, DEFAULTS)
     lines = []
-    cells = {(cell.dataset, cell.model): cell for cell in (*own, *defaults)}
+    cells = {(cell.dataset, cell.model): cell for cell in own}
     published = {(cell.dataset, cell.model): cell for cell in paper}
     for dataset in dict.fromkeys(cell.dataset for cell in paper):
         texts = (_cell(cells[dataset, model], published.get((dataset, model)), metric) for model in columns)
         lines.append([describe(dataset).title, *texts])
-    means = [(_mean((*own, *defaults), model, metric), _mean(paper, model, metric)) for model in columns]
+    means = [(_mean(own, model, metric), _mean(paper, model, metric)) for model in columns]
     lines.append(["mean", *(_beside(*pair, digits=3) for pair in means)])
-    ranks, theirs = _ranks(own, metric), _ranks(paper, metric)
+    ranks, theirs = (_ranks([cell for cell in cells if cell.model in MODELS], metric) for cells in (own, paper))
     lines.append(["rank of five", *(_beside(ranks.get(m), theirs.get(m), digits=2) for m in columns)])
-    with_defaults = _ranks((*own, *defaults), metric)
+    with_defaults = _ranks(own, metric)
     lines.append(["rank of six", *(_beside(with_defaults[m], None, digits=2) for m in columns)])
     return table(["dataset", *(titles[model] for model in columns)], lines)
 
@@ -71,11 +66,11 @@ def _mean(cells: Cells, model: str, metric: Metric) -> float | None:
     return sum(found) / len(found) if found else None
 
 
-def _ranks(cells: Cells, metric: Metric) -> dict[str, float]:
+def _ranks(cells: Sequence[CellScores], metric: Metric) -> dict[str, float]:
     """As the paper has them: 0 for a model that is always first, 1 for one that is always last."""
-    table = ranking.score_table(cells, metric=metric)
-    averages = ranking.average_ranks(table, scale="unit")
-    return {contender.model: float(rank) for contender, rank in zip(table.contenders, averages, strict=True)}
+    scores = ranking.score_table(cells, metric=metric)
+    averages = ranking.average_ranks(scores, scale="unit")
+    return {contender.model: float(rank) for contender, rank in zip(scores.contenders, averages, strict=True)}
 
 
 if __name__ == "__main__":

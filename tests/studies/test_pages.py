@@ -34,12 +34,9 @@ OTHERS = {"hardware", "speed", "trainability"}
 
 # Still to be made again, as their pages say: what was run by earlier numerics.
 EARLIER = {
-    "centroids_per_class/rows",
     "feature_maps/few_parameters",
     "feature_maps/rows",
     "qml_suite/rows",
-    "real_world/defaults",
-    "real_world/rows",
     "trainability/rows",
 }
 
