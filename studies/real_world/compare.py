@@ -1,6 +1,7 @@
 """Our scores beside the paper's: ``python -m studies.real_world.compare`` puts the tables into the README."""
 
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 from mcquack.bench import ranking
@@ -21,10 +22,15 @@ Cells = tuple[CellScores, ...]
 
 def tables() -> dict[str, str]:
     """For each metric: every dataset, the mean, and average normalised ranks."""
-    with Store.open(HERE / "rows.sqlite") as store:
-        own = ranking.cell_scores(store)
     paper = ranking.read_published(HERE / "paper.csv")
-    return {title: _table(own, paper, metric) for metric, title in METRICS.items()}
+    return {title: _table(scores(), paper, metric) for metric, title in METRICS.items()}
+
+
+@cache
+def scores() -> Cells:
+    """Of all models on all datasets, with the paper's settings and with the defaults."""
+    with Store.open(HERE / "rows.sqlite") as store:
+        return ranking.cell_scores(store)
 
 
 def main() -> None:
@@ -41,7 +47,7 @@ def _table(own: Cells, paper: Cells, metric: Metric) -> str:
     for dataset in dict.fromkeys(cell.dataset for cell in paper):
         texts = (_cell(cells[dataset, model], published.get((dataset, model)), metric) for model in columns)
         lines.append([describe(dataset).title, *texts])
-    means = [(_mean(own, model, metric), _mean(paper, model, metric)) for model in columns]
+    means = [(mean(own, model, metric), mean(paper, model, metric)) for model in columns]
     lines.append(["mean", *(_beside(*pair, digits=3) for pair in means)])
     ranks, theirs = (_ranks([cell for cell in cells if cell.model in MODELS], metric) for cells in (own, paper))
     lines.append(["rank of five", *(_beside(ranks.get(m), theirs.get(m), digits=2) for m in columns)])
@@ -61,7 +67,8 @@ def _beside(ours: float | None, theirs: float | None, *, digits: int) -> str:
     return f"{ours:.{digits}f}" if theirs is None else f"{ours:.{digits}f} ({theirs:.{digits}f})"
 
 
-def _mean(cells: Cells, model: str, metric: Metric) -> float | None:
+def mean(cells: Cells, model: str, metric: Metric) -> float | None:
+    """Over all datasets, None for a model without scores."""
     found = [cell.mean("test", metric) or 0.0 for cell in cells if cell.model == model]
     return sum(found) / len(found) if found else None
 

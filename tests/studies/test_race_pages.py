@@ -12,7 +12,7 @@ STUDIES = Path(__file__).parents[2] / "studies"
 pytestmark = pytest.mark.skipif(not STUDIES.is_dir(), reason="a source archive has no results")
 
 
-def told(page: Path) -> str:
+def text_of(page: Path) -> str:
     return page.read_text(encoding="utf-8")
 
 
@@ -39,12 +39,18 @@ def test_the_means_of_the_suites_race_follow_from_its_rows() -> None:
 
 def test_the_first_page_tells_the_places_of_mcquack() -> None:
     from studies.qml_suite import race as qml
-    from studies.real_world import race
+    from studies.real_world import compare, race
 
-    first_page = " ".join(told(STUDIES.parent / "README.md").split())
+    first_page = " ".join(text_of(STUDIES.parent / "README.md").split())
     for metric in race.METRICS:
         own = next(each for each in race.standings(metric) if each.contender.model == race.MCQUACK)
         assert f"{own.average_rank:.3f}" in first_page
         assert f"{own.mean_score:.3f}" in first_page
+    told = {
+        f"(mean balanced accuracy {compare.mean(compare.scores(), 'mcquack', 'balanced_accuracy'):.3f}",
+        f"McQuack has {compare.mean(compare.scores(), compare.DEFAULTS, 'balanced_accuracy'):.3f}",
+        f"first of six by AUC ({compare.mean(compare.scores(), compare.DEFAULTS, 'auc'):.3f})",
+    }
+    assert {text for text in told if text not in first_page} == set()
     own = next(each for each in qml.standings() if each.contender.model == "mcquack")
     assert f"{own.average_rank:.3f}" in first_page
