@@ -12,7 +12,7 @@ from mcquack.hardware.cost import Estimate, estimate
 from mcquack.hardware.jobs.ledger import Ledger, Measurement
 from mcquack.hardware.jobs.running import JobEvent, Waiting
 from mcquack.hardware.jobs.service import JobStatus, Limits, Service, Speed
-from mcquack.hardware.layout import Coupling, Ring, best_ring, ring_lengths
+from mcquack.hardware.layout import Coupling, Ring, best_ring, ring_lengths, simulated_ring
 from mcquack.hardware.opening import StoredJobs, device_coupling, device_sampler
 from mcquack.hardware.qasm import template_qasm3, to_qasm2, to_qasm3
 from mcquack.hardware.sampler import DeviceSampler
@@ -44,6 +44,7 @@ __all__ = [
     "list_backends",
     "open_service",
     "ring_lengths",
+    "simulated_ring",
     "template_qasm3",
     "to_qasm2",
     "to_qasm3",
