@@ -1,4 +1,4 @@
-"""The README's tables: ``python -m studies.hardware.summary`` from the ledgers and ``training.csv`` beside it.
+"""The README's tables: ``python -m studies.hardware.summary`` prints those of the ledgers and writes that of training.
 
 What Aer measured on a snapshot is set beside our noisy twin of the same ring, for the same circuits.
 """
@@ -20,8 +20,10 @@ from mcquack.kernels.bitflip import calibrate, classes_by_mean_hamming, mean_ham
 from mcquack.models.devices import open_sampler
 from mcquack.simulators.noise import DeviceCalibration
 from mcquack.simulators.samplers import NoisySampler
-from studies.hardware.training import stored
+from studies.hardware.training import BUDGETS, DATASETS, stored
+from studies.tables import table, write_tables
 
+README = Path(__file__).with_name("README.md")
 LEDGERS = sorted(Path(__file__).parent.glob("*.sqlite"))
 DATASET = "manifold_124"
 N_RUNS = 20
@@ -29,9 +31,23 @@ SHOTS = 100
 
 
 def main() -> None:
-    """Prints all tables."""
-    for line in (*_measured_lines(), *_twin_lines(), *_training_lines()):
+    """Prints what follows from measurements and twins, and puts what follows from ``training.csv`` into the page."""
+    write_tables(README, tables())
+    for line in (*_measured_lines(), *_twin_lines()):
         print(line)  # noqa: T201
+
+
+def tables() -> dict[str, str]:
+    """Mean test accuracies of models that were trained by counts, for each dataset, way and budget."""
+    found = defaultdict(list)
+    for row in stored():
+        found[row.dataset, row.method, row.budget].append(row.test_accuracy)
+    columns = {"untrained": ("untrained", 0)}
+    for method, title in (("spsa", "SPSA"), ("stochastic_shift", "stochastic shift")):
+        columns |= {f"{title}, {budget / 1e6:g} million shots": (method, budget) for budget in BUDGETS}
+    columns["exact derivatives, 50 epochs"] = ("exact", 0)
+    lines = [[name, *(f"{np.mean(found[name, *key]):.2f}" for key in columns.values())] for name in DATASETS]
+    return {"training": table(["dataset", *columns], lines)}
 
 
 def _measured_lines() -> Iterator[str]:
@@ -125,19 +141,6 @@ def _standard_error(counts: NDArray[np.int64]) -> NDArray[np.floating]:
     weights, shots = np.arange(counts.shape[-1]), counts.sum(axis=-1)
     squares = (counts * (weights - mean_hamming(counts)[..., None]) ** 2).sum(axis=-1)
     return np.sqrt(squares / shots / (shots - 1))
-
-
-def _training_lines() -> Iterator[str]:
-    groups = defaultdict(list)
-    for row in stored():
-        groups[row.dataset, row.budget, row.method].append(row)
-    yield "\n### Training by counts\n"
-    yield "| dataset | derivatives | budget | shots | epochs | test accuracy (each seed) |\n|---|---|---|---|---|---|"
-    for (dataset, budget, method), rows in sorted(groups.items()):
-        scores = [row.test_accuracy for row in rows]
-        told = f"{np.mean(scores):.3f} ({', '.join(f'{score:.2f}' for score in scores)})"
-        spent, epochs = np.mean([row.shots_spent for row in rows]), np.mean([row.epochs for row in rows])
-        yield f"| {dataset} | {method} | {budget:,} | {spent:,.0f} | {epochs:.0f} | {told} |"
 
 
 if __name__ == "__main__":

@@ -86,7 +86,7 @@ def measured(row: Row) -> Row:
 def stored() -> list[Row]:
     """What was measured already."""
     kinds = {field.name: field.type for field in fields(Row)}
-    return [Row(**{name: kinds[name](value) for name, value in line.items()}) for line in stored_rows(ROWS)]
+    return [Row(**{name: kind(line[name]) for name, kind in kinds.items()}) for line in stored_rows(ROWS)]
 
 
 def main() -> None:

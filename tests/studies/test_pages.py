@@ -21,6 +21,7 @@ MODULES = (
     "defaults.summary",
     "feature_maps.summary",
     "fixed_kernels.summary",
+    "hardware.summary",
     "hardware_twin.summary",
     "qml_suite.race",
     "qml_suite.rivals",
@@ -29,14 +30,13 @@ MODULES = (
     "real_world.race",
     "robustness.summary",
 )
-# What these show comes with a report, from benchmarks whose numbers other tests compare, or from what a device sent.
-OTHERS = {"hardware", "speed", "trainability"}
+# What these show comes with a report, or from benchmarks whose numbers other tests compare.
+OTHERS = {"speed", "trainability"}
 
 # Still to be made again, as their pages say: what was run by earlier numerics.
 EARLIER = {
     "feature_maps/few_parameters",
     "feature_maps/rows",
-    "qml_suite/rows",
     "trainability/rows",
 }
 
@@ -79,7 +79,9 @@ def test_all_rows_of_a_store_are_of_the_present_numerics(path):
         assert (set(store.numerics()) == {NUMERICS}) == (name_of(path) not in EARLIER)
 
 
-@pytest.mark.parametrize("path", sorted(STUDIES.glob("*/rows.csv")), ids=name_of)
+@pytest.mark.parametrize(
+    "path", sorted([*STUDIES.glob("*/rows.csv"), STUDIES / "hardware" / "training.csv"]), ids=name_of
+)
 def test_all_rows_of_a_file_are_of_the_present_numerics(path):
     with path.open(encoding="utf-8", newline="") as stream:
         made_by = {row.get("numerics") for row in csv.DictReader(stream)}
