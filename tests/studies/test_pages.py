@@ -64,6 +64,9 @@ def test_every_study_is_held_to_its_rows():
     assert found == {name.partition(".")[0] for name in MODULES} | OTHERS
 
 
+FILES = [*sorted(STUDIES.glob("*/rows.csv")), STUDIES / "hardware" / "training.csv"]
+
+
 def stores():
     found = []
     for path in sorted(STUDIES.glob("*/*.sqlite")):
@@ -79,9 +82,7 @@ def test_all_rows_of_a_store_are_of_the_present_numerics(path):
         assert (set(store.numerics()) == {NUMERICS}) == (name_of(path) not in EARLIER)
 
 
-@pytest.mark.parametrize(
-    "path", sorted([*STUDIES.glob("*/rows.csv"), STUDIES / "hardware" / "training.csv"]), ids=name_of
-)
+@pytest.mark.parametrize("path", FILES, ids=name_of)
 def test_all_rows_of_a_file_are_of_the_present_numerics(path):
     with path.open(encoding="utf-8", newline="") as stream:
         made_by = {row.get("numerics") for row in csv.DictReader(stream)}
