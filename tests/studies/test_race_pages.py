@@ -6,6 +6,7 @@ import pytest
 
 from mcquack.bench import ranking
 from mcquack.bench.store import Store
+from mcquack.bench.suite import read_suite
 
 STUDIES = Path(__file__).parents[2] / "studies"
 
@@ -16,13 +17,13 @@ def text_of(page: Path) -> str:
     return page.read_text(encoding="utf-8")
 
 
-def test_every_dataset_of_the_race_has_a_draw_on_which_all_models_are_done() -> None:
+def test_all_models_are_done_on_all_draws_of_the_race() -> None:
     from studies.real_world import race
 
     with Store.open(race.ROWS) as store:
         assert not store.counts().failed
-    assert len(race.n_draws()) == 20
-    assert min(race.n_draws().values()) >= 1
+    once = {"pm2", "pm4"}  # all of their samples are in their parts, so that there is nothing to draw
+    assert race.n_draws() == {name: 1 if name in once else 5 for name in read_suite("real-world").datasets}
 
 
 def test_the_means_of_the_suites_race_follow_from_its_rows() -> None:
