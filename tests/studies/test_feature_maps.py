@@ -73,10 +73,11 @@ def test_what_the_readme_finds_is_in_the_rows(summary):
     good = {"hardware_efficient", "amplitude", "quack", "paper", "hubregtsen", "reuploading"}
     assert set(sorted(found, key=found.get)[-6:]) == good
     assert max(found.values()) - min(found[name] for name in good) < 0.01
-    assert all(0.007 < found[name] - fewer[name] < 0.018 for name in good)
-    assert all(0.05 < fewer[name] - found[name] < 0.12 for name in set(CONTENDERS) - good)
+    assert all(abs(found[name] - fewer[name]) < 0.01 for name in good)
+    assert all(0.035 < fewer[name] - found[name] < 0.115 for name in set(CONTENDERS) - good)
     learned = summary.means(large, "balanced_accuracy", "train")
-    assert set(sorted(learned, key=learned.get)[-2:]) == {"iqp", "chebyshev"}
+    assert all(learned[name] > max(learned.values()) - 0.01 for name in ("iqp", "chebyshev"))
+    assert all(found[name] < min(found[each] for each in good) - 0.035 for name in ("iqp", "chebyshev"))
 
 
 @pytest.mark.parametrize("size", [720, 180])

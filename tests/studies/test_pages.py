@@ -35,8 +35,6 @@ OTHERS = {"speed", "trainability"}
 
 # Still to be made again, as their pages say: what was run by earlier numerics.
 EARLIER = {
-    "feature_maps/few_parameters",
-    "feature_maps/rows",
     "trainability/rows",
 }
 
