@@ -33,11 +33,6 @@ MODULES = (
 # What these show comes with a report, or from benchmarks whose numbers other tests compare.
 OTHERS = {"speed", "trainability"}
 
-# Still to be made again, as their pages say: what was run by earlier numerics.
-EARLIER = {
-    "trainability/rows",
-}
-
 
 def name_of(path):
     return f"{path.parent.name}/{path.stem}"
@@ -77,14 +72,13 @@ def stores():
 @pytest.mark.parametrize("path", stores(), ids=name_of)
 def test_all_rows_of_a_store_are_of_the_present_numerics(path):
     with Store.open(path) as store:
-        assert (set(store.numerics()) == {NUMERICS}) == (name_of(path) not in EARLIER)
+        assert set(store.numerics()) == {NUMERICS}
 
 
 @pytest.mark.parametrize("path", FILES, ids=name_of)
 def test_all_rows_of_a_file_are_of_the_present_numerics(path):
     with path.open(encoding="utf-8", newline="") as stream:
-        made_by = {row.get("numerics") for row in csv.DictReader(stream)}
-    assert (made_by == {str(NUMERICS)}) == (name_of(path) not in EARLIER)
+        assert {row["numerics"] for row in csv.DictReader(stream)} == {str(NUMERICS)}
 
 
 def test_a_page_without_a_place_for_a_table_is_refused():
