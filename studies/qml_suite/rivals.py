@@ -18,7 +18,7 @@ from mcquack.bench import ranking
 from mcquack.bench.ranking import CellScores
 from mcquack.bench.store import Store
 from mcquack.models import catalog
-from studies.tables import table, write_tables
+from studies.tables import stored_rows, table, write_tables
 
 HERE = Path(__file__).parent
 ROWS, TABLE, README = HERE / "rivals.sqlite", HERE / "published.csv", HERE / "README.md"
@@ -70,18 +70,17 @@ def compared(own: Iterable[CellScores], published: Iterable[CellScores]) -> Iter
 
 def read_pairs(path: Path = TABLE) -> list[Pair]:
     """What :func:`write_pairs` wrote."""
-    with path.open(encoding="utf-8", newline="") as file:
-        return [
-            Pair(
-                model=line["model"],
-                dataset=line["dataset"],
-                ours=float(line["ours"]),
-                published=float(line["published"]),
-                published_error=float(line["published_error"]),
-                equal_seeds=int(line["equal_seeds"]),
-            )
-            for line in csv.DictReader(file)
-        ]
+    return [
+        Pair(
+            model=line["model"],
+            dataset=line["dataset"],
+            ours=float(line["ours"]),
+            published=float(line["published"]),
+            published_error=float(line["published_error"]),
+            equal_seeds=int(line["equal_seeds"]),
+        )
+        for line in stored_rows(path)
+    ]
 
 
 def write_pairs(pairs: Sequence[Pair], path: Path = TABLE) -> None:

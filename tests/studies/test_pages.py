@@ -1,6 +1,5 @@
 """Pages of studies say what their rows say: every table follows from them, and they are of the present numerics."""
 
-import csv
 import sqlite3
 from importlib import import_module
 from pathlib import Path
@@ -77,8 +76,9 @@ def test_all_rows_of_a_store_are_of_the_present_numerics(path):
 
 @pytest.mark.parametrize("path", FILES, ids=name_of)
 def test_all_rows_of_a_file_are_of_the_present_numerics(path):
-    with path.open(encoding="utf-8", newline="") as stream:
-        assert {row["numerics"] for row in csv.DictReader(stream)} == {str(NUMERICS)}
+    from studies.tables import stored_rows
+
+    assert {row["numerics"] for row in stored_rows(path)} == {str(NUMERICS)}
 
 
 def test_a_page_without_a_place_for_a_table_is_refused():

@@ -1,6 +1,5 @@
 """The READMEs of the studies of robustness and of fixed kernels say what their rows say."""
 
-import csv
 from collections import defaultdict
 from pathlib import Path
 
@@ -13,8 +12,9 @@ pytestmark = pytest.mark.skipif(not STUDIES.is_dir(), reason="a source archive h
 
 
 def rows(study):
-    with (STUDIES / study / "rows.csv").open(newline="") as stream:
-        return list(csv.DictReader(stream))
+    from studies.tables import stored_rows
+
+    return stored_rows(STUDIES / study / "rows.csv")
 
 
 def test_every_dataset_and_seed_has_all_rows_of_robustness_once():
