@@ -5,7 +5,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.image import imread
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import load_iris
 
+from mcquack import McQuackClassifier
 from mcquack.errors import InvalidInputError
 from mcquack.report import (
     EmbeddingDisplay,
@@ -24,10 +26,10 @@ from tests.report.fakes import FakeModel, random_states
 def test_every_panel_shows_its_columns():
     model = FakeModel(["a", "b"], validated=True)
     loss, alignment, accuracy = plot_history(model).axes
-    assert set(curves(loss)) == {"alignment (KAO)", "centroids (CO)", "validation"}
+    assert set(curves(loss)) == {"circuit (KAO)", "centroids (CO)", "validation"}
     assert set(curves(alignment)) == {"training", "validation", "ceiling 1/√2 = 0.71"}
     assert set(curves(accuracy)) == {"training", "validation"}
-    assert_array_equal(curves(loss)["alignment (KAO)"], [row["loss_kao"] for row in model.history_])
+    assert_array_equal(curves(loss)["circuit (KAO)"], [row["loss_kao"] for row in model.history_])
     assert_array_equal(curves(loss)["validation"], [1 - row["validation_alignment"] for row in model.history_])
     assert_array_equal(curves(accuracy)["validation"], [row["validation_accuracy"] for row in model.history_])
 
@@ -62,6 +64,26 @@ def test_a_loss_that_was_not_trained_is_not_drawn():
     for row in model.history_:
         row["loss_kao"] = None
     assert set(curves(plot_history(model).axes[0])) == {"centroids (CO)"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "name", "labels"),
+    [
+        ({}, "cross entropy", ["training"]),
+        ({"loss": "alignment", "steps": "alternating"}, "1 - alignment", ["circuit (KAO)", "centroids (CO)"]),
+        ({"steps": "alternating"}, "cross entropy", ["circuit (KAO)", "centroids (CO)"]),
+        ({"loss": "log_cross_entropy"}, "log cross entropy", ["training"]),
+    ],
+    ids=["cross_entropy", "alignment", "alternating", "log_cross_entropy"],
+)
+def test_the_loss_that_was_trained_is_named_and_drawn_once(settings, name, labels):
+    X, y = load_iris(return_X_y=True)
+    model = McQuackClassifier(n_qubits=2, epochs=3, validation_fraction=0.2, random_state=0, **settings).fit(X, y)
+    ax = plot_history(model).axes[0]
+    assert ax.get_ylabel() == name
+    drawn = {label: values for label, values in curves(ax).items() if not label.startswith("kept")}
+    assert list(drawn) == [*labels, "validation"]
+    assert_array_equal(drawn["validation"], [row["loss"] for row in model.history_])
 
 
 def test_a_single_epoch_is_a_visible_dot():

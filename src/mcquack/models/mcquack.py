@@ -152,6 +152,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     features_ : What is made of features before they are scaled to a range, as a function of rows, or None.
     scaler_ : The MinMaxScaler of the features, or None.
     loss_ : The loss that it was trained by.
+    steps_ : "joint" or "alternating", the steps that it was trained in.
     beta_ : The β of a loss that has one, as it was learned if it is.
     starts_ : With several starts, the models that are averaged. All other attributes are then those of the first,
         except for ``history_``, ``n_iter_`` and ``shots_``, which are those of all together.
@@ -543,6 +544,11 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         if not hasattr(loss, "beta"):
             raise AttributeError(f"the loss {loss!r} has no beta.")
         return float(loss.beta)
+
+    @property
+    def steps_(self) -> Steps:
+        check_is_fitted(self)
+        return self._settings().steps
 
     def transform(self, X: ArrayLike) -> FloatArray:
         """K (N, M·k): fidelity of every sample with every centroid, each in [0, 1], as measured."""

@@ -24,10 +24,13 @@ _BLUE, _ORANGE = CLASS_COLOURS[:2]
 
 
 # Columns of the history with label, colour and dashes; validation is dashed, as a grey print shows it.
+_ALIGNMENT_LOSS = "1 - alignment"
+_LOSS_NAMES = {"alignment": _ALIGNMENT_LOSS, "cross_entropy": "cross entropy", "log_cross_entropy": "log cross entropy"}
 _PANELS = {
     "Loss": (
-        ("loss_kao", "alignment (KAO)", _BLUE, "-"),
+        ("loss_kao", "circuit (KAO)", _BLUE, "-"),
         ("loss_co", "centroids (CO)", _ORANGE, "-."),
+        ("joint_loss", "training", _BLUE, "-"),
         ("validation_loss", "validation", MUTED, "--"),
     ),
     "Alignment": (("alignment", "training", _BLUE, "-"), ("validation_alignment", "validation", MUTED, "--")),
@@ -36,12 +39,12 @@ _PANELS = {
 
 
 def plot_history(model: Any, *, axes: Sequence[Axes] | None = None) -> Figure:
-    """Draw the losses, the alignment below its ceiling 1/√M, and the accuracy over the epochs.
+    """Draw the trained loss, the alignment below its ceiling 1/√M, and the accuracy over the epochs.
 
     Parameters
     ----------
     model : a fitted model with ``classes_`` and ``history_``. If it also has ``best_epoch_``, the epoch whose
-        parameters it has kept is marked.
+        parameters it has kept is marked. ``loss_``, where it has one, names the loss on the axis.
     axes : three axes to draw into, instead of a new figure.
 
     Returns
@@ -68,6 +71,8 @@ class TrainingDisplay:
     history : the rows of ``history_``.
     n_classes : how many classes there are, which the ceiling of the alignment follows from.
     best_epoch : the epoch whose parameters were kept, or None.
+    loss_name : the name of the loss that was trained, which labels its axis.
+    is_joint : whether circuit and centroids were moved by the same steps, so that there is one loss and not two.
 
     Attributes
     ----------
@@ -85,23 +90,33 @@ class TrainingDisplay:
     history: Sequence[Mapping[str, Any]]
     n_classes: int
     best_epoch: int | None = None
+    loss_name: str = _ALIGNMENT_LOSS
+    is_joint: bool = False
 
     @classmethod
     def from_estimator(cls, model: Any, *, ax: Sequence[Axes] | None = None) -> Self:
         """The display of a fitted model, drawn as :func:`plot_history` does."""
-        best = getattr(model, "best_epoch_", None)
-        return cls(history=list(model.history_), n_classes=len(model.classes_), best_epoch=best).plot(ax=ax)
+        display = cls(
+            history=list(model.history_),
+            n_classes=len(model.classes_),
+            best_epoch=getattr(model, "best_epoch_", None),
+            loss_name=_loss_name(getattr(model, "loss_", None)),
+            is_joint=getattr(model, "steps_", None) == "joint",
+        )
+        return display.plot(ax=ax)
 
     def plot(self, ax: Sequence[Axes] | None = None) -> Self:
         """Draws into three axes, or into a new figure; sets ``ax_`` and ``figure_``."""
-        history = [{**row, "validation_loss": _loss(row.get("validation_alignment"))} for row in self.history]
-        if not history:
+        if not self.history:
             raise InvalidInputError("the model has no training history; plot it after fit.")
+        history = [self._with_drawn_losses(row) for row in self.history]
         panels = style.new_figure(9.6, 2.9).subplots(1, len(_PANELS)) if ax is None else np.ravel(np.asarray(ax))
         if len(panels) != len(_PANELS):
             raise InvalidInputError(f"a training is drawn into {len(_PANELS)} axes, got {len(panels)}; give as many.")
         for panel, (title, curves) in zip(panels, _PANELS.items(), strict=True):
             _draw_curves(panel, history, curves)
+            if title == "Loss":
+                panel.set_ylabel(self.loss_name)
             if title == "Alignment":
                 ceiling = 1 / math.sqrt(self.n_classes)
                 label = f"ceiling 1/√{self.n_classes} = {ceiling:.2f}"
@@ -115,9 +130,32 @@ class TrainingDisplay:
         self.figure_ = style.figure_of(panels[0])
         return self
 
+    def _with_drawn_losses(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a row of the history with the loss on the validation part, and with one loss for joint steps.
 
-def _loss(alignment: float | None) -> float | None:
-    return None if alignment is None else 1 - alignment
+        The two losses of joint steps differ by their penalties alone; the one with the smaller penalty is drawn.
+        """
+        drawn = dict(row, validation_loss=_validation_loss(row, self.loss_name))
+        if self.is_joint and row.get("loss_kao") is not None and row.get("loss_co") is not None:
+            drawn |= {"joint_loss": min(row["loss_kao"], row["loss_co"]), "loss_kao": None, "loss_co": None}
+        return drawn
+
+
+def _loss_name(loss: Any) -> str:
+    """The name of a loss on an axis; a loss without a name is called by its class."""
+    if loss is None:
+        return _ALIGNMENT_LOSS
+    name = getattr(loss, "name", type(loss).__name__)
+    return _LOSS_NAMES.get(name, str(name))
+
+
+def _validation_loss(row: Mapping[str, Any], loss_name: str) -> float | None:
+    """``loss`` is that of the validation part wherever there is one."""
+    alignment: float | None = row.get("validation_alignment")
+    if alignment is None:
+        return None
+    loss: float | None = row.get("loss")
+    return 1 - alignment if loss is None and loss_name == _ALIGNMENT_LOSS else loss
 
 
 def _draw_curves(ax: Axes, history: Sequence[Mapping[str, Any]], curves: Sequence[tuple[str, str, str, str]]) -> None:
