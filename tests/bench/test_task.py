@@ -133,6 +133,20 @@ def test_the_numerics_version_is_part_of_a_task_of_a_model_of_mcquack():
     assert task(model="svc/wide").numerics is None
 
 
+@pytest.mark.parametrize(
+    ("settings", "version"),
+    [
+        ({"scale": "quantile"}, NUMERICS),
+        ({"class_weight": "balanced"}, NUMERICS),
+        ({"scale": "quantile", "class_weight": None}, NUMERICS),
+        ({"scale": "quantile", "class_weight": "balanced"}, NUMERICS + 1),
+    ],
+    ids=str,
+)
+def test_only_weighted_quantiles_have_a_later_numerics_version(settings, version):
+    assert Task.of("iris3", "mcquack", settings).numerics == version
+
+
 def test_a_task_without_a_numerics_version_is_of_the_first_and_has_the_id_it_had():
     content = task(model="mcquack").to_json()
     del content["numerics"]

@@ -355,3 +355,10 @@ def test_impossible_cross_entropies_are_refused(kind: Any, wrong: dict[str, Any]
         kind(**wrong)
     with pytest.raises(InvalidInputError, match="floor"):
         LogCrossEntropy(floor=0)
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-307, 1e-310, 1e-320, 5e-324])
+def test_the_alignment_of_tiny_fidelities_has_finite_slopes(size):
+    value, slopes = Alignment()(np.full((3, 2), size), np.array([0, 1, 1]), np.ones(3))
+    assert np.isfinite(value)
+    assert np.isfinite(slopes).all()

@@ -129,7 +129,28 @@ def test_a_weight_of_two_is_a_sample_given_twice(settings: dict[str, Any]) -> No
     by_repeats = learned_features(WINE[rows], WINE_LABELS[rows], np.ones(len(rows)), **settings)
     assert by_weight is not None
     assert by_repeats is not None
-    assert_allclose(by_weight(WINE), by_repeats(WINE), rtol=0, atol=0.02 if settings == {"scale": "quantile"} else 1e-8)
+    assert_allclose(by_weight(WINE), by_repeats(WINE), rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize("n_rows", [3, 40, 178])
+@pytest.mark.parametrize("pattern", [(1, 2), (0, 1, 3), (2,), (5, 0)], ids=str)
+def test_quantiles_count_rows_by_their_weight(n_rows: int, pattern: tuple[int, ...]) -> None:
+    weights = np.resize(np.array(pattern, np.float64), n_rows)
+    rows = np.repeat(np.arange(n_rows), weights.astype(int))
+    by_weight = learned_features(WINE[:n_rows], WINE_LABELS[:n_rows], weights, scale="quantile")
+    by_repeats = learned_features(WINE[rows], WINE_LABELS[rows], np.ones(len(rows)), scale="quantile")
+    assert by_weight is not None
+    assert by_repeats is not None
+    assert by_weight.quantiles is not None
+    assert_array_equal(by_weight.quantiles, by_repeats.quantiles)
+
+
+def test_weights_that_are_shares_keep_as_many_quantiles_as_there_are_distinct_rows() -> None:
+    shares = np.full(len(WINE), 1 / len(WINE))
+    found = learned_features(WINE, WINE_LABELS, shares, scale="quantile")
+    assert found is not None
+    assert found.quantiles is not None
+    assert len(found.quantiles) == len(np.unique(WINE, axis=0))
 
 
 def test_a_column_that_never_changes_is_no_trouble() -> None:

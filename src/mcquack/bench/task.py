@@ -16,7 +16,7 @@ from mcquack.datasets.table.encoder import MissingTarget
 from mcquack.datasets.table.notation import Notation
 from mcquack.errors import InvalidInputError
 from mcquack.models import catalog
-from mcquack.numerics import NUMERICS
+from mcquack.numerics import numerics_of
 
 _CELL_OPTIONS = get_type_hints(ColumnOptions)
 
@@ -191,7 +191,7 @@ class Task:
         # Lists become tuples, so that a task read from JSON equals the one that was written.
         settings = tuple(sorted((name, frozen(value)) for name, value in self.settings))
         object.__setattr__(self, "settings", settings)
-        numerics = (self.numerics or NUMERICS) if is_computed_here(self.model) else None
+        numerics = (self.numerics or numerics_of(dict(settings))) if is_computed_here(self.model) else None
         object.__setattr__(self, "numerics", numerics)
 
     @classmethod

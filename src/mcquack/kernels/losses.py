@@ -38,7 +38,8 @@ def alignment_slopes(K: Any, labels: Any, row_weights: Any) -> tuple[float, floa
 
     u brings tiny fidelities to the size of 1, and is 1 for others: t · u would overflow where s and t do not.
 
-    A is 0 with zero slopes where it is undefined: all fidelities, or all weights, vanish.
+    A is 0 with zero slopes where it is undefined, because all fidelities or all weights vanish, and where its slopes
+    overflow, because all fidelities are subnormal numbers.
     """
     agreement, power, mass = 0.0, 0.0, 0.0
     unit = _unit(K)
@@ -56,7 +57,10 @@ def alignment_slopes(K: Any, labels: Any, row_weights: Any) -> tuple[float, floa
         return 0.0, 0.0, 0.0, 1.0
     scale = 1.0 / (np.sqrt(power) * np.sqrt(mass))
     alignment = agreement * scale
-    return alignment, scale / unit, alignment / power / unit, 1.0 / unit
+    toward, away = scale / unit, alignment / power / unit
+    if np.isinf(toward) or np.isinf(away):
+        return 0.0, 0.0, 0.0, 1.0
+    return alignment, toward, away, 1.0 / unit
 
 
 # By these numbers the compiled epoch knows its losses.

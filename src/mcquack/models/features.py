@@ -147,7 +147,7 @@ def learned_features(
     if n_components is not None and made.n_outputs > n_components:
         made, changed = _with_components(made, rows, weights, n_components), True
     if isinstance(scale, str):
-        made, changed = _with_scale(made, made(rows), weights, scale), True
+        made, changed = _with_scale(made, rows, weights, scale), True
     return made if changed else None
 
 
@@ -201,9 +201,10 @@ def principal_components(apart: FloatArray, weights: FloatArray, count: int) -> 
     return np.asarray(np.where(largest < 0, -found, found))  # a sign would be chance
 
 
-def _with_scale(features: Features, made: FloatArray, weights: FloatArray, scale: str) -> Features:
+def _with_scale(features: Features, rows: FloatArray, weights: FloatArray, scale: str) -> Features:
+    made = features(rows)
     if scale == QUANTILE:
-        levels = np.linspace(0, 1, min(_N_QUANTILES, len(made)) if len(made) > 1 else 2)
+        levels = np.linspace(0, 1, _n_quantiles(rows, weights))
         return replace(features, quantiles=np.quantile(made, levels, axis=0, weights=weights, method="inverted_cdf"))
     middle = np.average(made, axis=0, weights=weights)
     rounding = 10 * np.finfo(np.float64).eps * np.abs(made).max(axis=0)
@@ -213,6 +214,24 @@ def _with_scale(features: Features, made: FloatArray, weights: FloatArray, scale
         wide = np.full(made.shape[1], 2 * np.abs(made - middle).max())
     wide = np.where(wide > rounding, wide, 1.0)
     return replace(features, factor=features.factor / wide, offset=(features.offset - middle) / wide)
+
+
+def _n_quantiles(rows: FloatArray, weights: FloatArray) -> int:
+    """Return the number of quantiles to keep: the total weight, between 2 and 200.
+
+    A row of weight two therefore gives the quantiles of a row given twice, and a row of weight zero those of a row left
+    out. Weights that add up to less than the number of distinct rows, such as shares of 1, are not numbers of rows; the
+    distinct rows are counted then.
+    """
+    n_rows = max(round(float(weights.sum())), 2)
+    if n_rows >= _N_QUANTILES:
+        return _N_QUANTILES
+    distinct: set[bytes] = set()
+    for row in rows[weights > 0] + 0.0:  # -0.0 equals 0.0
+        distinct.add(row.tobytes())
+        if len(distinct) >= _N_QUANTILES:
+            break
+    return max(n_rows, len(distinct))
 
 
 def _levels(rows: FloatArray, quantiles: FloatArray) -> FloatArray:
