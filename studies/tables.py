@@ -8,6 +8,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from scipy.stats import wilcoxon
+
+from mcquack.bench.ranking import Contender, ScoreTable, win_matrix
+from mcquack.bench.ranking.ranks import SCORE_DECIMALS
 from mcquack.files import replace_file
 from mcquack.numerics import NUMERICS
 
@@ -56,6 +61,24 @@ def table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
     """A table as Markdown has it, its first column text and all others numbers."""
     rule = "|---|" + "---:|" * (len(header) - 1)
     return "\n".join(["| " + " | ".join(header) + " |", rule, *("| " + " | ".join(line) + " |" for line in lines)])
+
+
+def head_to_head(scores: ScoreTable, own: Contender) -> list[list[str]]:
+    """Return, for every other contender, on how many datasets ``own`` wins, ties and loses, and the p-value.
+
+    The p-value is that of Wilcoxon's signed-rank test of equal scores; datasets with a tie, or without a score of both,
+    are left out of it.
+    """
+    records, lines = win_matrix(scores), []
+    column = scores.contenders.index(own)
+    for number, other in enumerate(scores.contenders):
+        if other == own:
+            continue
+        differences = np.round(scores.means[:, column] - scores.means[:, number], SCORE_DECIMALS)
+        decided = differences[np.isfinite(differences) & (differences != 0)]
+        counts = records.record(column, number)
+        lines.append([other.label, *map(str, counts), f"{wilcoxon(decided).pvalue:.2g}"])
+    return sorted(lines, key=lambda line: int(line[1]) - int(line[3]))
 
 
 def with_tables(text: str, found: Mapping[str, str]) -> str:

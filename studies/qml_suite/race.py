@@ -12,7 +12,7 @@ from pathlib import Path
 from mcquack.bench import ranking
 from mcquack.bench.ranking import CellScores, Contender, ScoreTable, Standing
 from mcquack.bench.store import Store
-from studies.tables import stored_rows, table, write_tables
+from studies.tables import head_to_head, stored_rows, table, write_tables
 
 HERE = Path(__file__).parent
 ROWS, MEANS, README = HERE / "race.sqlite", HERE / "race.csv", HERE / "README.md"
@@ -98,9 +98,19 @@ def by_family() -> str:
     return table(["family", "datasets", *(one.label for one in front)], lines)
 
 
+def record_table(found: ScoreTable) -> str:
+    """McQuack against each of the others."""
+    own = next(each for each in found.contenders if each.model == "mcquack")
+    return table(["McQuack against", "wins", "ties", "losses", "p"], head_to_head(found, own))
+
+
 def tables() -> dict[str, str]:
     """What the README has from the rows of the race, by the names of the places."""
-    return {"race ranks": rank_table(standings()), "race families": by_family()}
+    return {
+        "race ranks": rank_table(standings()),
+        "race families": by_family(),
+        "race head to head": record_table(scores()),
+    }
 
 
 def main() -> None:

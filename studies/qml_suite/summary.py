@@ -22,8 +22,13 @@ def tables() -> dict[str, str]:
     datasets = {cell.dataset for cell in own}
     published = (cell for cell in race.mean_cells() if cell.is_published and cell.dataset in datasets)
     cells = (*own, *published)
-    standings = ranking.standings(ranking.score_table(cells))
-    return {"part ranks": race.rank_table(standings), "part scores": _scores(cells, standings)}
+    scores = ranking.score_table(cells)
+    standings = ranking.standings(scores)
+    return {
+        "part ranks": race.rank_table(standings),
+        "part head to head": race.record_table(scores),
+        "part scores": _scores(cells, standings),
+    }
 
 
 def _scores(cells: tuple[CellScores, ...], standings: tuple[Standing, ...]) -> str:

@@ -82,7 +82,7 @@ def _machine(data: Split, seed: int) -> Iterator[Rung]:
 
 
 LADDERS: dict[str, Callable[[Split, int], Iterator[Rung]]] = {
-    "McQuack": _mcquack,
+    "McQuack, alignment": _mcquack,
     "McQuack, λ = 0.001": _regularised,
     "McQuack, cross entropy": _cross_entropy,
     "VC": _variational,

@@ -5,6 +5,7 @@ from pathlib import Path
 from statistics import mean
 
 import pytest
+from scipy.stats import wilcoxon
 
 from mcquack import McQuackClassifier
 
@@ -30,3 +31,20 @@ def test_the_defaults_are_the_best_of_them_on_tables() -> None:
             assert meant.loss.name == value  # type: ignore[attr-defined]
         elif hasattr(meant, name):
             assert getattr(meant, name) == value, name
+
+
+def test_the_gain_over_the_defaults_before_is_what_the_page_says() -> None:
+    from studies.defaults import summary
+    from studies.defaults.data import PICTURES
+    from studies.defaults.measure import ENTROPY, FORMER
+
+    after, before = (summary.scores()[json.dumps(each, sort_keys=True)] for each in (ENTROPY, FORMER))
+    names = [name for name in after if name != PICTURES]
+    gains = {
+        metric: [mean(row[column] for row in after[name]) - mean(row[column] for row in before[name]) for name in names]
+        for column, metric in enumerate(("balanced accuracy", "AUC"))
+    }
+    p_value = wilcoxon([gain for gain in gains["balanced accuracy"] if round(gain, 9)]).pvalue
+    told = " ".join((STUDY / "README.md").read_text(encoding="utf-8").split())
+    assert f"is {mean(gains['balanced accuracy']):.3f} in mean balanced accuracy" in told
+    assert f"(p = {p_value:.2f}), and {mean(gains['AUC']):.3f} in mean AUC" in told

@@ -54,7 +54,9 @@ def test_what_the_readme_of_robustness_finds_is_in_the_rows():
     under_attack = {model: overall(model, "pgd", size=0.1) for model in LADDERS}
     assert max(under_attack, key=under_attack.get) == "SVC"
     assert min(under_attack, key=under_attack.get) == "NN"
-    assert under_attack["McQuack, λ = 0.001"] > under_attack["McQuack"] > under_attack["McQuack, cross entropy"]
+    assert (
+        under_attack["McQuack, λ = 0.001"] > under_attack["McQuack, alignment"] > under_attack["McQuack, cross entropy"]
+    )
     assert under_attack["SVC"] > under_attack["VC"] > under_attack["McQuack, cross entropy"]
     for model in LADDERS:
         clean = overall(model, "clean")
@@ -66,11 +68,23 @@ def test_what_the_readme_of_robustness_finds_is_in_the_rows():
     assert 2 < radii["SVC"] < 5
     assert all(6 < radii[model] < 20 for model in LADDERS if model not in ("SVC", "NN"))
     at_best = {model: overall(model, "best clean") for model in LADDERS}
-    assert at_best["McQuack, cross entropy"] > at_best["McQuack"] > at_best["McQuack, λ = 0.001"] - 0.01
+    assert at_best["McQuack, cross entropy"] > at_best["McQuack, alignment"] > at_best["McQuack, λ = 0.001"] - 0.01
     certified = {model: overall(model, "certified") for model in LADDERS}
     assert max(certified, key=certified.get) == "SVC"
-    assert min(certified, key=certified.get) == "McQuack"
-    assert certified["McQuack, λ = 0.001"] > 1.5 * certified["McQuack"]
+    assert min(certified, key=certified.get) == "McQuack, alignment"
+    assert certified["McQuack, λ = 0.001"] > 1.5 * certified["McQuack, alignment"]
+
+
+def test_the_defaults_loss_is_not_told_from_the_network_and_is_behind_the_others_everywhere():
+    from studies.robustness.data import DATASETS
+    from studies.robustness.summary import value
+
+    radii = {
+        model: np.array([value(name, model, "adversarial") for name in DATASETS])
+        for model in ("McQuack, cross entropy", "NN", "VC", "SVC")
+    }
+    own = radii.pop("McQuack, cross entropy")
+    assert [int((own > other).sum()) for other in radii.values()] == [5, 0, 0]
 
 
 def test_every_contender_has_a_row_for_every_dataset_and_seed():
@@ -84,6 +98,7 @@ def test_every_contender_has_a_row_for_every_dataset_and_seed():
 
 def test_what_the_readme_of_fixed_kernels_finds_is_in_the_rows():
     from studies.fixed_kernels.summary import CONTENDERS, means, overall
+    from studies.robustness.data import DATASETS
 
     alignment = {name: overall(name, "alignment") for name in CONTENDERS}
     trained = {"McQuack", "SVC on McQuack's trained kernel"}
@@ -95,6 +110,15 @@ def test_what_the_readme_of_fixed_kernels_finds_is_in_the_rows():
     accuracy = {name: overall(name, "accuracy") for name in CONTENDERS}
     assert accuracy["SVC on McQuack's circuit, random"] > max(accuracy[name] for name in behind)
     assert max(accuracy["SVC on ZZ"], accuracy["SVC on IQP"]) < min(accuracy[name] for name in trained)
+
+    def record(one, other):
+        found = [round(means()[one, name, "accuracy"] - means()[other, name, "accuracy"], 9) for name in DATASETS]
+        return round(sum(found) / len(found), 3), sum(each > 0 for each in found), sum(each < 0 for each in found)
+
+    assert record("McQuack", "SVC on ZZ") == (0.027, 7, 0)
+    assert record("McQuack", "SVC on IQP") == (0.065, 7, 0)
+    assert record("McQuack", "SVC on RBF") == (-0.002, 2, 5)
+    assert record("SVC on McQuack's trained kernel", "SVC on McQuack's circuit, random") == (0.008, 4, 2)
 
 
 def test_a_centred_alignment_is_that_of_the_definition():

@@ -1,4 +1,7 @@
-"""Biases that no fidelity depends on: those of ω in the last layer, by which samples and centroids turn alike.
+"""Parameters that no fidelity depends on.
+
+They are the biases of ω in the last layer, by which samples and centroids turn alike, and the weights and biases of φ
+in the first layer, as RZ only changes the phase of |0⟩.
 
 Their derivative is 0, and in single precision rounding stands in its place, which Adam turns into steps. That these do
 not matter is shown here. To hold the biases where they start would round every angle of their gates differently.
@@ -46,6 +49,20 @@ def test_no_fidelity_depends_on_them(circuit: FeatureMap, dtype: str) -> None:
             found = engine.kernel(problem.X, problem.centroids, weights=weights, bias=moved(bias, by))
             # The angles are rounded in units of their own size.
             assert_allclose(found, expected, rtol=0, atol=50 * eps * (1 + abs(by)))
+
+
+@pytest.mark.parametrize("circuit", MAPS, ids=repr)
+def test_no_fidelity_depends_on_the_first_angles_about_z(circuit: FeatureMap) -> None:
+    problem = random_problem(circuit, n_samples=10)
+    engine = StatevectorEngine(circuit, dtype="float64")
+    expected = engine.kernel(problem.X, problem.centroids, weights=problem.weights, bias=problem.bias)
+    weights, bias = problem.weights.copy(), problem.bias.copy()
+    weights[0, :, 0] += np.linspace(-3, 3, circuit.n_qubits)
+    bias[0, :, 0] -= np.linspace(1, 2, circuit.n_qubits)
+    found = engine.kernel(problem.X, problem.centroids, weights=weights, bias=bias)
+    assert_allclose(found, expected, rtol=0, atol=1e-12)
+    weights[0, :, 1] += 0.5  # θ of the same gates does matter
+    assert np.abs(engine.kernel(problem.X, problem.centroids, weights=weights, bias=bias) - expected).max() > 1e-3
 
 
 @pytest.mark.parametrize("circuit", MAPS, ids=repr)
