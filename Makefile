@@ -92,6 +92,7 @@ bench: install  ## measure speed against the peers that are installed
 	$(BIN)/python -m benchmarks.variational
 	$(BIN)/python -m benchmarks.rivals
 	$(BIN)/python -m benchmarks.many_fits
+	$(BIN)/python -m benchmarks.predict
 	$(BIN)/python -m benchmarks.laboratory
 	$(BIN)/python -m benchmarks.start
 	$(BIN)/python -m benchmarks.ring

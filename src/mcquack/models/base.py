@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields
+from functools import lru_cache
 from typing import Any, Literal, Self, TypeAlias, TypeVar
 
 import numpy as np
@@ -374,6 +375,14 @@ def trained_kernel(model: Any, *, on_scaled: bool = False, number: int = 0) -> Q
 
 
 def _drawn_seed(random_state: int | np.random.RandomState | None) -> int:
+    if is_whole_number(random_state):
+        return _seed_from(int(random_state))  # type: ignore[arg-type]
+    return int(check_random_state(random_state).randint(2**31))
+
+
+@lru_cache(maxsize=256)
+def _seed_from(random_state: int) -> int:
+    """Return the first draw of the generator with this seed; it is kept, as making the generator takes longest."""
     return int(check_random_state(random_state).randint(2**31))
 
 

@@ -10,7 +10,7 @@ from numpy.testing import assert_array_equal
 from mcquack.errors import McQuackError, MemoryLimitError
 from mcquack.simulators.compiled import memory
 from mcquack.simulators.compiled.lanes import ROW_BYTES
-from mcquack.simulators.compiled.memory import aligned, aligned_zeros, available_bytes, require_bytes
+from mcquack.simulators.compiled.memory import aligned, aligned_parts, aligned_zeros, available_bytes, require_bytes
 
 MIB = 2**20
 MEMINFO = "MemTotal:       16000 kB\nMemFree:         1000 kB\nMemAvailable:    4096 kB\nBuffers:  1 kB\n"
@@ -98,6 +98,29 @@ def test_a_silent_system_sets_no_limit(tmp_path: Path, monkeypatch: pytest.Monke
     assert available_bytes(tmp_path) is None
     monkeypatch.setattr(memory, "available_bytes", lambda: None)
     require_bytes(2**80, "anything")
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
+def test_parts_of_one_allocation_are_apart_and_start_on_a_row(dtype: type) -> None:
+    shapes = [(3, 16), (1,), (2, 5, 3), (0, 4), (7,)]
+    parts = aligned_parts(shapes, dtype)
+    assert [part.shape for part in parts] == shapes
+    for number, part in enumerate(parts):
+        assert part.ctypes.data % ROW_BYTES == 0
+        assert part.flags.c_contiguous
+        assert not part.any()
+        part[...] = number + 1
+    for number, part in enumerate(parts):
+        assert (part == number + 1).all()
+
+
+def test_the_system_is_not_asked_about_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    monkeypatch.setattr(memory, "available_bytes", lambda: asked.append(1) or 2**30)
+    require_bytes(1000, "little")
+    assert asked == []
+    require_bytes(MIB, "more")
+    assert asked == [1]
 
 
 def test_this_machine_has_some_memory() -> None:

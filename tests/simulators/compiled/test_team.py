@@ -219,6 +219,18 @@ def test_threads_are_those_asked_for_or_numbas() -> None:
     assert available_threads(None) == numba.config.NUMBA_NUM_THREADS
 
 
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="the system lets no process choose its processors")
+def test_the_number_of_processors_follows_what_the_process_may_use() -> None:
+    allowed = os.sched_getaffinity(0)
+    before = available_threads(None)
+    try:
+        os.sched_setaffinity(0, {min(allowed)})
+        assert available_threads(None) == 1
+    finally:
+        os.sched_setaffinity(0, allowed)
+    assert available_threads(None) == before
+
+
 def test_nobody_waits_for_a_member_that_was_kept_from_arriving() -> None:
     def interrupted(cells: Any, rank: int, n_threads: int, work: Any) -> None:
         if rank == 0:

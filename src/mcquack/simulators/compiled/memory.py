@@ -2,6 +2,8 @@
 
 import math
 import os
+from collections.abc import Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,8 @@ from mcquack.errors import MemoryLimitError
 from mcquack.simulators.compiled.inner import inner
 from mcquack.simulators.compiled.lanes import ROW_BYTES, load, splat, store
 
+_TOO_SMALL_TO_ASK = 64 * 1024
+
 
 def aligned_zeros(shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
     """Zeros that start on a multiple of a row, so that no row straddles two cache lines."""
@@ -20,6 +24,21 @@ def aligned_zeros(shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
     start = -buffer.ctypes.data % ROW_BYTES
     zeros: NDArray[Any] = buffer[start : start + n_bytes].view(dtype).reshape(shape)
     return zeros
+
+
+def aligned_parts(shapes: Sequence[tuple[int, ...]], dtype: Any) -> list[NDArray[Any]]:
+    """Return zeros of several shapes from one allocation, each as :func:`aligned_zeros` makes it.
+
+    >>> [part.shape for part in aligned_parts([(2, 3), (4,)], "float32")]
+    [(2, 3), (4,)]
+    """
+    itemsize = np.dtype(dtype).itemsize
+    sizes = [math.prod(shape) for shape in shapes]
+    strides = [-(-size * itemsize // ROW_BYTES) * ROW_BYTES // itemsize for size in sizes]
+    buffer = aligned_zeros((sum(strides),), dtype)
+    ends = list(accumulate(strides, initial=0))
+    parts = zip(ends, sizes, shapes, strict=False)  # the last end begins no part
+    return [buffer[start : start + size].reshape(shape) for start, size, shape in parts]
 
 
 def aligned(array: NDArray[Any]) -> NDArray[Any]:
@@ -66,7 +85,12 @@ def available_bytes(system: Path = Path("/")) -> int | None:
 
 
 def require_bytes(n_bytes: int, purpose: str) -> None:
-    """Refuses what would not fit, before any of it is allocated."""
+    """Refuses what would not fit, before any of it is allocated.
+
+    The system is not asked about requests below 64 KiB: to ask takes longer than the work that needs so little.
+    """
+    if n_bytes < _TOO_SMALL_TO_ASK:
+        return
     free = available_bytes()
     if free is not None and n_bytes > free:
         raise MemoryLimitError(

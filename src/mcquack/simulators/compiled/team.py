@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import lru_cache
 from typing import Any
 
 import joblib
@@ -185,8 +186,20 @@ def available_threads(asked: int | None) -> int:
     """``asked``, or as many as Numba may use (joblib's workers are told) and the machine or container gives."""
     if asked is not None:
         return asked
-    most: int = min(numba.config.NUMBA_NUM_THREADS, joblib.cpu_count())
+    most: int = min(numba.config.NUMBA_NUM_THREADS, _cpu_count(_allowed_cpus(), os.environ.get("LOKY_MAX_CPU_COUNT")))
     return min(most, _most_threads.get() or most)
+
+
+def _allowed_cpus() -> frozenset[int]:
+    """The processors that this process may run on, where the system says which."""
+    return frozenset(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else frozenset()
+
+
+@lru_cache(maxsize=16)
+def _cpu_count(allowed: frozenset[int], asked: str | None) -> int:
+    """Return joblib's count, kept for as long as what it follows from stays the same: it opens files of the system."""
+    count: int = joblib.cpu_count()
+    return count
 
 
 def compiled(function: Any, *arguments: Any) -> Any:

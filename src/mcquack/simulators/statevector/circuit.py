@@ -28,7 +28,7 @@ from mcquack.simulators.compiled.lanes import (
     splat,
     store,
 )
-from mcquack.simulators.compiled.memory import aligned_zeros
+from mcquack.simulators.compiled.memory import aligned_parts
 from mcquack.simulators.compiled.rotations import (
     clear_slopes,
     cosine_sine,
@@ -87,20 +87,21 @@ def scratch(n_qubits: int, n_features: int, dtype: Any, *, backward: bool) -> Sc
     low_size = 4 << (n_qubits - high_bits.py_func(n_qubits))
     local_size = 1 << local_qubits.py_func(n_qubits)
     kept = size if backward else 1
-    return Scratch(
-        rows=np.zeros(size, dtype=np.int64),
-        features=aligned_zeros((n_features, width), dtype),
-        state=aligned_zeros((kept, 2, width), dtype),
-        rotations=aligned_zeros((2, n_qubits, 2, width), dtype),
-        scale=aligned_zeros((1, width), dtype),
-        factors=aligned_zeros((2 * n_qubits + 1, 2, width), dtype),
-        high_table=aligned_zeros((max(2, size * 4 // low_size), 2, width), dtype),
-        low_table=aligned_zeros((low_size, 2, width), dtype),
-        currents=aligned_zeros((local_size, width), dtype),
-        totals=aligned_zeros((size // local_size, width), dtype),
-        slopes=aligned_zeros((3, n_qubits, width), dtype),
-        adjoint=aligned_zeros((kept, 2, width), dtype),
-    )
+    shapes = {
+        "features": (n_features, width),
+        "state": (kept, 2, width),
+        "rotations": (2, n_qubits, 2, width),
+        "scale": (1, width),
+        "factors": (2 * n_qubits + 1, 2, width),
+        "high_table": (max(2, size * 4 // low_size), 2, width),
+        "low_table": (low_size, 2, width),
+        "currents": (local_size, width),
+        "totals": (size // local_size, width),
+        "slopes": (3, n_qubits, width),
+        "adjoint": (kept, 2, width),
+    }
+    parts = aligned_parts(list(shapes.values()), dtype)
+    return Scratch(rows=np.zeros(size, dtype=np.int64), **dict(zip(shapes, parts, strict=True)))
 
 
 class RingForm(NamedTuple):
