@@ -26,6 +26,15 @@ def test_importing_it_waits_for_nothing_slow() -> None:
     assert in_a_fresh_process(code) == ""
 
 
+def test_the_classifier_loads_nothing_that_only_others_need() -> None:
+    code = "import sys; from mcquack import McQuackClassifier; print(*sys.modules)"
+    found = in_a_fresh_process(code).split()
+    others = ("datasets", "report", "bench", "cli", "studies", "hardware", "database")
+    assert [name for name in found if name.startswith(tuple(f"mcquack.{other}" for other in others))] == []
+    # scikit-learn itself imports pandas, and rich, where they are installed.
+    assert not {"matplotlib", "typer", "optuna", "qiskit", "jax", "dask", "torch"} & set(found)
+
+
 def test_every_subpackage_is_there_without_an_import_of_its_own() -> None:
     code = f"import mcquack; print(*(getattr(mcquack, name).__name__ for name in {SUBPACKAGES}))"
     assert in_a_fresh_process(code).split() == [f"mcquack.{name}" for name in SUBPACKAGES]

@@ -12,9 +12,9 @@ import pytest
 from mcquack import load as load_model
 from mcquack.cli import fit as fit_module
 from mcquack.datasets import Description, from_arrays, load, register, registry
-from mcquack.datasets.dataset import held_out
 from mcquack.errors import CheckpointWarning, NotationWarning
 from mcquack.models import McQuackClassifier, catalog
+from mcquack.randomness import held_out
 from tests.cli.stepping import Stepping
 from tests.cli.tables import two_classes
 

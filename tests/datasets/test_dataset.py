@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mcquack.datasets import Dataset, Part
-from mcquack.datasets.dataset import held_out, part_masks, with_drawn_validation
+from mcquack.datasets.dataset import part_masks, with_drawn_validation
 from mcquack.errors import InvalidInputError
+from mcquack.randomness import held_out
 
 
 def dataset(*, dtype=np.float64, **changes):

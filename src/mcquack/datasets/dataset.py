@@ -9,12 +9,12 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, Self, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from mcquack.checks import is_number, is_whole_number, require
 from mcquack.datasets.table import TableReading
 from mcquack.errors import InvalidInputError
-from mcquack.randomness import stream
+from mcquack.randomness import held_out
 
 PartName = Literal["train", "validation", "test"]
 PART_NAMES: tuple[PartName, ...] = ("train", "validation", "test")
@@ -194,27 +194,6 @@ def checked_image_shape(shape: Any, *, of: str, n_features: int) -> tuple[int, i
             "out."
         )
     return int(shape[0]), int(shape[1])
-
-
-# Which samples are kept back to see how well a model does on what it was not trained on.
-
-
-def held_out(y: ArrayLike, *purpose: str, fraction: float, seed: int) -> NDArray[np.bool_]:
-    """True for about ``fraction`` of each class, drawn by chance; every class keeps at least one sample to train on."""
-    if not 0 <= fraction < 1:
-        raise InvalidInputError(f"the fraction to hold out must be at least 0 and below 1, got {fraction}.")
-    _, classes = np.unique(np.asarray(y), return_inverse=True)
-    random = stream(seed, "held out", *purpose)
-    mask = np.zeros(len(classes), dtype=bool)
-    # Rounding the running total, not each class, keeps the share right when classes are many and small.
-    total, drawn = 0.0, 0
-    for label in range(classes.max(initial=-1) + 1):
-        members = random.permutation(np.flatnonzero(classes == label))
-        total += fraction * len(members)
-        n_held = min(max(round(total) - drawn, 0), len(members) - 1)
-        mask[members[:n_held]] = True
-        drawn += n_held
-    return mask
 
 
 def part_masks(

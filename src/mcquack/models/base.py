@@ -25,7 +25,6 @@ from mcquack.checks import did_you_mean, is_whole_number
 from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.circuits.library import MAPS, circuit_named, paper
-from mcquack.datasets.dataset import held_out
 from mcquack.errors import InvalidInputError
 from mcquack.kernels.quantum import QuantumKernel
 from mcquack.models.archive import (
@@ -50,6 +49,7 @@ from mcquack.models.preparation import (
     scaled,
 )
 from mcquack.models.progress import shown
+from mcquack.randomness import held_out
 from mcquack.simulators.choice import EngineChoice, engine_of
 from mcquack.simulators.compiled.memory import require_bytes
 from mcquack.simulators.compiled.notice import noted_compiling

@@ -12,9 +12,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mcquack.arrays import FloatArray
-from mcquack.datasets.dataset import held_out
 from mcquack.errors import InvalidInputError
 from mcquack.models.preparation import fitted_scaler, merged_repeats, scaled
+from mcquack.randomness import held_out
 from mcquack.studies.scored import ScoredClassifier
 from mcquack.studies.trainability.design import ProbeSettings
 from mcquack.studies.trainability.observation import Observation
