@@ -1,4 +1,4 @@
-"""Classifiers of scikit-learn beside McQuack in the races, with the same features on offer to all of them."""
+"""Classifiers of scikit-learn beside McQuack in the races, which can take the same kinds of features as McQuack."""
 
 from __future__ import annotations
 
