@@ -63,7 +63,7 @@ def test_in_short_it_is_a_line_of_its_sizes_and_printed_it_is_drawn() -> None:
 
 
 @pytest.mark.parametrize("dataset", PAPER_COUNTS)
-def test_parameter_counts_are_the_papers(dataset: str) -> None:
+def test_parameter_counts_are_the_papers_with_its_numbers_of_features(dataset: str) -> None:
     n_features, n_classes, n_parameters = PAPER_COUNTS[dataset]
     feature_map = FeatureMap.with_repetitions(n_qubits=6, n_features=n_features)
     assert feature_map.n_parameters(n_classes) == n_parameters

@@ -116,6 +116,14 @@ def test_the_first_page_says_what_the_rows_of_the_race_on_the_suite_support() ->
     assert missing(FIRST_PAGE, sentences) == []
 
 
+def test_the_first_page_says_what_the_rows_of_a_part_of_the_suite_support() -> None:
+    from studies.qml_suite import summary
+
+    records = summary.tables()["part head to head"].splitlines()
+    _, wins, ties, losses, _ = next(line for line in records if line.startswith("| SVC |")).strip("| ").split(" | ")
+    assert missing(FIRST_PAGE, [f"is level with SVC ({wins} wins, {ties} ties, {losses} losses)"]) == []
+
+
 def test_the_first_page_says_what_the_rows_of_the_papers_benchmark_support() -> None:
     from studies.real_world import compare
 
