@@ -40,7 +40,7 @@ def alignment_step(problem: StepProblem, engine: "StatevectorEngine") -> Step:
     def step() -> Found:
         done = epoch_of_one_step(start, with_kernel=False)
         assert done.loss_kao is not None
-        return Found(done.loss_kao, lambda: _first_gradients(done.state.weights_moments, done.state.bias_moments))
+        return Found(done.loss_kao, lambda: _first_gradients(*(done.state.moments[name] for name in ("weights", "bias"))))
 
     return step
 

@@ -81,7 +81,7 @@ def _kept_in() -> str:
     from numba.core import config
 
     import mcquack
-    from mcquack.training.epoch import run_epoch
+    from mcquack.training.step import run_epoch
 
     if config.CACHE_DIR:
         return f"{config.CACHE_DIR}, where NUMBA_CACHE_DIR says"

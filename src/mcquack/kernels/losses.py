@@ -64,7 +64,7 @@ def alignment_slopes(K: Any, labels: Any, row_weights: Any) -> tuple[float, floa
 
 
 # By these numbers the compiled epoch knows its losses.
-ALIGNMENT, CROSS_ENTROPY, LOG_CROSS_ENTROPY = 0, 1, 2
+ALIGNMENT, CROSS_ENTROPY, LOG_CROSS_ENTROPY, SQUARED_ERROR = range(4)
 
 
 class LossRule(NamedTuple):
@@ -129,9 +129,22 @@ def loss_terms(rule: Any, scores: Any, labels: Any, row_weights: Any) -> tuple[f
 
 
 @inner
+def squared_terms(outputs: Any, targets: Any, row_weights: Any) -> tuple[float, float]:
+    """The mean squared error, and the factor of a row's weight and error in its derivatives."""
+    total, mass = 0.0, 0.0
+    for row in range(outputs.shape[0]):
+        for output in range(outputs.shape[1]):
+            off = float(outputs[row, output]) - targets[row, output]
+            total += row_weights[row] * off * off
+        mass += row_weights[row] * outputs.shape[1]
+    share = 1.0 / mass if mass > 0.0 else 0.0
+    return total * share, 2.0 * share
+
+
+@inner
 def loss_row(rule: Any, terms: Any, scores: Any, label: int, row_weight: float, slopes: Any, stride: int) -> None:
     """Writes the derivatives of the loss by the scores of one row into every ``stride``-th place of ``slopes``."""
-    _, first, second, third = terms
+    first, second, third = terms[1], terms[2], terms[3]
     n_classes = scores.shape[0]
     if rule.code == ALIGNMENT:
         for of_class in range(n_classes):
@@ -327,6 +340,32 @@ class LogCrossEntropy(CrossEntropy):
 
     def _logit_slopes(self, scores: FloatArray) -> FloatArray:
         return 1 / (scores + self.floor)
+
+
+@dataclass(frozen=True)
+class SquaredError:
+    """Mean of (output - target)², for the linear head of a regression; its ``labels`` are targets (N, T).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> value, slopes = SquaredError()(np.array([[1.0], [3.0]]), np.array([[1.0], [1.0]]), np.ones(2))
+    >>> value, slopes.tolist()
+    (2.0, [[0.0], [2.0]])
+    """
+
+    class_score: ClassVar[ClassScore] = "max"
+    name: ClassVar[str] = "squared_error"
+    compiled: ClassVar[int] = SQUARED_ERROR
+
+    def __call__(self, scores: FloatArray, labels: FloatArray, row_weights: FloatArray) -> tuple[float, FloatArray]:
+        outputs, targets = np.asarray(scores, np.float64), np.asarray(labels, np.float64)
+        if outputs.shape != targets.shape:
+            raise InvalidInputError(f"outputs of shape {outputs.shape} do not fit targets of shape {targets.shape}.")
+        mass = float(np.sum(row_weights)) * outputs.shape[1]
+        weights = np.asarray(row_weights)[:, None] / (mass if mass > 0 else 1.0)
+        off = outputs - targets
+        return float(np.sum(weights * off**2)), 2 * weights * off
 
 
 def _log_softmax(logits: FloatArray) -> FloatArray:

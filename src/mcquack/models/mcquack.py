@@ -449,7 +449,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
             )
 
     def _settings(self, prepared: Prepared | None = None) -> TrainingSettings:
-        names = TrainingSettings.__dataclass_fields__.keys() - {"seed", "feature_range", "loss"}
+        names = TrainingSettings.__dataclass_fields__.keys() - {"seed", "feature_range", "loss", "n_outputs"}
         given: dict[str, Any] = {name: getattr(self, name) for name in names}
         if prepared is not None:
             given |= {"seed": prepared.seed, "feature_range": prepared.feature_range}

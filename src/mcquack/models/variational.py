@@ -24,17 +24,16 @@ from mcquack.randomness import stream
 from mcquack.simulators.choice import EngineChoice
 from mcquack.simulators.engine import Engine
 from mcquack.simulators.statevector import StatevectorEngine
-from mcquack.training.settings import Optimizer
-from mcquack.training.state import InitStrategy, initial_embedding
-from mcquack.training.variational import (
+from mcquack.training.ensembles import (
     ClassLogits,
+    EnsembleState,
     VariationalEpoch,
-    VariationalParameters,
     VariationalReport,
     VariationalSettings,
-    VariationalState,
     VariationalTraining,
 )
+from mcquack.training.settings import Optimizer
+from mcquack.training.state import InitStrategy, Parameters, initial_embedding
 
 
 class VariationalClassifier(CircuitClassifier):
@@ -85,7 +84,7 @@ class VariationalClassifier(CircuitClassifier):
             settings=self._settings(prepared.seed),
             validation=prepared.validation,
         )
-        state = VariationalState.start(self._initial_parameters(prepared))
+        state = EnsembleState.start(self._initial_parameters(prepared))
         n_classes = len(prepared.classes)
         best = _Best(state.parameters, np.zeros(n_classes, np.int64), np.full(n_classes, np.inf))
         rows: list[HistoryRow] = []
@@ -101,14 +100,14 @@ class VariationalClassifier(CircuitClassifier):
             self._keep(prepared, best, rows)
             yield row
 
-    def _next_state(self, state: VariationalState, best: _Best) -> VariationalState:
+    def _next_state(self, state: EnsembleState, best: _Best) -> EnsembleState:
         """Classifiers that are out of patience rest, with their best parameters."""
         if self.patience is None:
             return state
         active = state.active & (state.epoch - best.epochs < self.patience)
         if self._trains_together:
             return replace(state, active=active)
-        return replace(state, active=active, parameters=state.parameters.with_rows(best.parameters, ~active))
+        return replace(state.with_parameters(best.parameters, ~active), active=active)
 
     def _keep(self, prepared: Prepared, best: _Best, rows: list[HistoryRow]) -> None:
         with changed_at_once(self) as kept:
@@ -141,10 +140,10 @@ class VariationalClassifier(CircuitClassifier):
             _check_width(known if isinstance(known, int) else known.n_qubits)
         self._settings(seed=0)
 
-    def _initial_parameters(self, prepared: Prepared) -> VariationalParameters:
+    def _initial_parameters(self, prepared: Prepared) -> Parameters:
         data, n_classes = prepared.training, len(prepared.classes)
         orders = self._settings(prepared.seed).orders(len(data.X), 0)
-        first_batch = np.concatenate(orders)[0][: self.batch_size]
+        first_batch = orders[0][: self.batch_size]
         drawn = [
             initial_embedding(
                 prepared.engine.feature_map,
@@ -158,7 +157,7 @@ class VariationalClassifier(CircuitClassifier):
             for number in range(n_classes)
         ]
         weights, bias = (np.stack(arrays) for arrays in zip(*drawn, strict=True))
-        return VariationalParameters(weights[:1] if self._trains_together else weights, bias)
+        return Parameters(weights[:1] if self._trains_together else weights, bias)
 
     # Use
 
@@ -170,7 +169,7 @@ class VariationalClassifier(CircuitClassifier):
 
     def _scores(self, X: ArrayLike) -> FloatArray:
         check_is_fitted(self, "weights_")
-        parameters = VariationalParameters(self.weights_, self.bias_)
+        parameters = Parameters(self.weights_, self.bias_)
         engine = self._statevectors(self._fitted_engine)
         logits = ClassLogits(engine, self.scaled(X), n_classes=len(self.classes_))
         return np.asarray(logits(parameters)[..., 0])
@@ -225,7 +224,7 @@ def _check_width(n_qubits: int) -> None:
 class _Best(NamedTuple):
     """The best parameters so far, by classifier, with the epochs and losses that they had."""
 
-    parameters: VariationalParameters
+    parameters: Parameters
     epochs: NDArray[np.int64]
     losses: NDArray[np.float64]
 
@@ -234,7 +233,11 @@ class _Best(NamedTuple):
         watched = np.full_like(epoch.watched, epoch.watched.mean()) if together else epoch.watched
         better = watched < self.losses
         new = epoch.state.parameters
-        parameters = self.parameters.with_rows(new, better) if not together else (new if better[0] else self.parameters)
+        parameters = new if together and better[0] else self.parameters
+        if not together:
+            chosen = better.reshape(-1, *[1] * (new.weights.ndim - 1)), better.reshape(-1, *[1] * (new.bias.ndim - 1))
+            pairs = ((new.weights, self.parameters.weights), (new.bias, self.parameters.bias))
+            parameters = Parameters(*(np.where(mask, *pair) for mask, pair in zip(chosen, pairs, strict=True)))
         epochs = np.where(better, epoch.state.epoch, self.epochs)
         return _Best(parameters, epochs, np.where(better, watched, self.losses))
 

@@ -1,28 +1,236 @@
-"""Epochs on the CPU engine: memory laid out once, then one compiled call for each epoch."""
+"""Epochs on the CPU engines: memory laid out once, then one compiled call for each epoch."""
 
 import math
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from mcquack.arrays import FloatArray
 from mcquack.kernels.fidelity import CLASS_SCORE_CODES
 from mcquack.kernels.losses import is_learned, loss_rule
 from mcquack.simulators.compiled.lanes import lane_count
 from mcquack.simulators.compiled.memory import aligned_zeros, available_bytes, require_bytes
-from mcquack.simulators.compiled.team import compiled, control
+from mcquack.simulators.compiled.team import Team, compiled, control
 from mcquack.simulators.statevector import StatevectorEngine
 from mcquack.simulators.statevector.engine import N_PARTIAL_SUMS
-from mcquack.training.epoch import Buffers, Pace, Problem, Totals, Trained, run_epoch
-from mcquack.training.optimizer import OPTIMIZER_CODES, Moments
+from mcquack.training.embeddings import PlainCircuit, Work
+from mcquack.training.optimizer import OPTIMIZER_CODES, FlatMoments
+from mcquack.training.readouts.centroids import Centroids, CentroidSpace, KernelSums
 from mcquack.training.settings import TrainingSettings, blurred, epoch_orders
-from mcquack.training.state import PARAMETERS, EpochSums, Parameters, Scores, TrainingData, TrainingState, check_shapes
+from mcquack.training.state import GROUPS, EpochSums, Parameters, Scores, TrainingData, TrainingState, check_shapes
+from mcquack.training.step import (
+    BETA,
+    DIRECT,
+    ROWS,
+    SUM,
+    Config,
+    Data,
+    LaunchSums,
+    Task,
+    Trained,
+    Workspace,
+    run_epoch,
+)
 
 # States of all samples are kept through CO if they take no more than this, and no more than a quarter of what is free.
 KEPT_STATES_LIMIT = 2 * 2**30
+# So many parameters are moved in the time that it takes to hand out a ticket, or in little more.
+WORTH_SHARING = 4096
+NOTHING = np.zeros((1, 1, 1))
+
+
+class Passes(NamedTuple):
+    """What one launch does: the order of samples in each pass, and what each pass moves at which rate."""
+
+    orders: NDArray[np.int64]  # (passes, n), or (trainings, passes, n) where each has its own
+    moves: NDArray[np.bool_]  # (passes, G)
+    rates: NDArray[np.float64]  # (G,)
+    interval: int = 0  # of the convergence rule, in steps; 0 never ends early
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rules:
+    """What stays the same in all launches of a training: how groups are moved, and where their gradients come from.
+
+    ``sources`` are by default SUM. ``halves`` says under which of the two reported losses a group counts, by default
+    the first, and -1 that it counts under none. ``ridges`` are the λ of penalties λ‖p‖².
+    """
+
+    batch_size: int
+    n_parts: int
+    n_shares: int = 1
+    is_rowwise: bool = True
+    apart: bool = False
+    optimizer: str = "adam"
+    records: bool = False  # whether the loss of every step is kept
+    sources: Mapping[str, int] = field(default_factory=dict)
+    halves: Mapping[str, int] = field(default_factory=dict)
+    ridges: Mapping[str, float] = field(default_factory=dict)
+    reg_rows: float = 0.0
+    feature_range: tuple[float, float] = (0.0, 1.0)
+
+    def config(self, sizes: Sequence[int]) -> Config:
+        """Return the numbers for compiled code, for groups of these sizes."""
+        return Config(
+            batch_size=self.batch_size,
+            n_parts=self.n_parts,
+            n_shares=self.n_shares,
+            is_rowwise=self.is_rowwise,
+            apart=self.apart,
+            optimizer=OPTIMIZER_CODES[self.optimizer],
+            decoupled=self.optimizer == "adamw",
+            interval=0,
+            firsts=np.cumsum([0, *sizes]),
+            sources=np.array([self.sources.get(name, SUM) for name in GROUPS], np.int64),
+            halves=np.array([self.halves.get(name, 0) for name in GROUPS], np.int64),
+            rates=np.zeros(len(GROUPS)),
+            ridges=np.array([float(self.ridges.get(name, 0.0)) for name in GROUPS]),
+            reg_rows=float(self.reg_rows),
+            low=float(self.feature_range[0]),
+            high=float(self.feature_range[1]),
+        )
+
+
+class CompiledTrainer:
+    """Advances one training, or several that run apart, by compiled launches; holds the memory that they reuse.
+
+    Parameters
+    ----------
+    embedding, readout, data, space : NamedTuple
+        The parts of the task, as compiled code gets them.
+    works : list
+        What each thread works on; their number is the number of threads.
+    team : Team
+        The threads.
+    shapes : mapping
+        The shapes of the groups of parameters of one training; groups that are missing are empty.
+    dtype : dtype
+        In which numbers all is computed.
+    rules : Rules
+        How groups are moved.
+    """
+
+    def __init__(
+        self,
+        *,
+        embedding: Any,
+        readout: Any,
+        data: Data,
+        space: Workspace,
+        works: Sequence[Work],
+        team: Team,
+        shapes: Mapping[str, tuple[int, ...]],
+        dtype: np.dtype[Any],
+        rules: Rules,
+    ) -> None:
+        self.embedding, self.readout, self.data, self.space = embedding, readout, data, space
+        self.works, self.team, self.dtype, self.rules = list(works), team, dtype, rules
+        self.shapes = {name: shapes.get(name, (0,)) for name in GROUPS}
+        self._sizes = [math.prod(shape) for shape in self.shapes.values()]
+        self._config = rules.config(self._sizes)
+        ends = self._config.firsts.tolist()
+        places = zip(self.shapes.items(), ends[:-1], ends[1:], strict=True)
+        self._places = {name: (slice(first, last), shape) for (name, shape), first, last in places}
+        self._run: Any = None  # compiled for the types of this task, once they are known
+
+    def __call__(
+        self,
+        states: Sequence[TrainingState],
+        passes: Passes,
+        *,
+        active: NDArray[np.bool_] | None = None,
+        readout: Any = None,
+        seen: FloatArray | None = None,
+        own_sums: Any = NOTHING,
+    ) -> tuple[list[TrainingState], LaunchSums]:
+        """Return the states after all passes, which leave ``states`` as they are, and the sums over the steps."""
+        active = np.ones(len(states), np.bool_) if active is None else active
+        trained, sums = self.launch(states, passes, active, readout=readout, seen=seen, own_sums=own_sums)
+        return [self._after(state, trained, n) if active[n] else state for n, state in enumerate(states)], sums
+
+    def launch(
+        self,
+        states: Sequence[TrainingState],
+        passes: Passes,
+        active: NDArray[np.bool_],
+        *,
+        readout: Any = None,
+        seen: FloatArray | None = None,
+        own_sums: Any = NOTHING,
+    ) -> tuple[Trained, LaunchSums]:
+        """Run all passes, and return the arrays that they have changed."""
+        n_trainings = len(states)
+        for state in states:
+            check_shapes(state.parameters, self.shapes)
+        trained = self._working_copy(states, passes)
+        sums = LaunchSums(
+            np.zeros((n_trainings, 2)),
+            np.zeros((n_trainings, 2), np.int64),
+            np.zeros((n_trainings, len(GROUPS))),
+            own_sums,
+        )
+        task = Task(
+            self.data if seen is None else self.data._replace(seen=seen),
+            self.embedding,
+            self.readout if readout is None else readout,
+            trained,
+            self._config._replace(rates=passes.rates, interval=passes.interval),
+            self.space,
+            sums,
+        )
+        orders = passes.orders
+        if orders.ndim == 2:
+            orders = orders[None] if n_trainings == 1 else np.repeat(orders[None], n_trainings, axis=0)
+        arguments = task, active, orders, passes.moves
+        if self._run is None:
+            self._run = compiled(run_epoch(type(task.readout)), control(), 0, 1, self.works[0], *arguments)
+        self.team.run(self._run, self.works, *arguments)
+        return trained, sums
+
+    def _working_copy(self, states: Sequence[TrainingState], passes: Passes) -> Trained:
+        n_trainings = len(states)
+        values, mean, square, slopes = np.zeros((4, n_trainings, self._config.firsts[-1]), self.dtype)
+        n_done = max(state.n_steps for state in states)
+        losses = np.zeros((n_trainings, n_done + passes.orders.shape[-2] if self.rules.records else 0))
+        steps, progress = np.empty((n_trainings, len(GROUPS)), np.int64), np.zeros((n_trainings, 2), np.int64)
+        for number, state in enumerate(states):
+            moments = state.moments
+            is_flat = isinstance(moments, FlatMoments) and moments.places == self._places
+            if is_flat:
+                mean[number], square[number] = moments.mean, moments.square  # type: ignore[attr-defined]
+            for name, (place, _) in self._places.items():
+                if place.start < place.stop:
+                    values[number, place] = getattr(state.parameters, name).reshape(-1)
+                    if not is_flat:
+                        mean[number, place] = moments[name].mean.reshape(-1)
+                        square[number, place] = moments[name].square.reshape(-1)
+            steps[number] = state.steps
+            if self.rules.records:
+                losses[number, : state.n_steps] = state.losses
+                progress[number, 0] = state.n_steps
+        return Trained(values, mean, square, slopes, steps, losses, progress)
+
+    def _after(self, before: TrainingState, trained: Trained, number: int) -> TrainingState:
+        """Return the state of one training from the arrays of all."""
+        values = trained.values[number]
+        losses, outcome = before.losses, int(trained.progress[number, 1])
+        if self.rules.records:
+            losses = trained.losses[number, : trained.progress[number, 0]]
+        return TrainingState(
+            before.epoch + 1,
+            Parameters(*[values[place].reshape(shape) for place, shape in self._places.values()]),
+            FlatMoments(trained.mean[number], trained.square[number], self._places),
+            trained.steps[number],
+            losses,
+            outcome,
+        )
 
 
 class CompiledEpochs:
-    """Runs epochs of one problem; holds the buffers that they reuse."""
+    """Runs epochs of one problem whose scores are fidelities with centroids; holds the memory that they reuse."""
 
     def __init__(self, engine: StatevectorEngine, data: TrainingData, settings: TrainingSettings) -> None:
         self.engine = engine
@@ -30,153 +238,160 @@ class CompiledEpochs:
         self.settings = settings
         self.batch_size = min(settings.batch_size, len(data.X))
         self.n_centroids = data.n_classes * settings.n_centroids_per_class
-        rows = engine.rows(data.X)
-        self.problem = Problem(
-            X=rows,
-            seen=rows[None],
-            labels=np.ascontiguousarray(data.labels, dtype=np.int64),
+        self.n_outputs = 0 if settings.n_outputs is None else settings.n_outputs
+        self.X = engine.rows(data.X)
+        is_regression = data.is_regression
+        problem = Data(
+            X=self.X,
+            seen=self.X[None],
+            labels=np.ascontiguousarray(np.zeros(len(data.X)) if is_regression else data.labels, dtype=np.int64),
+            targets=np.ascontiguousarray(data.labels if is_regression else np.zeros((0, 0)), dtype=np.float64),
             row_weights=np.ascontiguousarray(data.row_weights, dtype=np.float64),
-            form=engine.form,
         )
-        n_batches = math.ceil(len(data.X) / self.batch_size)
+        circuit, n_batches = engine.feature_map, math.ceil(len(data.X) / self.batch_size)
         kao_rows = settings.epochs_ka * (len(data.X) + n_batches * self.n_centroids)
         co_rows = settings.passes_co * n_batches * self.n_centroids
         # Threads are called once for each epoch: what counts is all of its work, and not that of a step.
         flops = engine.flops(kao_rows + co_rows, with_gradient=True) + engine.flops(len(data.X), with_gradient=False)
         self.n_threads = engine.threads_for(flops, engine.n_blocks(self.batch_size + self.n_centroids))
-        self.team = engine.team(self.n_threads, flops)
         states = engine.state_bytes(2 * self.batch_size + self.n_centroids)
         require_bytes(
             states + self.n_threads * engine.scratch_bytes(backward=True),
-            f"training {engine.feature_map.n_qubits} qubits on batches of {self.batch_size}",
+            f"training {circuit.n_qubits} qubits on batches of {self.batch_size}",
         )
-        self.works = engine.scratch(self.n_threads, backward=True)
-        self.room = self._buffers()
-        self._run_epoch: Any = None  # for the types of this problem, once they are known
+        n_parts = min(N_PARTIAL_SUMS, engine.n_blocks(self.batch_size + self.n_centroids))
+        n_moved = circuit.n_weights + self.n_centroids * circuit.n_features
+        keeps_all = settings.passes_co > 0 and self._fits_kept()
+        self.readout = self._readout(keeps_all)
+        self._trainer = CompiledTrainer(
+            embedding=PlainCircuit(engine.form, circuit.n_weights, circuit.n_bias, has_members=False),
+            readout=self.readout,
+            data=problem,
+            space=self._space(n_parts, keeps_all),
+            works=[Work(scratch, None, None) for scratch in engine.scratch(self.n_threads, backward=True)],
+            team=engine.team(self.n_threads, flops),
+            shapes={
+                "weights": circuit.weights_shape,
+                "bias": circuit.bias_shape,
+                "centroids": (self.n_centroids, circuit.n_features),
+                "log_beta": (int(is_learned(settings.loss)),),
+                "head": (data.n_classes + 1, self.n_outputs) if self.n_outputs else (0,),
+            },
+            dtype=engine.dtype,
+            rules=Rules(
+                batch_size=self.batch_size,
+                n_parts=n_parts,
+                n_shares=1 + n_moved // WORTH_SHARING,
+                is_rowwise=False,
+                optimizer=settings.optimizer,
+                sources={"centroids": ROWS, "log_beta": BETA, "head": DIRECT},
+                halves={"centroids": 1, "log_beta": -1, "head": 1},
+                ridges={"weights": settings.reg_param_weights, "bias": settings.reg_param_bias},
+                reg_rows=settings.reg_param_co,
+                feature_range=settings.feature_range,
+            ),
+        )
+        self._moves = _moves(settings)
 
-    def _keeps_all(self) -> bool:
+    def _fits_kept(self) -> bool:
         """Whether the states of all samples stay through CO; else those of a mini-batch are encoded for each step."""
         free = available_bytes()
         limit = KEPT_STATES_LIMIT if free is None else min(KEPT_STATES_LIMIT, free // 4)
         return self.engine.state_bytes(len(self.data.X)) <= limit
 
-    def _buffers(self) -> Buffers:
-        engine, n_centroids = self.engine, self.n_centroids
-        dtype, width = engine.dtype, lane_count(engine.dtype)
-        n_features, size = engine.feature_map.n_features, engine.feature_map.dimension
-        shapes = engine.feature_map.weights_shape, engine.feature_map.bias_shape
+    def _readout(self, keeps_all: bool) -> Centroids:
+        circuit, loss = self.engine.feature_map, self.settings.loss
+        rows_at = circuit.n_weights + circuit.n_bias
+        beta_at = rows_at + self.n_centroids * circuit.n_features
+        return Centroids(
+            rule=loss_rule(loss),
+            class_score=CLASS_SCORE_CODES[loss.class_score],
+            n_centroids=self.n_centroids,
+            rows_at=rows_at,
+            head_at=beta_at + int(is_learned(loss)),
+            n_outputs=self.n_outputs,
+            beta_at=beta_at,
+            n_first=self.settings.epochs_ka,
+            is_blurred=self.settings.is_blurred,
+            keeps_all=keeps_all,
+            with_kernel=True,
+        )
+
+    def _space(self, n_parts: int, keeps_all: bool) -> Workspace:
+        engine, n_centroids, n_scores = self.engine, self.n_centroids, self.data.n_classes
+        dtype, width, circuit = engine.dtype, lane_count(engine.dtype), engine.feature_map
+        n_features, size = circuit.n_features, circuit.dimension
         blocks = engine.n_blocks(self.batch_size + n_centroids)
         # A mini-batch of kept states may begin and end within a block; at the end each thread has one for itself.
         batch_blocks = max(engine.n_blocks(self.batch_size) + 1, self.n_threads)
-        n_parts = min(N_PARTIAL_SUMS, blocks)
-        kernel, scores = (np.zeros((batch_blocks * width, n), dtype) for n in (n_centroids, self.data.n_classes))
-        by_w, by_b = (np.zeros((n_parts, *shape), dtype) for shape in shapes)
-        return Buffers(
-            features=aligned_zeros((blocks, n_features, width), dtype),
-            states=aligned_zeros((blocks, size, 2, width), dtype),
-            kept=aligned_zeros((self._kept_blocks(), size, 2, width), dtype),
-            columns=np.zeros((self.n_threads, n_centroids, size, 2), dtype),
-            overlaps=aligned_zeros((batch_blocks, n_centroids, 2, width), dtype),
-            pulls=aligned_zeros((batch_blocks, n_centroids, 2, width), dtype),
-            kernel=kernel,
-            # With one centroid per class its fidelities are the scores: the same memory, and nothing to copy.
-            scores=kernel if n_centroids == self.data.n_classes else scores,
-            cotangent=np.zeros((batch_blocks * width, n_centroids), dtype),
-            batch_labels=np.zeros(batch_blocks * width, np.int64),
-            batch_weights=np.zeros(batch_blocks * width),
-            by_w=by_w,
-            by_b=by_b,
-            flat_by_w=by_w.reshape(n_parts, engine.feature_map.n_weights),
-            flat_by_b=by_b.reshape(n_parts, engine.feature_map.n_bias),
-            by_features=aligned_zeros((engine.n_blocks(n_centroids) + 1, n_features, width), dtype),
-            slope_w=np.zeros(engine.feature_map.n_weights, dtype),
-            slope_b=np.zeros(engine.feature_map.n_bias, dtype),
-            slope_c=np.zeros(n_centroids * n_features, dtype),
-            slope_beta=np.zeros(int(is_learned(self.settings.loss)), dtype),
+        n_rows = batch_blocks * width
+        kernel, scores, outputs = (np.zeros((n_rows, n), dtype) for n in (n_centroids, n_scores, self.n_outputs))
+        # With one centroid per class its fidelities are the scores: the same memory, and nothing to copy.
+        scores = kernel if n_centroids == n_scores else scores
+        kept = 0
+        if self.settings.passes_co:
+            kept = engine.n_blocks(len(self.data.X)) if keeps_all else engine.n_blocks(self.batch_size) + 1
+        n_targets = self.data.labels.shape[1] if self.data.is_regression else 0
+        return Workspace(
+            gradients=np.zeros((n_parts, circuit.n_weights + circuit.n_bias), dtype),
+            currents=np.zeros((1, 0, 0), dtype),
+            part_losses=np.zeros(0),
+            by_rows=aligned_zeros((engine.n_blocks(n_centroids) + 1, n_features, width), dtype),
+            cells=np.zeros((0, 0), np.int64),
+            own=CentroidSpace(
+                features=aligned_zeros((blocks, n_features, width), dtype),
+                states=aligned_zeros((blocks, size, 2, width), dtype),
+                kept=aligned_zeros((kept, size, 2, width), dtype),
+                columns=np.zeros((self.n_threads, n_centroids, size, 2), dtype),
+                overlaps=aligned_zeros((batch_blocks, n_centroids, 2, width), dtype),
+                pulls=aligned_zeros((batch_blocks, n_centroids, 2, width), dtype),
+                kernel=kernel,
+                scores=scores,
+                outputs=outputs if self.n_outputs else scores,
+                cotangent=np.zeros((n_rows, n_centroids), dtype),
+                by_outputs=np.zeros((n_rows, self.n_outputs), dtype),
+                labels=np.zeros(n_rows, np.int64),
+                targets=np.zeros((n_rows, n_targets)),
+                weights=np.zeros(n_rows),
+            ),
         )
-
-    def _kept_blocks(self) -> int:
-        if not self.settings.passes_co:
-            return 0
-        n_blocks = self.engine.n_blocks
-        return n_blocks(len(self.data.X)) if self._keeps_all() else n_blocks(self.batch_size) + 1
 
     def __call__(self, state: TrainingState, *, with_kernel: bool = True) -> EpochSums:
         """One epoch further; ``state`` itself stays as it is. Without the kernel it costs the steps alone."""
-        circuit, n_features = self.engine.feature_map, self.problem.X.shape[1]
-        check_shapes(
-            state.parameters,
-            weights=circuit.weights_shape,
-            bias=circuit.bias_shape,
-            centroids=(self.n_centroids, n_features),
-            log_beta=(int(is_learned(self.settings.loss)),),
-        )
-        trained = _working_copy(state, self.engine.dtype)
-        n_samples, n_classes = len(self.data.X), self.data.n_classes
+        settings, n_samples, n_scores = self.settings, len(self.data.X), self.data.n_classes
         kernel = np.empty((n_samples, self.n_centroids), self.engine.dtype)
-        totals = Totals(
-            losses=np.zeros(2),
-            n_steps=np.zeros(2, np.int64),
-            squared_norms=np.zeros(3),
-            kernel=kernel,
-            scores=kernel if n_classes == self.n_centroids else np.empty((n_samples, n_classes), self.engine.dtype),
-            measures=np.zeros(3),
+        scores = kernel if n_scores == self.n_centroids else np.empty((n_samples, n_scores), self.engine.dtype)
+        outputs = np.empty((n_samples, self.n_outputs), self.engine.dtype) if self.n_outputs else scores
+        own = KernelSums(kernel, scores, outputs, np.zeros(3))
+        (after,), sums = self._trainer(
+            [state],
+            self._passes(state.epoch),
+            readout=self.readout if with_kernel else self.readout._replace(with_kernel=False),
+            seen=blurred(self.X, state.epoch, settings) if settings.is_blurred else None,
+            own_sums=own,
         )
-        orders = epoch_orders(n_samples, state.epoch, self.settings)
-        pace = _pace(self.settings, state.epoch, self.batch_size, with_kernel=with_kernel)
-        problem = self.problem._replace(seen=blurred(self.problem.X, state.epoch, self.settings))
-        arguments = problem, trained, pace, self.room, *orders, totals
-        if self._run_epoch is None:
-            self._run_epoch = compiled(run_epoch, control(), 0, 1, self.works[0], *arguments)
-        self.team.run(self._run_epoch, self.works, *arguments)
-        return _sums(state, trained, totals)
+        n_kao, n_co = sums.n_steps[0].tolist()
+        loss_kao, loss_co = sums.losses[0].tolist()
+        by_w, by_b, by_c = sums.squared_norms[0, :3].tolist()
+        norms = (
+            math.sqrt(by_w / n_kao) if n_kao else None,
+            math.sqrt(by_b / n_kao) if n_kao else None,
+            math.sqrt(by_c / n_co) if n_co else None,
+        )
+        kao, co = loss_kao / n_kao if n_kao else None, loss_co / n_co if n_co else None
+        return EpochSums(after, kao, co, norms, kernel, Scores(*own.measures.tolist()))
+
+    def _passes(self, epoch: int) -> Passes:
+        """The passes of KAO and CO, or of joint steps."""
+        orders, co = epoch_orders(len(self.data.X), epoch, self.settings)
+        if self.settings.passes_co:
+            orders = np.concatenate([orders, *[co[None]] * self.settings.passes_co])
+        lr_ka, lr_co = self.settings.learning_rates(epoch)
+        return Passes(orders, self._moves, np.array([lr_ka, lr_ka, lr_co, lr_co, lr_co]))
 
 
-def _working_copy(state: TrainingState, dtype: np.dtype[Any]) -> Trained:
-    moments = [each for name in PARAMETERS for each in getattr(state, f"{name}_moments")]
-    arrays = [*(getattr(state.parameters, name) for name in PARAMETERS), *moments]
-    return Trained._make([*(array.astype(dtype, order="C") for array in arrays), state.steps.copy()])
-
-
-def _pace(settings: TrainingSettings, epoch: int, batch_size: int, *, with_kernel: bool) -> Pace:
-    lr_ka, lr_co = settings.learning_rates(epoch)
-    return Pace(
-        batch_size=batch_size,
-        joint=settings.steps == "joint",
-        is_blurred=settings.is_blurred,
-        passes_co=settings.passes_co,
-        with_kernel=with_kernel,
-        optimizer=OPTIMIZER_CODES[settings.optimizer],
-        decoupled=settings.optimizer == "adamw",
-        class_score=CLASS_SCORE_CODES[settings.loss.class_score],
-        loss=loss_rule(settings.loss),
-        lr_ka=lr_ka,
-        lr_co=lr_co,
-        reg_weights=float(settings.reg_param_weights),
-        reg_bias=float(settings.reg_param_bias),
-        reg_co=float(settings.reg_param_co),
-        low=float(settings.feature_range[0]),
-        high=float(settings.feature_range[1]),
-    )
-
-
-def _sums(before: TrainingState, trained: Trained, totals: Totals) -> EpochSums:
-    n_kao, n_co = totals.n_steps.tolist()
-    loss_kao, loss_co = totals.losses.tolist()
-    by_w, by_b, by_c = totals.squared_norms.tolist()
-    norms = (
-        math.sqrt(by_w / n_kao) if n_kao else None,
-        math.sqrt(by_b / n_kao) if n_kao else None,
-        math.sqrt(by_c / n_co) if n_co else None,
-    )
-    after = TrainingState(
-        epoch=before.epoch + 1,
-        parameters=Parameters(trained.weights, trained.bias, trained.centroids, trained.log_beta),
-        weights_moments=Moments(trained.weights_mean, trained.weights_square),
-        bias_moments=Moments(trained.bias_mean, trained.bias_square),
-        centroids_moments=Moments(trained.centroids_mean, trained.centroids_square),
-        log_beta_moments=Moments(trained.log_beta_mean, trained.log_beta_square),
-        steps=trained.steps,
-    )
-    kao, co = loss_kao / n_kao if n_kao else None, loss_co / n_co if n_co else None
-    return EpochSums(after, kao, co, norms, totals.kernel, Scores(*totals.measures.tolist()))
+def _moves(settings: TrainingSettings) -> NDArray[np.bool_]:
+    """Which groups each pass of an epoch moves; every step moves a β that is learned."""
+    joint, learned = settings.steps == "joint", is_learned(settings.loss)
+    of_kao, of_co = [True, True, joint, learned, joint], [False, False, True, learned, True]
+    return np.array([of_kao] * settings.epochs_ka + [of_co] * settings.passes_co)

@@ -1,5 +1,7 @@
 """Adam, alone or with penalties that act beside it (AdamW), and gradient descent with momentum."""
 
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +25,25 @@ class Moments(NamedTuple):
 def no_moments(parameter: NDArray[Any]) -> Moments:
     """The memory before the first step."""
     return Moments(np.zeros_like(parameter), np.zeros_like(parameter))
+
+
+@dataclass(frozen=True, eq=False)
+class FlatMoments(Mapping[str, Moments]):
+    """The memory of all groups in two flat arrays, as compiled code has it; each group is a view of its part."""
+
+    mean: NDArray[Any]
+    square: NDArray[Any]
+    places: Mapping[str, tuple[slice, tuple[int, ...]]]
+
+    def __getitem__(self, name: str) -> Moments:
+        place, shape = self.places[name]
+        return Moments(self.mean[place].reshape(shape), self.square[place].reshape(shape))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.places)
+
+    def __len__(self) -> int:
+        return len(self.places)
 
 
 @inner

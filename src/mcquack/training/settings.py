@@ -51,6 +51,7 @@ class TrainingSettings:
     steps: Steps = "alternating"
     feature_range: tuple[float, float] = (0.0, 1.0)
     n_centroids_per_class: int = 1
+    n_outputs: int | None = None  # of a linear head on the scores; None trains on the scores themselves
     loss: Loss = field(default_factory=Alignment)
     seed: int = 0
 
@@ -76,6 +77,8 @@ class TrainingSettings:
         if self.epochs_ka + self.epochs_co == 0:
             raise InvalidInputError("epochs_ka and epochs_co are both 0, which trains nothing; set one of them.")
         required_count("n_centroids_per_class", self.n_centroids_per_class)
+        if self.n_outputs is not None:
+            required_count("n_outputs", self.n_outputs)
         require(is_whole_number(self.seed) and self.seed >= 0, "seed", "a whole number of at least 0", self.seed)
         low, high = self.feature_range
         require(low < high, "feature_range", "an increasing pair", self.feature_range)

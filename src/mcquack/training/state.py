@@ -1,6 +1,7 @@
 """The values that the training loop consumes and produces."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
@@ -21,31 +22,38 @@ from mcquack.training.settings import TrainingSettings
 InitStrategy = Literal["default", "wx+b=0"]
 
 
+def _empty() -> FloatArray:
+    return np.zeros(0)
+
+
 @dataclass(frozen=True, eq=False)
 class Parameters:
-    """The embedding's weights and biases and the centroids (M, d), or (M·k, d) with k of them per class.
+    """All that a model trains, by group; a group that a model does not have is empty.
 
-    Weights and biases have the shapes that the circuit says, which for the paper's is (L, n, 3); either may be empty.
-    ``log_beta`` is the logarithm of the β of a loss that learns it, (1,), and for other losses empty.
+    ``weights`` and ``bias`` are those of the embedding, in the shapes that the circuit says: (L, n, 3) for the paper's.
+    ``centroids`` are the rows that samples are compared with: (M, d), or (M·k, d) with k of them per class.
+    ``log_beta`` is the logarithm of the β of a loss that learns it, (1,). ``head`` (S + 1, T) is a linear map of S
+    scores to T outputs, with a constant in its last row.
     """
 
     weights: FloatArray
     bias: FloatArray
-    centroids: FloatArray
-    log_beta: FloatArray = field(default_factory=lambda: np.zeros(0))
+    centroids: FloatArray = field(default_factory=_empty)
+    log_beta: FloatArray = field(default_factory=_empty)
+    head: FloatArray = field(default_factory=_empty)
 
     def copy(self) -> "Parameters":
-        return Parameters(*(getattr(self, name).copy() for name in PARAMETERS))
+        return Parameters(*(getattr(self, name).copy() for name in GROUPS))
 
     def loss(self, given: Loss) -> Loss:
-        """The loss with its β as it is now."""
+        """Return the loss with its β as it is now."""
         if not is_learned(given):
             return given
         learned: Loss = replace(given, beta=math.exp(float(self.log_beta[0])))  # type: ignore[type-var]
         return learned
 
 
-PARAMETERS = ("weights", "bias", "centroids", "log_beta")
+GROUPS = ("weights", "bias", "centroids", "log_beta", "head")
 
 
 def initial_log_beta(loss: Loss, dtype: DTypeLike) -> FloatArray:
@@ -53,9 +61,9 @@ def initial_log_beta(loss: Loss, dtype: DTypeLike) -> FloatArray:
     return np.array([math.log(loss.beta)] if is_learned(loss) else [], dtype)  # type: ignore[attr-defined]
 
 
-def check_shapes(parameters: Any, **expected: tuple[int, ...]) -> None:
-    """Refuses parameters of other shapes than compiled code would trust them to have."""
-    for name, shape in expected.items():
+def check_shapes(parameters: Any, shapes: Mapping[str, tuple[int, ...]]) -> None:
+    """Refuse parameters of other shapes than compiled code would trust them to have."""
+    for name, shape in shapes.items():
         found = getattr(parameters, name).shape
         if found != shape:
             raise InvalidInputError(f"{name} must have the shape {shape}, got {found}.")
@@ -111,10 +119,10 @@ def class_means(X: FloatArray, labels: NDArray[np.int64], n_classes: int, row_we
 
 @dataclass(frozen=True, eq=False)
 class TrainingData:
-    """Samples (N, d) with class numbers 0 … M-1 and how much each of them counts."""
+    """Samples (N, d) with class numbers 0 … M-1, or with targets (N, T), and how much each of them counts."""
 
     X: FloatArray
-    labels: NDArray[np.int64]
+    labels: NDArray[Any]
     row_weights: FloatArray
     n_classes: int
 
@@ -125,8 +133,21 @@ class TrainingData:
             )
         if len(self.X) == 0:
             raise InvalidInputError("training needs at least one sample.")
+        if self.is_regression:
+            return
         if self.labels.min() < 0 or self.labels.max() >= self.n_classes:
             raise InvalidInputError(f"labels must be class numbers from 0 to {self.n_classes - 1}.")
+
+    @classmethod
+    def regression(
+        cls, X: FloatArray, targets: FloatArray, row_weights: FloatArray | None = None, *, n_scores: int
+    ) -> "TrainingData":
+        """Return samples with targets (N, T), for a head on ``n_scores`` scores."""
+        return cls(X, np.asarray(targets), np.ones(len(X)) if row_weights is None else row_weights, n_scores)
+
+    @property
+    def is_regression(self) -> bool:
+        return self.labels.ndim == 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,48 +156,54 @@ class TrainingState:
 
     epoch: int
     parameters: Parameters
-    weights_moments: Moments
-    bias_moments: Moments
-    centroids_moments: Moments
-    log_beta_moments: Moments
-    steps: NDArray[np.int64]  # taken by KAO and by CO
+    moments: Mapping[str, Moments]  # the optimizer's memory, by group
+    steps: NDArray[np.int64]  # (G,) how often each group was moved
+    losses: NDArray[np.float64] = field(default_factory=_empty)  # of all steps, where training ends by convergence
+    outcome: int = 0  # GOING, CONVERGED or DIVERGED
 
     @classmethod
     def start(cls, parameters: Parameters) -> "TrainingState":
-        return cls(
-            epoch=0,
-            parameters=parameters,
-            weights_moments=no_moments(parameters.weights),
-            bias_moments=no_moments(parameters.bias),
-            centroids_moments=no_moments(parameters.centroids),
-            log_beta_moments=no_moments(parameters.log_beta),
-            steps=np.zeros(2, dtype=np.int64),
-        )
+        moments = {name: no_moments(getattr(parameters, name)) for name in GROUPS}
+        return cls(0, parameters, moments, np.zeros(len(GROUPS), dtype=np.int64))
+
+    @property
+    def n_steps(self) -> int:
+        """The number of recorded losses."""
+        return len(self.losses)
 
     def to_tensors(self) -> dict[str, NDArray[Any]]:
-        """All arrays by name, for a checkpoint."""
-        tensors: dict[str, NDArray[Any]] = {"steps": self.steps, "epoch": np.array([self.epoch])}
-        for name in PARAMETERS:
-            parameter, moments = getattr(self.parameters, name), getattr(self, f"{name}_moments")
-            if name == "log_beta" and not len(parameter):  # files from before it have none either
+        """Return all arrays by name, for a checkpoint; ``steps`` are those of the embedding and of the centroids."""
+        counts = dict(zip(GROUPS, self.steps.tolist(), strict=True))
+        steps = np.array([counts["weights"], counts["centroids"]], dtype=np.int64)
+        tensors: dict[str, NDArray[Any]] = {"steps": steps, "epoch": np.array([self.epoch])}
+        for name in GROUPS:
+            parameter = getattr(self.parameters, name)
+            if name in ("log_beta", "head") and not parameter.size:  # files from before them have none either
                 continue
             tensors[name] = parameter
-            tensors[f"{name}_mean"], tensors[f"{name}_square"] = moments
+            tensors[f"{name}_mean"], tensors[f"{name}_square"] = self.moments[name]
+            if name in ("log_beta", "head"):
+                tensors[f"{name}_steps"] = np.array([counts[name]], dtype=np.int64)
         return tensors
 
     @classmethod
-    def from_tensors(cls, tensors: dict[str, NDArray[Any]]) -> "TrainingState":
-        none = dict.fromkeys(("log_beta", "log_beta_mean", "log_beta_square"), np.zeros(0, tensors["weights"].dtype))
-        tensors = {**none, **tensors}
-        moments = {
-            f"{name}_moments": Moments(tensors[f"{name}_mean"], tensors[f"{name}_square"]) for name in PARAMETERS
-        }
-        return cls(
-            epoch=int(tensors["epoch"][0]),
-            parameters=Parameters(*(tensors[name] for name in PARAMETERS)),
-            steps=np.array(tensors["steps"], dtype=np.int64),
-            **moments,
-        )
+    def from_tensors(cls, tensors: Mapping[str, NDArray[Any]], *, joint: bool = False) -> "TrainingState":
+        """Return the state of a checkpoint.
+
+        Files up to 0.2.0 do not count the steps of β: in joint steps they are those of the embedding, else all steps.
+        """
+        of_embedding, of_centroids = np.array(tensors["steps"], dtype=np.int64).tolist()
+        counts = {"weights": of_embedding, "bias": of_embedding, "centroids": of_centroids, "head": of_centroids}
+        counts["log_beta"] = of_embedding if joint else of_embedding + of_centroids
+        nothing = np.zeros(0, tensors["weights"].dtype)
+        parameters, moments = {}, {}
+        for name in GROUPS:
+            parameters[name] = tensors.get(name, nothing)
+            moments[name] = Moments(tensors.get(f"{name}_mean", nothing), tensors.get(f"{name}_square", nothing))
+            if f"{name}_steps" in tensors:
+                counts[name] = int(tensors[f"{name}_steps"][0])
+        steps = np.array([counts[name] for name in GROUPS], dtype=np.int64)
+        return cls(int(tensors["epoch"][0]), Parameters(**parameters), moments, steps)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any, ClassVar, Literal, Self, TypeAlias
 
@@ -43,9 +43,11 @@ from mcquack.models.preparation import (
 )
 from mcquack.models.progress import shown
 from mcquack.simulators.compiled.notice import noted_compiling
-from mcquack.training.drawn.draws import KeyStream
-from mcquack.training.drawn.loop import STEPS_AT_ONCE, Advance, CircuitTraining, DrawnState, Draws, MeasuredCircuit
-from mcquack.training.drawn.steps import CONVERGED, DIVERGED, GOING
+from mcquack.training.drawn import STEPS_AT_ONCE, Advance, CircuitTraining, MeasuredCircuit, start_state
+from mcquack.training.draws import Draws, KeyStream
+from mcquack.training.optimizer import Moments
+from mcquack.training.state import TrainingState
+from mcquack.training.step import CONVERGED, DIVERGED, GOING
 
 Scaler: TypeAlias = Literal["standard", "angles", "none"]
 Precision: TypeAlias = Literal["float64", "float32"]
@@ -288,7 +290,7 @@ class DrawnClassifier(ClassifierMixin, Resumable):
             for number in range(n_circuits)
         ]
         starts = [asked._flat(asked._initial_parameters(keys, n_inputs, n_classes)) for keys in streams]
-        states = list(self.training_state_) if resume else [DrawnState.start(each) for each in starts]
+        states = list(self.training_state_) if resume else [start_state(each) for each in starts]
         history = list(self.history_) if resume else []
         draws, n_keys = asked._draws(samples), asked._keys_per_step(samples)
         for keys, state in zip(streams, states, strict=True):
@@ -329,12 +331,14 @@ class DrawnClassifier(ClassifierMixin, Resumable):
         finally:
             del self._class_at
 
-    def _keep(self, asked: Self, samples: TrainingSamples, states: list[DrawnState], history: list[HistoryRow]) -> None:
+    def _keep(
+        self, asked: Self, samples: TrainingSamples, states: list[TrainingState], history: list[HistoryRow]
+    ) -> None:
         with changed_at_once(self) as kept:
             keep_columns(kept, samples.n_features, samples.feature_names)
             kept.classes_ = samples.classes
             kept.preparation_ = samples.preparation
-            kept.parameters_ = np.stack([state.parameters for state in states])
+            kept.parameters_ = np.stack([state.parameters.weights for state in states])
             kept.training_state_ = states
             kept.losses_ = states[0].losses if len(states) == 1 else [state.losses for state in states]
             kept.history_ = history
@@ -456,7 +460,8 @@ class DrawnClassifier(ClassifierMixin, Resumable):
         tensors = {"parameters": self.parameters_, **vars(self.preparation_)}
         if hasattr(self, "training_state_"):
             states = self.training_state_
-            tensors |= {STATE + name: np.stack([getattr(each, name) for each in states]) for name in ("mean", "square")}
+            moments = [each.moments["weights"] for each in states]
+            tensors |= {STATE + name: np.stack([getattr(each, name) for each in moments]) for name in Moments._fields}
             tensors[STATE + "losses"] = np.concatenate([each.losses for each in states])
         return tensors
 
@@ -496,12 +501,19 @@ class DrawnClassifier(ClassifierMixin, Resumable):
         require_that((square >= 0).all(), "its state of training has negative values where there can be none.")
         losses = require_tensor(file, STATE + "losses", shape=(int(self.n_steps_.sum()),), dtype=np.float64)
         of_each = np.split(losses, np.cumsum(self.n_steps_)[:-1])
-        arrays = zip(self.parameters_, mean, square, of_each, self._outcomes, strict=True)
-        self.training_state_ = [DrawnState(*each) for each in arrays]
+        arrays = zip(self.parameters_, map(Moments, mean, square), of_each, self._outcomes, strict=True)
+        self.training_state_ = [_restored_state(*each) for each in arrays]
         self.losses_ = of_each[0] if len(of_each) == 1 else of_each
 
 
-def _goes_on(state: DrawnState, max_steps: int) -> bool:
+def _restored_state(parameters: FloatArray, moments: Moments, losses: FloatArray, outcome: int) -> TrainingState:
+    state = start_state(parameters)
+    n_steps = np.where(np.arange(len(state.steps)) == 0, len(losses), 0)
+    known = {**state.moments, "weights": moments}
+    return replace(state, moments=known, steps=n_steps, losses=losses, outcome=outcome)
+
+
+def _goes_on(state: TrainingState, max_steps: int) -> bool:
     return state.outcome == GOING and state.n_steps < max_steps
 
 

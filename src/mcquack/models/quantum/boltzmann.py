@@ -13,8 +13,8 @@ from mcquack.models.preparation import ClassWeight
 from mcquack.models.quantum.base import DrawnClassifier, Scaler, TrainingSamples
 from mcquack.simulators.compiled.team import Team, available_threads
 from mcquack.simulators.thermal import BoltzmannMachine, Couplings, Visible
-from mcquack.training.drawn.draws import KeyStream, normal
-from mcquack.training.drawn.loop import GradientTraining
+from mcquack.training.drawn import GradientTraining
+from mcquack.training.draws import KeyStream, normal
 
 
 @dataclass(eq=False, repr=False)

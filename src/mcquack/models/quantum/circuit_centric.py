@@ -19,8 +19,8 @@ from mcquack.models.quantum.base import (
     normalised,
 )
 from mcquack.models.quantum.iqp import entangling_layers
-from mcquack.training.drawn.draws import KeyStream, uniform
-from mcquack.training.drawn.loop import MeasuredCircuit
+from mcquack.training.drawn import MeasuredCircuit
+from mcquack.training.draws import KeyStream, uniform
 
 _MOST_QUBITS = 20
 

@@ -14,8 +14,8 @@ from mcquack.circuits.circuit import Circuit
 from mcquack.kernels.fidelity import led_by
 from mcquack.models.classical.base import softmax
 from mcquack.models.quantum.base import MeasuredClassifier, Scaler
-from mcquack.training.drawn.draws import KeyStream, normal, uniform
-from mcquack.training.drawn.loop import MeasuredCircuit
+from mcquack.training.drawn import MeasuredCircuit
+from mcquack.training.draws import KeyStream, normal, uniform
 
 
 @dataclass(eq=False, repr=False)

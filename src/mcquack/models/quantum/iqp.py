@@ -14,8 +14,8 @@ from mcquack.circuits.angles import b, x
 from mcquack.circuits.circuit import Circuit
 from mcquack.models.quantum.base import OneCircuitForEachClass, Scaler
 from mcquack.simulators.gates import GateEngine
-from mcquack.training.drawn.draws import KeyStream, uniform
-from mcquack.training.drawn.loop import MeasuredCircuit
+from mcquack.training.drawn import MeasuredCircuit
+from mcquack.training.draws import KeyStream, uniform
 
 _MOST_REPEATS = 1000
 _MOST_BYTES = 1 << 30  # of embedded samples; where they would take more, they are embedded anew for each batch

@@ -20,9 +20,8 @@ from mcquack.models.model_file import ModelFile, require_tensor, require_that
 from mcquack.models.quantum.base import DrawnClassifier, Precision, Scaler, TrainingSamples
 from mcquack.randomness import stream
 from mcquack.simulators.gates import GateEngine
-from mcquack.training.drawn.draws import KeyStream, normal
-from mcquack.training.drawn.loop import Draws
-from mcquack.training.drawn.pairs import PairTraining
+from mcquack.training.drawn import PairTraining
+from mcquack.training.draws import Draws, KeyStream, normal
 
 _ROWS_AT_ONCE, _EXAMPLES_AT_ONCE = 2048, 8192
 _BLOCK_BYTES = 1 << 28  # of examples that are held as states at a time

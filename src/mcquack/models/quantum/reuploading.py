@@ -13,8 +13,8 @@ from mcquack.checks import require
 from mcquack.circuits.angles import b, w, x
 from mcquack.circuits.circuit import Circuit
 from mcquack.models.quantum.base import MeasuredClassifier, Scaler
-from mcquack.training.drawn.draws import KeyStream, uniform
-from mcquack.training.drawn.loop import MeasuredCircuit, Pauli
+from mcquack.training.drawn import MeasuredCircuit, Pauli
+from mcquack.training.draws import KeyStream, uniform
 
 # Directions on the Bloch sphere that lie as far apart as they can: in one axis, in a plane, in space.
 _ROOT = math.sqrt(3)

@@ -17,8 +17,8 @@ from mcquack.models.quantum.base import (
     check_padding,
     normalised,
 )
-from mcquack.training.drawn.draws import KeyStream, normal, uniform
-from mcquack.training.drawn.loop import MeasuredCircuit
+from mcquack.training.drawn import MeasuredCircuit
+from mcquack.training.draws import KeyStream, normal, uniform
 
 
 @dataclass(eq=False, repr=False)

@@ -6,7 +6,7 @@ hundred small functions of an epoch that is most of the time to compile. An inne
 code waits in the modules of its callers until an entry, which Python calls, optimises the whole and emits it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property, update_wrapper
 from typing import Any
 
@@ -77,13 +77,17 @@ INNER = {
 }
 
 
+# The same for functions whose arguments are many arrays: to pass them would take longer than a short function runs.
+INLINED = {**INNER, "forceinline": True}
+
+
 class _Inner:
     """A function for compiled code; Python may call it too, and gets one that is an entry of its own."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], options: Mapping[str, Any]) -> None:
         update_wrapper(self, function)
         self.py_func = function
-        self._within = njit(**INNER)(function)
+        self._within = njit(**options)(function)
         self._within.get_call_template = self._call_template
 
     @property
@@ -111,4 +115,9 @@ class _Inner:
 
 def inner(function: Callable[..., Any]) -> Any:
     """Makes a function part of the compiled functions that call it."""
-    return _Inner(function)
+    return _Inner(function, INNER)
+
+
+def inlined(function: Callable[..., Any]) -> Any:
+    """Makes a function part of the compiled functions that call it, in the place of each call."""
+    return _Inner(function, INLINED)

@@ -219,7 +219,7 @@ def _normalise(psi: Any, n_rows: int) -> None:
 @inner
 def ring_forward(circuit: Any, features: Any, state: Any, work: Any) -> None:
     """state = U(features)|0…0⟩ in the rows of the last layer, without the last ring."""
-    n_layers, n = circuit.weights.shape[:2]
+    n_layers, n = circuit.form.feature_index.shape[:2]
     n_chunks = 1 << (n - local_qubits(n))
     desk, psi = _desk(circuit, features, work), pointer(state)
     rows = desk.rows
@@ -294,7 +294,7 @@ def ring_backward(
     ``by_features`` (d, W), or to all of them, as ``wanted`` says. A turn is taken back without its scale, which follows
     with the phases of the layer before.
     """
-    n_layers, n = circuit.weights.shape[:2]
+    n_layers, n = circuit.form.feature_index.shape[:2]
     desk, psi, chi = _desk(circuit, features, work), pointer(state), pointer(work.adjoint)
     scale = constant(psi, 1)
     for layer in range(n_layers - 1, -1, -1):

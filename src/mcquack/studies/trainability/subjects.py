@@ -20,17 +20,17 @@ from mcquack.studies.trainability import observation
 from mcquack.studies.trainability.analysis import shot_noise, states
 from mcquack.studies.trainability.analysis.losses import alignment_loss, loss_slice, path_directions, random_directions
 from mcquack.studies.trainability.design import ProbeSettings
+from mcquack.training.ensembles import (
+    MEASURED_QUBITS,
+    ClassLogits,
+    EnsembleState,
+    VariationalSettings,
+    VariationalTraining,
+    cross_entropies,
+)
 from mcquack.training.loop import train
 from mcquack.training.settings import TrainingSettings, epoch_orders
 from mcquack.training.state import Parameters, TrainingData, TrainingState, initial_centroids, initial_embedding
-from mcquack.training.variational import (
-    ClassLogits,
-    VariationalParameters,
-    VariationalSettings,
-    VariationalState,
-    VariationalTraining,
-)
-from mcquack.training.variational.training import MEASURED_QUBITS, cross_entropies
 
 # Gradients are measured in double, and models are trained in single precision, as they are by default.
 TRAINING_TYPE = "float32"
@@ -167,12 +167,12 @@ class VariationalSubject:
             shared=asked.model == "shared_vc", lr_weights=asked.lr, lr_bias=asked.lr, **problem.training
         )
         orders = self.settings.orders(len(problem.data.X), 0)
-        self.first_batch = _part(problem.data, np.concatenate(orders)[0][: asked.batch_size])
+        self.first_batch = _part(problem.data, orders[0][: asked.batch_size])
         # As the estimators draw them, so that what is observed is what they do.
         streams = (stream(problem.seed, "classifier", str(number)) for number in range(problem.data.n_classes))
         drawn = [problem.start(self.first_batch, seed=int(each.integers(2**31))) for each in streams]
         weights, bias = (np.stack(arrays) for arrays in zip(*drawn, strict=True))
-        self.parameters = VariationalParameters(weights[:1] if self.settings.shared else weights, bias)
+        self.parameters = Parameters(weights[:1] if self.settings.shared else weights, bias)
 
     @property
     def n_parameters(self) -> int:
@@ -211,7 +211,7 @@ class VariationalSubject:
 
     def embedding(self) -> Embedding:
         engine, batch, parameters = self._exact()
-        return engine, batch.X, *parameters.of_class(0)
+        return engine, batch.X, parameters.weights[0], parameters.bias[0]
 
     def device_facts(self) -> Mapping[str, float]:
         return {}
@@ -219,7 +219,7 @@ class VariationalSubject:
     def epochs(self) -> Iterator[Row]:
         """All classifiers together; the parameters are those after the last epoch that was taken."""
         training = VariationalTraining(self.problem.engine(), self.problem.data, settings=self.settings)
-        state = VariationalState.start(self.parameters)
+        state = EnsembleState.start(self.parameters)
         while True:
             epoch = training(state)
             state, self.parameters = epoch.state, epoch.state.parameters
@@ -233,9 +233,9 @@ class VariationalSubject:
         logits = ClassLogits(self.problem.engine(), X, n_classes=self.problem.data.n_classes)
         return np.asarray(logits(self.parameters)[..., 0])
 
-    def _exact(self) -> tuple[StatevectorEngine, TrainingData, VariationalParameters]:
+    def _exact(self) -> tuple[StatevectorEngine, TrainingData, Parameters]:
         old = self.parameters
-        exact = VariationalParameters(old.weights.astype(np.float64), old.bias.astype(np.float64))
+        exact = Parameters(old.weights.astype(np.float64), old.bias.astype(np.float64))
         return self.problem.engine("float64"), _in_double(self.first_batch), exact
 
 
@@ -294,9 +294,10 @@ def _rounded(value: Any) -> Any:
 
 
 def _pulled(
-    engine: StatevectorEngine, X: FloatArray, parameters: VariationalParameters, number: int, cotangent: FloatArray
+    engine: StatevectorEngine, X: FloatArray, parameters: Parameters, number: int, cotangent: FloatArray
 ) -> observation.Gradients:
-    encoded = engine.encode(X, *parameters.of_class(number))
+    weights = parameters.weights[number % len(parameters.weights)]
+    encoded = engine.encode(X, weights, parameters.bias[number])
     found: Any = engine.pull_expectations(encoded, cotangent, MEASURED_QUBITS)
     return {"weights": found.weights, "bias": found.bias}
 

@@ -130,6 +130,29 @@ def cumulative_weights(weights: NDArray[np.floating]) -> tuple[NDArray[np.float6
     return np.cumsum(weights), bool((weights == np.floor(weights)).all() and weights.sum() < 2**32)
 
 
+class Draws:
+    """Draws batches of rows with replacement, each row as likely as its share of the weights."""
+
+    def __init__(self, n_samples: int, batch_size: int, weights: NDArray[np.floating] | None = None) -> None:
+        self.shape = n_samples, batch_size
+        self.cumulative, self.whole = cumulative_weights(np.ones(0) if weights is None else weights)
+
+    def __call__(self, keys: IntArray) -> IntArray:
+        """Return a batch for each key, (K, B)."""
+        orders = np.empty((len(keys), self.shape[1]), np.int64)
+        _fill_orders(keys, self.shape[0], self.cumulative, self.whole, orders)
+        return orders
+
+
+@entry
+def _fill_orders(keys: Any, n_samples: int, cumulative: Any, whole: bool, orders: Any) -> None:
+    for number in range(keys.size):
+        if cumulative.size:
+            draw_weighted(keys[number], cumulative, whole, orders[number])
+        else:
+            draw_batch(keys[number], n_samples, orders[number])
+
+
 @entry
 def _fill_with_bits(key: int, bits: Any) -> None:
     for place in range(bits.size):

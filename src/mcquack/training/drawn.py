@@ -1,0 +1,410 @@
+"""Training by drawn batches: the models of the QML benchmark suite, on the compiled trainer.
+
+A model is a circuit behind a start, observables and a head, or pairs of classes that are to overlap less. All its
+parameters are one flat group, which every step moves by Adam. Batches are drawn with replacement, and training ends
+when the loss stands still.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mcquack.arrays import FloatArray, IntArray
+from mcquack.circuits.circuit import Circuit
+from mcquack.errors import InvalidInputError
+from mcquack.simulators.compiled.gates import LOW_BITS, TURN
+from mcquack.simulators.compiled.lanes import lane_count
+from mcquack.simulators.compiled.memory import aligned_zeros, require_bytes
+from mcquack.simulators.compiled.shared import empty_currents, shared_steps
+from mcquack.simulators.compiled.team import control
+from mcquack.simulators.gates import GateEngine
+from mcquack.simulators.gates.program import Program, program_of
+from mcquack.training.compiled import CompiledTrainer, Passes, Rules
+from mcquack.training.embeddings import (
+    COPIES,
+    PRODUCTS,
+    PRODUCTS_ALONE,
+    REAL_PAIRS,
+    STORED,
+    ZEROS,
+    StartedCircuit,
+    StartSpace,
+    Work,
+)
+from mcquack.training.optimizer import ADAM, Moments, descend
+from mcquack.training.readouts.expectations import (
+    CROSS_ENTROPY,
+    FIDELITIES,
+    LINEAR,
+    SQUARES,
+    Expectations,
+    MeasuredSpace,
+    measured_rows,
+)
+from mcquack.training.readouts.pairs import Pairs, PairSpace
+from mcquack.training.state import GROUPS, Parameters, TrainingState
+from mcquack.training.step import CONVERGED, DIVERGED, GOING, Data, Workspace, has_converged
+
+Start: TypeAlias = Literal["zeros", "copies", "real pairs", "stored", "products", "products alone"]
+Head: TypeAlias = Literal["cross entropy", "fidelities", "linear", "squares"]
+Pauli: TypeAlias = tuple[Literal["x", "y", "z"], tuple[int, ...]]  # X or Y of one qubit, or a product of Z
+
+_STARTS: dict[Start, int] = {
+    "zeros": ZEROS,
+    "copies": COPIES,
+    "real pairs": REAL_PAIRS,
+    "stored": STORED,
+    "products": PRODUCTS,
+    "products alone": PRODUCTS_ALONE,
+}
+_HEADS: dict[Head, int] = {
+    "cross entropy": CROSS_ENTROPY,
+    "fidelities": FIDELITIES,
+    "linear": LINEAR,
+    "squares": SQUARES,
+}
+STEPS_AT_ONCE = 100  # are one launch
+_FLOPS_WORTH_A_THREAD = 5e6
+_NOTHING = np.zeros(0)
+
+# Advance a training by a step for each batch: (state, batches, rate, interval) -> state.
+Advance: TypeAlias = Callable[[TrainingState, IntArray, float, int], TrainingState]
+
+
+def start_state(parameters: FloatArray) -> TrainingState:
+    """Return the state before the first step of a model whose parameters are one flat array."""
+    return TrainingState.start(Parameters(parameters, np.zeros(0, parameters.dtype)))
+
+
+class GradientTraining:
+    """Trains a model whose loss and gradient (P,) are a function of its parameters and of the rows of a batch."""
+
+    def __init__(self, loss_and_gradient: Callable[[FloatArray, IntArray], tuple[float, FloatArray]]) -> None:
+        self.loss_and_gradient = loss_and_gradient
+
+    def __call__(self, state: TrainingState, orders: IntArray, rate: float, interval: int) -> TrainingState:
+        """Return the state after a step for each batch (steps, B), or after fewer where training ends."""
+        values = state.parameters.weights.copy()
+        mean, square = (each.copy() for each in state.moments["weights"])
+        losses, outcome = state.losses.tolist(), GOING
+        for order in orders:
+            loss, slopes = self.loss_and_gradient(values, order)
+            if not math.isfinite(loss):
+                outcome = DIVERGED
+                break
+            losses.append(float(loss))
+            slopes = np.ascontiguousarray(slopes, values.dtype)
+            descend(values, slopes, mean, square, ADAM, float(rate), len(losses), 0, values.size)
+            if has_converged(np.array(losses), len(losses), int(interval)):
+                outcome = CONVERGED
+                break
+        return replace(
+            state,
+            epoch=state.epoch + 1,
+            parameters=replace(state.parameters, weights=values),
+            moments={**state.moments, "weights": Moments(mean, square)},
+            losses=np.array(losses),
+            outcome=outcome,
+        )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MeasuredCircuit:
+    """A circuit, what samples begin as in it, what is measured behind it, and what a head makes of that.
+
+    Parameters
+    ----------
+    circuit : Its biases, and its weights if it has any, are the parameters from ``bias_at`` and ``weights_at`` on.
+    start : "zeros" has the features in the angles of the circuit. "copies" begins with so many copies of a sample's
+        amplitudes, "real pairs" with one in a circuit of real numbers, "stored" with amplitudes (real and imaginary
+        ones in turn) that were computed before. "products" begins with qubits at the angles π/2 tanh(W x) + w, where w
+        are the first n parameters and W are those from ``weights_at`` on; "products alone" is that with no gate
+        behind it but one ring of CNOTs.
+    observables : What is measured.
+    head, head_at, factor : "cross entropy" takes logits V z, "fidelities" compares each qubit with a target state of
+        each class, "linear" is (1 - y f) / 2, "squares" is factor · (f + b - y)²; V, α or b are the parameters from
+        ``head_at`` on.
+    n_parameters : How many parameters there are in all.
+    """
+
+    circuit: Circuit
+    start: Start
+    observables: tuple[Pauli, ...]
+    head: Head
+    n_parameters: int
+    bias_at: int = 0
+    weights_at: int = 0
+    head_at: int = 0
+    n_copies: int = 1
+    factor: float = 1.0
+
+    @property
+    def n_parts(self) -> int:
+        """How many samples share a lane."""
+        return 2 if self.start in ("real pairs", "products", "products alone") else 1
+
+    def embedding(self, engine: GateEngine) -> StartedCircuit:
+        """The circuit and its start as compiled code takes them."""
+        form = engine.form
+        return StartedCircuit(
+            form=form,
+            shared=shared_steps(form, turn=TURN, low_bits=LOW_BITS, dtype=engine.dtype),
+            start=_STARTS[self.start],
+            n_copies=self.n_copies,
+            bias_at=self.bias_at,
+            weights_at=self.weights_at,
+        )
+
+    def readout(self, ideals: FloatArray, dtype: np.dtype[Any]) -> Expectations:
+        """What is measured, and the head, as compiled code takes them."""
+        program = program_of(self.circuit, dtype.name)
+        flips, turned, signs = _observables(self.observables, program, dtype)
+        every = tuple(("z", (qubit,)) for qubit in range(self.circuit.n_qubits))
+        every_qubit = self.n_parts == 2 and self.observables == every
+        return Expectations(
+            flips=flips,
+            turned=turned,
+            signs=signs,
+            row_of_index=program.row_of_index,
+            every_qubit=every_qubit,
+            is_diagonal=self.n_parts == 1 and all(axis == "z" for axis, _ in self.observables),
+            ideals=np.ascontiguousarray(ideals, np.float64),
+            head=_HEADS[self.head],
+            factor=self.factor,
+            head_at=self.head_at,
+            has_members=False,
+            per_block=lane_count(dtype) * self.n_parts,
+        )
+
+    def measured(self, rows: FloatArray, parameters: FloatArray) -> FloatArray:
+        """Return the expectation values (N, Q) of rows as the start takes them."""
+        engine = GateEngine(self.circuit, dtype=parameters.dtype)
+        flops = 0.0 if self.is_alone else engine.flops(len(rows), with_gradient=False)
+        works = self.works(engine, threads_for(engine, flops, self.n_blocks(len(rows), engine.dtype)))
+        found = measured_rows(
+            self.embedding(engine),
+            self.readout(np.zeros((0, 1)), engine.dtype),
+            np.require(rows, engine.dtype, ["C", "W"]),
+            np.require(checked_parameters(parameters, self.n_parameters)[None], None, ["C", "W"]),
+            works=works,
+            team=engine.team(len(works), flops),
+            n_members=1,
+        )
+        return found[0]
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether no state is simulated at all."""
+        return self.start == "products alone"
+
+    def n_blocks(self, n_rows: int, dtype: np.dtype[Any]) -> int:
+        """How many blocks of samples are run one by one."""
+        return math.ceil(n_rows / (lane_count(dtype) * self.n_parts))
+
+    def works(self, engine: GateEngine, n_threads: int) -> list[Work]:
+        """What each thread works on."""
+        dtype, width, n_parts = engine.dtype, lane_count(engine.dtype), self.n_parts
+        n, size, n_measured = self.circuit.n_qubits, self.circuit.dimension, len(self.observables)
+        require_bytes(n_threads * engine.scratch_bytes(backward=True), f"running {n} qubits")
+        n_inputs = size if self.start == "real pairs" else n
+        n_folded = size if n_parts == 2 and not self.is_alone else 1
+
+        def zeros(*shape: int) -> NDArray[Any]:
+            return aligned_zeros((*shape, width), dtype)
+
+        return [
+            Work(
+                scratch,
+                StartSpace(zeros(n_parts, n_inputs), zeros(n_parts, n), zeros(n_parts, n, 2), zeros(n_parts, n)),
+                MeasuredSpace(zeros(n_parts, n_folded), zeros(n_measured, n_parts), zeros(n_measured, n_parts)),
+            )
+            for scratch in engine.scratch(n_threads, backward=not self.is_alone)
+        ]
+
+
+def _observables(paulis: Sequence[Pauli], program: Program, dtype: np.dtype[Any]) -> tuple[IntArray, IntArray, Any]:
+    """Which rows are exchanged, which are multiplied by i, and with which signs, as the rows are stored in the end."""
+    rows = program.row_of_index
+    indices, n = np.arange(len(rows)), len(rows).bit_length() - 1
+    signs = np.ones((len(paulis), len(rows)), dtype)
+    flips, turned = np.zeros((2, len(paulis)), np.int64)
+    for place, (axis, qubits) in enumerate(paulis):
+        mask = sum(1 << (n - 1 - qubit) for qubit in qubits)
+        if axis != "x":
+            signs[place, rows] = 1 - 2 * (np.bitwise_count(indices & mask).astype(np.int64) % 2)
+        if axis != "z":
+            flips[place] = rows[mask] ^ rows[0]
+            turned[place] = axis == "y"
+    return flips, turned, signs
+
+
+def checked_parameters(parameters: FloatArray, count: int) -> FloatArray:
+    """The parameters, unless they are of another number: compiled code believes what it is given."""
+    if parameters.shape != (count,):
+        raise InvalidInputError(
+            f"this model has {count} parameters, got an array of the shape {parameters.shape}; give one row of them."
+        )
+    return parameters
+
+
+def threads_for(engine: GateEngine, flops: float, n_blocks: int) -> int:
+    """How many threads are worth their barriers in steps of so many flops, of which a hundred are one launch."""
+    return max(1, min(engine.n_threads, n_blocks, int(flops / _FLOPS_WORTH_A_THREAD)))
+
+
+class DrawnTraining:
+    """Trains one problem by compiled steps, batch by batch; holds the memory that they reuse.
+
+    Parameters
+    ----------
+    engine : The engine of the circuit, whose gates that hold no feature are worked out once for each step.
+    embedding, readout, works : As compiled code takes them, and what each thread works on.
+    rows, labels : Samples as the start takes them, and their classes.
+    n_parameters, n_blocks : How many parameters there are, and blocks in a batch.
+    batch_size : Rows in a batch.
+    flops : Of a step.
+    """
+
+    def __init__(
+        self,
+        engine: GateEngine,
+        embedding: StartedCircuit,
+        readout: Expectations | Pairs,
+        works: Sequence[Work],
+        *,
+        rows: FloatArray,
+        labels: IntArray,
+        n_parameters: int,
+        n_blocks: int,
+        batch_size: int,
+        flops: float,
+    ) -> None:
+        n_diagonals, size = int((engine.form.kinds != TURN).sum()), engine.feature_map.dimension
+        n_bytes = (2 + n_blocks) * n_diagonals * size * engine.dtype.itemsize
+        require_bytes(n_bytes, f"training {engine.feature_map.n_qubits} qubits on batches of {batch_size}")
+        X = np.require(rows, engine.dtype, ["C", "W"])
+        self._n_parameters = n_parameters
+        self._trainer = CompiledTrainer(
+            embedding=embedding,
+            readout=readout,
+            data=Data(X, X[None], np.ascontiguousarray(labels, np.int64), np.zeros((0, 0)), np.ones(len(X))),
+            space=Workspace(
+                gradients=np.zeros((n_blocks, n_parameters), engine.dtype),
+                currents=empty_currents(embedding.shared, n_blocks),
+                part_losses=np.zeros(n_blocks),
+                by_rows=aligned_zeros((0, 1, lane_count(engine.dtype)), engine.dtype),
+                cells=np.zeros((1, control().size), np.int64),
+                own=None,
+            ),
+            works=works,
+            team=engine.team(len(works), STEPS_AT_ONCE * flops),
+            shapes={"weights": (n_parameters,)},
+            dtype=engine.dtype,
+            rules=Rules(batch_size=batch_size, n_parts=n_blocks, records=True),
+        )
+
+    def __call__(self, state: TrainingState, orders: IntArray, rate: float, interval: int) -> TrainingState:
+        """Return the state after a step for each batch (steps, …), or after fewer where training ends."""
+        checked_parameters(state.parameters.weights, self._n_parameters)
+        (after,), _ = self._trainer([state], _steps(orders, rate, interval))
+        return after
+
+    def loss_and_gradient(self, parameters: FloatArray, order: IntArray) -> tuple[float, FloatArray]:
+        """Return the mean loss of one batch, and its derivatives."""
+        state = start_state(checked_parameters(parameters, self._n_parameters))
+        trained, _ = self._trainer.launch([state], _steps(order[None], 0.0, 0), np.ones(1, np.bool_))
+        return float(trained.losses[0, 0]), trained.slopes[0]
+
+
+def _steps(orders: IntArray, rate: float, interval: int) -> Passes:
+    """One pass for each batch, which moves everything."""
+    flat = orders.reshape(len(orders), math.prod(orders.shape[1:]))
+    moves = np.zeros((len(flat), len(GROUPS)), np.bool_)
+    moves[:, 0] = True
+    return Passes(flat, moves, np.full(len(GROUPS), float(rate)), int(interval))
+
+
+class CircuitTraining(DrawnTraining):
+    """Trains a measured circuit on the same rows.
+
+    Parameters
+    ----------
+    model : The circuit with its start, observables and head.
+    rows, labels : Samples as the start takes them, and their classes.
+    ideals : What the head wants of each class, (M, A): a direction on the Bloch sphere for "fidelities", a number y
+        for "linear" and "squares"; a cross entropy only looks at how many there are.
+    batch_size, dtype : How many rows a batch has, and in which numbers all is computed.
+    """
+
+    def __init__(
+        self,
+        model: MeasuredCircuit,
+        rows: FloatArray,
+        labels: IntArray,
+        ideals: FloatArray,
+        *,
+        batch_size: int,
+        dtype: np.dtype[Any],
+    ) -> None:
+        engine, n_blocks = GateEngine(model.circuit, dtype=dtype), model.n_blocks(batch_size, dtype)
+        flops = 0.0 if model.is_alone else engine.flops(batch_size, with_gradient=True)
+        super().__init__(
+            engine,
+            model.embedding(engine),
+            model.readout(ideals, dtype),
+            model.works(engine, threads_for(engine, flops, n_blocks)),
+            rows=rows,
+            labels=labels,
+            n_parameters=model.n_parameters,
+            n_blocks=n_blocks,
+            batch_size=batch_size,
+            flops=flops,
+        )
+
+
+class PairTraining(DrawnTraining):
+    """Trains the biases of a circuit so that samples of different classes overlap less.
+
+    The loss is the mean of |⟨a|b⟩|² over the pairs of classes and over the places of a batch (M, B), which has one row
+    of each class at every place.
+
+    Parameters
+    ----------
+    circuit : What embeds a sample; it has biases alone.
+    rows : Samples (N, d).
+    n_classes, batch_size, dtype : The sizes of a batch, and in which numbers all is computed.
+    """
+
+    def __init__(
+        self, circuit: Circuit, rows: FloatArray, *, n_classes: int, batch_size: int, dtype: np.dtype[Any]
+    ) -> None:
+        engine, width = GateEngine(circuit, dtype=dtype), lane_count(dtype)
+        n_blocks, flops = engine.n_blocks(batch_size), engine.flops(n_classes * batch_size, with_gradient=True)
+        n_threads = threads_for(engine, flops, n_blocks)
+        n_bytes = 2 * n_classes * engine.state_bytes(width) + engine.scratch_bytes(backward=True)
+        require_bytes(n_threads * n_bytes, f"training {n_classes} states of {circuit.n_qubits} qubits at a time")
+        shape = n_classes, circuit.dimension, 2, width
+        spaces = [
+            PairSpace(aligned_zeros(shape, dtype), aligned_zeros(shape, dtype), aligned_zeros((2, width), dtype))
+            for _ in range(n_threads)
+        ]
+        model = MeasuredCircuit(circuit=circuit, start="zeros", observables=(), head="linear", n_parameters=0)
+        scratches = engine.scratch(n_threads, backward=True)
+        super().__init__(
+            engine,
+            model.embedding(engine),
+            Pairs(n_classes),
+            [Work(scratch, None, space) for scratch, space in zip(scratches, spaces, strict=True)],
+            rows=rows,
+            labels=np.zeros(len(rows), np.int64),
+            n_parameters=circuit.n_bias,
+            n_blocks=n_blocks,
+            batch_size=n_classes * batch_size,
+            flops=flops,
+        )

@@ -1,0 +1,1 @@
+"""Readouts of the compiled trainer: how states become scores, and how derivatives go back."""

@@ -1,0 +1,400 @@
+"""The compiled trainer: every step of every model, as one loop over batches.
+
+A step has the same phases whatever is trained. The readout encodes the rows of a batch, scores them, and pulls the
+derivatives of the loss back to partial gradients; then the groups of parameters that the step moves are moved. What a
+readout does in a phase is said by three functions, :func:`phase_items`, :func:`run_item` and :func:`after_phase`,
+which compiled code chooses by the type of the readout.
+
+The members of a thread team (see ``simulators/compiled/team.py``) run the loop together and share its work by tickets.
+What is computed, and in which order it is added up, does not depend on their number. What is short each computes for
+itself; a member that comes too late for a phase may find there what later phases wrote, but gets no ticket to use it.
+"""
+
+import math
+from functools import cache
+from typing import Any, NamedTuple
+
+from mcquack.simulators.compiled.entry import borrowing_entry
+from mcquack.simulators.compiled.inner import inlined, inner
+from mcquack.simulators.compiled.team import all_done, decide_to_stop, done, stop_asked, stops, taken
+from mcquack.training.dispatch import chosen_by
+from mcquack.training.embeddings import finish_slopes
+from mcquack.training.optimizer import descend, shrink
+
+# The phases of a step. PREPARE works out what all rows share; the next four belong to the readout.
+PREPARE, ENCODE, SCORE, PULL, TAKE_BACK, MOVE, NOTE = range(7)
+N_PHASES = 7
+# Where the gradient of a group comes from: the sum of all partial gradients, their mean, the partial gradient of each
+# member of an ensemble, the derivatives by the readout's own rows, the derivative by the loss's beta, or the readout,
+# which has written it already.
+SUM, MEAN, OWN, ROWS, BETA, DIRECT = range(6)
+GOING, CONVERGED, DIVERGED = range(3)
+
+
+class Data(NamedTuple):
+    """The samples, fixed during training."""
+
+    X: Any  # (N, d)
+    seen: Any  # (copies, N, d): X alone, or the samples of each pass with noise, anew in every epoch
+    labels: Any  # (N,)
+    targets: Any  # (N, T) of a regression, else (0, 0)
+    row_weights: Any  # (N,)
+
+
+class Trained(NamedTuple):
+    """What training changes, in place; K trainings that run apart have a row each."""
+
+    values: Any  # (K, P) all parameters, group after group
+    mean: Any  # (K, P) the optimizer's running mean of the gradient
+    square: Any  # (K, P) and of its square
+    slopes: Any  # (K, P) the gradient of the last step
+    steps: Any  # (K, G) how often each group was moved
+    losses: Any  # (K, S) of all steps, where training ends by convergence
+    progress: Any  # (K, 2) the number of steps taken, and GOING, CONVERGED or DIVERGED
+
+
+class Config(NamedTuple):
+    """The settings of one launch as numbers."""
+
+    batch_size: int
+    n_parts: int  # partial gradients of a training at most
+    n_shares: int  # how many tickets the parameters are moved by
+    is_rowwise: bool  # whether the loss is known only when the whole gradient is, and one ticket moves everything
+    apart: bool  # whether each training is run by one thread, and none waits for another
+    optimizer: int
+    decoupled: bool  # whether penalties shrink the parameters beside the optimizer (AdamW)
+    interval: int  # of the convergence rule; 0 where there is none
+    firsts: Any  # (G + 1,) where the groups begin
+    sources: Any  # (G,) SUM, MEAN, …
+    halves: Any  # (G,) under which of the two reported losses a group counts
+    rates: Any  # (G,) learning rates
+    ridges: Any  # (G,) λ of the penalty λ‖p‖²
+    reg_rows: float  # λ of the penalty on rows outside of low … high
+    low: float
+    high: float
+
+
+class Workspace(NamedTuple):
+    """Memory that all steps reuse."""
+
+    gradients: Any  # (parts, P of one member)
+    currents: Any  # (parts, K, 2**n) of the gates that all samples share
+    part_losses: Any  # (parts,)
+    by_rows: Any  # (blocks, d, W) derivatives by the readout's own rows
+    cells: Any  # (threads, 7) of trainings that run apart
+    own: Any  # what the readout needs besides
+
+
+class LaunchSums(NamedTuple):
+    """Sums over the steps of a launch, and what the readout reports at its end."""
+
+    losses: Any  # (K, 2) with the penalties on what a step moves
+    n_steps: Any  # (K, 2)
+    squared_norms: Any  # (K, G)
+    own: Any
+
+
+class Task(NamedTuple):
+    """All that a launch works on."""
+
+    data: Any
+    embedding: Any
+    readout: Any
+    trained: Any
+    config: Any
+    space: Any
+    sums: Any
+
+
+class Step(NamedTuple):
+    """One step: its batch, what it moves, and how its work is divided."""
+
+    member: int  # which of the trainings
+    X: Any  # (N, d) the samples as this pass sees them
+    order: Any
+    first: int  # of the batch, in the order
+    count: int
+    moves: Any  # (G,) which groups
+    moves_embedding: bool
+    moves_rows: bool
+    base: int  # how many lanes samples take before those of the readout's own rows
+    n_blocks: int  # of all lanes
+    n_parts: int
+    shift: int  # the block of the order that stands first among the kept states
+    encoded: int  # the first block of the order that is not encoded yet
+    last: int  # before which block of the order states may be encoded ahead
+
+
+# What a readout does. Each function is registered for the type of a readout by ``functions_of(kind, …)``.
+
+# (task, step, n_threads) -> the numbers of tickets of PREPARE, ENCODE, SCORE, PULL and TAKE_BACK.
+phase_items = chosen_by("readout", "phase_items")
+# (task, step, phase, item, n_items, rank, work, terms): the work of one ticket of a phase before MOVE.
+run_item = chosen_by("readout", "run_item")
+# (task, step, phase, rank, terms) -> terms, after all tickets of a phase, by every thread for itself. The first term
+# is the loss before the step, the last the derivative by log β; the others belong to the loss.
+after_phase = chosen_by("readout", "after_phase")
+# (task, member, number, first, order, moves, cursor) -> the Step on the batch from ``first`` on, in pass ``number``.
+new_step = chosen_by("readout", "new_step")
+# (task, step, n_threads) -> how far samples are encoded after the step.
+next_cursor = chosen_by("readout", "next_cursor")
+# (task, cells, end, rank, work, order): what is reported of all samples at the end of an epoch.
+finish_epoch = chosen_by("readout", "finish_epoch")
+
+
+@inner
+def squared_norm(values: Any) -> float:
+    """Return the sum of the squares, in double precision."""
+    # Four sums, so that an addition need not wait for the one before it.
+    a, b, c, d = 0.0, 0.0, 0.0, 0.0
+    whole = values.size // 4 * 4
+    for place in range(0, whole, 4):
+        a += float(values[place]) * float(values[place])
+        b += float(values[place + 1]) * float(values[place + 1])
+        c += float(values[place + 2]) * float(values[place + 2])
+        d += float(values[place + 3]) * float(values[place + 3])
+    for place in range(whole, values.size):
+        a += float(values[place]) * float(values[place])
+    return (a + b) + (c + d)
+
+
+@inner
+def _range_penalty(rows: Any, low: float, high: float) -> float:
+    """R of the paper: how far centroid features lie outside the range of the data."""
+    total = 0.0
+    for value in rows:
+        total += max(float(value) - high, 0.0) + max(low - float(value), 0.0)
+    return total
+
+
+@inner
+def _fill_sum(
+    parts: Any, n_parts: int, first: int, values: Any, ridge: float, slopes: Any, low: int, high: int
+) -> None:
+    """Slopes ``low`` to ``high`` of a group whose gradients begin at ``first``, with those of the penalty."""
+    scalar = slopes.dtype.type
+    for place in range(low, high):
+        slopes[place] = scalar(2 * ridge) * values[place]
+    for part in range(n_parts):
+        for place in range(low, high):
+            slopes[place] += parts[part, first + place]
+
+
+@inner
+def _fill_mean(
+    parts: Any, n_parts: int, first: int, values: Any, ridge: float, slopes: Any, low: int, high: int
+) -> None:
+    """The same with the mean of the partial gradients: those of parameters that the members of an ensemble share."""
+    scalar = slopes.dtype.type
+    for place in range(low, high):
+        total = scalar(0)
+        for part in range(n_parts):
+            total += parts[part, first + place]
+        slopes[place] = total / scalar(n_parts) + scalar(2 * ridge) * values[place]
+
+
+@inner
+def _fill_own(
+    parts: Any, n_parts: int, first: int, values: Any, ridge: float, slopes: Any, low: int, high: int
+) -> None:
+    """The same for parameters that each member of an ensemble has for itself, one member after the other."""
+    scalar = slopes.dtype.type
+    size = values.size // n_parts
+    for place in range(low, high):
+        slopes[place] = parts[place // size, first + place % size] + scalar(2 * ridge) * values[place]
+
+
+@inner
+def _fill_rows(by_rows: Any, base: int, config: Any, values: Any, slopes: Any, low: int, high: int) -> None:
+    """Derivatives by the features ``low`` to ``high`` of the readout's rows, with those of the range penalty."""
+    scalar = slopes.dtype.type
+    n_features, width = by_rows.shape[1], by_rows.shape[2]
+    for number in range(low // n_features, (high + n_features - 1) // n_features):
+        start = number * n_features
+        row = base % width + number
+        rows, lane = by_rows[row // width], row % width
+        for feature in range(max(low - start, 0), min(high - start, n_features)):
+            slope = rows[feature, lane]
+            if values[start + feature] > config.high:
+                slope += scalar(config.reg_rows)
+            elif values[start + feature] < config.low:
+                slope -= scalar(config.reg_rows)
+            slopes[start + feature] = slope
+
+
+@inlined
+def _move(task: Any, step: Any, share: int, by_beta: float) -> None:
+    """Move one share of every group that the step moves downhill on the loss and its penalties."""
+    trained, config, space = task.trained, task.config, task.space
+    parts = space.gradients[step.member * config.n_parts :]
+    for group in range(config.rates.size):
+        if not step.moves[group]:
+            continue
+        first, last, source = config.firsts[group], config.firsts[group + 1], config.sources[group]
+        low, high = share * (last - first) // config.n_shares, (share + 1) * (last - first) // config.n_shares
+        values, slopes = trained.values[step.member, first:last], trained.slopes[step.member, first:last]
+        ridge = 0.0 if config.decoupled else config.ridges[group]
+        if source == SUM:
+            _fill_sum(parts, step.n_parts, first, values, ridge, slopes, low, high)
+            finish_slopes(task, step, slopes)
+        elif source == MEAN:
+            _fill_mean(parts, step.n_parts, first, values, ridge, slopes, low, high)
+        elif source == OWN:
+            _fill_own(parts, step.n_parts, first, values, ridge, slopes, low, high)
+        elif source == ROWS:
+            _fill_rows(space.by_rows, step.base, config, values, slopes, low, high)
+        elif source == BETA and high > low:
+            slopes[0] = by_beta
+        if config.decoupled and source != ROWS and source != BETA:
+            shrink(values, 2 * config.rates[group] * config.ridges[group], low, high)
+        descend(
+            values, slopes, trained.mean[step.member, first:last], trained.square[step.member, first:last],
+            config.optimizer, config.rates[group], trained.steps[step.member, group] + 1, low, high,
+        )  # fmt: skip
+
+
+@inlined
+def add_losses(task: Any, step: Any, loss: float) -> None:
+    """Add the loss before the step, with the penalties on what the step moves, under each half that it moves.
+
+    To be called before the parameters move: by a readout that has rows, while others still go back, else by MOVE.
+    """
+    trained, config, sums = task.trained, task.config, task.sums
+    for half in range(2):
+        penalty, is_moved = 0.0, False
+        for group in range(config.rates.size):
+            if step.moves[group] and config.halves[group] == half:
+                is_moved = True
+                values = trained.values[step.member, config.firsts[group] : config.firsts[group + 1]]
+                if config.sources[group] == ROWS:
+                    penalty += config.reg_rows * _range_penalty(values, config.low, config.high)
+                elif config.ridges[group] > 0.0:
+                    penalty += config.ridges[group] * squared_norm(values)
+        if is_moved:
+            sums.losses[step.member, half] += loss + penalty
+            sums.n_steps[step.member, half] += 1
+
+
+@inlined
+def _note(task: Any, step: Any, loss: float) -> None:
+    """Count the step, and where training ends by convergence record its loss and say whether training goes on."""
+    trained, config, sums = task.trained, task.config, task.sums
+    progress = trained.progress[step.member]
+    records = trained.losses.shape[1] > 0
+    if records:
+        trained.losses[step.member, progress[0]] = loss
+        if not math.isfinite(loss):
+            progress[1] = DIVERGED
+            return
+    progress[0] += 1
+    for group in range(config.rates.size):
+        if step.moves[group]:
+            trained.steps[step.member, group] += 1
+            slopes = trained.slopes[step.member, config.firsts[group] : config.firsts[group + 1]]
+            sums.squared_norms[step.member, group] += squared_norm(slopes)
+    if records and has_converged(trained.losses[step.member], progress[0], config.interval):
+        progress[1] = CONVERGED
+
+
+@inner
+def has_converged(losses: Any, n_steps: int, interval: int) -> Any:
+    """Whether the mean of the last losses differs from that of as many before by less than half its standard error."""
+    if interval < 1 or n_steps < 2 * interval + 2:
+        return False
+    last, before = 0.0, 0.0
+    for step in range(n_steps - interval, n_steps):
+        last += losses[step]
+        before += losses[step - interval]
+    last /= interval
+    before /= interval
+    spread = 0.0
+    for step in range(n_steps - interval, n_steps):
+        spread += (losses[step] - last) ** 2
+    return abs(last - before) <= math.sqrt(spread / interval) / math.sqrt(interval) / 2
+
+
+@inlined
+def _run_step(cells: Any, end: int, rank: int, n_threads: int, work: Any, task: Any, step: Any) -> Any:
+    """Take one step, phase after phase; return where the tickets end."""
+    n_items = phase_items(task, step, n_threads)
+    terms = 0.0, 0.0, 0.0, 0.0, 0.0
+    for phase in range(N_PHASES):
+        n = task.config.n_shares if phase == MOVE else 1 if phase == NOTE else n_items[phase]
+        start, end = end, end + n
+        ticket = taken(cells, end)
+        while ticket >= 0:
+            if phase < MOVE:
+                run_item(task, step, phase, ticket - start, n, rank, work, terms)
+            elif phase == MOVE:
+                # A training that records its losses stays where it was when its loss is not a number.
+                if task.trained.losses.shape[1] == 0 or math.isfinite(terms[0]):
+                    if task.config.is_rowwise:
+                        add_losses(task, step, terms[0])
+                    _move(task, step, ticket - start, terms[4])
+            else:
+                _note(task, step, terms[0])
+                decide_to_stop(cells, end)
+            done(cells)
+            ticket = taken(cells, end)
+        all_done(cells, end)
+        if phase < MOVE:
+            terms = after_phase(task, step, phase, rank, terms)
+    return end
+
+
+@inlined
+def _run_training(
+    cells: Any, shared: Any, rank: int, n_threads: int, work: Any, task: Any, member: int, orders: Any, moves: Any
+) -> Any:
+    """Take the steps of all passes, or of as many as there are before training ends; return where the tickets end.
+
+    An order (passes, n) is cut into batches; where batches are drawn with replacement, each is a pass.
+    """
+    end, n, size = 0, orders.shape[1], task.config.batch_size
+    progress = task.trained.progress[member]
+    cursor = 0, 0, 0
+    for number in range(orders.shape[0]):
+        for first in range(0, n, size):
+            step = new_step(task, member, number, first, orders[number], moves[number], cursor)
+            end = _run_step(cells, end, rank, n_threads, work, task, step)
+            if task.config.apart:
+                if stop_asked(shared):
+                    return -1
+            elif stops(cells, end):
+                return -1
+            if progress[1] != GOING:
+                return end
+            cursor = next_cursor(task, step, n_threads)
+    return end
+
+
+@inlined
+def _launch(cells: Any, rank: int, n_threads: int, work: Any, task: Any, active: Any, orders: Any, moves: Any) -> None:
+    """Run all passes of every active training: one with all threads, or several with a thread each."""
+    apart = task.config.apart
+    for member in range(rank if apart else 0, active.size, n_threads if apart else 1):
+        if not active[member]:
+            continue
+        own, own_rank, own_threads = cells, rank, n_threads
+        if apart:
+            own, own_rank, own_threads = task.space.cells[rank], 0, 1
+            for place in range(own.size):
+                own[place] = 0
+        end = _run_training(own, cells, own_rank, own_threads, work, task, member, orders[member], moves)
+        if end < 0:
+            return
+        finish_epoch(task, own, end, own_rank, work, orders[member, orders.shape[1] - 1])
+
+
+@cache
+def run_epoch(readout: type) -> Any:
+    """Return the compiled function that runs epochs of tasks with a readout of this type.
+
+    It is kept on disk under the module of the readout, so that a change there compiles it anew.
+    """
+
+    def run(cells: Any, rank: int, n_threads: int, work: Any, task: Any, active: Any, orders: Any, moves: Any) -> None:
+        _launch(cells, rank, n_threads, work, task, active, orders, moves)
+
+    run.__module__, run.__qualname__ = readout.__module__, f"run_epoch_{readout.__name__}"
+    return borrowing_entry(run)
