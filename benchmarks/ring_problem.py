@@ -97,11 +97,11 @@ def training_step(problem: RingProblem) -> Step:
 def epoch(problem: RingProblem) -> Step:
     """A whole epoch as ``fit`` does it: kernel alignment, centroids, and the alignment of all samples at its end."""
     from mcquack.training import Parameters, TrainingData, TrainingSettings, TrainingState
-    from mcquack.training.seam import SeamEpochs
+    from mcquack.training.reference import ReferenceEpochs
 
     inputs, n_train = problem.inputs(), problem.n_train
     data = TrainingData(inputs.samples[:n_train], inputs.labels[:n_train], np.ones(n_train), 2)
-    run = SeamEpochs(RingEngine(problem.feature_map), data, TrainingSettings(batch_size=n_train))
+    run = ReferenceEpochs(RingEngine(problem.feature_map), data, TrainingSettings(batch_size=n_train))
     start = TrainingState.start(Parameters(inputs.parameters, inputs.parameters, inputs.centroids))
 
     def step() -> Found:

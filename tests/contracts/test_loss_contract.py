@@ -18,7 +18,7 @@ from mcquack.randomness import stream
 from mcquack.simulators import RingEngine, StatevectorEngine
 from mcquack.training import ParameterShiftEngine, TrainingSettings, train
 from mcquack.training.compiled import CompiledEpochs
-from mcquack.training.seam import SeamEpochs
+from mcquack.training.reference import ReferenceEpochs
 from tests.oracles import gradient
 from tests.training.setups import FEATURE_MAP, bits, clusters, engine_of, start_of
 
@@ -176,7 +176,7 @@ def test_the_compiled_epoch_is_the_reference_epoch(
     data = clusters(weighted=weighted)
     settings = TrainingSettings(n_centroids_per_class=k, loss=scored(loss, class_score), **changed)
     start = start_of(data, k=k, spread=0.5)
-    runs = [kind(engine_of(), data, settings)(start) for kind in (CompiledEpochs, SeamEpochs)]
+    runs = [kind(engine_of(), data, settings)(start) for kind in (CompiledEpochs, ReferenceEpochs)]
     close(*runs, optimizer=settings.optimizer)
 
 

@@ -13,7 +13,7 @@ from mcquack.simulators.compiled import memory, team
 from mcquack.simulators.statevector import engine as engine_module
 from mcquack.training import TrainingData, TrainingSettings, TrainingState, compiled
 from mcquack.training.compiled import CompiledEpochs
-from mcquack.training.seam import SeamEpochs
+from mcquack.training.reference import ReferenceEpochs
 from mcquack.training.state import EpochSums
 from tests.training.setups import assert_close_epochs, bits, clusters, copied, engine_of, start_of
 
@@ -93,7 +93,7 @@ def assert_same_epochs(left: list[EpochSums], right: list[EpochSums]) -> None:
 @pytest.mark.parametrize("weighted", [False, True])
 def test_compiled_epochs_are_those_of_the_seam(name: str, weighted: bool) -> None:
     data, settings = clusters(weighted=weighted), TrainingSettings(**SETTINGS[name])
-    by_seam, by_compiler = SeamEpochs(engine_of(), data, settings), CompiledEpochs(engine_of(), data, settings)
+    by_seam, by_compiler = ReferenceEpochs(engine_of(), data, settings), CompiledEpochs(engine_of(), data, settings)
     left = right = start_of(data, loss=settings.loss)
     for _ in range(N_EPOCHS):
         slow, fast = by_seam(left), by_compiler(right)
@@ -109,7 +109,7 @@ def test_compiled_epochs_are_those_of_the_seam(name: str, weighted: bool) -> Non
 def test_so_are_those_of_several_centroids_per_class(name: str, weighted: bool, k: int, class_score: Any) -> None:
     data = clusters(weighted=weighted)
     settings = TrainingSettings(**SETTINGS[name], n_centroids_per_class=k, loss=Alignment(class_score))
-    by_seam, by_compiler = SeamEpochs(engine_of(), data, settings), CompiledEpochs(engine_of(), data, settings)
+    by_seam, by_compiler = ReferenceEpochs(engine_of(), data, settings), CompiledEpochs(engine_of(), data, settings)
     left = right = start_of(data, k=k)
     for _ in range(N_EPOCHS):
         slow, fast = by_seam(left), by_compiler(right)
@@ -123,7 +123,7 @@ def test_so_are_those_of_several_centroids_per_class(name: str, weighted: bool, 
 def test_compiled_epochs_take_any_number_of_classes(steps: Any, n_classes: int, k: int) -> None:
     data = clusters(n_samples=40, n_classes=n_classes)
     settings, start = TrainingSettings(batch_size=15, n_centroids_per_class=k, steps=steps), start_of(data, k=k)
-    slow, fast = (kind(engine_of(), data, settings)(start) for kind in (SeamEpochs, CompiledEpochs))
+    slow, fast = (kind(engine_of(), data, settings)(start) for kind in (ReferenceEpochs, CompiledEpochs))
     assert_close_epochs(fast, slow, TOLERANCE)
 
 
@@ -131,7 +131,7 @@ def test_a_class_without_samples_is_fine() -> None:
     full = clusters()
     lacking = TrainingData(full.X, np.zeros_like(full.labels), full.row_weights, full.n_classes)
     settings, start = TrainingSettings(batch_size=20), start_of(full)
-    slow, fast = (kind(engine_of(), lacking, settings)(start) for kind in (SeamEpochs, CompiledEpochs))
+    slow, fast = (kind(engine_of(), lacking, settings)(start) for kind in (ReferenceEpochs, CompiledEpochs))
     assert_close_epochs(fast, slow, TOLERANCE)
     assert np.isfinite(fast.state.parameters.centroids).all()
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from mcquack.kernels import Alignment
 from mcquack.training import Parameters, TrainingData, TrainingSettings
 from mcquack.training.compiled import CompiledEpochs
-from mcquack.training.seam import SeamEpochs
+from mcquack.training.reference import ReferenceEpochs
 from mcquack.training.settings import epoch_orders
 from tests.oracles import gradient, oracle_kernel
 from tests.training.setups import FEATURE_MAP, clusters, engine_of, start_of
@@ -28,7 +28,7 @@ SETTINGS = TrainingSettings(
     reg_param_co=0.3,
     feature_range=(LOW, HIGH),
 )
-either_way = pytest.mark.parametrize("kind", [CompiledEpochs, SeamEpochs])
+either_way = pytest.mark.parametrize("kind", [CompiledEpochs, ReferenceEpochs])
 many_centroids = pytest.mark.parametrize(
     ("k", "class_score"), [(1, "max"), (2, "max"), (2, "sum"), (3, "max"), (3, "sum")]
 )

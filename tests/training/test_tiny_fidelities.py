@@ -14,7 +14,7 @@ from mcquack.randomness import stream
 from mcquack.simulators.engine import lifted
 from mcquack.simulators.ring import RingEngine
 from mcquack.training import Parameters, TrainingData, TrainingSettings, TrainingState, train
-from mcquack.training.seam import SeamEpochs
+from mcquack.training.reference import ReferenceEpochs
 from tests.oracles import slope
 from tests.problems import random_problem
 
@@ -57,7 +57,7 @@ def test_nothing_changes_where_fidelities_are_floats(n_qubits: int, n_centroids_
     data = TrainingData(problem.X, np.array([0, 1, 1, 0, 1, 0, 0]), np.ones(7), 2)
     settings = TrainingSettings(batch_size=4, n_centroids_per_class=n_centroids_per_class)
     sums = [
-        SeamEpochs(kind(circuit, dtype="float64"), data, settings)(start_of(problem))
+        ReferenceEpochs(kind(circuit, dtype="float64"), data, settings)(start_of(problem))
         for kind in (RingEngine, PlainRing)
     ]
     left, right = (found.state.parameters for found in sums)
@@ -72,7 +72,7 @@ def test_steps_follow_the_slope_of_the_alignment(n_layers: int) -> None:
     engine, data, start = far_problem(n_layers)
     rate = 1e-6
     settings = TrainingSettings(optimizer="sgd", lr_ka=rate, epochs_co=0, batch_size=6)
-    moved = SeamEpochs(engine, data, settings)(start).state.parameters
+    moved = ReferenceEpochs(engine, data, settings)(start).state.parameters
 
     def loss(bias: FloatArray) -> float:
         logs = logs_of(engine, data, Parameters(start.parameters.weights, bias, start.parameters.centroids))

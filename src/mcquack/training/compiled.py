@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +16,11 @@ from mcquack.simulators.compiled.memory import aligned_zeros, available_bytes, r
 from mcquack.simulators.compiled.team import Team, compiled, control
 from mcquack.simulators.statevector import StatevectorEngine
 from mcquack.simulators.statevector.engine import N_PARTIAL_SUMS
+from mcquack.training.batches import Passes, epoch_passes
 from mcquack.training.embeddings import PlainCircuit, Work
 from mcquack.training.optimizer import OPTIMIZER_CODES, FlatMoments
 from mcquack.training.readouts.centroids import Centroids, CentroidSpace, KernelSums
-from mcquack.training.settings import TrainingSettings, blurred, epoch_orders
+from mcquack.training.settings import TrainingSettings, blurred
 from mcquack.training.state import GROUPS, EpochSums, Parameters, Scores, TrainingData, TrainingState, check_shapes
 from mcquack.training.step import (
     BETA,
@@ -40,15 +41,6 @@ KEPT_STATES_LIMIT = 2 * 2**30
 # So many parameters are moved in the time that it takes to hand out a ticket, or in little more.
 WORTH_SHARING = 4096
 NOTHING = np.zeros((1, 1, 1))
-
-
-class Passes(NamedTuple):
-    """What one launch does: the order of samples in each pass, and what each pass moves at which rate."""
-
-    orders: NDArray[np.int64]  # (passes, n), or (trainings, passes, n) where each has its own
-    moves: NDArray[np.bool_]  # (passes, G)
-    rates: NDArray[np.float64]  # (G,)
-    interval: int = 0  # of the convergence rule, in steps; 0 never ends early
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -291,7 +283,6 @@ class CompiledEpochs:
                 feature_range=settings.feature_range,
             ),
         )
-        self._moves = _moves(settings)
 
     def _fits_kept(self) -> bool:
         """Whether the states of all samples stay through CO; else those of a mini-batch are encoded for each step."""
@@ -365,7 +356,7 @@ class CompiledEpochs:
         own = KernelSums(kernel, scores, outputs, np.zeros(3))
         (after,), sums = self._trainer(
             [state],
-            self._passes(state.epoch),
+            epoch_passes(n_samples, state.epoch, settings),
             readout=self.readout if with_kernel else self.readout._replace(with_kernel=False),
             seen=blurred(self.X, state.epoch, settings) if settings.is_blurred else None,
             own_sums=own,
@@ -380,18 +371,3 @@ class CompiledEpochs:
         )
         kao, co = loss_kao / n_kao if n_kao else None, loss_co / n_co if n_co else None
         return EpochSums(after, kao, co, norms, kernel, Scores(*own.measures.tolist()))
-
-    def _passes(self, epoch: int) -> Passes:
-        """The passes of KAO and CO, or of joint steps."""
-        orders, co = epoch_orders(len(self.data.X), epoch, self.settings)
-        if self.settings.passes_co:
-            orders = np.concatenate([orders, *[co[None]] * self.settings.passes_co])
-        lr_ka, lr_co = self.settings.learning_rates(epoch)
-        return Passes(orders, self._moves, np.array([lr_ka, lr_ka, lr_co, lr_co, lr_co]))
-
-
-def _moves(settings: TrainingSettings) -> NDArray[np.bool_]:
-    """Which groups each pass of an epoch moves; every step moves a β that is learned."""
-    joint, learned = settings.steps == "joint", is_learned(settings.loss)
-    of_kao, of_co = [True, True, joint, learned, joint], [False, False, True, learned, True]
-    return np.array([of_kao] * settings.epochs_ka + [of_co] * settings.passes_co)

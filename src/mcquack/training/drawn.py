@@ -25,7 +25,8 @@ from mcquack.simulators.compiled.shared import empty_currents, shared_steps
 from mcquack.simulators.compiled.team import control
 from mcquack.simulators.gates import GateEngine
 from mcquack.simulators.gates.program import Program, program_of
-from mcquack.training.compiled import CompiledTrainer, Passes, Rules
+from mcquack.training.batches import Passes
+from mcquack.training.compiled import CompiledTrainer, Rules
 from mcquack.training.embeddings import (
     COPIES,
     PRODUCTS,

@@ -18,7 +18,8 @@ from mcquack.simulators.compiled.lanes import lane_count
 from mcquack.simulators.compiled.memory import aligned_zeros, require_bytes
 from mcquack.simulators.compiled.team import control
 from mcquack.simulators.statevector import StatevectorEngine
-from mcquack.training.compiled import CompiledTrainer, Passes, Rules
+from mcquack.training.batches import Passes
+from mcquack.training.compiled import CompiledTrainer, Rules
 from mcquack.training.embeddings import PlainCircuit, Work
 from mcquack.training.readouts.expectations import TWO_LOGITS, Expectations, MeasuredSpace, measured_rows
 from mcquack.training.settings import Optimizer, check_settings, decayed, sample_order

@@ -1,5 +1,6 @@
 """The training loop: it yields after every epoch, and whoever iterates decides what to do with that."""
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -7,13 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mcquack.arrays import FloatArray
-from mcquack.kernels.fidelity import class_scores
 from mcquack.kernels.losses import Loss, target_alignment
 from mcquack.simulators.engine import Engine
 from mcquack.training.compiled import CompiledEpochs
-from mcquack.training.seam import SeamEpochs, epoch_kernel
+from mcquack.training.reference import ReferenceEpochs, epoch_kernel, outputs_of
 from mcquack.training.settings import TrainingSettings
-from mcquack.training.state import EpochReport, EpochSums, Scores, TrainingData, TrainingState
+from mcquack.training.state import EpochReport, EpochSums, Parameters, Scores, TrainingData, TrainingState
 
 
 class Epoch(NamedTuple):
@@ -63,18 +63,18 @@ def train(
     True
     """
     known = engine.compiled_epoch and getattr(settings.loss, "compiled", None) is not None
-    run: Callable[[TrainingState], EpochSums] = (CompiledEpochs if known else SeamEpochs)(engine, data, settings)  # type: ignore[arg-type]
+    run: Callable[[TrainingState], EpochSums] = (CompiledEpochs if known else ReferenceEpochs)(engine, data, settings)  # type: ignore[arg-type]
     counted = engine.shots_per_entry > 0
     while True:
         started = time.perf_counter()
         sums = run(state)
         state, parameters = sums.state, sums.state.parameters
         current = parameters.loss(settings.loss)
-        loss, alignment, accuracy = sums.scores or _scores(sums.kernel, data, current, counted=counted)
+        loss, alignment, accuracy = sums.scores or _scores(sums.kernel, data, parameters, current, counted=counted)
         held_out: tuple[float | None, float | None] = None, None
         if validation is not None:
             kernel = epoch_kernel(engine, validation.X, parameters, settings.loss)
-            loss, *held_out = _scores(kernel, validation, current, counted=counted)  # type: ignore[assignment]
+            loss, *held_out = _scores(kernel, validation, parameters, current, counted=counted)  # type: ignore[assignment]
         yield Epoch(
             state,
             EpochReport(
@@ -94,16 +94,22 @@ def train(
         )
 
 
-def _scores(kernel: FloatArray, data: TrainingData, given: Loss, *, counted: bool) -> Scores:
-    """Loss, alignment and weighted accuracy; among equal counted scores it is that of drawing lots, on average."""
-    scores = class_scores(kernel, data.n_classes, class_score=given.class_score)
-    if counted:
-        highest = scores == scores.max(axis=1, keepdims=True)
-        hits = highest[np.arange(len(scores)), data.labels] / highest.sum(axis=1)
-    else:
-        hits = scores.argmax(axis=1) == data.labels
-    mass = float(data.row_weights.sum())
-    accuracy = float(np.sum(data.row_weights * hits) / mass) if mass > 0 else 0.0
-    loss, _ = given(scores, data.labels, data.row_weights)
-    alignment = target_alignment(scores, data.labels, row_weights=data.row_weights)
+def _scores(kernel: FloatArray, data: TrainingData, parameters: Parameters, given: Loss, *, counted: bool) -> Scores:
+    """Loss, alignment and weighted accuracy; among equal counted scores it is that of drawing lots, on average.
+
+    A head has no alignment, and a regression no accuracy.
+    """
+    outputs = outputs_of(kernel, parameters, data.n_classes, given)
+    loss, _ = given(outputs, data.labels, data.row_weights)
+    accuracy, alignment = math.nan, math.nan
+    if not data.is_regression:
+        if counted:
+            highest = outputs == outputs.max(axis=1, keepdims=True)
+            hits = highest[np.arange(len(outputs)), data.labels] / highest.sum(axis=1)
+        else:
+            hits = outputs.argmax(axis=1) == data.labels
+        mass = float(data.row_weights.sum())
+        accuracy = float(np.sum(data.row_weights * hits) / mass) if mass > 0 else 0.0
+    if not parameters.head.size:
+        alignment = target_alignment(outputs, data.labels, row_weights=data.row_weights)
     return Scores(float(loss), alignment, accuracy)

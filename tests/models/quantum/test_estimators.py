@@ -29,7 +29,7 @@ from mcquack.models import (
 )
 from mcquack.models.quantum.base import DrawnClassifier
 from mcquack.simulators import limited_threads
-from mcquack.training.drawn.draws import KeyStream
+from mcquack.training.draws import KeyStream
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

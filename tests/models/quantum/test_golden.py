@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 
 from mcquack.models import catalog
 from mcquack.models.quantum.base import DrawnClassifier
-from mcquack.training.drawn.loop import DrawnState
+from mcquack.training.drawn import start_state
 
 GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "qml_suite_models.json").read_text(encoding="utf-8"))
 CASES = [pytest.param(model, case, id=f"{model}-{case}") for model, cases in GOLDEN["models"].items() for case in cases]
@@ -65,7 +65,7 @@ def test_loss_gradient_and_five_steps_of_adam_are_those_of_the_original(model: s
     loss, gradient = training.loss_and_gradient(start, every)
     assert_allclose(loss, golden["loss"], **EXACT)
     assert_allclose(gradient, flat(ours, golden["grad"], golden["n_features"]), **EXACT)
-    after = training(DrawnState.start(start), np.array([every] * 5), 0.01, 0)
+    after = training(start_state(start), np.array([every] * 5), 0.01, 0)
     assert_allclose(after.losses, golden["adam_lr_0.01_full_batch_losses_steps_0_4"], **EXACT)
     # Where a derivative is zero but for rounding, Adam divides that by its epsilon of 1e-8.
     assert_allclose(np.abs(after.parameters).sum(), golden["sum_abs_params_after_5_adam_steps"], rtol=1e-8)

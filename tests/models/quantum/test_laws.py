@@ -23,7 +23,7 @@ from mcquack.models import (
 from mcquack.models.quantum.base import DrawnClassifier
 from mcquack.models.quantum.iqp import entangling_layers
 from mcquack.simulators.gates import GateEngine
-from mcquack.training.drawn.draws import KeyStream
+from mcquack.training.draws import KeyStream
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

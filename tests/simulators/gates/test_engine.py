@@ -13,7 +13,7 @@ from mcquack.simulators import GateEngine, RingEngine, StatevectorEngine
 from mcquack.simulators.jax import JaxEngine
 from mcquack.training import Parameters, TrainingData, TrainingSettings, TrainingState
 from mcquack.training.compiled import CompiledEpochs
-from mcquack.training.seam import SeamEpochs
+from mcquack.training.reference import ReferenceEpochs
 from mcquack.training.variational import ClassLogits, VariationalParameters
 from tests.oracles import gradient
 from tests.plain_states import states_of
@@ -86,7 +86,7 @@ def test_compiled_epochs_are_those_of_the_seam(name: str) -> None:
         loss=Alignment("sum"),
     )
     left = right = start
-    slow = SeamEpochs(GateEngine(circuit, dtype="float64"), data, settings)
+    slow = ReferenceEpochs(GateEngine(circuit, dtype="float64"), data, settings)
     fast = CompiledEpochs(GateEngine(circuit, dtype="float64"), data, settings)
     for _ in range(2):
         by_seam, by_compiler = slow(left), fast(right)

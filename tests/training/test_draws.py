@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from mcquack.training.drawn.draws import (
+from mcquack.training.draws import (
     KeyStream,
     cumulative_weights,
     draw_batch,
@@ -17,7 +17,7 @@ from mcquack.training.drawn.draws import (
     normal,
     uniform,
 )
-from mcquack.training.drawn.loop import Draws
+from mcquack.training.draws import Draws
 
 # Computed by the original code of the suite (Bowles, Ahmed and Schuld 2024, tag v0.1).
 SEEDS = json.loads((Path(__file__).parents[2] / "golden" / "qml_suite_models.json").read_text())["seeds"]
