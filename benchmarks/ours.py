@@ -47,10 +47,11 @@ def alignment_step(problem: StepProblem, engine: "StatevectorEngine") -> Step:
 
 def variational_build(problem: VariationalProblem) -> Step:
     """One step of all variational classifiers: forward, Pauli Z, cross entropy, adjoint gradients, update."""
-    from mcquack.simulators.statevector import StatevectorEngine
-    from mcquack.training import TrainingData
     from mcquack.training.variational import VariationalParameters, VariationalSettings, VariationalState
     from mcquack.training.variational.training import VariationalEpochs
+
+    from mcquack.simulators.statevector import StatevectorEngine
+    from mcquack.training import TrainingData
 
     inputs = problem.ensemble()
     engine = StatevectorEngine(problem.feature_map, dtype=np.float32)

@@ -186,15 +186,15 @@ def test_states_may_be_kept_or_encoded_again(epochs_co: int, dtype: type, monkey
     kept = epochs(start, data, settings, dtype=dtype)
     monkeypatch.setattr(compiled, "KEPT_STATES_LIMIT", 0)
     n_batch_blocks = engine_of(dtype).n_blocks(10) + 1 if epochs_co else 0
-    assert len(CompiledEpochs(engine_of(dtype), data, settings).room.kept) == n_batch_blocks
+    assert len(CompiledEpochs(engine_of(dtype), data, settings).space.own.kept) == n_batch_blocks
     assert_same_epochs(epochs(start, data, settings, dtype=dtype), kept)
 
 
 def test_little_free_memory_keeps_fewer_states(monkeypatch: pytest.MonkeyPatch) -> None:
     data, settings = clusters(), TrainingSettings(batch_size=10)
-    assert len(CompiledEpochs(engine_of(), data, settings).room.kept) == engine_of().n_blocks(45)
+    assert len(CompiledEpochs(engine_of(), data, settings).space.own.kept) == engine_of().n_blocks(45)
     monkeypatch.setattr(compiled, "available_bytes", lambda: 1000)
-    assert len(CompiledEpochs(engine_of(), data, settings).room.kept) == engine_of().n_blocks(10) + 1
+    assert len(CompiledEpochs(engine_of(), data, settings).space.own.kept) == engine_of().n_blocks(10) + 1
 
 
 @pytest.mark.parametrize("optimizer", ["adam", "sgd"])
@@ -326,13 +326,17 @@ def test_steps_and_epochs_are_counted() -> None:
     data, settings = clusters(), TrainingSettings(batch_size=14, epochs_ka=2, epochs_co=3)
     done = epochs(start_of(data), data, settings)
     assert [epoch.state.epoch for epoch in done] == [1, 2, 3]
-    assert_array_equal([epoch.state.steps for epoch in done], [[8, 12], [16, 24], [24, 36]])
+    assert_array_equal(
+        [epoch.state.steps for epoch in done], [[8, 8, 12, 0, 12], [16, 16, 24, 0, 24], [24, 24, 36, 0, 36]]
+    )
 
 
 def test_each_joint_step_is_one_of_either_kind() -> None:
     data, settings = clusters(), TrainingSettings(batch_size=14, epochs_ka=2, epochs_co=3, steps="joint")
     done = epochs(start_of(data), data, settings)
-    assert_array_equal([epoch.state.steps for epoch in done], [[8, 8], [16, 16], [24, 24]])
+    assert_array_equal(
+        [epoch.state.steps for epoch in done], [[8, 8, 8, 0, 8], [16, 16, 16, 0, 16], [24, 24, 24, 0, 24]]
+    )
 
 
 def test_training_beyond_memory_is_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mcquack.training.draws import (
+    Draws,
     KeyStream,
     cumulative_weights,
     draw_batch,
@@ -17,10 +18,9 @@ from mcquack.training.draws import (
     normal,
     uniform,
 )
-from mcquack.training.draws import Draws
 
 # Computed by the original code of the suite (Bowles, Ahmed and Schuld 2024, tag v0.1).
-SEEDS = json.loads((Path(__file__).parents[2] / "golden" / "qml_suite_models.json").read_text())["seeds"]
+SEEDS = json.loads((Path(__file__).parents[1] / "golden" / "qml_suite_models.json").read_text())["seeds"]
 KEYS = [0, 1, 40973, 511136, 999_999]
 SHAPES = [(), (0,), (1,), (2,), (7,), (3, 5), (4, 2, 3), (33, 31)]
 

@@ -7,15 +7,17 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mcquack.errors import InvalidInputError
-from mcquack.training.optimizer import BETA_1, BETA_2, EPSILON
-from mcquack.training.variational import (
+from mcquack.training import Parameters
+from mcquack.training.batches import Passes
+from mcquack.training.ensembles import (
     ClassLogits,
-    VariationalParameters,
+    EnsembleState,
     VariationalSettings,
-    VariationalState,
     VariationalTraining,
+    cross_entropies,
 )
-from mcquack.training.variational.training import cross_entropies
+from mcquack.training.reference import advance
+from mcquack.training.state import TrainingState
 from tests.oracles import gradient
 from tests.training.setups import FEATURE_MAP, clusters, engine_of
 
@@ -27,16 +29,18 @@ both = pytest.mark.parametrize("settings", [SETTINGS, SHARED], ids=["own", "shar
 
 
 def class_logits(engine, X, parameters):
-    return ClassLogits(engine, X, n_classes=parameters.n_classes)(parameters)
+    return ClassLogits(engine, X, n_classes=len(parameters.bias))(parameters)
+
+
+def of_class(parameters, number):
+    return parameters.weights[number % len(parameters.weights)], parameters.bias[number]
 
 
 def start_of(data, *, shared, dtype=np.float64, seed=0):
     rng = np.random.default_rng(seed)
     shape = FEATURE_MAP.parameter_shape
     weights = rng.normal(size=(1 if shared else data.n_classes, *shape)).astype(dtype)
-    return VariationalState.start(
-        VariationalParameters(weights, rng.normal(size=(data.n_classes, *shape)).astype(dtype))
-    )
+    return EnsembleState.start(Parameters(weights, rng.normal(size=(data.n_classes, *shape)).astype(dtype)))
 
 
 def trained(data, settings, *, n_epochs=2, dtype=np.float64, n_threads=None, active=None, validation=None):
@@ -49,23 +53,10 @@ def trained(data, settings, *, n_epochs=2, dtype=np.float64, n_threads=None, act
     return epoch
 
 
-class Adam:
-    """Kingma and Ba's algorithm, as they write it."""
-
-    def __init__(self, shape):
-        self.mean, self.square, self.step = np.zeros(shape), np.zeros(shape), 0
-
-    def __call__(self, parameter, slope, rate):
-        self.step += 1
-        self.mean = BETA_1 * self.mean + (1 - BETA_1) * slope
-        self.square = BETA_2 * self.square + (1 - BETA_2) * slope**2
-        mean, square = self.mean / (1 - BETA_1**self.step), self.square / (1 - BETA_2**self.step)
-        return parameter - rate * mean / (np.sqrt(square) + EPSILON)
-
-
-def batch_slopes(engine, data, batch, parameters, own):
-    """Derivatives of classifier ``own``'s weighted mean cross entropy on a batch."""
-    encoded = engine.encode(data.X[batch], *parameters.of_class(own))
+def batch_slopes(engine, data, batch, parameters, number, own=None):
+    """Derivatives of the weighted mean cross entropy of classifier ``number``, which tells the class ``own``."""
+    own = number if own is None else own
+    encoded = engine.encode(data.X[batch], *of_class(parameters, number))
     z = engine.expectations(encoded, (0, 1))
     right = np.where(data.labels[batch] == own, 0, 1)
     rows = np.arange(len(batch))
@@ -84,57 +75,61 @@ def test_the_slopes_are_those_of_the_cross_entropy():
         found = batch_slopes(engine, data, batch, state.parameters, own)
 
         def loss(bias, own=own):
-            weights, _ = state.parameters.of_class(own)
-            moved = VariationalParameters(weights[None].repeat(data.n_classes, 0), np.stack([bias] * data.n_classes))
+            weights, _ = of_class(state.parameters, own)
+            moved = Parameters(weights[None].repeat(data.n_classes, 0), np.stack([bias] * data.n_classes))
             return cross_entropies(class_logits(engine, data.X, moved), data.labels, data.row_weights)[own]
 
         assert_allclose(found.bias, gradient(loss, state.parameters.bias[own]), atol=1e-8)
 
 
-def test_an_epoch_of_classifiers_of_their_own_is_adam_on_their_cross_entropies():
-    data, engine, n_epochs = clusters(weighted=True), engine_of(), 2
-    parameters = start_of(data, shared=False).parameters
-    weights, bias = parameters.weights.copy(), parameters.bias.copy()
-    adams = [(Adam(weights[0].shape), Adam(bias[0].shape)) for _ in range(data.n_classes)]
-    for epoch in range(n_epochs):
-        rates = SETTINGS.learning_rates(epoch)
-        (order,), _ = SETTINGS.orders(len(data.X), epoch)
-        for first in range(0, len(order), SETTINGS.batch_size):
-            for own, (of_weights, of_bias) in enumerate(adams):
-                batch = order[first : first + SETTINGS.batch_size]
-                slopes = batch_slopes(engine, data, batch, VariationalParameters(weights, bias), own)
-                by_w = slopes.weights + 2 * SETTINGS.reg_param_weights * weights[own]
-                by_b = slopes.bias + 2 * SETTINGS.reg_param_bias * bias[own]
-                weights[own] = of_weights(weights[own], by_w, rates[0])
-                bias[own] = of_bias(bias[own], by_b, rates[1])
-    found = trained(data, SETTINGS, n_epochs=n_epochs).state.parameters
-    assert_allclose(found.weights, weights, atol=1e-9)
-    assert_allclose(found.bias, bias, atol=1e-9)
+def referred(data, settings, *, n_epochs):
+    """The same epochs by the reference trainer: of each classifier, or of all together where they share weights."""
+    engine, start = engine_of(), start_of(data, shared=settings.shared)
+    ridges = {"weights": settings.reg_param_weights, "bias": settings.reg_param_bias}
+
+    def own_gradient(own):
+        def gradient(parameters, batch, moves):
+            both = Parameters(parameters.weights[None], parameters.bias[None])
+            slopes = batch_slopes(engine, data, batch.rows, both, 0, own)
+            return 0.0, {"weights": slopes.weights, "bias": slopes.bias}
+
+        return gradient
+
+    def shared_gradient(parameters, batch, moves):
+        all_of_them = [batch_slopes(engine, data, batch.rows, parameters, own) for own in range(data.n_classes)]
+        by_weights = np.mean([each.weights for each in all_of_them], axis=0, keepdims=True)
+        return 0.0, {"weights": by_weights, "bias": np.stack([each.bias for each in all_of_them])}
+
+    gradients = [shared_gradient] if settings.shared else [own_gradient(own) for own in range(data.n_classes)]
+    found = []
+    for training, loss_and_gradient in zip(start.trainings, gradients, strict=True):
+        state: TrainingState = training
+        for epoch in range(n_epochs):
+            of_weights, of_bias = settings.n_passes
+            first, second = [True, not settings.shared], [False, True]
+            moves = np.array([[*pair, False, False, False] for pair in [first] * of_weights + [second] * of_bias])
+            rates = np.array([*settings.learning_rates(epoch), 0.0, 0.0, 0.0])
+            passes = Passes(settings.orders(len(data.X), epoch), moves, rates)
+            state, _ = advance(state, passes, loss_and_gradient, settings=settings, ridges=ridges)
+        found.append(state)
+    return replace(start, trainings=found).parameters
 
 
-def test_an_epoch_with_shared_weights_moves_weights_first_and_biases_then():
-    data, engine = clusters(weighted=True), engine_of()
-    parameters = start_of(data, shared=True).parameters
-    weights, bias = parameters.weights.copy(), parameters.bias.copy()
-    of_weights, of_biases = Adam(weights.shape), [Adam(bias[0].shape) for _ in range(data.n_classes)]
-    lr_weights, lr_bias = SHARED.learning_rates(0)
-    weights_orders, bias_orders = SHARED.orders(len(data.X), 0)
-    assert (len(weights_orders), len(bias_orders)) == (2, 1)
-    for order in weights_orders:
-        for first in range(0, len(order), SHARED.batch_size):
-            batch = order[first : first + SHARED.batch_size]
-            now = VariationalParameters(weights, bias)
-            slopes = [batch_slopes(engine, data, batch, now, own).weights for own in range(data.n_classes)]
-            weights = of_weights(weights, np.mean(slopes, axis=0) + 2 * SHARED.reg_param_weights * weights, lr_weights)
-    for order in bias_orders:
-        for first in range(0, len(order), SHARED.batch_size):
-            batch = order[first : first + SHARED.batch_size]
-            for own, adam in enumerate(of_biases):
-                by_b = batch_slopes(engine, data, batch, VariationalParameters(weights, bias), own).bias
-                bias[own] = adam(bias[own], by_b + 2 * SHARED.reg_param_bias * bias[own], lr_bias)
-    found = trained(data, SHARED, n_epochs=1).state.parameters
-    assert_allclose(found.weights, weights, atol=1e-9)
-    assert_allclose(found.bias, bias, atol=1e-9)
+@both
+def test_epochs_are_those_of_the_reference_trainer(settings):
+    data, n_epochs = clusters(weighted=True), 2
+    found, expected = (
+        trained(data, settings, n_epochs=n_epochs).state.parameters,
+        referred(data, settings, n_epochs=n_epochs),
+    )
+    assert_allclose(found.weights, expected.weights, atol=1e-9)
+    assert_allclose(found.bias, expected.bias, atol=1e-9)
+
+
+def test_shared_weights_move_first_and_biases_then():
+    assert SHARED.n_passes == (2, 1)
+    assert SETTINGS.n_passes == (1, 0)
+    assert SHARED.orders(45, 0).shape == (3, 45)
 
 
 @both
@@ -162,7 +157,7 @@ def test_logits_are_the_expectations_behind_each_circuit(settings):
     parameters = start_of(data, shared=settings.shared).parameters
     found = class_logits(engine, data.X, parameters)
     for own in range(data.n_classes):
-        encoded = engine.encode(data.X, *parameters.of_class(own))
+        encoded = engine.encode(data.X, *of_class(parameters, own))
         assert_allclose(found[:, own], engine.expectations(encoded, (0, 1)), atol=1e-14)
 
 
@@ -202,7 +197,7 @@ def test_training_lowers_the_loss_and_leaves_its_start_alone(settings):
 
 def test_parameters_of_another_shape_are_refused():
     train = VariationalTraining(engine_of(), clusters(), settings=SETTINGS)
-    with pytest.raises(InvalidInputError, match=r"weights must have the shape \(3, 2, 3, 3\), got \(1, 2, 3, 3\)"):
+    with pytest.raises(InvalidInputError, match=r"weights must have the shape \(2, 3, 3\), got \(1, 2, 3, 3\)"):
         train(start_of(clusters(), shared=True))
 
 

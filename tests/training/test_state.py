@@ -66,9 +66,9 @@ def test_training_starts_without_memory() -> None:
     data = clusters()
     state = TrainingState.start(start_of(data).parameters)
     assert state.epoch == 0
-    assert_array_equal(state.steps, [0, 0])
+    assert not state.steps.any()
     for name in ("weights", "bias", "centroids"):
-        for moment in getattr(state, f"{name}_moments"):
+        for moment in state.moments[name]:
             assert moment.shape == getattr(state.parameters, name).shape
             assert not moment.any()
 

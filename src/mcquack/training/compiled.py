@@ -254,12 +254,12 @@ class CompiledEpochs:
         n_parts = min(N_PARTIAL_SUMS, engine.n_blocks(self.batch_size + self.n_centroids))
         n_moved = circuit.n_weights + self.n_centroids * circuit.n_features
         keeps_all = settings.passes_co > 0 and self._fits_kept()
-        self.readout = self._readout(keeps_all)
+        self.readout, self.space = self._readout(keeps_all), self._space(n_parts, keeps_all)
         self._trainer = CompiledTrainer(
             embedding=PlainCircuit(engine.form, circuit.n_weights, circuit.n_bias, has_members=False),
             readout=self.readout,
             data=problem,
-            space=self._space(n_parts, keeps_all),
+            space=self.space,
             works=[Work(scratch, None, None) for scratch in engine.scratch(self.n_threads, backward=True)],
             team=engine.team(self.n_threads, flops),
             shapes={

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from mcquack.training.variational import ClassLogits, VariationalParameters
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mcquack.circuits import Circuit, FeatureMap, all_to_all, b, ring, w, x
@@ -14,7 +15,6 @@ from mcquack.simulators.jax import JaxEngine
 from mcquack.training import Parameters, TrainingData, TrainingSettings, TrainingState
 from mcquack.training.compiled import CompiledEpochs
 from mcquack.training.reference import ReferenceEpochs
-from mcquack.training.variational import ClassLogits, VariationalParameters
 from tests.oracles import gradient
 from tests.plain_states import states_of
 from tests.problems import random_problem
