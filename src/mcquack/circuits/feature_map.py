@@ -144,7 +144,7 @@ class FeatureMap(Circuit):
 
     _bias = _weights
 
-    def freed(self) -> Self:
+    def with_free_angles(self) -> Self:
         return self  # each angle has a bias for itself
 
     @property

@@ -24,7 +24,7 @@ QUARTER_TURN = math.pi / 2
 HADAMARD = np.array([-1j, -1j]) / np.sqrt(2)
 
 
-class Gate(NamedTuple, Generic[Angle]):
+class NativeGate(NamedTuple, Generic[Angle]):
     """One gate and the qubits that it acts on, the control first; only rotations have an angle, maybe a symbol."""
 
     name: Literal["rx", "rz", "ry", "sx", "cz", "cx"]
@@ -60,26 +60,26 @@ def ring_gates(n_qubits: int, n_layers: int, circuit: Circuit | None = None) -> 
     return 2 * max(busy)
 
 
-def textbook_gates(sample: NDArray[np.floating], centroid: NDArray[np.floating]) -> Iterator[Gate[float]]:
+def textbook_gates(sample: NDArray[np.floating], centroid: NDArray[np.floating]) -> Iterator[NativeGate[float]]:
     """U(x) and then U†(c) in RZ, RY and CNOT, nothing merged, for angles φ, θ, ω of the shape (L, n, 3)."""
     yield from _embedding(sample)
     for gate in reversed(tuple(_embedding(centroid))):
         yield gate if gate.angle is None else gate._replace(angle=-gate.angle)
 
 
-def _embedding(angles: NDArray[np.floating]) -> Iterator[Gate[float]]:
+def _embedding(angles: NDArray[np.floating]) -> Iterator[NativeGate[float]]:
     n_qubits = angles.shape[1]
     for layer, of_layer in enumerate(angles):
         if layer and n_qubits > 1:
             for qubit in range(n_qubits):
-                yield Gate("cx", (qubit, (qubit + 1) % n_qubits))
+                yield NativeGate("cx", (qubit, (qubit + 1) % n_qubits))
         for qubit, (phi, theta, omega) in enumerate(of_layer.tolist()):
-            yield Gate("rz", (qubit,), phi)
-            yield Gate("ry", (qubit,), theta)
-            yield Gate("rz", (qubit,), omega)
+            yield NativeGate("rz", (qubit,), phi)
+            yield NativeGate("ry", (qubit,), theta)
+            yield NativeGate("rz", (qubit,), omega)
 
 
-def native_gates(n_qubits: int, n_layers: int, angles: Sequence[Angle]) -> Iterator[Gate[Angle | float]]:
+def native_gates(n_qubits: int, n_layers: int, angles: Sequence[Angle]) -> Iterator[NativeGate[Angle | float]]:
     """The circuit in RZ, SX and CZ, the same for all pairs, with angles in the order of ``angle_sets``."""
     ring = tuple(_native_ring(n_qubits))
     for layer in range(2 * n_layers - 1):
@@ -90,26 +90,26 @@ def native_gates(n_qubits: int, n_layers: int, angles: Sequence[Angle]) -> Itera
             start = 3 * (layer * n_qubits + qubit)
             first, second, third = angles[start : start + 3]
             for angle in (first, second):
-                yield Gate("rz", (qubit,), angle)
-                yield Gate("sx", (qubit,))
-            yield Gate("rz", (qubit,), third)
+                yield NativeGate("rz", (qubit,), angle)
+                yield NativeGate("sx", (qubit,))
+            yield NativeGate("rz", (qubit,), third)
 
 
-def _native_ring(n_qubits: int) -> Iterator[Gate[float]]:
+def _native_ring(n_qubits: int) -> Iterator[NativeGate[float]]:
     """The CZs of CNOT 0→1, 1→2, …, n-1→0, with the Hadamard of each qubit between its two."""
     for control in range(n_qubits if n_qubits > 1 else 0):
         target = (control + 1) % n_qubits
-        yield Gate("cz", (control, target))
+        yield NativeGate("cz", (control, target))
         if control == 0:
             yield from _hadamard(control)
         if target != 0:
             yield from _hadamard(target)
 
 
-def _hadamard(qubit: int) -> Iterator[Gate[float]]:
-    yield Gate("rz", (qubit,), QUARTER_TURN)
-    yield Gate("sx", (qubit,))
-    yield Gate("rz", (qubit,), QUARTER_TURN)
+def _hadamard(qubit: int) -> Iterator[NativeGate[float]]:
+    yield NativeGate("rz", (qubit,), QUARTER_TURN)
+    yield NativeGate("sx", (qubit,))
+    yield NativeGate("rz", (qubit,), QUARTER_TURN)
 
 
 def angle_sets(circuits: OverlapCircuits) -> FloatArray:

@@ -12,12 +12,12 @@ from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.overlap import OverlapCircuits, Size, depth_text
 from mcquack.circuits.qasm import number_text
 from mcquack.errors import InvalidInputError
-from mcquack.hardware.native import QUARTER_TURN, Gate, angle_sets, n_angles, native_gates
+from mcquack.hardware.native import QUARTER_TURN, NativeGate, angle_sets, n_angles, native_gates
 from mcquack.hardware.textbook import overlap_gates
 
 Form = Literal["native", "textbook"]
 Dialect = Literal["standard", "braket"]
-AnyGate = Gate[float] | Gate[str] | Gate[str | float]
+AnyGate = NativeGate[float] | NativeGate[str] | NativeGate[str | float]
 
 # A quarter turn about X is SX up to a phase, and unlike that known to version 2 and to Amazon Braket.
 WITHOUT_SX = {"sx": f"rx({QUARTER_TURN!r})"}
@@ -94,7 +94,9 @@ def angle_names(n_qubits: int, n_layers: int) -> list[str]:
     return [f"angle_{number:0{digits}d}" for number in range(count)]
 
 
-def _pair(circuits: OverlapCircuits, *, sample: int, centroid: int, form: Form) -> tuple[str, Iterable[Gate[float]]]:
+def _pair(
+    circuits: OverlapCircuits, *, sample: int, centroid: int, form: Form
+) -> tuple[str, Iterable[NativeGate[float]]]:
     require(form in get_args(Form), "form", '"native" or "textbook"', form)
     for name, number, count in zip(("sample", "centroid"), (sample, centroid), circuits.shape, strict=True):
         is_there = is_whole_number(number) and 0 <= number < count

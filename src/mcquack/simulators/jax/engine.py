@@ -25,7 +25,7 @@ from mcquack.simulators.engine import (
 )
 
 if TYPE_CHECKING:
-    from mcquack.simulators.jax.functions import Program
+    from mcquack.simulators.jax.functions import JaxProgram
 
 Observables = Sequence[int | Sequence[int]]
 _AMPLITUDES_AT_ONCE = 1 << 21  # 32 MiB in double precision; derivatives take a few times as much
@@ -72,7 +72,7 @@ class JaxEngine(Engine[JaxStates]):
             raise JAX.needed(what='the engine "jax"')
 
     @property
-    def _program(self) -> Program:
+    def _program(self) -> JaxProgram:
         from mcquack.simulators.jax.functions import program_of
 
         return program_of(self.feature_map)
