@@ -212,61 +212,50 @@ def _where_one(matrix: NDArray[Any], *, otherwise: float) -> NDArray[Any]:
     return np.kron(np.diag([1, 0]), otherwise * _ONE) + np.kron(np.diag([0, 1]), matrix)
 
 
+def _rx(place: int, angle: Share | float = _ANGLE) -> Step:
+    return Step("rx", (place,), angle)
+
+
+def _ry(place: int, angle: Share | float = _ANGLE) -> Step:
+    return Step("ry", (place,), angle)
+
+
+def _rz(place: int, angle: Share | float = _ANGLE) -> Step:
+    return Step("rz", (place,), angle)
+
+
+def _phase(angle: float) -> Step:
+    return Step(PHASE, angle=angle)
+
+
 _CNOT = Step("cnot", (0, 1))
 _H = Step("h", (1,))
+_HALF_ANGLE, _MINUS_HALF_ANGLE = Share(0.5, 0), Share(-0.5, 0)
+_TO_YY, _FROM_YY = (_rz(0, -_HALF), _rz(1, -_HALF)), (_rz(0, _HALF), _rz(1, _HALF))
+
 GATES: dict[str, GateDefinition] = {
     "rx": GateDefinition(
-        1,
-        1,
-        steps=(Step("rz", (0,), _HALF), Step("ry", (0,), _ANGLE), Step("rz", (0,), -_HALF)),
-        generator=_X,
-        qasm="rx",
-        qiskit="rx",
-        pennylane="RX",
+        1, 1, (_rz(0, _HALF), _ry(0), _rz(0, -_HALF)), generator=_X, qasm="rx", qiskit="rx", pennylane="RX"
     ),
     "ry": GateDefinition(1, 1, generator=_Y, qasm="ry", qiskit="ry", pennylane="RY"),
     "rz": GateDefinition(1, 1, generator=_Z, qasm="rz", qiskit="rz", pennylane="RZ"),
-    "rot": _Rot(
-        1,
-        3,
-        steps=(Step("rz", (0,), Share(1.0, 0)), Step("ry", (0,), Share(1.0, 1)), Step("rz", (0,), Share(1.0, 2))),
-        marks=("Rot",),
-        pennylane="Rot",
-    ),
-    "rxx": GateDefinition(
-        2,
-        1,
-        steps=(_CNOT, Step("rx", (0,), _ANGLE), _CNOT),
-        generator=np.kron(_X, _X),
-        qiskit="rxx",
-        pennylane="IsingXX",
-    ),
+    "rot": _Rot(1, 3, (_rz(0), _ry(0, Share(1.0, 1)), _rz(0, Share(1.0, 2))), marks=("Rot",), pennylane="Rot"),
+    "rxx": GateDefinition(2, 1, (_CNOT, _rx(0), _CNOT), generator=np.kron(_X, _X), qiskit="rxx", pennylane="IsingXX"),
     "ryy": GateDefinition(
         2,
         1,
-        steps=(
-            Step("rz", (0,), -_HALF),
-            Step("rz", (1,), -_HALF),
-            Step("rxx", (0, 1), _ANGLE),
-            Step("rz", (0,), _HALF),
-            Step("rz", (1,), _HALF),
-        ),
+        (*_TO_YY, Step("rxx", (0, 1), _ANGLE), *_FROM_YY),
         generator=np.kron(_Y, _Y),
         qiskit="ryy",
         pennylane="IsingYY",
     ),
     "rzz": GateDefinition(
-        2,
-        1,
-        generator=np.kron(_Z, _Z),
-        circuit=(_CNOT, Step("rz", (1,), _ANGLE), _CNOT),
-        qiskit="rzz",
-        pennylane="IsingZZ",
+        2, 1, generator=np.kron(_Z, _Z), circuit=(_CNOT, _rz(1), _CNOT), qiskit="rzz", pennylane="IsingZZ"
     ),
     "crx": GateDefinition(
         2,
         1,
-        steps=(Step("rz", (1,), _HALF), Step("cry", (0, 1), _ANGLE), Step("rz", (1,), -_HALF)),
+        (_rz(1, _HALF), Step("cry", (0, 1), _ANGLE), _rz(1, -_HALF)),
         generator=_where_one(_X, otherwise=0),
         marks=(CONTROL, "RX"),
         qasm="crx",
@@ -276,7 +265,7 @@ GATES: dict[str, GateDefinition] = {
     "cry": GateDefinition(
         2,
         1,
-        steps=(Step("ry", (1,), Share(0.5, 0)), _CNOT, Step("ry", (1,), Share(-0.5, 0)), _CNOT),
+        (_ry(1, _HALF_ANGLE), _CNOT, _ry(1, _MINUS_HALF_ANGLE), _CNOT),
         generator=_where_one(_Y, otherwise=0),
         marks=(CONTROL, "RY"),
         qasm="cry",
@@ -286,7 +275,7 @@ GATES: dict[str, GateDefinition] = {
     "crz": GateDefinition(
         2,
         1,
-        steps=(Step("rz", (1,), Share(0.5, 0)), Step("rzz", (0, 1), Share(-0.5, 0))),
+        (_rz(1, _HALF_ANGLE), Step("rzz", (0, 1), _MINUS_HALF_ANGLE)),
         generator=_where_one(_Z, otherwise=0),
         marks=(CONTROL, "RZ"),
         qasm="crz",
@@ -295,77 +284,50 @@ GATES: dict[str, GateDefinition] = {
     ),
     "h": GateDefinition(
         1,
-        steps=(Step("rz", (0,), math.pi), Step("ry", (0,), _HALF), Step(PHASE, angle=_HALF)),
+        steps=(_rz(0, math.pi), _ry(0, _HALF), _phase(_HALF)),
         matrix=(_X + _Z) / np.sqrt(2),
         qasm="h",
         qiskit="h",
         pennylane="Hadamard",
     ),
     "x": GateDefinition(
-        1,
-        matrix=_X,
-        circuit=(Step("rx", (0,), math.pi), Step(PHASE, angle=_HALF)),
-        qasm="x",
-        qiskit="x",
-        pennylane="PauliX",
+        1, matrix=_X, circuit=(_rx(0, math.pi), _phase(_HALF)), qasm="x", qiskit="x", pennylane="PauliX"
     ),
     "y": GateDefinition(
         1,
-        steps=(Step("rz", (0,), math.pi), Step("x", (0,)), Step(PHASE, angle=math.pi)),
+        steps=(_rz(0, math.pi), Step("x", (0,)), _phase(math.pi)),
         matrix=_Y,
-        circuit=(Step("ry", (0,), math.pi), Step(PHASE, angle=_HALF)),
+        circuit=(_ry(0, math.pi), _phase(_HALF)),
         qasm="y",
         qiskit="y",
         pennylane="PauliY",
     ),
-    "z": GateDefinition(
-        1,
-        steps=(Step("rz", (0,), math.pi), Step(PHASE, angle=_HALF)),
-        matrix=_Z,
-        qasm="z",
-        qiskit="z",
-        pennylane="PauliZ",
-    ),
+    "z": GateDefinition(1, steps=(_rz(0, math.pi), _phase(_HALF)), matrix=_Z, qasm="z", qiskit="z", pennylane="PauliZ"),
     "s": GateDefinition(
-        1,
-        steps=(Step("rz", (0,), _HALF), Step(PHASE, angle=_HALF / 2)),
-        matrix=np.diag([1 + 0j, 1j]),
-        qasm="s",
-        qiskit="s",
-        pennylane="S",
+        1, steps=(_rz(0, _HALF), _phase(_HALF / 2)), matrix=np.diag([1, 1j]), qasm="s", qiskit="s", pennylane="S"
     ),
     "t": GateDefinition(
         1,
-        steps=(Step("rz", (0,), _HALF / 2), Step(PHASE, angle=_HALF / 4)),
-        matrix=np.diag([1 + 0j, np.exp(0.25j * np.pi)]),
+        steps=(_rz(0, _HALF / 2), _phase(_HALF / 4)),
+        matrix=np.diag([1, np.exp(0.25j * np.pi)]),
         qasm="t",
         qiskit="t",
         pennylane="T",
     ),
     "sx": GateDefinition(
         1,
-        steps=(Step("rx", (0,), _HALF), Step(PHASE, angle=_HALF / 2)),
+        steps=(_rx(0, _HALF), _phase(_HALF / 2)),
         matrix=0.5 * np.array([[1 + 1j, 1 - 1j], [1 - 1j, 1 + 1j]]),
         qasm="sx",
         qiskit="sx",
         pennylane="SX",
     ),
     "cnot": GateDefinition(
-        2,
-        matrix=_where_one(_X, otherwise=1),
-        marks=(CONTROL, TARGET),
-        qasm="cx",
-        qiskit="cx",
-        pennylane="CNOT",
+        2, matrix=_where_one(_X, otherwise=1), marks=(CONTROL, TARGET), qasm="cx", qiskit="cx", pennylane="CNOT"
     ),
     "cz": GateDefinition(
         2,
-        steps=(
-            Step("rz", (0,), _HALF),
-            Step("rz", (1,), _HALF),
-            Step("rzz", (0, 1), -_HALF),
-            Step(PHASE, angle=_HALF / 2),
-        ),
+        steps=(_rz(0, _HALF), _rz(1, _HALF), Step("rzz", (0, 1), -_HALF), _phase(_HALF / 2)),
         matrix=_where_one(_Z, otherwise=1),
         circuit=(_H, _CNOT, _H),
         marks=(CONTROL, CONTROL),
@@ -375,7 +337,7 @@ GATES: dict[str, GateDefinition] = {
     ),
     "cy": GateDefinition(
         2,
-        steps=(Step("rz", (1,), -_HALF), _CNOT, Step("rz", (1,), _HALF)),
+        steps=(_rz(1, -_HALF), _CNOT, _rz(1, _HALF)),
         matrix=_where_one(_Y, otherwise=1),
         marks=(CONTROL, "Y"),
         qasm="cy",
