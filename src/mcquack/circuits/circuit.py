@@ -337,6 +337,16 @@ class Circuit:
         found._set(gates=tuple(gates), _bias=(Parameter(),) * n_angles)
         return found
 
+    def for_overlaps(self) -> Circuit:
+        """Return the circuit U of which overlaps U†(c) U(x) are run; it is refused if it does not begin with zeros."""
+        if self.start != "zeros":
+            raise InvalidInputError(
+                "the overlap U†(c) U(x) is run gate by gate, and a circuit that starts with the amplitudes of a sample "
+                "has no gates for them; compute its kernel exactly, with a simulator as the engine, or encode the "
+                "features in angles."
+            )
+        return self
+
     # What is in it
 
     @property

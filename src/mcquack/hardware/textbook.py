@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.gates import PHASE, decomposed
 from mcquack.circuits.overlap import OverlapCircuits
-from mcquack.hardware.native import NativeGate, textbook_gates
+from mcquack.hardware.native import NativeGate
 
 _NAMES = {"rx": "rx", "ry": "ry", "rz": "rz", "cnot": "cx"}
 
@@ -13,11 +13,8 @@ _NAMES = {"rx": "rx", "ry": "ry", "rz": "rz", "cnot": "cx"}
 def overlap_gates(circuits: OverlapCircuits, *, sample: int = 0, centroid: int = 0) -> Iterator[NativeGate[float]]:
     """U(x) and then U†(c) of one sample and one centroid in RX, RY, RZ and CNOT, nothing merged."""
     own, other = circuits.samples[sample], circuits.centroids[centroid]
-    if circuits.circuit is None:
-        yield from textbook_gates(own, other)
-        return
-    yield from _embedding(circuits.circuit, own.tolist())
-    for gate in reversed(list(_embedding(circuits.circuit, other.tolist()))):
+    yield from _embedding(circuits.circuit, own.reshape(-1).tolist())
+    for gate in reversed(list(_embedding(circuits.circuit, other.reshape(-1).tolist()))):
         yield gate if gate.angle is None else gate._replace(angle=-gate.angle)
 
 
