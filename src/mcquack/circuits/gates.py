@@ -50,7 +50,10 @@ class Share(NamedTuple):
 
 
 class Step(NamedTuple):
-    """One gate of a decomposition: its name, its places among the qubits of the whole gate, and its angle if any."""
+    """One gate of a decomposition: its name, its places among the qubits of the whole gate, and its angle if any.
+
+    Gates with more than one angle are no steps; take their own steps instead.
+    """
 
     name: str
     places: tuple[int, ...] = ()
@@ -91,7 +94,8 @@ class GateDefinition:
     marks : What is drawn on each qubit: :data:`CONTROL`, :data:`TARGET`, :data:`SWAPPED`, or the text of a box. The
         first box shows the angles. By default it is the name of the gate in capital letters.
     qasm, qiskit, pennylane : Its name in the standard library of OpenQASM 3, as a method of Qiskit's QuantumCircuit
-        and as an operation of PennyLane. A gate without one is exported by its decomposition.
+        (by default the name in OpenQASM) and as an operation of PennyLane. Where it has no name, its decomposition is
+        exported.
     """
 
     n_qubits: int
@@ -106,6 +110,7 @@ class GateDefinition:
     pennylane: str | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "qiskit", self.qiskit or self.qasm)
         if (G := self.generator) is not None and not (np.allclose(G, G.conj().T) and np.allclose(G @ G @ G, G)):
             raise InvalidInputError("the generator of a gate must be Hermitian, with eigenvalues among -1, 0 and 1.")
 
@@ -124,6 +129,7 @@ class GateDefinition:
         return self._from_steps(angles, numbers)[1] if self.n_angles else []
 
     def _from_steps(self, angles: Sequence[Any], numbers: Any) -> tuple[Entries, list[Entries]]:
+        """Return the matrix and the generators: after a step V the matrix U is VU, and a generator G is VGV†."""
         dimension = 1 << self.n_qubits
         found = constant_entries(np.eye(dimension))
         slopes: list[Entries] = [constant_entries(np.zeros((dimension, dimension)))] * self.n_angles
@@ -132,10 +138,10 @@ class GateDefinition:
             if step.name == PHASE:
                 matrix, inner = _diagonal(numbers.exp(1j * own[0]), dimension), [_diagonal(-2.0 + 0j, dimension)]
             else:
-                kind = GATES[step.name]
+                known = GATES[step.name]
                 matrix, *inner = (
                     _embedded(each, step.places, self.n_qubits)
-                    for each in (kind.entries(own, numbers), *kind.generators(own, numbers))
+                    for each in (known.entries(own, numbers), *known.generators(own, numbers))
                 )
             found = _product(matrix, found)
             slopes = [_product(_product(matrix, slope), adjoint(matrix)) for slope in slopes]
@@ -234,11 +240,9 @@ _HALF_ANGLE, _MINUS_HALF_ANGLE = Share(0.5, 0), Share(-0.5, 0)
 _TO_YY, _FROM_YY = (_rz(0, -_HALF), _rz(1, -_HALF)), (_rz(0, _HALF), _rz(1, _HALF))
 
 GATES: dict[str, GateDefinition] = {
-    "rx": GateDefinition(
-        1, 1, (_rz(0, _HALF), _ry(0), _rz(0, -_HALF)), generator=_X, qasm="rx", qiskit="rx", pennylane="RX"
-    ),
-    "ry": GateDefinition(1, 1, generator=_Y, qasm="ry", qiskit="ry", pennylane="RY"),
-    "rz": GateDefinition(1, 1, generator=_Z, qasm="rz", qiskit="rz", pennylane="RZ"),
+    "rx": GateDefinition(1, 1, (_rz(0, _HALF), _ry(0), _rz(0, -_HALF)), generator=_X, qasm="rx", pennylane="RX"),
+    "ry": GateDefinition(1, 1, generator=_Y, qasm="ry", pennylane="RY"),
+    "rz": GateDefinition(1, 1, generator=_Z, qasm="rz", pennylane="RZ"),
     "rot": _Rot(1, 3, (_rz(0), _ry(0, Share(1.0, 1)), _rz(0, Share(1.0, 2))), marks=("Rot",), pennylane="Rot"),
     "rxx": GateDefinition(2, 1, (_CNOT, _rx(0), _CNOT), generator=np.kron(_X, _X), qiskit="rxx", pennylane="IsingXX"),
     "ryy": GateDefinition(
@@ -259,7 +263,6 @@ GATES: dict[str, GateDefinition] = {
         generator=_where_one(_X, otherwise=0),
         marks=(CONTROL, "RX"),
         qasm="crx",
-        qiskit="crx",
         pennylane="CRX",
     ),
     "cry": GateDefinition(
@@ -269,7 +272,6 @@ GATES: dict[str, GateDefinition] = {
         generator=_where_one(_Y, otherwise=0),
         marks=(CONTROL, "RY"),
         qasm="cry",
-        qiskit="cry",
         pennylane="CRY",
     ),
     "crz": GateDefinition(
@@ -279,7 +281,6 @@ GATES: dict[str, GateDefinition] = {
         generator=_where_one(_Z, otherwise=0),
         marks=(CONTROL, "RZ"),
         qasm="crz",
-        qiskit="crz",
         pennylane="CRZ",
     ),
     "h": GateDefinition(
@@ -287,31 +288,24 @@ GATES: dict[str, GateDefinition] = {
         steps=(_rz(0, math.pi), _ry(0, _HALF), _phase(_HALF)),
         matrix=(_X + _Z) / np.sqrt(2),
         qasm="h",
-        qiskit="h",
         pennylane="Hadamard",
     ),
-    "x": GateDefinition(
-        1, matrix=_X, circuit=(_rx(0, math.pi), _phase(_HALF)), qasm="x", qiskit="x", pennylane="PauliX"
-    ),
+    "x": GateDefinition(1, matrix=_X, circuit=(_rx(0, math.pi), _phase(_HALF)), qasm="x", pennylane="PauliX"),
     "y": GateDefinition(
         1,
         steps=(_rz(0, math.pi), Step("x", (0,)), _phase(math.pi)),
         matrix=_Y,
         circuit=(_ry(0, math.pi), _phase(_HALF)),
         qasm="y",
-        qiskit="y",
         pennylane="PauliY",
     ),
-    "z": GateDefinition(1, steps=(_rz(0, math.pi), _phase(_HALF)), matrix=_Z, qasm="z", qiskit="z", pennylane="PauliZ"),
-    "s": GateDefinition(
-        1, steps=(_rz(0, _HALF), _phase(_HALF / 2)), matrix=np.diag([1, 1j]), qasm="s", qiskit="s", pennylane="S"
-    ),
+    "z": GateDefinition(1, steps=(_rz(0, math.pi), _phase(_HALF)), matrix=_Z, qasm="z", pennylane="PauliZ"),
+    "s": GateDefinition(1, steps=(_rz(0, _HALF), _phase(_HALF / 2)), matrix=np.diag([1, 1j]), qasm="s", pennylane="S"),
     "t": GateDefinition(
         1,
         steps=(_rz(0, _HALF / 2), _phase(_HALF / 4)),
         matrix=np.diag([1, np.exp(0.25j * np.pi)]),
         qasm="t",
-        qiskit="t",
         pennylane="T",
     ),
     "sx": GateDefinition(
@@ -319,12 +313,9 @@ GATES: dict[str, GateDefinition] = {
         steps=(_rx(0, _HALF), _phase(_HALF / 2)),
         matrix=0.5 * np.array([[1 + 1j, 1 - 1j], [1 - 1j, 1 + 1j]]),
         qasm="sx",
-        qiskit="sx",
         pennylane="SX",
     ),
-    "cnot": GateDefinition(
-        2, matrix=_where_one(_X, otherwise=1), marks=(CONTROL, TARGET), qasm="cx", qiskit="cx", pennylane="CNOT"
-    ),
+    "cnot": GateDefinition(2, matrix=_where_one(_X, otherwise=1), marks=(CONTROL, TARGET), qasm="cx", pennylane="CNOT"),
     "cz": GateDefinition(
         2,
         steps=(_rz(0, _HALF), _rz(1, _HALF), Step("rzz", (0, 1), -_HALF), _phase(_HALF / 2)),
@@ -332,7 +323,6 @@ GATES: dict[str, GateDefinition] = {
         circuit=(_H, _CNOT, _H),
         marks=(CONTROL, CONTROL),
         qasm="cz",
-        qiskit="cz",
         pennylane="CZ",
     ),
     "cy": GateDefinition(
@@ -341,7 +331,6 @@ GATES: dict[str, GateDefinition] = {
         matrix=_where_one(_Y, otherwise=1),
         marks=(CONTROL, "Y"),
         qasm="cy",
-        qiskit="cy",
         pennylane="CY",
     ),
     "swap": GateDefinition(
@@ -350,7 +339,6 @@ GATES: dict[str, GateDefinition] = {
         circuit=(_CNOT, Step("cnot", (1, 0)), _CNOT),
         marks=(SWAPPED, SWAPPED),
         qasm="swap",
-        qiskit="swap",
         pennylane="SWAP",
     ),
     "unitary": GateDefinition(0),  # each such gate has a matrix of its own, for one qubit or for two
