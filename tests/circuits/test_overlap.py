@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose
 from mcquack.circuits import Circuit, FeatureMap, OverlapCircuits, b, w, x
 from mcquack.errors import InvalidInputError
 from mcquack.randomness import stream
+from tests.hardware.overlaps import paper_overlaps, ring_map
 
 MAP = FeatureMap(n_qubits=3, n_features=4, n_layers=2)
 
@@ -41,18 +42,18 @@ def test_the_digest_is_that_of_the_angles_in_full_precision() -> None:
 @pytest.mark.parametrize("samples", [np.zeros((5, 2, 3)), np.zeros((5, 2, 3, 2)), np.full((5, 2, 3, 3), np.nan)])
 def test_what_are_no_angles_is_refused(samples: np.ndarray) -> None:
     with pytest.raises(InvalidInputError, match="must be finite angles"):
-        OverlapCircuits(samples=samples, centroids=np.zeros((2, 2, 3, 3)))
+        OverlapCircuits(samples=samples, centroids=np.zeros((2, 2, 3, 3)), circuit=ring_map(3, 2))
 
 
 def test_both_pass_the_same_circuit() -> None:
-    with pytest.raises(InvalidInputError, match="the same circuit"):
-        OverlapCircuits(samples=np.zeros((5, 2, 3, 3)), centroids=np.zeros((2, 1, 3, 3)))
+    with pytest.raises(InvalidInputError, match="centroids must be finite angles"):
+        paper_overlaps(np.zeros((5, 2, 3, 3)), np.zeros((2, 1, 3, 3)))
 
 
 def test_names_of_the_papers_circuits_never_change() -> None:
     """Ledgers on disk know what they have measured by them."""
     angles = np.arange(12.0).reshape(1, 2, 2, 3) / 8
-    assert OverlapCircuits(samples=angles, centroids=angles[:, ::-1]).digest == "560b77be2757a02b"
+    assert paper_overlaps(angles, angles[:, ::-1]).digest == "560b77be2757a02b"
 
 
 # Any circuit
@@ -66,19 +67,26 @@ def general(circuit: Circuit = GENERAL) -> OverlapCircuits:
     return OverlapCircuits.of(circuit, X, centroids, weights=np.array([0.5, 2.0]), bias=np.array([0.1, 0.2]))
 
 
-def test_any_circuit_has_overlaps_and_is_a_size_of_its_own() -> None:
+def test_any_circuit_has_overlaps() -> None:
     found = general()
     assert found.samples.shape == (3, 3)
     assert found.shape == (3, 2)
-    assert found.size == {"n_qubits": 2, "n_layers": 1, "circuit": GENERAL}
+    assert (found.n_qubits, found.n_layers, found.circuit) == (2, 1, GENERAL)
     assert found[:1].circuit == GENERAL
 
 
-def test_the_papers_map_needs_not_be_named() -> None:
-    found = circuits()
-    named = OverlapCircuits(samples=found.samples, centroids=found.centroids, circuit=MAP)
-    assert named.circuit is None
+def test_of_the_papers_map_the_numbers_of_qubits_and_layers_matter_alone() -> None:
+    found, other = circuits(), FeatureMap(n_qubits=3, n_features=1, n_layers=2, final_entangler=False)
+    named = OverlapCircuits(samples=found.samples, centroids=found.centroids, circuit=other)
+    assert named.circuit == found.circuit == FeatureMap.of_angles(n_qubits=3, n_layers=2)
     assert named.digest == found.digest
+
+
+def test_a_map_of_angles_has_its_features_as_angles() -> None:
+    feature_map = FeatureMap.of_angles(n_qubits=3, n_layers=2)
+    angles, shape = np.arange(36.0).reshape(2, 18), feature_map.parameter_shape
+    found = feature_map.angles(angles, np.ones(shape), np.zeros(shape))
+    assert_allclose(found, angles.reshape(2, *shape))
 
 
 def test_the_digest_tells_circuits_apart_that_have_the_same_angles() -> None:

@@ -12,13 +12,14 @@ from scipy.stats import chisquare
 
 from mcquack.circuits import Circuit, x
 from mcquack.circuits.feature_map import FeatureMap
-from mcquack.circuits.overlap import OverlapCircuits, Sampler, size_of
+from mcquack.circuits.overlap import OverlapCircuits, Sampler
 from mcquack.errors import InvalidInputError
 from mcquack.hardware.opening import device_sampler
 from mcquack.hardware.services.options import Options
 from mcquack.simulators.gates import plain
 from mcquack.simulators.noise import NOISELESS, PITTSBURGH
 from mcquack.simulators.samplers import NoisySampler, SimulatedSampler
+from tests.hardware.overlaps import paper_overlaps, ring_map
 from tests.plain_states import states_of
 from tests.problems import Problem, random_problem
 from tests.random_circuits import random_circuit, random_point
@@ -48,11 +49,11 @@ def noisy(n_qubits: int, n_layers: int, *, factor: float) -> Sampler:
 
 def device(n_qubits: int, n_layers: int, **options: Any) -> Sampler:
     """With the vendor's samplers and a ledger of ours between, as on a device."""
-    return device_sampler("aer", n_qubits=n_qubits, n_layers=n_layers, options=Options(**options))
+    return device_sampler("aer", circuit=ring_map(n_qubits, n_layers), options=Options(**options))
 
 
 def device_for(circuit: Circuit, **options: Any) -> Sampler:
-    return device_sampler("aer", **size_of(circuit), options=Options(**options))
+    return device_sampler("aer", circuit, options=Options(**options))
 
 
 SAMPLERS = (
@@ -132,7 +133,7 @@ def test_counts_follow_the_exact_distribution(implementation: Implementation, n_
 @every_case(noiseless=True)
 def test_a_point_with_itself_has_no_ones(implementation: Implementation, n_qubits: int, n_layers: int) -> None:
     circuits = circuits_of(problem_of(n_qubits, n_layers, n_samples=3))
-    own = OverlapCircuits(samples=circuits.samples, centroids=circuits.samples)
+    own = paper_overlaps(circuits.samples, circuits.samples)
     counts = implementation.make(n_qubits, n_layers).hamming_counts(own, shots=50)
     assert_array_equal(counts[np.arange(3), np.arange(3), 0], 50)
 
@@ -141,7 +142,7 @@ def test_a_point_with_itself_has_no_ones(implementation: Implementation, n_qubit
 def test_samples_and_centroids_are_told_apart(implementation: Implementation) -> None:
     """Row i, column m is U†(c_m) U(x_i): a point with itself has the fewest ones, noise or not."""
     circuits = circuits_of(problem_of(4, 2, n_samples=4))
-    first = OverlapCircuits(samples=circuits.samples, centroids=circuits.samples[[2]])
+    first = paper_overlaps(circuits.samples, circuits.samples[[2]])
     counts = implementation.make(4, 2).hamming_counts(first, shots=400)
     assert int(np.argmax(counts[:, 0, 0])) == 2
 
@@ -204,7 +205,7 @@ def test_the_same_call_has_the_same_counts(implementation: Implementation) -> No
 @every_sampler
 def test_the_same_circuit_twice_in_a_call_is_measured_twice(implementation: Implementation) -> None:
     circuits = circuits_of(problem_of(3, 2, n_samples=1))
-    repeated = OverlapCircuits(samples=circuits.samples.repeat(12, axis=0), centroids=circuits.centroids)
+    repeated = paper_overlaps(circuits.samples.repeat(12, axis=0), circuits.centroids)
     counts = implementation.make(3, 2).hamming_counts(repeated, shots=200)
     assert len(np.unique(counts.reshape(12, -1), axis=0)) > 1
 

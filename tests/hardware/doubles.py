@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.errors import DeviceError, LostJobError
 from mcquack.hardware.jobs.running import Waiting
 from mcquack.hardware.jobs.service import JobStatus, Limits, Speed
+from tests.hardware.overlaps import paper_overlaps
 
 # What may happen to a call; where it means nothing, the call goes well.
 FAULTS = (
@@ -143,9 +143,7 @@ def circuits_of(n_samples, n_centroids, *, n_qubits=3, n_layers=2, seed=0):
     """Some overlap circuits."""
     rng = np.random.default_rng([seed, n_samples, n_centroids, n_qubits, n_layers])
     shape = (n_layers, n_qubits, 3)
-    return OverlapCircuits(
-        samples=rng.uniform(-3, 3, (n_samples, *shape)), centroids=rng.uniform(-3, 3, (n_centroids, *shape))
-    )
+    return paper_overlaps(rng.uniform(-3, 3, (n_samples, *shape)), rng.uniform(-3, 3, (n_centroids, *shape)))
 
 
 def hasty(**changes):

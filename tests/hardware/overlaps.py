@@ -1,15 +1,29 @@
 """Overlap circuits to test with, and what each must measure, gate by gate and without the code under test."""
 
+from typing import Any
+
 import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from mcquack.circuits.feature_map import FeatureMap
 from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.randomness import stream
 from tests.oracles import after_gate, after_ring, rot
 
 FloatArray = NDArray[np.float64]
 ComplexArray = NDArray[np.complex128]
+
+
+def ring_map(n_qubits: int, n_layers: int) -> FeatureMap:
+    """The paper's feature map, of which overlap circuits have but these sizes."""
+    return FeatureMap.of_angles(n_qubits=n_qubits, n_layers=n_layers)
+
+
+def paper_overlaps(samples: Any, centroids: Any) -> OverlapCircuits:
+    """Circuits of the paper's feature map with angles (N, L, n, 3) and (M, L, n, 3)."""
+    n_layers, n_qubits = samples.shape[1:3]
+    return OverlapCircuits(samples=samples, centroids=centroids, circuit=ring_map(n_qubits, n_layers))
 
 
 def some_circuits(
@@ -22,12 +36,12 @@ def some_circuits(
         drawn = draws.uniform(-9, 9, size=(count, n_layers, n_qubits, 3))
         return np.round(drawn) * np.pi / 2 if right_angles else drawn
 
-    return OverlapCircuits(samples=angles(n_samples), centroids=angles(n_centroids))
+    return paper_overlaps(angles(n_samples), angles(n_centroids))
 
 
 def of_itself(circuits: OverlapCircuits) -> OverlapCircuits:
     """The circuits with x = c on the diagonal."""
-    return OverlapCircuits(samples=circuits.samples, centroids=circuits.samples)
+    return paper_overlaps(circuits.samples, circuits.samples)
 
 
 def overlap_circuits(*, max_qubits: int = 6) -> st.SearchStrategy[OverlapCircuits]:

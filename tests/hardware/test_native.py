@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from mcquack.circuits.overlap import OverlapCircuits
-from mcquack.hardware.native import angle_sets, n_angles, native_gates, textbook_gates
+from mcquack.hardware.native import angle_sets, n_angles, native_gates
+from mcquack.hardware.textbook import overlap_gates
 from tests.hardware.overlaps import (
     ComplexArray,
     FloatArray,
@@ -18,6 +19,8 @@ from tests.hardware.overlaps import (
     overlap_circuits,
     overlap_probabilities,
     overlap_unitary,
+    paper_overlaps,
+    ring_map,
     some_circuits,
 )
 from tests.oracles import after_cnot, after_gate, rot
@@ -26,7 +29,9 @@ sizes = st.tuples(st.integers(1, 9), st.integers(1, 4))
 
 
 def native_counts(n_qubits: int, n_layers: int) -> Counter[str]:
-    return Counter(gate.name for gate in native_gates(n_qubits, n_layers, range(n_angles(n_qubits, n_layers))))
+    return Counter(
+        gate.name for gate in native_gates(n_qubits, n_layers, range(n_angles(ring_map(n_qubits, n_layers))))
+    )
 
 
 def test_counts_of_the_paper_on_124_qubits() -> None:
@@ -45,7 +50,7 @@ def test_counts_of_every_size(size: tuple[int, int]) -> None:
 @given(size=sizes)
 def test_every_angle_is_used_once_and_in_order_on_each_qubit(size: tuple[int, int]) -> None:
     n_qubits, n_layers = size
-    count = n_angles(n_qubits, n_layers)
+    count = n_angles(ring_map(n_qubits, n_layers))
     used = [gate for gate in native_gates(n_qubits, n_layers, range(count)) if isinstance(gate.angle, int)]
     assert [gate.angle for gate in used] == list(range(count))
     assert [gate.qubits[0] for gate in used] == [number // 3 % n_qubits for number in range(count)]
@@ -54,7 +59,7 @@ def test_every_angle_is_used_once_and_in_order_on_each_qubit(size: tuple[int, in
 @given(size=sizes)
 def test_the_second_half_entangles_as_the_first_one_read_backwards(size: tuple[int, int]) -> None:
     n_qubits, n_layers = size
-    gates = native_gates(n_qubits, n_layers, range(n_angles(n_qubits, n_layers)))
+    gates = native_gates(n_qubits, n_layers, range(n_angles(ring_map(n_qubits, n_layers))))
     pairs = [gate.qubits for gate in gates if gate.name == "cz"]
     ring = [(qubit, (qubit + 1) % n_qubits) for qubit in range(n_qubits)] if n_qubits > 1 else []
     assert pairs == ring * (n_layers - 1) + ring[::-1] * (n_layers - 1)
@@ -64,7 +69,7 @@ def test_the_second_half_entangles_as_the_first_one_read_backwards(size: tuple[i
 def test_between_two_gates_of_a_kind_a_qubit_meets_another_kind(size: tuple[int, int]) -> None:
     """So nothing is left to merge: RZ and SX take turns between the CZs."""
     n_qubits, n_layers = max(size[0], 2), size[1]
-    gates = list(native_gates(n_qubits, n_layers, range(n_angles(n_qubits, n_layers))))
+    gates = list(native_gates(n_qubits, n_layers, range(n_angles(ring_map(n_qubits, n_layers)))))
     for qubit in range(n_qubits):
         names = [gate.name for gate in gates if qubit in gate.qubits]
         assert all(first != second for first, second in pairwise(names))
@@ -72,7 +77,7 @@ def test_between_two_gates_of_a_kind_a_qubit_meets_another_kind(size: tuple[int,
 
 @given(circuits=overlap_circuits())
 def test_textbook_gates_are_a_circuit_and_an_inverse(circuits: OverlapCircuits) -> None:
-    gates = list(textbook_gates(circuits.samples[0], circuits.samples[0]))
+    gates = list(overlap_gates(of_itself(circuits)))
     backwards = [gate if gate.angle is None else gate._replace(angle=-gate.angle) for gate in reversed(gates)]
     assert gates == backwards
     counts = Counter(gate.name for gate in gates)
@@ -130,10 +135,10 @@ def test_a_sample_that_is_its_centroid_measures_nothing_but_zeros(circuits: Over
 
 @given(circuits=overlap_circuits(), turns=st.sampled_from([0, 1, -3, 1000]))
 def test_angles_are_finite_and_within_half_a_turn(circuits: OverlapCircuits, turns: int) -> None:
-    turned = OverlapCircuits(samples=circuits.samples + 2 * np.pi * turns, centroids=circuits.centroids)
+    turned = paper_overlaps(circuits.samples + 2 * np.pi * turns, circuits.centroids)
     angles = angle_sets(turned)
     assert angles.dtype == np.float64
-    assert angles.shape == (*circuits.shape, n_angles(circuits.n_qubits, circuits.n_layers))
+    assert angles.shape == (*circuits.shape, n_angles(circuits.circuit))
     assert np.all(np.abs(angles) <= np.pi)  # false for nan too
 
 
@@ -141,7 +146,7 @@ def test_a_set_depends_on_its_own_sample_and_centroid_only() -> None:
     circuits = some_circuits(3, 3, n_samples=4, n_centroids=3)
     angles = angle_sets(circuits)
     for i, j in np.ndindex(circuits.shape):
-        alone = OverlapCircuits(samples=circuits.samples[[i]], centroids=circuits.centroids[[j]])
+        alone = paper_overlaps(circuits.samples[[i]], circuits.centroids[[j]])
         assert_allclose(angle_sets(alone)[0, 0], angles[i, j], rtol=0, atol=1e-13)
 
 
@@ -151,4 +156,4 @@ def test_no_samples_give_no_sets() -> None:
 
 @pytest.mark.parametrize(("n_qubits", "n_layers", "count"), [(1, 1, 3), (2, 1, 6), (3, 3, 45), (124, 2, 1116)])
 def test_number_of_angles(n_qubits: int, n_layers: int, count: int) -> None:
-    assert n_angles(n_qubits, n_layers) == count
+    assert n_angles(ring_map(n_qubits, n_layers)) == count

@@ -9,7 +9,6 @@ import pytest
 
 from mcquack import hardware
 from mcquack.circuits import Circuit, OverlapCircuits, b, line, w, x
-from mcquack.circuits.overlap import size_of
 from mcquack.errors import InvalidInputError, LayoutError
 from mcquack.hardware import opening
 from mcquack.hardware.cost import estimate
@@ -22,8 +21,7 @@ from mcquack.hardware.opening import StoredJobs, device_coupling, device_sampler
 from mcquack.hardware.services import opening as services
 from mcquack.hardware.services.options import Options
 from tests.hardware.doubles import FakeService, circuits_of
-
-SIZE = {"n_qubits": 3, "n_layers": 2}
+from tests.hardware.overlaps import ring_map
 
 
 @pytest.fixture
@@ -35,8 +33,8 @@ def path(tmp_path):
 def measured(path):
     """Opens a sampler on the ledger and measures, so that it is noted there; gives how it describes its service."""
 
-    def measure(name="aer", *, shots=5, **changes):
-        sampler = device_sampler(name, **{**SIZE, "ledger": path, **changes})
+    def measure(name="aer", *, n_qubits=3, shots=5, **changes):
+        sampler = device_sampler(name, **{"circuit": ring_map(n_qubits, 2), "ledger": path, **changes})
         sampler.hamming_counts(circuits_of(1, 1, n_qubits=sampler.service.description["n_qubits"]), shots=shots)
         return sampler.service.description
 
@@ -54,7 +52,7 @@ def other_ring(monkeypatch):
 
 
 def test_a_sampler_by_name_counts():
-    counts = device_sampler("aer", **SIZE).hamming_counts(circuits_of(2, 2), shots=11)
+    counts = device_sampler("aer", ring_map(3, 2)).hamming_counts(circuits_of(2, 2), shots=11)
     assert counts.shape == (2, 2, 4)
     np.testing.assert_array_equal(counts.sum(axis=-1), 11)
 
@@ -71,7 +69,7 @@ def test_the_ring_of_a_ledger_is_kept(measured, other_ring):
     [
         {"run": "second"},
         {"seed": 1},
-        {"n_layers": 3},
+        {"circuit": ring_map(2, 3)},
         {"options": Options(noise="full")},
         {"options": Options(decoupling="XX")},
         {"ring": (3, 4)},
@@ -81,7 +79,7 @@ def test_the_ring_of_a_ledger_is_kept(measured, other_ring):
 def test_whatever_asks_for_something_else_has_a_ring_of_its_own(measured, path, other_ring, changes):
     assert measured("fake_rome", n_qubits=2)["ring"] != [3, 4]
     other_ring((3, 4))
-    opened = device_sampler("fake_rome", **{"n_qubits": 2, "n_layers": 2, "ledger": path, **changes})
+    opened = device_sampler("fake_rome", **{"circuit": ring_map(2, 2), "ledger": path, **changes})
     assert opened.service.description["ring"] == [3, 4]
 
 
@@ -91,7 +89,7 @@ def test_whatever_asks_for_something_else_has_a_ring_of_its_own(measured, path, 
 def test_what_does_not_decide_what_is_measured_makes_no_difference(measured, path, other_ring, options):
     first = measured("fake_rome", n_qubits=2)
     other_ring((3, 4))
-    again = device_sampler("fake_rome", n_qubits=2, n_layers=2, ledger=path, options=options)
+    again = device_sampler("fake_rome", circuit=ring_map(2, 2), ledger=path, options=options)
     assert again.service.description["ring"] == first["ring"]
 
 
@@ -145,35 +143,35 @@ def of_any_circuit(circuit=CIRCUIT):
 
 class TestAnyCircuit:
     def test_its_qubits_are_kept_by_a_ledger(self, path, other_ring):
-        first = device_sampler("fake_manila", **size_of(CIRCUIT), ledger=path)
+        first = device_sampler("fake_manila", CIRCUIT, ledger=path)
         counts = first.hamming_counts(of_any_circuit(), shots=20)
         other_ring((0, 1, 2))
-        again = device_sampler("fake_manila", **size_of(CIRCUIT), ledger=path)
+        again = device_sampler("fake_manila", CIRCUIT, ledger=path)
         assert again.service.description == first.service.description
         np.testing.assert_array_equal(again.hamming_counts(of_any_circuit(), shots=20), counts)
         longer = CIRCUIT.cnot(0, 1)
-        assert device_sampler("fake_manila", **size_of(longer), ledger=path).service.description["ring"] == [0, 1, 2]
+        assert device_sampler("fake_manila", longer, ledger=path).service.description["ring"] == [0, 1, 2]
 
     def test_what_was_sent_goes_on_in_another_process_as_if_nothing_had_happened(self, path):
-        sampler = device_sampler("fake_manila", **size_of(CIRCUIT), ledger=path, seed=4)
+        sampler = device_sampler("fake_manila", CIRCUIT, ledger=path, seed=4)
         sampler.submit([of_any_circuit()], shots=20)
         assert [event.kind for event in StoredJobs(path).resume()] == ["lost", "resent", "done"]
-        undisturbed = device_sampler("fake_manila", **size_of(CIRCUIT), seed=4)
+        undisturbed = device_sampler("fake_manila", CIRCUIT, seed=4)
         expected = undisturbed.hamming_counts(of_any_circuit(), shots=20)
         np.testing.assert_array_equal(sampler.hamming_counts(of_any_circuit(), shots=20), expected)
 
     def test_a_copy_of_its_service_runs_the_same(self):
-        service = device_sampler("fake_manila", **size_of(CIRCUIT)).service
+        service = device_sampler("fake_manila", CIRCUIT).service
         assert pickle.loads(pickle.dumps(service)).description == service.description
 
     def test_another_circuit_is_refused(self):
-        sampler = device_sampler("aer", **size_of(CIRCUIT))
+        sampler = device_sampler("aer", CIRCUIT)
         for circuits in (of_any_circuit(CIRCUIT.cnot(0, 1)), circuits_of(1, 1)):
             with pytest.raises(InvalidInputError, match="another circuit"):
                 sampler.hamming_counts(circuits, shots=5)
 
     def test_its_cost_is_told_by_its_gates(self):
-        found = device_sampler("aer", **size_of(CIRCUIT)).estimate([of_any_circuit()], shots=10)
+        found = device_sampler("aer", CIRCUIT).estimate([of_any_circuit()], shots=10)
         assert (found.n_circuits, found.executions, found.n_jobs) == (6, 60, 1)
         assert found.by_clops == pytest.approx(60 * 4 / 250_000)  # two CNOTs after each other, there and back
 
@@ -197,7 +195,7 @@ class TestStoredJobs:
         stored.services["ibm_one"].speed = Speed(clops=None)
         ((device, cost),) = jobs.estimates()  # simulations cost nothing
         assert device == "ibm_one"
-        assert cost == estimate(3, 5, n_qubits=3, n_layers=2, n_jobs=1, speed=Speed(clops=None))
+        assert cost == estimate(3, 5, circuit=ring_map(3, 2), n_jobs=1, speed=Speed(clops=None))
         list(jobs.resume())
         assert stored.opened == ["ibm_one", "fake_two"]
         assert jobs.estimates() == []
@@ -228,7 +226,8 @@ def test_all_that_is_exported_is_there_and_qiskit_comes_with_what_needs_it():
 def test_without_qiskit_the_extra_is_named(module):
     # In a process of its own: this one has imported it, and others hold on to what they imported.
     code = f"import sys; sys.modules[{module!r}] = None; from mcquack.hardware import opening; "
-    asking = 'opening.device_sampler("aer", n_qubits=2, n_layers=2)'
+    code += "from mcquack.circuits import FeatureMap; "
+    asking = 'opening.device_sampler("aer", FeatureMap(n_qubits=2, n_features=1, n_layers=2))'
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     finished = subprocess.run(
         [sys.executable, "-c", code + asking], capture_output=True, text=True, check=False, env=environment

@@ -20,7 +20,7 @@ from mcquack.errors import InvalidInputError
 from mcquack.hardware.native import angle_sets
 from mcquack.hardware.qasm import angle_names, template_qasm3, to_qasm2, to_qasm3
 from mcquack.simulators.gates import plain
-from tests.hardware.overlaps import overlap_circuits, overlap_probabilities, some_circuits
+from tests.hardware.overlaps import overlap_circuits, overlap_probabilities, paper_overlaps, ring_map, some_circuits
 from tests.plain_states import states_of
 from tests.random_circuits import random_circuit, random_point
 
@@ -57,8 +57,8 @@ def test_version_2_is_read_back_by_a_strict_reader(
 @settings(max_examples=10)
 @given(circuits=overlap_circuits(max_qubits=4))
 def test_the_template_takes_the_angles_in_their_order(circuits: OverlapCircuits) -> None:
-    circuit = qasm3.loads(template_qasm3(circuits.n_qubits, circuits.n_layers))
-    assert [parameter.name for parameter in circuit.parameters] == angle_names(circuits.n_qubits, circuits.n_layers)
+    circuit = qasm3.loads(template_qasm3(circuits.circuit))
+    assert [parameter.name for parameter in circuit.parameters] == angle_names(circuits.circuit)
     bound = circuit.assign_parameters(angle_sets(circuits)[1, 1])
     assert_allclose(probabilities(bound), overlap_probabilities(circuits, 1, 1), atol=1e-12)
 
@@ -79,13 +79,13 @@ def test_any_circuit_is_read_back_from_every_dialect(seed: int) -> None:
     with pytest.raises(InvalidInputError, match="take the textbook form"):
         to_qasm3(circuits)
     with pytest.raises(InvalidInputError, match="take the textbook form"):
-        template_qasm3(**circuits.size)
+        template_qasm3(circuits.circuit)
 
 
 @given(angle=st.floats(-1e9, 1e9) | st.sampled_from([1e-5, -1e-300, 5e-324, np.pi / 2 + 3e-11, 1e22, -0.0]))
 def test_angles_keep_every_digit(angle: float) -> None:
     """Also near fractions of π, and if they are written with an exponent."""
-    circuits = OverlapCircuits(samples=np.full((1, 1, 1, 3), angle), centroids=np.full((1, 1, 1, 3), angle / 3))
+    circuits = paper_overlaps(np.full((1, 1, 1, 3), angle), np.full((1, 1, 1, 3), angle / 3))
     expected = [angle, angle, -angle / 3, -angle / 3]
     text = to_qasm2(circuits, form="textbook")
     assert rotation_angles(qasm2.loads(text, strict=True)) == expected
@@ -107,8 +107,8 @@ def test_braket_text_needs_no_include_and_says_the_same(form: Any, n_qubits: int
     circuits = some_circuits(n_qubits, 2)
     inputs: dict[str, float] = {}
     if form == "template":
-        text = template_qasm3(n_qubits, 2, dialect="braket")
-        inputs = dict(zip(angle_names(n_qubits, 2), angle_sets(circuits)[0, 0].tolist(), strict=True))
+        text = template_qasm3(ring_map(n_qubits, 2), dialect="braket")
+        inputs = dict(zip(angle_names(ring_map(n_qubits, 2)), angle_sets(circuits)[0, 0].tolist(), strict=True))
     else:
         text = to_qasm3(circuits, form=form, dialect="braket")
     openqasm3.parse(text)
@@ -127,13 +127,13 @@ def test_braket_text_needs_no_include_and_says_the_same(form: Any, n_qubits: int
 
 def test_the_124_qubits_of_the_paper_are_exported_with_its_counts() -> None:
     circuits = some_circuits(124, 2, n_samples=1, n_centroids=1)
-    equals = OverlapCircuits(samples=circuits.samples, centroids=circuits.samples)
-    for text in (to_qasm3(circuits), to_qasm3(equals), template_qasm3(124, 2)):
+    equals = paper_overlaps(circuits.samples, circuits.samples)
+    for text in (to_qasm3(circuits), to_qasm3(equals), template_qasm3(ring_map(124, 2))):
         assert text.isascii()
         starts = [line.split("(")[0].split(" ")[0] for line in text.splitlines()]
         assert [starts.count(name) for name in ("rz", "sx", "cz")] == [1612, 992, 248]
         assert text.count("= measure ") == 124
-    names = angle_names(124, 2)
+    names = angle_names(ring_map(124, 2))
     assert len(names) == 1116
     assert names == sorted(names)
 

@@ -15,7 +15,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.errors import DeviceError, InvalidInputError, StoreError
 from mcquack.hardware.cost import estimate
 from mcquack.hardware.jobs.ledger import Ledger, hamming_histograms
@@ -24,6 +23,7 @@ from mcquack.hardware.jobs.service import Limits, Speed
 from mcquack.hardware.sampler import DeviceSampler
 from tests.database.permissions import protect, without_privileges
 from tests.hardware.doubles import SECRET, Crash, FakeService, circuits_of, hasty
+from tests.hardware.overlaps import paper_overlaps, ring_map
 
 
 class CarefulService(FakeService):
@@ -237,9 +237,9 @@ def test_a_simulation_that_was_interrupted_goes_on_in_another_process_as_if_it_w
     opening = pytest.importorskip("mcquack.hardware.services.opening")
     monkeypatch.setattr("mcquack.hardware.services.local._CIRCUITS_OF_A_JOB", {"automatic": 2})
     angles = circuits_of(3, 1).samples
-    circuits = OverlapCircuits(samples=angles, centroids=angles[:2])
-    expected = DeviceSampler(opening.open_service("aer", n_qubits=3, n_layers=2)).hamming_counts(circuits, shots=20)
-    measurement = half_measured(path, opening.open_service("aer", n_qubits=3, n_layers=2), circuits, shots=20)
+    circuits = paper_overlaps(angles, angles[:2])
+    expected = DeviceSampler(opening.open_service("aer", circuit=ring_map(3, 2))).hamming_counts(circuits, shots=20)
+    measurement = half_measured(path, opening.open_service("aer", circuit=ring_map(3, 2)), circuits, shots=20)
     events = []
     with Ledger.open(path) as ledger:
         service = opening.reopened(ledger.summary(measurement.id).service)
@@ -295,7 +295,7 @@ class TestWhatIsYetToBeSent:
     def test_it_is_estimated_at_the_speed_that_the_service_tells(self, sampler):
         sampler.service.speed = Speed(clops=None, rep_delay_us=1_000)
         found = sampler.estimate(ASKED, shots=5)
-        assert found == estimate(15, 5, n_qubits=3, n_layers=2, n_jobs=5, speed=sampler.service.speed)
+        assert found == estimate(15, 5, circuit=ring_map(3, 2), n_jobs=5, speed=sampler.service.speed)
         assert not sampler.service.calls
         for circuits in ASKED:
             sampler.hamming_counts(circuits, shots=5)

@@ -22,6 +22,7 @@ from mcquack.simulators.ring import RingEngine
 from mcquack.simulators.samplers import SimulatedSampler
 from mcquack.simulators.statevector import StatevectorEngine
 from mcquack.training import ParameterShiftEngine, TrainingSettings, train
+from tests.hardware.overlaps import paper_overlaps
 from tests.problems import random_problem
 from tests.random_circuits import random_circuit, random_point
 from tests.simulators.hamming_oracle import oracle_weights
@@ -238,7 +239,7 @@ def test_shots_are_circuits_times_shots() -> None:
     engine = SampledEngine(SimulatedSampler(), SMALL.feature_map, shots=10)
     samples, centroids = both_sides(engine)
     counts = engine.hamming_counts(samples, centroids)
-    circuits = OverlapCircuits(samples=samples.angles, centroids=centroids.angles)
+    circuits = paper_overlaps(samples.angles, centroids.angles)
     assert_array_equal(counts, SimulatedSampler().hamming_counts(circuits, shots=10))
     assert engine.spent == 4 * 2 * 10
     engine.fidelities(engine.encode(SMALL.X[:1], SMALL.weights, SMALL.bias), centroids)

@@ -40,7 +40,7 @@ def test_features_are_cut_off_where_they_are_angles_and_not_where_they_are_ampli
     alone = Circuit(1, 2, start="amplitudes").ry(0, b)
     assert_allclose(scaled(X, None, np.float32, alone), X, rtol=1e-6)
     check_reach(X, np.float32, alone)
-    for circuit in (Circuit(1, 2, start="amplitudes").ry(0, w * x[0] + b), Circuit(1, 2).ry(0, x[0]), None):
+    for circuit in (Circuit(1, 2, start="amplitudes").ry(0, w * x[0] + b), Circuit(1, 2).ry(0, x[0])):
         assert scaled(X, None, np.float32, circuit).max() < 1e6
         with pytest.raises(InvalidInputError, match="too large for an angle"):
             check_reach(X, np.float32, circuit)

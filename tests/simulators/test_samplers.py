@@ -17,15 +17,15 @@ from mcquack.simulators.noise import AACHEN, NOISELESS, PITTSBURGH, noisy_hammin
 from mcquack.simulators.ring import RingEngine
 from mcquack.simulators.samplers import NoisySampler, SimulatedSampler, sampled_fidelities, sampled_hamming
 from mcquack.simulators.statevector import StatevectorEngine
+from tests.hardware.overlaps import paper_overlaps
 
 ALL = [SimulatedSampler(seed=5), SimulatedSampler(engine="statevector"), NoisySampler(PITTSBURGH, seed=5)]
 
 
 def random_circuits(n_qubits: int, n_layers: int = 2, *, n_samples: int = 6, n_centroids: int = 2) -> OverlapCircuits:
     draw = stream(n_qubits, "circuits")
-    return OverlapCircuits(
-        samples=draw.normal(size=(n_samples, n_layers, n_qubits, 3)),
-        centroids=draw.normal(size=(n_centroids, n_layers, n_qubits, 3)),
+    return paper_overlaps(
+        draw.normal(size=(n_samples, n_layers, n_qubits, 3)), draw.normal(size=(n_centroids, n_layers, n_qubits, 3))
     )
 
 
@@ -101,7 +101,7 @@ def test_seed_circuits_and_shots_decide_and_nothing_else_does(sampler: Any) -> N
     assert_array_equal(again.hamming_counts(circuits, shots=64), counts)
     other = type(sampler)(**{**vars(sampler), "seed": sampler.seed + 1})
     assert (other.hamming_counts(circuits, shots=64) != counts).any()
-    turned = OverlapCircuits(samples=circuits.samples + 2 * np.pi, centroids=circuits.centroids)  # the same states
+    turned = paper_overlaps(circuits.samples + 2 * np.pi, circuits.centroids)  # the same states
     assert (sampler.hamming_counts(turned, shots=64) != counts).any()
     assert (sampler.hamming_counts(circuits, shots=65)[..., :-1] != counts[..., :-1]).any()
 
@@ -109,7 +109,7 @@ def test_seed_circuits_and_shots_decide_and_nothing_else_does(sampler: Any) -> N
 def test_noise_is_that_of_the_calibration() -> None:
     """The sampler adds nothing to the simulator of noise but a seed from what it is asked."""
     circuits = random_circuits(4)
-    own = OverlapCircuits(samples=circuits.samples, centroids=circuits.samples)
+    own = paper_overlaps(circuits.samples, circuits.samples)
     diagonal = np.arange(6)
     ones = [
         (NoisySampler(calibration).hamming_counts(own, shots=400)[diagonal, diagonal] @ np.arange(5)).sum()

@@ -223,13 +223,13 @@ def test_parameter_shift_is_the_adjoint_of_any_circuit(seed: int, wrt: Wrt) -> N
 def test_a_freed_circuit_is_the_circuit_with_a_bias_for_each_angle(seed: int) -> None:
     circuit = random_circuit(seed, n_qubits=2, n_gates=25, amplitudes=seed == 3)
     X, weights, bias = random_point(circuit, seed, n_rows=4)
-    freed = circuit.freed()
+    freed = circuit.with_free_angles()
     assert freed.bias_shape == circuit.angles_shape
     assert freed.weights_shape == circuit.weights_shape
     own = circuit.angle_table.constants(bias)
     assert_allclose(freed.angles(X, weights, own), circuit.angles(X, weights, bias), rtol=0, atol=1e-14)
     assert Circuit.from_json(freed.to_json()) == freed
-    assert PROBLEM.feature_map.freed() is PROBLEM.feature_map
+    assert PROBLEM.feature_map.with_free_angles() is PROBLEM.feature_map
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -238,7 +238,7 @@ def test_angles_that_are_not_live_change_no_number_of_ones(seed: int) -> None:
     circuit = Circuit(3, 3).rz(0, x[0] + b).rzz((0, 1), w * x[1]).crz((1, 2), b) + circuit
     X, weights, bias = random_point(circuit, seed, n_rows=3)
     own = circuit.angle_table.constants(bias)
-    engine = GateEngine(circuit.freed(), dtype=np.float64)
+    engine = GateEngine(circuit.with_free_angles(), dtype=np.float64)
     still = engine.encode(X, weights, own)
     expected = engine.hamming_distributions(still, still)
     live = {angle.number for angle in live_angles(circuit)}

@@ -64,7 +64,7 @@ class Circuit:
     >>> circuit = Circuit(2, 2).h([0, 1]).rz([0, 1], [x[0], x[1]]).ry([0, 1], b).cnot(ring(2))
     >>> circuit.n_bias, circuit.counts
     (2, {'h': 2, 'rz': 2, 'ry': 2, 'cnot': 2})
-    >>> (circuit + circuit).n_bias  # what a gate has for itself, it has for itself
+    >>> (circuit + circuit).n_bias  # unnamed parameters are not shared between gates
     4
     >>> Circuit(1, 1).rx(0, w("shared") * x[0]).ry(0, w("shared") * x[0]).weight_names
     ('shared',)
@@ -140,9 +140,18 @@ class Circuit:
             raise InvalidInputError(f"the angle {angle} is a weight without a feature; a parameter alone is b.")
         return angle.changed(weight=_place(angle.weight, weights), bias=_place(angle.bias, bias))
 
-    def _gate(self, name: str, targets: Any, *angles: Angles) -> Circuit:
-        kind = GATES[name]
-        places = self._targets(targets, kind.n_qubits, name)
+    def gate(self, name: str, targets: Any, *angles: Angles) -> Circuit:
+        """Add a gate by its name in :data:`mcquack.circuits.gates.GATES`, on one place or on several.
+
+        >>> Circuit(2, 1).gate("crx", [(0, 1), (1, 0)], 0.5) == Circuit(2, 1).crx([(0, 1), (1, 0)], 0.5)
+        True
+        """
+        known = GATES.get(name)
+        if known is None or not known.n_qubits or len(angles) != known.n_angles:
+            names = ", ".join(each for each, one in GATES.items() if one.n_qubits)
+            expected = f"one of {names}" if known is None or not known.n_qubits else f"{known.n_angles} angles"
+            raise InvalidInputError(f"a gate must be added as {expected}, got {name!r} with {len(angles)} angles.")
+        places = self._targets(targets, known.n_qubits, name)
         columns = [_column(angle, len(places), name) for angle in angles]
         return self._with(
             Gate(name, place, tuple(column[number] for column in columns)) for number, place in enumerate(places)
@@ -163,87 +172,87 @@ class Circuit:
 
     def rx(self, qubits: Targets, angle: Angles) -> Circuit:
         """RX(angle) = exp(-i/2 angle X) on a qubit, or on each of several; then ``angle`` may be as many angles."""
-        return self._gate("rx", qubits, angle)
+        return self.gate("rx", qubits, angle)
 
     def ry(self, qubits: Targets, angle: Angles) -> Circuit:
         """RY(angle) on a qubit, or on each of several."""
-        return self._gate("ry", qubits, angle)
+        return self.gate("ry", qubits, angle)
 
     def rz(self, qubits: Targets, angle: Angles) -> Circuit:
         """RZ(angle) on a qubit, or on each of several."""
-        return self._gate("rz", qubits, angle)
+        return self.gate("rz", qubits, angle)
 
     def rot(self, qubits: Targets, phi: Angles, theta: Angles, omega: Angles) -> Circuit:
         """Rot(φ, θ, ω) = RZ(ω) RY(θ) RZ(φ) on a qubit, or on each of several."""
-        return self._gate("rot", qubits, phi, theta, omega)
+        return self.gate("rot", qubits, phi, theta, omega)
 
     def rxx(self, pairs: PairTargets, angle: Angles) -> Circuit:
         """exp(-i/2 angle XX) on a pair of qubits, or on each of several."""
-        return self._gate("rxx", pairs, angle)
+        return self.gate("rxx", pairs, angle)
 
     def ryy(self, pairs: PairTargets, angle: Angles) -> Circuit:
         """exp(-i/2 angle YY) on a pair of qubits, or on each of several."""
-        return self._gate("ryy", pairs, angle)
+        return self.gate("ryy", pairs, angle)
 
     def rzz(self, pairs: PairTargets, angle: Angles) -> Circuit:
         """exp(-i/2 angle ZZ) on a pair of qubits, or on each of several."""
-        return self._gate("rzz", pairs, angle)
+        return self.gate("rzz", pairs, angle)
 
     def crx(self, pairs: PairTargets, angle: Angles) -> Circuit:
         """RX(angle) on the second qubit of a pair where the first one is 1."""
-        return self._gate("crx", pairs, angle)
+        return self.gate("crx", pairs, angle)
 
     def cry(self, pairs: PairTargets, angle: Angles) -> Circuit:
         """RY(angle) on the second qubit of a pair where the first one is 1."""
-        return self._gate("cry", pairs, angle)
+        return self.gate("cry", pairs, angle)
 
     def crz(self, pairs: PairTargets, angle: Angles) -> Circuit:
         """RZ(angle) on the second qubit of a pair where the first one is 1."""
-        return self._gate("crz", pairs, angle)
+        return self.gate("crz", pairs, angle)
 
     def h(self, qubits: Targets) -> Circuit:
         """Hadamard gates."""
-        return self._gate("h", qubits)
+        return self.gate("h", qubits)
 
     def x(self, qubits: Targets) -> Circuit:
         """Pauli X."""
-        return self._gate("x", qubits)
+        return self.gate("x", qubits)
 
     def y(self, qubits: Targets) -> Circuit:
         """Pauli Y."""
-        return self._gate("y", qubits)
+        return self.gate("y", qubits)
 
     def z(self, qubits: Targets) -> Circuit:
         """Pauli Z."""
-        return self._gate("z", qubits)
+        return self.gate("z", qubits)
 
     def s(self, qubits: Targets) -> Circuit:
         """S = diag(1, i)."""
-        return self._gate("s", qubits)
+        return self.gate("s", qubits)
 
     def t(self, qubits: Targets) -> Circuit:
         """T = diag(1, exp(iπ/4))."""
-        return self._gate("t", qubits)
+        return self.gate("t", qubits)
 
     def sx(self, qubits: Targets) -> Circuit:
         """The square root of X."""
-        return self._gate("sx", qubits)
+        return self.gate("sx", qubits)
 
     def cnot(self, pairs: PairTargets | int, target: int | None = None) -> Circuit:
         """CNOT from the first to the second qubit: ``cnot(0, 1)``, or ``cnot(ring(4))`` for several pairs."""
-        return self._gate("cnot", pairs if target is None else (pairs, target))
+        return self.gate("cnot", pairs if target is None else (pairs, target))
 
     def cz(self, pairs: PairTargets | int, target: int | None = None) -> Circuit:
         """CZ on a pair of qubits, or on each of several."""
-        return self._gate("cz", pairs if target is None else (pairs, target))
+        return self.gate("cz", pairs if target is None else (pairs, target))
 
     def cy(self, pairs: PairTargets | int, target: int | None = None) -> Circuit:
         """CY from the first to the second qubit of a pair, or of each of several."""
-        return self._gate("cy", pairs if target is None else (pairs, target))
+        return self.gate("cy", pairs if target is None else (pairs, target))
 
     def swap(self, pairs: PairTargets | int, target: int | None = None) -> Circuit:
         """Exchanges the two qubits of a pair, or of each of several."""
-        return self._gate("swap", pairs if target is None else (pairs, target))
+        return self.gate("swap", pairs if target is None else (pairs, target))
 
     def unitary(self, qubits: int | tuple[int, ...], matrix: ArrayLike) -> Circuit:
         """A fixed matrix on one qubit, or on two, of which the first is the higher bit of its index."""
@@ -308,13 +317,13 @@ class Circuit:
             found = found + self
         return found
 
-    def freed(self) -> Circuit:
+    def with_free_angles(self) -> Circuit:
         """The same gates with a bias for each angle alone, in the order of the angles: what shifts of angles move.
 
         With the biases ``angle_table.constants(b)`` it has the angles that this circuit has with b.
 
         >>> from mcquack.circuits import Circuit, b, x
-        >>> print(Circuit(1, 1).rx(0, x[0] + b("one")).ry(0, 2 * b("one") + 1).freed().gates[1])
+        >>> print(Circuit(1, 1).rx(0, x[0] + b("one")).ry(0, 2 * b("one") + 1).with_free_angles().gates[1])
         RY(b1) 0
         """
         gates, n_angles = [], 0
@@ -327,6 +336,16 @@ class Circuit:
         found = self._with(())
         found._set(gates=tuple(gates), _bias=(Parameter(),) * n_angles)
         return found
+
+    def for_overlaps(self) -> Circuit:
+        """Return the circuit U of which overlaps U†(c) U(x) are run; it is refused if it does not begin with zeros."""
+        if self.start != "zeros":
+            raise InvalidInputError(
+                "the overlap U†(c) U(x) is run gate by gate, and a circuit that starts with the amplitudes of a sample "
+                "has no gates for them; compute its kernel exactly, with a simulator as the engine, or encode the "
+                "features in angles."
+            )
+        return self
 
     # What is in it
 

@@ -15,11 +15,11 @@ import numpy as np
 
 from mcquack.checks import required_count
 from mcquack.circuits.angles import Angle, Parameter
+from mcquack.circuits.gates import CONTROL, GATES, SWAPPED, TARGET, Gate
 
 if TYPE_CHECKING:  # circuits draw themselves, so they import this module
     from mcquack.circuits.circuit import Circuit
     from mcquack.circuits.feature_map import FeatureMap
-    from mcquack.circuits.gates import Gate
 
 _MOST_WIRES = 16
 _WIRES_ABOVE_GAP = 5
@@ -27,7 +27,7 @@ _WIRES_BELOW_GAP = 3
 _LINE = 110
 _LONGEST_LABEL = 40
 
-CONTROL, TARGET, SWAPPED, ELLIPSIS = "●", "⊕", "×", "…"
+ELLIPSIS = "…"
 MARKS = (CONTROL, TARGET, SWAPPED, ELLIPSIS)
 """What is drawn as it is; any other mark of a symbol is the text of a box."""
 
@@ -201,17 +201,13 @@ class _Labels:
 
     def marks(self, gate: Gate) -> tuple[str, ...]:
         """A mark for each qubit of a gate."""
-        name = gate.name
-        if fixed := {"cnot": (CONTROL, TARGET), "cz": (CONTROL,) * 2, "swap": (SWAPPED,) * 2}.get(name):
-            return fixed
-        if name == "unitary":
+        if gate.name == "unitary":
             return ("U",) if len(gate.qubits) == 1 else ("U₀", "U₁")  # the first qubit is the higher bit
-        controlled = name.startswith("c")
-        written = "Rot" if name == "rot" else name.removeprefix("c").upper()
-        label = written + self._arguments(gate.angles)
-        if len(gate.qubits) == 1:
-            return (label,)
-        return (CONTROL, label) if controlled else (label, written)
+        marks = list(GATES[gate.name].marks or [gate.name.upper()] * len(gate.qubits))
+        box = next((place for place, mark in enumerate(marks) if mark not in MARKS), None)
+        if box is not None:
+            marks[box] += self._arguments(gate.angles)
+        return tuple(marks)
 
     def _arguments(self, angles: Sequence[Angle]) -> str:
         texts = [self._written(angle) for angle in angles]

@@ -22,34 +22,8 @@ from numpy.typing import ArrayLike
 from mcquack.checks import PENNYLANE, QISKIT
 from mcquack.circuits.angles import FUNCTIONS, Angle, Parameter, arccos, arcsin, arctan, is_parameter_name, x
 from mcquack.circuits.circuit import Circuit
-from mcquack.circuits.gates import Gate
+from mcquack.circuits.gates import GATES, PHASE, Gate, decomposed
 from mcquack.errors import InvalidInputError
-
-# Ours and Qiskit's names, where they differ, and the names that gates have in PennyLane.
-_QISKIT_NAMES = {"cnot": "cx"}
-_PENNYLANE_NAMES = {
-    "rx": "RX",
-    "ry": "RY",
-    "rz": "RZ",
-    "rot": "Rot",
-    "rxx": "IsingXX",
-    "ryy": "IsingYY",
-    "rzz": "IsingZZ",
-    "crx": "CRX",
-    "cry": "CRY",
-    "crz": "CRZ",
-    "h": "Hadamard",
-    "x": "PauliX",
-    "y": "PauliY",
-    "z": "PauliZ",
-    "s": "S",
-    "t": "T",
-    "sx": "SX",
-    "cnot": "CNOT",
-    "cz": "CZ",
-    "cy": "CY",
-    "swap": "SWAP",
-}
 
 
 class Point(NamedTuple):
@@ -134,14 +108,16 @@ def to_qiskit(
 
 
 def append_to_qiskit(found: Any, gate: Gate, angles: Sequence[Any]) -> None:
-    """Adds a gate with angles that are numbers or Qiskit's expressions to a QuantumCircuit."""
-    if gate.name == "rot":
-        for name, angle in zip(("rz", "ry", "rz"), angles, strict=True):
-            getattr(found, name)(angle, *gate.qubits)
-    elif gate.name == "unitary":
+    """Add a gate to a QuantumCircuit; its angles are numbers or expressions of Qiskit."""
+    if gate.name == "unitary":
         found.unitary(np.array(gate.matrix), gate.qubits[::-1])  # there the first qubit is the lowest bit
-    else:
-        getattr(found, _QISKIT_NAMES.get(gate.name, gate.name))(*angles, *gate.qubits)
+        return
+    names = {name: known.qiskit for name, known in GATES.items() if known.qiskit}
+    for name, qubits, own in decomposed(gate, angles, into=names, as_circuit=True):
+        if name == PHASE:
+            found.global_phase += own[0]
+        else:
+            getattr(found, names[name])(*own, *qubits)
 
 
 def _qiskit_function(name: str, feature: Any) -> Any:
@@ -199,6 +175,11 @@ class _Reader:
     """Takes circuits of Qiskit apart until their gates are ours; phases of whole states are left out."""
 
     def __init__(self, features: list[Any], parameters: list[Any]) -> None:
+        from qiskit.circuit.library import get_standard_gate_name_mapping
+
+        self.standard = get_standard_gate_name_mapping()
+        names = {known.qiskit: name for name, known in GATES.items() if known.qiskit} | _UP_TO_A_PHASE
+        self.names = {theirs: ours for theirs, ours in names.items() if theirs in self.standard}
         self.features = {parameter: x[place] for place, parameter in enumerate(features)}
         self.symbols = dict(self.features)
         self.parameters: list[Parameter] = []
@@ -222,11 +203,9 @@ class _Reader:
         if name in ("barrier", "delay", "id", "global_phase"):
             return
         small_matrix = isinstance(operation, library.UnitaryGate) and len(qubits) <= 2
-        # By its class too, as anybody may call a gate of his own "rx".
-        kind = getattr(library, f"{_CLASS_NAMES.get(name, name.upper())}Gate", None)
-        if name in _SAME and kind is not None and isinstance(operation, kind):
-            found = _SAME[name]
-            yield Gate(found, tuple(qubits), tuple(self.angle(value, name) for value in operation.params))
+        # Compare classes too, as a user may call a gate of their own "rx".
+        if name in self.names and isinstance(operation, self.standard[name].base_class):
+            yield Gate(self.names[name], tuple(qubits), tuple(self.angle(value, name) for value in operation.params))
         elif isinstance(operation, library.U3Gate | library.UGate):
             theta, phi, omega = (self.angle(value, name) for value in operation.params)
             yield Gate("rot", tuple(qubits), (omega, theta, phi))
@@ -278,14 +257,7 @@ class _Reader:
 
 
 _NUMBERS = {name: functools.partial(number_of, name) for name in FUNCTIONS}
-_SAME = {
-    **{name: name for name in ("rx", "ry", "rz", "rxx", "ryy", "rzz", "crx", "cry", "crz")},
-    **{name: name for name in ("h", "x", "y", "z", "s", "t", "sx", "cz", "cy", "swap")},
-    "cx": "cnot",
-    "p": "rz",
-    "u1": "rz",
-}
-_CLASS_NAMES = {"p": "Phase", "swap": "Swap"}
+_UP_TO_A_PHASE = {"p": "rz", "u1": "rz"}
 
 
 def _matrix(operation: Any) -> Any:
@@ -399,13 +371,21 @@ def to_pennylane(circuit: Circuit) -> Callable[[Any, Any, Any], None]:
         # With the features first, as an angle takes one of them, of one sample or of all.
         point = Point(qml.math.transpose(x), *(qml.math.reshape(array, (-1,)) for array in (weights, bias)))
         for gate in circuit.gates:
-            if gate.name == "unitary":
-                qml.QubitUnitary(np.array(gate.matrix), wires=gate.qubits)
-                continue
-            angles = [value_at(angle, point, functions) for angle in gate.angles]
-            getattr(qml, _PENNYLANE_NAMES[gate.name])(*angles, wires=gate.qubits)
+            _apply_in_pennylane(qml, gate, [value_at(angle, point, functions) for angle in gate.angles])
 
     return gates
+
+
+def _apply_in_pennylane(qml: Any, gate: Gate, angles: Sequence[Any]) -> None:
+    if gate.name == "unitary":
+        qml.QubitUnitary(np.array(gate.matrix), wires=gate.qubits)
+        return
+    names = {name: known.pennylane for name, known in GATES.items() if known.pennylane}
+    for name, qubits, own in decomposed(gate, angles, into=names, as_circuit=True):
+        if name == PHASE:
+            qml.GlobalPhase(-1 * own[0], wires=gate.qubits)
+        else:
+            getattr(qml, names[name])(*own, wires=qubits)
 
 
 def _unit_rows(numbers: Any, circuit: Circuit, x: Any) -> Any:

@@ -99,6 +99,18 @@ class FeatureMap(Circuit):
         layers_per_pass = math.ceil(one_layer.n_features / (one_layer.features_per_gate * one_layer.n_qubits))
         return replace(one_layer, n_layers=required_count("n_repetitions", n_repetitions) * layers_per_pass)
 
+    @classmethod
+    def of_angles(cls, *, n_qubits: int, n_layers: int) -> Self:
+        """A feature map whose features are its angles, in order: for weights of 1 and biases of 0.
+
+        >>> FeatureMap.of_angles(n_qubits=2, n_layers=3).n_features
+        18
+        """
+        n_qubits, n_layers = required_count("n_qubits", n_qubits), required_count("n_layers", n_layers)
+        n_features = ANGLES_PER_GATE * n_qubits * n_layers
+        sizes: Any = {"n_qubits": n_qubits, "n_features": n_features, "n_layers": n_layers}
+        return cls(**sizes, final_entangler=False, features_per_gate=3)
+
     start = "zeros"
     padding = 0.0
 
@@ -144,7 +156,14 @@ class FeatureMap(Circuit):
 
     _bias = _weights
 
-    def freed(self) -> Self:
+    def for_overlaps(self) -> Self:
+        """Return the feature map of as many qubits and layers whose features are its angles.
+
+        Overlaps depend on nothing else: a ring after the last layer would meet its inverse.
+        """
+        return self.of_angles(n_qubits=self.n_qubits, n_layers=self.n_layers)
+
+    def with_free_angles(self) -> Self:
         return self  # each angle has a bias for itself
 
     @property

@@ -3,59 +3,30 @@
 import hashlib
 import json
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, Self, TypedDict
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from mcquack.arrays import FloatArray, IntArray
 from mcquack.circuits.circuit import Circuit
-from mcquack.circuits.feature_map import ANGLES_PER_GATE, FeatureMap
+from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError
 
 
-class Size(TypedDict):
-    """What overlap circuits have in common, whatever their angles are: one template serves all of one size.
-
-    The layers are those of the paper's feature map. Any other circuit is a size of its own, and counts as one layer.
-    """
-
-    n_qubits: int
-    n_layers: int
-    circuit: Circuit | None
+def n_layers_of(circuit: Circuit) -> int:
+    """Return the layers of the paper's feature map; any other circuit counts as one layer."""
+    return circuit.n_layers if isinstance(circuit, FeatureMap) else 1
 
 
-def size_of(circuit: Circuit) -> Size:
-    """The size of the overlap circuits of a feature map.
-
-    >>> size_of(FeatureMap(n_qubits=2, n_features=3, n_layers=2))
-    {'n_qubits': 2, 'n_layers': 2, 'circuit': None}
-    """
-    if isinstance(circuit, FeatureMap):
-        return {"n_qubits": circuit.n_qubits, "n_layers": circuit.n_layers, "circuit": None}
-    return {"n_qubits": circuit.n_qubits, "n_layers": 1, "circuit": require_gates(circuit)}
+def depth_text(circuit: Circuit) -> str:
+    """How deep a circuit is, in words: by the layers of the paper's feature map, by gates of any other."""
+    return f"{circuit.n_layers} layers" if isinstance(circuit, FeatureMap) else f"{len(circuit.gates)} gates"
 
 
-def require_gates(circuit: Circuit) -> Circuit:
-    """The circuit, refused if it does not begin with zeros: to undo a start that is no gate is none either."""
-    if circuit.start != "zeros":
-        raise InvalidInputError(
-            "the overlap U†(c) U(x) is run gate by gate, and a circuit that starts with the amplitudes of a sample has "
-            "no gates for them; compute its kernel exactly, with a simulator as the engine, or encode the features in "
-            "angles."
-        )
-    return circuit
-
-
-def depth_text(size: Size) -> str:
-    """How deep a circuit of this size is, in words: by the layers of the paper's feature map, by gates of any other."""
-    circuit = size["circuit"]
-    return f"{size['n_layers']} layers" if circuit is None else f"{len(circuit.gates)} gates"
-
-
-def circuit_json(circuit: Circuit) -> str:
-    """One text for equal circuits, on every machine."""
-    return json.dumps(circuit.to_json(), sort_keys=True)
+def circuit_json(circuit: Circuit) -> str | None:
+    """One text for equal circuits, on every machine; None for the paper's, of which files hold the sizes alone."""
+    return None if isinstance(circuit, FeatureMap) else json.dumps(circuit.to_json(), sort_keys=True)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -68,8 +39,8 @@ class OverlapCircuits:
     ----------
     samples : Angles (N, …), as ``Circuit.angles`` gives them: (N, L, n, 3) for φ, θ, ω of the paper's feature map.
     centroids : Angles (M, …) of the same circuit.
-    circuit : The circuit, if it is not the feature map of the paper. In the latter the ring of CNOTs is between two
-        layers; one after the last would meet its inverse, so there is none, whatever the feature map says.
+    circuit : The circuit, which is kept as ``Circuit.for_overlaps`` gives it. Of the paper's feature map only the
+        numbers of qubits and layers matter.
 
     Examples
     --------
@@ -84,29 +55,17 @@ class OverlapCircuits:
 
     samples: FloatArray
     centroids: FloatArray
-    circuit: Circuit | None = None
+    circuit: Circuit
 
     def __post_init__(self) -> None:
-        if self.circuit is None:
-            wanted = f"(number, layers, qubits, {ANGLES_PER_GATE})"
-        else:
-            wanted = f"(number, {', '.join(map(str, require_gates(self.circuit).angles_shape))})"
+        object.__setattr__(self, "circuit", self.circuit.for_overlaps())
+        shape = self.circuit.angles_shape
         for name in ("samples", "centroids"):
             angles = np.ascontiguousarray(getattr(self, name), dtype=np.float64)
-            if self.circuit is None:
-                fits = angles.ndim == 4 and angles.shape[3] == ANGLES_PER_GATE
-            else:
-                fits = angles.ndim > 0 and angles.shape[1:] == self.circuit.angles_shape
-            if not fits or not np.all(np.isfinite(angles)):
-                raise InvalidInputError(f"{name} must be finite angles of the shape {wanted}, got {angles.shape}.")
+            if angles.shape[1:] != shape or not angles.ndim or not np.all(np.isfinite(angles)):
+                wanted = ", ".join(map(str, ("number", *shape)))
+                raise InvalidInputError(f"{name} must be finite angles of the shape ({wanted}), got {angles.shape}.")
             object.__setattr__(self, name, angles)
-        if isinstance(self.circuit, FeatureMap):
-            object.__setattr__(self, "circuit", None)
-        if self.samples.shape[1:] != self.centroids.shape[1:]:
-            raise InvalidInputError(
-                f"samples and centroids must pass the same circuit, got layers and qubits {self.samples.shape[1:3]} "
-                f"and {self.centroids.shape[1:3]}."
-            )
 
     @classmethod
     def of(
@@ -119,20 +78,13 @@ class OverlapCircuits:
         return cls(samples=samples, centroids=others, circuit=feature_map)
 
     @property
-    def size(self) -> Size:
-        """All that decides the template of which these are the angles."""
-        if self.circuit is not None:
-            return size_of(self.circuit)
-        return {"n_qubits": int(self.samples.shape[2]), "n_layers": int(self.samples.shape[1]), "circuit": None}
-
-    @property
     def n_qubits(self) -> int:
-        return self.size["n_qubits"]
+        return self.circuit.n_qubits
 
     @property
     def n_layers(self) -> int:
         """The layers of the paper's feature map, once for the sample and once for the centroid; 1 for any other."""
-        return self.size["n_layers"]
+        return n_layers_of(self.circuit)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -145,8 +97,8 @@ class OverlapCircuits:
         found = hashlib.sha256(repr((self.samples.shape, self.centroids.shape)).encode())
         for angles in (self.samples, self.centroids):
             found.update(angles.astype("<f8").tobytes())
-        if self.circuit is not None:  # names of the paper's circuits are those that they had before there were others
-            found.update(circuit_json(self.circuit).encode())
+        # Names of the paper's circuits are those that they had before there were others.
+        found.update((circuit_json(self.circuit) or "").encode())
         return found.hexdigest()[:16]
 
     def __getitem__(self, rows: Any) -> Self:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -12,16 +13,8 @@ from numpy.typing import ArrayLike
 from mcquack.circuits.angles import FUNCTIONS
 from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.exchange import Point, number_of, value_at
-from mcquack.circuits.gates import Gate
-from mcquack.circuits.rotations import rotation_angles
+from mcquack.circuits.gates import GATES, PHASE, Gate, Operation, decomposed
 from mcquack.errors import InvalidInputError
-
-# Those that the standard library of OpenQASM 3 lacks.
-_DEFINITIONS = {
-    "rzz": "gate rzz(theta) a, b { cx a, b; rz(theta) b; cx a, b; }",
-    "rxx": "gate rxx(theta) a, b { h a; h b; cx a, b; rz(theta) b; cx a, b; h a; h b; }",
-    "ryy": "gate ryy(theta) a, b { rx(pi/2) a; rx(pi/2) b; cx a, b; rz(theta) b; cx a, b; rx(-pi/2) a; rx(-pi/2) b; }",
-}
 
 
 def to_qasm(
@@ -42,38 +35,51 @@ def to_qasm(
 
     point = Point.of(circuit, x=x, weights=weights, bias=bias, symbols=symbols)
     functions = {name: functools.partial(_function, name) for name in FUNCTIONS}
-    phases: list[float] = []
-    lines = [
-        line
+    operations = [
+        operation
         for gate in circuit.gates
-        for line in gate_lines(gate, [value_at(angle, point, functions) for angle in gate.angles], phases)
+        for operation in _written_out(gate, [value_at(angle, point, functions) for angle in gate.angles])
     ]
+    used = {name for name, _, _ in operations}
     head = [
         "OPENQASM 3.0;",
         'include "stdgates.inc";',
         *(f"input float {name};" for name in names),
-        *(definition for name, definition in _DEFINITIONS.items() if name in circuit.counts),
+        *(_definition(name) for name in GATES if name in used and not GATES[name].qasm),
         f"qubit[{circuit.n_qubits}] q;",
     ]
-    phase = [f"gphase({number_text(sum(phases))});"] if phases else []
-    return "\n".join([*head, *phase, *lines]) + "\n"
+    phases = [own[0] for name, _, own in operations if name == PHASE]
+    phase = [f"gphase({_written(functools.reduce(operator.add, phases))});"] if phases else []
+    qubits = [f"q[{qubit}]" for qubit in range(circuit.n_qubits)]
+    return "\n".join([*head, *phase, *(_line(each, qubits) for each in operations if each.name != PHASE)]) + "\n"
 
 
-def gate_lines(gate: Gate, angles: Sequence[Any], phases: list[float]) -> Iterator[str]:
-    """A gate as statements; ``phases`` gets what they leave out, by which the whole state is turned."""
-    if gate.name == "unitary":
-        for name, own, qubits in unitary_steps(np.array(gate.matrix), gate.qubits, phases):
-            yield _line(name, [own], qubits)
-    elif gate.name == "rot":
-        for name, angle in zip(("rz", "ry", "rz"), angles, strict=True):
-            yield _line(name, [angle], gate.qubits)
-    else:
-        yield _line("cx" if gate.name == "cnot" else gate.name, angles, gate.qubits)
+def _written_out(gate: Gate, angles: Sequence[Any]) -> Iterator[Operation]:
+    """A gate as statements: on one qubit in gates of the standard library, on two as it is."""
+    wide = {name for name, known in GATES.items() if known.n_qubits == 2}
+    return decomposed(gate, angles, into=_standard() | wide, as_circuit=True)
 
 
-def _line(name: str, angles: Sequence[Any], qubits: Sequence[int]) -> str:
+def _standard() -> set[str]:
+    return {name for name, known in GATES.items() if known.qasm}
+
+
+def _definition(name: str) -> str:
+    """A gate that the standard library of OpenQASM 3 lacks, by its decomposition."""
+    known = GATES[name]
+    angles = ["theta"] if known.n_angles == 1 else [f"theta_{number}" for number in range(known.n_angles)]
+    gate, qubits = Gate(name, tuple(range(known.n_qubits))), ["a", "b"][: known.n_qubits]
+    symbols = [_Symbol(angle) for angle in angles]
+    body = " ".join(_line(each, qubits) for each in decomposed(gate, symbols, into=_standard(), as_circuit=True))
+    inside = f"({', '.join(angles)})" if angles else ""
+    return f"gate {name}{inside} {', '.join(qubits)} {{ {body} }}"
+
+
+def _line(operation: Operation, qubits: Sequence[str]) -> str:
+    name, places, angles = operation
+    called = "gphase" if name == PHASE else GATES[name].qasm or name
     inside = f"({', '.join(map(_written, angles))})" if angles else ""
-    return f"{name}{inside} {', '.join(f'q[{qubit}]' for qubit in qubits)};"
+    return f"{called}{inside} {', '.join(qubits[place] for place in places)}".rstrip() + ";"
 
 
 def _written(angle: Any) -> str:
@@ -120,33 +126,3 @@ def _function(name: str, feature: Any) -> Any:
     if name == "pi_minus":
         return np.pi - feature
     return feature if name == "x" else _Symbol(f"{name}({feature.text})")
-
-
-# A matrix in gates, exactly: e^{iα} RZ RY RZ on one qubit, and on two by the cosine-sine decomposition.
-
-_Step = tuple[str, float, tuple[int, ...]]
-
-
-def unitary_steps(matrix: Any, qubits: tuple[int, ...], phases: list[float]) -> Iterator[_Step]:
-    """A unitary matrix as gates rz, ry, p, crz and cry; ``phases`` gets what they leave out."""
-    if len(qubits) == 1:
-        *angles, alpha = rotation_angles(matrix)
-        phases.append(alpha)
-        yield from ((name, angle, qubits) for name, angle in zip(("rz", "ry", "rz"), angles, strict=True))
-        return
-    from scipy.linalg import cossin
-
-    # diag(u₁, u₂) · (a rotation of the first qubit for each value of the second) · diag(v₁, v₂)
-    (u1, u2), (theta, other), (v1, v2) = cossin(matrix, p=2, q=2, separate=True)
-    yield from _either(v1, v2, qubits, phases)
-    yield "ry", 2 * theta, qubits[:1]
-    yield "cry", 2 * (other - theta), qubits[::-1]
-    yield from _either(u1, u2, qubits, phases)
-
-
-def _either(zero: Any, one: Any, qubits: tuple[int, ...], phases: list[float]) -> Iterator[_Step]:
-    """The first matrix on the second qubit where the first qubit is 0, and the second matrix where it is 1."""
-    yield from unitary_steps(zero, qubits[1:], phases)
-    *angles, alpha = rotation_angles(one @ zero.conj().T)
-    yield "p", alpha, qubits[:1]
-    yield from ((name, angle, qubits) for name, angle in zip(("crz", "cry", "crz"), angles, strict=True))

@@ -11,7 +11,7 @@ import numpy as np
 import typer
 
 import mcquack
-from mcquack.circuits.overlap import Sampler, size_of
+from mcquack.circuits.overlap import Sampler
 from mcquack.cli import console
 from mcquack.cli import hardware_device as option
 from mcquack.cli.console import (
@@ -430,8 +430,7 @@ def export(
         if dialect == "qasm2":
             raise typer.BadParameter("OpenQASM 2 has no inputs; take qasm3 or braket.", param_hint="--dialect")
         check_can_write(out, overwrite=True, inputs=[model])
-        size = size_of(classifier.feature_map_)
-        write_whole(out, mcquack.hardware.template_qasm3(**size, dialect=kind).encode())
+        write_whole(out, mcquack.hardware.template_qasm3(classifier.feature_map_, dialect=kind).encode())
         tell(f"The circuit is in {out}.")
         return
     rows = None if data is None else rows_of(data, classifier, model=model, data_dir=data_dir)[0].X

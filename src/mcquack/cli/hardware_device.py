@@ -11,7 +11,7 @@ import typer
 from numpy.typing import NDArray
 
 import mcquack  # whose subpackages are imported when they are first used: Qiskit and SQLite would delay every --help
-from mcquack.circuits.overlap import Sampler
+from mcquack.circuits.overlap import Sampler, n_layers_of
 from mcquack.cli import console as exit_codes
 from mcquack.cli.console import tell, tell_problems
 from mcquack.cli.fit import is_name
@@ -87,7 +87,7 @@ class OpenDevice:
             opened = open_sampler(self.backend, feature_map, **asked, on_event=job_teller())
         service = getattr(opened, "service", None)
         if self.backend.startswith(("twin:fake_", "twin:ibm_")) and not faults:
-            size: Any = {"n_qubits": feature_map.n_qubits, "n_layers": getattr(feature_map, "n_layers", 1)}
+            size: Any = {"n_qubits": feature_map.n_qubits, "n_layers": n_layers_of(feature_map)}
             device = self.backend.removeprefix("twin:")
             for note in mcquack.hardware.opening.snapshot_properties(device, **size, options=options).notes:
                 tell(f"Note: {note}.")

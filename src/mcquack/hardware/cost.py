@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 from mcquack.checks import is_whole_number, require, required_count
 from mcquack.circuits.circuit import Circuit
+from mcquack.circuits.feature_map import FeatureMap
 from mcquack.hardware.jobs.service import Speed
-from mcquack.hardware.native import ring_gates
+from mcquack.hardware.native import two_qubit_depth
 
 # IBM's own rule for one job: 2 seconds, and for each execution its duration and the delay that resets the qubits.
 _JOB_OVERHEAD_SECONDS = 2.0
@@ -62,9 +63,7 @@ def estimate(
     n_circuits: int,
     shots: int,
     *,
-    n_qubits: int,
-    n_layers: int,
-    circuit: Circuit | None = None,
+    circuit: Circuit,
     n_jobs: int = 1,
     speed: Speed | None = None,
 ) -> Estimate:
@@ -74,21 +73,19 @@ def estimate(
     ----------
     n_circuits, shots, n_jobs : how many circuits there are, how often each is run, and how many jobs hold them; no
         circuits take no time.
-    n_qubits, n_layers, circuit : the size of the circuits, and which they are if they are not the paper's; SWAPs that a
-        device needs are not counted.
+    circuit : the feature map, the paper's or any other; SWAPs that a device needs are not counted.
     speed : that of the device; None for that of the paper's.
 
     Examples
     --------
-    >>> print(estimate(300, 100, n_qubits=124, n_layers=2))
+    >>> print(estimate(300, 100, circuit=FeatureMap(n_qubits=124, n_features=248, n_layers=2)))
     30,000 executions of 300 circuits in 1 job: about 10 s of QPU time, between 10 s and 10.0 min
     """
     require(is_whole_number(n_circuits) and n_circuits >= 0, "n_circuits", "a whole number of at least 0", n_circuits)
     shots, speed = required_count("shots", shots), speed or Speed()
     n_jobs = required_count("n_jobs", n_jobs) if n_circuits else 0
-    n_qubits, n_layers = required_count("n_qubits", n_qubits), required_count("n_layers", n_layers)
-    n_layers_run = max(ring_gates(n_qubits, n_layers, circuit), 1)
-    one_us = speed.execution_us(n_qubits=n_qubits, n_layers=n_layers, circuit=circuit)
+    n_layers_run = max(two_qubit_depth(circuit), 1)
+    one_us = speed.execution_us(circuit)
     executions = n_circuits * shots
     by_repetition = n_jobs * _JOB_OVERHEAD_SECONDS + executions * (one_us + speed.rep_delay_us) * 1e-6
     by_clops = None if speed.clops is None else executions * n_layers_run / speed.clops
@@ -99,7 +96,7 @@ def estimate(
     )
     by_benchmark = by_clops is not None and (
         f"CLOPS: {readable_seconds(by_clops)}, from {speed.clops:,.0f} layers per second and {n_layers_run} layers, "
-        + _ABOUT_LAYERS[circuit is None]
+        + _ABOUT_LAYERS[isinstance(circuit, FeatureMap)]
     )
     by_experiment = (
         f"The paper's pace: {readable_seconds(by_paper)}, from two seconds per 100 shots at 124 qubits; that is about "

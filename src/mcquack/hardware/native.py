@@ -1,4 +1,4 @@
-"""The overlap circuit U†(c) U(x) gate by gate: as the paper draws it, and in the gates of a device with their angles.
+"""The overlap circuit U†(c) U(x) of the paper in the gates of a device with their angles.
 
 Every rotation is RZ SX RZ SX RZ on a device, and a CNOT is a CZ between two Hadamards on its target. In a ring each
 qubit meets two CZs: the Hadamard between them stays a gate of its own, the one before or after is absorbed into a
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from mcquack.arrays import FloatArray, IntArray
 from mcquack.circuits.circuit import Circuit
+from mcquack.circuits.feature_map import FeatureMap
 from mcquack.circuits.overlap import OverlapCircuits
 
 Angle = TypeVar("Angle", covariant=True)
@@ -24,7 +25,7 @@ QUARTER_TURN = math.pi / 2
 HADAMARD = np.array([-1j, -1j]) / np.sqrt(2)
 
 
-class Gate(NamedTuple, Generic[Angle]):
+class NativeGate(NamedTuple, Generic[Angle]):
     """One gate and the qubits that it acts on, the control first; only rotations have an angle, maybe a symbol."""
 
     name: Literal["rx", "rz", "ry", "sx", "cz", "cx"]
@@ -32,12 +33,15 @@ class Gate(NamedTuple, Generic[Angle]):
     angle: Angle | None = None
 
 
-def n_angles(n_qubits: int, n_layers: int, circuit: Circuit | None = None) -> int:
-    """3n(2L - 1), the angles of one circuit: the last rotations of U(x) and the first of U†(c) become one layer.
+def n_angles(circuit: Circuit) -> int:
+    """Return how many angles one overlap circuit has.
 
-    Those of any other circuit than the paper's are the angles of U(x) and of U†(c) that are no constants.
+    They are 3n(2L - 1) for the paper's feature map, as the last rotations of U(x) and the first of U†(c) become one
+    layer, and for any other circuit the angles of U(x) and of U†(c) that are no constants.
     """
-    return 3 * n_qubits * (2 * n_layers - 1) if circuit is None else 2 * len(free_angles(circuit))
+    if isinstance(circuit, FeatureMap):
+        return 3 * circuit.n_qubits * (2 * circuit.n_layers - 1)
+    return 2 * len(free_angles(circuit))
 
 
 def free_angles(circuit: Circuit) -> IntArray:
@@ -46,13 +50,12 @@ def free_angles(circuit: Circuit) -> IntArray:
     return np.flatnonzero((table.input >= 0) | (table.bias >= 0))
 
 
-def ring_gates(n_qubits: int, n_layers: int, circuit: Circuit | None = None) -> int:
-    """2n(L - 1), the two-qubit gates of one circuit, each of which waits for the one before.
+def two_qubit_depth(circuit: Circuit) -> int:
+    """Return the longest chain of two-qubit gates of an overlap circuit, as if every pair of qubits had a coupler.
 
-    Those of any other circuit than the paper's are the longest chain of them, as if every pair of qubits had a coupler.
+    It is 2n(L - 1) for the paper's feature map, whose CNOTs all wait for the one before.
     """
-    if circuit is None:
-        return 2 * (n_layers - 1) * n_qubits if n_qubits > 1 else 0
+    circuit = circuit.for_overlaps()
     busy = [0] * circuit.n_qubits
     for gate in circuit.gates:
         if len(gate.qubits) == 2:
@@ -60,26 +63,7 @@ def ring_gates(n_qubits: int, n_layers: int, circuit: Circuit | None = None) -> 
     return 2 * max(busy)
 
 
-def textbook_gates(sample: NDArray[np.floating], centroid: NDArray[np.floating]) -> Iterator[Gate[float]]:
-    """U(x) and then U†(c) in RZ, RY and CNOT, nothing merged, for angles φ, θ, ω of the shape (L, n, 3)."""
-    yield from _embedding(sample)
-    for gate in reversed(tuple(_embedding(centroid))):
-        yield gate if gate.angle is None else gate._replace(angle=-gate.angle)
-
-
-def _embedding(angles: NDArray[np.floating]) -> Iterator[Gate[float]]:
-    n_qubits = angles.shape[1]
-    for layer, of_layer in enumerate(angles):
-        if layer and n_qubits > 1:
-            for qubit in range(n_qubits):
-                yield Gate("cx", (qubit, (qubit + 1) % n_qubits))
-        for qubit, (phi, theta, omega) in enumerate(of_layer.tolist()):
-            yield Gate("rz", (qubit,), phi)
-            yield Gate("ry", (qubit,), theta)
-            yield Gate("rz", (qubit,), omega)
-
-
-def native_gates(n_qubits: int, n_layers: int, angles: Sequence[Angle]) -> Iterator[Gate[Angle | float]]:
+def native_gates(n_qubits: int, n_layers: int, angles: Sequence[Angle]) -> Iterator[NativeGate[Angle | float]]:
     """The circuit in RZ, SX and CZ, the same for all pairs, with angles in the order of ``angle_sets``."""
     ring = tuple(_native_ring(n_qubits))
     for layer in range(2 * n_layers - 1):
@@ -90,26 +74,26 @@ def native_gates(n_qubits: int, n_layers: int, angles: Sequence[Angle]) -> Itera
             start = 3 * (layer * n_qubits + qubit)
             first, second, third = angles[start : start + 3]
             for angle in (first, second):
-                yield Gate("rz", (qubit,), angle)
-                yield Gate("sx", (qubit,))
-            yield Gate("rz", (qubit,), third)
+                yield NativeGate("rz", (qubit,), angle)
+                yield NativeGate("sx", (qubit,))
+            yield NativeGate("rz", (qubit,), third)
 
 
-def _native_ring(n_qubits: int) -> Iterator[Gate[float]]:
+def _native_ring(n_qubits: int) -> Iterator[NativeGate[float]]:
     """The CZs of CNOT 0→1, 1→2, …, n-1→0, with the Hadamard of each qubit between its two."""
     for control in range(n_qubits if n_qubits > 1 else 0):
         target = (control + 1) % n_qubits
-        yield Gate("cz", (control, target))
+        yield NativeGate("cz", (control, target))
         if control == 0:
             yield from _hadamard(control)
         if target != 0:
             yield from _hadamard(target)
 
 
-def _hadamard(qubit: int) -> Iterator[Gate[float]]:
-    yield Gate("rz", (qubit,), QUARTER_TURN)
-    yield Gate("sx", (qubit,))
-    yield Gate("rz", (qubit,), QUARTER_TURN)
+def _hadamard(qubit: int) -> Iterator[NativeGate[float]]:
+    yield NativeGate("rz", (qubit,), QUARTER_TURN)
+    yield NativeGate("sx", (qubit,))
+    yield NativeGate("rz", (qubit,), QUARTER_TURN)
 
 
 def angle_sets(circuits: OverlapCircuits) -> FloatArray:
@@ -117,7 +101,7 @@ def angle_sets(circuits: OverlapCircuits) -> FloatArray:
 
     Those of any other circuit than the paper's are the angles of its own gates, U(x) first, without constants.
     """
-    if circuits.circuit is not None:
+    if not isinstance(circuits.circuit, FeatureMap):
         free, shape = free_angles(circuits.circuit), circuits.shape
         pairs = circuits.samples[:, None, free], circuits.centroids[None, :, free]
         return np.concatenate([np.broadcast_to(own, (*shape, len(free))) for own in pairs], axis=-1)
@@ -128,7 +112,7 @@ def angle_sets(circuits: OverlapCircuits) -> FloatArray:
     angles[:, :, :middle] = _native(samples[:, :middle])[:, None]
     angles[:, :, middle] = _native(_product(centroids[None, :, middle], samples[:, None, middle]))
     angles[:, :, n_layers:] = _native(centroids[:, :middle][:, ::-1])[None]
-    return angles.reshape(*circuits.shape, n_angles(n_qubits, n_layers))
+    return angles.reshape(*circuits.shape, n_angles(circuits.circuit))
 
 
 def _dressed(angles: NDArray[np.floating]) -> ComplexArray:

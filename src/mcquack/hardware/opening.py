@@ -9,7 +9,6 @@ from typing import Any
 
 from mcquack.checks import IBM
 from mcquack.circuits.circuit import Circuit
-from mcquack.circuits.overlap import Size
 from mcquack.errors import InvalidInputError
 from mcquack.hardware.cost import Estimate, estimate
 from mcquack.hardware.jobs.ledger import Ledger, MeasurementSummary, canonical_json
@@ -23,10 +22,8 @@ from mcquack.hardware.services.options import LEAST_BUSY, NOISELESS, Options, is
 
 def device_sampler(
     name: str,
+    circuit: Circuit,
     *,
-    n_qubits: int,
-    n_layers: int,
-    circuit: Circuit | None = None,
     options: Options | None = None,
     ring: Sequence[int] | None = None,
     seed: int = 0,
@@ -44,23 +41,23 @@ def device_sampler(
     ----------
     name : "aer" is a simulator without errors, "fake_pittsburgh" a snapshot of a device with its errors, "ibm_…" a
         device, and "least_busy" the one of them that is large enough and has the shortest queue.
-    n_qubits, n_layers, circuit, options : the size of the circuits, as ``size_of`` tells it of any feature map, and how
-        they are run.
+    circuit, options : the feature map, the paper's or any other, and how its overlaps are run.
     ring, seed : the device's qubits in the order of the circuit's, None for the best; and the seed of simulations.
     ledger, run, on_event : see ``DeviceSampler``.
 
     Examples
     --------
-    >>> device_sampler("fake_rome", n_qubits=2, n_layers=2, ring=(0, 1))
+    >>> from mcquack.circuits import FeatureMap
+    >>> device_sampler("fake_rome", FeatureMap(n_qubits=2, n_features=4, n_layers=2), ring=(0, 1))
     DeviceSampler('fake_rome', ledger=None, run='')
     """
     options = options or Options()
-    size: Size = {"n_qubits": n_qubits, "n_layers": n_layers, "circuit": circuit}
-    known = None if ring is not None else _noted_service(ledger, name, size, options, seed=seed, run=run)
+    circuit = circuit.for_overlaps()
+    known = None if ring is not None else _noted_service(ledger, name, circuit, options, seed=seed, run=run)
     if known is not None:
         service = services().reopened(known, mode=options.mode)
     else:
-        service = services().open_service(name, **size, options=options, seed=seed, ring=ring)
+        service = services().open_service(name, circuit, options=options, seed=seed, ring=ring)
     return DeviceSampler(service, ledger=ledger, run=run, on_event=on_event)
 
 
@@ -103,10 +100,12 @@ class StoredJobs:
     --------
     >>> from tempfile import TemporaryDirectory
     >>> import numpy as np
-    >>> from mcquack.circuits.overlap import OverlapCircuits
-    >>> circuits = OverlapCircuits(samples=np.zeros((3, 1, 2, 3)), centroids=np.zeros((1, 1, 2, 3)))
+    >>> from mcquack.circuits import FeatureMap, OverlapCircuits
+    >>> feature_map = FeatureMap(n_qubits=2, n_features=2, n_layers=1)
+    >>> angles = np.zeros((3, 1, 2, 3))
+    >>> circuits = OverlapCircuits(samples=angles, centroids=angles[:1], circuit=feature_map)
     >>> with TemporaryDirectory() as folder:
-    ...     sampler = device_sampler("aer", n_qubits=2, n_layers=1, ledger=f"{folder}/jobs.sqlite")
+    ...     sampler = device_sampler("aer", feature_map, ledger=f"{folder}/jobs.sqlite")
     ...     _ = sampler.submit([circuits], shots=10)  # and the process ends, and with it the simulation
     ...     [event.kind for event in StoredJobs(f"{folder}/jobs.sqlite").resume()]
     ['lost', 'resent', 'done']
@@ -130,22 +129,16 @@ class StoredJobs:
 
     def estimates(self) -> list[tuple[str, Estimate]]:
         """What it costs to send what was never sent, lost, cancelled or failed, by the device that costs QPU time."""
-        found: dict[tuple[str, int, int, int, Circuit | None], list[int]] = {}
+        found: dict[tuple[str, int, Circuit], list[int]] = {}
         speeds: dict[str, Speed] = {}
         for each in self.summaries():
             backend, unsent = str(each.service.get("backend")), [part.n_circuits for part in each.unsent]
             if unsent and is_remote(backend):
-                alike = backend, each.shots, each.n_qubits, each.n_layers, each.size["circuit"]
-                found.setdefault(alike, []).extend(unsent)
+                found.setdefault((backend, each.shots, each.circuit), []).extend(unsent)
                 speeds[backend] = self._service(each.service).speed
         return [
-            (
-                name,
-                estimate(
-                    sum(sizes), shots, n_qubits=n, n_layers=L, circuit=circuit, n_jobs=len(sizes), speed=speeds[name]
-                ),
-            )
-            for (name, shots, n, L, circuit), sizes in found.items()
+            (name, estimate(sum(sizes), shots, circuit=circuit, n_jobs=len(sizes), speed=speeds[name]))
+            for (name, shots, circuit), sizes in found.items()
         ]
 
     def resume(self) -> Iterator[JobEvent]:
@@ -179,7 +172,7 @@ def _has_jobs_to_ask_for(summary: MeasurementSummary) -> bool:
 
 
 def _noted_service(
-    path: str | PathLike[str] | None, name: str, size: Size, options: Options, *, seed: int, run: str
+    path: str | PathLike[str] | None, name: str, circuit: Circuit, options: Options, *, seed: int, run: str
 ) -> Mapping[str, Any] | None:
     """How the latest measurement like these describes its service, if the ledger has one."""
     if path is None or not Path(path).is_file():
@@ -192,7 +185,7 @@ def _noted_service(
             is_called = is_remote(backend) if name == LEAST_BUSY else backend == name
             if not is_called or noted.label != run or told.get("seed") not in (None, seed):
                 continue
-            if noted.size != size:
+            if noted.circuit != circuit:
                 continue
             # What decides nothing of what is measured, or is left to the service, may be another; and a device does not
             # say which noise was asked for, as it has its own.

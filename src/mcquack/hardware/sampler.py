@@ -11,7 +11,8 @@ from typing import Any, Self
 import numpy as np
 
 from mcquack.arrays import IntArray
-from mcquack.circuits.overlap import OverlapCircuits, Size
+from mcquack.circuits.feature_map import FeatureMap
+from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.errors import InvalidInputError
 from mcquack.hardware.cost import Estimate, estimate
 from mcquack.hardware.jobs.ledger import Ledger, Measurement, stored_counts
@@ -36,9 +37,10 @@ class DeviceSampler:
     Examples
     --------
     >>> from mcquack.hardware import device_sampler
-    >>> sampler = device_sampler("aer", n_qubits=2, n_layers=1)
+    >>> feature_map = FeatureMap(n_qubits=2, n_features=2, n_layers=1)
+    >>> sampler = device_sampler("aer", feature_map)
     >>> zeros = np.zeros((2, 1, 2, 3))
-    >>> circuits = OverlapCircuits(samples=zeros, centroids=zeros[:1])
+    >>> circuits = OverlapCircuits(samples=zeros, centroids=zeros[:1], circuit=feature_map)
     >>> print(sampler.estimate([circuits], shots=50))
     100 executions of 2 circuits in 1 job: about 2.0 s of QPU time, between 0.0 s and 2.0 s
     >>> sampler.hamming_counts(circuits, shots=50).tolist()
@@ -109,8 +111,10 @@ class DeviceSampler:
     def estimate(self, asked: Sequence[OverlapCircuits], *, shots: int) -> Estimate:
         """What ``unsent`` takes of the device's time: circuits, executions, jobs and seconds; all may be 0."""
         sizes = self.unsent(asked, shots=shots)
-        size: Size = asked[0].size if asked else {"n_qubits": 1, "n_layers": 1, "circuit": None}
-        return estimate(sum(sizes), shots, **size, n_jobs=len(sizes), speed=self.service.speed)
+        circuit = (
+            asked[0].circuit if asked else FeatureMap.of_angles(n_qubits=1, n_layers=1)
+        )  # no circuits cost nothing
+        return estimate(sum(sizes), shots, circuit=circuit, n_jobs=len(sizes), speed=self.service.speed)
 
     def _tell(self, events: Iterable[JobEvent]) -> None:
         for event in events:

@@ -14,7 +14,7 @@ from mcquack.arrays import FloatArray, IntArray
 from mcquack.checks import is_whole_number, require, require_possible, required_count
 from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.feature_map import FeatureMap
-from mcquack.circuits.overlap import OverlapCircuits, Sampler, require_gates
+from mcquack.circuits.overlap import OverlapCircuits, Sampler
 from mcquack.errors import DeviceError, InvalidInputError, ShotBudgetError
 from mcquack.kernels.bitflip import checked_tolerance, mean_hamming, tolerant_kernel
 from mcquack.randomness import stream
@@ -359,7 +359,7 @@ class SampledEngine(Engine[AngleRows]):
         return found
 
     def check(self, feature_map: Circuit) -> None:
-        require_gates(feature_map)
+        feature_map.for_overlaps()
         for value in (self.tolerance, self.training_tolerance):
             if value is not None:
                 checked_tolerance(value, feature_map.n_qubits)

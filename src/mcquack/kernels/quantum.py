@@ -37,13 +37,13 @@ _STRIPS = 8  # calls for a square kernel that a device counts; symmetry then sav
 _ANGLE_SPACING = 0.01
 
 
-def reach(dtype: Any, circuit: Circuit | None = None) -> float:
+def reach(dtype: Any, circuit: Circuit) -> float:
     """How large a feature may be before its angle, modulo a turn, is only rounding.
 
     Features that are amplitudes and no angles may be as large as the square of their norm allows; to cut them off would
-    turn their vector. Without a circuit features are angles.
+    turn their vector.
     """
-    if circuit is None or circuit.start == "zeros" or (circuit.angle_table.input >= 0).any():
+    if circuit.start == "zeros" or (circuit.angle_table.input >= 0).any():
         return _ANGLE_SPACING / float(np.finfo(dtype).eps)
     return math.sqrt(float(np.finfo(dtype).max) / (2 * circuit.dimension))
 

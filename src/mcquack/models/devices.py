@@ -14,7 +14,7 @@ from mcquack.arrays import IntArray
 from mcquack.checks import did_you_mean, require
 from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.feature_map import FeatureMap
-from mcquack.circuits.overlap import OverlapCircuits, Sampler, size_of
+from mcquack.circuits.overlap import OverlapCircuits, Sampler
 from mcquack.errors import InvalidInputError
 from mcquack.hardware.opening import device_sampler, snapshot_properties
 from mcquack.hardware.services.options import Options
@@ -71,7 +71,6 @@ def open_sampler(
     require(isinstance(name, str), "name", "the name of a simulator or a device", name)
     if name == SIMULATOR:
         return SimulatedSampler(seed=seed, n_threads=n_threads)
-    size = size_of(feature_map)
     if name.startswith(TWIN):
         if not isinstance(feature_map, FeatureMap):
             raise InvalidInputError(
@@ -85,7 +84,7 @@ def open_sampler(
     if ours := did_you_mean(name, [SIMULATOR], otherwise=""):
         raise InvalidInputError(f"there is no device {name!r}: {ours}")
     return device_sampler(
-        name, **size, options=options, ring=ring, seed=seed, ledger=ledger, run=run, on_event=on_event
+        name, feature_map, options=options, ring=ring, seed=seed, ledger=ledger, run=run, on_event=on_event
     )
 
 
@@ -99,9 +98,7 @@ class NamedSampler:
         self._opened: dict[Circuit, Sampler] = {}
 
     def opened(self, circuits: OverlapCircuits) -> Sampler:
-        size = circuits.size
-        of_the_paper = FeatureMap(n_qubits=size["n_qubits"], n_features=1, n_layers=size["n_layers"])
-        circuit = size["circuit"] or of_the_paper
+        circuit = circuits.circuit
         if circuit not in self._opened:
             self._opened[circuit] = open_sampler(self.name, circuit, **self.arguments)
         return self._opened[circuit]

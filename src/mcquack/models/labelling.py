@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from mcquack.arrays import FloatArray, IntArray
 from mcquack.checks import required_count
-from mcquack.circuits.overlap import OverlapCircuits, Sampler, Size, size_of
+from mcquack.circuits.feature_map import FeatureMap
+from mcquack.circuits.overlap import OverlapCircuits, Sampler
 from mcquack.errors import InvalidInputError
 from mcquack.hardware.cost import Estimate, estimate
 from mcquack.hardware.jobs.service import job_ranges
@@ -155,8 +156,8 @@ def cost_of(circuits: list[OverlapCircuits], *, sampler: Sampler, shots: int) ->
     if isinstance(sampler, DeviceSampler):
         return sampler.estimate(circuits, shots=shots)
     n_circuits = sum(some.shape[0] * some.shape[1] for some in circuits)
-    size: Size = circuits[0].size if circuits else {"n_qubits": 1, "n_layers": 1, "circuit": None}
-    return estimate(n_circuits, shots, **size)
+    circuit = circuits[0].circuit if circuits else FeatureMap.of_angles(n_qubits=1, n_layers=1)  # none cost nothing
+    return estimate(n_circuits, shots, circuit=circuit)
 
 
 def known_tolerance(model: McQuackClassifier) -> int | None:
@@ -194,15 +195,15 @@ def training_cost(
     passes_ka, passes_co, batch_size = int(model.epochs_ka), int(model.epochs_co), int(model.batch_size)
     per_batch = 4 * passes_ka if model.steps == "joint" else 3 * passes_ka + 2 * passes_co
     n_calls = -(-len(np.asarray(y)) // batch_size) * per_batch + 1
-    n_circuits, size = per_epoch // engine.shots, size_of(circuit)
+    n_circuits = per_epoch // engine.shots
     n_splits, speed = 0, None
     if isinstance(engine.sampler, DeviceSampler):
         service = engine.sampler.service
-        n_splits = len(job_ranges(n_circuits, shots=engine.shots, **size, limits=service.limits)) - 1
+        n_splits = len(job_ranges(n_circuits, shots=engine.shots, circuit=circuit, limits=service.limits)) - 1
         speed = service.speed
     n_jobs = n_epochs * (n_calls + n_splits) + bool(n_calibrating)
     n_all = n_epochs * n_circuits + n_calibrating
-    return per_epoch, estimate(n_all, engine.shots, **size, n_jobs=max(n_jobs, 1), speed=speed)
+    return per_epoch, estimate(n_all, engine.shots, circuit=circuit, n_jobs=max(n_jobs, 1), speed=speed)
 
 
 def centroid_calibration(model: McQuackClassifier, sampler: Sampler, *, shots: int, seed: int = 0) -> Calibration:

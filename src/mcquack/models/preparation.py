@@ -95,9 +95,7 @@ def learned_scaling(
     return features, fitted_scaler(rows if features is None else features(rows), scaling)
 
 
-def beyond_reach(
-    X: FloatArray, scaler: MinMaxScaler | None, dtype: DTypeLike, circuit: Circuit | None = None
-) -> NDArray[np.bool_]:
+def beyond_reach(X: FloatArray, scaler: MinMaxScaler | None, dtype: DTypeLike, circuit: Circuit) -> NDArray[np.bool_]:
     """Entries so far outside the range of the training data that their angle, modulo a turn, is only rounding."""
     with np.errstate(over="ignore"):
         rows = X if scaler is None or not len(X) else scaler.transform(X)
@@ -105,7 +103,7 @@ def beyond_reach(
     return ~near  # so that NaN counts as beyond
 
 
-def scaled(X: FloatArray, scaler: MinMaxScaler | None, dtype: DTypeLike, circuit: Circuit | None = None) -> FloatArray:
+def scaled(X: FloatArray, scaler: MinMaxScaler | None, dtype: DTypeLike, circuit: Circuit) -> FloatArray:
     """Features as the circuit takes them; what lies beyond its reach is taken to the end of it."""
     end = reach(dtype, circuit)
     rows = np.empty(X.shape, dtype)
@@ -119,7 +117,7 @@ def scaled(X: FloatArray, scaler: MinMaxScaler | None, dtype: DTypeLike, circuit
     return rows
 
 
-def check_reach(X: FloatArray, dtype: DTypeLike, circuit: Circuit | None = None) -> None:
+def check_reach(X: FloatArray, dtype: DTypeLike, circuit: Circuit) -> None:
     """Refuses to learn from features without scaling that no angle can tell apart."""
     far = beyond_reach(X, None, dtype, circuit)
     if far.any():

@@ -12,9 +12,6 @@ from matplotlib.patches import Circle, FancyBboxPatch
 
 from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.drawing import (
-    CONTROL,
-    SWAPPED,
-    TARGET,
     Symbol,
     circuit_layout,
     gates_layout,
@@ -23,6 +20,7 @@ from mcquack.circuits.drawing import (
     sizes_text,
 )
 from mcquack.circuits.feature_map import FeatureMap
+from mcquack.circuits.gates import CONTROL, SWAPPED, TARGET
 from mcquack.report.style import BOX, CLASS_COLOURS, INK, MUTED, PAPER, SMALL, figure_of, new_axes, write_title
 
 BLUE, GREEN = CLASS_COLOURS[0], CLASS_COLOURS[2]

@@ -165,7 +165,7 @@ class Engine(ABC, Generic[E]):
 
     def freed(self) -> Self:
         """This engine on the freed circuit, in which each angle has a bias for itself; what it has spent goes along."""
-        return self.on(self.feature_map.freed())
+        return self.on(self.feature_map.with_free_angles())
 
     def settled(self, circuit: Circuit | int) -> Self:
         """This engine, with whatever it leaves to the circuit settled; a number stands for the paper's, so wide."""

@@ -110,7 +110,7 @@ class SimulatedSampler:
         return sampled_hamming(found, shots=n_shots, seed=_seed_of(self.seed, circuits, shots))
 
     def _engine_for(self, circuits: OverlapCircuits) -> Engine[Any]:
-        if circuits.circuit is not None:
+        if not isinstance(circuits.circuit, FeatureMap):
             if self.engine != "auto":
                 raise InvalidInputError(
                     f"a sampler on the {self.engine} engine counts for the feature map of the paper alone; use "
@@ -119,8 +119,8 @@ class SimulatedSampler:
             return GateEngine(_raw_circuit(circuits.circuit), dtype=np.float64, n_threads=self.n_threads)
         shallow = circuits.n_qubits == 1 or circuits.n_layers <= MAX_LAYERS
         if self.engine == "ring" or (self.engine == "auto" and shallow):
-            return RingEngine(_raw_map(circuits), n_threads=self.n_threads)
-        return StatevectorEngine(_raw_map(circuits), dtype=np.float64, n_threads=self.n_threads)
+            return RingEngine(circuits.circuit, n_threads=self.n_threads)
+        return StatevectorEngine(circuits.circuit, dtype=np.float64, n_threads=self.n_threads)
 
 
 @dataclass(frozen=True)
@@ -140,13 +140,13 @@ class NoisySampler:
 
     def hamming_counts(self, circuits: OverlapCircuits, *, shots: int) -> IntArray:
         n_shots = required_count("shots", shots)
-        if circuits.circuit is not None:
+        if not isinstance(circuits.circuit, FeatureMap):
             raise InvalidInputError(
                 "the noise of a ring of qubits is simulated here for the feature map of the paper alone; for any other "
                 'circuit use a snapshot of a device, such as open_sampler("fake_pittsburgh", circuit), or a '
                 "SimulatedSampler, which has no noise."
             )
-        engine = RingEngine(_raw_map(circuits), n_threads=self.n_threads)
+        engine = RingEngine(circuits.circuit, n_threads=self.n_threads)
         return noisy_hamming_counts(
             engine,
             _encoded(engine, circuits.samples),
@@ -155,17 +155,6 @@ class NoisySampler:
             shots=n_shots,
             seed=_seed_of(self.seed, circuits, n_shots),
         )
-
-
-def _raw_map(circuits: OverlapCircuits) -> FeatureMap:
-    n_layers, n_qubits = circuits.n_layers, circuits.n_qubits
-    return FeatureMap(
-        n_qubits=n_qubits,
-        n_features=3 * n_qubits * n_layers,
-        n_layers=n_layers,
-        final_entangler=False,
-        features_per_gate=3,
-    )
 
 
 @lru_cache(maxsize=16)

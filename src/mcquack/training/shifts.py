@@ -6,10 +6,9 @@ On the freed circuit, in which each angle has a bias for itself, a shift of one 
 """
 
 import hashlib
-import math
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Literal, NamedTuple, Self, TypeAlias
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from mcquack.arrays import FloatArray
 from mcquack.checks import is_whole_number, require, required_count
 from mcquack.circuits.circuit import Circuit
+from mcquack.circuits.gates import GATES, ShiftRule
 from mcquack.errors import InvalidInputError
 from mcquack.randomness import stream
 from mcquack.simulators.engine import (
@@ -111,21 +111,13 @@ def _gathered(parts: Iterable[E], circuit: Circuit) -> Iterator[list[E]]:
 
 
 IntArray = NDArray[np.intp]
-Terms: TypeAlias = tuple[tuple[float, float], ...]  # each a turn t with the factor of f(θ + t) - f(θ - t)
-
-_ROTATION: Terms = ((math.pi / 2, 0.5),)
-_CONTROLLED: Terms = (
-    (math.pi / 2, (math.sqrt(2) + 1) / math.sqrt(32)),
-    (3 * math.pi / 2, (1 - math.sqrt(2)) / math.sqrt(32)),
-)
-_DIAGONAL = frozenset({"rz", "rzz", "crz", "z", "s", "t", "cz"})
 
 
 class LiveAngle(NamedTuple):
     """An angle, by its number in the circuit, and the values that its derivative takes."""
 
     number: int
-    terms: Terms
+    terms: ShiftRule
 
 
 class Shift(NamedTuple):
@@ -148,13 +140,17 @@ def live_angles(circuit: Circuit, wrt: Wrt | None = None) -> list[LiveAngle]:
     found: list[LiveAngle] = []
     number = 0
     for gate in circuit.gates:
-        diagonal = gate.name in _DIAGONAL
+        known = GATES[gate.name]
         unseen = turned.isdisjoint(gate.qubits)
-        for place in range(len(gate.angles)):
-            if asked[number] and not (unseen and (diagonal or (gate.name == "rot" and place == 0))):
-                found.append(LiveAngle(number, _CONTROLLED if gate.name[0] == "c" else _ROTATION))
+        for place, rule in enumerate(known.shift_rules):
+            if asked[number] and not (unseen and place in known.leading_angles):
+                if rule is None:
+                    raise InvalidInputError(
+                        f"the angle {place} of the gate {gate.name} has no shift rule; use another gradient rule."
+                    )
+                found.append(LiveAngle(number, rule))
             number += 1
-        if not diagonal:
+        if not known.is_diagonal:
             turned.update(gate.qubits)
     return found
 
@@ -198,7 +194,7 @@ class ParameterShiftEngine(FromValues[E]):
 
     def __init__(self, engine: Engine[E]) -> None:
         super().__init__(engine)
-        if self.feature_map.freed() is not self.feature_map:
+        if self.feature_map.with_free_angles() is not self.feature_map:
             self.engine = engine.freed()
         sides: tuple[Wrt, ...] = ("embedding", "centroids")
         self._live = {wrt: live_angles(self.feature_map, wrt) for wrt in sides}

@@ -14,6 +14,7 @@ from mcquack.circuits.overlap import OverlapCircuits, circuit_json
 from mcquack.errors import InvalidInputError, StoreBusyError, StoreError
 from mcquack.hardware.jobs.ledger import LEDGER, Ledger, Measurement, hamming_histograms, stored_counts
 from tests.hardware.doubles import circuits_of
+from tests.hardware.overlaps import paper_overlaps
 
 
 def measurement(*, seed=0, label="", shots=7, n_qubits=3):
@@ -54,7 +55,7 @@ def test_a_measurement_comes_back_as_it_was_kept(path, ledger):
 def test_measurements_of_the_papers_circuit_have_the_id_that_they_always_had():
     """Ledgers on disk are found again by it."""
     angles = np.arange(12.0).reshape(1, 2, 2, 3) / 8
-    circuits = OverlapCircuits(samples=angles, centroids=angles[:, ::-1])
+    circuits = paper_overlaps(angles, angles[:, ::-1])
     one = Measurement(circuits=circuits, shots=10, service={"backend": "aer", "n_qubits": 2, "n_layers": 2}, label="a")
     assert one.id == "bb4eab7abb809e87"
 
@@ -76,7 +77,7 @@ def test_a_measurement_of_any_circuit_comes_back_with_it(path, ledger):
         assert found.id == one.id
         assert found.circuits.circuit == GENERAL
         np.testing.assert_array_equal(found.circuits.samples, one.circuits.samples)
-        assert reader.summary(one.id).size == {"n_qubits": 2, "n_layers": 1, "circuit": GENERAL}
+        assert reader.summary(one.id).circuit == GENERAL
 
 
 def test_a_service_runs_the_circuit_that_is_measured():
@@ -228,7 +229,7 @@ def test_a_damaged_circuit_is_told_as_damage(ledger, told):
     with pytest.raises(StoreError, match="cannot be read"):
         ledger.measurement(one.id)
     with pytest.raises(StoreError, match="cannot be read"):
-        _ = ledger.summary(one.id).size
+        _ = ledger.summary(one.id).circuit
 
 
 def test_bits_that_are_not_what_they_were_are_refused(ledger):
@@ -301,7 +302,7 @@ def test_whatever_decides_what_is_measured_decides_the_id_and_nothing_else():
 
 def test_an_id_is_the_same_on_every_machine_and_in_every_version():
     angles = np.arange(12).reshape(1, 2, 2, 3) / 8
-    circuits = OverlapCircuits(samples=angles, centroids=-angles)
+    circuits = paper_overlaps(angles, -angles)
     assert asked(circuits=circuits, label="α").id == "d7d1e87a9962a925"
 
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from mcquack.errors import InvalidInputError
 from mcquack.hardware.jobs.service import Limits, Speed, job_ranges
 from mcquack.hardware.native import n_angles
+from tests.hardware.overlaps import ring_map
 
 
 @given(
@@ -21,8 +22,8 @@ def test_every_circuit_is_in_one_job_in_order_and_no_job_exceeds_a_limit(
 ):
     limits = Limits(executions=executions, parameters=parameters)
     n_qubits, n_layers = size
-    n_parameters = n_angles(n_qubits, n_layers)
-    parts = job_ranges(n_circuits, shots=shots, n_qubits=n_qubits, n_layers=n_layers, limits=limits)
+    n_parameters = n_angles(ring_map(n_qubits, n_layers))
+    parts = job_ranges(n_circuits, shots=shots, circuit=ring_map(n_qubits, n_layers), limits=limits)
     assert [circuit for part in parts for circuit in part] == list(range(n_circuits))
     sizes = [len(part) for part in parts]
     assert all(1 <= size * shots <= executions and size * n_parameters <= parameters for size in sizes)
@@ -33,17 +34,17 @@ def test_every_circuit_is_in_one_job_in_order_and_no_job_exceeds_a_limit(
 
 
 def test_the_limits_of_the_paper_s_service_hold_its_experiment_in_one_job():
-    assert job_ranges(300, shots=100, n_qubits=124, n_layers=2) == (range(300),)
-    assert len(job_ranges(9_000, shots=100, n_qubits=124, n_layers=2)) == 2
+    assert job_ranges(300, shots=100, circuit=ring_map(124, 2)) == (range(300),)
+    assert len(job_ranges(9_000, shots=100, circuit=ring_map(124, 2))) == 2
 
 
 def test_a_circuit_that_no_job_can_hold_is_refused():
     with pytest.raises(InvalidInputError, match=r"1000 shots .* 999 executions: take at most 999 shots"):
-        job_ranges(3, shots=1000, n_qubits=1, n_layers=1, limits=Limits(executions=999))
+        job_ranges(3, shots=1000, circuit=ring_map(1, 1), limits=Limits(executions=999))
     with pytest.raises(InvalidInputError, match=r"1116 angles .* 1000: take fewer qubits"):
-        job_ranges(3, shots=10, n_qubits=124, n_layers=2, limits=Limits(parameters=1000))
+        job_ranges(3, shots=10, circuit=ring_map(124, 2), limits=Limits(parameters=1000))
     with pytest.raises(InvalidInputError, match="shots"):
-        job_ranges(3, shots=0, n_qubits=1, n_layers=1)
+        job_ranges(3, shots=0, circuit=ring_map(1, 1))
 
 
 @pytest.mark.parametrize(
@@ -56,4 +57,4 @@ def test_impossible_speeds_are_refused(changes):
 
 def test_the_duration_of_the_paper_s_circuit_is_that_of_its_schedule():
     # 32.8 µs, as scheduled by Qiskit on a snapshot of ibm_pittsburgh.
-    assert Speed().execution_us(n_qubits=124, n_layers=2) == pytest.approx(32.8, rel=0.02)
+    assert Speed().execution_us(ring_map(124, 2)) == pytest.approx(32.8, rel=0.02)

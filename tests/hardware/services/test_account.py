@@ -43,6 +43,7 @@ from mcquack.hardware.services.opening import list_backends, open_service
 from mcquack.hardware.services.options import is_remote
 from mcquack.simulators.noise import DeviceCalibration
 from tests.hardware.layout.graphs import complete, heavy_hex, is_ring
+from tests.hardware.overlaps import ring_map
 
 TOKEN = "s3cr3t-" + "x" * 30
 
@@ -75,7 +76,7 @@ def assert_leads_to_no_token(error):
 @pytest.mark.parametrize("name", ["ibm_pittsburgh", "least_busy"])
 def test_without_an_account_the_steps_to_one_are_told(name):
     with pytest.raises(AccountError) as told:
-        open_service(name, n_qubits=4, n_layers=2)
+        open_service(name, circuit=ring_map(4, 2))
     for step in ("save_account", TOKEN_VARIABLE, "https://quantum.cloud.ibm.com", "fake_pittsburgh"):
         assert step in str(told.value)
     with pytest.raises(AccountError):
@@ -210,7 +211,7 @@ def test_an_unreadable_account_file_hides_no_other_error(account_file):
     account_file.write_text("{ not json")
     assert without_secrets("text") == "text"
     with pytest.raises(AccountError):
-        open_service("ibm_boston", n_qubits=4, n_layers=2)
+        open_service("ibm_boston", circuit=ring_map(4, 2))
 
 
 # Devices have names, and names that nobody has are answered with those that are close.
@@ -254,7 +255,7 @@ def test_a_snapshot_tells_what_its_cost_is_estimated_from():
 )
 def test_unknown_names_are_answered_with_close_ones(name, hint):
     with pytest.raises(InvalidInputError, match=hint):
-        open_service(name, n_qubits=2, n_layers=2)
+        open_service(name, circuit=ring_map(2, 2))
 
 
 # What backends tell of their devices, and the facts of some of them.

@@ -15,14 +15,13 @@ from qiskit.transpiler import CouplingMap, InstructionProperties, Target
 from qiskit_ibm_runtime.fake_provider import FakeTorino
 
 from mcquack.circuits import Circuit, OverlapCircuits, b, line, w, x
-from mcquack.circuits.overlap import size_of
 from mcquack.errors import InvalidInputError, LayoutError
 from mcquack.hardware.native import angle_sets, n_angles
 from mcquack.hardware.opening import device_sampler
 from mcquack.hardware.services import general
 from mcquack.hardware.services.general import chosen_qubits, circuit_template, cut_out, routed, symbolic_target
 from mcquack.hardware.services.options import Options
-from mcquack.hardware.services.program import Program
+from mcquack.hardware.services.program import DeviceProgram
 from mcquack.simulators.gates import plain
 from tests.plain_states import start_states
 from tests.random_circuits import random_circuit, random_point
@@ -71,7 +70,7 @@ def device(basis: list[str]) -> GenericBackendV2:
 def test_the_template_is_the_overlap_circuit_of_every_pair(n_qubits: int) -> None:
     circuits = overlaps(n_qubits)
     template, angles = circuit_template(circuits.circuit), angle_sets(circuits)
-    assert angles.shape == (2, 2, n_angles(**circuits.size))
+    assert angles.shape == (2, 2, n_angles(circuits.circuit))
     for pair in np.ndindex(2, 2):
         found = measured_probabilities(bound(template, angles[pair]))
         assert_allclose(found, exact_probabilities(circuits, *pair), atol=1e-10)
@@ -110,7 +109,7 @@ def test_what_is_not_used_of_a_device_is_cut_off() -> None:
 
 def test_constants_are_no_parameters() -> None:
     circuit = Circuit(2, 1).rx([0, 1], 0.3).ry(0, x[0]).rz(1, b).rzz((0, 1), 1.5)
-    assert len(circuit_template(circuit).parameters) == n_angles(2, 1, circuit) == 4
+    assert len(circuit_template(circuit).parameters) == n_angles(circuit) == 4
 
 
 def test_faults_and_gates_for_some_angles_are_left_out() -> None:
@@ -137,7 +136,7 @@ def test_faults_and_gates_for_some_angles_are_left_out() -> None:
 
 def test_a_parameter_that_changes_nothing_does_no_harm() -> None:
     circuit = Circuit(1, 1).rz(0, x[0])
-    program = Program.on(device(BASES[0]), [3], n_layers=1, circuit=circuit)
+    program = DeviceProgram.on(device(BASES[0]), [3], circuit)
     found, values = program.pub(np.zeros((5, 2)))
     assert len(found.parameters) >= 1
     assert {array.shape[0] for array in values.values()} == {5}
@@ -150,7 +149,7 @@ def test_circuits_that_do_not_fit_are_refused() -> None:
     with pytest.raises(LayoutError, match="qubits 0 to 6"):
         routed(circuit_template(Circuit(1, 1).ry(0, x[0])), [7], device(BASES[0]).target)
     with pytest.raises(InvalidInputError, match="nothing to measure"):
-        device_sampler("aer", **size_of(Circuit(1, 1).h(0)))
+        device_sampler("aer", Circuit(1, 1).h(0))
 
 
 # Snapshots of devices
@@ -164,7 +163,7 @@ def test_without_errors_a_snapshot_counts_what_is_exact_and_transpiles_once(
     real = general.transpile
     monkeypatch.setattr(general, "transpile", lambda *all_, **named: calls.append(1) or real(*all_, **named))
     circuits, shots = overlaps(3, seed=3), 2000
-    sampler = device_sampler(name, **circuits.size, options=Options(noise="none"))
+    sampler = device_sampler(name, circuits.circuit, options=Options(noise="none"))
     counts = sampler.hamming_counts(circuits, shots=shots)
     sampler.hamming_counts(circuits[:1], shots=100)
     assert len(calls) == 1
@@ -188,7 +187,7 @@ def test_a_snapshot_has_its_errors(name: str, options: dict[str, Any]) -> None:
     circuit = Circuit(2, 1).ry([0, 1], w * x[0]).rzz((0, 1), x[0])
     X, weights = np.array([[0.4], [0.8]]), np.array([1.0, 2.0])
     circuits = OverlapCircuits.of(circuit, X, X, weights=weights, bias=np.zeros(0))
-    counts = device_sampler(name, **circuits.size, options=Options(**options)).hamming_counts(circuits, shots=500)
+    counts = device_sampler(name, circuits.circuit, options=Options(**options)).hamming_counts(circuits, shots=500)
     alike = np.diagonal(counts[..., 0])
     assert np.all(alike < 500)  # a device never finds zeros alone
     assert np.all(alike > 350)

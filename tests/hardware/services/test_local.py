@@ -15,7 +15,6 @@ from qiskit.quantum_info import PTM, SuperOp
 from qiskit_aer.noise import thermal_relaxation_error
 from scipy.stats import chi2_contingency
 
-from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.errors import DeviceError, InvalidInputError, LayoutError, LayoutWarning, LostJobError
 from mcquack.hardware.services.account import coupling_of, snapshot
 from mcquack.hardware.services.local import idle_noise, noise_model, noiseless_ring, relaxation, ring_device, scheduled
@@ -24,7 +23,7 @@ from mcquack.hardware.services.options import Options
 from mcquack.hardware.services.program import overlap_template, placed
 from mcquack.simulators.noise.calibration import DeviceCalibration, ring_schedule
 from mcquack.simulators.samplers import NoisySampler
-from tests.hardware.overlaps import of_itself, some_circuits
+from tests.hardware.overlaps import of_itself, paper_overlaps, ring_map, some_circuits
 from tests.hardware.services.measuring import LEAST_P_VALUE, flat_angles, least_p_value
 
 LATTICE = "fake_nighthawk"
@@ -54,7 +53,7 @@ def hamming_counts(bits, n_qubits):
 @pytest.mark.parametrize(("name", "ring"), [("aer", (0, 1, 2)), (LATTICE, SQUARE)])
 def test_without_errors_bits_are_drawn_from_the_exact_probabilities(name, ring, how):
     circuits = some_circuits(len(ring), 2, seed=3)
-    service = open_service(name, n_qubits=len(ring), n_layers=2, options=HOW[how], seed=1, ring=ring)
+    service = open_service(name, circuit=ring_map(len(ring), 2), options=HOW[how], seed=1, ring=ring)
     assert least_p_value(measured(service, circuits, shots=2_000), circuits) > LEAST_P_VALUE
 
 
@@ -63,21 +62,21 @@ def test_without_errors_bits_are_drawn_from_the_exact_probabilities(name, ring, 
 )
 def test_devices_with_other_gates_and_other_circuits_draw_the_same(name, n_qubits, n_layers):
     circuits = some_circuits(n_qubits, n_layers, seed=4)
-    service = open_service(name, n_qubits=n_qubits, n_layers=n_layers, options=Options(noise="none"))
+    service = open_service(name, circuit=ring_map(n_qubits, n_layers), options=Options(noise="none"))
     assert least_p_value(measured(service, circuits, shots=2_000), circuits) > LEAST_P_VALUE
 
 
 @pytest.mark.parametrize("how", ["v2", "executor", "twirled"])
 def test_a_sample_that_is_its_centroid_gives_zeros_only(how):
     circuits = of_itself(some_circuits(4, 2, n_samples=2))
-    bits = measured(open_service("aer", n_qubits=4, n_layers=2, options=HOW[how]), circuits, shots=100)
+    bits = measured(open_service("aer", circuit=ring_map(4, 2), options=HOW[how]), circuits, shots=100)
     assert not bits[[0, 3]].any()
     assert bits[[1, 2]].any()
 
 
 def test_large_rings_are_drawn_from_tensors():
     circuits = of_itself(some_circuits(30, 2, n_samples=1))
-    service = open_service("aer", n_qubits=30, n_layers=2)
+    service = open_service("aer", circuit=ring_map(30, 2))
     assert service.description["method"] == "matrix_product_state"
     bits = measured(service, circuits, shots=10)
     assert bits.shape == (1, 10, 4)
@@ -89,7 +88,7 @@ def test_errors_are_those_of_the_noisy_twin(noise):
     n_qubits, shots = 4, 4_000
     circuits = of_itself(some_circuits(n_qubits, 2, n_samples=2, seed=5))
     options = Options(noise=noise)
-    service = open_service(LATTICE, n_qubits=n_qubits, n_layers=2, options=options, seed=2, ring=SQUARE)
+    service = open_service(LATTICE, circuit=ring_map(n_qubits, 2), options=options, seed=2, ring=SQUARE)
     properties = ring_device(snapshot(LATTICE), SQUARE).properties
     ours = hamming_counts(measured(service, circuits, shots=shots), n_qubits)
     twin = NoisySampler(DeviceCalibration(**properties.values), seed=2)
@@ -106,7 +105,7 @@ def test_seed_and_tag_decide_the_outcomes():
     circuits = some_circuits(4, 2)
 
     def bits(seed, tag):
-        service = open_service(LATTICE, n_qubits=4, n_layers=2, seed=seed, ring=SQUARE)
+        service = open_service(LATTICE, circuit=ring_map(4, 2), seed=seed, ring=SQUARE)
         return measured(service, circuits, shots=50, tag=tag)
 
     first = bits(0, "mcquack-a-0-1")
@@ -118,13 +117,13 @@ def test_seed_and_tag_decide_the_outcomes():
 
 def test_equal_circuits_of_a_job_are_drawn_apart():
     one = some_circuits(4, 2, n_samples=1, n_centroids=1)
-    twice = OverlapCircuits(samples=np.repeat(one.samples, 2, axis=0), centroids=one.centroids)
-    first, second = measured(open_service("aer", n_qubits=4, n_layers=2), twice, shots=100)
+    twice = paper_overlaps(np.repeat(one.samples, 2, axis=0), one.centroids)
+    first, second = measured(open_service("aer", circuit=ring_map(4, 2)), twice, shots=100)
     assert not np.array_equal(first, second)
 
 
 def test_jobs_wait_are_found_run_and_cancelled():
-    service = open_service("aer", n_qubits=2, n_layers=2)
+    service = open_service("aer", circuit=ring_map(2, 2))
     angles = flat_angles(some_circuits(2, 2))
     first, second = (service.submit(angles, shots=3, tag=tag) for tag in ("a-1", "b-1"))
     assert (service.find("a-1"), service.find("b-1"), service.find("c-1")) == (first, second, None)
@@ -138,7 +137,7 @@ def test_jobs_wait_are_found_run_and_cancelled():
 
 
 def test_a_new_process_knows_no_job():
-    service = open_service("aer", n_qubits=2, n_layers=2)
+    service = open_service("aer", circuit=ring_map(2, 2))
     job_id = service.submit(flat_angles(some_circuits(2, 2)), shots=3, tag="a-1")
     later = pickle.loads(pickle.dumps(service))
     assert later.description == service.description
@@ -150,7 +149,7 @@ def test_a_new_process_knows_no_job():
 
 def test_a_new_process_never_takes_its_own_job_for_one_of_an_ended_one():
     """A ledger remembers the ids of jobs that ended with their process, and asks for them later."""
-    old, new = (open_service("aer", n_qubits=2, n_layers=2) for _ in range(2))
+    old, new = (open_service("aer", circuit=ring_map(2, 2)) for _ in range(2))
     angles = flat_angles(some_circuits(2, 2))
     ended = [old.submit(angles, shots=3, tag=f"a-{number}") for number in range(3)]
     own = [new.submit(angles, shots=3, tag=f"b-{number}") for number in range(3)]
@@ -162,14 +161,14 @@ def test_a_new_process_never_takes_its_own_job_for_one_of_an_ended_one():
 @pytest.mark.parametrize("noise", ["pauli", "full", "none"])
 def test_a_circuit_of_one_layer_runs_on_qubits_that_are_no_ring(noise):
     circuits = some_circuits(5, 1)
-    service = open_service("fake_torino", n_qubits=5, n_layers=1, options=Options(noise=noise))
+    service = open_service("fake_torino", circuit=ring_map(5, 1), options=Options(noise=noise))
     with pytest.raises(LayoutError):  # the best five of this device are none
         coupling_of(snapshot("fake_torino")).ring_couplers(service.description["ring"])
     assert measured(service, circuits, shots=20).shape == (4, 20, 1)
 
 
 def test_a_simulation_that_breaks_is_a_job_that_failed(monkeypatch):
-    service = open_service("aer", n_qubits=2, n_layers=2)
+    service = open_service("aer", circuit=ring_map(2, 2))
     job_id = service.submit(flat_angles(some_circuits(2, 2)), shots=3, tag="a-1")
     monkeypatch.setattr("mcquack.hardware.services.local.sent", lambda *values, **options: 1 / 0)
     status = service.status(job_id)
@@ -185,7 +184,7 @@ def test_a_simulation_that_breaks_is_a_job_that_failed(monkeypatch):
     ],
 )
 def test_a_description_opens_the_same_service(name, options):
-    service = open_service(name, n_qubits=4, n_layers=2, options=options, seed=9, ring=SQUARE)
+    service = open_service(name, circuit=ring_map(4, 2), options=options, seed=9, ring=SQUARE)
     told = json.loads(json.dumps(service.description))
     assert reopened(told).description == told
     assert copy.deepcopy(service).description == told
@@ -193,26 +192,26 @@ def test_a_description_opens_the_same_service(name, options):
 
 
 def test_what_the_older_sampler_leaves_out_is_noted():
-    told = open_service("aer", n_qubits=2, n_layers=2, options=Options(api="v2", measure_twirling=True)).description
+    told = open_service("aer", circuit=ring_map(2, 2), options=Options(api="v2", measure_twirling=True)).description
     assert "twirling are left out" in told["notes"]
-    told = open_service("aer", n_qubits=2, n_layers=2, options=Options(measure_twirling=True)).description
+    told = open_service("aer", circuit=ring_map(2, 2), options=Options(measure_twirling=True)).description
     assert told["notes"] == ""
 
 
 def test_faults_on_the_ring_are_noted():
     options = Options(allow_faulty=True)
-    service = open_service("fake_pittsburgh", n_qubits=124, n_layers=2, options=options)
+    service = open_service("fake_pittsburgh", circuit=ring_map(124, 2), options=options)
     assert len(service.description["ring"]) == 124
     assert "two-qubit error of the couplers" in service.description["notes"]
     with pytest.warns(LayoutWarning, match=r"faulty coupler.* counts as the median") as told:
-        same = open_service("fake_pittsburgh", n_qubits=124, n_layers=2)
+        same = open_service("fake_pittsburgh", circuit=ring_map(124, 2))
     assert same.description == service.description
     assert service.description["notes"] in str(told[0].message)
 
 
 def test_jobs_are_small_where_they_are_slow():
     def n_circuits(n_qubits, **options):
-        service = open_service("fake_pittsburgh", n_qubits=n_qubits, n_layers=2, options=Options(**options))
+        service = open_service("fake_pittsburgh", circuit=ring_map(n_qubits, 2), options=Options(**options))
         return service.limits.parameters // (9 * n_qubits)
 
     assert n_circuits(20) < n_circuits(20, noise="none") < n_circuits(12, noise="none")
@@ -220,7 +219,7 @@ def test_jobs_are_small_where_they_are_slow():
 
 @pytest.mark.parametrize("shots", [0, 1.5, True])
 def test_shots_are_whole_numbers(shots):
-    service = open_service("aer", n_qubits=2, n_layers=2)
+    service = open_service("aer", circuit=ring_map(2, 2))
     with pytest.raises(InvalidInputError, match="shots must be"):
         service.submit(flat_angles(some_circuits(2, 2)), shots=shots, tag="a-1")
 
@@ -245,7 +244,7 @@ def test_waiting_is_thermal_relaxation_twirled_over_the_paulis(time, t1, share):
 def test_qubits_wait_as_long_as_the_noisy_twin_says():
     device = lattice()
     target = device.target
-    circuit = placed(overlap_template(4, 2), range(4), target)
+    circuit = placed(overlap_template(ring_map(4, 2)), range(4), target)
     # The twin knows the times that were rounded to the clock.
     rounded = {
         "sx_us": [target["sx"][(q,)].duration * 1e6 for q in range(4)],
@@ -266,7 +265,7 @@ def test_qubits_wait_as_long_as_the_noisy_twin_says():
 
 def test_pauli_errors_stand_for_every_wait_but_the_first():
     device = lattice()
-    circuit = placed(overlap_template(4, 2), range(4), device.target)
+    circuit = placed(overlap_template(ring_map(4, 2)), range(4), device.target)
     noisy = idle_noise(device, "pauli")(circuit)
     counts = noisy.count_ops()
     assert "delay" not in counts
@@ -296,7 +295,7 @@ def test_gates_err_as_often_as_the_calibration_says():
 
 def test_without_errors_nothing_is_changed():
     device = noiseless_ring(3)
-    circuit = placed(overlap_template(3, 2), range(3), device.target)
+    circuit = placed(overlap_template(ring_map(3, 2)), range(3), device.target)
     assert noise_model(device, "none") is None
     assert idle_noise(device, "pauli")(circuit) is circuit
     assert idle_noise(lattice(), "none")(circuit) is circuit

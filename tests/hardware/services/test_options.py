@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from mcquack.circuits import Circuit, b, x
 from mcquack.errors import InvalidInputError, StoreError
 from mcquack.hardware.services.options import Options, Setup
+from tests.hardware.overlaps import ring_map
 
 GENERAL = Circuit(2, 2).rx([0, 1], [x[0], x[1] + b]).cz((0, 1))
 
@@ -85,8 +86,7 @@ def setups(draw):
     ring = draw(st.lists(st.integers(0, 155), min_size=1, max_size=8, unique=True))
     return Setup(
         backend=draw(st.sampled_from(["aer", "ibm_pittsburgh"])),
-        n_qubits=len(ring),
-        n_layers=draw(st.integers(1, 4)),
+        circuit=ring_map(len(ring), draw(st.integers(1, 4))),
         ring=tuple(ring),
         options=Options(measure_twirling=draw(st.booleans())),
         seed=draw(st.none() | st.integers(0, 2**40)),
@@ -100,7 +100,7 @@ def test_a_description_is_json_and_gives_the_setup_back(setup):
 
 
 def test_a_description_tells_all_that_decides_what_is_measured():
-    setup = Setup(backend="aer", n_qubits=2, n_layers=3, ring=(5, 4), seed=1)
+    setup = Setup(backend="aer", circuit=ring_map(2, 3), ring=(5, 4), seed=1)
     told = setup.description(method="automatic")
     deciding = {"decoupling", "measure_twirling", "randomizations", "api", "noise"}
     assert {"backend", "n_qubits", "n_layers", "ring", "seed", "method", *deciding} <= set(told)
@@ -110,7 +110,7 @@ def test_a_description_tells_all_that_decides_what_is_measured():
 @pytest.mark.parametrize("seed", [None, 0])
 def test_what_decides_nothing_is_not_in_a_description(seed):
     """Else what was measured in a batch, or on a ring that was found otherwise, would be paid for again."""
-    setup = Setup(backend="ibm_rome", n_qubits=2, n_layers=2, ring=(0, 1), seed=seed)
+    setup = Setup(backend="ibm_rome", circuit=ring_map(2, 2), ring=(0, 1), seed=seed)
     for changes in ({"mode": "session"}, {"max_error": 0.1}, {"allow_faulty": True}):
         assert replace(setup, options=Options(**changes)).description() == setup.description()
     noisy = replace(setup, options=Options(noise="full"))
@@ -119,14 +119,14 @@ def test_what_decides_nothing_is_not_in_a_description(seed):
 
 def test_versions_are_those_of_the_first_opening():
     # Otherwise results that were paid for could not be fetched after an update.
-    told = Setup(backend="aer", n_qubits=1, n_layers=1, ring=(0,)).description() | {"qiskit": "1.0"}
+    told = Setup(backend="aer", circuit=ring_map(1, 1), ring=(0,)).description() | {"qiskit": "1.0"}
     assert Setup.of(told).description()["qiskit"] == "1.0"
 
 
 @pytest.mark.parametrize("ring", [(0,), (0, 0), (0, -1), (0, 1, 2), (0.5, 1)])
 def test_a_ring_must_have_a_qubit_for_each_of_the_circuit(ring):
     with pytest.raises(InvalidInputError, match="2 different qubits"):
-        Setup(backend="aer", n_qubits=2, n_layers=1, ring=ring)
+        Setup(backend="aer", circuit=ring_map(2, 1), ring=ring)
 
 
 def test_descriptions_of_something_else_are_refused():
@@ -137,17 +137,17 @@ def test_descriptions_of_something_else_are_refused():
 @pytest.mark.parametrize("angles", [np.zeros(6), np.zeros((2, 5)), np.zeros((0, 6)), np.full((1, 6), np.nan)])
 def test_angles_of_another_circuit_are_refused(angles):
     with pytest.raises(InvalidInputError, match=r"shape \(circuits, 6\) for 2 qubits and 1 layers"):
-        Setup(backend="aer", n_qubits=2, n_layers=1, ring=(0, 1)).checked_angles(angles)
+        Setup(backend="aer", circuit=ring_map(2, 1), ring=(0, 1)).checked_angles(angles)
 
 
 def test_a_circuit_without_layers_is_told_by_its_gates():
-    setup = Setup(backend="aer", n_qubits=2, n_layers=1, ring=(0, 1), circuit=GENERAL)
+    setup = Setup(backend="aer", circuit=GENERAL, ring=(0, 1))
     with pytest.raises(InvalidInputError, match=r"\(circuits, 4\) for 2 qubits and 3 gates"):
         setup.checked_angles(np.zeros((1, 1)))
 
 
 @pytest.mark.parametrize("damaged", [5, "{", "[]", '{"n_qubits": 2}', ["a"]])
 def test_a_damaged_circuit_is_told_as_damage(damaged):
-    told = Setup(backend="aer", n_qubits=2, n_layers=1, ring=(0, 1), circuit=GENERAL).description()
+    told = Setup(backend="aer", circuit=GENERAL, ring=(0, 1)).description()
     with pytest.raises(StoreError, match="cannot be read"):
         Setup.of({**told, "circuit": damaged})

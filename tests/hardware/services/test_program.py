@@ -20,13 +20,13 @@ from qiskit_ibm_runtime.fake_provider import FakePittsburgh, FakeTorino
 from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.errors import DeviceError, InvalidInputError, LayoutError
 from mcquack.hardware.layout.ring import best_ring
-from mcquack.hardware.native import angle_sets, n_angles, textbook_gates
+from mcquack.hardware.native import angle_sets, n_angles
 from mcquack.hardware.services import program as samplers
 from mcquack.hardware.services.account import coupling_of
 from mcquack.hardware.services.local import noiseless_ring
 from mcquack.hardware.services.options import Options
 from mcquack.hardware.services.program import (
-    Program,
+    DeviceProgram,
     chosen_api,
     outcomes_of,
     overlap_template,
@@ -34,7 +34,15 @@ from mcquack.hardware.services.program import (
     sampler_settings,
     sent,
 )
-from tests.hardware.overlaps import of_itself, overlap_circuits, overlap_probabilities, overlap_unitary, some_circuits
+from mcquack.hardware.textbook import overlap_gates
+from tests.hardware.overlaps import (
+    of_itself,
+    overlap_circuits,
+    overlap_probabilities,
+    overlap_unitary,
+    ring_map,
+    some_circuits,
+)
 from tests.hardware.services.measuring import flat_angles
 
 # A ring of six with a tail; some couplers have only one direction, and not always the one of the circuit.
@@ -68,14 +76,14 @@ def probabilities(circuit: QuantumCircuit) -> NDArray[np.float64]:
 def textbook_circuit(circuits: OverlapCircuits, *, sample: int, centroid: int) -> QuantumCircuit:
     """U†(c) U(x) as the paper draws it, nothing merged."""
     circuit = QuantumCircuit(circuits.n_qubits)
-    for gate in textbook_gates(circuits.samples[sample], circuits.centroids[centroid]):
+    for gate in overlap_gates(circuits, sample=sample, centroid=centroid):
         getattr(circuit, gate.name)(*(() if gate.angle is None else (gate.angle,)), *gate.qubits)
     return circuit
 
 
 @given(circuits=overlap_circuits())
 def test_binding_gives_the_textbook_circuit(circuits: OverlapCircuits) -> None:
-    template = overlap_template(circuits.n_qubits, circuits.n_layers)
+    template = overlap_template(circuits.circuit)
     bound = without_measurements(template.assign_parameters(angle_sets(circuits)[0, 1]))
     textbook = textbook_circuit(circuits, sample=0, centroid=1)
     assert Operator(bound).equiv(Operator(textbook), atol=1e-9)
@@ -84,15 +92,15 @@ def test_binding_gives_the_textbook_circuit(circuits: OverlapCircuits) -> None:
 @given(size=st.tuples(st.integers(1, 5), st.integers(1, 3)))
 def test_parameters_are_in_the_order_of_the_angles(size: tuple[int, int]) -> None:
     """Qiskit sorts them by name, and what is sent is one array."""
-    template = overlap_template(*size)
-    numbers = np.arange(100.0, 100 + n_angles(*size))
+    template = overlap_template(ring_map(*size))
+    numbers = np.arange(100.0, 100 + n_angles(ring_map(*size)))
     bound = template.assign_parameters(numbers)
     found = [gate.operation.params[0] for gate in bound.data if gate.operation.name == "rz"]
     assert [angle for angle in found if angle >= 100] == numbers.tolist()
 
 
 def test_names_of_parameters_are_never_shared() -> None:
-    templates = [overlap_template(2, 2) for _ in range(3)]
+    templates = [overlap_template(ring_map(2, 2)) for _ in range(3)]
     names = [parameter.name for template in templates for parameter in template.parameters]
     assert len(set(names)) == len(names) == 3 * 18
     together = QuantumCircuit(2)
@@ -102,13 +110,13 @@ def test_names_of_parameters_are_never_shared() -> None:
 
 
 def test_template_survives_a_pickle() -> None:
-    template, angles = overlap_template(3, 2), angle_sets(some_circuits(3, 2))[0, 0]
+    template, angles = overlap_template(ring_map(3, 2)), angle_sets(some_circuits(3, 2))[0, 0]
     restored = pickle.loads(pickle.dumps(template))
     assert restored.assign_parameters(angles) == template.assign_parameters(angles)
 
 
 def test_qubits_are_read_in_order_into_one_register() -> None:
-    template = overlap_template(5, 2)
+    template = overlap_template(ring_map(5, 2))
     assert [(register.name, register.size) for register in template.cregs] == [("meas", 5)]
     assert measured_qubits(template) == [0, 1, 2, 3, 4]
 
@@ -118,7 +126,7 @@ def test_qubits_are_read_in_order_into_one_register() -> None:
 @given(seed=st.integers(0, 10**6), n_layers=st.integers(1, 3))
 def test_a_placed_circuit_measures_the_same_on_every_device(basis: list[str], seed: int, n_layers: int) -> None:
     circuits = some_circuits(6, n_layers, seed=seed)
-    ring_circuit = placed(overlap_template(6, n_layers), RING, device(basis))
+    ring_circuit = placed(overlap_template(ring_map(6, n_layers)), RING, device(basis))
     assert measured_qubits(ring_circuit) == RING
     assert set(ring_circuit.count_ops()) <= {*basis, "measure", "barrier"}
     bound = ring_circuit.assign_parameters(angle_sets(circuits)[1, 0])
@@ -128,7 +136,7 @@ def test_a_placed_circuit_measures_the_same_on_every_device(basis: list[str], se
 @pytest.mark.parametrize("basis", BASES, ids="-".join)
 def test_there_are_no_swaps_and_every_gate_is_one_of_the_device(basis: list[str]) -> None:
     backend = device(basis)
-    ring_circuit = placed(overlap_template(6, 3), RING, backend)
+    ring_circuit = placed(overlap_template(ring_map(6, 3)), RING, backend)
     on_two = [gate for gate in ring_circuit.data if len(gate.qubits) == 2]
     assert len(on_two) == 4 * 6
     for gate in ring_circuit.data:
@@ -141,7 +149,7 @@ def test_there_are_no_swaps_and_every_gate_is_one_of_the_device(basis: list[str]
 def test_the_longest_rings_have_the_counts_of_the_paper_also_for_a_pair_of_equals(backend: Any, length: int) -> None:
     device = backend()
     ring = best_ring(coupling_of(device), length, allow_faulty=True)
-    ring_circuit = placed(overlap_template(length, 2), ring.qubits, device)
+    ring_circuit = placed(overlap_template(ring_map(length, 2)), ring.qubits, device)
     assert measured_qubits(ring_circuit) == list(ring.qubits)
     assert list(ring_circuit.parameters) == sorted(ring_circuit.parameters, key=lambda parameter: parameter.index)
     circuits = of_itself(some_circuits(length, 2, n_samples=2))
@@ -161,21 +169,21 @@ def test_the_longest_rings_have_the_counts_of_the_paper_also_for_a_pair_of_equal
     ids=["simulator", "all coupled", "any size"],
 )
 def test_where_all_qubits_are_coupled_any_order_is_a_ring(target: Any) -> None:
-    ring_circuit = placed(overlap_template(4, 2), (3, 1, 0, 2), target)
+    ring_circuit = placed(overlap_template(ring_map(4, 2)), (3, 1, 0, 2), target)
     assert measured_qubits(ring_circuit) == [3, 1, 0, 2]
     counts = ring_circuit.count_ops()
     assert (counts["rz"], counts["sx"], counts["cz"]) == (4 * 13, 4 * 8, 4 * 2)
 
 
 def test_without_a_second_layer_the_qubits_need_no_couplers() -> None:
-    ring_circuit = placed(overlap_template(3, 1), [7, 1, 4], device(["rz", "sx", "cz"]))
+    ring_circuit = placed(overlap_template(ring_map(3, 1)), [7, 1, 4], device(["rz", "sx", "cz"]))
     assert measured_qubits(ring_circuit) == [7, 1, 4]
     assert dict(ring_circuit.count_ops()) == {"rz": 9, "sx": 6, "measure": 3, "barrier": 1}
 
 
 @pytest.mark.parametrize("n_qubits", [1, 2])
 def test_one_and_two_qubits_need_no_cycle(n_qubits: int) -> None:
-    ring_circuit = placed(overlap_template(n_qubits, 2), [7, 6][:n_qubits], device(["rz", "sx", "cz"]))
+    ring_circuit = placed(overlap_template(ring_map(n_qubits, 2)), [7, 6][:n_qubits], device(["rz", "sx", "cz"]))
     assert measured_qubits(ring_circuit) == [7, 6][:n_qubits]
     assert ring_circuit.count_ops().get("cz", 0) == 4 * (n_qubits - 1)
 
@@ -192,13 +200,13 @@ def test_one_and_two_qubits_need_no_cycle(n_qubits: int) -> None:
 )
 def test_a_ring_that_is_none_is_refused(ring: list[int], message: str) -> None:
     with pytest.raises(LayoutError, match=message):
-        placed(overlap_template(6, 2), ring, device(["rz", "sx", "cz"]))
+        placed(overlap_template(ring_map(6, 2)), ring, device(["rz", "sx", "cz"]))
 
 
 @pytest.mark.parametrize("size", [(0, 2), (3, 0), (2.5, 1), (True, 1)])
 def test_a_circuit_has_at_least_one_qubit_and_layer(size: tuple[Any, Any]) -> None:
     with pytest.raises(InvalidInputError, match="must be a whole number of at least 1"):
-        overlap_template(*size)
+        overlap_template(ring_map(*size))
 
 
 # The textbook circuit is the oracle's, and draws what the paper does.
@@ -224,7 +232,7 @@ def simulator():
 
 @pytest.fixture
 def program(simulator):
-    return Program.on(simulator, (0, 1), n_layers=2)
+    return DeviceProgram.on(simulator, (0, 1), ring_map(2, 2))
 
 
 @pytest.mark.parametrize("make", MAKERS)
@@ -265,7 +273,7 @@ def test_decoupling_puts_pulses_into_the_waiting_times(monkeypatch):
     run = []
     monkeypatch.setattr(AerSimulator, "run", lambda self, circuits, **options: run.extend(circuits) or 1 / 0)
     simulator = AerSimulator(target=noiseless_ring(6).target)
-    program = Program.on(simulator, range(6), n_layers=2)
+    program = DeviceProgram.on(simulator, range(6), ring_map(6, 2))
     angles = flat_angles(some_circuits(6, 2, n_samples=1, n_centroids=1))
     for options in (Options(), Options(decoupling="XX")):
         with pytest.raises(ZeroDivisionError):

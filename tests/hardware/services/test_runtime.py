@@ -17,7 +17,7 @@ from mcquack.hardware.services import opening, runtime
 from mcquack.hardware.services.account import TOKEN_VARIABLE, snapshot
 from mcquack.hardware.services.options import Options, Setup
 from mcquack.hardware.services.runtime import RuntimeService
-from tests.hardware.overlaps import some_circuits
+from tests.hardware.overlaps import ring_map, some_circuits
 from tests.hardware.services.accounts import FarAccount, FarJob
 from tests.hardware.services.measuring import flat_angles
 
@@ -25,7 +25,7 @@ CIRCUITS = some_circuits(2, 2)
 
 
 def service_of(account, backend, **options):
-    setup = Setup(backend=backend.name, n_qubits=2, n_layers=2, ring=(1, 2), options=Options(**options))
+    setup = Setup(backend=backend.name, circuit=ring_map(2, 2), ring=(1, 2), options=Options(**options))
     return RuntimeService(setup, backend, account)
 
 
@@ -59,7 +59,7 @@ def test_both_samplers_run_in_all_modes_on_the_vendors_local_service(api, mode, 
 def test_both_samplers_run_any_circuit(api, device):
     circuit = Circuit(3, 1).ry([0, 1, 2], x[0]).cz(all_to_all(3)).rx([0, 1, 2], x[0])
     circuits = OverlapCircuits.of(circuit, [[0.3], [0.9]], [[0.4]], weights=np.zeros(0), bias=np.zeros(0))
-    setup = Setup(backend=device.name, **circuits.size, ring=(1, 2, 3), options=Options(api=api))
+    setup = Setup(backend=device.name, circuit=circuits.circuit, ring=(1, 2, 3), options=Options(api=api))
     service = RuntimeService(setup, device, QiskitRuntimeService(channel="local"))
     assert Setup.of(service.description) == setup
     job_id = service.submit(flat_angles(circuits), shots=100, tag="mcquack-1")

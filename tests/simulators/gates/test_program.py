@@ -5,54 +5,13 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy.stats import unitary_group
 
 from mcquack.circuits import Circuit, FeatureMap, all_to_all, b, ring, w, x
-from mcquack.circuits.gates import Gate, gate_matrices
-from mcquack.circuits.rotations import rotation_angles
 from mcquack.simulators import GateEngine
 from mcquack.simulators.compiled.gates import DIAGONAL, TURN
 from mcquack.simulators.gates import program
-from mcquack.simulators.gates.program import interaction, program_of
+from mcquack.simulators.gates.program import program_of
 from tests.random_circuits import random_circuit, random_point
-
-SPECIAL = {
-    "identity": np.eye(4),
-    "cnot": gate_matrices(Gate("cnot", (0, 1)), np.zeros(0)),
-    "cz": gate_matrices(Gate("cz", (0, 1)), np.zeros(0)),
-    "swap": gate_matrices(Gate("swap", (0, 1)), np.zeros(0)),
-    "half swap": gate_matrices(Gate("rxx", (0, 1)), np.array([np.pi / 4])),
-    "two phases": np.diag(np.exp(1j * np.array([0.3, 0.3, -1.0, 2.0]))),
-    "minus one": -np.eye(4),
-}
-
-
-def assert_decomposed(matrix: Any) -> None:
-    before, angles, after, phase = interaction(np.asarray(matrix, dtype=complex))
-    middle = np.eye(4, dtype=complex)
-    for name, angle in zip(("rxx", "ryy", "rzz"), angles, strict=True):
-        middle = gate_matrices(Gate(name, (0, 1)), np.array([angle])) @ middle
-    assert_allclose(np.exp(1j * phase) * np.kron(*after) @ middle @ np.kron(*before), matrix, atol=1e-12)
-
-
-@pytest.mark.parametrize("seed", range(30))
-def test_any_gate_on_two_qubits_is_an_interaction_between_gates_on_one(seed: int) -> None:
-    assert_decomposed(unitary_group.rvs(4, random_state=seed))
-    assert_decomposed(np.kron(unitary_group.rvs(2, random_state=seed), unitary_group.rvs(2, random_state=seed + 1)))
-
-
-@pytest.mark.parametrize("name", SPECIAL)
-def test_so_are_those_whose_interaction_is_degenerate(name: str) -> None:
-    assert_decomposed(SPECIAL[name])
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_any_gate_on_one_qubit_is_three_rotations_and_a_phase(seed: int) -> None:
-    random = unitary_group.rvs(2, random_state=seed)
-    for matrix in (random, np.diag(np.diag(random)) / np.abs(np.diag(random)), np.fliplr(np.diag(np.exp([1j, -2j])))):
-        *angles, phase = rotation_angles(matrix)
-        found = np.exp(1j * phase) * gate_matrices(Gate("rot", (0,)), np.array(angles))
-        assert_allclose(found, matrix, atol=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -20,7 +20,8 @@ import numpy as np
 
 from mcquack.arrays import IntArray
 from mcquack.checks import require, required_count
-from mcquack.circuits.overlap import OverlapCircuits, Size, circuit_json
+from mcquack.circuits.circuit import Circuit
+from mcquack.circuits.overlap import OverlapCircuits, circuit_json
 from mcquack.database import Database, FileKind, executing
 from mcquack.errors import InvalidInputError, StoreError
 from mcquack.hardware.jobs.service import Bits, JobState, described_circuit
@@ -90,8 +91,7 @@ class Measurement:
         object.__setattr__(self, "shots", required_count("shots", self.shots))
         object.__setattr__(self, "service", json.loads(canonical_json(self.service)))
         require(isinstance(self.label, str) and self.label.isprintable(), "label", "a line of text", self.label)
-        circuit = self.circuits.circuit
-        if self.service.get("circuit") != (None if circuit is None else circuit_json(circuit)):
+        if self.service.get("circuit") != circuit_json(self.circuits.circuit):
             raise InvalidInputError(
                 "the service runs another circuit than the one that is to be measured; open one for this circuit."
             )
@@ -167,9 +167,9 @@ class MeasurementSummary:
     parts: tuple[JobPart, ...]
 
     @property
-    def size(self) -> Size:
-        """All that decides the template of its circuits."""
-        return {"n_qubits": self.n_qubits, "n_layers": self.n_layers, "circuit": described_circuit(self.service)}
+    def circuit(self) -> Circuit:
+        """The circuit whose overlaps it measures."""
+        return described_circuit(self.service, n_qubits=self.n_qubits, n_layers=self.n_layers)
 
     @property
     def n_circuits(self) -> int:
@@ -196,8 +196,10 @@ class Ledger(Database):
     and any number read meanwhile. A ledger in a file is used by the thread that opened it.
 
     >>> import numpy as np
+    >>> from mcquack.circuits import FeatureMap
     >>> angles = np.zeros((1, 1, 2, 3))
-    >>> circuits = OverlapCircuits(samples=angles, centroids=angles)
+    >>> circuit = FeatureMap(n_qubits=2, n_features=1, n_layers=1)
+    >>> circuits = OverlapCircuits(samples=angles, centroids=angles, circuit=circuit)
     >>> measurement = Measurement(circuits=circuits, shots=10, service={"backend": "aer"})
     >>> with Ledger.in_memory() as ledger:
     ...     ledger.add(measurement, [range(1)])
@@ -251,10 +253,9 @@ class Ledger(Database):
         row = self._row(measurement_id, columns="*")
         with self._readable_content():
             service = json.loads(row["service"])
-            circuit = described_circuit(service)
-            shape = (row["n_layers"], row["n_qubits"], 3) if circuit is None else circuit.angles_shape
+            circuit = described_circuit(service, n_qubits=row["n_qubits"], n_layers=row["n_layers"])
             samples, centroids = (
-                np.frombuffer(row[name], dtype="<f8").reshape(row[f"n_{name}"], *shape)
+                np.frombuffer(row[name], dtype="<f8").reshape(row[f"n_{name}"], *circuit.angles_shape)
                 for name in ("samples", "centroids")
             )
             found = Measurement(

@@ -106,8 +106,8 @@ def noted(ledger: Ledger, service: Service, circuits: OverlapCircuits, *, shots:
 
 def parts_of(measurement: Measurement, service: Service) -> tuple[range, ...]:
     """The circuits of a measurement in jobs that the service takes."""
-    size, limits = measurement.circuits.size, service.limits
-    return job_ranges(measurement.n_circuits, shots=measurement.shots, **size, limits=limits)
+    circuit, limits = measurement.circuits.circuit, service.limits
+    return job_ranges(measurement.n_circuits, shots=measurement.shots, circuit=circuit, limits=limits)
 
 
 def submit(ledger: Ledger, service: Service, measurement: Measurement, *, waiting: Waiting | None = None) -> Events:

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from mcquack.arrays import FloatArray
 from mcquack.checks import is_number, require, require_positive, required_count
 from mcquack.circuits.circuit import Circuit
+from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError, StoreError
-from mcquack.hardware.native import n_angles, ring_gates
+from mcquack.hardware.native import n_angles, two_qubit_depth
 
 Bits = NDArray[np.uint8]
 Angles = FloatArray
@@ -51,7 +52,7 @@ class Speed:
 
     Examples
     --------
-    >>> round(Speed().execution_us(n_qubits=124, n_layers=2), 1)
+    >>> round(Speed().execution_us(FeatureMap(n_qubits=124, n_features=248, n_layers=2)), 1)
     32.5
     """
 
@@ -68,11 +69,11 @@ class Speed:
             value = getattr(self, name)
             require(is_number(value) and 0 <= value < float("inf"), name, "a number of at least 0", value)
 
-    def execution_us(self, *, n_qubits: int, n_layers: int, circuit: Circuit | None = None) -> float:
+    def execution_us(self, circuit: Circuit) -> float:
         """The microseconds of one run of an overlap circuit, whose CNOTs follow each other around the ring."""
-        rotations = (2 * n_layers - 1 if circuit is None else 2 * circuit.depth) * 2 * self.sx_us
-        two_qubit_gates = ring_gates(n_qubits, n_layers, circuit)
-        return two_qubit_gates * (self.two_qubit_us + self.sx_us) + rotations + self.readout_us
+        depth = 2 * circuit.n_layers - 1 if isinstance(circuit, FeatureMap) else 2 * circuit.depth
+        two_qubit_us = two_qubit_depth(circuit) * (self.two_qubit_us + self.sx_us)
+        return two_qubit_us + depth * 2 * self.sx_us + self.readout_us
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,11 +121,11 @@ class Service(Protocol):
         """Asks for the end of a job; one that has ended stays as it is."""
 
 
-def described_circuit(description: Mapping[str, Any]) -> Circuit | None:
-    """The circuit that a service says it runs; None is the feature map of the paper."""
+def described_circuit(description: Mapping[str, Any], *, n_qubits: int, n_layers: int) -> Circuit:
+    """The circuit that a service says it runs: the paper's of so many qubits and layers, unless it names another."""
     text = description.get("circuit")
     if text is None:
-        return None
+        return FeatureMap.of_angles(n_qubits=n_qubits, n_layers=n_layers)
     try:
         return Circuit.from_json(json.loads(text))
     except (TypeError, ValueError, LookupError, RecursionError) as error:
@@ -138,14 +139,12 @@ def job_ranges(
     n_circuits: int,
     *,
     shots: int,
-    n_qubits: int,
-    n_layers: int,
-    circuit: Circuit | None = None,
+    circuit: Circuit,
     limits: Limits | None = None,
 ) -> tuple[range, ...]:
     """The overlap circuits 0 to ``n_circuits`` in as few jobs as the limits allow, in order and of about equal size."""
     shots, limits = required_count("shots", shots), limits or Limits()
-    n_parameters = n_angles(n_qubits, n_layers, circuit)
+    n_parameters = n_angles(circuit)
     by_shots, by_parameters = limits.executions // shots, limits.parameters // n_parameters
     if not by_shots:
         raise InvalidInputError(

@@ -42,7 +42,7 @@ _USUAL_DT = 4e-9
 def circuit_template(circuit: Circuit) -> QuantumCircuit:
     """U(x) and then U†(c), measured; its parameters are in the order of ``angle_sets``, and constants stay numbers."""
     # Two templates in one circuit would clash if their parameters had one name.
-    angles = ParameterVector(f"mcquack_{uuid4().hex[:12]}", n_angles(circuit.n_qubits, 1, circuit))
+    angles = ParameterVector(f"mcquack_{uuid4().hex[:12]}", n_angles(circuit))
     registers = QuantumRegister(circuit.n_qubits, "q"), ClassicalRegister(circuit.n_qubits, "meas")
     found = QuantumCircuit(*registers, name=f"mcquack_overlap_{circuit.n_qubits}")
     half = len(angles) // 2

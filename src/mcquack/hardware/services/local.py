@@ -24,6 +24,7 @@ from qiskit_aer import AerSimulator
 from qiskit_aer.noise import NoiseModel, QuantumError, pauli_error
 
 from mcquack.checks import required_count
+from mcquack.circuits.feature_map import FeatureMap
 from mcquack.circuits.gates import all_to_all, ring
 from mcquack.errors import DeviceError, LostJobError
 from mcquack.hardware.jobs.service import Angles, Bits, JobState, JobStatus, Limits, Speed
@@ -32,7 +33,7 @@ from mcquack.hardware.native import n_angles
 from mcquack.hardware.services.account import coupling_of, device_of
 from mcquack.hardware.services.general import CutDevice, cut_out
 from mcquack.hardware.services.options import Description, Noise, Setup
-from mcquack.hardware.services.program import Program, SetupService, chosen_api, outcomes_of, sent
+from mcquack.hardware.services.program import DeviceProgram, SetupService, chosen_api, outcomes_of, sent
 from mcquack.randomness import stream
 
 _GATES: dict[str, type[Gate]] = {"cz": CZGate, "ecr": ECRGate, "cx": CXGate}
@@ -66,7 +67,7 @@ class LocalService(SetupService):
 
     def __init__(self, setup: Setup, backend: BackendV2 | None) -> None:
         """``backend`` is the snapshot that the ring is on, None for no device and no errors."""
-        n_qubits, n_layers, circuit = setup.n_qubits, setup.n_layers, setup.circuit
+        circuit = setup.circuit
         # What is left to choose is chosen, and what means nothing here is left out.
         options = replace(setup.options, api=chosen_api(setup.options.api), mode="job")
         self._setup = replace(
@@ -75,14 +76,16 @@ class LocalService(SetupService):
             seed=0 if setup.seed is None else setup.seed,
         )
         self._backend = backend
-        is_shallow = circuit is None and n_layers <= 2
+        is_shallow = isinstance(circuit, FeatureMap) and circuit.n_layers <= 2
         largest = _LARGEST_WHOLE_STATE if is_shallow else _LARGEST_WHOLE_STATE_OF_MORE_LAYERS
-        self._method = "automatic" if n_qubits <= largest else "matrix_product_state"
+        self._method = "automatic" if circuit.n_qubits <= largest else "matrix_product_state"
         if backend is None:
-            self._ring: RingDevice | None = noiseless_ring(n_qubits, all_pairs=circuit is not None)
+            all_pairs = not isinstance(circuit, FeatureMap)
+            self._ring: RingDevice | None = noiseless_ring(circuit.n_qubits, all_pairs=all_pairs)
+        elif isinstance(circuit, FeatureMap):
+            self._ring = ring_device(backend, setup.ring, n_layers=circuit.n_layers)
         else:
-            # Which qubits any other circuit uses, its gates tell.
-            self._ring = ring_device(backend, setup.ring, n_layers=n_layers) if circuit is None else None
+            self._ring = None  # which qubits any other circuit uses, its gates tell
         self._notes = () if self._ring is None else self._ring.properties.notes
         self._options = self._setup.options
         if options.api == "v2" and (options.decoupling is not None or options.measure_twirling):
@@ -102,7 +105,7 @@ class LocalService(SetupService):
     @property
     def limits(self) -> Limits:
         by_method = _CIRCUITS_OF_A_JOB if self._setup.options.noise == "none" else _NOISY_CIRCUITS_OF_A_JOB
-        return Limits(parameters=by_method[self._method] * n_angles(**self._setup.size))
+        return Limits(parameters=by_method[self._method] * n_angles(self._setup.circuit))
 
     @property
     def speed(self) -> Speed:
@@ -166,15 +169,14 @@ class LocalService(SetupService):
         job.angles = None
 
     @cached_property
-    def _prepared(self) -> tuple[Program, "RingSimulator"]:
+    def _prepared(self) -> tuple[DeviceProgram, "RingSimulator"]:
         """Made when the first job is run: to describe a service takes none of it."""
         how: Any = {"noise": self._options.noise, "method": self._method}
-        size: Any = {"n_layers": self._setup.n_layers, "circuit": self._setup.circuit}
         if self._ring is not None:
-            program = Program.on(self._ring.target, range(self._setup.n_qubits), **size)
+            program = DeviceProgram.on(self._ring.target, range(self._setup.n_qubits), self._setup.circuit)
             return program, RingSimulator.of(self._ring, **how)
         assert self._backend is not None
-        whole = Program.on(self._backend, self._setup.ring, **size)
+        whole = DeviceProgram.on(self._backend, self._setup.ring, self._setup.circuit)
         circuit, device = cut_out(whole.circuit, self._backend.target)
         return replace(whole, circuit=circuit), RingSimulator.of(device, **how)
 

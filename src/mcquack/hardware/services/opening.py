@@ -7,8 +7,9 @@ from typing import Any
 from qiskit.providers import BackendV2
 from qiskit.providers.exceptions import QiskitBackendNotFoundError
 
-from mcquack.checks import require, required_count
+from mcquack.checks import require
 from mcquack.circuits.circuit import Circuit
+from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError
 from mcquack.hardware.jobs.service import Service
 from mcquack.hardware.layout import best_ring, simulated_ring
@@ -30,10 +31,8 @@ from mcquack.hardware.services.runtime import RuntimeService
 
 def open_service(
     name: str,
+    circuit: Circuit,
     *,
-    n_qubits: int,
-    n_layers: int,
-    circuit: Circuit | None = None,
     options: Options | None = None,
     seed: int = 0,
     ring: Sequence[int] | None = None,
@@ -42,24 +41,22 @@ def open_service(
 
     The parameters are those of ``device_sampler``, which also finds the ring that a ledger has kept to.
 
-    >>> open_service("fake_rome", n_qubits=2, n_layers=2, ring=(3, 4)).description["ring"]
+    >>> feature_map = FeatureMap(n_qubits=2, n_features=4, n_layers=2)
+    >>> open_service("fake_rome", feature_map, ring=(3, 4)).description["ring"]
     [3, 4]
     """
-    n_qubits, n_layers = required_count("n_qubits", n_qubits), required_count("n_layers", n_layers)
     options = Options() if options is None else options
     require(isinstance(options, Options), "options", "Options", options)
-    account, backend = _found(name, n_qubits)
+    circuit = circuit.for_overlaps()
+    account, backend = _found(name, circuit.n_qubits)
     if ring is None:
-        how: Any = {"circuit": circuit, "options": options, "is_simulated": account is None}
-        ring = _chosen_ring(backend, n_qubits, n_layers, **how)
+        ring = _chosen_ring(backend, circuit, options=options, is_simulated=account is None)
     setup = Setup(
         backend=NOISELESS if backend is None else backend.name,
-        n_qubits=n_qubits,
-        n_layers=n_layers,
+        circuit=circuit,
         ring=tuple(ring),
         options=options,
         seed=None if account is not None else seed,
-        circuit=circuit,
     )
     return _service(setup, account, backend)
 
@@ -115,21 +112,15 @@ def _found(name: str, n_qubits: int) -> tuple[Any, BackendV2 | None]:
 
 
 def _chosen_ring(
-    backend: BackendV2 | None,
-    n_qubits: int,
-    n_layers: int,
-    *,
-    circuit: Circuit | None,
-    options: Options,
-    is_simulated: bool,
+    backend: BackendV2 | None, circuit: Circuit, *, options: Options, is_simulated: bool
 ) -> tuple[int, ...]:
     if backend is None:
-        return tuple(range(n_qubits))
-    if circuit is not None:
+        return tuple(range(circuit.n_qubits))
+    if not isinstance(circuit, FeatureMap):
         return chosen_qubits(circuit, backend.target)
-    how: Any = {"n_layers": n_layers, "max_error": options.max_error, "allow_faulty": options.allow_faulty}
+    how: Any = {"n_layers": circuit.n_layers, "max_error": options.max_error, "allow_faulty": options.allow_faulty}
     find = simulated_ring if is_simulated else best_ring
-    return find(coupling_of(backend), n_qubits, **how).qubits
+    return find(coupling_of(backend), circuit.n_qubits, **how).qubits
 
 
 def _service(setup: Setup, account: Any, backend: BackendV2 | None) -> Service:

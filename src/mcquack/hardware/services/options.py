@@ -13,7 +13,7 @@ import numpy as np
 
 from mcquack.checks import is_number, is_whole_number, require, required_count
 from mcquack.circuits.circuit import Circuit
-from mcquack.circuits.overlap import Size, circuit_json, depth_text
+from mcquack.circuits.overlap import circuit_json, depth_text, n_layers_of
 from mcquack.errors import InvalidInputError
 from mcquack.hardware.jobs.service import Angles, described_circuit
 from mcquack.hardware.native import n_angles
@@ -118,19 +118,16 @@ class Setup:
     """Which circuit runs on which device, where on it and how."""
 
     backend: str
-    n_qubits: int
-    n_layers: int
+    circuit: Circuit
     ring: tuple[int, ...]  # the device's qubits in the order of the circuit's
     options: Options = field(default_factory=Options)
     seed: int | None = None  # of simulations only
-    circuit: Circuit | None = None  # None for the feature map of the paper
     # Of the packages that it was first opened with: results of jobs that were sent outlive an update.
     versions: tuple[tuple[str, str], ...] = field(default_factory=_installed)
 
     def __post_init__(self) -> None:
-        for name in ("n_qubits", "n_layers"):
-            object.__setattr__(self, name, required_count(name, getattr(self, name)))
-        if not n_angles(**self.size):
+        object.__setattr__(self, "circuit", self.circuit.for_overlaps())
+        if not n_angles(self.circuit):
             raise InvalidInputError(
                 "no angle of the circuit depends on a sample or on a parameter, so there is nothing to measure; its "
                 "kernel is 1 everywhere."
@@ -143,16 +140,16 @@ class Setup:
         require(is_seed, "seed", "a whole number of at least 0", self.seed)
 
     @property
-    def size(self) -> Size:
-        return {"n_qubits": self.n_qubits, "n_layers": self.n_layers, "circuit": self.circuit}
+    def n_qubits(self) -> int:
+        return self.circuit.n_qubits
 
     def checked_angles(self, angles: Angles) -> Angles:
         """A copy of the angles (K, P), refused unless they are those of this circuit."""
-        found, expected = np.array(angles, dtype=np.float64), n_angles(**self.size)
+        found, expected = np.array(angles, dtype=np.float64), n_angles(self.circuit)
         if found.ndim != 2 or found.shape[1] != expected or not len(found) or not np.all(np.isfinite(found)):
             raise InvalidInputError(
                 f"angles must be finite and of the shape (circuits, {expected}) for {self.n_qubits} qubits and "
-                f"{depth_text(self.size)}, got {found.shape}."
+                f"{depth_text(self.circuit)}, got {found.shape}."
             )
         return found
 
@@ -162,9 +159,9 @@ class Setup:
         # seed, and only their noise can be chosen.
         for name in ("mode", "max_error", "allow_faulty", *["noise"][: self.seed is None]):
             del told[name]
-        size = {"backend": self.backend, "n_qubits": self.n_qubits, "n_layers": self.n_layers}
-        if self.circuit is not None:
-            size["circuit"] = circuit_json(self.circuit)
+        size = {"backend": self.backend, "n_qubits": self.n_qubits, "n_layers": n_layers_of(self.circuit)}
+        if (text := circuit_json(self.circuit)) is not None:
+            size["circuit"] = text
         return {**size, "ring": list(self.ring), "seed": self.seed, **told, **details, **dict(self.versions)}
 
     @classmethod
@@ -177,7 +174,8 @@ class Setup:
                 f"the description of a service must name {', '.join(needed)}, got none of {', '.join(missing)}; "
                 "take it as the service gave it."
             )
-        known = {name: description[name] for name in needed} | {"ring": tuple(description["ring"])}
+        known = {"backend": description["backend"], "ring": tuple(description["ring"]), "seed": description["seed"]}
+        sizes = {name: description[name] for name in ("n_qubits", "n_layers")}
         versions = tuple((name, str(description.get(name, installed))) for name, installed in _installed())
-        circuit = described_circuit(description)
+        circuit = described_circuit(description, **sizes)
         return cls(**known, options=Options.of(description), versions=versions, circuit=circuit)

@@ -17,8 +17,8 @@ from qiskit.circuit import Parameter, ParameterVector
 from qiskit.providers import BackendV2
 from qiskit.transpiler import Target
 
-from mcquack.checks import required_count
 from mcquack.circuits.circuit import Circuit
+from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import DeviceError, LayoutError
 from mcquack.hardware.jobs.service import Angles, Bits
 from mcquack.hardware.layout import Coupling
@@ -31,11 +31,11 @@ _NATIVE_GATES = {"rz", "sx", "cz", "measure"}
 _ALL_DECIMALS = 15
 
 
-def overlap_template(n_qubits: int, n_layers: int) -> QuantumCircuit:
+def overlap_template(feature_map: FeatureMap) -> QuantumCircuit:
     """The measured circuit in RZ, SX and CZ; its parameters are in the order of ``angle_sets``."""
-    n_qubits, n_layers = required_count("n_qubits", n_qubits), required_count("n_layers", n_layers)
+    n_qubits, n_layers = feature_map.n_qubits, feature_map.n_layers
     # Two templates in one circuit would clash if their parameters had one name.
-    angles = ParameterVector(f"mcquack_{uuid4().hex[:12]}", n_angles(n_qubits, n_layers))
+    angles = ParameterVector(f"mcquack_{uuid4().hex[:12]}", n_angles(feature_map))
     registers = QuantumRegister(n_qubits, "q"), ClassicalRegister(n_qubits, "meas")
     circuit = QuantumCircuit(*registers, name=f"mcquack_overlap_{n_qubits}x{n_layers}")
     for gate in native_gates(n_qubits, n_layers, list(angles)):
@@ -87,19 +87,17 @@ def _turned(circuit: QuantumCircuit) -> QuantumCircuit:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Program:
+class DeviceProgram:
     """The overlap circuit on a device, and the place of each of its parameters among the angles."""
 
     circuit: QuantumCircuit
     places: dict[Parameter, int]
 
     @classmethod
-    def on(
-        cls, device: BackendV2 | Target, ring: Sequence[int], *, n_layers: int, circuit: Circuit | None = None
-    ) -> Self:
-        """``ring`` is the device's qubits in the order of the circuit's; ``circuit`` is one that is not the paper's."""
-        if circuit is None:
-            found = placed(overlap_template(len(ring), n_layers), ring, device)
+    def on(cls, device: BackendV2 | Target, ring: Sequence[int], circuit: Circuit) -> Self:
+        """``ring`` is the device's qubits in the order of the circuit's."""
+        if isinstance(circuit, FeatureMap):
+            found = placed(overlap_template(circuit), ring, device)
         else:
             target = device if isinstance(device, Target) else device.target
             found = routed(circuit_template(circuit), ring, target)
@@ -137,7 +135,14 @@ def chosen_api(api: Api) -> Literal["v2", "executor"]:
 
 
 def sent(
-    program: Program, angles: Angles, *, shots: int, options: Options, mode: Any, tag: str = "", seed: int | None = None
+    program: DeviceProgram,
+    angles: Angles,
+    *,
+    shots: int,
+    options: Options,
+    mode: Any,
+    tag: str = "",
+    seed: int | None = None,
 ) -> Any:
     """The vendor's job, sent to the device, batch or session that ``mode`` is; ``seed`` is for simulators."""
     make = _v2_sampler if chosen_api(options.api) == "v2" else _executor_sampler

@@ -14,7 +14,7 @@ from mcquack.errors import DeviceError, LostJobError
 from mcquack.hardware.jobs.service import Angles, Bits, JobState, JobStatus, Limits, Speed
 from mcquack.hardware.services.account import device_of, explained, without_secrets
 from mcquack.hardware.services.options import Description, Setup
-from mcquack.hardware.services.program import Program, SetupService, outcomes_of, sent
+from mcquack.hardware.services.program import DeviceProgram, SetupService, outcomes_of, sent
 
 _STATES: dict[str, JobState] = {
     **dict.fromkeys(("INITIALIZING", "QUEUED", "VALIDATING"), "queued"),
@@ -117,8 +117,8 @@ class RuntimeService(SetupService):
         return self._sent[job_id]
 
     @cached_property
-    def _program(self) -> Program:
-        return Program.on(self._backend, self._setup.ring, n_layers=self._setup.n_layers, circuit=self._setup.circuit)
+    def _program(self) -> DeviceProgram:
+        return DeviceProgram.on(self._backend, self._setup.ring, self._setup.circuit)
 
     def _mode(self) -> Any:
         if self._setup.options.mode == "job":

@@ -56,8 +56,7 @@ class Surface(ABC):
     @property
     def n_features(self) -> int:
         """How many scaled features a row has."""
-        circuit = getattr(self.model, "feature_map_", None)
-        return int(self.model.n_features_in_ if circuit is None else circuit.n_features)
+        return int(self.model.feature_map_.n_features)
 
     def rows(self, X: ArrayLike) -> FloatArray:
         """Samples, as they are passed to ``fit``, in scaled features and double precision."""
@@ -274,6 +273,10 @@ class NetworkSurface(Surface):
 
     _steepest: ClassVar[dict[str, float]] = {"relu": 1.0, "tanh": 1.0, "sigmoid": 0.25}
 
+    @property
+    def n_features(self) -> int:
+        return int(self.model.n_features_in_)
+
     def rows(self, X: ArrayLike) -> FloatArray:
         return _classical_rows(self.model, X)
 
@@ -394,6 +397,10 @@ class PairSurface(Surface):
 
 class RBFSurface(PairSurface):
     """The RBF machine: ∂k/∂x = -2γ (x - v) k."""
+
+    @property
+    def n_features(self) -> int:
+        return int(self.model.n_features_in_)
 
     def rows(self, X: ArrayLike) -> FloatArray:
         return _classical_rows(self.model, X)

@@ -36,6 +36,7 @@ from numpy.typing import NDArray
 
 from mcquack.arrays import FloatArray, IntArray
 from mcquack.circuits.circuit import Circuit
+from mcquack.circuits.gates import GATES
 from mcquack.errors import InvalidInputError
 from mcquack.kernels.fidelity import ClassScore
 
@@ -76,6 +77,7 @@ def turn_of(circuit: Circuit, weights: FloatArray) -> Turn:
     total, place = 0.0, 0
     for gate in circuit.gates:
         own = speeds[place : place + len(gate.angles)]
+        own *= GATES[gate.name].turn_speeds
         place += len(gate.angles)
         total += float(np.hypot(own[1], own[0] + own[2])) if gate.name == "rot" else float(own.sum())
     return Turn(total, float(speeds.sum()))

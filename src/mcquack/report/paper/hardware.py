@@ -118,8 +118,8 @@ def device_exhibit() -> Exhibit:
     ]
     circuit = told["circuit"]
     feature_map = experiment_map()
-    size = feature_map.n_qubits, feature_map.n_layers
-    gates = Counter(gate.name for gate in native_gates(*size, [0.0] * n_angles(*size)))
+    size, angles = (feature_map.n_qubits, feature_map.n_layers), [0.0] * n_angles(feature_map)
+    gates = Counter(gate.name for gate in native_gates(*size, angles))
     ours = {
         "rz": gates["rz"],
         "sx": gates["sx"],

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from mcquack.arrays import FloatArray
 from mcquack.circuits.circuit import Circuit
-from mcquack.circuits.overlap import require_gates
 from mcquack.errors import InvalidInputError
 from mcquack.simulators.compiled.gates import gate_scratch, gate_scratch_bytes
 from mcquack.simulators.gates import plain
@@ -80,7 +79,7 @@ class GateEngine(StatevectorEngine):
         return gate_scratch_bytes(*sizes, backward=backward)
 
     def hamming_distributions(self, samples: StateBlocks, centroids: StateBlocks) -> FloatArray:
-        require_gates(self.feature_map)
+        self.feature_map.for_overlaps()
         points = (centroids.features, centroids.weights, centroids.bias)
         angles = self.feature_map.angles(*(array.astype(np.float64) for array in points))
         return plain.hamming_distributions(self.feature_map, self.statevectors(samples), angles)

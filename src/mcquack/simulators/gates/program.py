@@ -1,32 +1,35 @@
 """From gates to steps: any circuit as turns and diagonals, in as few steps as its gates allow.
 
-Every gate is a product of RY, of exp(-i/2 θ Z…Z) and of renamings of basis states. The renamings are never carried out:
-an amplitude stays in its row, and each qubit knows which rows it tells apart (the parity of the row with a mask
-``sees``) and to which row a flip of it leads (the XOR with a mask ``flips``). In terms of rows, all diagonals commute,
-and so do turns of different qubits; each element is put into the earliest step that it can reach.
+Every gate of the table is decomposed into RY, exp(-i/2 θ Z…Z) and renamings of basis states. The renamings are never
+carried out: an amplitude stays in its row, and each qubit knows which rows it tells apart (the parity of the row with a
+mask ``sees``) and to which row a flip of it leads (the XOR with a mask ``flips``). In terms of rows, all diagonals
+commute, and so do turns of different qubits; each element is put into the earliest step that it can reach.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mcquack.circuits.angles import FUNCTIONS
 from mcquack.circuits.circuit import Circuit
-from mcquack.circuits.gates import PAULIS, ComplexArray, Gate
-from mcquack.circuits.rotations import rotation_angles
+from mcquack.circuits.gates import PHASE, Gate, decomposed
 from mcquack.simulators.compiled.gates import DIAGONAL, LOW_BITS, TURN, GateForm
 
-# An angle as a sum: factors of the circuit's angles by their number, and under -1 a constant.
-Sum: TypeAlias = dict[int, float]
 _CONSTANT = -1
-_HALF = math.pi / 2
+
+
+class Sum(dict[int, float]):
+    """An angle as a sum: factors of the circuit's angles by their number, and under -1 a constant."""
+
+    def __rmul__(self, factor: float) -> Sum:
+        return Sum({source: factor * own for source, own in self.items()})
 
 
 class Program(NamedTuple):
@@ -87,9 +90,9 @@ class _Steps:
         self.frame = _Frame.plain(n_qubits)
         self.steps: list[_Step] = []
 
-    def phase(self, angle: float) -> None:
+    def phase(self, qubits: tuple[int, ...], angle: Sum) -> None:
         """A common phase exp(i angle)."""
-        self._put(DIAGONAL, 0, {_CONSTANT: -2 * angle})
+        self._put(DIAGONAL, 0, -2 * angle)
 
     def rz(self, qubits: tuple[int, ...], angle: Sum) -> None:
         """exp(-i/2 angle Z…Z)."""
@@ -97,16 +100,21 @@ class _Steps:
         for qubit in qubits:
             mask ^= self.frame.sees[qubit]
             inverted ^= self.frame.inverted[qubit]
-        self._put(DIAGONAL, mask, _times(angle, -1) if inverted else angle)
+        self._put(DIAGONAL, mask, -1 * angle if inverted else angle)
 
-    def ry(self, qubit: int, angle: Sum) -> None:
+    def ry(self, qubits: tuple[int, ...], angle: Sum) -> None:
+        (qubit,) = qubits
         key = self.frame.flips[qubit], self.frame.sees[qubit]
-        self._put(TURN, key, _times(angle, -1) if self.frame.inverted[qubit] else angle)
+        self._put(TURN, key, -1 * angle if self.frame.inverted[qubit] else angle)
 
-    def rx(self, qubit: int, angle: Sum) -> None:
-        self.rz((qubit,), {_CONSTANT: _HALF})
-        self.ry(qubit, angle)
-        self.rz((qubit,), {_CONSTANT: -_HALF})
+    def x(self, qubits: tuple[int, ...]) -> None:
+        self.frame.inverted[qubits[0]] ^= True
+
+    def cnot(self, qubits: tuple[int, ...]) -> None:
+        self.frame.cnot(*qubits)
+
+    def swap(self, qubits: tuple[int, ...]) -> None:
+        self.frame.swap(*qubits)
 
     def _put(self, kind: int, key: Any, angle: Sum) -> None:
         found = None
@@ -118,7 +126,7 @@ class _Steps:
         if found is None:
             found = _Step(kind)
             self.steps.append(found)
-        known = found.elements.setdefault(key, {})
+        known = found.elements.setdefault(key, Sum())
         for source, factor in angle.items():
             known[source] = known.get(source, 0.0) + factor
 
@@ -139,161 +147,22 @@ class _Steps:
         return all(_odd(flips & other[1]) == _odd(other[0] & sees) for other in step.elements)
 
 
-def _times(angle: Sum, factor: float) -> Sum:
-    return {source: factor * own for source, own in angle.items()}
+def _add(steps: _Steps, gate: Gate, angles: Sequence[Sum]) -> None:
+    """Add a gate as turns, diagonals and permutations of basis states."""
+    for name, qubits, own in decomposed(gate, angles, into=_ELEMENTS):
+        sums = [angle if isinstance(angle, Sum) else Sum({_CONSTANT: angle}) for angle in own]
+        _ELEMENTS[name](steps, qubits, *sums)
 
 
-def _add(steps: _Steps, gate: Gate, angles: list[Sum]) -> None:
-    """The gate as turns, diagonals and renamings."""
-    name, qubits, frame = gate.name, gate.qubits, steps.frame
-    own = qubits[-1]
-    if name in ("rx", "ry"):
-        getattr(steps, name)(own, *angles)
-    elif name in ("rz", "rzz"):
-        steps.rz(qubits, angles[0])
-    elif name == "rot":
-        steps.rz(qubits, angles[0])
-        steps.ry(own, angles[1])
-        steps.rz(qubits, angles[2])
-    elif name in ("rxx", "ryy"):
-        turn = _HALF if name == "ryy" else 0.0
-        for qubit in qubits if turn else ():
-            steps.rz((qubit,), {_CONSTANT: -turn})
-        frame.cnot(*qubits)
-        steps.rx(qubits[0], angles[0])
-        frame.cnot(*qubits)
-        for qubit in qubits if turn else ():
-            steps.rz((qubit,), {_CONSTANT: turn})
-    elif name == "crz":
-        steps.rz((own,), _times(angles[0], 0.5))
-        steps.rz(qubits, _times(angles[0], -0.5))
-    elif name in ("cry", "crx"):
-        if name == "crx":
-            steps.rz((own,), {_CONSTANT: _HALF})
-        steps.ry(own, _times(angles[0], 0.5))
-        frame.cnot(*qubits)
-        steps.ry(own, _times(angles[0], -0.5))
-        frame.cnot(*qubits)
-        if name == "crx":
-            steps.rz((own,), {_CONSTANT: -_HALF})
-    elif name == "h":
-        steps.rz(qubits, {_CONSTANT: math.pi})
-        steps.ry(own, {_CONSTANT: _HALF})
-        steps.phase(_HALF)
-    elif name in ("z", "s", "t"):
-        turn = {"z": math.pi, "s": _HALF, "t": _HALF / 2}[name]
-        steps.rz(qubits, {_CONSTANT: turn})
-        steps.phase(turn / 2)
-    elif name == "x":
-        frame.inverted[own] ^= True
-    elif name == "y":
-        steps.rz(qubits, {_CONSTANT: math.pi})
-        frame.inverted[own] ^= True
-        steps.phase(math.pi)
-    elif name == "sx":
-        steps.rx(own, {_CONSTANT: _HALF})
-        steps.phase(_HALF / 2)
-    elif name == "cnot":
-        frame.cnot(*qubits)
-    elif name == "cz":
-        for qubit in qubits:
-            steps.rz((qubit,), {_CONSTANT: _HALF})
-        steps.rz(qubits, {_CONSTANT: -_HALF})
-        steps.phase(_HALF / 2)
-    elif name == "cy":
-        steps.rz((own,), {_CONSTANT: -_HALF})
-        frame.cnot(*qubits)
-        steps.rz((own,), {_CONSTANT: _HALF})
-    elif name == "swap":
-        frame.swap(*qubits)
-    else:
-        _add_unitary(steps, qubits, np.array(gate.matrix, dtype=complex))
-
-
-def _add_unitary(steps: _Steps, qubits: tuple[int, ...], matrix: ComplexArray) -> None:
-    if len(qubits) == 1:
-        _add_one_qubit(steps, qubits[0], matrix)
-        return
-    before, (xx, yy, zz), after, phase = interaction(matrix)
-    for qubit, own in zip(qubits, before, strict=True):
-        _add_one_qubit(steps, qubit, own)
-    _add(steps, Gate("rxx", qubits), [{_CONSTANT: xx}])
-    _add(steps, Gate("ryy", qubits), [{_CONSTANT: yy}])
-    steps.rz(qubits, {_CONSTANT: zz})
-    for qubit, own in zip(qubits, after, strict=True):
-        _add_one_qubit(steps, qubit, own)
-    steps.phase(phase)
-
-
-def _add_one_qubit(steps: _Steps, qubit: int, matrix: ComplexArray) -> None:
-    phi, theta, omega, phase = rotation_angles(matrix)
-    steps.rz((qubit,), {_CONSTANT: phi})
-    steps.ry(qubit, {_CONSTANT: theta})
-    steps.rz((qubit,), {_CONSTANT: omega})
-    steps.phase(phase)
-
-
-# The basis in which products of one-qubit gates are real: the Bell states with suitable phases.
-_MAGIC = np.array([[1, 0, 0, 1j], [0, 1j, 1, 0], [0, 1j, -1, 0], [1, 0, 0, -1j]]) / math.sqrt(2)
-_SIGNS = np.array([np.diag(_MAGIC.conj().T @ np.kron(own, own) @ _MAGIC).real for own in PAULIS.values()])
-
-
-def interaction(
-    matrix: ComplexArray,
-) -> tuple[tuple[ComplexArray, ComplexArray], tuple[float, float, float], tuple[ComplexArray, ComplexArray], float]:
-    """A unitary (4, 4) as one-qubit gates, then RXX RYY RZZ with three angles, then one-qubit gates, and a phase.
-
-    In the magic basis the one-qubit gates are real orthogonal matrices, and the interaction is diagonal (the Cartan
-    decomposition): what is to be found are the real eigenvectors of MᵀM.
-    """
-    magic = _MAGIC.conj().T @ (matrix / np.linalg.det(matrix) ** 0.25) @ _MAGIC
-    square = magic.T @ magic
-    right = _common_eigenvectors(square)
-    if np.linalg.det(right) < 0:
-        right[:, 0] = -right[:, 0]
-    halves = np.angle(np.diag(right.T @ square @ right)) / 2
-    left = magic @ right @ np.diag(np.exp(-1j * halves))
-    if np.linalg.det(left).real < 0:
-        halves[0] += math.pi
-        left[:, 0] = -left[:, 0]
-    after = _factors(_MAGIC @ left @ _MAGIC.conj().T)
-    before = _factors(_MAGIC @ right.T @ _MAGIC.conj().T)
-    # exp(-i/2 (a XX + b YY + c ZZ)) has the phases -(a, b, c)·signs/2, and what they all have in common is left over.
-    xx, yy, zz = (float(angle) for angle in -2 * (_SIGNS @ halves) / 4)
-    found = np.kron(*after) @ _canonical(xx, yy, zz) @ np.kron(*before)
-    at = np.unravel_index(np.argmax(np.abs(found)), found.shape)
-    return before, (xx, yy, zz), after, float(np.angle(matrix[at] / found[at]))
-
-
-def _canonical(xx: float, yy: float, zz: float) -> ComplexArray:
-    phases = -0.5 * (np.array([xx, yy, zz]) @ _SIGNS)
-    return np.asarray(_MAGIC @ np.diag(np.exp(1j * phases)) @ _MAGIC.conj().T, dtype=np.complex128)
-
-
-def _common_eigenvectors(square: ComplexArray) -> NDArray[np.float64]:
-    """Real orthonormal vectors that diagonalise a symmetric unitary: those of a mixture of its two real parts."""
-    best: NDArray[Any] = np.eye(4)
-    least = np.inf
-    for number in range(64):
-        # Where two eigenvalues of a mixture happen to agree, the next mixture tells them apart.
-        part = math.cos(1 + number) * square.real + math.sin(1 + number) * square.imag
-        vectors = np.asarray(np.linalg.eigh(part)[1], dtype=np.float64)
-        turned = vectors.T @ square @ vectors
-        rest = float(np.abs(turned - np.diag(np.diag(turned))).max())
-        if rest < least:
-            best, least = vectors, rest
-        if least < 1e-14:
-            break
-    return best
-
-
-def _factors(product: NDArray[Any]) -> tuple[ComplexArray, ComplexArray]:
-    """Two unitary matrices (2, 2) whose Kronecker product this is."""
-    blocks = product.reshape(2, 2, 2, 2).transpose(0, 2, 1, 3)  # [i, j, k, l]: entry (i, j) of one, (k, l) of the other
-    i, j = np.unravel_index(np.argmax(np.abs(blocks).sum(axis=(2, 3))), (2, 2))
-    right = blocks[i, j] / np.sqrt(np.linalg.det(blocks[i, j]))
-    left = np.einsum("ijkl,kl->ij", blocks, right.conj()) / 2
-    return left, right
+_ELEMENTS: dict[str, Callable[..., None]] = {
+    "ry": _Steps.ry,
+    "rz": _Steps.rz,
+    "rzz": _Steps.rz,
+    "x": _Steps.x,
+    "cnot": _Steps.cnot,
+    "swap": _Steps.swap,
+    PHASE: _Steps.phase,
+}
 
 
 def _compiled_steps(circuit: Circuit) -> _Steps:
@@ -302,7 +171,7 @@ def _compiled_steps(circuit: Circuit) -> _Steps:
     for gate in circuit.gates:
         angles: list[Sum] = []
         for place, angle in enumerate(gate.angles):
-            angles.append({_CONSTANT: angle.offset} if angle.is_constant else {first + place: 1.0})
+            angles.append(Sum({_CONSTANT: angle.offset} if angle.is_constant else {first + place: 1.0}))
         _add(steps, gate, angles)
         first += len(gate.angles)
     return steps

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from mcquack.arrays import FloatArray
 from mcquack.checks import JAX, is_whole_number
 from mcquack.circuits.circuit import Circuit
-from mcquack.circuits.overlap import require_gates
 from mcquack.errors import InvalidInputError
 from mcquack.simulators.engine import (
     EncodedRows,
@@ -25,7 +24,7 @@ from mcquack.simulators.engine import (
 )
 
 if TYPE_CHECKING:
-    from mcquack.simulators.jax.functions import Program
+    from mcquack.simulators.jax.functions import JaxProgram
 
 Observables = Sequence[int | Sequence[int]]
 _AMPLITUDES_AT_ONCE = 1 << 21  # 32 MiB in double precision; derivatives take a few times as much
@@ -72,7 +71,7 @@ class JaxEngine(Engine[JaxStates]):
             raise JAX.needed(what='the engine "jax"')
 
     @property
-    def _program(self) -> Program:
+    def _program(self) -> JaxProgram:
         from mcquack.simulators.jax.functions import program_of
 
         return program_of(self.feature_map)
@@ -145,7 +144,7 @@ class JaxEngine(Engine[JaxStates]):
     def hamming_distributions(self, samples: JaxStates, centroids: JaxStates) -> FloatArray:
         from mcquack.simulators.jax.functions import precision
 
-        require_gates(self.feature_map)
+        self.feature_map.for_overlaps()
         found = np.zeros((_rows(samples), len(centroids), self.feature_map.n_qubits + 1), self.dtype)
         run = self._program.hamming_jit
         with precision(self.dtype):

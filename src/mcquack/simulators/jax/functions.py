@@ -17,7 +17,7 @@ import numpy as np
 from mcquack.checks import JAX
 from mcquack.circuits.angles import SLOPE_LIMIT
 from mcquack.circuits.circuit import Circuit
-from mcquack.circuits.gates import Gate, gate_matrices
+from mcquack.circuits.gates import GATES, Entries, Gate, adjoint, constant_entries
 from mcquack.errors import InvalidInputError
 from mcquack.simulators.jax.repetition import Section, sections
 
@@ -26,7 +26,6 @@ jnp: Any = jax.numpy
 lax: Any = jax.lax
 
 Array: TypeAlias = Any
-Entries: TypeAlias = list[list[Any]]  # of a gate's matrix: None is zero, else a number, or one for each sample (N,)
 
 
 def jax_states(circuit: Circuit) -> Callable[[Array, Array, Array], Array]:
@@ -82,12 +81,12 @@ def precision(dtype: np.dtype[Any]) -> AbstractContextManager[Any]:
 
 
 @lru_cache(maxsize=32)
-def program_of(circuit: Circuit) -> Program:
+def program_of(circuit: Circuit) -> JaxProgram:
     """What was compiled for a circuit, or for one that is equal; the last few circuits are remembered."""
-    return Program(circuit)
+    return JaxProgram(circuit)
 
 
-class Program:
+class JaxProgram:
     """A circuit as functions of JAX; those whose name ends in ``_jit`` are compiled once for each number of rows."""
 
     def __init__(self, circuit: Circuit) -> None:
@@ -285,10 +284,7 @@ def _pull_section(section: Section, pair: Array, angles: Array) -> tuple[Array, 
 def _after(gate: Gate, states: Array, angles: Array, *, undo: bool = False) -> Array:
     """States (…, N, 2**n) after a gate with angles (N, k), or before it."""
     entries = _entries(gate, angles)
-    if undo:
-        turned = zip(*entries, strict=True)
-        entries = [[None if entry is None else _conjugate(entry) for entry in column] for column in turned]
-    return _mixed(entries, states, gate)
+    return _mixed(adjoint(entries) if undo else entries, states, gate)
 
 
 def _mixed(entries: Entries, states: Array, gate: Gate) -> Array:
@@ -323,65 +319,15 @@ def _sums(entries: Entries, parts: list[Array]) -> list[Array]:
     return found
 
 
-def _conjugate(entry: Any) -> Any:
-    return entry.conjugate() if isinstance(entry, complex) else entry.conj()
-
-
 def _entries(gate: Gate, angles: Array) -> Entries:
-    name = gate.name
-    if not gate.angles:
-        return _constants(gate_matrices(gate, np.zeros(0)))
-    if name == "rot":
-        phi, theta, omega = angles[:, 0], angles[:, 1], angles[:, 2]
-        cosine, sine = jnp.cos(theta / 2), jnp.sin(theta / 2)
-        outer, inner = jnp.exp(0.5j * (phi + omega)), jnp.exp(0.5j * (phi - omega))
-        return [[outer.conj() * cosine, -inner * sine], [inner.conj() * sine, outer * cosine]]
-    rotation = _rotation(_pauli(gate), angles[:, 0])
-    return _where_one(rotation, otherwise=1 + 0j) if name[0] == "c" else rotation
+    if gate.matrix is not None:
+        return constant_entries(gate.matrix)
+    return GATES[gate.name].entries(angles.T, jnp)
 
 
 def _generators(gate: Gate, angles: Array) -> list[Entries]:
     """For each angle the matrix G with dU = -i/2 G U."""
-    if not gate.angles:
-        return []
-    if gate.name != "rot":
-        pauli = _constants(_pauli(gate))
-        return [_where_one(pauli, otherwise=None) if gate.name[0] == "c" else pauli]
-    theta, omega = angles[:, 1], angles[:, 2]
-    cosine, sine, phase = jnp.cos(theta), jnp.sin(theta), jnp.exp(1j * omega)
-    of_phi = [[cosine, sine * phase.conj()], [sine * phase, -cosine]]
-    of_theta = [[None, -1j * phase.conj()], [1j * phase, None]]
-    return [of_phi, of_theta, [[1 + 0j, None], [None, -1 + 0j]]]
-
-
-def _pauli(gate: Gate) -> Any:
-    """What a rotation turns about: of the gates rx, crx and rxx it is X, X and XX."""
-    axis = gate_matrices(Gate(gate.name[-1], (0,)), np.zeros(0))
-    return np.kron(axis, axis) if gate.name[0] == "r" and len(gate.qubits) == 2 else axis
-
-
-def _where_one(entries: Entries, *, otherwise: Any) -> Entries:
-    """The matrix where the first of two qubits is 1, and a number where it is not."""
-    none = [None, None]
-    return [[otherwise, None, *none], [None, otherwise, *none], *([*none, *row] for row in entries)]
-
-
-def _constants(matrix: Any) -> Entries:
-    return [[complex(entry) if entry != 0 else None for entry in row] for row in matrix]
-
-
-def _rotation(pauli: Any, angle: Array) -> Entries:
-    """cos(θ/2) - i sin(θ/2) P."""
-    cosine, sine = jnp.cos(angle / 2), jnp.sin(angle / 2)
-
-    def entry(row: int, column: int) -> Any:
-        own = complex(pauli[row, column])
-        if own == 0:
-            return cosine if row == column else None
-        turned = -1j * own * sine
-        return cosine + turned if row == column else turned
-
-    return [[entry(row, column) for column in range(len(pauli))] for row in range(len(pauli))]
+    return GATES[gate.name].generators(angles.T, jnp) if gate.angles else []
 
 
 def _places(index: Any, last: int) -> Any:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from mcquack import circuits
+from mcquack.circuits.circuit import Circuit
 from mcquack.datasets import Dataset, Part, describe, load
 from mcquack.datasets.dataset import PartName
 from mcquack.datasets.registry import Request, register
@@ -45,10 +45,10 @@ class Arrays:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Circuit:
+class TwinCircuit:
     """The feature map with its weights, its biases and the centroids."""
 
-    feature_map: circuits.Circuit
+    feature_map: Circuit
     parameters: Arrays
 
     def run(self, X: NDArray[Any], *, n_threads: int | None) -> tuple[RingEngine, Any, Any]:
@@ -66,7 +66,7 @@ class Reading:
     seed: int
     purpose: str
 
-    def hamming(self, X: NDArray[Any], circuit: Circuit, *, n_threads: int | None) -> NDArray[Any]:
+    def hamming(self, X: NDArray[Any], circuit: TwinCircuit, *, n_threads: int | None) -> NDArray[Any]:
         """Probabilities or counts of k ones between every row and every centroid, (N, M, n + 1)."""
         if self.view == "exact":
             return _exact_hamming(Arrays((X,)), circuit, n_threads)
@@ -77,13 +77,13 @@ class Reading:
 
 
 @lru_cache(maxsize=_KEPT)
-def _exact_hamming(rows: Arrays, circuit: Circuit, n_threads: int | None) -> NDArray[np.floating]:
+def _exact_hamming(rows: Arrays, circuit: TwinCircuit, n_threads: int | None) -> NDArray[np.floating]:
     engine, *encoded = circuit.run(rows.values[0], n_threads=n_threads)
     return engine.hamming_distributions(*encoded)
 
 
 @lru_cache(maxsize=_KEPT)
-def _counts(rows: Arrays, circuit: Circuit, reading: Reading, n_threads: int | None) -> NDArray[np.int64]:
+def _counts(rows: Arrays, circuit: TwinCircuit, reading: Reading, n_threads: int | None) -> NDArray[np.int64]:
     shots, seed = reading.shots, int(stream(reading.seed, "hardware twin", reading.purpose).integers(2**31))
     if reading.view == "shots":
         return sampled_hamming(_exact_hamming(rows, circuit, n_threads), shots=shots, seed=seed)

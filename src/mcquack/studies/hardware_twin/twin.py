@@ -17,7 +17,7 @@ from mcquack.kernels.bitflip import Calibration, calibrate, mean_hamming, tolera
 from mcquack.kernels.measured import Shots
 from mcquack.models.mcquack import McQuackClassifier
 from mcquack.simulators.ring import RingEngine
-from mcquack.studies.hardware_twin.measuring import Arrays, Circuit, Reading, View
+from mcquack.studies.hardware_twin.measuring import Arrays, Reading, TwinCircuit, View
 from mcquack.studies.scored import ScoredClassifier
 from mcquack.training.state import class_means
 
@@ -105,18 +105,18 @@ class TwinClassifier(ScoredClassifier):
             self.history_ = [*self.history_[:-1], {**self.history_[-1], "tolerance": self.tolerance_}]
         return self
 
-    def _learned(self, X: NDArray[Any], labels: NDArray[np.int64]) -> tuple[Circuit, list[HistoryRow]]:
+    def _learned(self, X: NDArray[Any], labels: NDArray[np.int64]) -> tuple[TwinCircuit, list[HistoryRow]]:
         if self.learning == "none":
             feature_map = FeatureMap.with_repetitions(
                 n_qubits=self.n_qubits, n_features=X.shape[1], final_entangler=False
             )
             ones = np.ones(feature_map.parameter_shape)
             centroids = class_means(X, labels, int(labels.max()) + 1, np.ones(len(X)))
-            return Circuit(feature_map=feature_map, parameters=Arrays((ones, ones, centroids))), [{"epoch": 0}]
+            return TwinCircuit(feature_map=feature_map, parameters=Arrays((ones, ones, centroids))), [{"epoch": 0}]
         epochs = self.epochs or EPOCHS[self.learning]
         model = _fitted(Arrays((X, labels)), self.learning, self.n_qubits, epochs, self.n_threads)
         parameters = Arrays((model.weights_, model.bias_, model.centroids_))
-        return Circuit(feature_map=model.feature_map_, parameters=parameters), list(model.history_)
+        return TwinCircuit(feature_map=model.feature_map_, parameters=parameters), list(model.history_)
 
     def _hamming(self, X: NDArray[Any], purpose: str) -> NDArray[Any]:
         reading = Reading(view=self.view, shots=int(self.shots), seed=self._seed, purpose=purpose)

@@ -82,7 +82,7 @@ class TrainabilityProbe(ScoredClassifier, ProbeSettings):
         settings = ProbeSettings(**{field.name: getattr(self, field.name) for field in fields(ProbeSettings)})
         problem = self._problem(X, y, settings)
         self._subject: Subject = VariationalSubject(problem) if settings.is_variational else KernelSubject(problem)
-        self._n_columns = problem.feature_map.n_features
+        self._feature_map = problem.feature_map
         self._scored: tuple[NDArray[Any], FloatArray] | None = None
         self.observation_: Observation = observed(self._subject, problem)
         self.details_ = self.observation_.to_json()
@@ -103,7 +103,10 @@ class TrainabilityProbe(ScoredClassifier, ProbeSettings):
         rows = rows[:, : feature_map.n_features]
         self.scaler_ = fitted_scaler(rows, settings.feature_range)
         data = TrainingData(
-            scaled(rows, self.scaler_, TRAINING_TYPE), labels.astype(np.int64), np.ones(len(rows)), len(self.classes_)
+            scaled(rows, self.scaler_, TRAINING_TYPE, feature_map),
+            labels.astype(np.int64),
+            np.ones(len(rows)),
+            len(self.classes_),
         )
         return Problem(
             settings=settings,
@@ -118,7 +121,7 @@ class TrainabilityProbe(ScoredClassifier, ProbeSettings):
         check_is_fitted(self, "observation_")
         given = validate_data(self, X, dtype=np.float64, reset=False)
         if self._scored is None or not np.array_equal(self._scored[0], given):
-            rows = scaled(given[:, : self._n_columns], self.scaler_, TRAINING_TYPE)
+            rows = scaled(given[:, : self._feature_map.n_features], self.scaler_, TRAINING_TYPE, self._feature_map)
             self._scored = (given, self._subject.class_scores(rows))
         return self._scored[1]
 

@@ -99,7 +99,7 @@ def _drawn_states(circuit: Circuit) -> _Draw:
             angle if angle.is_constant else b(f"angle_{numbers[angle]}") if amplitudes else x[numbers[angle]]
             for angle in gate.angles
         ]
-        free = getattr(free, gate.name)(gate.qubits, *([gate.matrix] if gate.matrix else turned))
+        free = free.unitary(gate.qubits, gate.matrix) if gate.matrix else free.gate(gate.name, gate.qubits, *turned)
     engine = GateEngine(free, dtype=np.float64)
     none = np.zeros(free.weights_shape)
 
