@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from mcquack import bench, circuits, datasets, hardware, kernels, models, report, simulators, studies, training
     from mcquack.circuits import FeatureMap
+    from mcquack.hardware.devices import open_device, open_sampler
+    from mcquack.hardware.labelling import label
     from mcquack.models import McQuackClassifier, McQuackClassifierCV, QuackClassifier, load
-    from mcquack.models.devices import open_device, open_sampler
-    from mcquack.models.labelling import label
 
 __all__ = [
     "FeatureMap",
@@ -51,10 +51,10 @@ _HOMES = {
     "McQuackClassifier": "mcquack.models",
     "McQuackClassifierCV": "mcquack.models",
     "QuackClassifier": "mcquack.models",
-    "label": "mcquack.models.labelling",
+    "label": "mcquack.hardware.labelling",
     "load": "mcquack.models",
-    "open_device": "mcquack.models.devices",
-    "open_sampler": "mcquack.models.devices",
+    "open_device": "mcquack.hardware.devices",
+    "open_sampler": "mcquack.hardware.devices",
 }
 
 

@@ -123,7 +123,8 @@ def calibrate(
 
     Example: mcquack hardware calibrate --model m.mcq --backend fake_pittsburgh --out calibrated.mcq --plot curve.png
     """
-    from mcquack.models.labelling import accuracy_calibration, centroid_calibration, cost_of, tolerating
+    from mcquack.hardware.labelling import accuracy_calibration, centroid_calibration, cost_of
+    from mcquack.models.archive import tolerating
 
     if rule == "accuracy" and data is None:
         raise typer.BadParameter("--rule accuracy needs rows with their labels.", param_hint="--data")
@@ -327,9 +328,10 @@ def train(
     Example: mcquack hardware train --data flowers.csv --target species --backend fake_torino --qubits 12
     --budget 2000000 --out flowers.mcq
     """
+    from mcquack.hardware.labelling import known_tolerance, training_cost
     from mcquack.kernels.measured import SampledEngine
     from mcquack.models import McQuackClassifier
-    from mcquack.models.labelling import known_tolerance, tolerating, training_cost
+    from mcquack.models.archive import tolerating
     from mcquack.training import total_shots
 
     check_can_write(out, overwrite=force, inputs=[Path(data), *([model] if model else [])], regular=True)
@@ -394,7 +396,7 @@ def train(
 
 def _learnable_tolerance(classifier: "McQuackClassifier", sampler: Sampler, *, shots: int, seed: int) -> int | None:
     """A calibrated one; None where enough zeros are seen to train on."""
-    from mcquack.models.labelling import centroid_calibration
+    from mcquack.hardware.labelling import centroid_calibration
 
     found = centroid_calibration(classifier, sampler, shots=shots, seed=seed)
     zeros = float(found.diagonal[0])

@@ -20,7 +20,7 @@ from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError, ModelFileError
 from mcquack.kernels.losses import LOSSES, Alignment, CrossEntropy, Loss
-from mcquack.kernels.measured import Shots
+from mcquack.kernels.measured import SampledEngine, Shots
 from mcquack.models.features import FEATURES, MAX_BOUND, Features
 from mcquack.models.model_file import (
     FORMAT_VERSION,
@@ -32,7 +32,7 @@ from mcquack.models.model_file import (
     require_that,
     write_model,
 )
-from mcquack.simulators.choice import ENGINES, engine_of
+from mcquack.simulators.choice import ENGINES, EngineChoice, engine_of
 from mcquack.simulators.engine import Engine
 from mcquack.training.state import TrainingState
 
@@ -283,6 +283,18 @@ def _plain_engine(engine: Any, model: Any) -> str | dict[str, Any]:
 def simulator_of(model: Any) -> Engine[Any]:
     """What stands in a file in the place of a device: the simulator that circuits of this width run on."""
     return type(engine_of("auto", model.feature_map_))(dtype=model.weights_.dtype)
+
+
+def tolerating(model: Any, tolerance: int | None) -> EngineChoice:
+    """The model's engine for a file, with so many bit flips tolerated when the model is used; it trains as before.
+
+    In the place of a device, which no file holds, stands the simulator that circuits of this width run on.
+    """
+    exact: EngineChoice = model.engine.engine if isinstance(model.engine, Shots) else model.engine
+    if isinstance(exact, SampledEngine):
+        exact = simulator_of(model)
+    shots = model.engine.shots if isinstance(model.engine, Shots) else None
+    return exact if tolerance is None and shots is None else Shots(shots, tolerance=tolerance, engine=exact)
 
 
 def _settings(plain: Mapping[str, Any], kind: type[Archived], version: int) -> dict[str, Any]:
