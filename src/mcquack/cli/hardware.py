@@ -28,8 +28,8 @@ from mcquack.cli.datasets import DataDir
 from mcquack.cli.fit import description, training_data
 from mcquack.cli.hardware_device import OpenDevice, goes_on_later, kernel_model, rows_of, tell_all
 from mcquack.errors import InvalidInputError, MissingDependencyError, StoreBusyError
-from mcquack.models.progress import shown
 from mcquack.models.tables import labels_csv, table_extra, table_reading
+from mcquack.progress import shown
 
 if TYPE_CHECKING:
     from mcquack.hardware.jobs.ledger import MeasurementSummary

@@ -48,7 +48,6 @@ from mcquack.models.preparation import (
     merged_repeats,
     scaled,
 )
-from mcquack.models.progress import shown
 from mcquack.randomness import held_out
 from mcquack.simulators.choice import EngineChoice, engine_of
 from mcquack.simulators.compiled.memory import require_bytes
@@ -90,6 +89,8 @@ class CircuitClassifier(ClassifierMixin, Archived):
     def _run_through(self, epochs: Iterable[HistoryRow]) -> Self:
         with noted_compiling(bool(self.verbose)):
             if self.verbose:
+                from mcquack.progress import shown  # not above: it imports rich
+
                 epochs = shown(epochs, of=self)
             run_through(epochs, lambda: f"after {self.n_iter_} epochs; the best of them is kept")
         return self
