@@ -266,7 +266,7 @@ def stays_in_file(engine: Any) -> bool:
     """Whether a file can name this engine, and who reads it make it again."""
     if type(engine) is Shots:
         return stays_in_file(engine.engine)
-    return isinstance(engine, str) or type(engine) in ENGINES.values()
+    return isinstance(engine, str) or ENGINES.get(getattr(engine, "name", "")) is type(engine)
 
 
 def _plain_engine(engine: Any, model: Any) -> str | dict[str, Any]:
@@ -389,15 +389,15 @@ def restored_loss(plain: Any) -> str | Loss:
 def _engine(plain: Any, *, inside: bool = False) -> str | Engine[Any]:
     if isinstance(plain, str):
         return plain
-    kinds: dict[str, Any] = ENGINES if inside else {**ENGINES, Shots.name: Shots}
-    known = isinstance(plain, dict) and plain.get("name") in kinds
-    require_that(known, "its engine is none that this mcquack knows; upgrade it.")
+    called: Any = plain.get("name") if isinstance(plain, dict) else None
+    kind: Any = Shots if called == Shots.name and not inside else ENGINES.get(called)
+    require_that(kind is not None, "its engine is none that this mcquack knows; upgrade it.")
     settings = {name: value for name, value in plain.items() if name != "name"}
-    known = settings.keys() <= kinds[plain["name"]]().settings().keys()
+    known = settings.keys() <= kind().settings().keys()
     require_that(known, "its engine has settings that this mcquack does not know; upgrade it.")
     if "engine" in settings:
         settings["engine"] = _engine(settings["engine"], inside=True)
-    made: Engine[Any] = kinds[plain["name"]](**settings)
+    made: Engine[Any] = kind(**settings)
     return made
 
 
