@@ -23,12 +23,19 @@ from mcquack.models import KernelAlignmentClassifier, VariationalEnsembleClassif
 from mcquack.models import cross_validated as searching
 from mcquack.models.model_file import read_model
 from mcquack.progress import SafeConsole, _class_now, counted_on_bar, row_text, shown, stage
+from mcquack.simulators.compiled import notice
 
 X, Y = load_iris(return_X_y=True)
 QUICK = {"n_qubits": 2, "epochs": 4, "random_state": 0}
 LONG = [{"epoch": n, "loss": 1 / n, "accuracy": 1 - 1 / n} for n in range(1, 36)]
 ROWS = LONG[:25]
 SPECIES = load_iris().target_names[Y]
+
+
+@pytest.fixture(autouse=True)
+def _compiled_without_notice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether code is in the cache must not decide what is told."""
+    monkeypatch.setattr(notice, "_told", [None])
 
 
 class Trained:
