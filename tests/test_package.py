@@ -30,7 +30,14 @@ class Hidden:
 sys.meta_path.insert(0, Hidden())
 """
 MOST_MODULES = 70  # of ours that the classifier takes
-LAZY = ("mcquack.hardware", "mcquack.kernels", "mcquack.models", "mcquack.simulators", "mcquack.training")
+LAZY = (
+    "mcquack.bench",
+    "mcquack.hardware",
+    "mcquack.kernels",
+    "mcquack.models",
+    "mcquack.simulators",
+    "mcquack.training",
+)
 SLOW = ("matplotlib", "numba", "numpy", "pyarrow", "qiskit", "sklearn")
 
 
