@@ -56,6 +56,8 @@ def test_the_classifier_loads_nothing_that_only_others_need() -> None:
     others = ("bench", "cli", "database", "datasets", "hardware", "progress", "report", "studies")
     assert [name for name in found if name.startswith(tuple(f"mcquack.{other}" for other in others))] == []
     assert len([name for name in found if name.partition(".")[0] == "mcquack"]) <= MOST_MODULES
+    # With these come most of scikit-learn's models.
+    assert not {"sklearn.cluster", "sklearn.gaussian_process", "sklearn.linear_model"} & set(found)
 
 
 def test_the_classifier_imports_without_what_only_others_need() -> None:
