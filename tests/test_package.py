@@ -1,8 +1,11 @@
 """What ``import mcquack`` gives, and what it does not wait for."""
 
+import ast
 import subprocess
 import sys
 import tomllib
+from importlib import import_module
+from inspect import getsource
 from pathlib import Path
 
 import pytest
@@ -14,6 +17,27 @@ PROJECT = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text
 SUBPACKAGES = (
     "bench", "circuits", "datasets", "hardware", "kernels", "models", "report", "simulators", "studies", "training",
 )  # fmt: skip
+UNNEEDED = ("dask", "jax", "matplotlib", "optuna", "pandas", "pyarrow", "qiskit", "rich", "torch", "typer")
+# scikit-learn itself imports some of them where they are installed; without them it does not.
+HIDING = f"""
+import sys
+
+class Hidden:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {UNNEEDED}:
+            raise ModuleNotFoundError(name, name=name)
+
+sys.meta_path.insert(0, Hidden())
+"""
+MOST_MODULES = 70  # of ours that the classifier takes
+LAZY = (
+    "mcquack.bench",
+    "mcquack.hardware",
+    "mcquack.kernels",
+    "mcquack.models",
+    "mcquack.simulators",
+    "mcquack.training",
+)
 SLOW = ("matplotlib", "numba", "numpy", "pyarrow", "qiskit", "sklearn")
 
 
@@ -29,10 +53,34 @@ def test_importing_it_waits_for_nothing_slow() -> None:
 def test_the_classifier_loads_nothing_that_only_others_need() -> None:
     code = "import sys; from mcquack import McQuackClassifier; print(*sys.modules)"
     found = in_a_fresh_process(code).split()
-    others = ("datasets", "report", "bench", "cli", "studies", "hardware", "database")
+    others = ("bench", "cli", "database", "datasets", "hardware", "progress", "report", "studies")
     assert [name for name in found if name.startswith(tuple(f"mcquack.{other}" for other in others))] == []
-    # scikit-learn itself imports pandas, and rich, where they are installed.
-    assert not {"matplotlib", "typer", "optuna", "qiskit", "jax", "dask", "torch"} & set(found)
+    assert len([name for name in found if name.partition(".")[0] == "mcquack"]) <= MOST_MODULES
+    # With these come most of scikit-learn's models.
+    assert not {"sklearn.cluster", "sklearn.gaussian_process", "sklearn.linear_model"} & set(found)
+
+
+def test_the_classifier_imports_without_what_only_others_need() -> None:
+    assert in_a_fresh_process(f"{HIDING}\nfrom mcquack import McQuackClassifier\nprint(McQuackClassifier.__name__)")
+
+
+@pytest.mark.parametrize("name", ["mcquack", *LAZY])
+def test_names_are_those_that_type_checkers_see(name: str) -> None:
+    package = import_module(name)
+    imports = [node for node in ast.walk(ast.parse(getsource(package))) if isinstance(node, ast.ImportFrom)]
+    homes = {alias.name: str(node.module) for node in imports for alias in node.names}
+    assert dir(package) == sorted(package.__all__)
+    for exported in package.__all__:
+        value = getattr(package, exported)
+        assert exported not in homes or value is getattr(import_module(homes[exported]), exported)
+
+
+@pytest.mark.parametrize("name", LAZY)
+def test_submodules_are_there_without_an_import_of_their_own(name: str) -> None:
+    folder = Path(str(import_module(name).__file__)).parent
+    submodules = [path.stem for path in folder.iterdir() if path.suffix == ".py" and path.stem != "__init__"]
+    code = f"import mcquack; print(*(hasattr({name}, each) for each in {submodules}))"
+    assert set(in_a_fresh_process(code).split()) == {"True"}
 
 
 def test_every_subpackage_is_there_without_an_import_of_its_own() -> None:

@@ -10,16 +10,17 @@ imported when it is first asked for, as in ``mcquack.datasets.load("iris3")``.
 True
 """
 
-from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
+
+from mcquack.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from mcquack import bench, circuits, datasets, hardware, kernels, models, report, simulators, studies, training
     from mcquack.circuits import FeatureMap
+    from mcquack.hardware import label, open_device, open_sampler
     from mcquack.models import McQuackClassifier, McQuackClassifierCV, QuackClassifier, load
-    from mcquack.models.devices import open_device, open_sampler
-    from mcquack.models.labelling import label
+
+    __version__: str
 
 __all__ = [
     "FeatureMap",
@@ -43,28 +44,24 @@ __all__ = [
     "training",
 ]
 
-__version__ = version("mcquack")
-
 # Found when first asked for: Numba and scikit-learn take seconds to import, and `mcquack --help` needs neither.
-_HOMES = {
-    "FeatureMap": "mcquack.circuits",
-    "McQuackClassifier": "mcquack.models",
-    "McQuackClassifierCV": "mcquack.models",
-    "QuackClassifier": "mcquack.models",
-    "label": "mcquack.models.labelling",
-    "load": "mcquack.models",
-    "open_device": "mcquack.models.devices",
-    "open_sampler": "mcquack.models.devices",
-}
+_exported, __dir__ = lazy_exports(
+    __name__,
+    __all__,
+    {
+        "mcquack.circuits.feature_map": ("FeatureMap",),
+        "mcquack.hardware.devices": ("open_device", "open_sampler"),
+        "mcquack.hardware.labelling": ("label",),
+        "mcquack.models": ("load",),
+        "mcquack.models.cross_validated": ("McQuackClassifierCV",),
+        "mcquack.models.mcquack": ("McQuackClassifier", "QuackClassifier"),
+    },
+)
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
-    if name in __all__:
-        return import_module(f"mcquack.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name == "__version__":
+        from importlib.metadata import version  # it takes longer to import than all of this
 
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+        return version("mcquack")
+    return _exported(name)

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mcquack import McQuackClassifier, datasets
+from mcquack.hardware.devices import open_sampler
 from mcquack.hardware.jobs.ledger import Ledger, Measurement, hamming_histograms
 from mcquack.hardware.opening import snapshot_properties
 from mcquack.hardware.services.options import Options
 from mcquack.kernels import SampledEngine
 from mcquack.kernels.bitflip import calibrate, classes_by_mean_hamming, mean_hamming, predicted_classes
-from mcquack.models.devices import open_sampler
 from mcquack.simulators.noise import DeviceCalibration
 from mcquack.simulators.samplers import NoisySampler
 from studies.hardware.training import BUDGETS, DATASETS, stored

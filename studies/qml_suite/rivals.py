@@ -59,7 +59,7 @@ class Pair:
 
 def compared(own: Iterable[CellScores], published: Iterable[CellScores]) -> Iterator[Pair]:
     """All pairs that have five seeds on both sides."""
-    names = {entry.class_name: entry.name for entry in catalog.ENTRIES}
+    names = {entry.class_name: entry.name for entry in catalog.entries()}
     there = {(names[cell.model], cell.dataset): cell for cell in published if names.get(cell.model) in MODELS}
     ordered = sorted(own, key=lambda cell: (MODELS.index(cell.model), cell.family, cell.size or 0))
     for cell in ordered:

@@ -714,7 +714,8 @@ def stepping(monkeypatch):
     """The name of a model of the catalogue that counts its training in steps."""
     home = "tests.cli.stepping:Stepping"
     entry = catalog.Entry(name="stepping", title="Stepping", kind="quantum", home=home, description="Steps.")
-    monkeypatch.setattr(catalog, "ENTRIES", (*catalog.ENTRIES, entry))
+    listed = (*catalog.entries(), entry)
+    monkeypatch.setattr(catalog, "_entries", lambda: listed)
     return entry.name
 
 

@@ -12,8 +12,9 @@ A suite says what is wanted, a run does what the store lacks, and the ranking re
 ...     scores = ranking.cell_scores(store)
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from mcquack.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from mcquack.bench import ranking
@@ -59,19 +60,19 @@ __all__ = [
     "write_parquet",
 ]
 
-# Loaded when first asked for: what runs or ranks takes seconds to import, and `mcquack --help` needs none of it. The
-# modules are looked through in this order, the lighter ones first.
-_MODULES = ("task", "outcome", "plan", "progress", "store", "suite", "executors", "runner", "cluster")
-
-
-def __getattr__(name: str) -> Any:
-    if name == "ranking":
-        return import_module("mcquack.bench.ranking")
-    for module in _MODULES if name in __all__ else ():
-        if hasattr(found := import_module(f"mcquack.bench.{module}"), name):
-            return getattr(found, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+# Loaded when first asked for: what runs or ranks takes seconds to import, and `mcquack --help` needs none of it.
+__getattr__, __dir__ = lazy_exports(
+    __name__,
+    __all__,
+    {
+        "mcquack.bench.cluster": ("DaskExecutor",),
+        "mcquack.bench.executors": ("Executor", "LocalExecutor"),
+        "mcquack.bench.outcome": ("METRICS", "Environment", "Outcome", "current_environment"),
+        "mcquack.bench.plan": ("Cell", "Choice", "SearchMethod", "Step"),
+        "mcquack.bench.progress": ("Progress", "store_facts"),
+        "mcquack.bench.runner": ("Event", "run"),
+        "mcquack.bench.store": ("RunRecord", "Store", "merge", "write_csv", "write_parquet"),
+        "mcquack.bench.suite": ("BUILT_IN", "Suite", "read_suite"),
+        "mcquack.bench.task": ("TEST", "VALIDATION", "Split", "TableSource", "Task"),
+    },
+)

@@ -22,7 +22,7 @@ from mcquack.cli.completions import COMPLETIONS
 from mcquack.datasets.table import RowProblem
 from mcquack.errors import CheckpointWarning, InvalidInputError, UnsavedModelError, printable
 from mcquack.files import replace_file
-from mcquack.models.progress import SafeConsole
+from mcquack.progress import SafeConsole
 
 # What a script learns from ``$?``.
 DONE = 0

@@ -16,8 +16,8 @@ from mcquack.datasets import Part, load_csv
 from mcquack.datasets.dataset import pixel_names
 from mcquack.datasets.table import read_table
 from mcquack.errors import InvalidInputError
-from mcquack.models.progress import SafeConsole, shown
 from mcquack.models.tables import table_extra, table_reading
+from mcquack.progress import SafeConsole, shown
 
 if TYPE_CHECKING:
     from mcquack.models import McQuackClassifier

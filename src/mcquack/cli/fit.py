@@ -23,8 +23,8 @@ from mcquack.datasets.own import table_dataset
 from mcquack.datasets.table import TableReading, read_table
 from mcquack.errors import InvalidInputError, UnknownDatasetError
 from mcquack.models import catalog
-from mcquack.models.progress import shown, stage, unit_of
 from mcquack.models.tables import identifying_columns, table_extra, table_reading
+from mcquack.progress import shown, stage, unit_of
 
 _COLUMN_DEFAULTS = ColumnOptions(
     missing="error",

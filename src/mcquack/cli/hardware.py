@@ -28,8 +28,8 @@ from mcquack.cli.datasets import DataDir
 from mcquack.cli.fit import description, training_data
 from mcquack.cli.hardware_device import OpenDevice, goes_on_later, kernel_model, rows_of, tell_all
 from mcquack.errors import InvalidInputError, MissingDependencyError, StoreBusyError
-from mcquack.models.progress import shown
 from mcquack.models.tables import labels_csv, table_extra, table_reading
+from mcquack.progress import shown
 
 if TYPE_CHECKING:
     from mcquack.hardware.jobs.ledger import MeasurementSummary
@@ -123,7 +123,8 @@ def calibrate(
 
     Example: mcquack hardware calibrate --model m.mcq --backend fake_pittsburgh --out calibrated.mcq --plot curve.png
     """
-    from mcquack.models.labelling import accuracy_calibration, centroid_calibration, cost_of, tolerating
+    from mcquack.hardware.labelling import accuracy_calibration, centroid_calibration, cost_of
+    from mcquack.models.archive import tolerating
 
     if rule == "accuracy" and data is None:
         raise typer.BadParameter("--rule accuracy needs rows with their labels.", param_hint="--data")
@@ -327,9 +328,10 @@ def train(
     Example: mcquack hardware train --data flowers.csv --target species --backend fake_torino --qubits 12
     --budget 2000000 --out flowers.mcq
     """
+    from mcquack.hardware.labelling import known_tolerance, training_cost
     from mcquack.kernels.measured import SampledEngine
     from mcquack.models import McQuackClassifier
-    from mcquack.models.labelling import known_tolerance, tolerating, training_cost
+    from mcquack.models.archive import tolerating
     from mcquack.training import total_shots
 
     check_can_write(out, overwrite=force, inputs=[Path(data), *([model] if model else [])], regular=True)
@@ -394,7 +396,7 @@ def train(
 
 def _learnable_tolerance(classifier: "McQuackClassifier", sampler: Sampler, *, shots: int, seed: int) -> int | None:
     """A calibrated one; None where enough zeros are seen to train on."""
-    from mcquack.models.labelling import centroid_calibration
+    from mcquack.hardware.labelling import centroid_calibration
 
     found = centroid_calibration(classifier, sampler, shots=shots, seed=seed)
     zeros = float(found.diagonal[0])

@@ -24,9 +24,9 @@ from mcquack.models.tables import encoder_of
 if TYPE_CHECKING:
     from mcquack.circuits import Circuit
     from mcquack.hardware import Estimate, JobEvent
+    from mcquack.hardware.labelling import Labelling
     from mcquack.kernels.bitflip import Calibration
     from mcquack.models import McQuackClassifier
-    from mcquack.models.labelling import Labelling
 
 # Event kinds that are told by other words than their own.
 _TOLD = {
@@ -61,7 +61,7 @@ class OpenDevice:
     @property
     def keeps_jobs(self) -> bool:
         """Whether what it measures goes to the store; our own simulators are asked again instead."""
-        from mcquack.models.devices import is_simulated_here  # not above: it would delay every --help
+        from mcquack.hardware.devices import is_simulated_here  # not above: it would delay every --help
 
         return not is_simulated_here(self.backend)
 
@@ -73,7 +73,7 @@ class OpenDevice:
 
     def sampler(self, feature_map: "Circuit") -> Sampler:
         """Opened, with its ring found and told; nothing is sent yet. Options left open suit a device or a simulator."""
-        from mcquack.models.devices import open_sampler
+        from mcquack.hardware.devices import open_sampler
 
         far = mcquack.hardware.is_remote(self.backend)
         pulses: Any = {"auto": "XX" if far else None, "none": None}.get(self.decoupling, self.decoupling)
@@ -121,7 +121,7 @@ class OpenDevice:
 
     def labelling(self, classifier: "McQuackClassifier", X: NDArray[Any], *, tolerance: int | None) -> "Labelling":
         """Samples with their cost agreed on, ready to be measured or sent."""
-        from mcquack.models.labelling import label
+        from mcquack.hardware.labelling import label
 
         check_tolerance(tolerance, classifier)
         sampler = self.sampler(classifier.feature_map_)

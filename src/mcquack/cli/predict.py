@@ -27,8 +27,8 @@ from mcquack.datasets.table.encoder import Unknown
 from mcquack.datasets.table.value import listed
 from mcquack.errors import InvalidInputError, printable
 from mcquack.models.facts import Facts, model_facts
-from mcquack.models.progress import row_text
 from mcquack.models.tables import labels_csv
+from mcquack.progress import row_text
 
 _SHOWN_COLUMNS = 20
 

@@ -1,5 +1,7 @@
 """The N × M matrix of fidelities, how well it fits the labels, how it is measured, and kernels as objects."""
 
+from typing import TYPE_CHECKING
+
 from mcquack.kernels.bitflip import (
     Calibration,
     accuracies_by_tolerance,
@@ -23,8 +25,11 @@ from mcquack.kernels.losses import (
     target_alignment,
 )
 from mcquack.kernels.measured import SampledEngine, Shots, TolerantEngine
-from mcquack.kernels.projected import ProjectedKernel
-from mcquack.kernels.quantum import QuantumKernel
+from mcquack.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from mcquack.kernels.projected import ProjectedKernel
+    from mcquack.kernels.quantum import QuantumKernel
 
 __all__ = [
     "Alignment",
@@ -53,3 +58,12 @@ __all__ = [
     "tolerant_kernels",
     "training_tolerance",
 ]
+
+__getattr__, __dir__ = lazy_exports(
+    __name__,
+    __all__,
+    {
+        "mcquack.kernels.projected": ("ProjectedKernel",),
+        "mcquack.kernels.quantum": ("QuantumKernel",),
+    },
+)

@@ -1,14 +1,19 @@
 """The kernel matrix itself, in pieces that fit into memory."""
 
+import math
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mcquack.arrays import FloatArray
+from mcquack.circuits.circuit import Circuit
 from mcquack.errors import InvalidInputError
 from mcquack.simulators.compiled.inner import inner
 from mcquack.simulators.engine import Engine, Measured
+
+# Rotations are periodic: where floats lie further apart than this, an angle means nothing any more.
+_ANGLE_SPACING = 0.01
 
 
 def centroid_kernel(
@@ -38,6 +43,17 @@ def centroid_kernel(
     [[1.0], [0.7838], [0.3532]]
     """
     return engine.kernel(X, centroids, weights=weights, bias=bias)
+
+
+def reach(dtype: Any, circuit: Circuit) -> float:
+    """How large a feature may be before its angle, modulo a turn, is only rounding.
+
+    Features that are amplitudes and no angles may be as large as the square of their norm allows; to cut them off would
+    turn their vector.
+    """
+    if circuit.start == "zeros" or (circuit.angle_table.input >= 0).any():
+        return _ANGLE_SPACING / float(np.finfo(dtype).eps)
+    return math.sqrt(float(np.finfo(dtype).max) / (2 * circuit.dimension))
 
 
 # From fidelities with every centroid to one score for each class, and the way back. Centroid j of class m stands in

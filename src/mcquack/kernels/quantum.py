@@ -7,7 +7,6 @@ samples takes N + M states: circuits are never run pair by pair.
 from __future__ import annotations
 
 import copy
-import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from itertools import count
@@ -22,6 +21,7 @@ from mcquack.arrays import FloatArray
 from mcquack.checks import is_whole_number, require
 from mcquack.circuits.circuit import Circuit
 from mcquack.errors import InvalidInputError
+from mcquack.kernels.fidelity import reach
 from mcquack.simulators.choice import EngineChoice, engine_of
 from mcquack.simulators.compiled.memory import require_bytes
 from mcquack.simulators.engine import Engine, checked_parameters
@@ -33,19 +33,6 @@ Tile: TypeAlias = tuple[slice, slice, FloatArray]
 _TILE = 512  # rows and columns that are multiplied at once: large enough for BLAS, and 4 MiB of overlaps
 _STATE_BYTES = 1 << 30  # of states that are kept; where a kernel has more of them, some are prepared again
 _STRIPS = 8  # calls for a square kernel that a device counts; symmetry then saves 7 in 16 of its entries
-# Rotations are periodic: where floats lie further apart than this, an angle means nothing any more.
-_ANGLE_SPACING = 0.01
-
-
-def reach(dtype: Any, circuit: Circuit) -> float:
-    """How large a feature may be before its angle, modulo a turn, is only rounding.
-
-    Features that are amplitudes and no angles may be as large as the square of their norm allows; to cut them off would
-    turn their vector.
-    """
-    if circuit.start == "zeros" or (circuit.angle_table.input >= 0).any():
-        return _ANGLE_SPACING / float(np.finfo(dtype).eps)
-    return math.sqrt(float(np.finfo(dtype).max) / (2 * circuit.dimension))
 
 
 class CircuitKernel(Kernel):

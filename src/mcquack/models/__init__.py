@@ -1,14 +1,15 @@
 """Estimators with scikit-learn's interface."""
 
 import os
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from mcquack.lazy import lazy_exports
 from mcquack.models import catalog
-from mcquack.models.catalog import PAPER, PRESETS, QML_SUITE, preset
+from mcquack.models.catalog import preset
 
 if TYPE_CHECKING:
     from mcquack.models.archive import Archived
+    from mcquack.models.catalog import PAPER, PRESETS, QML_SUITE
     from mcquack.models.classical import (
         CentroidKernelClassifier,
         MatchedNeuralNetwork,
@@ -83,20 +84,15 @@ def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> "Arch
     return archive.load(catalog.CLASSES, path, max_bytes=max_bytes)
 
 
-# What is no model of its own: what McQuackClassifierCV chooses is a McQuackClassifier.
-_HOMES = {
-    "McQuackClassifierCV": "mcquack.models.cross_validated",
-    "feature_importances": "mcquack.models.importance",
+# What the catalogue does not list: what McQuackClassifierCV chooses is a McQuackClassifier.
+_OTHERS = {
+    "mcquack.models.catalog": ("PAPER", "PRESETS", "QML_SUITE"),
+    "mcquack.models.cross_validated": ("McQuackClassifierCV",),
+    "mcquack.models.importance": ("feature_importances",),
 }
+_exported, __dir__ = lazy_exports(__name__, __all__, _OTHERS)
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
-    if name not in catalog.CLASSES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return catalog.CLASSES[name]
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+    is_model = name in __all__ and not any(name in some for some in _OTHERS.values())
+    return catalog.CLASSES[name] if is_model else _exported(name)

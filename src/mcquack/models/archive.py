@@ -20,7 +20,7 @@ from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError, ModelFileError
 from mcquack.kernels.losses import LOSSES, Alignment, CrossEntropy, Loss
-from mcquack.kernels.measured import Shots
+from mcquack.kernels.measured import SampledEngine, Shots
 from mcquack.models.features import FEATURES, MAX_BOUND, Features
 from mcquack.models.model_file import (
     FORMAT_VERSION,
@@ -32,7 +32,7 @@ from mcquack.models.model_file import (
     require_that,
     write_model,
 )
-from mcquack.simulators.choice import ENGINES, engine_of
+from mcquack.simulators.choice import ENGINES, EngineChoice, engine_of
 from mcquack.simulators.engine import Engine
 from mcquack.training.state import TrainingState
 
@@ -266,7 +266,7 @@ def stays_in_file(engine: Any) -> bool:
     """Whether a file can name this engine, and who reads it make it again."""
     if type(engine) is Shots:
         return stays_in_file(engine.engine)
-    return isinstance(engine, str) or type(engine) in ENGINES.values()
+    return isinstance(engine, str) or ENGINES.get(getattr(engine, "name", "")) is type(engine)
 
 
 def _plain_engine(engine: Any, model: Any) -> str | dict[str, Any]:
@@ -283,6 +283,18 @@ def _plain_engine(engine: Any, model: Any) -> str | dict[str, Any]:
 def simulator_of(model: Any) -> Engine[Any]:
     """What stands in a file in the place of a device: the simulator that circuits of this width run on."""
     return type(engine_of("auto", model.feature_map_))(dtype=model.weights_.dtype)
+
+
+def tolerating(model: Any, tolerance: int | None) -> EngineChoice:
+    """The model's engine for a file, with so many bit flips tolerated when the model is used; it trains as before.
+
+    In the place of a device, which no file holds, stands the simulator that circuits of this width run on.
+    """
+    exact: EngineChoice = model.engine.engine if isinstance(model.engine, Shots) else model.engine
+    if isinstance(exact, SampledEngine):
+        exact = simulator_of(model)
+    shots = model.engine.shots if isinstance(model.engine, Shots) else None
+    return exact if tolerance is None and shots is None else Shots(shots, tolerance=tolerance, engine=exact)
 
 
 def _settings(plain: Mapping[str, Any], kind: type[Archived], version: int) -> dict[str, Any]:
@@ -377,15 +389,15 @@ def restored_loss(plain: Any) -> str | Loss:
 def _engine(plain: Any, *, inside: bool = False) -> str | Engine[Any]:
     if isinstance(plain, str):
         return plain
-    kinds: dict[str, Any] = ENGINES if inside else {**ENGINES, Shots.name: Shots}
-    known = isinstance(plain, dict) and plain.get("name") in kinds
-    require_that(known, "its engine is none that this mcquack knows; upgrade it.")
+    called: Any = plain.get("name") if isinstance(plain, dict) else None
+    kind: Any = Shots if called == Shots.name and not inside else ENGINES.get(called)
+    require_that(kind is not None, "its engine is none that this mcquack knows; upgrade it.")
     settings = {name: value for name, value in plain.items() if name != "name"}
-    known = settings.keys() <= kinds[plain["name"]]().settings().keys()
+    known = settings.keys() <= kind().settings().keys()
     require_that(known, "its engine has settings that this mcquack does not know; upgrade it.")
     if "engine" in settings:
         settings["engine"] = _engine(settings["engine"], inside=True)
-    made: Engine[Any] = kinds[plain["name"]](**settings)
+    made: Engine[Any] = kind(**settings)
     return made
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields
 from functools import lru_cache
-from typing import Any, Literal, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,7 +26,6 @@ from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.circuits.library import MAPS, circuit_named, paper
 from mcquack.errors import InvalidInputError
-from mcquack.kernels.quantum import QuantumKernel
 from mcquack.models.archive import (
     Archived,
     restored_dtype,
@@ -48,13 +47,15 @@ from mcquack.models.preparation import (
     merged_repeats,
     scaled,
 )
-from mcquack.models.progress import shown
 from mcquack.randomness import held_out
 from mcquack.simulators.choice import EngineChoice, engine_of
 from mcquack.simulators.compiled.memory import require_bytes
 from mcquack.simulators.compiled.notice import noted_compiling
 from mcquack.simulators.engine import Engine
 from mcquack.training.state import TrainingData
+
+if TYPE_CHECKING:
+    from mcquack.kernels.quantum import QuantumKernel
 
 HistoryRow = dict[str, float | int | None]
 ValidationData = tuple[ArrayLike, ArrayLike]
@@ -90,6 +91,8 @@ class CircuitClassifier(ClassifierMixin, Archived):
     def _run_through(self, epochs: Iterable[HistoryRow]) -> Self:
         with noted_compiling(bool(self.verbose)):
             if self.verbose:
+                from mcquack.progress import shown  # not above: it imports rich
+
                 epochs = shown(epochs, of=self)
             run_through(epochs, lambda: f"after {self.n_iter_} epochs; the best of them is kept")
         return self
@@ -362,6 +365,8 @@ def trained_kernel(model: Any, *, on_scaled: bool = False, number: int = 0) -> Q
 
     Engines that draw random numbers draw others for every number.
     """
+    from mcquack.kernels.quantum import QuantumKernel
+
     scaler = None if on_scaled else model.scaler_
     return QuantumKernel(
         model.feature_map_,

@@ -1,12 +1,10 @@
 """All models by short name; a new one is a class and a table in ``catalog.toml``."""
 
 import math
-import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from importlib.resources import files
 from inspect import signature
 from itertools import product
 from types import MappingProxyType
@@ -148,17 +146,22 @@ class Entry:
 
 def package_tables(name: str) -> dict[str, dict[str, Any]]:
     """What a TOML file of this package says, by the names of its tables."""
+    import tomllib
+    from importlib.resources import files
+
     return tomllib.loads(files("mcquack.models").joinpath(name).read_text(encoding="utf-8"))
 
 
-ENTRIES = tuple(Entry(name=name, **about) for name, about in package_tables("catalog.toml").items())
+@cache
+def _entries() -> tuple[Entry, ...]:
+    return tuple(Entry(name=name, **about) for name, about in package_tables("catalog.toml").items())
 
 
 def entries(kind: Kind | None = None) -> tuple[Entry, ...]:
     """All models, or those of a kind."""
     if kind is not None and kind not in get_args(Kind):
         raise InvalidInputError(f"a model is {' or '.join(get_args(Kind))}, not {kind!r}.")
-    return tuple(entry for entry in ENTRIES if kind in (None, entry.kind))
+    return tuple(entry for entry in _entries() if kind in (None, entry.kind))
 
 
 def names(kind: Kind | None = None) -> tuple[str, ...]:
@@ -168,7 +171,7 @@ def names(kind: Kind | None = None) -> tuple[str, ...]:
 
 def entry(name: str) -> Entry:
     """The model of this short name."""
-    for known in ENTRIES:
+    for known in entries():
         if known.name == name:
             return known
     hint = did_you_mean(name, names(), otherwise="mcquack models list shows all.")
@@ -189,7 +192,7 @@ class _Classes(Mapping[str, "type[Archived]"]):
 
     @property
     def _homes(self) -> dict[str, Entry]:
-        return {known.class_name: known for known in ENTRIES}
+        return {known.class_name: known for known in entries()}
 
 
 CLASSES: "Mapping[str, type[Archived]]" = _Classes()
@@ -203,17 +206,33 @@ def _search_spaces() -> Mapping[str, Mapping[str, SearchSpace]]:
 
 # Named settings of McQuackClassifier
 
-PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
-    {
-        name: MappingProxyType({setting: frozen(value) for setting, value in settings.items()})
-        for name, settings in package_tables("presets.toml").items()
-    }
-)
-PAPER, QML_SUITE = PRESETS["paper"], PRESETS["qml"]
+
+@cache
+def _presets() -> Mapping[str, Mapping[str, Any]]:
+    return MappingProxyType(
+        {
+            name: MappingProxyType({setting: frozen(value) for setting, value in settings.items()})
+            for name, settings in package_tables("presets.toml").items()
+        }
+    )
 
 
 def preset(name: str) -> dict[str, Any]:
     """Settings of that name: ``McQuackClassifier(**preset("paper"))``."""
-    if name not in PRESETS:
-        raise InvalidInputError(f"there is no preset {name!r}; choose one of {', '.join(PRESETS)}.")
-    return dict(PRESETS[name])
+    if name not in _presets():
+        raise InvalidInputError(f"there is no preset {name!r}; choose one of {', '.join(_presets())}.")
+    return dict(_presets()[name])
+
+
+_READ_WHEN_USED: Mapping[str, Callable[[], Any]] = {
+    "ENTRIES": entries,
+    "PAPER": lambda: _presets()["paper"],
+    "PRESETS": _presets,
+    "QML_SUITE": lambda: _presets()["qml"],
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _READ_WHEN_USED:
+        return _READ_WHEN_USED[name]()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -27,7 +27,6 @@ from mcquack.models.base import HistoryRow, ValidationData
 from mcquack.models.catalog import SearchSpace
 from mcquack.models.mcquack import McQuackClassifier
 from mcquack.models.preparation import check_random_state, check_verbose, checked_sample_weight
-from mcquack.models.progress import SafeConsole, counted_on_bar, tell
 from mcquack.simulators.compiled.notice import noted_compiling
 from mcquack.simulators.compiled.team import limited_threads
 
@@ -152,6 +151,8 @@ class McQuackClassifierCV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cla
 
         An interrupt while these train keeps the best model so far, and is raised again.
         """
+        from mcquack.progress import SafeConsole, counted_on_bar, tell  # not above: it imports rich
+
         with noted_compiling(bool(self.verbose)):
             candidates, data, seed = self._begun(X, y, sample_weight, validation_data)
             console = SafeConsole(stderr=True)

@@ -6,7 +6,7 @@ import copy
 import warnings
 from collections.abc import Generator
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,7 +21,6 @@ from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.errors import InvalidInputError, LayoutWarning
 from mcquack.kernels.fidelity import ClassScore, class_scores, led_by, winning_classes
 from mcquack.kernels.losses import Alignment, CrossEntropy, Loss, LossChoice, class_shares, is_learned, loss_of
-from mcquack.kernels.quantum import QuantumKernel
 from mcquack.models import archive
 from mcquack.models.archive import STATE, Shape, restored_seen, restored_state
 from mcquack.models.base import (
@@ -40,7 +39,6 @@ from mcquack.models.preparation import ClassWeight, Prepared, check_settings
 from mcquack.models.starts import SeveralStarts, mean_measured
 from mcquack.simulators.choice import EngineChoice, engine_of
 from mcquack.simulators.engine import Engine, Measured
-from mcquack.simulators.gates import GateEngine
 from mcquack.simulators.statevector import StatevectorEngine
 from mcquack.training.loop import train
 from mcquack.training.settings import AnyOptimizer, Schedule, Steps, TrainingSettings, epoch_orders
@@ -54,6 +52,9 @@ from mcquack.training.state import (
     initial_log_beta,
 )
 from mcquack.training.trainer import affords, epoch_shots, require_affordable, trainer
+
+if TYPE_CHECKING:
+    from mcquack.kernels.quantum import QuantumKernel
 
 AUTO = "auto"
 _FEW_QUBITS = 20  # on more, fidelities may be so small that only the alignment, which knows no unit, tells them apart
@@ -604,6 +605,8 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
 
     def statevectors(self, X: ArrayLike | None = None) -> NDArray[np.complexfloating[Any, Any]]:
         """Amplitudes (N, 2**n) of samples, or of the centroids if none are given, up to a common phase of each."""
+        from mcquack.simulators.gates import GateEngine
+
         check_is_fitted(self, "centroids_")
         self._single()
         rows = self.centroids_ if X is None else self.scaled(X)

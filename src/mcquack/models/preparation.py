@@ -16,7 +16,7 @@ from mcquack.arrays import FloatArray
 from mcquack.checks import is_number, is_whole_number, require, require_possible, required_count
 from mcquack.circuits.circuit import Circuit
 from mcquack.errors import InvalidInputError
-from mcquack.kernels.quantum import reach
+from mcquack.kernels.fidelity import reach
 from mcquack.models.features import Features, Scale, check_features, learned_features, scaling_range
 from mcquack.simulators.engine import Engine
 from mcquack.training.state import TrainingData

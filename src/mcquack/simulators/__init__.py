@@ -5,15 +5,20 @@
 Whatever subclasses ``Engine`` runs in their place.
 """
 
+from typing import TYPE_CHECKING
+
+from mcquack.lazy import lazy_exports
 from mcquack.simulators.choice import ENGINES, EngineChoice, EngineName, engine_of
 from mcquack.simulators.compiled.team import limited_threads
 from mcquack.simulators.engine import Encoded, Engine, Gradient, Measured, Wrt
-from mcquack.simulators.gates import GateEngine
-from mcquack.simulators.jax import JaxEngine
-from mcquack.simulators.noise import AACHEN, NOISELESS, PITTSBURGH, DeviceCalibration
-from mcquack.simulators.ring import RingEngine
-from mcquack.simulators.samplers import NoisySampler, SimulatedSampler
 from mcquack.simulators.statevector import StatevectorEngine
+
+if TYPE_CHECKING:
+    from mcquack.simulators.gates import GateEngine
+    from mcquack.simulators.jax import JaxEngine
+    from mcquack.simulators.noise import AACHEN, NOISELESS, PITTSBURGH, DeviceCalibration
+    from mcquack.simulators.ring import RingEngine
+    from mcquack.simulators.samplers import NoisySampler, SimulatedSampler
 
 __all__ = [
     "AACHEN",
@@ -37,3 +42,15 @@ __all__ = [
     "engine_of",
     "limited_threads",
 ]
+
+__getattr__, __dir__ = lazy_exports(
+    __name__,
+    __all__,
+    {
+        "mcquack.simulators.gates": ("GateEngine",),
+        "mcquack.simulators.jax": ("JaxEngine",),
+        "mcquack.simulators.noise": ("AACHEN", "DeviceCalibration", "NOISELESS", "PITTSBURGH"),
+        "mcquack.simulators.ring": ("RingEngine",),
+        "mcquack.simulators.samplers": ("NoisySampler", "SimulatedSampler"),
+    },
+)

@@ -1,21 +1,38 @@
 """Which engine a name means, and which one runs circuits of a given width where none is asked for."""
 
+from collections.abc import Iterator, Mapping
+from importlib import import_module
 from typing import Any, Literal, TypeAlias
 
 from mcquack.checks import require
 from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.simulators.engine import Engine
-from mcquack.simulators.gates.engine import GateEngine
-from mcquack.simulators.jax.engine import JaxEngine
-from mcquack.simulators.ring.engine import RingEngine
 from mcquack.simulators.statevector.engine import StatevectorEngine
 
 EngineName = Literal["auto", "statevector", "ring", "gates", "jax"]
 EngineChoice: TypeAlias = EngineName | Engine[Any]
-ENGINES: dict[str, type[Engine[Any]]] = {
-    engine.name: engine for engine in (StatevectorEngine, RingEngine, GateEngine, JaxEngine)
-}
+
+
+_CLASSES = {"statevector": "StatevectorEngine", "ring": "RingEngine", "gates": "GateEngine", "jax": "JaxEngine"}
+
+
+class _Engines(Mapping[str, type[Engine[Any]]]):
+    """The classes of engines by name, each imported when it is taken out."""
+
+    def __getitem__(self, name: str) -> type[Engine[Any]]:
+        class_name = _CLASSES[name]
+        found: type[Engine[Any]] = getattr(import_module(f"mcquack.simulators.{name}"), class_name)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_CLASSES)
+
+    def __len__(self) -> int:
+        return len(_CLASSES)
+
+
+ENGINES: Mapping[str, type[Engine[Any]]] = _Engines()
 
 
 def engine_of(choice: EngineChoice, circuit: Circuit | int) -> Engine[Any]:
@@ -42,6 +59,6 @@ def engine_of(choice: EngineChoice, circuit: Circuit | int) -> Engine[Any]:
     if choice != "auto":
         return ENGINES[choice]()
     if isinstance(circuit, Circuit) and not isinstance(circuit, FeatureMap):
-        return GateEngine()
+        return ENGINES["gates"]()
     n_qubits = circuit.n_qubits if isinstance(circuit, Circuit) else circuit
-    return StatevectorEngine() if n_qubits <= StatevectorEngine.most_qubits else RingEngine()
+    return StatevectorEngine() if n_qubits <= StatevectorEngine.most_qubits else ENGINES["ring"]()

@@ -1,8 +1,10 @@
 """Samplers that need no device: what one would count, with exact probabilities or with its noise."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,11 +19,10 @@ from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.errors import InvalidInputError
 from mcquack.randomness import stream
 from mcquack.simulators.engine import Engine
-from mcquack.simulators.gates.engine import GateEngine
-from mcquack.simulators.noise import DeviceCalibration, noisy_hamming_counts
-from mcquack.simulators.ring import RingEngine
-from mcquack.simulators.ring.hamming import MAX_LAYERS
-from mcquack.simulators.statevector import StatevectorEngine
+
+# Whoever draws shots from fidelities needs none of the engines and no noise: they are imported by the samplers.
+if TYPE_CHECKING:
+    from mcquack.simulators.noise import DeviceCalibration
 
 _ROUNDING = 1e-4  # by which single precision may leave the range of probabilities
 
@@ -116,7 +117,13 @@ class SimulatedSampler:
                     f"a sampler on the {self.engine} engine counts for the feature map of the paper alone; use "
                     'engine="auto" for any other circuit.'
                 )
+            from mcquack.simulators.gates import GateEngine
+
             return GateEngine(_raw_circuit(circuits.circuit), dtype=np.float64, n_threads=self.n_threads)
+        from mcquack.simulators.ring import RingEngine
+        from mcquack.simulators.ring.hamming import MAX_LAYERS
+        from mcquack.simulators.statevector import StatevectorEngine
+
         shallow = circuits.n_qubits == 1 or circuits.n_layers <= MAX_LAYERS
         if self.engine == "ring" or (self.engine == "auto" and shallow):
             return RingEngine(circuits.circuit, n_threads=self.n_threads)
@@ -135,10 +142,15 @@ class NoisySampler:
     n_threads: int | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
+        from mcquack.simulators.noise import DeviceCalibration
+
         require(isinstance(self.calibration, DeviceCalibration), "calibration", "a DeviceCalibration", self.calibration)
         _check_seed(self.seed)
 
     def hamming_counts(self, circuits: OverlapCircuits, *, shots: int) -> IntArray:
+        from mcquack.simulators.noise import noisy_hamming_counts
+        from mcquack.simulators.ring import RingEngine
+
         n_shots = required_count("shots", shots)
         if not isinstance(circuits.circuit, FeatureMap):
             raise InvalidInputError(

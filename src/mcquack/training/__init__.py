@@ -1,9 +1,10 @@
 """Kernel alignment and centroid optimisation, epoch by epoch."""
 
+from typing import TYPE_CHECKING
+
+from mcquack.lazy import lazy_exports
 from mcquack.training.loop import Epoch, train
 from mcquack.training.settings import TrainingSettings
-from mcquack.training.shifts import ParameterShiftEngine, StochasticShiftEngine, total_shots
-from mcquack.training.spsa import SpsaEngine
 from mcquack.training.state import (
     EpochReport,
     Parameters,
@@ -14,6 +15,10 @@ from mcquack.training.state import (
     initial_embedding,
 )
 from mcquack.training.trainer import epoch_shots, step_shots, trainer
+
+if TYPE_CHECKING:
+    from mcquack.training.shifts import ParameterShiftEngine, StochasticShiftEngine, total_shots
+    from mcquack.training.spsa import SpsaEngine
 
 __all__ = [
     "Epoch",
@@ -34,3 +39,12 @@ __all__ = [
     "train",
     "trainer",
 ]
+
+__getattr__, __dir__ = lazy_exports(
+    __name__,
+    __all__,
+    {
+        "mcquack.training.shifts": ("ParameterShiftEngine", "StochasticShiftEngine", "total_shots"),
+        "mcquack.training.spsa": ("SpsaEngine",),
+    },
+)

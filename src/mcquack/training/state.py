@@ -7,7 +7,6 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
-from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
 from mcquack.arrays import FloatArray
@@ -284,6 +283,8 @@ def _of_class(data: TrainingData, settings: TrainingSettings, number: int, mean:
     # Each row once with the mass of its repeats, in an order that does not depend on theirs.
     rows, inverse = np.unique(data.X[own].astype(np.float64), axis=0, return_inverse=True)
     if len(rows) > n_centroids:
+        from sklearn.cluster import KMeans  # not above: with it come most of scikit-learn's models
+
         mass = np.bincount(inverse.reshape(-1), weights=data.row_weights[own], minlength=len(rows)).astype(np.float64)
         model = KMeans(n_centroids, n_init=1, random_state=int(rng.integers(2**31)))
         # Several threads would add up in an order of their own, and the same seed would not give the same bits.

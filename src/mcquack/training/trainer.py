@@ -5,8 +5,6 @@ from typing import Any
 from mcquack.errors import ShotBudgetError
 from mcquack.simulators.engine import Engine, Wrt
 from mcquack.training.settings import Steps
-from mcquack.training.shifts import ParameterShiftEngine, StochasticShiftEngine
-from mcquack.training.spsa import SpsaEngine
 
 
 def trainer(engine: Engine[Any], *, seed: int = 0, spent: int = 0) -> Engine[Any]:
@@ -35,6 +33,9 @@ def trainer(engine: Engine[Any], *, seed: int = 0, spent: int = 0) -> Engine[Any
     aligned = engine.for_training(spent=spent)
     if engine.gradient == "exact":
         return aligned
+    from mcquack.training.shifts import ParameterShiftEngine, StochasticShiftEngine  # simulators need neither
+    from mcquack.training.spsa import SpsaEngine
+
     if engine.gradient == "parameter_shift":
         return ParameterShiftEngine(aligned)
     return (SpsaEngine if engine.gradient == "spsa" else StochasticShiftEngine)(aligned, seed=seed)

@@ -153,7 +153,7 @@ def settings(data_dir):
 
 def test_settings_are_known_for_the_models_that_were_published_here_and_there(settings):
     theirs = {*QNN_FAMILY, "SVC"}
-    ours = {entry.name for entry in catalog.ENTRIES if entry.class_name in theirs} | {"mlp", "svc"}
+    ours = {entry.name for entry in catalog.entries() if entry.class_name in theirs} | {"mlp", "svc"}
     assert set(settings) == ours
     assert settings["mlp"].keys() == set(datasets.names("qml"))
     for by_dataset in settings.values():
@@ -189,7 +189,8 @@ def test_texts_become_values_of_the_type_that_the_default_has(tmp_path, monkeypa
 def test_a_model_is_known_by_its_class_and_all_visible_qubits_are_full_now(tmp_path, monkeypatch):
     home = "mcquack.models.classical.support_vectors:SupportVectorClassifier"
     lines = ("two_curves,2,any,SupportVectorClassifier,visible_qubits,all", "two_curves,2,any,SVC,C,1.0")
-    monkeypatch.setattr(catalog, "ENTRIES", (replace(catalog.entry("svc"), name="mine", home=home),))
+    mine = replace(catalog.entry("svc"), name="mine", home=home)
+    monkeypatch.setattr(catalog, "_entries", lambda: (mine,))
     monkeypatch.setattr(published, "_MODELS", {})
     folder = written(tmp_path, monkeypatch, lines=lines)
     assert published_settings(folder) == {"mine": {"two_curves_2": {"visible_qubits": "full"}}}

@@ -26,7 +26,7 @@ N_CIRCUITS = 2 * 2 + 12 * 2  # between the centroids, and of the rows with them
 
 @pytest.fixture(scope="module")
 def children():
-    with nursery("tests.cli.hardware.far_folder", "mcquack.cli.hardware", "mcquack.models.labelling") as opened:
+    with nursery("tests.cli.hardware.far_folder", "mcquack.cli.hardware", "mcquack.hardware.labelling") as opened:
         yield opened
 
 

@@ -17,7 +17,7 @@ def run_python(code):
 
 
 def test_neither_the_package_nor_its_help_imports_it():
-    looks = "import mcquack, mcquack.models, mcquack.models.devices, mcquack.models.labelling"
+    looks = "import mcquack, mcquack.models, mcquack.hardware.devices, mcquack.hardware.labelling"
     looks += "; import mcquack.cli.app as app; app.exit_code(['--help'])"
     looks += "; app.exit_code(['hardware', '--help']); app.exit_code(['hardware', 'run', '--help'])"
     finished = run_python(_LOOK.format(looks))

@@ -141,7 +141,7 @@ def published_settings(data_dir: str | Path | None = None) -> dict[str, dict[str
     """
     source = Source(title="best settings of the QML benchmark suite", files=(_SETTINGS,), read=_by_cell)
     _, (cells,) = places(data_dir).read((source,), wanted_for="a run with published settings")
-    names = {**{entry.class_name: entry.name for entry in catalog.ENTRIES}, **_MODELS}
+    names = {**{entry.class_name: entry.name for entry in catalog.entries()}, **_MODELS}
     found: dict[str, dict[str, dict[str, Any]]] = {}
     for (dataset, model), lines in cells.items():
         if model in names:

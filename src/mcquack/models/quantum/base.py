@@ -41,7 +41,6 @@ from mcquack.models.preparation import (
     class_numbers,
     repeats,
 )
-from mcquack.models.progress import shown
 from mcquack.simulators.compiled.notice import noted_compiling
 from mcquack.training.drawn import STEPS_AT_ONCE, Advance, CircuitTraining, MeasuredCircuit, start_state
 from mcquack.training.draws import Draws, KeyStream
@@ -199,6 +198,8 @@ class DrawnClassifier(ClassifierMixin, Resumable):
         rows: Iterable[HistoryRow] = self.fit_iter(X, y, sample_weight)
         with noted_compiling(bool(self.verbose)):
             if self.verbose:
+                from mcquack.progress import shown  # not above: it imports rich
+
                 rows = shown(rows, of=self)
             run_through(rows, lambda: f"after {self.n_iter_} steps; the model is what it was then")
         return self

@@ -11,8 +11,8 @@ from mcquack.arrays import FloatArray, IntArray
 from mcquack.checks import is_number, require
 from mcquack.models.preparation import ClassWeight
 from mcquack.models.quantum.base import DrawnClassifier, Scaler, TrainingSamples
+from mcquack.models.quantum.thermal import BoltzmannMachine, Couplings, Visible
 from mcquack.simulators.compiled.team import Team, available_threads
-from mcquack.simulators.thermal import BoltzmannMachine, Couplings, Visible
 from mcquack.training.drawn import GradientTraining
 from mcquack.training.draws import KeyStream, normal
 

@@ -11,8 +11,9 @@ from mcquack import McQuackClassifier, label
 from mcquack.circuits import Circuit, b, line, w, x
 from mcquack.errors import InvalidInputError
 from mcquack.hardware import Options
+from mcquack.hardware.labelling import accuracy_calibration, centroid_calibration, training_cost
 from mcquack.kernels import SampledEngine, Shots, measured
-from mcquack.models.labelling import accuracy_calibration, centroid_calibration, tolerating, training_cost
+from mcquack.models.archive import tolerating
 from mcquack.simulators import SimulatedSampler, StatevectorEngine
 from mcquack.simulators.gates import GateEngine
 

@@ -11,12 +11,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.linalg import expm
 
 from mcquack.errors import InvalidInputError
-from mcquack.simulators import thermal
+from mcquack.models.quantum import thermal
+from mcquack.models.quantum.thermal import BoltzmannMachine
 from mcquack.simulators.compiled.team import Team
-from mcquack.simulators.thermal import BoltzmannMachine
 
 # Computed by the original code of the suite (Bowles, Ahmed and Schuld 2024, tag v0.1).
-GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "qml_suite_models.json").read_text())
+GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "qml_suite_models.json").read_text())
 CASES = GOLDEN["models"]["QuantumBoltzmannMachine"]
 LABELS = np.array([0, 1, 0, 1])
 

@@ -7,17 +7,19 @@ labels; every circuit is measured once, whatever is asked of it.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mcquack.arrays import FloatArray, IntArray
 from mcquack.checks import required_count
+from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.circuits.overlap import OverlapCircuits, Sampler
 from mcquack.errors import InvalidInputError
 from mcquack.hardware.cost import Estimate, estimate
+from mcquack.hardware.devices import open_sampler
 from mcquack.hardware.jobs.service import job_ranges
 from mcquack.hardware.sampler import DeviceSampler
 from mcquack.kernels.bitflip import (
@@ -29,18 +31,43 @@ from mcquack.kernels.bitflip import (
     tolerant_kernel,
     training_tolerance,
 )
-from mcquack.kernels.measured import SampledEngine, Shots
-from mcquack.models.archive import simulator_of
-from mcquack.models.devices import open_sampler
+from mcquack.kernels.measured import SampledEngine
 from mcquack.simulators.choice import EngineChoice
 from mcquack.simulators.engine import Measured
 
-if TYPE_CHECKING:
-    from mcquack.models.mcquack import McQuackClassifier
+
+class CentroidClassifier(Protocol):
+    """What is asked of a classifier: its circuit and centroids, labels from a kernel, and the size of its training."""
+
+    feature_map_: Circuit
+    weights_: FloatArray
+    bias_: FloatArray
+    centroids_: FloatArray
+    classes_: NDArray[Any]
+    epochs: int
+    epochs_ka: int
+    epochs_co: int
+    batch_size: int
+
+    @property
+    def engine(self) -> EngineChoice: ...
+
+    @property
+    def steps(self) -> str: ...
+
+    def scaled(self, X: ArrayLike) -> FloatArray: ...
+
+    def overlap_circuits(self, X: ArrayLike | None = None) -> OverlapCircuits: ...
+
+    def labels_of(self, measured: Measured) -> NDArray[Any]: ...
+
+    def shares_of(self, measured: Measured) -> FloatArray: ...
+
+    def epoch_shots(self, X: ArrayLike, y: ArrayLike) -> int: ...
 
 
 def label(
-    model: McQuackClassifier,
+    model: CentroidClassifier,
     X: ArrayLike,
     *,
     backend: str | Sampler,
@@ -55,7 +82,7 @@ def label(
     ----------
     model : A fitted model.
     X : array (N, d). The samples to label.
-    backend : Where to run, as in :func:`mcquack.models.devices.open_sampler`, or what is open already.
+    backend : Where to run, as in :func:`mcquack.hardware.devices.open_sampler`, or what is open already.
     shots : Measurements of every circuit.
     tolerance : Outcomes with at most so many ones count as zeros; by default that of the model's engine, else the one
         that a calibration on the device finds, by the kernel between the centroids.
@@ -84,7 +111,7 @@ class Labelling:
 
     def __init__(
         self,
-        model: McQuackClassifier,
+        model: CentroidClassifier,
         X: ArrayLike,
         *,
         sampler: Sampler,
@@ -160,25 +187,13 @@ def cost_of(circuits: list[OverlapCircuits], *, sampler: Sampler, shots: int) ->
     return estimate(n_circuits, shots, circuit=circuit)
 
 
-def known_tolerance(model: McQuackClassifier) -> int | None:
+def known_tolerance(model: CentroidClassifier) -> int | None:
     """How many bit flips the model's own engine tolerates, if it says so."""
     return getattr(model.engine, "tolerance", None)
 
 
-def tolerating(model: McQuackClassifier, tolerance: int | None) -> EngineChoice:
-    """The model's engine for a file, with so many bit flips tolerated when the model is used; it trains as before.
-
-    In the place of a device, which no file holds, stands the simulator that circuits of this width run on.
-    """
-    exact: EngineChoice = model.engine.engine if isinstance(model.engine, Shots) else model.engine
-    if isinstance(exact, SampledEngine):
-        exact = simulator_of(model)
-    shots = model.engine.shots if isinstance(model.engine, Shots) else None
-    return exact if tolerance is None and shots is None else Shots(shots, tolerance=tolerance, engine=exact)
-
-
 def training_cost(
-    model: McQuackClassifier, X: ArrayLike, y: ArrayLike, *, n_calibrating: int = 0
+    model: CentroidClassifier, X: ArrayLike, y: ArrayLike, *, n_calibrating: int = 0
 ) -> tuple[int, Estimate]:
     """Shots of one epoch of training on the model's device, and what all its epochs take at most; nothing is sent.
 
@@ -206,7 +221,7 @@ def training_cost(
     return per_epoch, estimate(n_all, engine.shots, circuit=circuit, n_jobs=max(n_jobs, 1), speed=speed)
 
 
-def centroid_calibration(model: McQuackClassifier, sampler: Sampler, *, shots: int, seed: int = 0) -> Calibration:
+def centroid_calibration(model: CentroidClassifier, sampler: Sampler, *, shots: int, seed: int = 0) -> Calibration:
     """The paper's choice of b on a device, by the kernel between all centroids."""
     n_classes = len(model.classes_)
     if n_classes < 2:
@@ -216,7 +231,7 @@ def centroid_calibration(model: McQuackClassifier, sampler: Sampler, *, shots: i
 
 
 def accuracy_calibration(
-    model: McQuackClassifier, sampler: Sampler, X: ArrayLike, y: ArrayLike, *, shots: int
+    model: CentroidClassifier, sampler: Sampler, X: ArrayLike, y: ArrayLike, *, shots: int
 ) -> tuple[int, FloatArray]:
     """The b that labels most of these samples right on a device, and the accuracy of every b from 0 to n."""
     if len(model.centroids_) != len(model.classes_):

@@ -213,7 +213,7 @@ class _Text(ProgressColumn):
         super().__init__(Column(no_wrap=True, overflow="ellipsis", ratio=1))
         self._now = now
 
-    def render(self, task: Task) -> Text:
+    def render(self, task: Task) -> Text:  # noqa: ARG002 rich fixes the signature
         return Text(self._now())
 
 

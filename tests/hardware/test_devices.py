@@ -10,10 +10,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from mcquack.circuits import Circuit, b, w, x
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError, LayoutError, LayoutWarning
+from mcquack.hardware.devices import PAPER_DEVICES, open_device, open_sampler
 from mcquack.hardware.opening import snapshot_properties
 from mcquack.hardware.sampler import DeviceSampler
 from mcquack.hardware.services.options import Options
-from mcquack.models.devices import PAPER_DEVICES, open_device, open_sampler
 from mcquack.simulators.gates import GateEngine
 from mcquack.simulators.noise import AACHEN, PITTSBURGH, DeviceCalibration
 from mcquack.simulators.samplers import NoisySampler, SimulatedSampler
