@@ -40,30 +40,35 @@ def alignment_step(problem: StepProblem, engine: "StatevectorEngine") -> Step:
     def step() -> Found:
         done = epoch_of_one_step(start, with_kernel=False)
         assert done.loss_kao is not None
-        return Found(done.loss_kao, lambda: _first_gradients(*(done.state.moments[name] for name in ("weights", "bias"))))
+        moments = done.state.moments
+        return Found(done.loss_kao, lambda: _first_gradients(moments["weights"], moments["bias"]))
 
     return step
 
 
 def variational_build(problem: VariationalProblem) -> Step:
     """One step of all variational classifiers: forward, Pauli Z, cross entropy, adjoint gradients, update."""
-    from mcquack.training.variational import VariationalParameters, VariationalSettings, VariationalState
-    from mcquack.training.variational.training import VariationalEpochs
-
     from mcquack.simulators.statevector import StatevectorEngine
-    from mcquack.training import TrainingData
+    from mcquack.training import Parameters, TrainingData
+    from mcquack.training.ensembles import EnsembleEpochs, EnsembleState, VariationalSettings
 
     inputs = problem.ensemble()
     engine = StatevectorEngine(problem.feature_map, dtype=np.float32)
     data = TrainingData(inputs.samples, inputs.labels, np.ones(problem.n_samples), problem.n_classes)
-    epoch_of_one_step = VariationalEpochs(engine, data, VariationalSettings(batch_size=problem.n_samples))
-    start = VariationalState.start(VariationalParameters(inputs.weights, inputs.bias))
+    epoch_of_one_step = EnsembleEpochs(engine, data, VariationalSettings(batch_size=problem.n_samples))
+    start = EnsembleState.start(Parameters(inputs.weights, inputs.bias))
 
     def step() -> Found:
         state, loss, _ = epoch_of_one_step(start)
-        moments = state.weights_moments, state.bias_moments
-        # A classifier learns from its own loss; told is the mean of all.
-        return Found(loss, lambda: [slope / problem.n_classes for slope in _first_gradients(*moments)])
+
+        def gradients() -> list[FloatArray]:
+            """A classifier learns from its own loss; what is compared is the gradient of the mean of all."""
+            by_class = [
+                _first_gradients(training.moments["weights"], training.moments["bias"]) for training in state.trainings
+            ]
+            return [np.stack(each) / problem.n_classes for each in zip(*by_class, strict=True)]
+
+        return Found(loss, gradients)
 
     return step
 

@@ -1,7 +1,7 @@
 """Compiled functions that are chosen by the type of a part of their first argument.
 
-The parts of the trainer (embeddings, readouts) are NamedTuples for compiled code. Which function serves which of them is
-decided when a task is compiled, so that a step calls no pointer. A part from outside of the package registers its
+The parts of the trainer (embeddings, readouts) are NamedTuples for compiled code. Which function serves which of them
+is decided when a task is compiled, so that a step calls no pointer. A part from outside of the package registers its
 functions in the same way as those inside.
 """
 

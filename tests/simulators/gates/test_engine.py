@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from mcquack.training.variational import ClassLogits, VariationalParameters
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mcquack.circuits import Circuit, FeatureMap, all_to_all, b, ring, w, x
@@ -14,6 +13,7 @@ from mcquack.simulators import GateEngine, RingEngine, StatevectorEngine
 from mcquack.simulators.jax import JaxEngine
 from mcquack.training import Parameters, TrainingData, TrainingSettings, TrainingState
 from mcquack.training.compiled import CompiledEpochs
+from mcquack.training.ensembles import ClassLogits
 from mcquack.training.reference import ReferenceEpochs
 from tests.oracles import gradient
 from tests.plain_states import states_of
@@ -128,9 +128,7 @@ def test_variational_classifiers_measure_any_circuit() -> None:
     circuit = CIRCUITS["random"]
     engine = GateEngine(circuit, dtype="float64")
     X, weights, bias = random_point(circuit, 2, n_rows=20)
-    logits = ClassLogits(engine, X, n_classes=2)(
-        VariationalParameters(np.stack([weights, -weights]), np.stack([bias, bias]))
-    )
+    logits = ClassLogits(engine, X, n_classes=2)(Parameters(np.stack([weights, -weights]), np.stack([bias, bias])))
     for own, sign in enumerate((1, -1)):
         assert_allclose(logits[:, own], engine.expectations(engine.encode(X, sign * weights, bias), (0, 1)), atol=1e-12)
 

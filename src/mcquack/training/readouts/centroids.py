@@ -25,7 +25,7 @@ AHEAD = 2
 
 
 class Centroids(NamedTuple):
-    """Fidelities with encoded centroids, pooled to a score for each class, and a linear head on them if there is one."""
+    """Fidelities with encoded centroids, pooled to a score for each class, and if there is one a linear head on them."""
 
     rule: Any  # the loss
     class_score: int
@@ -361,7 +361,8 @@ def _new_step(task: Any, member: int, number: int, first: int, order: Any, moves
     n_blocks = (base + readout.n_centroids + width - 1) // width
     n_parts = min(task.config.n_parts, n_blocks)
     return Step(
-        member, X, order, first, count, moves, moves_embedding, moves_rows, base, n_blocks, n_parts, shift, encoded, last
+        member, X, order, first, count, moves, moves_embedding, moves_rows, base, n_blocks, n_parts, shift, encoded,
+        last,
     )  # fmt: skip
 
 
