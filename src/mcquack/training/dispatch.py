@@ -38,7 +38,7 @@ def chosen_by(part: str, name: str) -> Callable[..., Any]:
     @overload(stub, jit_options=INLINED)
     def _choose(*args: Any) -> Any:
         kind = _part_type(args[0], part)
-        run = _FUNCTIONS.get(kind, {}).get(name)  # type: ignore[arg-type]
+        run: Any = _FUNCTIONS.get(kind, {}).get(name)  # type: ignore[arg-type]
 
         def implementation(*args: Any) -> Any:
             return run(*args)

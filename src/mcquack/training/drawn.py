@@ -188,7 +188,7 @@ class MeasuredCircuit:
         engine = GateEngine(self.circuit, dtype=parameters.dtype)
         flops = 0.0 if self.is_alone else engine.flops(len(rows), with_gradient=False)
         works = self.works(engine, threads_for(engine, flops, self.n_blocks(len(rows), engine.dtype)))
-        found = measured_rows(
+        found: FloatArray = measured_rows(
             self.embedding(engine),
             self.readout(np.zeros((0, 1)), engine.dtype),
             np.require(rows, engine.dtype, ["C", "W"]),
@@ -196,8 +196,8 @@ class MeasuredCircuit:
             works=works,
             team=engine.team(len(works), flops),
             n_members=1,
-        )
-        return found[0]
+        )[0]
+        return found
 
     @property
     def is_alone(self) -> bool:

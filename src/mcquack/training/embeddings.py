@@ -99,7 +99,7 @@ def _prepare_nothing(task: Any, member: int, item: int, n_items: int) -> None:
 @inlined
 def _embed_plain(task: Any, step: Any, part: int, block: int, work: Any) -> None:
     scratch = work.scratch
-    gather_rows(step.X, step.order, step.first, step.count, block, scratch.features)
+    gather_rows(step.X, step.order, step.first, step.n_rows, block, scratch.features)
     forward(_bound(task, step, part), scratch.features, scratch.state, scratch)
 
 
@@ -158,7 +158,7 @@ def _copied(values: Any, n_copies: int, state: Any) -> None:
 def _gather_pairs(step: Any, block: int, target: Any) -> None:
     """Rows of both samples that share a lane, transposed into (2, d, W)."""
     for part in range(2):
-        gather_rows(step.X, step.order, step.first, step.count, 2 * block + part, target[part])
+        gather_rows(step.X, step.order, step.first, step.n_rows, 2 * block + part, target[part])
 
 
 @inlined
@@ -259,7 +259,7 @@ def _embed_started(task: Any, step: Any, part: int, block: int, work: Any) -> No
         return
     if embedding.start == STORED:
         flat = state.reshape(2 * state.shape[0], state.shape[2])
-        gather_rows(step.X, step.order, step.first, step.count, block, flat)
+        gather_rows(step.X, step.order, step.first, step.n_rows, block, flat)
     elif embedding.start == REAL_PAIRS:
         _gather_pairs(step, block, start.inputs)
         for half in range(2):
@@ -271,7 +271,7 @@ def _embed_started(task: Any, step: Any, part: int, block: int, work: Any) -> No
         for half in range(2):
             _product(start.turns[half], half, _qubits(task), state)
     else:
-        gather_rows(step.X, step.order, step.first, step.count, block, scratch.features)
+        gather_rows(step.X, step.order, step.first, step.n_rows, block, scratch.features)
         if embedding.start == COPIES:
             _copied(scratch.features, embedding.n_copies, state)
         else:

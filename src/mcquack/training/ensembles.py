@@ -262,8 +262,9 @@ class EnsembleEpochs:
         passes = Passes(self.settings.orders(len(self.data.X), state.epoch), self._moves, rates)
         active = np.ones(1, np.bool_) if self.settings.shared else state.active
         trainings, sums = self._trainer(state.trainings, passes, active=active)
-        taken = sum(after.steps - before.steps for after, before in zip(trainings, state.trainings, strict=True))
-        counts = int(taken[0]), int(taken[1]) * math.prod(self._members)
+        before, after = (np.sum([each.steps for each in some], axis=0) for some in (state.trainings, trainings))
+        n_weights, n_bias = (after - before)[:2].tolist()
+        counts = n_weights, n_bias * math.prod(self._members)
         squares = sums.squared_norms.sum(axis=0).tolist()
         norms = [math.sqrt(squares[place] / count) if count else None for place, count in enumerate(counts)]
         loss = float(sums.losses.sum()) / max(int(sums.n_steps.sum()), 1)

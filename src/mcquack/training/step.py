@@ -113,7 +113,7 @@ class Step(NamedTuple):
     X: Any  # (N, d) the samples as this pass sees them
     order: Any
     first: int  # of the batch, in the order
-    count: int
+    n_rows: int
     moves: Any  # (G,) which groups
     moves_embedding: bool
     moves_rows: bool
@@ -387,7 +387,7 @@ def _launch(cells: Any, rank: int, n_threads: int, work: Any, task: Any, active:
 
 
 @cache
-def run_epoch(readout: type) -> Any:
+def run_epoch(readout: Any) -> Any:
     """Return the compiled function that runs epochs of tasks with a readout of this type.
 
     It is kept on disk under the module of the readout, so that a change there compiles it anew.

@@ -507,7 +507,7 @@ class DrawnClassifier(ClassifierMixin, Resumable):
         self.losses_ = of_each[0] if len(of_each) == 1 else of_each
 
 
-def _restored_state(parameters: FloatArray, moments: Moments, losses: FloatArray, outcome: int) -> TrainingState:
+def _restored_state(parameters: FloatArray, moments: Moments, losses: NDArray[Any], outcome: int) -> TrainingState:
     state = start_state(parameters)
     n_steps = np.where(np.arange(len(state.steps)) == 0, len(losses), 0)
     known = {**state.moments, "weights": moments}

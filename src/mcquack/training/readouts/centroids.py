@@ -25,7 +25,7 @@ AHEAD = 2
 
 
 class Centroids(NamedTuple):
-    """Fidelities with encoded centroids, pooled to a score for each class, and if there is one a linear head on them."""
+    """Fidelities with encoded centroids, pooled to a score for each class, and a linear head on them if n_outputs > 0."""
 
     rule: Any  # the loss
     class_score: int
@@ -132,7 +132,7 @@ def _from_block(step: Any, width: int) -> Any:
     """The first block of the batch among the samples' states, the lane it begins in, and how many blocks it touches."""
     row = 0 if step.moves_embedding else step.first
     skip = row % width
-    return row // width - step.shift, skip, (skip + step.count + width - 1) // width
+    return row // width - step.shift, skip, (skip + step.n_rows + width - 1) // width
 
 
 @inlined
@@ -151,7 +151,7 @@ def _fill_scores(task: Any, step: Any, rank: int, low: int, high: int) -> None:
             pool_rows(own.kernel[rows], readout.class_score, own.scores[rows])
         if readout.n_outputs > 0:
             _apply_head(readout, task.trained.values[0], own.scores[rows], own.outputs[rows])
-        for row in range(max(skip, block * width), min(skip + step.count, (block + 1) * width)):
+        for row in range(max(skip, block * width), min(skip + step.n_rows, (block + 1) * width)):
             sample = step.order[step.first + row - skip]
             own.labels[row] = data.labels[sample]
             own.weights[row] = data.row_weights[sample]
@@ -190,7 +190,7 @@ def _fill_pulls(task: Any, step: Any, low: int, high: int, terms: Any) -> None:
     for block in range(low, high):
         rows = slice(block * width, (block + 1) * width)
         for row in range(block * width, (block + 1) * width):
-            if skip <= row < skip + step.count:
+            if skip <= row < skip + step.n_rows:
                 _fill_row(task, rule, terms, row, k)
             else:
                 for score in range(n_scores):
@@ -209,7 +209,7 @@ def _fill_head_slopes(task: Any, step: Any) -> None:
     for score in range(n_scores + 1):
         for output in range(n_outputs):
             total = 0.0
-            for row in range(skip, skip + step.count):
+            for row in range(skip, skip + step.n_rows):
                 value = float(own.scores[row, score]) if score < n_scores else 1.0
                 total += value * float(own.by_outputs[row, output])
             slopes[readout.head_at + score * n_outputs + output] = total
@@ -330,7 +330,7 @@ def _after_phase(task: Any, step: Any, phase: int, rank: int, terms: Any) -> Any
     if phase != SCORE:
         return terms
     _, skip, _ = _from_block(step, own.states.shape[3])
-    rows = slice(skip, skip + step.count)
+    rows = slice(skip, skip + step.n_rows)
     return _loss_terms(_rule(task), own.outputs[rows], own.labels[rows], own.targets[rows], own.weights[rows])
 
 

@@ -317,7 +317,7 @@ def _head(task: Any, step: Any, block: int, own: int, mass: float, room: Any, gr
             for output in range(n_outputs):
                 room.cotangent[output, part, lane] = 0
             position = (block * n_parts + part) * width + lane
-            if position >= step.count:
+            if position >= step.n_rows:
                 continue
             row = step.order[step.first + position]
             label, share = data.labels[row], data.row_weights[row] / mass
@@ -360,7 +360,7 @@ def _part_gradient(task: Any, step: Any, part: int, work: Any) -> None:
     at = step.member * task.config.n_parts + part
     clear_part(task.space, at)
     mass = 0.0
-    for position in range(step.first, step.first + step.count):
+    for position in range(step.first, step.first + step.n_rows):
         mass += task.data.row_weights[step.order[position]]
     low, high, own = part * step.n_blocks // step.n_parts, (part + 1) * step.n_blocks // step.n_parts, step.member
     if task.readout.has_members:

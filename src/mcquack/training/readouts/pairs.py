@@ -67,7 +67,7 @@ def _part_gradient(task: Any, step: Any, part: int, work: Any) -> None:
     form, shared = embedding.form, embedding.shared
     bias, gradient = task.trained.values[step.member], task.space.gradients[part]
     n_classes, width = task.readout.n_classes, scratch.features.shape[1]
-    n_places = step.count // n_classes
+    n_places = step.n_rows // n_classes
     zero = splat(bias.dtype.type(0))
     clear_part(task.space, part)
     for own in range(n_classes):
