@@ -13,7 +13,7 @@ from mcquack.simulators.jax import JaxEngine
 from mcquack.simulators.noise import AACHEN, NOISELESS, PITTSBURGH, DeviceCalibration
 from mcquack.simulators.ring import RingEngine
 from mcquack.simulators.samplers import NoisySampler, SimulatedSampler
-from mcquack.simulators.statevector import StatevectorEngine
+from mcquack.simulators.statevector import StateEngine, StatevectorEngine
 
 __all__ = [
     "AACHEN",
@@ -32,6 +32,7 @@ __all__ = [
     "NoisySampler",
     "RingEngine",
     "SimulatedSampler",
+    "StateEngine",
     "StatevectorEngine",
     "Wrt",
     "engine_of",

@@ -10,8 +10,7 @@ from mcquack.kernels.losses import is_learned, loss_rule
 from mcquack.simulators.compiled.lanes import lane_count
 from mcquack.simulators.compiled.memory import aligned_zeros, available_bytes, require_bytes
 from mcquack.simulators.compiled.team import compiled, control
-from mcquack.simulators.statevector import StatevectorEngine
-from mcquack.simulators.statevector.engine import N_PARTIAL_SUMS
+from mcquack.simulators.statevector.base import N_PARTIAL_SUMS, StateEngine
 from mcquack.training.epoch import Buffers, Pace, Problem, Totals, Trained, run_epoch
 from mcquack.training.optimizer import OPTIMIZER_CODES, Moments
 from mcquack.training.settings import TrainingSettings, blurred, epoch_orders
@@ -24,7 +23,7 @@ KEPT_STATES_LIMIT = 2 * 2**30
 class CompiledEpochs:
     """Runs epochs of one problem; holds the buffers that they reuse."""
 
-    def __init__(self, engine: StatevectorEngine, data: TrainingData, settings: TrainingSettings) -> None:
+    def __init__(self, engine: StateEngine, data: TrainingData, settings: TrainingSettings) -> None:
         self.engine = engine
         self.data = data
         self.settings = settings

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from mcquack.arrays import FloatArray
 from mcquack.simulators.compiled.lanes import lane_count
 from mcquack.simulators.compiled.memory import aligned_zeros, require_bytes
-from mcquack.simulators.statevector import StatevectorEngine
+from mcquack.simulators.statevector import StateEngine
 from mcquack.training.optimizer import OPTIMIZER_CODES, Moments
 from mcquack.training.state import HistoryRow, TrainingData, check_shapes
 from mcquack.training.variational.settings import VariationalParameters, VariationalSettings, VariationalState
@@ -32,7 +32,7 @@ MEASURED_QUBITS = (0, 1)
 class ClassLogits:
     """Measures the same samples with one set of parameters after the other; holds the memory that they reuse."""
 
-    def __init__(self, engine: StatevectorEngine, X: FloatArray, *, n_classes: int) -> None:
+    def __init__(self, engine: StateEngine, X: FloatArray, *, n_classes: int) -> None:
         self.engine = engine
         self.shape = len(X), n_classes, len(MEASURED_QUBITS)
         flops = engine.flops(n_classes * len(X), with_gradient=False)
@@ -62,7 +62,7 @@ class ClassLogits:
 class VariationalEpochs:
     """Runs epochs of one problem; holds the memory that they reuse."""
 
-    def __init__(self, engine: StatevectorEngine, data: TrainingData, settings: VariationalSettings) -> None:
+    def __init__(self, engine: StateEngine, data: TrainingData, settings: VariationalSettings) -> None:
         self.engine = engine
         self.data = data
         self.settings = settings
@@ -178,7 +178,7 @@ class VariationalTraining:
 
     def __init__(
         self,
-        engine: StatevectorEngine,
+        engine: StateEngine,
         data: TrainingData,
         *,
         settings: VariationalSettings,
