@@ -11,9 +11,10 @@ from mcquack import McQuackClassifier, label
 from mcquack.circuits import Circuit, b, line, w, x
 from mcquack.errors import InvalidInputError
 from mcquack.hardware import Options
-from mcquack.kernels import SampledEngine, Shots, measured
+from mcquack.kernels import SampledEngine, Shots
 from mcquack.models.labelling import accuracy_calibration, centroid_calibration, tolerating, training_cost
 from mcquack.simulators import SimulatedSampler, StatevectorEngine
+from mcquack.simulators import shots as measured
 from mcquack.simulators.gates import GateEngine
 
 

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from mcquack.arrays import IntArray
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.circuits.overlap import OverlapCircuits
-from mcquack.kernels.measured import SampledEngine
 from mcquack.randomness import stream
 from mcquack.simulators.engine import Engine, Gradient
 from mcquack.simulators.samplers import SimulatedSampler
+from mcquack.simulators.shots import SampledEngine
 from tests.problems import Problem
 
 FloatArray = NDArray[np.floating]

@@ -12,9 +12,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from mcquack.circuits import Circuit, b, ring, w, x
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError
-from mcquack.kernels.measured import SampledEngine, TolerantEngine
 from mcquack.simulators.engine import Wrt
 from mcquack.simulators.gates import GateEngine
+from mcquack.simulators.shots import SampledEngine, TolerantEngine
 from mcquack.simulators.statevector import StatevectorEngine
 from mcquack.training import ParameterShiftEngine, SpsaEngine, StochasticShiftEngine, total_shots
 from mcquack.training import shifts as from_values

@@ -8,9 +8,9 @@ import pytest
 
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import ShotBudgetError
-from mcquack.kernels.measured import SampledEngine, Shots, TolerantEngine
 from mcquack.simulators.ring import RingEngine
 from mcquack.simulators.samplers import SimulatedSampler
+from mcquack.simulators.shots import SampledEngine, Shots, TolerantEngine
 from mcquack.simulators.statevector import StatevectorEngine
 from mcquack.training import (
     ParameterShiftEngine,

@@ -327,9 +327,9 @@ def train(
     Example: mcquack hardware train --data flowers.csv --target species --backend fake_torino --qubits 12
     --budget 2000000 --out flowers.mcq
     """
-    from mcquack.kernels.measured import SampledEngine
     from mcquack.models import McQuackClassifier
     from mcquack.models.labelling import known_tolerance, tolerating, training_cost
+    from mcquack.simulators.shots import SampledEngine
     from mcquack.training import total_shots
 
     check_can_write(out, overwrite=force, inputs=[Path(data), *([model] if model else [])], regular=True)

@@ -22,9 +22,9 @@ from mcquack.kernels.losses import (
     loss_of,
     target_alignment,
 )
-from mcquack.kernels.measured import SampledEngine, Shots, TolerantEngine
 from mcquack.kernels.projected import ProjectedKernel
 from mcquack.kernels.quantum import QuantumKernel
+from mcquack.simulators.shots import SampledEngine, Shots, TolerantEngine
 
 __all__ = [
     "Alignment",

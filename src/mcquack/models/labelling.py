@@ -28,11 +28,11 @@ from mcquack.kernels.bitflip import (
     tolerant_kernel,
     training_tolerance,
 )
-from mcquack.kernels.measured import SampledEngine, Shots
 from mcquack.models.archive import simulator_of
 from mcquack.models.devices import open_sampler
 from mcquack.simulators.choice import EngineChoice
 from mcquack.simulators.engine import Measured
+from mcquack.simulators.shots import SampledEngine, Shots
 
 if TYPE_CHECKING:
     from mcquack.models.mcquack import McQuackClassifier

@@ -13,6 +13,7 @@ from mcquack.simulators.jax import JaxEngine
 from mcquack.simulators.noise import AACHEN, NOISELESS, PITTSBURGH, DeviceCalibration
 from mcquack.simulators.ring import RingEngine
 from mcquack.simulators.samplers import NoisySampler, SimulatedSampler
+from mcquack.simulators.shots import SampledEngine, Shots, TolerantEngine
 from mcquack.simulators.statevector import StateEngine, StatevectorEngine
 
 __all__ = [
@@ -31,9 +32,12 @@ __all__ = [
     "Measured",
     "NoisySampler",
     "RingEngine",
+    "SampledEngine",
+    "Shots",
     "SimulatedSampler",
     "StateEngine",
     "StatevectorEngine",
+    "TolerantEngine",
     "Wrt",
     "engine_of",
     "limited_threads",

@@ -24,8 +24,7 @@ def trainer(engine: Engine[Any], *, seed: int = 0, spent: int = 0) -> Engine[Any
     Examples
     --------
     >>> from mcquack import FeatureMap
-    >>> from mcquack.kernels import SampledEngine
-    >>> from mcquack.simulators import RingEngine, SimulatedSampler
+    >>> from mcquack.simulators import RingEngine, SampledEngine, SimulatedSampler
     >>> circuit = FeatureMap(n_qubits=2, n_features=2, n_layers=1)
     >>> type(trainer(RingEngine(circuit))).__name__
     'RingEngine'

@@ -19,7 +19,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from mcquack.arrays import FloatArray
 from mcquack.errors import InvalidInputError
 from mcquack.kernels.fidelity import centroid_slopes, class_scores
-from mcquack.kernels.measured import TolerantEngine
 from mcquack.models.base import trained_kernel
 from mcquack.models.classical.base import rbf_kernel
 from mcquack.models.classical.neural_network import MatchedNeuralNetwork, MultilayerPerceptron
@@ -30,6 +29,7 @@ from mcquack.models.robustness.turns import Turn, mean_radii, rivals, turn_of, w
 from mcquack.models.starts import mean_measured
 from mcquack.models.variational import VariationalClassifier
 from mcquack.simulators.engine import Engine, Measured
+from mcquack.simulators.shots import TolerantEngine
 
 Labels: TypeAlias = NDArray[np.int64]
 Pull: TypeAlias = Callable[[FloatArray], FloatArray]

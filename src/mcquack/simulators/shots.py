@@ -16,7 +16,6 @@ from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.circuits.overlap import OverlapCircuits, Sampler, require_gates
 from mcquack.errors import DeviceError, InvalidInputError, ShotBudgetError
-from mcquack.kernels.bitflip import checked_tolerance, mean_hamming, tolerant_kernel
 from mcquack.randomness import stream
 from mcquack.simulators.choice import EngineChoice, engine_of
 from mcquack.simulators.engine import (
@@ -30,6 +29,7 @@ from mcquack.simulators.engine import (
     angle_rows,
     checked_cotangent,
 )
+from mcquack.simulators.hamming import checked_tolerance, mean_hamming, tolerant_kernel
 from mcquack.simulators.samplers import sampled_fidelities, sampled_hamming, sampled_ones
 
 _ANGLES_AT_ONCE = 1 << 23  # 64 MiB for the circuits of one call, however many samples there are
@@ -110,7 +110,7 @@ class Shots(Engine[Any]):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from mcquack import McQuackClassifier
-    >>> from mcquack.kernels import Shots
+    >>> from mcquack.simulators import Shots
     >>> X, y = load_iris(return_X_y=True)
     >>> model = McQuackClassifier(3, epochs=2, random_state=0).fit(X, y)
     >>> exact = model.transform(X)
