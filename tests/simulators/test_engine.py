@@ -30,6 +30,30 @@ UNBOUND: dict[str, Engine[Any]] = {
 every_engine = pytest.mark.parametrize("engine", UNBOUND.values(), ids=UNBOUND)
 
 
+# The interface
+
+SIX = {"check", "encode", "fidelities", "pullback", "expectations", "cost"}
+
+
+def engine_classes(kind: type[Engine[Any]] = Engine) -> list[type[Engine[Any]]]:
+    found = [each for below in kind.__subclasses__() for each in (below, *engine_classes(below))]
+    return sorted({each for each in found if each.__module__.startswith("mcquack.")}, key=lambda each: each.__name__)
+
+
+@pytest.mark.parametrize("kind", engine_classes())
+def test_an_engine_overrides_nothing_but_six_methods_and_data(kind: type[Engine[Any]]) -> None:
+    own = {name for name in vars(kind).keys() & vars(Engine).keys() if not name.startswith("__")}
+    assert own - Engine.__annotations__.keys() - {"_abc_impl"} <= SIX
+
+
+def test_all_other_methods_of_an_engine_are_final() -> None:
+    public = {name: value for name, value in vars(Engine).items() if not name.startswith("_")}
+    methods = {name: value for name, value in public.items() if name not in Engine.__annotations__}
+    free = {name for name, value in methods.items() if not getattr(getattr(value, "fget", value), "__final__", False)}
+    assert free == SIX
+    assert Engine.__abstractmethods__ == {"encode", "fidelities", "pullback"}
+
+
 # Distributions of numbers of ones
 
 
@@ -45,7 +69,7 @@ def test_engines_that_tell_no_numbers_of_ones_are_refused() -> None:
     engine = ParameterShiftEngine(RingEngine(PROBLEM.feature_map))
     rows = engine.encode(PROBLEM.X, PROBLEM.weights, PROBLEM.bias)
     with pytest.raises(InvalidInputError, match=r"ParameterShiftEngine has no distributions.*take a RingEngine"):
-        engine.hamming_distributions(rows, rows)
+        TolerantEngine(engine, tolerance=1).fidelities(rows, rows)
 
 
 def test_derivatives_that_an_engine_lacks_are_refused_with_a_way_out() -> None:
@@ -189,7 +213,7 @@ def test_engines_on_others_run_in_the_same_pieces() -> None:
 def test_simulators_cost_no_shots() -> None:
     for engine in (RingEngine(PROBLEM.feature_map), StatevectorEngine(PROBLEM.feature_map)):
         assert (engine.shots_per_entry, engine.budget, engine.spent) == (0, None, 0)
-        assert engine.kernels_per_pullback("embedding") == engine.kernels_per_pullback("centroids") == 0
+        assert engine.cost("embedding").kernels_per_pullback == engine.cost("centroids").kernels_per_pullback == 0
         assert engine.for_training() is engine
 
 

@@ -1,14 +1,25 @@
 """How circuits are run here: exact statevectors, exact rings of a hundred qubits and more, shots and noise.
 
-``StatevectorEngine``, ``GateEngine``, ``JaxEngine`` and ``RingEngine`` are exact; ``SimulatedSampler`` and
-``NoisySampler`` count as a device would.
-Whatever subclasses ``Engine`` runs in their place.
+``StatevectorEngine``, ``GateEngine``, ``JaxEngine`` and ``RingEngine`` are exact. ``Shots`` reads one of them through a
+number of shots. ``SampledEngine`` makes an engine of whatever counts, such as ``SimulatedSampler``, ``NoisySampler`` or
+a device. Whatever subclasses ``Engine`` runs in their place.
 """
 
 from mcquack.simulators.choice import ENGINES, EngineChoice, EngineName, engine_of
 from mcquack.simulators.compiled.team import limited_threads
-from mcquack.simulators.engine import Encoded, Engine, Gradient, Measured, Wrt
+from mcquack.simulators.engine import (
+    AngleRows,
+    Cost,
+    Encoded,
+    Engine,
+    Gradient,
+    Measured,
+    MeasuringEngine,
+    Wrt,
+    angle_rows,
+)
 from mcquack.simulators.gates import GateEngine
+from mcquack.simulators.hamming import CountsOnes
 from mcquack.simulators.jax import JaxEngine
 from mcquack.simulators.noise import AACHEN, NOISELESS, PITTSBURGH, DeviceCalibration
 from mcquack.simulators.ring import RingEngine
@@ -21,6 +32,9 @@ __all__ = [
     "ENGINES",
     "NOISELESS",
     "PITTSBURGH",
+    "AngleRows",
+    "Cost",
+    "CountsOnes",
     "DeviceCalibration",
     "Encoded",
     "Engine",
@@ -30,6 +44,7 @@ __all__ = [
     "Gradient",
     "JaxEngine",
     "Measured",
+    "MeasuringEngine",
     "NoisySampler",
     "RingEngine",
     "SampledEngine",
@@ -39,6 +54,7 @@ __all__ = [
     "StatevectorEngine",
     "TolerantEngine",
     "Wrt",
+    "angle_rows",
     "engine_of",
     "limited_threads",
 ]

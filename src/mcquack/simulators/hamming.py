@@ -1,8 +1,9 @@
-"""Numbers of ones: how often 0 … n of them are found, as the kernel k^b and as a mean.
+"""Numbers of ones: the engines that know how often 0 … n of them are found, and what is read from that.
 
 All functions read how often k = 0 … n ones were found, in the last axis: exact probabilities, or counts of shots.
 """
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,39 @@ from numpy.typing import ArrayLike, NDArray
 from mcquack.arrays import FloatArray
 from mcquack.checks import is_whole_number, require
 from mcquack.errors import InvalidInputError
+from mcquack.simulators.engine import Engine, Gradient, Wrt
+
+
+class CountsOnes(ABC):
+    """What an engine adds that knows how many ones are found when U†(c) U(x)|0…0⟩ is measured."""
+
+    @property
+    def counts_ones(self) -> bool:
+        """Whether there are :meth:`hamming_distributions` of this engine's circuit."""
+        return True
+
+    @abstractmethod
+    def hamming_distributions(self, samples: Any, centroids: Any) -> FloatArray:
+        """Return P[i, m, k], the exact probability of k ones in U†(c_m) U(x_i)|0…0⟩, shape (N, M, n + 1)."""
+
+    def pull_hamming(self, samples: Any, centroids: Any, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
+        """Return derivatives of Σ cotangent∘P by the embedding or by the centroids' features."""
+        raise InvalidInputError(
+            f"{type(self).__name__} has no derivatives of distributions of numbers of ones; take a RingEngine for at "
+            "most two layers, or ParameterShiftEngine(TolerantEngine(…)) for few qubits and more layers."
+        )
+
+
+def counts_ones(engine: Engine[Any]) -> bool:
+    """Return whether the engine has distributions of numbers of ones for its circuit."""
+    return isinstance(engine, CountsOnes) and engine.counts_ones
+
+
+def required_ones(engine: Engine[Any]) -> CountsOnes:
+    """Return the engine; raise InvalidInputError if it has no distributions of numbers of ones."""
+    if not isinstance(engine, CountsOnes):
+        raise InvalidInputError(f"{type(engine).__name__} has no distributions of numbers of ones; take a RingEngine.")
+    return engine
 
 
 def tolerant_kernel(hamming: ArrayLike, tolerance: int) -> FloatArray:

@@ -21,7 +21,7 @@ from mcquack.simulators.gates.engine import GateEngine
 from mcquack.simulators.noise import DeviceCalibration, noisy_hamming_counts
 from mcquack.simulators.ring import RingEngine
 from mcquack.simulators.ring.hamming import MAX_LAYERS
-from mcquack.simulators.statevector import StatevectorEngine
+from mcquack.simulators.statevector import StateEngine, StatevectorEngine
 
 _ROUNDING = 1e-4  # by which single precision may leave the range of probabilities
 
@@ -109,7 +109,7 @@ class SimulatedSampler:
         found = np.concatenate([np.empty((0, circuits.shape[1], circuits.n_qubits + 1)), *parts])
         return sampled_hamming(found, shots=n_shots, seed=_seed_of(self.seed, circuits, shots))
 
-    def _engine_for(self, circuits: OverlapCircuits) -> Engine[Any]:
+    def _engine_for(self, circuits: OverlapCircuits) -> StateEngine | RingEngine:
         if circuits.circuit is not None:
             if self.engine != "auto":
                 raise InvalidInputError(

@@ -28,7 +28,7 @@ from mcquack.models.mcquack import McQuackClassifier
 from mcquack.models.robustness.turns import Turn, mean_radii, rivals, turn_of, way_at_speed, way_with_bend
 from mcquack.models.starts import mean_measured
 from mcquack.models.variational import VariationalClassifier
-from mcquack.simulators.engine import Engine, Measured
+from mcquack.simulators.engine import Engine, Measured, MeasuringEngine
 from mcquack.simulators.shots import TolerantEngine
 
 Labels: TypeAlias = NDArray[np.int64]
@@ -112,7 +112,7 @@ def surface_of(model: Any) -> Surface:
 
 def _exact(engine: Engine[Any]) -> Engine[Any]:
     """The engine, refused if it counts shots or tolerates flips: there are no derivatives of what it then reads."""
-    own_reading = type(engine).measured is not Engine.measured or isinstance(engine, TolerantEngine)
+    own_reading = isinstance(engine, MeasuringEngine | TolerantEngine)
     if own_reading or engine.gradient != "exact":
         raise InvalidInputError(
             f"{engine!r} reads kernels without exact derivatives by samples; give the model a simulator, as in "

@@ -25,6 +25,7 @@ from mcquack.simulators.engine import (
     checked_parameters,
     checked_wrt,
 )
+from mcquack.simulators.hamming import CountsOnes
 from mcquack.simulators.statevector.circuit import Circuit, backward, forward
 from mcquack.simulators.statevector.overlaps import (
     centroid_adjoints,
@@ -202,7 +203,7 @@ def _writable(values: ArrayLike, dtype: np.dtype[Any]) -> FloatArray:
     return np.require(values, dtype, ["C", "W"])
 
 
-class StateEngine(ThreadedEngine[StateBlocks]):
+class StateEngine(ThreadedEngine[StateBlocks], CountsOnes):
     """Base of the engines that keep exact statevectors of 1 to 20 qubits, in blocks of lanes, on the CPU.
 
     A subclass says what its circuit is to compiled code: ``form``, ``row_of_index``, ``flops``, ``scratch`` and
@@ -293,7 +294,8 @@ class StateEngine(ThreadedEngine[StateBlocks]):
         self.team(n_threads, flops).run(_fidelities, works, aligned(samples.states), columns, overlaps, kernel)
         return np.minimum(kernel[: len(samples)], 1)
 
-    def kernel(self, X: FloatArray, centroids: FloatArray, *, weights: FloatArray, bias: FloatArray) -> FloatArray:
+    def fused_kernel(self, X: FloatArray, centroids: FloatArray, weights: FloatArray, bias: FloatArray) -> FloatArray:
+        """Return the kernel in one call; no sample's state outlives its block of lanes."""
         samples, points, circuit = self.rows(X), self.rows(centroids), self.circuit(weights, bias)
         width, size, n_centroids = lane_count(self.dtype), self.feature_map.dimension, len(points)
         flops = self.flops(len(samples) + n_centroids, with_gradient=False)
