@@ -11,11 +11,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError
 from mcquack.kernels import SampledEngine, Shots, TolerantEngine
+from mcquack.simulators import limited_threads
 from mcquack.simulators.engine import Engine
 from mcquack.simulators.ring import RingEngine
 from mcquack.simulators.samplers import SimulatedSampler
 from mcquack.simulators.statevector import StatevectorEngine
-from mcquack.training import ParameterShiftEngine, SpsaEngine
+from mcquack.training import ParameterShiftEngine, SpsaEngine, StochasticShiftEngine
 from tests.problems import random_problem
 
 PROBLEM = random_problem(FeatureMap(n_qubits=3, n_features=4, n_layers=2))
@@ -112,9 +113,32 @@ def test_settings_stay_with_another_circuit(engine: Engine[Any]) -> None:
             engine.shots_per_entry,
             engine.budget,
         )
-        assert vars(one).get("n_threads") == vars(engine).get("n_threads")
+        assert getattr(one, "n_threads", None) == getattr(engine, "n_threads", None)
     kernels = [one.kernel(PROBLEM.X, PROBLEM.centroids, **PARAMETERS) for one in (bound, again)]
     assert_array_equal(*kernels)
+
+
+@every_engine
+def test_nothing_of_another_circuit_is_left(engine: Engine[Any]) -> None:
+    used = engine.on(OTHER)
+    used.encode(PROBLEM.X, np.ones(OTHER.weights_shape), np.ones(OTHER.bias_shape))
+    again, fresh = (
+        one.on(PROBLEM.feature_map).kernel(PROBLEM.X, PROBLEM.centroids, **PARAMETERS) for one in (used, engine)
+    )
+    assert_array_equal(again, fresh)
+
+
+def test_engines_around_others_keep_their_settings_with_another_circuit() -> None:
+    inner = RingEngine(OTHER)
+    for engine in (
+        TolerantEngine(inner, tolerance=2),
+        SpsaEngine(inner, n_directions=3, step=0.2),
+        StochasticShiftEngine(inner, n_angles=2),
+    ):
+        bound = engine.on(PROBLEM.feature_map)
+        assert bound.settings() == engine.settings()
+        assert bound.engine == inner.on(PROBLEM.feature_map)
+    assert SpsaEngine(inner).on(PROBLEM.feature_map).step == SpsaEngine(RingEngine(PROBLEM.feature_map)).step
 
 
 @pytest.mark.parametrize("engine", [StatevectorEngine(dtype="float64", n_threads=2), RingEngine(n_threads=3)])
@@ -197,6 +221,14 @@ def test_other_types_are_refused(kind: Any, dtype: Any) -> None:
 def test_threads_are_counted(kind: Any, n_threads: Any) -> None:
     with pytest.raises(InvalidInputError, match="n_threads must be None or a whole number of at least 1"):
         kind(n_threads=n_threads)
+
+
+def test_threads_are_counted_when_an_engine_gets_its_circuit() -> None:
+    engine = RingEngine()
+    before = engine.n_threads
+    with limited_threads(1):
+        assert engine.on(PROBLEM.feature_map).n_threads == 1
+    assert engine.on(PROBLEM.feature_map).n_threads == before
 
 
 # Kernels and costs

@@ -379,7 +379,11 @@ class ThreadedEngine(Engine[E]):
         require_possible("n_threads", n_threads or 1)
         self._n_threads = n_threads
         super().__init__(feature_map, dtype=dtype)
-        self.n_threads = available_threads(n_threads)
+
+    @cached_property
+    def n_threads(self) -> int:
+        """How many threads to use: as many as were asked for, or as Numba may use when the engine is first used."""
+        return available_threads(self._n_threads)
 
 
 @cache

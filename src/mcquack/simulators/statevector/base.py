@@ -236,26 +236,33 @@ class StateEngine(ThreadedEngine[StateBlocks], CountsOnes):
         """Return the size of the working memory of one thread."""
 
     def circuit(self, weights: ArrayLike, bias: ArrayLike) -> Circuit:
+        """Return the circuit with its parameters, as compiled code takes it."""
         found = checked_parameters(self.feature_map, weights, bias)
         w, b = (_writable(values, self.dtype) for values in found)
         return Circuit(w, b, self.form)
 
     def rows(self, X: ArrayLike) -> FloatArray:
+        """Return the data points in this engine's type, as compiled code takes them."""
         return _writable(self.feature_map.checked_rows(X), self.dtype)
 
     def n_blocks(self, n_rows: int) -> int:
+        """Return how many blocks of lanes so many rows fill."""
         return -(-n_rows // lane_count(self.dtype))
 
     def state_bytes(self, n_rows: int) -> int:
+        """Return the size of the states of so many rows."""
         return self.n_blocks(n_rows) * lane_count(self.dtype) * 2 * self.feature_map.dimension * self.dtype.itemsize
 
     def empty_states(self, n_rows: int) -> NDArray[Any]:
+        """Return memory for the states of so many rows, shape (blocks, 2**n, 2, lanes)."""
         return aligned_zeros((self.n_blocks(n_rows), self.feature_map.dimension, 2, lane_count(self.dtype)), self.dtype)
 
     def threads_for(self, flops: float, n_blocks: int) -> int:
+        """Return how many threads so much work is worth."""
         return max(1, min(self.n_threads, n_blocks, int(flops / FLOPS_WORTH_A_THREAD)))
 
     def team(self, n_threads: int, flops: float) -> Team:
+        """Return the threads; they listen for interrupts if the work takes long."""
         return Team(n_threads, patient=flops < FLOPS_WORTH_LISTENING)
 
     def encode(self, X: ArrayLike, weights: ArrayLike, bias: ArrayLike) -> StateBlocks:
@@ -365,7 +372,7 @@ class StateEngine(ThreadedEngine[StateBlocks], CountsOnes):
         return by_w, by_b
 
     def z_signs(self, observables: Sequence[Observable]) -> FloatArray:
-        """±1 for every stored row (O, 2**n): what measuring Z on these qubits, multiplied, gives for a basis state."""
+        """Return ±1 for every stored row (O, 2**n): the product of Z on these qubits in its basis state."""
         n = self.feature_map.n_qubits
         words = [tuple(word) if isinstance(word, Sequence) else (word,) for word in observables]
         if not all(is_whole_number(qubit) and 0 <= qubit < n for word in words for qubit in word):
@@ -378,7 +385,6 @@ class StateEngine(ThreadedEngine[StateBlocks], CountsOnes):
         return signs
 
     def expectations(self, encoded: StateBlocks, observables: Sequence[Observable]) -> FloatArray:
-        """⟨Z…Z⟩ of every sample (N, O): each observable is a qubit, or several whose Z are multiplied."""
         encoded, width = self._in_own_rows(encoded), lane_count(self.dtype)
         flops = 6.0 * len(encoded) * len(observables) * self.feature_map.dimension
         n_threads = self.threads_for(flops, len(encoded.states))
@@ -390,14 +396,14 @@ class StateEngine(ThreadedEngine[StateBlocks], CountsOnes):
     def pull_expectations(
         self, encoded: StateBlocks, cotangent: ArrayLike, observables: Sequence[Observable]
     ) -> Gradient:
-        """Derivatives of Σ cotangent∘⟨Z…Z⟩ by the embedding's weights and biases."""
+        """Return derivatives of Σ cotangent∘⟨Z…Z⟩ by the embedding's weights and biases."""
         weights, bias, _ = self._pulled_expectations(encoded, cotangent, observables, of_features=False)
         return Gradient(weights=weights, bias=bias)
 
     def expectation_slopes(
         self, encoded: StateBlocks, cotangent: ArrayLike, observables: Sequence[Observable]
     ) -> FloatArray:
-        """Derivatives of Σ cotangent∘⟨Z…Z⟩ by the features of every sample (N, d), amplitudes of a start among them."""
+        """Return derivatives of Σ cotangent∘⟨Z…Z⟩ by the features of every sample, amplitudes among them: (N, d)."""
         return self._pulled_expectations(encoded, cotangent, observables, of_features=True)[2]
 
     def _pulled_expectations(
@@ -436,9 +442,9 @@ class StateEngine(ThreadedEngine[StateBlocks], CountsOnes):
         return by_w.sum(axis=0), by_b.sum(axis=0), np.ascontiguousarray(lanes_last[: len(encoded)])
 
     def statevectors(self, encoded: StateBlocks) -> NDArray[np.complexfloating[Any, Any]]:
-        """Amplitudes (N, 2**n) of each sample, qubit 0 the most significant bit.
+        """Return the amplitudes (N, 2**n) of each sample; qubit 0 is the most significant bit of an index.
 
-        For the feature map of the paper they have a common phase that is not kept; the gate engine keeps it.
+        The gate engine keeps the common phase of a state; the statevector engine does not.
         """
         amplitudes = encoded.states[:, self.row_of_index, 0] + 1j * encoded.states[:, self.row_of_index, 1]
         return np.ascontiguousarray(

@@ -56,17 +56,15 @@ class StatevectorEngine(StateEngine):
 
     @cached_property
     def form(self) -> Any:
-        """The circuit without its parameters, as compiled code takes it."""
         masks = stored_rows(self._paper.n_qubits, self._paper.n_layers)
         return RingForm(self._paper.feature_index, masks)
 
     @cached_property
     def row_of_index(self) -> NDArray[np.int64]:
-        """For each basis state, the row that holds it at the end of the circuit."""
         return linear_table(self.form.masks[-1 if self._paper.final_entangler else -2])
 
     def flops(self, n_rows: int, *, with_gradient: bool) -> float:
-        """Nominal count: 16 for each amplitude and gate on the way forward, 44 on the way back."""
+        """Count 16 operations for each amplitude and gate on the way forward, and 44 on the way back."""
         gates = self._paper.n_layers * self._paper.n_qubits
         return float((60 if with_gradient else 16) * self.feature_map.dimension * gates * n_rows)
 
