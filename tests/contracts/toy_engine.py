@@ -7,25 +7,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mcquack.circuits.rotations import rotation_matrices
-from mcquack.errors import InvalidInputError
-from mcquack.simulators import Engine, Gradient, Wrt
+from mcquack.simulators import AngleRows, Engine, Gradient, Wrt, angle_rows
 from mcquack.simulators.engine import checked_cotangent, checked_wrt, gradient_by_angles
 
 FloatArray = NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True, eq=False)
-class DenseRows:
+class DenseRows(AngleRows):
     """Data points with the angles of their circuits and their amplitudes."""
 
-    features: FloatArray
-    weights: FloatArray
-    bias: FloatArray
-    angles: FloatArray
     states: NDArray[np.complex128]
-
-    def __len__(self) -> int:
-        return len(self.features)
 
 
 class ToyEngine(Engine[DenseRows]):
@@ -35,13 +27,8 @@ class ToyEngine(Engine[DenseRows]):
     most_qubits = 10
 
     def encode(self, X: ArrayLike, weights: ArrayLike, bias: ArrayLike) -> DenseRows:
-        features, w, b = (np.ascontiguousarray(array, np.float64) for array in (np.atleast_1d(X), weights, bias))
-        for name, array in (("weights", w), ("bias", b)):
-            if array.shape != self.feature_map.parameter_shape:
-                expected = self.feature_map.parameter_shape
-                raise InvalidInputError(f"{name} must have the shape {expected}, got {array.shape}.")
-        angles = self.feature_map.angles(features, w, b)
-        return DenseRows(features, w, b, angles, self._states(angles))
+        rows = angle_rows(self.feature_map, X, weights, bias)
+        return DenseRows(rows.features, rows.weights, rows.bias, rows.angles, self._states(rows.angles))
 
     def _states(self, angles: FloatArray) -> NDArray[np.complex128]:
         n_qubits, n_layers = self.feature_map.n_qubits, self.feature_map.n_layers

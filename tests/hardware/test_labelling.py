@@ -12,9 +12,10 @@ from mcquack.circuits import Circuit, b, line, w, x
 from mcquack.errors import InvalidInputError
 from mcquack.hardware import Options
 from mcquack.hardware.labelling import accuracy_calibration, centroid_calibration, training_cost
-from mcquack.kernels import SampledEngine, Shots, measured
+from mcquack.kernels import SampledEngine, Shots
 from mcquack.models.archive import tolerating
 from mcquack.simulators import SimulatedSampler, StatevectorEngine
+from mcquack.simulators import shots as measured
 from mcquack.simulators.gates import GateEngine
 
 

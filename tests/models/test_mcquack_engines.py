@@ -12,9 +12,10 @@ from sklearn.datasets import make_blobs
 
 from mcquack import McQuackClassifier, load
 from mcquack.errors import InvalidInputError
-from mcquack.kernels import SampledEngine, Shots, measured
+from mcquack.kernels import SampledEngine, Shots
 from mcquack.kernels.bitflip import mean_hamming, predicted_classes, tolerant_kernel
 from mcquack.kernels.losses import target_alignment
+from mcquack.simulators import shots as measured
 from mcquack.simulators.choice import ENGINES
 from mcquack.simulators.ring import RingEngine
 from mcquack.simulators.samplers import sampled_hamming

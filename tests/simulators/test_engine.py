@@ -11,11 +11,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError
 from mcquack.kernels import SampledEngine, Shots, TolerantEngine
+from mcquack.simulators import limited_threads
 from mcquack.simulators.engine import Engine
 from mcquack.simulators.ring import RingEngine
 from mcquack.simulators.samplers import SimulatedSampler
 from mcquack.simulators.statevector import StatevectorEngine
-from mcquack.training import ParameterShiftEngine, SpsaEngine
+from mcquack.training import ParameterShiftEngine, SpsaEngine, StochasticShiftEngine
 from tests.problems import random_problem
 
 PROBLEM = random_problem(FeatureMap(n_qubits=3, n_features=4, n_layers=2))
@@ -28,6 +29,30 @@ UNBOUND: dict[str, Engine[Any]] = {
     "sampled": SampledEngine(SimulatedSampler(), shots=50, tolerance=1, budget=10**6, dtype="float64"),
 }
 every_engine = pytest.mark.parametrize("engine", UNBOUND.values(), ids=UNBOUND)
+
+
+# The interface
+
+SIX = {"check", "encode", "fidelities", "pullback", "expectations", "cost"}
+
+
+def engine_classes(kind: type[Engine[Any]] = Engine) -> list[type[Engine[Any]]]:
+    found = [each for below in kind.__subclasses__() for each in (below, *engine_classes(below))]
+    return sorted({each for each in found if each.__module__.startswith("mcquack.")}, key=lambda each: each.__name__)
+
+
+@pytest.mark.parametrize("kind", engine_classes())
+def test_an_engine_overrides_nothing_but_six_methods_and_data(kind: type[Engine[Any]]) -> None:
+    own = {name for name in vars(kind).keys() & vars(Engine).keys() if not name.startswith("__")}
+    assert own - Engine.__annotations__.keys() - {"_abc_impl"} <= SIX
+
+
+def test_all_other_methods_of_an_engine_are_final() -> None:
+    public = {name: value for name, value in vars(Engine).items() if not name.startswith("_")}
+    methods = {name: value for name, value in public.items() if name not in Engine.__annotations__}
+    free = {name for name, value in methods.items() if not getattr(getattr(value, "fget", value), "__final__", False)}
+    assert free == SIX
+    assert Engine.__abstractmethods__ == {"encode", "fidelities", "pullback"}
 
 
 # Distributions of numbers of ones
@@ -45,7 +70,7 @@ def test_engines_that_tell_no_numbers_of_ones_are_refused() -> None:
     engine = ParameterShiftEngine(RingEngine(PROBLEM.feature_map))
     rows = engine.encode(PROBLEM.X, PROBLEM.weights, PROBLEM.bias)
     with pytest.raises(InvalidInputError, match=r"ParameterShiftEngine has no distributions.*take a RingEngine"):
-        engine.hamming_distributions(rows, rows)
+        TolerantEngine(engine, tolerance=1).fidelities(rows, rows)
 
 
 def test_derivatives_that_an_engine_lacks_are_refused_with_a_way_out() -> None:
@@ -88,9 +113,32 @@ def test_settings_stay_with_another_circuit(engine: Engine[Any]) -> None:
             engine.shots_per_entry,
             engine.budget,
         )
-        assert vars(one).get("n_threads") == vars(engine).get("n_threads")
+        assert getattr(one, "n_threads", None) == getattr(engine, "n_threads", None)
     kernels = [one.kernel(PROBLEM.X, PROBLEM.centroids, **PARAMETERS) for one in (bound, again)]
     assert_array_equal(*kernels)
+
+
+@every_engine
+def test_nothing_of_another_circuit_is_left(engine: Engine[Any]) -> None:
+    used = engine.on(OTHER)
+    used.encode(PROBLEM.X, np.ones(OTHER.weights_shape), np.ones(OTHER.bias_shape))
+    again, fresh = (
+        one.on(PROBLEM.feature_map).kernel(PROBLEM.X, PROBLEM.centroids, **PARAMETERS) for one in (used, engine)
+    )
+    assert_array_equal(again, fresh)
+
+
+def test_engines_around_others_keep_their_settings_with_another_circuit() -> None:
+    inner = RingEngine(OTHER)
+    for engine in (
+        TolerantEngine(inner, tolerance=2),
+        SpsaEngine(inner, n_directions=3, step=0.2),
+        StochasticShiftEngine(inner, n_angles=2),
+    ):
+        bound = engine.on(PROBLEM.feature_map)
+        assert bound.settings() == engine.settings()
+        assert bound.engine == inner.on(PROBLEM.feature_map)
+    assert SpsaEngine(inner).on(PROBLEM.feature_map).step == SpsaEngine(RingEngine(PROBLEM.feature_map)).step
 
 
 @pytest.mark.parametrize("engine", [StatevectorEngine(dtype="float64", n_threads=2), RingEngine(n_threads=3)])
@@ -175,6 +223,14 @@ def test_threads_are_counted(kind: Any, n_threads: Any) -> None:
         kind(n_threads=n_threads)
 
 
+def test_threads_are_counted_when_an_engine_gets_its_circuit() -> None:
+    engine = RingEngine()
+    before = engine.n_threads
+    with limited_threads(1):
+        assert engine.on(PROBLEM.feature_map).n_threads == 1
+    assert engine.on(PROBLEM.feature_map).n_threads == before
+
+
 # Kernels and costs
 
 
@@ -189,7 +245,7 @@ def test_engines_on_others_run_in_the_same_pieces() -> None:
 def test_simulators_cost_no_shots() -> None:
     for engine in (RingEngine(PROBLEM.feature_map), StatevectorEngine(PROBLEM.feature_map)):
         assert (engine.shots_per_entry, engine.budget, engine.spent) == (0, None, 0)
-        assert engine.kernels_per_pullback("embedding") == engine.kernels_per_pullback("centroids") == 0
+        assert engine.cost("embedding").kernels_per_pullback == engine.cost("centroids").kernels_per_pullback == 0
         assert engine.for_training() is engine
 
 

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from mcquack.arrays import IntArray
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.circuits.overlap import OverlapCircuits
-from mcquack.kernels.measured import SampledEngine
 from mcquack.randomness import stream
-from mcquack.simulators.engine import Engine, Gradient
+from mcquack.simulators.engine import Cost, Engine, Gradient, Wrt
 from mcquack.simulators.samplers import SimulatedSampler
+from mcquack.simulators.shots import SampledEngine
 from tests.problems import Problem
 
 FloatArray = NDArray[np.floating]
@@ -66,12 +66,15 @@ class Rows:
 class LinearEngine(Engine[Rows]):
     """K[i, m] is linear in the weights, in the biases and in the features of centroid m."""
 
-    def __init__(self, feature_map: FeatureMap, *, shots_per_entry: int = 0) -> None:
+    def __init__(self, feature_map: FeatureMap, *, shots: int = 0) -> None:
         super().__init__(feature_map, dtype="float64")
-        self.shots_per_entry = shots_per_entry
+        self.shots = shots
         draw = stream(0, "linear")
         self.by_weights, self.by_bias = draw.normal(size=(2, *feature_map.parameter_shape))
         self.by_features = draw.normal(size=feature_map.n_features)
+
+    def cost(self, wrt: Wrt = "embedding") -> Cost:
+        return Cost(shots_per_entry=self.shots)
 
     def encode(self, X: FloatArray, weights: FloatArray, bias: FloatArray) -> Rows:
         return Rows(X, weights, bias)

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from mcquack.errors import InvalidInputError, MemoryLimitError
 from mcquack.kernels import Alignment, CrossEntropy, LogCrossEntropy
 from mcquack.simulators.compiled import memory, team
-from mcquack.simulators.statevector import engine as engine_module
+from mcquack.simulators.statevector import base as engine_module
 from mcquack.training import TrainingData, TrainingSettings, TrainingState, compiled
 from mcquack.training.compiled import CompiledEpochs
 from mcquack.training.reference import ReferenceEpochs

@@ -135,7 +135,7 @@ def test_shared_weights_move_first_and_biases_then():
 @both
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_the_number_of_threads_changes_nothing(settings, dtype, monkeypatch):
-    monkeypatch.setattr("mcquack.simulators.statevector.engine.FLOPS_WORTH_A_THREAD", 1.0)
+    monkeypatch.setattr("mcquack.simulators.statevector.base.FLOPS_WORTH_A_THREAD", 1.0)
     one, two = (trained(clusters(), settings, dtype=dtype, n_threads=n_threads) for n_threads in (1, 2))
     assert_array_equal(one.state.parameters.weights, two.state.parameters.weights)
     assert_array_equal(one.state.parameters.bias, two.state.parameters.bias)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.kernels import Alignment, centroid_kernel, class_scores, target_alignment
-from mcquack.kernels.measured import SampledEngine
+from mcquack.simulators.shots import SampledEngine
 from mcquack.training import (
     Epoch,
     ParameterShiftEngine,

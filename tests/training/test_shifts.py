@@ -12,9 +12,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from mcquack.circuits import Circuit, b, ring, w, x
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError
-from mcquack.kernels.measured import SampledEngine, TolerantEngine
 from mcquack.simulators.engine import Wrt
 from mcquack.simulators.gates import GateEngine
+from mcquack.simulators.shots import SampledEngine, TolerantEngine
 from mcquack.simulators.statevector import StatevectorEngine
 from mcquack.training import ParameterShiftEngine, SpsaEngine, StochasticShiftEngine, total_shots
 from mcquack.training import shifts as from_values
@@ -47,7 +47,7 @@ def test_a_pullback_measures_what_it_says(
     sampler = Remembering()
     engine = method(sampled(PROBLEM, sampler), **settings)
     pulled(engine, PROBLEM, wrt=wrt)
-    assert engine.kernels_per_pullback(wrt) == n_kernels[wrt]
+    assert engine.cost(wrt).kernels_per_pullback == n_kernels[wrt]
     assert sampler.n_circuits == n_kernels[wrt] * 5 * 2
 
 
@@ -122,8 +122,8 @@ def test_values_are_those_of_the_engine_behind(method: Any) -> None:
     samples = engine.encode(PROBLEM.X, PROBLEM.weights, PROBLEM.bias)
     assert_array_equal(method(engine).fidelities(samples, samples), engine.fidelities(samples, samples))
     assert method(engine).feature_map == PROBLEM.feature_map
-    assert not method(engine).takes_all_rows
-    assert method(sampled(PROBLEM, Remembering())).takes_all_rows
+    assert method(engine).rows_at_once is not None
+    assert method(sampled(PROBLEM, Remembering())).rows_at_once is None
 
 
 @every_method
@@ -262,7 +262,7 @@ def test_shifts_of_a_circuit_cost_what_they_say(circuit: Circuit, n_kernels: tup
         engine = ParameterShiftEngine(Counting(circuit))
         Counting.n_entries = 0
         pulled(engine, problem, wrt=wrt)
-        assert engine.kernels_per_pullback(wrt) == expected
+        assert engine.cost(wrt).kernels_per_pullback == expected
         assert Counting.n_entries == expected * 3 * 2
 
 
@@ -295,7 +295,7 @@ def test_amplitudes_are_no_angles(method: Any) -> None:
     problem = random_problem(circuit, n_samples=3, n_classes=2)
     engine = method(GateEngine(circuit, dtype=np.float64))
     assert pulled(engine, problem, wrt="embedding").bias.shape == (2,)
-    for refused in (engine.kernels_per_pullback, lambda wrt: pulled(engine, problem, wrt=wrt)):
+    for refused in (engine.cost, lambda wrt: pulled(engine, problem, wrt=wrt)):
         with pytest.raises(InvalidInputError, match=r'amplitudes are no angles .* use gradient="spsa"'):
             refused("centroids")
 
@@ -307,7 +307,7 @@ def test_a_circuit_without_parameters_has_empty_gradients(method: Any) -> None:
     Counting.n_entries = 0
     found = pulled(engine, problem, wrt="embedding")
     assert found.weights.shape == found.bias.shape == (0,)
-    assert engine.kernels_per_pullback("embedding") == Counting.n_entries == 0
+    assert engine.cost("embedding").kernels_per_pullback == Counting.n_entries == 0
 
 
 @pytest.mark.parametrize("method", [ParameterShiftEngine, StochasticShiftEngine])

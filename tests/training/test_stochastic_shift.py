@@ -102,4 +102,4 @@ def test_the_mean_over_draws_is_the_gradient_of_any_circuit(wrt: Any) -> None:
     assert np.all(np.abs(draws.mean(axis=0) - expected) <= 4.5 * errors + 1e-12)
     everything = StochasticShiftEngine(engine, n_angles=None)
     assert_allclose(given(pulled(everything, problem, wrt=wrt)), expected, rtol=0, atol=1e-12)
-    assert StochasticShiftEngine(engine).kernels_per_pullback(wrt) == (8 if wrt == "embedding" else 4)
+    assert StochasticShiftEngine(engine).cost(wrt).kernels_per_pullback == (8 if wrt == "embedding" else 4)

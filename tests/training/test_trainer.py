@@ -8,9 +8,9 @@ import pytest
 
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import ShotBudgetError
-from mcquack.kernels.measured import SampledEngine, Shots, TolerantEngine
 from mcquack.simulators.ring import RingEngine
 from mcquack.simulators.samplers import SimulatedSampler
+from mcquack.simulators.shots import SampledEngine, Shots, TolerantEngine
 from mcquack.simulators.statevector import StatevectorEngine
 from mcquack.training import (
     ParameterShiftEngine,
@@ -115,7 +115,7 @@ def test_an_epoch_spends_what_was_told(method: Any, changed: dict[str, Any]) -> 
 def test_the_papers_epoch_costs_what_each_method_makes_of_it() -> None:
     """100 samples, two classes and 100 shots on 124 qubits: 20,000 shots for a kernel."""
     sizes = {"n_samples": 100, "n_centroids": 2}
-    behind = LinearEngine(WIDE, shots_per_entry=100)
+    behind = LinearEngine(WIDE, shots=100)
     assert step_shots(ParameterShiftEngine(behind), **sizes, wrt="embedding") == 20_000 * (1 + 4 * 620)
     assert step_shots(SpsaEngine(behind), **sizes, wrt="embedding") == 60_000
     assert step_shots(StochasticShiftEngine(behind, n_angles=2), **sizes, wrt="centroids") == 100_000

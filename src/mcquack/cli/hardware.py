@@ -329,9 +329,9 @@ def train(
     --budget 2000000 --out flowers.mcq
     """
     from mcquack.hardware.labelling import known_tolerance, training_cost
-    from mcquack.kernels.measured import SampledEngine
     from mcquack.models import McQuackClassifier
     from mcquack.models.archive import tolerating
+    from mcquack.simulators.shots import SampledEngine
     from mcquack.training import total_shots
 
     check_can_write(out, overwrite=force, inputs=[Path(data), *([model] if model else [])], regular=True)

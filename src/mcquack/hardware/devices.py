@@ -18,10 +18,10 @@ from mcquack.circuits.overlap import OverlapCircuits, Sampler
 from mcquack.errors import InvalidInputError
 from mcquack.hardware.opening import device_sampler, snapshot_properties
 from mcquack.hardware.services.options import Options
-from mcquack.kernels.measured import SampledEngine
 from mcquack.simulators.engine import GradientRule
 from mcquack.simulators.noise import AACHEN, PITTSBURGH, DeviceCalibration
 from mcquack.simulators.samplers import NoisySampler, SimulatedSampler
+from mcquack.simulators.shots import SampledEngine
 
 SIMULATOR = "simulator"
 TWIN = "twin:"
@@ -132,7 +132,7 @@ def open_device(
     ----------
     name : As in :func:`open_sampler`: "ibm_…", "least_busy", "fake_…", "aer", "simulator" or "twin:…".
     shots : Measurements for each entry of the kernel.
-    tolerance, training_tolerance, gradient, budget : As in :class:`mcquack.kernels.SampledEngine`.
+    tolerance, training_tolerance, gradient, budget : As in :class:`mcquack.simulators.SampledEngine`.
     **arguments : All others of :func:`open_sampler`, such as ``ledger``, ``options`` and ``seed``.
 
     Examples

@@ -31,9 +31,9 @@ from mcquack.kernels.bitflip import (
     tolerant_kernel,
     training_tolerance,
 )
-from mcquack.kernels.measured import SampledEngine
 from mcquack.simulators.choice import EngineChoice
 from mcquack.simulators.engine import Measured
+from mcquack.simulators.shots import SampledEngine
 
 
 class CentroidClassifier(Protocol):

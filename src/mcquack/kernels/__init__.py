@@ -24,8 +24,8 @@ from mcquack.kernels.losses import (
     loss_of,
     target_alignment,
 )
-from mcquack.kernels.measured import SampledEngine, Shots, TolerantEngine
 from mcquack.lazy import lazy_exports
+from mcquack.simulators.shots import SampledEngine, Shots, TolerantEngine
 
 if TYPE_CHECKING:
     from mcquack.kernels.projected import ProjectedKernel

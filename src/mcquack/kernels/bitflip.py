@@ -1,4 +1,4 @@
-"""Bit-flip tolerance: outcomes with at most b ones count as zeros, which noise has moved.
+"""Bit-flip tolerance: outcomes with at most b ones count as zeros, which noise has moved. Here b is chosen.
 
 All functions read how often k = 0 … n ones were found, in the last axis: exact probabilities, or counts of shots.
 """
@@ -10,67 +10,31 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mcquack.arrays import FloatArray
-from mcquack.checks import is_number, is_whole_number, require, required_count
+from mcquack.checks import is_number, require, required_count
 from mcquack.errors import InvalidInputError
 from mcquack.kernels.fidelity import winning_classes
 from mcquack.randomness import stream
 from mcquack.simulators.engine import Measured
+from mcquack.simulators.hamming import (
+    checked_hamming,
+    checked_tolerance,
+    mean_hamming,
+    tolerant_kernel,
+    tolerant_kernels,
+)
 
-
-def tolerant_kernel(hamming: ArrayLike, tolerance: int) -> FloatArray:
-    """k^b[…] = Σ_{k ≤ b} P(k), the share of outcomes with at most b ones.
-
-    Parameters
-    ----------
-    hamming : array (…, n + 1)
-        Probabilities or counts of k ones.
-    tolerance : int
-        b, from 0 to n.
-
-    Examples
-    --------
-    >>> float(tolerant_kernel([60, 30, 10], tolerance=1))
-    0.9
-    """
-    shares = tolerant_kernels(hamming)
-    return shares[..., checked_tolerance(tolerance, shares.shape[-1] - 1)]
-
-
-def tolerant_kernels(hamming: ArrayLike) -> FloatArray:
-    """k^b for b = 0 … n, in the last axis."""
-    counts = checked_hamming(hamming)
-    kernels: FloatArray = np.cumsum(counts, axis=-1, dtype=np.float64) / np.sum(counts, axis=-1, keepdims=True)
-    return np.minimum(kernels, 1.0)
-
-
-def mean_hamming(hamming: ArrayLike) -> FloatArray:
-    """Mean number of ones, for probabilities or counts of k ones in the last axis."""
-    counts = checked_hamming(hamming)
-    means: FloatArray = np.sum(counts * np.arange(counts.shape[-1]), axis=-1) / np.sum(counts, axis=-1)
-    return means
-
-
-def checked_hamming(hamming: ArrayLike, *, n_axes: int | None = None) -> NDArray[Any]:
-    """Probabilities or counts as an array, refused where they are none."""
-    array = np.asarray(hamming)
-    expected = "one axis or more" if n_axes is None else f"{n_axes} axes"
-    if array.ndim < 1 or not array.shape[-1] or (n_axes is not None and array.ndim != n_axes):
-        raise InvalidInputError(
-            f"hamming must have {expected}, the last one for 0 … n ones, got an array of shape {array.shape}."
-        )
-    if array.dtype.kind not in "iuf" or not np.all(np.isfinite(array)) or np.any(array < 0):
-        raise InvalidInputError("hamming must be probabilities or counts: finite numbers, none of them negative.")
-    if not np.all(np.sum(array, axis=-1) > 0):
-        raise InvalidInputError("every pair needs at least one outcome, but the numbers of some sum to 0.")
-    return array
-
-
-def checked_tolerance(tolerance: int, n_qubits: int) -> int:
-    """The tolerance as a plain integer, refused unless so many bits can flip."""
-    possible = is_whole_number(tolerance) and 0 <= tolerance <= n_qubits
-    require(possible, "tolerance", f"a whole number from 0 to the number of qubits {n_qubits}", tolerance)
-    return int(tolerance)
-
+__all__ = [
+    "Calibration",
+    "accuracies_by_tolerance",
+    "calibrate",
+    "checked_tolerance",
+    "classes_by_mean_hamming",
+    "mean_hamming",
+    "predicted_classes",
+    "tolerant_kernel",
+    "tolerant_kernels",
+    "training_tolerance",
+]
 
 Pairs = NDArray[np.bool_]
 

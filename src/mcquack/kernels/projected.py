@@ -123,8 +123,8 @@ class ProjectedKernel(CircuitKernel):
         K = np.exp(exponents)
         return K, (exponents * K)[:, :, None]  # by log γ
 
-    def _likeness(self) -> tuple[Any, ...]:
-        return *super()._likeness(), self.gamma, self.gamma_bounds
+    def _equality_key(self) -> tuple[Any, ...]:
+        return *super()._equality_key(), self.gamma, self.gamma_bounds
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.feature_map!r}, gamma={self.gamma_:.3g}, engine={self.engine!r})"

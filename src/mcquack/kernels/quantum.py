@@ -141,14 +141,14 @@ class CircuitKernel(Kernel):
     def __sklearn_clone__(self) -> Self:
         return copy.copy(self)  # its arrays do not change
 
-    def _likeness(self) -> tuple[Any, ...]:
+    def _equality_key(self) -> tuple[Any, ...]:
         return self.feature_map, self.engine, self.seed, self.features
 
     def _arrays(self) -> list[FloatArray]:
         return [self.weights, self.bias, *(self.scaling or ())]
 
     def __eq__(self, other: object) -> bool:
-        if type(other) is not type(self) or self._likeness() != other._likeness():
+        if type(other) is not type(self) or self._equality_key() != other._equality_key():
             return False
         left, right = self._arrays(), other._arrays()
         return len(left) == len(right) and all(map(np.array_equal, left, right))
@@ -236,7 +236,7 @@ class QuantumKernel(CircuitKernel):
     def _measured(self, engine: Engine[Any], rows: FloatArray, columns: FloatArray, *, square: bool) -> Iterator[Tile]:
         """All tiles, or those on and above the diagonal, pair by pair as the engine does it."""
         size = wide = tile_size(engine)
-        if engine.takes_all_rows:  # a call is a job, or several
+        if engine.rows_at_once is None:  # a call is a job, or several
             wide = max(len(columns), 1)
             size = _strip_rows(engine, len(rows)) if square else max(len(rows), 1)
         numbers = count()
@@ -262,7 +262,7 @@ def tile_size(engine: Engine[Any]) -> int:
 
 def _strip_rows(engine: Engine[Any], n: int) -> int:
     """How many rows of a square kernel of n samples are measured together."""
-    return max(-(-n // _STRIPS), 1) if engine.takes_all_rows else tile_size(engine)
+    return max(-(-n // _STRIPS), 1) if engine.rows_at_once is None else tile_size(engine)
 
 
 def square_shots(engine: Engine[Any], n: int) -> int:

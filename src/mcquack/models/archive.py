@@ -20,7 +20,6 @@ from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError, ModelFileError
 from mcquack.kernels.losses import LOSSES, Alignment, CrossEntropy, Loss
-from mcquack.kernels.measured import SampledEngine, Shots
 from mcquack.models.features import FEATURES, MAX_BOUND, Features
 from mcquack.models.model_file import (
     FORMAT_VERSION,
@@ -34,6 +33,7 @@ from mcquack.models.model_file import (
 )
 from mcquack.simulators.choice import ENGINES, EngineChoice, engine_of
 from mcquack.simulators.engine import Engine
+from mcquack.simulators.shots import SampledEngine, Shots
 from mcquack.training.state import TrainingState
 
 _LIBRARIES = ("mcquack", "numpy", "numba", "scikit-learn")

@@ -23,7 +23,7 @@ from mcquack.models.preparation import ClassWeight, Prepared, check_settings
 from mcquack.randomness import stream
 from mcquack.simulators.choice import EngineChoice
 from mcquack.simulators.engine import Engine
-from mcquack.simulators.statevector import StatevectorEngine
+from mcquack.simulators.statevector import StateEngine
 from mcquack.training.ensembles import (
     ClassLogits,
     EnsembleState,
@@ -162,10 +162,10 @@ class VariationalClassifier(CircuitClassifier):
     # Use
 
     @staticmethod
-    def _statevectors(engine: Engine[Any]) -> StatevectorEngine:
-        require(isinstance(engine, StatevectorEngine), "engine", "one of statevectors, which have ⟨Z⟩", engine)
+    def _statevectors(engine: Engine[Any]) -> StateEngine:
+        require(isinstance(engine, StateEngine), "engine", "one of statevectors, which have ⟨Z⟩", engine)
         _check_width(engine.feature_map.n_qubits)
-        return cast(StatevectorEngine, engine)
+        return cast(StateEngine, engine)
 
     def _scores(self, X: ArrayLike) -> FloatArray:
         check_is_fitted(self, "weights_")

@@ -1,8 +1,8 @@
 """How circuits are run here: exact statevectors, exact rings of a hundred qubits and more, shots and noise.
 
-``StatevectorEngine``, ``GateEngine``, ``JaxEngine`` and ``RingEngine`` are exact; ``SimulatedSampler`` and
-``NoisySampler`` count as a device would.
-Whatever subclasses ``Engine`` runs in their place.
+``StatevectorEngine``, ``GateEngine``, ``JaxEngine`` and ``RingEngine`` are exact. ``Shots`` reads one of them through a
+number of shots. ``SampledEngine`` makes an engine of whatever counts, such as ``SimulatedSampler``, ``NoisySampler`` or
+a device. Whatever subclasses ``Engine`` runs in their place.
 """
 
 from typing import TYPE_CHECKING
@@ -10,8 +10,20 @@ from typing import TYPE_CHECKING
 from mcquack.lazy import lazy_exports
 from mcquack.simulators.choice import ENGINES, EngineChoice, EngineName, engine_of
 from mcquack.simulators.compiled.team import limited_threads
-from mcquack.simulators.engine import Encoded, Engine, Gradient, Measured, Wrt
-from mcquack.simulators.statevector import StatevectorEngine
+from mcquack.simulators.engine import (
+    AngleRows,
+    Cost,
+    Encoded,
+    Engine,
+    Gradient,
+    Measured,
+    MeasuringEngine,
+    Wrt,
+    angle_rows,
+)
+from mcquack.simulators.hamming import CountsOnes
+from mcquack.simulators.shots import SampledEngine, Shots, TolerantEngine
+from mcquack.simulators.statevector import StateEngine, StatevectorEngine
 
 if TYPE_CHECKING:
     from mcquack.simulators.gates import GateEngine
@@ -25,6 +37,9 @@ __all__ = [
     "ENGINES",
     "NOISELESS",
     "PITTSBURGH",
+    "AngleRows",
+    "Cost",
+    "CountsOnes",
     "DeviceCalibration",
     "Encoded",
     "Engine",
@@ -34,11 +49,17 @@ __all__ = [
     "Gradient",
     "JaxEngine",
     "Measured",
+    "MeasuringEngine",
     "NoisySampler",
     "RingEngine",
+    "SampledEngine",
+    "Shots",
     "SimulatedSampler",
+    "StateEngine",
     "StatevectorEngine",
+    "TolerantEngine",
     "Wrt",
+    "angle_rows",
     "engine_of",
     "limited_threads",
 ]

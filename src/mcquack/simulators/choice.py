@@ -1,5 +1,6 @@
 """Which engine a name means, and which one runs circuits of a given width where none is asked for."""
 
+import copy
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Any, Literal, TypeAlias
@@ -53,7 +54,7 @@ def engine_of(choice: EngineChoice, circuit: Circuit | int) -> Engine[Any]:
     ('statevector', 'ring', 'gates')
     """
     if isinstance(choice, Engine):
-        return choice.settled(circuit)
+        return _resolved(choice, circuit)
     expected = f"{' or '.join(map(repr, ('auto', *ENGINES)))}, or an engine"
     require(isinstance(choice, str) and choice in ("auto", *ENGINES), "engine", expected, choice)
     if choice != "auto":
@@ -62,3 +63,12 @@ def engine_of(choice: EngineChoice, circuit: Circuit | int) -> Engine[Any]:
         return ENGINES["gates"]()
     n_qubits = circuit.n_qubits if isinstance(circuit, Circuit) else circuit
     return StatevectorEngine() if n_qubits <= StatevectorEngine.most_qubits else ENGINES["ring"]()
+
+
+def _resolved(engine: Engine[Any], circuit: Circuit | int) -> Engine[Any]:
+    """The engine; one around another that is given by its name, as in ``Shots(engine="auto")``, gets that engine."""
+    if not isinstance(engine.engine, str):
+        return engine
+    found = copy.copy(engine)
+    found.engine = engine_of(engine.engine, circuit)  # type: ignore[arg-type]
+    return found

@@ -1,16 +1,18 @@
-"""The seam between the method and whatever runs its circuits: a simulator here, a device there.
+"""The interface between the method and whatever runs its circuits: a simulator here, a device there.
 
-An engine is one class. It encodes data points, compares them, and pulls derivatives back; all else that others must
-know of it, it says itself: how many qubits it takes, where derivatives come from, whether the compiled epoch knows it,
-and what a kernel costs.
+An engine is one class of at most six methods. It encodes data points, compares them and pulls derivatives back; it may
+refuse circuits, give expectation values and say what a kernel costs. Everything else is made of these.
 """
 
 from __future__ import annotations
 
+import copy
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol, Self, TypeVar, runtime_checkable
+from functools import cache, cached_property
+from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol, Self, TypeVar, final, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -86,14 +88,42 @@ class Measured(NamedTuple):
 E = TypeVar("E", bound=Encoded)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Cost:
+    """What an engine takes for a kernel and for its derivatives; the default is that of an exact simulator.
+
+    Attributes
+    ----------
+    shots_per_entry : int
+        Shots for each entry of the kernel.
+    kernels_per_pullback : int
+        Kernels that the derivatives take; 0 if the engine computes them itself.
+    spent : int
+        Shots that were counted so far.
+    encoded_as : "states" or "angles"
+        What is kept of an encoded row. It decides how many rows are encoded at once.
+    """
+
+    shots_per_entry: int = 0
+    kernels_per_pullback: int = 0
+    spent: int = 0
+    encoded_as: Literal["states", "angles"] = "states"
+
+
 class Engine(ABC, Generic[E]):
-    """Runs the circuits of a feature map. All engines keep the laws in ``tests/contracts``.
+    """Base of everything that runs the circuits of a feature map, here or on a device.
 
     An engine is made for a circuit, ``RingEngine(feature_map)``, or for none yet, ``RingEngine(n_threads=2)``. The
     latter is what a classifier takes as ``engine=``: it calls :meth:`on` as soon as it knows its circuit.
 
-    To add an engine, write one subclass with :meth:`encode`, :meth:`fidelities` and :meth:`pullback`; whatever differs
-    from the defaults below is said by overriding it. Nothing else has to change.
+    To write an engine, subclass this and implement :meth:`encode`, :meth:`fidelities` and :meth:`pullback`. Override
+    :meth:`check`, :meth:`expectations` and :meth:`cost` if their defaults do not fit. Override nothing else: all other
+    methods are made of these six. Compute what depends on the circuit in a ``functools.cached_property``, and keep the
+    arguments of your constructor as attributes of the same names. The laws of all engines are in ``tests/contracts``.
+
+    An engine may do more. :class:`~mcquack.simulators.hamming.CountsOnes` adds distributions of numbers of ones, and
+    :class:`MeasuringEngine` the ways of a device, which is used otherwise than trained. A method ``fused_kernel(X,
+    centroids, weights, bias)``, if there is one, replaces ``encode`` and ``fidelities`` in :meth:`kernel`.
 
     Parameters
     ----------
@@ -104,22 +134,24 @@ class Engine(ABC, Generic[E]):
 
     Attributes
     ----------
+    name : str
+        The name in messages and in model files.
     most_qubits : int or None
-        How wide circuits may be; None is as wide as one likes.
+        The largest number of qubits; None is any number.
     few_layers : bool
         Whether cost or noise grows so fast with the layers that a classifier should not add any by itself.
+    tiny_fidelities : bool
+        Whether fidelities may be smaller than any float. Then :meth:`fidelities` and :meth:`pullback` also take
+        ``log=True``, for the logarithms of fidelities and for their derivatives, and training uses these.
+    compiled_epoch : bool
+        Whether the compiled epoch of ``mcquack.training`` runs on this engine's states.
     gradient : str
         Where training gets its derivatives from: "exact" is this engine's own :meth:`pullback`; "parameter_shift",
         "stochastic_shift" and "spsa" take them from fidelities.
-    tiny_fidelities : bool
-        Whether fidelities may be smaller than any float. Training then takes :meth:`log_fidelities` and
-        :meth:`pull_logs`, for which their size does not matter.
-    compiled_epoch : bool
-        Whether the compiled epoch of ``mcquack.training`` runs on this engine's states.
-    takes_all_rows : bool
-        Whether any number of rows may be encoded at once; else the kernel is computed in pieces that fit into memory.
-    shots_per_entry : int
-        What one entry of the kernel costs on a device; simulators cost none.
+    budget : int or None
+        How many shots training may take.
+    engine : Engine, str or None
+        The engine that this one runs on, if it is one around another.
 
     Examples
     --------
@@ -136,118 +168,101 @@ class Engine(ABC, Generic[E]):
     few_layers: ClassVar[bool] = False
     tiny_fidelities: ClassVar[bool] = False
     compiled_epoch: ClassVar[bool] = False
-    takes_all_rows: bool = False
     gradient: GradientRule = "exact"
-    shots_per_entry: int = 0
     budget: int | None = None
+    engine: Engine[Any] | str | None = None
 
     def __init__(self, feature_map: Circuit | None = None, *, dtype: DTypeLike = "float32") -> None:
         if np.dtype(dtype) not in (np.dtype(np.float32), np.dtype(np.float64)):
             raise InvalidInputError(f"dtype must be float32 or float64, got {np.dtype(dtype)}.")
         self.dtype: np.dtype[Any] = np.dtype(dtype)
         self._feature_map = feature_map
+        self._fixed_circuit: Circuit | None = None
         if feature_map is not None:
             self.check(feature_map)
 
-    @property
-    def feature_map(self) -> Circuit:
-        if self._feature_map is None:
-            raise InvalidInputError(f"this {type(self).__name__} has no circuit yet; take engine.on(feature_map).")
-        return self._feature_map
+    # What an engine implements, or overrides if the default does not fit
 
-    def settings(self) -> dict[str, Any]:
-        """The keyword arguments that make this engine again, as JSON has them; a model file keeps them."""
-        return {"dtype": self.dtype.name}
+    @abstractmethod
+    def encode(self, X: ArrayLike, weights: ArrayLike, bias: ArrayLike) -> E:
+        """Return U(x; w, b)|0…0⟩ for every row; a caller may keep it while the parameters rest."""
 
-    def on(self, feature_map: Circuit, *, seed: int = 0) -> Self:
-        """This engine for a circuit; engines that draw random numbers take them from the seed."""
-        return type(self)(feature_map, **self.settings())
+    @abstractmethod
+    def fidelities(self, samples: E, centroids: E) -> FloatArray:
+        """Return K[i, m] = |⟨c_m|x_i⟩|², shape (N, M)."""
 
-    def freed(self) -> Self:
-        """This engine on the freed circuit, in which each angle has a bias for itself; what it has spent goes along."""
-        return self.on(self.feature_map.with_free_angles())
-
-    def settled(self, circuit: Circuit | int) -> Self:
-        """This engine, with whatever it leaves to the circuit settled; a number stands for the paper's, so wide."""
-        return self
+    @abstractmethod
+    def pullback(self, samples: E, centroids: E, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
+        """Return derivatives of Σ cotangent∘K by the embedding's weights and biases, or by the centroids' features."""
 
     def check(self, feature_map: Circuit) -> None:
-        """Raises InvalidInputError, with what to do, on a circuit that this engine does not take."""
+        """Raise InvalidInputError, with what to do, if this engine does not run the circuit."""
         if self.most_qubits is not None and feature_map.n_qubits > self.most_qubits:
             raise InvalidInputError(
                 f"the {self.name} engine takes 1 to {self.most_qubits:,} qubits, got {feature_map.n_qubits}; use fewer."
             )
 
-    @abstractmethod
-    def encode(self, X: ArrayLike, weights: ArrayLike, bias: ArrayLike) -> E:
-        """Prepares U(x; w, b)|0…0⟩ for every row; a caller may keep it while the parameters rest."""
-
-    @abstractmethod
-    def fidelities(self, samples: E, centroids: E) -> FloatArray:
-        """K[i, m] = |⟨c_m|x_i⟩|², shape (N, M)."""
-
-    @abstractmethod
-    def pullback(self, samples: E, centroids: E, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
-        """Derivatives of Σ cotangent∘K: by the embedding's weights and biases, or by the centroids' features."""
-
-    def log_fidelities(self, samples: E, centroids: E) -> FloatArray:
-        """log K[i, m], shape (N, M); minus infinity where K vanishes."""
-        with np.errstate(divide="ignore"):
-            return np.log(np.asarray(self.fidelities(samples, centroids), np.float64))
-
-    def pull_logs(self, samples: E, centroids: E, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
-        """Derivatives of Σ cotangent∘log K, without the entries where K vanishes."""
-        kernel = np.asarray(self.fidelities(samples, centroids), np.float64)
-        slopes = checked_cotangent(cotangent, samples, centroids)
-        by_kernel = np.divide(slopes, kernel, out=np.zeros_like(kernel), where=kernel > 0)
-        return self.pullback(samples, centroids, by_kernel, wrt=wrt)
-
-    @property
-    def counts_ones(self) -> bool:
-        """Whether there are :meth:`hamming_distributions` of this engine's circuit."""
-        return type(self).hamming_distributions is not Engine.hamming_distributions
-
-    def hamming_distributions(self, samples: E, centroids: E) -> FloatArray:
-        """P[i, m, k] = probability of k ones in U†(c_m) U(x_i)|0…0⟩, shape (N, M, n + 1), exact."""
-        raise InvalidInputError(f"{type(self).__name__} has no distributions of numbers of ones; take a RingEngine.")
-
-    def pull_hamming(self, samples: E, centroids: E, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
-        """Derivatives of Σ cotangent∘P by the embedding or by the centroids' features."""
-        raise InvalidInputError(
-            f"{type(self).__name__} has no derivatives of distributions of numbers of ones; take a RingEngine for at "
-            "most two layers, or ParameterShiftEngine(TolerantEngine(…)) for few qubits and more layers."
-        )
-
     def expectations(self, encoded: E, observables: Sequence[int | Sequence[int]]) -> FloatArray:
-        """⟨Z…Z⟩ of every sample (N, O): each observable is a qubit, or several whose Z are multiplied."""
+        """Return ⟨Z…Z⟩ of every sample (N, O); an observable is a qubit, or several whose Z are multiplied."""
         raise InvalidInputError(f"{type(self).__name__} has no expectation values; take a GateEngine or a JaxEngine.")
 
-    def for_training(self, *, spent: int = 0) -> Engine[Any]:
-        """The engine whose kernel training aligns; of its ``budget`` so many shots are spent already."""
-        return self
+    def cost(self, wrt: Wrt = "embedding") -> Cost:
+        """Return what a kernel takes, and its derivatives by the embedding or by the centroids."""
+        return Cost()
 
-    def kernels_per_pullback(self, wrt: Wrt) -> int:
-        """How many kernels the derivatives take; exact ones take none."""
-        return 0
+    # What follows from that
 
     @property
-    def spent(self) -> int:
-        """How many shots were counted so far; simulators spend none."""
-        return 0
+    @final
+    def feature_map(self) -> Circuit:
+        """The circuit that this engine runs."""
+        if self._feature_map is None:
+            raise InvalidInputError(f"this {type(self).__name__} has no circuit yet; take engine.on(feature_map).")
+        return self._feature_map
 
-    @property
-    def rows_at_once(self) -> int | None:
-        """Enough rows to keep all threads busy, few enough that their states stay around 64 MiB; None is all."""
-        if self.takes_all_rows:
-            return None
-        return max(16, 2**23 >> self.feature_map.n_qubits) if self.feature_map.n_qubits < 24 else 16
+    @final
+    def on(self, feature_map: Circuit, *, seed: int = 0) -> Self:
+        """Return this engine for a circuit; an engine with a ``seed`` draws its random numbers from the one given."""
+        self.check(feature_map)
+        found = copy.copy(self)
+        for name in [name for name in vars(found) if isinstance(getattr(type(self), name, None), cached_property)]:
+            delattr(found, name)
+        found._feature_map, found._fixed_circuit = feature_map, None
+        if "seed" in vars(found):
+            vars(found)["seed"] = seed
+        if isinstance(self.engine, Engine):
+            found.engine = self.engine.on(feature_map, seed=seed)
+        return found
 
+    @final
+    def with_free_angles(self) -> Self:
+        """Return this engine on the circuit in which each angle has a bias for itself; what it has spent goes along."""
+        found = self.on(self.feature_map.with_free_angles(), seed=vars(self).get("seed", 0))
+        found._fixed_circuit = self._fixed_circuit or self.feature_map
+        return found
+
+    @final
+    def settings(self) -> dict[str, Any]:
+        """Return the arguments that make this engine again, as JSON has them; a model file keeps them.
+
+        An inner engine stands by its name and its own settings. What JSON does not hold, such as a sampler with its
+        connection, is left out.
+        """
+        plain = {name: _plain(value) for name, value in self._arguments().items()}
+        return {name: value for name, value in plain.items() if value is not _NOT_PLAIN}
+
+    @final
     def kernel(self, X: FloatArray, centroids: FloatArray, *, weights: FloatArray, bias: FloatArray) -> FloatArray:
-        """K[i, m] = |⟨0|U†(c_m) U(x_i)|0⟩|² (paper, eq. 8): N + M circuits in place of N × M."""
+        """Return K[i, m] = |⟨0|U†(c_m) U(x_i)|0⟩|² (paper, eq. 8): N + M circuits in place of N × M."""
+        fused = getattr(self, "fused_kernel", None)
+        if fused is not None:
+            found: FloatArray = fused(X, centroids, weights, bias)
+            return found
         return self._in_pieces(self.fidelities, X, centroids, weights, bias)
 
+    @final
     def log_kernel(self, X: FloatArray, centroids: FloatArray, *, weights: FloatArray, bias: FloatArray) -> FloatArray:
-        """log K[i, m], in the same pieces."""
+        """Return log K[i, m], minus infinity where K vanishes."""
         return self._in_pieces(self.log_fidelities, X, centroids, weights, bias)
 
     def _in_pieces(
@@ -264,31 +279,97 @@ class Engine(ABC, Generic[E]):
         parts = [compare(self.encode(chunk, weights, bias), encoded) for chunk in chunks]
         return np.concatenate(parts) if parts else np.empty((0, len(centroids)))
 
+    @final
+    def log_fidelities(self, samples: E, centroids: E) -> FloatArray:
+        """Return log K[i, m], shape (N, M); minus infinity where K vanishes."""
+        if self.tiny_fidelities:
+            return self.fidelities(samples, centroids, log=True)  # type: ignore[call-arg]
+        with np.errstate(divide="ignore"):
+            return np.log(np.asarray(self.fidelities(samples, centroids), np.float64))
+
+    @final
+    def pull_logs(self, samples: E, centroids: E, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
+        """Return derivatives of Σ cotangent∘log K, without the entries where K vanishes."""
+        if self.tiny_fidelities:
+            return self.pullback(samples, centroids, cotangent, wrt=wrt, log=True)  # type: ignore[call-arg]
+        kernel = np.asarray(self.fidelities(samples, centroids), np.float64)
+        slopes = checked_cotangent(cotangent, samples, centroids)
+        by_kernel = np.divide(slopes, kernel, out=np.zeros_like(kernel), where=kernel > 0)
+        return self.pullback(samples, centroids, by_kernel, wrt=wrt)
+
+    @final
     def measured(self, X: FloatArray, centroids: FloatArray, *, weights: FloatArray, bias: FloatArray) -> Measured:
-        """The kernel as a classifier uses it; engines that count say what decides between equal shares of shots."""
+        """Return the kernel as a classifier uses it, and what decides between equal entries."""
+        if isinstance(self, MeasuringEngine):
+            return self.read(X, centroids, weights=weights, bias=bias)
         return Measured(self.kernel(X, centroids, weights=weights, bias=bias))
 
-    def _likeness(self) -> Any:
-        """What two engines have in common that are equal: all that decides their answers."""
-        return self._feature_map, self.settings()
+    @final
+    def for_training(self, *, spent: int = 0) -> Engine[Any]:
+        """Return the engine whose kernel training aligns; of its ``budget`` so many shots are spent already."""
+        return self.training_engine(spent=spent) if isinstance(self, MeasuringEngine) else self
+
+    @property
+    @final
+    def shots_per_entry(self) -> int:
+        """Shots for each entry of the kernel; simulators need none."""
+        return self.cost().shots_per_entry
+
+    @property
+    @final
+    def spent(self) -> int:
+        """How many shots were counted so far; simulators spend none."""
+        return self.cost().spent
+
+    @property
+    @final
+    def rows_at_once(self) -> int | None:
+        """How many rows to encode together: as many as take 64 MiB; None is all of them, as each call is a job."""
+        cost = self.cost()
+        if cost.shots_per_entry:
+            return None
+        if cost.encoded_as == "angles":
+            return max(16, 3 * 2**20 // max(self.feature_map.n_angles, 1))
+        return max(16, 2**23 >> self.feature_map.n_qubits)
+
+    def _arguments(self) -> dict[str, Any]:
+        """The arguments of the constructor, but for the circuit; one that was resolved is kept with an underscore."""
+        names = [name for name in _argument_names(type(self)) if name != "feature_map"]
+        kept = {name: f"_{name}" if f"_{name}" in vars(self) else name for name in names}
+        return {name: getattr(self, own) for name, own in kept.items() if hasattr(self, own)}
+
+    def _equality_key(self) -> Any:
+        """All that decides the answers of this engine."""
+        return self._feature_map, vars(self).get("seed"), self._arguments()
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and self._likeness() == other._likeness()
+        return type(other) is type(self) and self._equality_key() == other._equality_key()
 
     def __hash__(self) -> int:
         return hash((type(self), self._feature_map))
 
     def __repr__(self) -> str:
-        return self._written()
-
-    def _written(self, *first: str) -> str:
-        settings = [f"{name}={value!r}" for name, value in self.settings().items()]
+        settings = self.settings()
+        objects = [repr(value) for name, value in self._arguments().items() if name not in settings]
         circuit = [] if self._feature_map is None else [f"<{self._feature_map.n_qubits} qubits>"]
-        return f"{type(self).__name__}({', '.join([*first, *circuit, *settings])})"
+        written = [*objects, *circuit, *(f"{name}={value!r}" for name, value in settings.items())]
+        return f"{type(self).__name__}({', '.join(written)})"
+
+
+class MeasuringEngine(Engine[E]):
+    """Base of engines that a model is trained on otherwise than it is used: through shots, or tolerating bit flips."""
+
+    @abstractmethod
+    def read(self, X: FloatArray, centroids: FloatArray, *, weights: FloatArray, bias: FloatArray) -> Measured:
+        """Return the kernel as it is measured in use, and what decides between equal entries."""
+
+    @abstractmethod
+    def training_engine(self, *, spent: int) -> Engine[Any]:
+        """Return the engine whose kernel training aligns; so many shots of the budget are spent already."""
 
 
 class ThreadedEngine(Engine[E]):
-    """An engine that shares its work among threads; results do not depend on how many there are."""
+    """Base of engines that share their work among threads; results do not depend on how many there are."""
 
     def __init__(
         self, feature_map: Circuit | None = None, *, dtype: DTypeLike = "float32", n_threads: int | None = None
@@ -296,12 +377,33 @@ class ThreadedEngine(Engine[E]):
         possible = n_threads is None or (is_whole_number(n_threads) and n_threads >= 1)
         require(possible, "n_threads", "None or a whole number of at least 1", n_threads)
         require_possible("n_threads", n_threads or 1)
-        self._asked_threads = n_threads
+        self._n_threads = n_threads
         super().__init__(feature_map, dtype=dtype)
-        self.n_threads = available_threads(n_threads)
 
-    def settings(self) -> dict[str, Any]:
-        return {**super().settings(), "n_threads": self._asked_threads}
+    @cached_property
+    def n_threads(self) -> int:
+        """How many threads to use: as many as were asked for, or as Numba may use when the engine is first used."""
+        return available_threads(self._n_threads)
+
+
+@cache
+def _argument_names(kind: type[Engine[Any]]) -> tuple[str, ...]:
+    named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    return tuple(name for name, one in inspect.signature(kind).parameters.items() if one.kind in named)
+
+
+_NOT_PLAIN = object()
+
+
+def _plain(value: Any) -> Any:
+    """The value as JSON has it."""
+    if isinstance(value, Engine):
+        return {"name": value.name, **value.settings()}
+    if isinstance(value, np.dtype):
+        return value.name
+    if isinstance(value, np.generic):
+        return value.item()
+    return value if value is None or isinstance(value, (bool, int, float, str)) else _NOT_PLAIN
 
 
 _LOG_LEAST_FIDELITY = np.log(1e-300)

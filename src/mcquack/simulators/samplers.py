@@ -110,7 +110,7 @@ class SimulatedSampler:
         found = np.concatenate([np.empty((0, circuits.shape[1], circuits.n_qubits + 1)), *parts])
         return sampled_hamming(found, shots=n_shots, seed=_seed_of(self.seed, circuits, shots))
 
-    def _engine_for(self, circuits: OverlapCircuits) -> Engine[Any]:
+    def _engine_for(self, circuits: OverlapCircuits) -> Any:
         if not isinstance(circuits.circuit, FeatureMap):
             if self.engine != "auto":
                 raise InvalidInputError(

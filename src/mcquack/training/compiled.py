@@ -14,8 +14,7 @@ from mcquack.kernels.losses import is_learned, loss_rule
 from mcquack.simulators.compiled.lanes import lane_count
 from mcquack.simulators.compiled.memory import aligned_zeros, available_bytes, require_bytes
 from mcquack.simulators.compiled.team import Team, compiled, control
-from mcquack.simulators.statevector import StatevectorEngine
-from mcquack.simulators.statevector.engine import N_PARTIAL_SUMS
+from mcquack.simulators.statevector.base import N_PARTIAL_SUMS, StateEngine
 from mcquack.training.batches import Passes, epoch_passes
 from mcquack.training.embeddings import PlainCircuit, Work
 from mcquack.training.optimizer import OPTIMIZER_CODES, FlatMoments
@@ -224,7 +223,7 @@ class CompiledTrainer:
 class CompiledEpochs:
     """Runs epochs of one problem whose scores are fidelities with centroids; holds the memory that they reuse."""
 
-    def __init__(self, engine: StatevectorEngine, data: TrainingData, settings: TrainingSettings) -> None:
+    def __init__(self, engine: StateEngine, data: TrainingData, settings: TrainingSettings) -> None:
         self.engine = engine
         self.data = data
         self.settings = settings

@@ -17,7 +17,7 @@ from mcquack.errors import InvalidInputError
 from mcquack.simulators.compiled.lanes import lane_count
 from mcquack.simulators.compiled.memory import aligned_zeros, require_bytes
 from mcquack.simulators.compiled.team import control
-from mcquack.simulators.statevector import StatevectorEngine
+from mcquack.simulators.statevector import StateEngine
 from mcquack.training.batches import Passes
 from mcquack.training.compiled import CompiledTrainer, Rules
 from mcquack.training.embeddings import PlainCircuit, Work
@@ -121,7 +121,7 @@ def _starts(parameters: Parameters, *, shared: bool) -> list[TrainingState]:
     return [TrainingState.start(Parameters(weights, bias)) for weights, bias in pairs]
 
 
-def _readout(engine: StatevectorEngine, *, has_members: bool) -> Expectations:
+def _readout(engine: StateEngine, *, has_members: bool) -> Expectations:
     """The two logits, as compiled code takes them."""
     signs = engine.z_signs(MEASURED_QUBITS)
     nothing = np.zeros(len(signs), np.int64)
@@ -141,7 +141,7 @@ def _readout(engine: StatevectorEngine, *, has_members: bool) -> Expectations:
     )
 
 
-def _works(engine: StatevectorEngine, n_threads: int) -> list[Work]:
+def _works(engine: StateEngine, n_threads: int) -> list[Work]:
     require_bytes(n_threads * engine.scratch_bytes(backward=True), f"running {engine.feature_map.n_qubits} qubits")
     shape, dtype = (len(MEASURED_QUBITS), 1, lane_count(engine.dtype)), engine.dtype
     return [
@@ -153,7 +153,7 @@ def _works(engine: StatevectorEngine, n_threads: int) -> list[Work]:
 class ClassLogits:
     """Measures the same samples with one set of parameters after the other; holds the memory that they reuse."""
 
-    def __init__(self, engine: StatevectorEngine, X: FloatArray, *, n_classes: int) -> None:
+    def __init__(self, engine: StateEngine, X: FloatArray, *, n_classes: int) -> None:
         self.engine, self.X, self.n_classes = engine, engine.rows(X), n_classes
         flops = engine.flops(n_classes * len(X), with_gradient=False)
         n_threads = engine.threads_for(flops, n_classes * engine.n_blocks(len(X)))
@@ -206,7 +206,7 @@ class VariationalEpoch(NamedTuple):
 class EnsembleEpochs:
     """Runs epochs of one problem; holds the memory that they reuse."""
 
-    def __init__(self, engine: StatevectorEngine, data: TrainingData, settings: VariationalSettings) -> None:
+    def __init__(self, engine: StateEngine, data: TrainingData, settings: VariationalSettings) -> None:
         self.engine, self.data, self.settings = engine, data, settings
         circuit, n_classes, shared = engine.feature_map, data.n_classes, settings.shared
         batch_size, n_passes = min(settings.batch_size, len(data.X)), sum(settings.n_passes)
@@ -276,7 +276,7 @@ class VariationalTraining:
 
     def __init__(
         self,
-        engine: StatevectorEngine,
+        engine: StateEngine,
         data: TrainingData,
         *,
         settings: VariationalSettings,

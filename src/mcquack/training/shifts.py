@@ -2,13 +2,15 @@
 
 The angle θ of a rotation enters a fidelity, and k^b too, as a + b·cos θ + c·sin θ, so half the difference of the values
 at ±π/2 is the exact derivative. A controlled rotation adds cos θ/2 and sin θ/2, and takes four values in place of two.
-On the freed circuit, in which each angle has a bias for itself, a shift of one angle is a shift of one bias.
+On the circuit with free angles, in which each has a bias for itself, a shift of one angle is a shift of one bias.
 """
 
 import hashlib
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Literal, NamedTuple, Self
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +22,7 @@ from mcquack.circuits.gates import GATES, ShiftRule
 from mcquack.errors import InvalidInputError
 from mcquack.randomness import stream
 from mcquack.simulators.engine import (
+    Cost,
     E,
     Encoded,
     Engine,
@@ -38,39 +41,30 @@ _ANGLES_AT_ONCE = 1 << 22  # 32 MiB for circuits that are measured in one call
 class FromValues(Engine[E]):
     """An engine that asks another one for nothing but fidelities, and makes its pullback of these."""
 
+    engine: Engine[E]
+
     def __init__(self, engine: Engine[E]) -> None:
-        super().__init__(engine.feature_map, dtype=engine.dtype)
         self.engine = engine
-        self.takes_all_rows = engine.takes_all_rows
-        self.shots_per_entry = engine.shots_per_entry
         self.budget = engine.budget
-
-    def settings(self) -> dict[str, Any]:
-        return {"engine": self.engine.name}
-
-    def _likeness(self) -> Any:
-        return id(self)  # what random numbers are drawn from is not among the settings
-
-    def on(self, feature_map: Circuit, *, seed: int = 0) -> Self:
-        return type(self)(self.engine.on(feature_map, seed=seed))
+        super().__init__(engine.feature_map, dtype=engine.dtype)
 
     @property
-    def rows_at_once(self) -> int | None:
-        return self.engine.rows_at_once
-
-    @property
-    def spent(self) -> int:
-        return self.engine.spent
+    def runner(self) -> Engine[E]:
+        """The engine that is asked for fidelities."""
+        return self.engine
 
     def encode(self, X: ArrayLike, weights: ArrayLike, bias: ArrayLike) -> E:
-        return self.engine.encode(X, weights, bias)
+        return self.runner.encode(X, weights, bias)
 
     def fidelities(self, samples: E, centroids: E) -> FloatArray:
-        return self.engine.fidelities(samples, centroids)
+        return self.runner.fidelities(samples, centroids)
+
+    def cost(self, wrt: Wrt = "embedding") -> Cost:
+        return replace(self.runner.cost(), kernels_per_pullback=self.n_kernels(wrt))
 
     @abstractmethod
-    def kernels_per_pullback(self, wrt: Wrt) -> int:
-        """How many kernels a pullback takes: each is a circuit for every sample and every centroid."""
+    def n_kernels(self, wrt: Wrt) -> int:
+        """Return how many kernels a pullback takes: each is a circuit for every sample and every centroid."""
 
 
 def kernels_of(engine: Engine[E], parts: Iterable[E], others: E, *, side: Side) -> Iterator[FloatArray]:
@@ -184,26 +178,33 @@ def _shifted(engine: Engine[E], encoded: E, shift: Shift, turn: float) -> E:
     return engine.encode(encoded.features[shift.rows], encoded.weights, bias)
 
 
+def _live_by_side(circuit: Circuit) -> dict[Wrt, list[LiveAngle]]:
+    return {"embedding": live_angles(circuit, "embedding"), "centroids": live_angles(circuit, "centroids")}
+
+
 class ParameterShiftEngine(FromValues[E]):
     """An engine whose pullback is exact, if values are: shifts of each angle of every sample and centroid.
 
-    What it encodes are rows of the freed circuit, which the engine behind runs from then on.
+    It encodes rows of the circuit with free angles, which the engine behind it runs.
     """
 
     seed = 0
 
-    def __init__(self, engine: Engine[E]) -> None:
-        super().__init__(engine)
-        if self.feature_map.with_free_angles() is not self.feature_map:
-            self.engine = engine.freed()
-        sides: tuple[Wrt, ...] = ("embedding", "centroids")
-        self._live = {wrt: live_angles(self.feature_map, wrt) for wrt in sides}
+    @cached_property
+    def runner(self) -> Engine[E]:
+        """The engine on the circuit in which each angle has a bias for itself."""
+        is_free = self.feature_map.with_free_angles() is self.feature_map
+        return self.engine if is_free else self.engine.with_free_angles()
+
+    @cached_property
+    def _live(self) -> dict[Wrt, list[LiveAngle]]:
+        return _live_by_side(self.feature_map)
 
     def encode(self, X: ArrayLike, weights: ArrayLike, bias: ArrayLike) -> E:
-        if self.engine.feature_map is self.feature_map:
-            return self.engine.encode(X, weights, bias)
+        if self.runner.feature_map is self.feature_map:
+            return self.runner.encode(X, weights, bias)
         w, b = checked_parameters(self.feature_map, weights, bias)
-        return self.engine.encode(X, w, self.feature_map.angle_table.constants(b))
+        return self.runner.encode(X, w, self.feature_map.angle_table.constants(b))
 
     def pullback(self, samples: E, centroids: E, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
         self._check_wrt(wrt)
@@ -216,7 +217,7 @@ class ParameterShiftEngine(FromValues[E]):
             self.feature_map, samples, centroids, of_samples=of_samples, of_centroids=of_centroids, wrt=wrt
         )
 
-    def kernels_per_pullback(self, wrt: Wrt) -> int:
+    def n_kernels(self, wrt: Wrt) -> int:
         self._check_wrt(wrt)
         return (4 if wrt == "embedding" else 2) * sum(len(angle.terms) for angle in self._live[wrt])
 
@@ -232,7 +233,7 @@ class ParameterShiftEngine(FromValues[E]):
     ) -> FloatArray:
         everywhere = np.arange(len(moved))
         shifts = [Shift(angle, everywhere) for angle in self._live[wrt]]
-        return angle_slopes(self.engine, moved, others, weighting, shifts, side=side)
+        return angle_slopes(self.runner, moved, others, weighting, shifts, side=side)
 
 
 def total_shots(
@@ -259,18 +260,25 @@ class StochasticShiftEngine(ParameterShiftEngine[E]):
     """
 
     def __init__(self, engine: Engine[E], *, n_angles: int | None = 1, seed: int = 0) -> None:
-        super().__init__(engine)
         require(is_whole_number(seed) and seed >= 0, "seed", "a whole number of at least 0", seed)
         self.seed = int(seed)
-        most = max(1, *map(len, self._live.values()))
-        self.n_angles = most if n_angles is None else required_count("n_angles", n_angles)
-        if self.n_angles > most:
+        self._n_angles = None if n_angles is None else required_count("n_angles", n_angles)
+        super().__init__(engine)
+
+    def check(self, feature_map: Circuit) -> None:
+        most = max(1, *map(len, _live_by_side(feature_map).values()))
+        if self._n_angles is not None and self._n_angles > most:
             raise InvalidInputError(
-                f"n_angles must be at most {most}, all angles of the circuit that matter, got {n_angles}."
+                f"n_angles must be at most {most}, all angles of the circuit that matter, got {self._n_angles}."
             )
 
-    def kernels_per_pullback(self, wrt: Wrt) -> int:
-        """How many kernels a pullback takes at most: controlled rotations take twice as many, if they are drawn."""
+    @property
+    def n_angles(self) -> int:
+        """How many angles of each sample and centroid are shifted."""
+        return max(1, *map(len, self._live.values())) if self._n_angles is None else self._n_angles
+
+    def n_kernels(self, wrt: Wrt) -> int:
+        """Return how many kernels a pullback takes at most: controlled rotations take twice as many, if drawn."""
         self._check_wrt(wrt)
         most = max((len(angle.terms) for angle in self._live[wrt]), default=0)
         return (4 if wrt == "embedding" else 2) * most * min(self.n_angles, len(self._live[wrt]))
@@ -283,7 +291,7 @@ class StochasticShiftEngine(ParameterShiftEngine[E]):
         shifts = _dealt(angles, n_each, len(moved), draw)
         # Each angle of a data point is drawn with the chance 1 / factor.
         factor = len(angles) / max(1, n_each)
-        return factor * angle_slopes(self.engine, moved, others, weighting, shifts, side=side)
+        return factor * angle_slopes(self.runner, moved, others, weighting, shifts, side=side)
 
 
 def _dealt(angles: Sequence[LiveAngle], n_each: int, n_rows: int, draw: np.random.Generator) -> list[Shift]:

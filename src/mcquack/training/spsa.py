@@ -1,6 +1,7 @@
 """Simultaneous perturbation (SPSA): all parameters move at once, and two kernels estimate every derivative."""
 
 import math
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,14 +25,18 @@ class SpsaEngine(FromValues[E]):
     """
 
     def __init__(self, engine: Engine[E], *, n_directions: int = 1, step: float | None = None, seed: int = 0) -> None:
-        super().__init__(engine)
         require(is_whole_number(seed) and seed >= 0, "seed", "a whole number of at least 0", seed)
         if step is not None:
             require_positive("step", step)
         self.n_directions = required_count("n_directions", n_directions)
-        n_angles = len(live_angles(engine.feature_map))
-        self.step = 1 / math.sqrt(max(1, n_angles)) if step is None else float(step)
+        self._step = None if step is None else float(step)
         self.seed = int(seed)
+        super().__init__(engine)
+
+    @cached_property
+    def step(self) -> float:
+        """How far weights and biases are moved."""
+        return 1 / math.sqrt(max(1, len(live_angles(self.feature_map)))) if self._step is None else self._step
 
     def pullback(self, samples: E, centroids: E, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
         checked_wrt(wrt)
@@ -54,7 +59,7 @@ class SpsaEngine(FromValues[E]):
         weights, bias = both[: circuit.n_weights], both[circuit.n_weights :]
         return weights.reshape(circuit.weights_shape), bias.reshape(circuit.bias_shape)
 
-    def kernels_per_pullback(self, wrt: Wrt) -> int:
+    def n_kernels(self, wrt: Wrt) -> int:
         still = checked_wrt(wrt) == "embedding" and not self.feature_map.n_embedding_parameters
         return 0 if still else 2 * self.n_directions
 

@@ -157,7 +157,9 @@ class TrainingState:
     parameters: Parameters
     moments: Mapping[str, Moments]  # the optimizer's memory, by group
     steps: NDArray[np.int64]  # (G,) how often each group was moved
-    losses: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))  # of all steps, where training ends by convergence
+    losses: NDArray[np.float64] = field(
+        default_factory=lambda: np.zeros(0)
+    )  # of all steps, where training ends by convergence
     outcome: int = 0  # GOING, CONVERGED or DIVERGED
 
     @classmethod

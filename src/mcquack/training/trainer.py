@@ -22,8 +22,7 @@ def trainer(engine: Engine[Any], *, seed: int = 0, spent: int = 0) -> Engine[Any
     Examples
     --------
     >>> from mcquack import FeatureMap
-    >>> from mcquack.kernels import SampledEngine
-    >>> from mcquack.simulators import RingEngine, SimulatedSampler
+    >>> from mcquack.simulators import RingEngine, SampledEngine, SimulatedSampler
     >>> circuit = FeatureMap(n_qubits=2, n_features=2, n_layers=1)
     >>> type(trainer(RingEngine(circuit))).__name__
     'RingEngine'
@@ -43,7 +42,8 @@ def trainer(engine: Engine[Any], *, seed: int = 0, spent: int = 0) -> Engine[Any
 
 def step_shots(engine: Engine[Any], *, n_samples: int, n_centroids: int, wrt: Wrt) -> int:
     """Shots of one step on a batch: the kernel, and what its derivatives take."""
-    return n_samples * n_centroids * engine.shots_per_entry * (1 + engine.kernels_per_pullback(wrt))
+    cost = engine.cost(wrt)
+    return n_samples * n_centroids * cost.shots_per_entry * (1 + cost.kernels_per_pullback)
 
 
 def epoch_shots(
@@ -75,7 +75,8 @@ def epoch_shots(
     sizes = {"n_samples": n_samples, "n_centroids": n_centroids}
     kao = epochs_ka * step_shots(engine, **sizes, wrt="embedding")
     if steps == "joint":
-        co = epochs_ka * n_samples * n_centroids * engine.shots_per_entry * engine.kernels_per_pullback("centroids")
+        cost = engine.cost("centroids")
+        co = epochs_ka * n_samples * n_centroids * cost.shots_per_entry * cost.kernels_per_pullback
     else:
         co = epochs_co * step_shots(engine, **sizes, wrt="centroids") if epochs_co else 0
     return kao + co + (n_samples + n_validation) * n_centroids * engine.shots_per_entry

@@ -95,7 +95,7 @@ def test_compiled_epochs_are_those_of_the_seam(name: str) -> None:
 
 
 def test_results_do_not_depend_on_the_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mcquack.simulators.statevector.engine.FLOPS_WORTH_A_THREAD", 1.0)
+    monkeypatch.setattr("mcquack.simulators.statevector.base.FLOPS_WORTH_A_THREAD", 1.0)
     circuit = CIRCUITS["random"]
     X, weights, bias = random_point(circuit, 0, n_rows=70)
     data = TrainingData(X, np.arange(70) % 2, np.ones(70), 2)

@@ -19,7 +19,7 @@ from mcquack.errors import InvalidInputError, MemoryLimitError
 from mcquack.randomness import stream
 from mcquack.simulators.compiled import memory
 from mcquack.simulators.statevector import StatevectorEngine
-from mcquack.simulators.statevector import engine as engine_module
+from mcquack.simulators.statevector import base as engine_module
 from tests.oracles import oracle_kernel, oracle_states, phase_aligned
 from tests.problems import Problem, random_problem
 

@@ -80,7 +80,7 @@ def test_derivatives_are_those_of_finite_differences(feature_map, n_samples, see
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_the_number_of_threads_changes_nothing(dtype, monkeypatch):
-    monkeypatch.setattr("mcquack.simulators.statevector.engine.FLOPS_WORTH_A_THREAD", 1.0)
+    monkeypatch.setattr("mcquack.simulators.statevector.base.FLOPS_WORTH_A_THREAD", 1.0)
     feature_map = FeatureMap(n_qubits=4, n_features=5, n_layers=3)
     problem = random_problem(feature_map, n_samples=70, n_classes=2)
     results = []

@@ -19,7 +19,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from mcquack.arrays import FloatArray
 from mcquack.errors import InvalidInputError
 from mcquack.kernels.fidelity import centroid_slopes, class_scores
-from mcquack.kernels.measured import TolerantEngine
 from mcquack.models.base import trained_kernel
 from mcquack.models.classical.base import rbf_kernel
 from mcquack.models.classical.neural_network import MatchedNeuralNetwork, MultilayerPerceptron
@@ -29,7 +28,8 @@ from mcquack.models.mcquack import McQuackClassifier
 from mcquack.models.robustness.turns import Turn, mean_radii, rivals, turn_of, way_at_speed, way_with_bend
 from mcquack.models.starts import mean_measured
 from mcquack.models.variational import VariationalClassifier
-from mcquack.simulators.engine import Engine, Measured
+from mcquack.simulators.engine import Engine, Measured, MeasuringEngine
+from mcquack.simulators.shots import TolerantEngine
 
 Labels: TypeAlias = NDArray[np.int64]
 Pull: TypeAlias = Callable[[FloatArray], FloatArray]
@@ -111,7 +111,7 @@ def surface_of(model: Any) -> Surface:
 
 def _exact(engine: Engine[Any]) -> Engine[Any]:
     """The engine, refused if it counts shots or tolerates flips: there are no derivatives of what it then reads."""
-    own_reading = type(engine).measured is not Engine.measured or isinstance(engine, TolerantEngine)
+    own_reading = isinstance(engine, MeasuringEngine | TolerantEngine)
     if own_reading or engine.gradient != "exact":
         raise InvalidInputError(
             f"{engine!r} reads kernels without exact derivatives by samples; give the model a simulator, as in "

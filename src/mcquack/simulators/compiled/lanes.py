@@ -375,6 +375,19 @@ def clipped(typingctx: Any, lanes: Any, limit: Any) -> Any:
     return lanes(lanes, limit), code
 
 
+@intrinsic
+def peak(typingctx: Any, top: Any, lanes: Any) -> Any:
+    """max(top, |lanes|)."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kind = ir.FunctionType(args[0].type, [args[0].type] * 2)
+        name = f"llvm.maxnum.v{lanes.width}f{lanes.dtype.bitwidth}"
+        larger = cgutils.get_or_insert_function(builder.module, kind, name)
+        return builder.call(larger, [args[0], _sizes(builder, args[1], lanes)])
+
+    return top(top, lanes), code
+
+
 class _LanesArithmetic(AbstractTemplate):
     """Operators take registers of one type and return that type."""
 

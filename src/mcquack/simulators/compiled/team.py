@@ -164,7 +164,7 @@ _most_threads: ContextVar[int | None] = ContextVar("most_threads", default=None)
 
 @contextmanager
 def limited_threads(most: int) -> Iterator[None]:
-    """Engines that are made inside take at most so many threads, unless they are told a number.
+    """Let engines that are first used inside take at most so many threads, unless they are told a number.
 
     Whoever runs many fits side by side wants one thread for each of them.
 

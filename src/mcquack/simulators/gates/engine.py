@@ -14,15 +14,15 @@ from mcquack.errors import InvalidInputError
 from mcquack.simulators.compiled.gates import gate_scratch, gate_scratch_bytes
 from mcquack.simulators.gates import plain
 from mcquack.simulators.gates.program import Program, program_of
-from mcquack.simulators.statevector.engine import StateBlocks, StatevectorEngine
+from mcquack.simulators.statevector.base import StateBlocks, StateEngine
 
 
-class GateEngine(StatevectorEngine):
+class GateEngine(StateEngine):
     """Exact simulation of any circuit of 1 to 20 qubits on the CPU.
 
     Gates are fused before they run: neighbouring rotations about z, of one qubit or of products of several, become one
     phase of each amplitude, and CNOT, SWAP and X cost nothing at all. The feature map of the paper has a faster engine,
-    :class:`StatevectorEngine`, and runs here too.
+    ``StatevectorEngine``, and runs here too.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class GateEngine(StatevectorEngine):
         return self._program.form
 
     @cached_property
-    def _row_of_index(self) -> NDArray[np.int64]:
+    def row_of_index(self) -> NDArray[np.int64]:
         return self._program.row_of_index
 
     def flops(self, n_rows: int, *, with_gradient: bool) -> float:

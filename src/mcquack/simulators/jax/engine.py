@@ -22,6 +22,7 @@ from mcquack.simulators.engine import (
     checked_parameters,
     checked_wrt,
 )
+from mcquack.simulators.hamming import CountsOnes
 
 if TYPE_CHECKING:
     from mcquack.simulators.jax.functions import JaxProgram
@@ -37,7 +38,7 @@ class JaxStates(EncodedRows):
     states: tuple[Any, ...]
 
 
-class JaxEngine(Engine[JaxStates]):
+class JaxEngine(Engine[JaxStates], CountsOnes):
     """Exact simulation of any circuit of 1 to 20 qubits through JAX, an optional dependency (``mcquack[jax]``).
 
     Circuits are compiled when they are first run, once for each circuit and number of rows, where numbers of rows are

@@ -20,14 +20,13 @@ Re C ∘ R + Im C ∘ Rᵀ, as in the ring's distributions.
 from typing import Any, NamedTuple
 
 import numpy as np
-from llvmlite import ir
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import njit
 from numpy.typing import NDArray
 
 from mcquack.arrays import FloatArray
 from mcquack.simulators.compiled.entry import entry
-from mcquack.simulators.compiled.lanes import LanesType, Staged, StagedRows, fma, load, splat, store
+from mcquack.simulators.compiled.hermitian import prepend, state_weight
+from mcquack.simulators.compiled.lanes import fma, load, splat, store
 from mcquack.simulators.compiled.memory import aligned_zeros
 from mcquack.simulators.noise.errors import draw_ring, next_error
 from mcquack.simulators.ring.rotations import LANES, times
@@ -120,51 +119,6 @@ def _take(turned: Any, paulis: Any, first: int, last: int, rows: Any) -> None:
 # Environments
 
 
-def _fused(registers: list[Staged], of_row: Any, *, turn: Any) -> list[Staged]:
-    """C ∘ M, while code is being generated; C depends on w and v alone, and is C[0, 0], C[1, 1] and both of C[0, 1]."""
-    out = []
-    for k, own in enumerate(registers):
-        w, v = k & 1, k >> 2 & 1
-        if w == v:
-            out.append(of_row[w] * own)
-        else:
-            mirrored = registers[k >> 2 | (k & 3) << 2]
-            out.append((of_row[3] if v else turn).fma(mirrored, of_row[2] * own))
-    return out
-
-
-def _hadamard(builder: ir.IRBuilder, registers: list[Staged]) -> list[Staged]:
-    """The Walsh-Hadamard transform over w and v."""
-    values = [register.value for register in registers]
-    for bit in (1, 4):
-        pairs = [(values[k & ~bit], values[k | bit], k & bit) for k in range(16)]
-        values = [builder.fsub(one, two) if high else builder.fadd(one, two) for one, two, high in pairs]
-    return [Staged(builder, value) for value in values]
-
-
-@intrinsic
-def _prepend(typingctx: Any, later: Any, own: Any, mixing: Any, out: Any) -> Any:
-    """The environment one qubit earlier: C ∘, where C has the rows ``own``, and the sum over differences with a ⊗ a*.
-
-    ``mixing`` has C[0, 0], C[1, 1] and C[0, 1] of the transformed a ⊗ a*, divided by 4.
-    """
-
-    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        source, rows, factors, target = (
-            StagedRows(context, builder, *given) for given in zip((later, own, mixing, out), args, strict=True)
-        )
-        at = [ir.Constant(ir.IntType(64), k) for k in range(16)]
-        registers = [source.load(place) for place in at]
-        for table in (rows, factors):
-            of_row = [table.load(place) for place in at[:4]]
-            registers = _hadamard(builder, _fused(registers, of_row, turn=-of_row[3]))
-        for place, register in zip(at, registers, strict=True):
-            target.store(place, register)
-        return context.get_dummy_value()
-
-    return types.none(later, own, mixing, out), code
-
-
 @njit(nogil=True)
 def _set_mixing(start: Any, mixing: Any) -> None:
     plus, minus = start[0] + start[1], start[0] - start[1]
@@ -193,7 +147,7 @@ def _fill_equal(work: Any) -> None:
     _last_environment(work.starts[last], work.equal[last - 1])
     for qubit in range(last - 1, 0, -1):
         _set_mixing(work.starts[qubit], work.coefficients)
-        _prepend(work.equal[qubit], work.taken, work.coefficients, work.equal[qubit - 1])
+        prepend(work.equal[qubit], work.taken, work.coefficients, work.equal[qubit - 1])
 
 
 @njit(nogil=True)
@@ -204,63 +158,7 @@ def _fill_unequal(work: Any) -> None:
     for qubit in range(last - 1, 0, -1):
         _take(work.turned[qubit], work.paulis[qubit], _GATE, _GATE + _TURNED, work.taken)
         _set_mixing(work.starts[qubit], work.coefficients)
-        _prepend(work.unequal[qubit], work.taken[_GATE:], work.coefficients, work.unequal[qubit - 1])
-
-
-@intrinsic
-def _weight(typingctx: Any, state: Any, equal: Any, unequal: Any) -> Any:
-    """The chance of the bits so far: Σ v v* E over equal and over unequal primed parities.
-
-    Sums and differences of the two that have w' and τ' both turned see the sum and the difference of the environments.
-    """
-
-    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        rows, same, other = (
-            StagedRows(context, builder, *given) for given in zip((state, equal, unequal), args, strict=True)
-        )
-
-        def at(row: int) -> Any:
-            return ir.Constant(ir.IntType(64), row)
-
-        def number(ket: int, primed: int, part: int) -> Any:
-            """Of the state, with w and τ in ``ket``, and w' and τ' in ``primed``."""
-            index = ket & 1 | (primed & 1) << 1 | (ket & 2) << 1 | (primed & 2) << 2
-            return rows.load(at(2 * index + part)).value
-
-        total: Any = None
-        for combine in (builder.fadd, builder.fsub):
-
-            def combined(ket: int, primed: int, part: int, combine: Any = combine) -> Staged:
-                return Staged(builder, combine(number(ket, primed, part), number(ket, primed ^ 3, part)))
-
-            environment = [combine(same.load(at(k)).value, other.load(at(k)).value) for k in range(16)]
-            vectors = [[[combined(ket, primed, part) for part in (0, 1)] for ket in range(4)] for primed in (0, 1)]
-            for ket in range(4):
-                for bra in range(ket + 1):
-                    here, there = environment[ket + 4 * bra], environment[bra + 4 * ket]
-                    real = _total((v[ket][part], v[bra][part]) for v in vectors for part in (0, 1))
-                    if ket == bra:
-                        total = _plus(total, real, Staged(builder, here))
-                        continue
-                    imag = _total(pair for v in vectors for pair in ((v[ket][1], v[bra][0]), (-v[ket][0], v[bra][1])))
-                    total = _plus(total, real, Staged(builder, builder.fadd(here, there)))
-                    total = _plus(total, imag, Staged(builder, builder.fsub(there, here)))
-        half = ir.Constant(total.value.type, [0.5] * LANES)
-        return builder.fmul(total.value, half)
-
-    return LanesType(state.dtype)(state, equal, unequal), code
-
-
-def _total(products: Any) -> Any:
-    """The sum of products of registers, while code is being generated."""
-    total = None
-    for left, right in products:
-        total = _plus(total, left, right)
-    return total
-
-
-def _plus(total: Any, left: Staged, right: Staged) -> Staged:
-    return left * right if total is None else left.fma(right, total)
+        prepend(work.unequal[qubit], work.taken[_GATE:], work.coefficients, work.unequal[qubit - 1])
 
 
 # States
@@ -373,7 +271,7 @@ def _draw_bits(generator: Any, work: Any, count: int) -> None:
     _take(work.turned[last], work.paulis[last], 0, _GATE, work.closing)
     _begin(work)
     _begin_branch(work.mixed, work.branch, *_splat_pair(work.backs[0, 0]))
-    store(work.chances, 0, _weight(work.branch, work.equal[0], work.unequal[0]))
+    store(work.chances, 0, state_weight(work.branch, work.equal[0], work.unequal[0]))
     _pick(generator, work.chances, work.backs[0], count, work.bits[0], work.coefficients)
     _begin_branch(work.mixed, work.state, *_loaded_pair(work.coefficients))
     for qubit in range(1, last):
@@ -381,7 +279,7 @@ def _draw_bits(generator: Any, work: Any, count: int) -> None:
         _mix(work.state, work.mixed, 1, *_splat_pair(work.starts[qubit]))
         _mix(work.mixed, work.branch, 2, *_splat_pair(work.backs[qubit, 0]))
         _apply_gates(work.branch, work.taken)
-        store(work.chances, 0, _weight(work.branch, work.equal[qubit], work.unequal[qubit]))
+        store(work.chances, 0, state_weight(work.branch, work.equal[qubit], work.unequal[qubit]))
         _pick(generator, work.chances, work.backs[qubit], count, work.bits[qubit], work.coefficients)
         _mix(work.mixed, work.state, 2, *_loaded_pair(work.coefficients))
         _apply_gates(work.state, work.taken)

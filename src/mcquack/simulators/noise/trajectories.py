@@ -13,6 +13,7 @@ from mcquack.circuits.feature_map import FeatureMap
 from mcquack.circuits.rotations import ComplexArray
 from mcquack.errors import InvalidInputError
 from mcquack.randomness import stream
+from mcquack.simulators.engine import paper_map
 from mcquack.simulators.noise.calibration import SX_PULSES, DeviceCalibration, ring_schedule
 from mcquack.simulators.noise.errors import RingErrors, clock_of, ring_errors
 from mcquack.simulators.noise.sampling import Workspace, count_weights, workspace
@@ -132,7 +133,7 @@ def noisy_hamming_counts(
     require(is_whole_number(seed) and seed >= 0, "seed", "a whole number of at least 0", seed)
     require(isinstance(calibration, DeviceCalibration), "calibration", "a DeviceCalibration", calibration)
     n_qubits = engine.feature_map.n_qubits
-    counter = _counter(engine.feature_map, calibration, shots)
+    counter = _counter(paper_map(engine, engine.feature_map), calibration, shots)
     counts = np.empty((len(samples), len(centroids), n_qubits + 1), dtype=np.int64)
 
     def count(rank: int) -> None:

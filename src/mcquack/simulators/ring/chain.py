@@ -17,13 +17,10 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from llvmlite import ir
 from numba import njit
-from numba.core import cgutils
-from numba.extending import intrinsic
 
 from mcquack.arrays import FloatArray
-from mcquack.simulators.compiled.lanes import fma, lane_sum, load, splat, store
+from mcquack.simulators.compiled.lanes import fma, lane_sum, load, peak, splat, store
 from mcquack.simulators.compiled.memory import aligned_zeros, require_bytes
 from mcquack.simulators.ring.rotations import LANES, times
 
@@ -314,28 +311,13 @@ def _step(before: Any, after: Any, work: Any, qubit: int) -> None:
     _mix_and_join(here, after, work, qubit)
 
 
-@intrinsic
-def _peak(typingctx: Any, top: Any, lanes: Any) -> Any:
-    """max(top, |lanes|)."""
-
-    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        kind = args[0].type
-        bits = f"v{kind.count}f64"
-        one, two = (ir.FunctionType(kind, [kind] * n_operands) for n_operands in (1, 2))
-        size = cgutils.get_or_insert_function(builder.module, one, f"llvm.fabs.{bits}")
-        larger = cgutils.get_or_insert_function(builder.module, two, f"llvm.maxnum.{bits}")
-        return builder.call(larger, [args[0], builder.call(size, [args[1]])])
-
-    return top(top, lanes), code
-
-
 @njit(nogil=True)
 def _scale(v: Any, factors: Any, number: int, total: Any) -> None:
     """Divides by a power of two near the largest entry of each lane; nothing is rounded."""
     top = splat(0.0)
     n_rows = 2 * v.shape[0] * v.shape[1]
     for row in range(n_rows):
-        top = _peak(top, load(v, row))
+        top = peak(top, load(v, row))
     store(factors, number, top)
     for lane in range(LANES):
         _, exponent = math.frexp(factors[number, lane])

@@ -16,6 +16,7 @@ from mcquack.simulators.compiled.entry import entry
 from mcquack.simulators.compiled.team import Team, stop_asked
 from mcquack.simulators.engine import (
     AngleRows,
+    Cost,
     Gradient,
     ThreadedEngine,
     Wrt,
@@ -26,6 +27,7 @@ from mcquack.simulators.engine import (
     lifted,
     paper_map,
 )
+from mcquack.simulators.hamming import CountsOnes
 from mcquack.simulators.ring.chain import (
     gather_samples,
     log_fidelity,
@@ -106,7 +108,7 @@ def _pull(
         move_sample_slopes(work, first, by_samples)
 
 
-class RingEngine(ThreadedEngine[RotationRows]):
+class RingEngine(ThreadedEngine[RotationRows], CountsOnes):
     """Exact simulation of feature maps with few layers, for any number of qubits.
 
     Fidelities are computed as logarithms, so that 1e-200 is as exact as 1; numbers are double throughout. With L layers
@@ -139,13 +141,11 @@ class RingEngine(ThreadedEngine[RotationRows]):
     tiny_fidelities = True
 
     @property
-    def rows_at_once(self) -> int:
-        """As many rows as have rotations of 64 MiB."""
-        return max(16, (1 << 20) // (self.feature_map.n_qubits * self.feature_map.n_layers))
+    def _paper(self) -> FeatureMap:
+        return paper_map(self, self.feature_map)
 
-    @property
-    def feature_map(self) -> FeatureMap:
-        return paper_map(self, super().feature_map)
+    def cost(self, wrt: Wrt = "embedding") -> Cost:
+        return Cost(encoded_as="angles")
 
     def check(self, feature_map: Circuit) -> None:
         super().check(feature_map)
@@ -162,39 +162,35 @@ class RingEngine(ThreadedEngine[RotationRows]):
         rows = angle_rows(self.feature_map, X, weights, bias)
         return RotationRows(rows.features, rows.weights, rows.bias, rows.angles, rotations_of(rows.angles))
 
-    def log_fidelities(self, samples: RotationRows, centroids: RotationRows) -> FloatArray:
-        """log |⟨c_m|x_i⟩|², shape (N, M); minus infinity for orthogonal states."""
+    def fidelities(self, samples: RotationRows, centroids: RotationRows, *, log: bool = False) -> FloatArray:
+        """Return K[i, m] = |⟨c_m|x_i⟩|², or its logarithm, which is minus infinity for orthogonal states.
+
+        A row whose largest fidelity is below 1e-300 is lifted to that, so that its order stays.
+        """
         found = np.empty((len(samples), len(centroids)))
         left, right = self._chained(samples), self._chained(centroids)
         self._run(_log_fidelities, self._flops(samples, centroids), left, right, found, backward=False)
-        return np.minimum(found, 0.0)
+        logs = np.minimum(found, 0.0)
+        return logs if log else lifted(logs)
 
-    def fidelities(self, samples: RotationRows, centroids: RotationRows) -> FloatArray:
-        """K[i, m] = |⟨c_m|x_i⟩|²; a row whose largest is below 1e-300 is lifted to that, so that its order stays."""
-        return lifted(self.log_fidelities(samples, centroids))
-
-    def pullback(self, samples: RotationRows, centroids: RotationRows, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
-        return self._pulled(samples, centroids, cotangent, checked_wrt(wrt), of_logs=False)
-
-    def pull_logs(self, samples: RotationRows, centroids: RotationRows, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
-        return self._pulled(samples, centroids, cotangent, checked_wrt(wrt), of_logs=True)
-
-    def _pulled(
-        self, samples: RotationRows, centroids: RotationRows, cotangent: ArrayLike, wrt: Wrt, *, of_logs: bool
+    def pullback(
+        self, samples: RotationRows, centroids: RotationRows, cotangent: ArrayLike, *, wrt: Wrt, log: bool = False
     ) -> Gradient:
+        """Return derivatives of Σ cotangent∘K, or of Σ cotangent∘log K."""
+        wrt = checked_wrt(wrt)
         slopes = np.ascontiguousarray(checked_cotangent(cotangent, samples, centroids), np.float64)
         left, right = self._chained(samples), self._chained(centroids)
         by_samples = np.zeros(left.shape[:-1], dtype=np.complex128)
         by_centroids = np.zeros((n_blocks(len(samples)), *right.shape[:-1]), dtype=np.complex128)
         flops = 4 * self._flops(samples, centroids)
-        self._run(_pull, flops, left, right, slopes, of_logs, by_samples, by_centroids, backward=True)
+        self._run(_pull, flops, left, right, slopes, log, by_samples, by_centroids, backward=True)
         of_samples = self._unchained(samples, by_samples)
         of_centroids = self._unchained(centroids, by_centroids.sum(axis=0))
         return self._gradient(samples, centroids, of_samples, of_centroids, wrt)
 
     def _flops(self, samples: RotationRows, centroids: RotationRows) -> float:
         """Nominal count: 8 for each product on the way through the chains."""
-        n_rings = self.feature_map.n_layers - 1
+        n_rings = self._paper.n_layers - 1
         products: int = 16**n_rings * max(1, 4 * n_rings)
         return 8.0 * len(samples) * len(centroids) * self.feature_map.n_qubits * products
 
@@ -210,13 +206,13 @@ class RingEngine(ThreadedEngine[RotationRows]):
 
     @property
     def counts_ones(self) -> bool:
-        return self.feature_map.n_qubits == 1 or self.feature_map.n_layers <= MOST_COUNTED_LAYERS
+        return self.feature_map.n_qubits == 1 or self._paper.n_layers <= MOST_COUNTED_LAYERS
 
     def hamming_distributions(self, samples: RotationRows, centroids: RotationRows) -> FloatArray:
         if self.feature_map.n_qubits == 1:
             fidelities = self.fidelities(samples, centroids)
             return np.stack([fidelities, 1 - fidelities], axis=-1)
-        check_layers(self.feature_map)
+        check_layers(self._paper)
         return hamming_distributions(samples.rotations, centroids.rotations, run=self.run)
 
     def pull_hamming(
@@ -229,7 +225,7 @@ class RingEngine(ThreadedEngine[RotationRows]):
             raise InvalidInputError(f"cotangent must have the shape {shape} of the distributions, got {slopes.shape}.")
         if self.feature_map.n_qubits == 1:
             return self.pullback(samples, centroids, slopes[..., 0] - slopes[..., 1], wrt=wrt)
-        check_layers(self.feature_map)
+        check_layers(self._paper)
         of_samples, of_centroids = pull_hamming(samples.rotations, centroids.rotations, slopes, run=self.run)
         return self._gradient(samples, centroids, halves(of_samples), halves(of_centroids), wrt)
 
@@ -255,7 +251,7 @@ class RingEngine(ThreadedEngine[RotationRows]):
         if self.feature_map.n_qubits > 1:
             return rows.rotations
         total = rows.rotations[:, 0]
-        for layer in range(1, self.feature_map.n_layers):
+        for layer in range(1, self._paper.n_layers):
             total = rows.rotations[:, layer] @ total
         return np.ascontiguousarray(total[:, None])
 
@@ -263,7 +259,7 @@ class RingEngine(ThreadedEngine[RotationRows]):
         """Derivatives by α and β of the rotations, from those of what ``_chained`` gave."""
         if self.feature_map.n_qubits > 1:
             return by_chained
-        n_layers = self.feature_map.n_layers
+        n_layers = self._paper.n_layers
         by_rotations = np.empty_like(rows.rotations)
         by_entries = np.zeros((len(rows), 1, 2, 2), dtype=np.complex128)
         by_entries[..., 0] = by_chained[:, 0]

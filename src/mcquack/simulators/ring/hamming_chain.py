@@ -29,26 +29,14 @@ of it transposed, back on them, and where they meet polynomials of half the leng
 from typing import Any, NamedTuple
 
 import numpy as np
-from llvmlite import ir
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import njit
 
 from mcquack.arrays import FloatArray
-from mcquack.simulators.compiled.lanes import (
-    LanesType,
-    Staged,
-    StagedRows,
-    everywhere,
-    fma,
-    lane_sum,
-    load,
-    splat,
-    store,
-)
+from mcquack.simulators.compiled.hermitian import N_ENTRIES, add_inner, advance
+from mcquack.simulators.compiled.lanes import fma, lane_sum, load, splat, store
 from mcquack.simulators.compiled.memory import aligned_zeros
 from mcquack.simulators.ring.rotations import LANES
 
-N_ENTRIES = 16
 JOINT = 2  # place of g among the factors of a qubit, after f for the outcomes 0 and 1
 # The way back walks so many qubits forward again, rather than find all it needs in memory that no cache holds.
 QUBITS_BETWEEN_MARKS = 8
@@ -242,75 +230,11 @@ def _move_sums(sums: Any, by_tables: Any) -> None:
 # Whole chains
 
 
-def _hadamard_of(builder: ir.IRBuilder, registers: list[Staged]) -> list[Staged]:
-    """H of 16 registers, while code is being generated."""
-    entries = [register.value for register in registers]
-    for bit in (1, 2, 4, 8):
-        for low in range(N_ENTRIES):
-            if not low & bit:
-                one, two = entries[low], entries[low | bit]
-                entries[low], entries[low | bit] = builder.fadd(one, two), builder.fsub(one, two)
-    return [Staged(builder, entry) for entry in entries]
-
-
-def _store_all(rows: StagedRows, places: list[ir.Value], registers: list[Staged]) -> None:
-    for place, register in zip(places, registers, strict=True):
-        rows.store(place, register)
-
-
-class _StagedTable:
-    """The real and imaginary parts (2, 16) of a table as registers with the same number in every lane."""
-
-    def __init__(self, context: Any, builder: ir.IRBuilder, array_type: types.Array, array: ir.Value) -> None:
-        self.context, self.builder, self.lanes = context, builder, LanesType(array_type.dtype)
-        self.data = context.make_array(array_type)(context, builder, array).data
-
-    def __getitem__(self, place: int) -> Staged:
-        address = self.builder.gep(self.data, [ir.Constant(ir.IntType(64), place)], source_etype=ir.DoubleType())
-        number = self.builder.load(address, typ=ir.DoubleType())
-        return Staged(self.builder, everywhere(self.context, self.builder, self.lanes, number))
-
-
-def _product(table: Any, offset: int, v: list[Staged], added: list[Staged] | None) -> list[Staged]:
-    """C ∘ M for the Hermitian C of a table, plus what is to be added to it."""
-    out = list(v)
-    for bra in range(4):
-        for ket in range(bra, 4):
-            here, there = ket + 4 * bra, bra + 4 * ket
-            real, imag = table[offset + here], table[offset + N_ENTRIES + here]
-            for own, other, turned in ((here, there, imag), (there, here, -imag))[: 1 if ket == bra else 2]:
-                value = real * v[own] if added is None else real.fma(v[own], added[own])
-                out[own] = value if ket == bra else turned.fma(v[other], value)
-    return out
-
-
-@intrinsic
-def _advance(typingctx: Any, before: Any, tile: Any, weights: Any, joint: Any, after: Any, between: Any) -> Any:
-    """H (g ∘ H (f(z) ∘ M)) of one coefficient, all of it in registers; an array ``between`` keeps H (f(z) ∘ M)."""
-
-    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        f, g = (_StagedTable(context, builder, kind, args[place]) for kind, place in ((weights, 2), (joint, 3)))
-        first = builder.mul(args[1], ir.Constant(ir.IntType(64), N_ENTRIES))
-        places = [builder.add(first, ir.Constant(ir.IntType(64), k)) for k in range(N_ENTRIES)]
-        previous = [builder.sub(place, ir.Constant(ir.IntType(64), N_ENTRIES)) for place in places]
-        rows = StagedRows(context, builder, before, args[0])
-        weighed = _product(f, 2 * N_ENTRIES, [rows.load(place) for place in previous], None)
-        weighed = _product(f, 0, [rows.load(place) for place in places], weighed)
-        turned = _hadamard_of(builder, weighed)
-        if not isinstance(between, types.NoneType):
-            _store_all(StagedRows(context, builder, between, args[5]), places, turned)
-        joined = _hadamard_of(builder, _product(g, 0, turned, None))
-        _store_all(StagedRows(context, builder, after, args[4]), places, joined)
-        return context.get_dummy_value()
-
-    return types.none(before, types.int64, weights, joint, after, between), code
-
-
 @njit(nogil=True)
 def _step(before: Any, n_tiles: int, tables: Any, joint: Any, after: Any, between: Any) -> None:
     """One qubit further, to so many coefficients; ``between`` is None if nothing within the step is to be kept."""
     for tile in range(1, n_tiles + 1):
-        _advance(before, tile, tables, joint, after, between)
+        advance(before, tile, tables, joint, after, between)
     after[0] = 0.0
     after[n_tiles + 1] = 0.0
 
@@ -367,23 +291,6 @@ def _walk_back(group: int, tables: Any, n_qubits: int, work: Any) -> Any:
     return there
 
 
-@intrinsic
-def _add_inner(typingctx: Any, u: Any, tile: Any, v: Any, other: Any, addend: Any) -> Any:
-    """addend + Σ u v over the entries of two coefficients, lane by lane."""
-
-    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        total = Staged(builder, args[4])
-        rows = [StagedRows(context, builder, kind, args[place]) for kind, place in ((u, 0), (v, 2))]
-        first = [builder.mul(args[place], ir.Constant(ir.IntType(64), N_ENTRIES)) for place in (1, 3)]
-        for k in range(N_ENTRIES):
-            places = (builder.add(at, ir.Constant(ir.IntType(64), k)) for at in first)
-            one, two = (of.load(place) for of, place in zip(rows, places, strict=True))
-            total = one.fma(two, total)
-        return total.value
-
-    return addend(u, types.int64, v, types.int64, addend), code
-
-
 @njit(nogil=True)
 def add_distribution(tables: Any, work: Any, found: Any) -> None:
     """Adds P(k) to ``found`` (n + 1)."""
@@ -398,7 +305,7 @@ def add_distribution(tables: Any, work: Any, found: Any) -> None:
         u = _walk_back(group, conjugated, half, work)
         for j in range(n_qubits - half + 1):
             for i in range(half + 1):
-                store(work.met, i + j, _add_inner(u, j + 1, v, i + 1, load(work.met, i + j)))
+                store(work.met, i + j, add_inner(u, j + 1, v, i + 1, load(work.met, i + j)))
     for k in range(n_qubits + 1):
         found[k] += lane_sum(load(work.met, k))
 

@@ -1,5 +1,6 @@
-"""Exact statevectors on the CPU: Numba, many samples side by side, reversible adjoint."""
+"""Exact statevectors on the CPU: what all such engines share, and the engine of the paper's feature map."""
 
-from mcquack.simulators.statevector.engine import StateBlocks, StatevectorEngine
+from mcquack.simulators.statevector.base import StateBlocks, StateEngine
+from mcquack.simulators.statevector.engine import StatevectorEngine
 
-__all__ = ["StateBlocks", "StatevectorEngine"]
+__all__ = ["StateBlocks", "StateEngine", "StatevectorEngine"]

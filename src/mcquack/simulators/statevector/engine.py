@@ -1,213 +1,23 @@
-"""The CPU engine: exact statevectors of many samples at once, with derivatives by reversible adjoint."""
+"""The engine of the paper's feature map: exact statevectors on the CPU, as fast as a core computes."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from mcquack.arrays import FloatArray
-from mcquack.checks import is_whole_number
-from mcquack.circuits.circuit import Circuit as AnyCircuit
+from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.entangler import linear_table, stored_rows
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError
-from mcquack.simulators.compiled.entry import entry
-from mcquack.simulators.compiled.gates import OF_FEATURES, OF_PARAMETERS
-from mcquack.simulators.compiled.lanes import lane_count
-from mcquack.simulators.compiled.memory import aligned, aligned_zeros, copy_block, gather_block, require_bytes
-from mcquack.simulators.compiled.team import Team, all_done, barrier, done, stop_asked, taken
-from mcquack.simulators.engine import (
-    EncodedRows,
-    Gradient,
-    ThreadedEngine,
-    Wrt,
-    checked_cotangent,
-    checked_parameters,
-    checked_wrt,
-    paper_map,
-)
-from mcquack.simulators.statevector.circuit import Circuit, RingForm, backward, forward, scratch, scratch_bytes
+from mcquack.simulators.engine import paper_map
+from mcquack.simulators.statevector.base import StateBlocks, StateEngine
+from mcquack.simulators.statevector.circuit import RingForm, scratch, scratch_bytes
 from mcquack.simulators.statevector.hamming import hamming_distributions
-from mcquack.simulators.statevector.overlaps import (
-    centroid_adjoints,
-    expectation_block,
-    fill_columns,
-    kernel_rows,
-    observable_adjoint,
-    overlap_block,
-    pull_overlaps,
-    sample_adjoint,
-)
-
-Observable: TypeAlias = int | Sequence[int]
-
-# A block always adds its derivatives to the same one of these partial sums, whichever thread it runs on.
-N_PARTIAL_SUMS = 16
-# What a thread must have to do when it is called, about a quarter of a millisecond: calling it takes a tenth of one,
-# and on a machine that does other things too it may come late.
-FLOPS_WORTH_A_THREAD = 3e7
-# Shorter work than this (about half a second) is waited for without listening for interrupts.
-FLOPS_WORTH_LISTENING = 4e10
 
 
-@dataclass(frozen=True, eq=False)
-class StateBlocks(EncodedRows):
-    """Encoded samples: W of them side by side in each block, in the row order of the engine."""
-
-    states: NDArray[Any]
-
-
-@entry
-def _encode(cells: Any, rank: int, n_threads: int, work: Any, circuit: Any, X: Any, states: Any) -> None:
-    n_blocks, _, _, width = states.shape
-    features = work.features
-    for block in range(rank, n_blocks, n_threads):
-        gather_block(X, block * width, features)
-        forward(circuit, features, states[block], work)
-        if stop_asked(cells):
-            return
-
-
-@entry
-def _fidelities(
-    cells: Any, rank: int, n_threads: int, work: Any, states: Any, columns: Any, overlaps: Any, kernel: Any
-) -> None:
-    n_blocks, _, _, width = states.shape
-    for block in range(rank, n_blocks, n_threads):
-        overlap_block(states[block], columns, overlaps[rank])
-        kernel_rows(overlaps[rank], kernel[block * width : (block + 1) * width])
-
-
-@entry
-def _kernel(
-    cells: Any,
-    rank: int,
-    n_threads: int,
-    work: Any,
-    circuit: Any,
-    X: Any,
-    C: Any,
-    states: Any,
-    columns: Any,
-    overlaps: Any,
-    rows: Any,
-    kernel: Any,
-) -> None:
-    """The centroids' states, then the kernel block by block: no sample's state outlives its block."""
-    width = states.shape[3]
-    state, n_centroids = states[rank], columns.shape[0]
-    n_first = (n_centroids + width - 1) // width
-    block = taken(cells, n_first)
-    while block >= 0:
-        gather_block(C, block * width, work.features)
-        forward(circuit, work.features, state, work)
-        own = columns[block * width : min((block + 1) * width, n_centroids)]
-        fill_columns(states[rank : rank + 1], own, 0, 1)
-        done(cells)
-        block = taken(cells, n_first)
-    all_done(cells, n_first)
-    one = kernel.dtype.type(1)
-    end = n_first + (X.shape[0] + width - 1) // width
-    block = taken(cells, end) - n_first
-    while block >= 0 and not stop_asked(cells):
-        gather_block(X, block * width, work.features)
-        forward(circuit, work.features, state, work)
-        overlap_block(state, columns, overlaps[rank])
-        kernel_rows(overlaps[rank], rows[rank])
-        for lane in range(min(width, X.shape[0] - block * width)):
-            for centroid in range(n_centroids):
-                value = rows[rank, lane, centroid]
-                kernel[block * width + lane, centroid] = one if value > one else value
-        block = taken(cells, end) - n_first
-
-
-@entry
-def _pullback(
-    cells: Any,
-    rank: int,
-    n_threads: int,
-    work: Any,
-    circuit: Any,
-    X: Any,
-    C: Any,
-    states: Any,
-    centroid_states: Any,
-    columns: Any,
-    cotangent: Any,
-    pulls: Any,
-    adjoints: Any,
-    by_w: Any,
-    by_b: Any,
-    by_centroids: Any,
-    wanted: int,
-) -> None:
-    n_blocks, size, _, width = states.shape
-    n_centroids = columns.shape[0]
-    for block in range(rank, n_blocks, n_threads):
-        overlap_block(states[block], columns, pulls[block])
-        pull_overlaps(pulls[block], cotangent[block * width : (block + 1) * width], pulls[block])
-    barrier(cells, n_threads)
-    first, last = rank * size // n_threads, (rank + 1) * size // n_threads
-    centroid_adjoints(states, pulls, n_blocks, adjoints, n_centroids, first, last)
-    barrier(cells, n_threads)
-    n_centroid_blocks = centroid_states.shape[0]
-    for part in range(rank, by_w.shape[0], n_threads):
-        for block in range(part, n_blocks + n_centroid_blocks, by_w.shape[0]):
-            if block >= n_blocks:
-                own = block - n_blocks
-                gather_block(C, own * width, work.features)
-                copy_block(centroid_states[own], work.state)
-                copy_block(adjoints[own], work.adjoint)
-                backward(circuit, work.features, work.state, work, by_w[part], by_b[part], by_centroids[own], wanted)
-            elif wanted == OF_PARAMETERS:
-                gather_block(X, block * width, work.features)
-                copy_block(states[block], work.state)
-                sample_adjoint(pulls[block], columns, work.adjoint)
-                backward(
-                    circuit, work.features, work.state, work, by_w[part], by_b[part], by_centroids[0], OF_PARAMETERS
-                )
-
-
-@entry
-def _expectations(cells: Any, rank: int, n_threads: int, work: Any, states: Any, signs: Any, expectations: Any) -> None:
-    for block in range(rank, states.shape[0], n_threads):
-        expectation_block(states[block], signs, expectations[block])
-
-
-@entry
-def _pull_expectations(
-    cells: Any,
-    rank: int,
-    n_threads: int,
-    work: Any,
-    circuit: Any,
-    X: Any,
-    states: Any,
-    signs: Any,
-    cotangent: Any,
-    by_w: Any,
-    by_b: Any,
-    by_features: Any,
-    wanted: int,
-) -> None:
-    n_blocks, _, _, width = states.shape
-    for part in range(rank, by_w.shape[0], n_threads):
-        for block in range(part, n_blocks, by_w.shape[0]):
-            gather_block(X, block * width, work.features)
-            copy_block(states[block], work.state)
-            observable_adjoint(work.state, signs, cotangent[block], work.adjoint)
-            backward(circuit, work.features, work.state, work, by_w[part], by_b[part], by_features[block], wanted)
-
-
-def _writable(values: ArrayLike, dtype: np.dtype[Any]) -> FloatArray:
-    """The array in this type, a copy only if need be: Numba would compile everything anew for a read-only one."""
-    return np.require(values, dtype, ["C", "W"])
-
-
-class StatevectorEngine(ThreadedEngine[StateBlocks]):
+class StatevectorEngine(StateEngine):
     """Exact simulation of 1 to 20 qubits on the CPU, any number of layers deep; a common phase of a state is not kept.
 
     Parameters
@@ -231,14 +41,12 @@ class StatevectorEngine(ThreadedEngine[StateBlocks]):
     """
 
     name = "statevector"
-    most_qubits = 20
-    compiled_epoch = True
 
     @property
     def _paper(self) -> FeatureMap:
         return paper_map(self, self.feature_map)
 
-    def check(self, feature_map: AnyCircuit) -> None:
+    def check(self, feature_map: Circuit) -> None:
         paper_map(self, feature_map)
         if feature_map.n_qubits > self.most_qubits:
             raise InvalidInputError(
@@ -248,42 +56,17 @@ class StatevectorEngine(ThreadedEngine[StateBlocks]):
 
     @cached_property
     def form(self) -> Any:
-        """The circuit without its parameters, as compiled code takes it."""
         masks = stored_rows(self._paper.n_qubits, self._paper.n_layers)
         return RingForm(self._paper.feature_index, masks)
 
     @cached_property
-    def _row_of_index(self) -> NDArray[np.int64]:
-        """For each basis state, the row that holds it at the end of the circuit."""
+    def row_of_index(self) -> NDArray[np.int64]:
         return linear_table(self.form.masks[-1 if self._paper.final_entangler else -2])
 
-    def circuit(self, weights: ArrayLike, bias: ArrayLike) -> Circuit:
-        found = checked_parameters(self.feature_map, weights, bias)
-        w, b = (_writable(values, self.dtype) for values in found)
-        return Circuit(w, b, self.form)
-
-    def rows(self, X: ArrayLike) -> FloatArray:
-        return _writable(self.feature_map.checked_rows(X), self.dtype)
-
-    def n_blocks(self, n_rows: int) -> int:
-        return -(-n_rows // lane_count(self.dtype))
-
-    def state_bytes(self, n_rows: int) -> int:
-        return self.n_blocks(n_rows) * lane_count(self.dtype) * 2 * self.feature_map.dimension * self.dtype.itemsize
-
-    def empty_states(self, n_rows: int) -> NDArray[Any]:
-        return aligned_zeros((self.n_blocks(n_rows), self.feature_map.dimension, 2, lane_count(self.dtype)), self.dtype)
-
     def flops(self, n_rows: int, *, with_gradient: bool) -> float:
-        """Nominal count: 16 for each amplitude and gate on the way forward, 44 on the way back."""
+        """Count 16 operations for each amplitude and gate on the way forward, and 44 on the way back."""
         gates = self._paper.n_layers * self._paper.n_qubits
         return float((60 if with_gradient else 16) * self.feature_map.dimension * gates * n_rows)
-
-    def threads_for(self, flops: float, n_blocks: int) -> int:
-        return max(1, min(self.n_threads, n_blocks, int(flops / FLOPS_WORTH_A_THREAD)))
-
-    def team(self, n_threads: int, flops: float) -> Team:
-        return Team(n_threads, patient=flops < FLOPS_WORTH_LISTENING)
 
     def scratch(self, n_threads: int, *, backward: bool) -> list[Any]:
         shape = self.feature_map.n_qubits, self.feature_map.n_features
@@ -292,193 +75,7 @@ class StatevectorEngine(ThreadedEngine[StateBlocks]):
     def scratch_bytes(self, *, backward: bool) -> int:
         return scratch_bytes(self.feature_map.n_qubits, self.feature_map.n_features, backward=backward)
 
-    def encode(self, X: ArrayLike, weights: ArrayLike, bias: ArrayLike) -> StateBlocks:
-        rows, circuit = self.rows(X), self.circuit(weights, bias)
-        flops = self.flops(len(rows), with_gradient=False)
-        n_threads = self.threads_for(flops, self.n_blocks(len(rows)))
-        require_bytes(
-            self.state_bytes(len(rows)) + n_threads * self.scratch_bytes(backward=False),
-            f"encoding {len(rows)} samples in {self.feature_map.n_qubits} qubits",
-        )
-        states = self.empty_states(len(rows))
-        works = self.scratch(n_threads, backward=False)
-        self.team(n_threads, flops).run(_encode, works, circuit, rows, states)
-        return StateBlocks(rows, circuit.weights, circuit.bias, states)
-
-    def _in_own_rows(self, encoded: StateBlocks) -> StateBlocks:
-        """The same; encoded anew if it came from a processor with registers of another width."""
-        if encoded.states.shape[3] == lane_count(self.dtype):
-            return encoded
-        return self.encode(encoded.features, encoded.weights, encoded.bias)
-
-    def _columns(self, centroids: StateBlocks) -> FloatArray:
-        columns = np.empty((len(centroids), self.feature_map.dimension, 2), dtype=self.dtype)
-        fill_columns(centroids.states, columns, 0, 1)
-        return columns
-
-    def fidelities(self, samples: StateBlocks, centroids: StateBlocks) -> FloatArray:
-        samples = self._in_own_rows(samples)
-        n_blocks, width = len(samples.states), lane_count(self.dtype)
-        flops = 8.0 * len(samples) * len(centroids) * self.feature_map.dimension
-        n_threads = self.threads_for(flops, n_blocks)
-        overlaps = aligned_zeros((n_threads, len(centroids), 2, width), self.dtype)
-        kernel = np.empty((n_blocks * width, len(centroids)), dtype=self.dtype)
-        works = [None] * n_threads
-        columns = self._columns(centroids)
-        self.team(n_threads, flops).run(_fidelities, works, aligned(samples.states), columns, overlaps, kernel)
-        return np.minimum(kernel[: len(samples)], 1)
-
-    def kernel(self, X: FloatArray, centroids: FloatArray, *, weights: FloatArray, bias: FloatArray) -> FloatArray:
-        samples, points, circuit = self.rows(X), self.rows(centroids), self.circuit(weights, bias)
-        width, size, n_centroids = lane_count(self.dtype), self.feature_map.dimension, len(points)
-        flops = self.flops(len(samples) + n_centroids, with_gradient=False)
-        n_threads = self.threads_for(flops, self.n_blocks(len(samples)))
-        per_thread = self.scratch_bytes(backward=False) + self.state_bytes(1)
-        require_bytes(
-            n_threads * per_thread + (2 * size + len(samples)) * n_centroids * self.dtype.itemsize,
-            f"a kernel of {len(samples)} samples in {self.feature_map.n_qubits} qubits",
-        )
-        kernel = np.empty((len(samples), n_centroids), self.dtype)
-        self.team(n_threads, flops).run(
-            _kernel,
-            self.scratch(n_threads, backward=False),
-            circuit,
-            samples,
-            points,
-            aligned_zeros((n_threads, size, 2, width), self.dtype),
-            np.empty((n_centroids, size, 2), self.dtype),
-            aligned_zeros((n_threads, n_centroids, 2, width), self.dtype),
-            np.empty((n_threads, width, n_centroids), self.dtype),
-            kernel,
-        )
-        return kernel
-
-    def pullback(self, samples: StateBlocks, centroids: StateBlocks, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
-        of_centroids = checked_wrt(wrt) == "centroids"
-        samples, centroids = self._in_own_rows(samples), self._in_own_rows(centroids)
-        n_blocks, width = len(samples.states), lane_count(self.dtype)
-        n_centroid_blocks = len(centroids.states)
-        n_rows = len(centroids) + (0 if of_centroids else len(samples))
-        flops = self.flops(n_rows, with_gradient=True)
-        n_threads = self.threads_for(flops, self.n_blocks(n_rows))
-        require_bytes(
-            n_threads * self.scratch_bytes(backward=True) + self.state_bytes(2 * len(centroids)),
-            f"derivatives for {self.feature_map.n_qubits} qubits",
-        )
-        padded = np.zeros((n_blocks * width, len(centroids)), dtype=self.dtype)
-        padded[: len(samples)] = checked_cotangent(cotangent, samples, centroids)
-        pulls = aligned_zeros((n_blocks, len(centroids), 2, width), self.dtype)
-        by_w, by_b = self._partial_sums()
-        by_centroids = aligned_zeros((n_centroid_blocks, self.feature_map.n_features, width), self.dtype)
-        self.team(n_threads, flops).run(
-            _pullback,
-            self.scratch(n_threads, backward=True),
-            self.circuit(samples.weights, samples.bias),
-            samples.features,
-            centroids.features,
-            aligned(samples.states),
-            aligned(centroids.states),
-            self._columns(centroids),
-            padded,
-            pulls,
-            self.empty_states(len(centroids)),
-            by_w,
-            by_b,
-            by_centroids,
-            OF_FEATURES if of_centroids else OF_PARAMETERS,
-        )
-        if of_centroids:
-            lanes_last = by_centroids.transpose(0, 2, 1).reshape(-1, self.feature_map.n_features)
-            return Gradient(centroids=np.ascontiguousarray(lanes_last[: len(centroids)]))
-        return Gradient(weights=by_w.sum(axis=0), bias=by_b.sum(axis=0))
-
     def hamming_distributions(self, samples: StateBlocks, centroids: StateBlocks) -> FloatArray:
         points = (centroids.features, centroids.weights, centroids.bias)
         angles = self.feature_map.angles(*(array.astype(np.float64) for array in points))
         return hamming_distributions(self.statevectors(samples), angles, final_entangler=self._paper.final_entangler)
-
-    def _partial_sums(self) -> tuple[FloatArray, FloatArray]:
-        shapes = self.feature_map.weights_shape, self.feature_map.bias_shape
-        by_w, by_b = (np.zeros((N_PARTIAL_SUMS, *shape), self.dtype) for shape in shapes)
-        return by_w, by_b
-
-    def z_signs(self, observables: Sequence[Observable]) -> FloatArray:
-        """±1 for every stored row (O, 2**n): what measuring Z on these qubits, multiplied, gives for a basis state."""
-        n = self.feature_map.n_qubits
-        words = [tuple(word) if isinstance(word, Sequence) else (word,) for word in observables]
-        if not all(is_whole_number(qubit) and 0 <= qubit < n for word in words for qubit in word):
-            raise InvalidInputError(f"the circuit has the qubits 0 to {n - 1}, got {list(observables)}; measure those.")
-        signs = np.empty((len(words), self.feature_map.dimension), self.dtype)
-        indices = np.arange(self.feature_map.dimension)
-        for place, word in enumerate(words):
-            mask = sum(1 << (n - 1 - qubit) for qubit in set(word) if word.count(qubit) % 2)
-            signs[place, self._row_of_index] = 1 - 2 * (np.bitwise_count(indices & mask).astype(np.int64) % 2)
-        return signs
-
-    def expectations(self, encoded: StateBlocks, observables: Sequence[Observable]) -> FloatArray:
-        """⟨Z…Z⟩ of every sample (N, O): each observable is a qubit, or several whose Z are multiplied."""
-        encoded, width = self._in_own_rows(encoded), lane_count(self.dtype)
-        flops = 6.0 * len(encoded) * len(observables) * self.feature_map.dimension
-        n_threads = self.threads_for(flops, len(encoded.states))
-        found = aligned_zeros((len(encoded.states), len(observables), width), self.dtype)
-        works = [None] * n_threads
-        self.team(n_threads, flops).run(_expectations, works, aligned(encoded.states), self.z_signs(observables), found)
-        return np.asarray(np.clip(found.transpose(0, 2, 1).reshape(-1, len(observables))[: len(encoded)], -1, 1))
-
-    def pull_expectations(
-        self, encoded: StateBlocks, cotangent: ArrayLike, observables: Sequence[Observable]
-    ) -> Gradient:
-        """Derivatives of Σ cotangent∘⟨Z…Z⟩ by the embedding's weights and biases."""
-        weights, bias, _ = self._pulled_expectations(encoded, cotangent, observables, of_features=False)
-        return Gradient(weights=weights, bias=bias)
-
-    def expectation_slopes(
-        self, encoded: StateBlocks, cotangent: ArrayLike, observables: Sequence[Observable]
-    ) -> FloatArray:
-        """Derivatives of Σ cotangent∘⟨Z…Z⟩ by the features of every sample (N, d), amplitudes of a start among them."""
-        return self._pulled_expectations(encoded, cotangent, observables, of_features=True)[2]
-
-    def _pulled_expectations(
-        self, encoded: StateBlocks, cotangent: ArrayLike, observables: Sequence[Observable], *, of_features: bool
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        slopes = np.asarray(cotangent, self.dtype)
-        if slopes.shape != (len(encoded), len(observables)):
-            raise InvalidInputError(
-                f"cotangent must have the expectation values' shape {(len(encoded), len(observables))}, got "
-                f"{slopes.shape}."
-            )
-        encoded = self._in_own_rows(encoded)
-        n_blocks, width = len(encoded.states), lane_count(self.dtype)
-        flops = self.flops(len(encoded), with_gradient=True)
-        n_threads = self.threads_for(flops, n_blocks)
-        by_features = aligned_zeros((n_blocks, self.feature_map.n_features, width), self.dtype)
-        lanes = aligned_zeros((n_blocks, len(observables), width), self.dtype)
-        padded = np.zeros((n_blocks * width, len(observables)), self.dtype)
-        padded[: len(encoded)] = slopes
-        lanes[:] = padded.reshape(n_blocks, width, len(observables)).transpose(0, 2, 1)
-        by_w, by_b = self._partial_sums()
-        self.team(n_threads, flops).run(
-            _pull_expectations,
-            self.scratch(n_threads, backward=True),
-            self.circuit(encoded.weights, encoded.bias),
-            encoded.features,
-            aligned(encoded.states),
-            self.z_signs(observables),
-            lanes,
-            by_w,
-            by_b,
-            by_features,
-            OF_FEATURES if of_features else OF_PARAMETERS,
-        )
-        lanes_last = by_features.transpose(0, 2, 1).reshape(-1, self.feature_map.n_features)
-        return by_w.sum(axis=0), by_b.sum(axis=0), np.ascontiguousarray(lanes_last[: len(encoded)])
-
-    def statevectors(self, encoded: StateBlocks) -> NDArray[np.complexfloating[Any, Any]]:
-        """Amplitudes (N, 2**n) of each sample, qubit 0 the most significant bit.
-
-        For the feature map of the paper they have a common phase that is not kept; the gate engine keeps it.
-        """
-        amplitudes = encoded.states[:, self._row_of_index, 0] + 1j * encoded.states[:, self._row_of_index, 1]
-        return np.ascontiguousarray(
-            amplitudes.transpose(0, 2, 1).reshape(-1, self.feature_map.dimension)[: len(encoded)]
-        )

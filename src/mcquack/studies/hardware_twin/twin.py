@@ -14,9 +14,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from mcquack.checks import required_count
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.kernels.bitflip import Calibration, calibrate, mean_hamming, tolerant_kernel, training_tolerance
-from mcquack.kernels.measured import Shots
 from mcquack.models.mcquack import McQuackClassifier
 from mcquack.simulators.ring import RingEngine
+from mcquack.simulators.shots import Shots
 from mcquack.studies.hardware_twin.measuring import Arrays, Reading, TwinCircuit, View
 from mcquack.studies.scored import ScoredClassifier
 from mcquack.training.state import class_means

@@ -15,7 +15,7 @@ from mcquack.arrays import FloatArray
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.kernels.fidelity import centroid_kernel
 from mcquack.randomness import stream
-from mcquack.simulators.statevector import StatevectorEngine
+from mcquack.simulators.statevector import StateEngine
 from mcquack.studies.trainability import observation
 from mcquack.studies.trainability.analysis import shot_noise, states
 from mcquack.studies.trainability.analysis.losses import alignment_loss, loss_slice, path_directions, random_directions
@@ -233,7 +233,7 @@ class VariationalSubject:
         logits = ClassLogits(self.problem.engine(), X, n_classes=self.problem.data.n_classes)
         return np.asarray(logits(self.parameters)[..., 0])
 
-    def _exact(self) -> tuple[StatevectorEngine, TrainingData, Parameters]:
+    def _exact(self) -> tuple[StateEngine, TrainingData, Parameters]:
         old = self.parameters
         exact = Parameters(old.weights.astype(np.float64), old.bias.astype(np.float64))
         return self.problem.engine("float64"), _in_double(self.first_batch), exact
@@ -294,7 +294,7 @@ def _rounded(value: Any) -> Any:
 
 
 def _pulled(
-    engine: StatevectorEngine, X: FloatArray, parameters: Parameters, number: int, cotangent: FloatArray
+    engine: StateEngine, X: FloatArray, parameters: Parameters, number: int, cotangent: FloatArray
 ) -> observation.Gradients:
     weights = parameters.weights[number % len(parameters.weights)]
     encoded = engine.encode(X, weights, parameters.bias[number])

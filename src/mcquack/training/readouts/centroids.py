@@ -25,7 +25,7 @@ AHEAD = 2
 
 
 class Centroids(NamedTuple):
-    """Fidelities with encoded centroids, pooled to a score for each class, and a linear head on them if n_outputs > 0."""
+    """Fidelities with encoded centroids, pooled to a score for each class, and a linear head on them if wanted."""
 
     rule: Any  # the loss
     class_score: int

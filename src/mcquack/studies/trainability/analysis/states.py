@@ -18,7 +18,7 @@ from mcquack.errors import InvalidInputError
 from mcquack.randomness import stream
 from mcquack.simulators.engine import E, Engine
 from mcquack.simulators.gates import GateEngine
-from mcquack.simulators.statevector import StatevectorEngine
+from mcquack.simulators.statevector import StateEngine, StatevectorEngine
 
 _PAIRS_AT_ONCE = 128
 _STATES_AT_ONCE = 64  # as many of 14 qubits as fit into a few megabytes
@@ -141,9 +141,7 @@ def haar_entanglement(n_qubits: int) -> float:
     return (2.0**n_qubits - 2) / (2.0**n_qubits + 1)
 
 
-def entanglement(
-    engine: StatevectorEngine | GateEngine, X: ArrayLike, weights: ArrayLike, bias: ArrayLike
-) -> FloatArray:
+def entanglement(engine: StateEngine, X: ArrayLike, weights: ArrayLike, bias: ArrayLike) -> FloatArray:
     """Meyer and Wallach's Q of the states that samples have under the feature map; the mean is its entangling power."""
     rows = np.asarray(X)
     if len(rows) == 0:

@@ -1,11 +1,12 @@
-"""Kernels as they are measured: through a number of shots, tolerating bit flips, by a simulator or by a device."""
+"""Engines that measure kernels: through a number of shots, tolerating bit flips, by a simulator or by a device."""
 
 from __future__ import annotations
 
 import copy
 import hashlib
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn, Self, get_args
+from functools import cached_property
+from typing import Any, NoReturn, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -16,20 +17,22 @@ from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.circuits.overlap import OverlapCircuits, Sampler
 from mcquack.errors import DeviceError, InvalidInputError, ShotBudgetError
-from mcquack.kernels.bitflip import checked_tolerance, mean_hamming, tolerant_kernel
 from mcquack.randomness import stream
 from mcquack.simulators.choice import EngineChoice, engine_of
 from mcquack.simulators.engine import (
     AngleRows,
+    Cost,
     E,
     Engine,
     Gradient,
     GradientRule,
     Measured,
+    MeasuringEngine,
     Wrt,
     angle_rows,
     checked_cotangent,
 )
+from mcquack.simulators.hamming import checked_tolerance, counts_ones, mean_hamming, required_ones, tolerant_kernel
 from mcquack.simulators.samplers import sampled_fidelities, sampled_hamming, sampled_ones
 
 _ANGLES_AT_ONCE = 1 << 23  # 64 MiB for the circuits of one call, however many samples there are
@@ -49,23 +52,18 @@ class TolerantEngine(Engine[E]):
         b: outcomes with at most so many ones count as zeros.
     """
 
+    engine: Engine[E]
+
     def __init__(self, engine: Engine[E], *, tolerance: int) -> None:
-        super().__init__(engine.feature_map, dtype=engine.dtype)
         self.engine = engine
         self.tolerance = checked_tolerance(tolerance, engine.feature_map.n_qubits)
+        super().__init__(engine.feature_map, dtype=engine.dtype)
 
-    @property
-    def rows_at_once(self) -> int | None:
-        return self.engine.rows_at_once
+    def check(self, feature_map: Circuit) -> None:
+        checked_tolerance(self.tolerance, feature_map.n_qubits)
 
-    def on(self, feature_map: Circuit, *, seed: int = 0) -> Self:
-        return type(self)(self.engine.on(feature_map, seed=seed), tolerance=self.tolerance)
-
-    def settings(self) -> dict[str, Any]:
-        return {"engine": self.engine.name, "tolerance": self.tolerance}
-
-    def _likeness(self) -> Any:
-        return self.engine, self.tolerance
+    def cost(self, wrt: Wrt = "embedding") -> Cost:
+        return self.engine.cost(wrt)
 
     def encode(self, X: ArrayLike, weights: ArrayLike, bias: ArrayLike) -> E:
         return self.engine.encode(X, weights, bias)
@@ -73,7 +71,7 @@ class TolerantEngine(Engine[E]):
     def fidelities(self, samples: E, centroids: E) -> FloatArray:
         if self.tolerance == 0:
             return self.engine.fidelities(samples, centroids)
-        return tolerant_kernel(self.engine.hamming_distributions(samples, centroids), self.tolerance)
+        return tolerant_kernel(required_ones(self.engine).hamming_distributions(samples, centroids), self.tolerance)
 
     def pullback(self, samples: E, centroids: E, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
         slopes = checked_cotangent(cotangent, samples, centroids)
@@ -81,10 +79,10 @@ class TolerantEngine(Engine[E]):
             return self.engine.pullback(samples, centroids, slopes, wrt=wrt)
         by_ones = np.zeros((*slopes.shape, self.feature_map.n_qubits + 1))
         by_ones[..., : self.tolerance + 1] = slopes[..., None]
-        return self.engine.pull_hamming(samples, centroids, by_ones, wrt=wrt)
+        return required_ones(self.engine).pull_hamming(samples, centroids, by_ones, wrt=wrt)
 
 
-class Shots(Engine[Any]):
+class Shots(MeasuringEngine[Any]):
     """Trains exactly, and is used as a device would be: every entry of the kernel is a share of shots.
 
     Shots are drawn from the seed and from what is asked for. The same samples, centroids and parameters, with as many
@@ -110,7 +108,7 @@ class Shots(Engine[Any]):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from mcquack import McQuackClassifier
-    >>> from mcquack.kernels import Shots
+    >>> from mcquack.simulators import Shots
     >>> X, y = load_iris(return_X_y=True)
     >>> model = McQuackClassifier(3, epochs=2, random_state=0).fit(X, y)
     >>> exact = model.transform(X)
@@ -120,6 +118,7 @@ class Shots(Engine[Any]):
     """
 
     name = "shots"
+    engine: EngineChoice
 
     def __init__(
         self,
@@ -147,27 +146,6 @@ class Shots(Engine[Any]):
         require(not isinstance(inner, Shots), "engine", "an exact one, not another Shots", engine)
         super().__init__(dtype=inner.dtype)
 
-    def settings(self) -> dict[str, Any]:
-        """The keyword arguments that make this engine again; an inner engine stands by its name and its own."""
-        inner = self.engine
-        return {
-            "shots": self.shots,
-            "tolerance": self.tolerance,
-            "training_tolerance": self.training_tolerance,
-            "engine": inner if isinstance(inner, str) else {"name": inner.name, **inner.settings()},
-            "gradient": self.gradient,
-        }
-
-    def _likeness(self) -> Any:
-        return self._feature_map, self.settings(), self.seed
-
-    def settled(self, circuit: Circuit | int) -> Self:
-        if isinstance(self.engine, Engine):
-            return self
-        found = copy.copy(self)
-        found.engine = engine_of(self.engine, circuit)
-        return found
-
     @property
     def few_layers(self) -> bool:  # type: ignore[override]
         return isinstance(self.engine, Engine) and self.engine.few_layers
@@ -186,19 +164,13 @@ class Shots(Engine[Any]):
                 'gradient="parameter_shift" or "spsa", or leave training_tolerance None.'
             )
 
-    def on(self, feature_map: Circuit, *, seed: int = 0) -> Self:
-        self.check(feature_map)
-        found = copy.copy(self)
-        found.engine = engine_of(self.engine, feature_map).on(feature_map, seed=seed)
-        found._feature_map, found.seed = feature_map, seed
-        return found
-
-    @property
+    @cached_property
     def exact(self) -> Engine[Any]:
-        return engine_of(self.engine, self.feature_map)
+        """The engine inside, on the circuit."""
+        return engine_of(self.engine, self.feature_map).on(self.feature_map, seed=self.seed)
 
-    def for_training(self, *, spent: int = 0) -> Engine[Any]:
-        """The engine inside, seen through the tolerance of training if there is one; shots are for use alone."""
+    def training_engine(self, *, spent: int) -> Engine[Any]:
+        """Return the engine inside, seen through the tolerance of training if there is one; shots are for use alone."""
         if self.training_tolerance is None:
             return self.exact
         return TolerantEngine(self.exact, tolerance=self.training_tolerance)
@@ -209,23 +181,22 @@ class Shots(Engine[Any]):
     def fidelities(self, samples: Any, centroids: Any) -> FloatArray:
         return self._read(
             lambda: self.exact.fidelities(samples, centroids),
-            lambda rows: self.exact.hamming_distributions(samples, centroids)[rows],
+            lambda rows: required_ones(self.exact).hamming_distributions(samples, centroids)[rows],
             (samples.features, centroids.features, samples.weights, samples.bias),
         ).kernel
 
     def pullback(self, samples: Any, centroids: Any, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
         return self.for_training().pullback(samples, centroids, cotangent, wrt=wrt)
 
-    def measured(self, X: FloatArray, centroids: FloatArray, *, weights: FloatArray, bias: FloatArray) -> Measured:
-        """The kernel, exact or drawn at once for all rows, and what decides between equal entries."""
+    def read(self, X: FloatArray, centroids: FloatArray, *, weights: FloatArray, bias: FloatArray) -> Measured:
+        """Return the kernel, exact or drawn at once for all rows, and what decides between equal entries."""
         exact = self.exact
 
         def distributions(rows: Any) -> FloatArray:
             some, others = X[rows], exact.encode(centroids, weights, bias)
             parts = (some[start : start + _ROWS_AT_ONCE] for start in range(0, max(len(some), 1), _ROWS_AT_ONCE))
-            return np.concatenate(
-                [exact.hamming_distributions(exact.encode(part, weights, bias), others) for part in parts]
-            )
+            found = required_ones(exact).hamming_distributions
+            return np.concatenate([found(exact.encode(part, weights, bias), others) for part in parts])
 
         return self._read(
             lambda: exact.kernel(X, centroids, weights=weights, bias=bias), distributions, (X, centroids, weights, bias)
@@ -244,7 +215,7 @@ class Shots(Engine[Any]):
         if shots is None:
             return Measured(fidelities)
         shares = sampled_fidelities(fidelities, shots=shots, seed=seed)
-        if not self.exact.counts_ones:
+        if not counts_ones(self.exact):
             return Measured(shares)
 
         def ties(rows: Any) -> FloatArray:
@@ -264,7 +235,7 @@ class Shots(Engine[Any]):
         return int(stream(self.seed, "shots", digest.hexdigest(), str(self.shots)).integers(2**63))
 
 
-class SampledEngine(Engine[AngleRows]):
+class SampledEngine(MeasuringEngine[AngleRows]):
     """An engine whose fidelities are shares of shots with at most ``tolerance`` ones: the k^b that a device measures.
 
     It has no derivatives of its own; training takes them from values, as ``gradient`` says.
@@ -303,7 +274,6 @@ class SampledEngine(Engine[AngleRows]):
 
     name = "sampled"
     few_layers = True
-    takes_all_rows = True  # a call is a job, or several; fewer rows at once would only mean more of them
 
     def __init__(
         self,
@@ -328,35 +298,13 @@ class SampledEngine(Engine[AngleRows]):
                 '"parameter_shift".'
             )
         self.sampler = sampler
-        self.shots = self.shots_per_entry = int(shots)
+        self.shots = int(shots)
         self.tolerance, self.training_tolerance = tolerance, training_tolerance
         self.gradient = gradient
         self.budget = None if budget is None else required_count("budget", budget)
         self._spent = 0
         self._metered = False
-        # A freed circuit has the angles of another, for which a device is prepared already.
-        self._measured_circuit: Circuit | None = None
         super().__init__(feature_map, dtype=dtype)
-
-    def settings(self) -> dict[str, Any]:
-        """The keyword arguments, but for the sampler: it may hold a connection, which no file should."""
-        names = ("shots", "tolerance", "training_tolerance", "gradient", "budget")
-        return {**{name: getattr(self, name) for name in names}, **super().settings()}
-
-    def _likeness(self) -> Any:
-        return self._feature_map, self.settings(), self.sampler
-
-    def __repr__(self) -> str:
-        return self._written(repr(self.sampler))
-
-    def on(self, feature_map: Circuit, *, seed: int = 0) -> Self:
-        return type(self)(self.sampler, feature_map, **self.settings())
-
-    def freed(self) -> Self:
-        found = super().freed()
-        found._spent, found._metered = self._spent, self._metered
-        found._measured_circuit = self._measured_circuit or self.feature_map
-        return found
 
     def check(self, feature_map: Circuit) -> None:
         feature_map.for_overlaps()
@@ -364,17 +312,16 @@ class SampledEngine(Engine[AngleRows]):
             if value is not None:
                 checked_tolerance(value, feature_map.n_qubits)
 
-    def for_training(self, *, spent: int = 0) -> SampledEngine:
-        """The same sampler with the tolerance of training, whose shots count against the budget."""
+    def training_engine(self, *, spent: int) -> SampledEngine:
+        """Return the same sampler with the tolerance of training, whose shots count against the budget."""
         require(is_whole_number(spent) and spent >= 0, "spent", "a whole number of at least 0", spent)
-        settings = {**self.settings(), "tolerance": self.training_tolerance}
-        found = type(self)(self.sampler, self.feature_map, **settings)
+        found = copy.copy(self)
+        found.tolerance = self.training_tolerance
         found._spent, found._metered = int(spent), True
         return found
 
-    @property
-    def spent(self) -> int:
-        return self._spent
+    def cost(self, wrt: Wrt = "embedding") -> Cost:
+        return Cost(shots_per_entry=self.shots, spent=self._spent, encoded_as="angles")
 
     def encode(self, X: ArrayLike, weights: ArrayLike, bias: ArrayLike) -> AngleRows:
         return angle_rows(self.feature_map, X, weights, bias)
@@ -392,7 +339,8 @@ class SampledEngine(Engine[AngleRows]):
         """The circuits of a kernel, divided into the calls in which the sampler is asked for them."""
         if not len(samples) or not len(centroids):
             return []
-        circuit = self._measured_circuit or self.feature_map
+        # A device is prepared for the circuit itself; with free angles it would be another one, with the same angles.
+        circuit = self._fixed_circuit or self.feature_map
         size = max(1, _ANGLES_AT_ONCE // (max(circuit.n_angles, 1) * len(centroids)))
         circuits = OverlapCircuits(samples=samples.angles, centroids=centroids.angles, circuit=circuit)
         return [circuits[first : first + size] for first in range(0, len(samples), size)]
@@ -417,7 +365,7 @@ class SampledEngine(Engine[AngleRows]):
             return np.empty((0, len(centroids)))
         return tolerant_kernel(self.hamming_counts(samples, centroids), self.tolerance or 0)
 
-    def measured(self, X: FloatArray, centroids: FloatArray, *, weights: FloatArray, bias: FloatArray) -> Measured:
+    def read(self, X: FloatArray, centroids: FloatArray, *, weights: FloatArray, bias: FloatArray) -> Measured:
         rows, others = (self.encode(some, weights, bias) for some in (X, centroids))
         counts = self.hamming_counts(rows, others)
         return Measured(tolerant_kernel(counts, self.tolerance or 0), -mean_hamming(counts))

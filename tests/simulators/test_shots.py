@@ -13,13 +13,13 @@ from mcquack.circuits.feature_map import FeatureMap
 from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.errors import DeviceError, InvalidInputError, ShotBudgetError
 from mcquack.kernels import centroid_kernel
-from mcquack.kernels import measured as sampled
 from mcquack.kernels.bitflip import tolerant_kernel
-from mcquack.kernels.measured import SampledEngine, Shots, TolerantEngine
 from mcquack.randomness import stream
+from mcquack.simulators import shots as sampled
 from mcquack.simulators.gates import GateEngine
 from mcquack.simulators.ring import RingEngine
 from mcquack.simulators.samplers import SimulatedSampler
+from mcquack.simulators.shots import SampledEngine, Shots, TolerantEngine
 from mcquack.simulators.statevector import StatevectorEngine
 from mcquack.training import ParameterShiftEngine, TrainingSettings, train
 from tests.hardware.overlaps import paper_overlaps
