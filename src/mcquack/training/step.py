@@ -11,7 +11,6 @@ itself; a member that comes too late for a phase may find there what later phase
 """
 
 import math
-from functools import cache
 from typing import Any, NamedTuple
 
 from mcquack.simulators.compiled.entry import borrowing_entry
@@ -386,15 +385,19 @@ def _launch(cells: Any, rank: int, n_threads: int, work: Any, task: Any, active:
         finish_epoch(task, own, end, own_rank, work, orders[member, orders.shape[1] - 1])
 
 
-@cache
-def run_epoch(readout: Any) -> Any:
+def run_epoch(readout: type) -> Any:
     """Return the compiled function that runs epochs of tasks with a readout of this type.
 
     It is kept on disk under the module of the readout, so that a change there compiles it anew.
     """
+    if readout in _ENTRIES:
+        return _ENTRIES[readout]
 
     def run(cells: Any, rank: int, n_threads: int, work: Any, task: Any, active: Any, orders: Any, moves: Any) -> None:
         _launch(cells, rank, n_threads, work, task, active, orders, moves)
 
     run.__module__, run.__qualname__ = readout.__module__, f"run_epoch_{readout.__name__}"
-    return borrowing_entry(run)
+    return _ENTRIES.setdefault(readout, borrowing_entry(run))
+
+
+_ENTRIES: dict[type, Any] = {}
