@@ -42,6 +42,7 @@ from mcquack.simulators.engine import Engine, Measured
 from mcquack.simulators.statevector import StatevectorEngine
 from mcquack.training.loop import train
 from mcquack.training.settings import AnyOptimizer, Schedule, Steps, TrainingSettings, epoch_orders
+from mcquack.training.shot_cost import affords, epoch_shots, require_affordable, training_engine
 from mcquack.training.state import (
     EpochReport,
     InitStrategy,
@@ -51,7 +52,6 @@ from mcquack.training.state import (
     initial_embedding,
     initial_log_beta,
 )
-from mcquack.training.trainer import affords, epoch_shots, require_affordable, trainer
 
 if TYPE_CHECKING:
     from mcquack.kernels.quantum import QuantumKernel
@@ -294,7 +294,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
             state = self._kept_state()
         else:
             state = TrainingState.start(self._initial_parameters(prepared))
-        engine = trainer(prepared.engine, seed=prepared.seed, spent=self.shots_ if resume else 0)
+        engine = training_engine(prepared.engine, seed=prepared.seed, spent=self.shots_ if resume else 0)
         if self.epochs and not resume:
             require_affordable(engine, self._shots_per_epoch(prepared, engine))
         return self._epochs(prepared, engine, state, list(self.history_) if resume else [], anew=not going_on)
@@ -377,7 +377,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
             state = self._with_new_classes(prepared, self._kept_state())
         # A stream has no end to slow down for.
         settings = replace(self._settings(prepared), decay_rate=1.0, schedule="exponential")
-        engine = trainer(prepared.engine, seed=prepared.seed, spent=0 if first_call else self.shots_)
+        engine = training_engine(prepared.engine, seed=prepared.seed, spent=0 if first_call else self.shots_)
         require_affordable(engine, self._shots_per_epoch(prepared, engine))
         epoch = next(train(engine, prepared.training, state, settings=settings))
         row = epoch.report.as_row()
@@ -428,7 +428,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         prepared = looking._prepared(
             X, y, sample_weight, validation_data=validation_data, hold_out=self.validation_fraction
         )
-        return self.n_starts * looking._shots_per_epoch(prepared, trainer(prepared.engine, seed=prepared.seed))
+        return self.n_starts * looking._shots_per_epoch(prepared, training_engine(prepared.engine, seed=prepared.seed))
 
     def _shots_per_epoch(self, prepared: Prepared, engine: Engine[Any]) -> int:
         return epoch_shots(

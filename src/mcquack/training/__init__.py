@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from mcquack.lazy import lazy_exports
 from mcquack.training.loop import Epoch, train
 from mcquack.training.settings import TrainingSettings
+from mcquack.training.shot_cost import epoch_shots, step_shots, training_engine
 from mcquack.training.state import (
     EpochReport,
     Parameters,
@@ -14,7 +15,6 @@ from mcquack.training.state import (
     initial_centroids,
     initial_embedding,
 )
-from mcquack.training.trainer import epoch_shots, step_shots, trainer
 
 if TYPE_CHECKING:
     from mcquack.training.shifts import ParameterShiftEngine, StochasticShiftEngine, total_shots
@@ -37,7 +37,7 @@ __all__ = [
     "step_shots",
     "total_shots",
     "train",
-    "trainer",
+    "training_engine",
 ]
 
 __getattr__, __dir__ = lazy_exports(

@@ -14,7 +14,7 @@ from mcquack.simulators.compiled.lanes import fma, lane_sum, load, splat, store
 from mcquack.simulators.compiled.memory import gather_rows
 from mcquack.simulators.compiled.rotations import signed_cosine_sine
 from mcquack.simulators.compiled.shared import add_shared_slopes, fill_shared
-from mcquack.simulators.statevector.circuit import Circuit, backward, forward
+from mcquack.simulators.statevector.circuit import BoundCircuit, backward, forward
 from mcquack.training.dispatch import chosen_by, functions_of
 
 # What an embedding does; the first argument of each is the task of the trainer.
@@ -83,7 +83,7 @@ def _bound(task: Any, step: Any, part: int) -> Any:
     embedding, values = task.embedding, task.trained.values[step.member]
     n_weights, n_bias = embedding.n_weights, embedding.n_bias
     first = n_weights + (part * n_bias if embedding.has_members else 0)
-    return Circuit(values[:n_weights], values[first : first + n_bias], embedding.form)
+    return BoundCircuit(values[:n_weights], values[first : first + n_bias], embedding.form)
 
 
 @inlined

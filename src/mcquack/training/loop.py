@@ -37,7 +37,7 @@ def train(
     ----------
     engine : Engine
         Runs the circuits, and has the derivatives that training goes by: an exact one, or what
-        :func:`mcquack.training.trainer` makes of one that counts.
+        :func:`mcquack.training.training_engine` makes of one that counts.
     data : TrainingData
         What to learn from.
     state : TrainingState

@@ -168,7 +168,7 @@ def test_damaged_code_is_compiled_anew_and_replaced(damage: str, tmp_path: Path,
 def test_damage_stops_nobody_where_numba_keeps_code_in_its_own_way(
     name: str, tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keeping, "_Shelf", lambda folder, function: keeping._Cache(function)._cache_file)
+    monkeypatch.setattr(keeping, "_CodeStore", lambda folder, function: keeping._Cache(function)._cache_file)
     assert not was_found(tmp_path)
     assert was_found(tmp_path)
     (damaged,) = cache.rglob(name)

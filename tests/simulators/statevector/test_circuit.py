@@ -14,7 +14,7 @@ from mcquack.simulators.compiled.gates import OF_BOTH, OF_FEATURES, OF_PARAMETER
 from mcquack.simulators.compiled.lanes import lane_count
 from mcquack.simulators.compiled.memory import aligned_zeros
 from mcquack.simulators.statevector.circuit import (
-    Circuit,
+    BoundCircuit,
     RingForm,
     Scratch,
     ring_backward,
@@ -35,7 +35,7 @@ class Block(NamedTuple):
     """A full block of samples and all that its simulation needs."""
 
     problem: Problem
-    circuit: Circuit
+    circuit: BoundCircuit
     features: FloatArray
     state: FloatArray
     work: Scratch
@@ -53,7 +53,9 @@ def block_of(n_qubits: int, n_layers: int) -> Block:
     features[:] = problem.X.T
     return Block(
         problem,
-        Circuit(problem.weights, problem.bias, RingForm(feature_map.feature_index, stored_rows(n_qubits, n_layers))),
+        BoundCircuit(
+            problem.weights, problem.bias, RingForm(feature_map.feature_index, stored_rows(n_qubits, n_layers))
+        ),
         features,
         aligned_zeros((1 << n_qubits, 2, WIDTH), np.float64),
         scratch(n_qubits, 5, np.float64, backward=True),

@@ -55,7 +55,7 @@ def _sources(name: str) -> list[str]:
     return sorted(found)
 
 
-class _Shelf:
+class _CodeStore:
     """One file for each compiled version of a function, named by all that the code depends on.
 
     Numba's own index numbers these files: two processes that compile for different types at once may each call theirs
@@ -193,6 +193,6 @@ def _kept(dispatcher: Any, function: Callable[..., Any]) -> Any:
     kept = _Cache(function)
     # Numba has no public place for this. Should a later version move it, its own way of keeping code remains.
     if hasattr(kept, "_cache_file") and hasattr(kept, "_cache_path"):
-        kept._cache_file = _Shelf(Path(kept._cache_path), function)
+        kept._cache_file = _CodeStore(Path(kept._cache_path), function)
     dispatcher._cache = kept
     return dispatcher

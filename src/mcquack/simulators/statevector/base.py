@@ -26,7 +26,7 @@ from mcquack.simulators.engine import (
     checked_wrt,
 )
 from mcquack.simulators.hamming import CountsOnes
-from mcquack.simulators.statevector.circuit import Circuit, backward, forward
+from mcquack.simulators.statevector.circuit import BoundCircuit, backward, forward
 from mcquack.simulators.statevector.overlaps import (
     centroid_adjoints,
     expectation_block,
@@ -235,11 +235,11 @@ class StateEngine(ThreadedEngine[StateBlocks], CountsOnes):
     def scratch_bytes(self, *, backward: bool) -> int:
         """Return the size of the working memory of one thread."""
 
-    def circuit(self, weights: ArrayLike, bias: ArrayLike) -> Circuit:
+    def circuit(self, weights: ArrayLike, bias: ArrayLike) -> BoundCircuit:
         """Return the circuit with its parameters, as compiled code takes it."""
         found = checked_parameters(self.feature_map, weights, bias)
         w, b = (_writable(values, self.dtype) for values in found)
-        return Circuit(w, b, self.form)
+        return BoundCircuit(w, b, self.form)
 
     def rows(self, X: ArrayLike) -> FloatArray:
         """Return the data points in this engine's type, as compiled code takes them."""

@@ -111,7 +111,7 @@ class RingForm(NamedTuple):
     masks: Any  # (L + 1, n) stored_rows of the entangler
 
 
-class Circuit(NamedTuple):
+class BoundCircuit(NamedTuple):
     """A circuit with its parameters, as compiled code takes it; its form decides which code runs it."""
 
     weights: Any
@@ -119,7 +119,7 @@ class Circuit(NamedTuple):
     form: Any  # RingForm or GateForm
 
 
-class Desk(NamedTuple):
+class Pointers(NamedTuple):
     """Pointers to what the functions below take from a circuit and from the scratch memory."""
 
     weights: Any
@@ -136,8 +136,8 @@ class Desk(NamedTuple):
 
 
 @inner
-def _desk(circuit: Any, features: Any, work: Any) -> Any:
-    return Desk(
+def _pointers(circuit: Any, features: Any, work: Any) -> Any:
+    return Pointers(
         pointer(circuit.weights),
         pointer(circuit.bias),
         pointer(circuit.form.feature_index),
@@ -153,35 +153,35 @@ def _desk(circuit: Any, features: Any, work: Any) -> Any:
 
 
 @inner
-def _cosine_sine(desk: Any, gate: int) -> Any:
+def _cosine_sine(pointers: Any, gate: int) -> Any:
     """Cosine and sine of half an angle w·x + b, up to a common sign."""
-    feature = load(desk.features, at(desk.feature_index, gate))
-    angle = fma(splat(at(desk.weights, gate)), feature, splat(at(desk.bias, gate)))
+    feature = load(pointers.features, at(pointers.feature_index, gate))
+    angle = fma(splat(at(pointers.weights, gate)), feature, splat(at(pointers.bias, gate)))
     return cosine_sine(halved(angle))
 
 
 @inner
-def _set_rotations(desk: Any, n: int, layer: int, rotations: Any, scale: Any) -> Any:
+def _set_rotations(pointers: Any, n: int, layer: int, rotations: Any, scale: Any) -> Any:
     """Writes the layer's turn and its scale; the number of its parts is returned."""
     for qubit in range(n):
-        cosine, sine = _cosine_sine(desk, 3 * (layer * n + qubit) + 1)
-        set_rotation(desk.rotations, qubit, cosine, sine)
+        cosine, sine = _cosine_sine(pointers, 3 * (layer * n + qubit) + 1)
+        set_rotation(pointers.rotations, qubit, cosine, sine)
     return share_turn(rotations, 0, scale)
 
 
 @inner
-def _set_tables(desk: Any, n_layers: int, n: int, layer: int, scale: Any) -> None:
+def _set_tables(pointers: Any, n_layers: int, n: int, layer: int, scale: Any) -> None:
     """The tables of ``scale`` times all RZ between this layer's RY and the next."""
-    first_phi = constant(desk.features, 1), constant(desk.features, 0)
+    first_phi = constant(pointers.features, 1), constant(pointers.features, 0)
     phi = first_phi
     is_followed = layer + 1 < n_layers
     for qubit in range(n):
         gate = 3 * (layer * n + qubit)
         if is_followed:
-            phi = conjugate(_cosine_sine(desk, gate + 3 * n))
+            phi = conjugate(_cosine_sine(pointers, gate + 3 * n))
             first_phi = phi if qubit == 0 else first_phi
-        set_factor(desk.factors, n, qubit, conjugate(_cosine_sine(desk, gate + 2)), phi, first_phi)
-    fill_tables(desk.factors, n, scale, desk.high_table, desk.low_table)
+        set_factor(pointers.factors, n, qubit, conjugate(_cosine_sine(pointers, gate + 2)), phi, first_phi)
+    fill_tables(pointers.factors, n, scale, pointers.high_table, pointers.low_table)
 
 
 @inner
@@ -221,31 +221,31 @@ def ring_forward(circuit: Any, features: Any, state: Any, work: Any) -> None:
     """state = U(features)|0…0⟩ in the rows of the last layer, without the last ring."""
     n_layers, n = circuit.form.feature_index.shape[:2]
     n_chunks = 1 << (n - local_qubits(n))
-    desk, psi = _desk(circuit, features, work), pointer(state)
-    rows = desk.rows
+    pointers, psi = _pointers(circuit, features, work), pointer(state)
+    rows = pointers.rows
     for layer in range(n_layers):
         masks = pointer(circuit.form.masks[layer])
-        fill_rows(masks, n, desk.rows)
-        n_parts = _set_rotations(desk, n, layer, work.rotations, work.scale)
-        _set_tables(desk, n_layers, n, layer, load(desk.scale, 0))
+        fill_rows(masks, n, pointers.rows)
+        n_parts = _set_rotations(pointers, n, layer, work.rotations, work.scale)
+        _set_tables(pointers, n_layers, n, layer, load(pointers.scale, 0))
         if layer == 0:
-            _start(psi, desk.rotations, n)
+            _start(psi, pointers.rotations, n)
         else:
-            rotate_first(psi, rows, masks, desk.rotations, n, 0)
+            rotate_first(psi, rows, masks, pointers.rotations, n, 0)
         for chunk in range(n_chunks):
             if layer > 0:
-                rotate_chunk(psi, rows, masks, desk.rotations, n, 0, chunk)
+                rotate_chunk(psi, rows, masks, pointers.rotations, n, 0, chunk)
             if n_parts == 1:
-                shift_phases(psi, rows, n, desk.high_table, desk.low_table, chunk, n_chunks)
+                shift_phases(psi, rows, n, pointers.high_table, pointers.low_table, chunk, n_chunks)
         if n_parts == 2:
-            rotate(psi, rows, masks, desk.second_rotations, n, 0)
-            shift_phases(psi, rows, n, desk.high_table, desk.low_table, 0, 1)
+            rotate(psi, rows, masks, pointers.second_rotations, n, 0)
+            shift_phases(psi, rows, n, pointers.high_table, pointers.low_table, 0, 1)
     if n_layers >= _DEEP:
         _normalise(psi, 2 << n)
 
 
 @inner
-def _take_back(psi: Any, chi: Any, masks: Any, n: int, undo: Any, n_parts: int, desk: Any, work: Any) -> None:
+def _take_back(psi: Any, chi: Any, masks: Any, n: int, undo: Any, n_parts: int, pointers: Any, work: Any) -> None:
     """Takes a layer's phases and then its turn back on state and adjoint, and writes the slopes of the layer's angles.
 
     Without ``undo``, which the first layer need not have, the turn stays, and the slopes are the same.
@@ -255,32 +255,32 @@ def _take_back(psi: Any, chi: Any, masks: Any, n: int, undo: Any, n_parts: int, 
     by_theta, by_omega, by_phi = pointer(work.slopes), pointer(work.slopes[1]), pointer(work.slopes[2])
     currents, totals = pointer(work.currents), pointer(work.totals)
     clear_slopes(by_theta, 0, 3 * n)
-    rotations, one = desk.rotations if n_parts == 1 else desk.second_rotations, constant(psi, 1)
+    rotations, one = pointers.rotations if n_parts == 1 else pointers.second_rotations, constant(psi, 1)
     for chunk in range(n_chunks):
-        unshift_phases(psi, chi, desk.rows, n, desk.high_table, desk.low_table, chunk, n_chunks, currents)
+        unshift_phases(psi, chi, pointers.rows, n, pointers.high_table, pointers.low_table, chunk, n_chunks, currents)
         add_phase_slopes(currents, n, local, chunk, totals, by_omega, by_phi)
-        unrotate_chunk(psi, chi, desk.rows, masks, rotations, by_theta, one, undo, n, 0, chunk)
-    unrotate_first(psi, chi, desk.rows, masks, rotations, by_theta, one, undo, n, 0)
+        unrotate_chunk(psi, chi, pointers.rows, masks, rotations, by_theta, one, undo, n, 0, chunk)
+    unrotate_first(psi, chi, pointers.rows, masks, rotations, by_theta, one, undo, n, 0)
     if undo and n_parts == 2:
         shrink = squared_cosines(rotations, 0, n)
-        unrotate(psi, chi, desk.rows, masks, desk.rotations, by_theta, shrink, undo, n, 0)
+        unrotate(psi, chi, pointers.rows, masks, pointers.rotations, by_theta, shrink, undo, n, 0)
 
 
 @inner
-def _add_embedding_slopes(desk: Any, first: int, n: int, slopes: Any, by_w: Any, by_b: Any) -> None:
+def _add_embedding_slopes(pointers: Any, first: int, n: int, slopes: Any, by_w: Any, by_b: Any) -> None:
     for qubit in range(n):
         gate = first + 3 * qubit
         slope = load(slopes, qubit)
-        add_at(by_w, gate, lane_sum(slope * load(desk.features, at(desk.feature_index, gate))))
+        add_at(by_w, gate, lane_sum(slope * load(pointers.features, at(pointers.feature_index, gate))))
         add_at(by_b, gate, lane_sum(slope))
 
 
 @inner
-def _add_feature_slopes(desk: Any, first: int, n: int, slopes: Any, by_features: Any) -> None:
+def _add_feature_slopes(pointers: Any, first: int, n: int, slopes: Any, by_features: Any) -> None:
     for qubit in range(n):
         gate = first + 3 * qubit
-        feature = at(desk.feature_index, gate)
-        slope = fma(splat(at(desk.weights, gate)), load(slopes, qubit), load(by_features, feature))
+        feature = at(pointers.feature_index, gate)
+        slope = fma(splat(at(pointers.weights, gate)), load(slopes, qubit), load(by_features, feature))
         store(by_features, feature, slope)
 
 
@@ -295,24 +295,24 @@ def ring_backward(
     with the phases of the layer before.
     """
     n_layers, n = circuit.form.feature_index.shape[:2]
-    desk, psi, chi = _desk(circuit, features, work), pointer(state), pointer(work.adjoint)
+    pointers, psi, chi = _pointers(circuit, features, work), pointer(state), pointer(work.adjoint)
     scale = constant(psi, 1)
     for layer in range(n_layers - 1, -1, -1):
         masks = pointer(circuit.form.masks[layer])
-        fill_rows(masks, n, desk.rows)
-        _set_tables(desk, n_layers, n, layer, scale)
-        n_parts = _set_rotations(desk, n, layer, work.rotations, work.scale)
-        scale = load(desk.scale, 0)
+        fill_rows(masks, n, pointers.rows)
+        _set_tables(pointers, n_layers, n, layer, scale)
+        n_parts = _set_rotations(pointers, n, layer, work.rotations, work.scale)
+        scale = load(pointers.scale, 0)
         if layer == 0:
-            _take_back(psi, chi, masks, n, False, n_parts, desk, work)
+            _take_back(psi, chi, masks, n, False, n_parts, pointers, work)
         else:
-            _take_back(psi, chi, masks, n, True, n_parts, desk, work)
+            _take_back(psi, chi, masks, n, True, n_parts, pointers, work)
         for kind in range(3 if layer + 1 < n_layers else 2):  # θ and ω of this layer, φ of the next
             first, slopes = 3 * n * layer + (1, 2, 3 * n)[kind], pointer(work.slopes[kind])
             if wanted != OF_FEATURES:
-                _add_embedding_slopes(desk, first, n, slopes, pointer(by_w), pointer(by_b))
+                _add_embedding_slopes(pointers, first, n, slopes, pointer(by_w), pointer(by_b))
             if wanted != OF_PARAMETERS:
-                _add_feature_slopes(desk, first, n, slopes, pointer(by_features))
+                _add_feature_slopes(pointers, first, n, slopes, pointer(by_features))
 
 
 # What compiled code calls, on circuits of either form.
@@ -331,7 +331,7 @@ def backward(
 
 
 def _form(circuit: Any) -> Any:
-    known = isinstance(circuit, types.NamedTuple) and circuit.instance_class is Circuit
+    known = isinstance(circuit, types.NamedTuple) and circuit.instance_class is BoundCircuit
     return circuit.types[circuit.fields.index("form")].instance_class if known else None
 
 

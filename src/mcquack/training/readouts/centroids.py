@@ -15,7 +15,7 @@ from mcquack.simulators.compiled.inner import inlined, inner
 from mcquack.simulators.compiled.lanes import fma, lane_sum, load, splat
 from mcquack.simulators.compiled.memory import clear_block, copy_block, gather_rows
 from mcquack.simulators.compiled.team import all_done, done, stop_asked, taken
-from mcquack.simulators.statevector.circuit import Circuit, backward, forward
+from mcquack.simulators.statevector.circuit import BoundCircuit, backward, forward
 from mcquack.simulators.statevector.overlaps import kernel_rows, overlap_block, pull_overlaps, sample_adjoint
 from mcquack.training.dispatch import functions_of
 from mcquack.training.step import ENCODE, PULL, SCORE, TAKE_BACK, Step, add_losses
@@ -72,7 +72,7 @@ class KernelSums(NamedTuple):
 def _bound(task: Any) -> Any:
     embedding, values = task.embedding, task.trained.values[0]
     n_weights = embedding.n_weights
-    return Circuit(values[:n_weights], values[n_weights : n_weights + embedding.n_bias], embedding.form)
+    return BoundCircuit(values[:n_weights], values[n_weights : n_weights + embedding.n_bias], embedding.form)
 
 
 @inlined

@@ -21,9 +21,9 @@ from mcquack.training import (
     step_shots,
     total_shots,
     train,
-    trainer,
+    training_engine,
 )
-from mcquack.training.trainer import affords, require_affordable
+from mcquack.training.shot_cost import affords, require_affordable
 from tests.training.measured import LinearEngine
 from tests.training.setups import FEATURE_MAP, clusters, start_of
 
@@ -49,7 +49,7 @@ WIDE = FeatureMap(n_qubits=124, n_features=248, n_layers=2, final_entangler=Fals
     ids=repr,
 )
 def test_training_runs_on_what_was_asked_for(engine: Any, kinds: list[type]) -> None:
-    found = trainer(engine.on(FEATURE_MAP))
+    found = training_engine(engine.on(FEATURE_MAP))
     for kind in kinds:
         assert isinstance(found, kind)
         assert found.feature_map == FEATURE_MAP
@@ -59,28 +59,28 @@ def test_training_runs_on_what_was_asked_for(engine: Any, kinds: list[type]) -> 
 
 @pytest.mark.parametrize("gradient", ["spsa", "stochastic_shift"])
 def test_draws_come_from_the_seed(gradient: Any) -> None:
-    found: Any = trainer(SampledEngine(SAMPLER, FEATURE_MAP, shots=5, gradient=gradient), seed=7)
+    found: Any = training_engine(SampledEngine(SAMPLER, FEATURE_MAP, shots=5, gradient=gradient), seed=7)
     assert found.seed == 7
 
 
 @pytest.mark.parametrize("tolerance", [None, 1])
 def test_a_sampler_measures_the_kernel_that_is_trained(tolerance: int | None) -> None:
     engine = SampledEngine(SAMPLER, FEATURE_MAP, shots=7, training_tolerance=tolerance, tolerance=2)
-    found: Any = trainer(engine)
+    found: Any = training_engine(engine)
     assert (found.engine.shots, found.engine.tolerance or 0) == (7, tolerance or 0)
     assert found.shots_per_entry == 7
 
 
 def test_a_budget_is_known_to_what_training_runs_on() -> None:
     engine = SampledEngine(SAMPLER, FEATURE_MAP, shots=7, budget=100)
-    found = trainer(engine, spent=60)
+    found = training_engine(engine, spent=60)
     assert (found.budget, found.spent, engine.spent) == (100, 60, 0)
     assert affords(found, 40)
     assert not affords(found, 41)
     require_affordable(found, 40)
     with pytest.raises(ShotBudgetError, match="one epoch takes 41 shots, and the budget is 100, of which 60 are spent"):
         require_affordable(found, 41)
-    assert affords(trainer(SampledEngine(SAMPLER, FEATURE_MAP, shots=7)), 10**15)
+    assert affords(training_engine(SampledEngine(SAMPLER, FEATURE_MAP, shots=7)), 10**15)
 
 
 @pytest.mark.parametrize("method", [ParameterShiftEngine, StochasticShiftEngine, SpsaEngine])

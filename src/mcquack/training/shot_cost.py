@@ -7,7 +7,7 @@ from mcquack.simulators.engine import Engine, Wrt
 from mcquack.training.settings import Steps
 
 
-def trainer(engine: Engine[Any], *, seed: int = 0, spent: int = 0) -> Engine[Any]:
+def training_engine(engine: Engine[Any], *, seed: int = 0, spent: int = 0) -> Engine[Any]:
     """The engine that training runs on: with derivatives, whether exact or from values.
 
     Parameters
@@ -24,9 +24,9 @@ def trainer(engine: Engine[Any], *, seed: int = 0, spent: int = 0) -> Engine[Any
     >>> from mcquack import FeatureMap
     >>> from mcquack.simulators import RingEngine, SampledEngine, SimulatedSampler
     >>> circuit = FeatureMap(n_qubits=2, n_features=2, n_layers=1)
-    >>> type(trainer(RingEngine(circuit))).__name__
+    >>> type(training_engine(RingEngine(circuit))).__name__
     'RingEngine'
-    >>> type(trainer(SampledEngine(SimulatedSampler(), circuit, shots=10))).__name__
+    >>> type(training_engine(SampledEngine(SimulatedSampler(), circuit, shots=10))).__name__
     'SpsaEngine'
     """
     aligned = engine.for_training(spent=spent)
@@ -64,7 +64,7 @@ def epoch_shots(
     Parameters
     ----------
     engine : Engine
-        What training runs on, see :func:`trainer`; simulators spend no shots.
+        What training runs on, see :func:`training_engine`; simulators spend no shots.
     n_samples, n_centroids, n_validation : int
         Numbers of training samples, of all centroids, and of validation samples.
     epochs_ka, epochs_co : int
