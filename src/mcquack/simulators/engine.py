@@ -143,8 +143,6 @@ class Engine(ABC, Generic[E]):
     tiny_fidelities : bool
         Whether fidelities may be smaller than any float. Then :meth:`fidelities` and :meth:`pullback` also take
         ``log=True``, for the logarithms of fidelities and for their derivatives, and training uses these.
-    compiled_epoch : bool
-        Whether the compiled epoch of ``mcquack.training`` runs on this engine's states.
     gradient : str
         Where training gets its derivatives from: "exact" is this engine's own :meth:`pullback`; "parameter_shift",
         "stochastic_shift" and "spsa" take them from fidelities.
@@ -167,7 +165,6 @@ class Engine(ABC, Generic[E]):
     most_qubits: ClassVar[int | None] = None
     few_layers: ClassVar[bool] = False
     tiny_fidelities: ClassVar[bool] = False
-    compiled_epoch: ClassVar[bool] = False
     gradient: GradientRule = "exact"
     budget: int | None = None
     engine: Engine[Any] | str | None = None

@@ -34,6 +34,7 @@ from mcquack.simulators.engine import (
 )
 from mcquack.simulators.hamming import checked_tolerance, counts_ones, mean_hamming, required_ones, tolerant_kernel
 from mcquack.simulators.samplers import sampled_fidelities, sampled_hamming, sampled_ones
+from mcquack.simulators.statevector import StateEngine
 
 _ANGLES_AT_ONCE = 1 << 23  # 64 MiB for the circuits of one call, however many samples there are
 _ROWS_AT_ONCE = 64
@@ -157,7 +158,7 @@ class Shots(MeasuringEngine[Any]):
             value, most = getattr(self, name), feature_map.n_qubits
             possible = value is None or value <= most
             require(possible, name, f"None or a whole number from 0 to n_qubits = {most}", value)
-        if self.training_tolerance is not None and self.gradient == "exact" and inner.compiled_epoch:
+        if self.training_tolerance is not None and self.gradient == "exact" and isinstance(inner, StateEngine):
             ring = 'engine="ring", or ' if isinstance(feature_map, FeatureMap) else ""
             raise InvalidInputError(
                 f"the {inner.name} engine has no exact derivatives of a kernel with a training_tolerance; take {ring}"

@@ -85,6 +85,36 @@ class Rules:
         )
 
 
+def training_rows(
+    X: FloatArray,
+    labels: NDArray[Any],
+    row_weights: FloatArray | None = None,
+    targets: FloatArray | None = None,
+) -> Data:
+    """Return samples as compiled code takes them: X in the engine's type, all other arrays as they come."""
+    return Data(
+        X=X,
+        seen=X[None],
+        labels=np.ascontiguousarray(labels, np.int64),
+        targets=np.ascontiguousarray(np.zeros((0, 0)) if targets is None else targets, np.float64),
+        row_weights=np.ones(len(X)) if row_weights is None else np.ascontiguousarray(row_weights, np.float64),
+    )
+
+
+def rowwise_space(
+    n_parts: int, n_parameters: int, dtype: np.dtype[Any], *, n_threads: int = 1, currents: NDArray[Any] | None = None
+) -> Workspace:
+    """Return the memory of a readout in which no sample needs another: that of its partial gradients."""
+    return Workspace(
+        gradients=np.zeros((n_parts, n_parameters), dtype),
+        currents=np.zeros((n_parts, 0, 0), dtype) if currents is None else currents,
+        part_losses=np.zeros(n_parts),
+        by_rows=aligned_zeros((0, 1, lane_count(dtype)), dtype),
+        cells=np.zeros((n_threads, control().size), np.int64),
+        own=None,
+    )
+
+
 class CompiledTrainer:
     """Advances one training, or several that run apart, by compiled launches; holds the memory that they reuse.
 
@@ -231,14 +261,7 @@ class CompiledEpochs:
         self.n_centroids = data.n_classes * settings.n_centroids_per_class
         self.n_outputs = 0 if settings.n_outputs is None else settings.n_outputs
         self.X = engine.rows(data.X)
-        is_regression = data.is_regression
-        problem = Data(
-            X=self.X,
-            seen=self.X[None],
-            labels=np.ascontiguousarray(np.zeros(len(data.X)) if is_regression else data.labels, dtype=np.int64),
-            targets=np.ascontiguousarray(data.labels if is_regression else np.zeros((0, 0)), dtype=np.float64),
-            row_weights=np.ascontiguousarray(data.row_weights, dtype=np.float64),
-        )
+        labels, targets = (np.zeros(len(data.X)), data.labels) if data.is_regression else (data.labels, None)
         circuit, n_batches = engine.feature_map, math.ceil(len(data.X) / self.batch_size)
         kao_rows = settings.epochs_ka * (len(data.X) + n_batches * self.n_centroids)
         co_rows = settings.passes_co * n_batches * self.n_centroids
@@ -257,7 +280,7 @@ class CompiledEpochs:
         self._trainer = CompiledTrainer(
             embedding=PlainCircuit(engine.form, circuit.n_weights, circuit.n_bias, has_members=False),
             readout=self.readout,
-            data=problem,
+            data=training_rows(self.X, labels, data.row_weights, targets),
             space=self.space,
             works=[Work(scratch, None, None) for scratch in engine.scratch(self.n_threads, backward=True)],
             team=engine.team(self.n_threads, flops),

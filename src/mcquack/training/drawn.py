@@ -22,11 +22,10 @@ from mcquack.simulators.compiled.gates import LOW_BITS, TURN
 from mcquack.simulators.compiled.lanes import lane_count
 from mcquack.simulators.compiled.memory import aligned_zeros, require_bytes
 from mcquack.simulators.compiled.shared import empty_currents, shared_steps
-from mcquack.simulators.compiled.team import control
 from mcquack.simulators.gates import GateEngine
 from mcquack.simulators.gates.program import Program, program_of
 from mcquack.training.batches import Passes
-from mcquack.training.compiled import CompiledTrainer, Rules
+from mcquack.training.compiled import CompiledTrainer, Rules, rowwise_space, training_rows
 from mcquack.training.embeddings import (
     COPIES,
     PRODUCTS,
@@ -50,7 +49,7 @@ from mcquack.training.readouts.expectations import (
 )
 from mcquack.training.readouts.pairs import Pairs, PairSpace
 from mcquack.training.state import GROUPS, Parameters, TrainingState
-from mcquack.training.step import CONVERGED, DIVERGED, GOING, Data, Workspace, has_converged
+from mcquack.training.step import CONVERGED, DIVERGED, GOING, has_converged
 
 Start: TypeAlias = Literal["zeros", "copies", "real pairs", "stored", "products", "products alone"]
 Head: TypeAlias = Literal["cross entropy", "fidelities", "linear", "squares"]
@@ -72,7 +71,6 @@ _HEADS: dict[Head, int] = {
 }
 STEPS_AT_ONCE = 100  # are one launch
 _FLOPS_WORTH_A_THREAD = 5e6
-_NOTHING = np.zeros(0)
 
 # Advance a training by a step for each batch: (state, batches, rate, interval) -> state.
 Advance: TypeAlias = Callable[[TrainingState, IntArray, float, int], TrainingState]
@@ -289,19 +287,13 @@ class DrawnTraining:
         n_diagonals, size = int((engine.form.kinds != TURN).sum()), engine.feature_map.dimension
         n_bytes = (2 + n_blocks) * n_diagonals * size * engine.dtype.itemsize
         require_bytes(n_bytes, f"training {engine.feature_map.n_qubits} qubits on batches of {batch_size}")
-        X = np.require(rows, engine.dtype, ["C", "W"])
         self._n_parameters = n_parameters
         self._trainer = CompiledTrainer(
             embedding=embedding,
             readout=readout,
-            data=Data(X, X[None], np.ascontiguousarray(labels, np.int64), np.zeros((0, 0)), np.ones(len(X))),
-            space=Workspace(
-                gradients=np.zeros((n_blocks, n_parameters), engine.dtype),
-                currents=empty_currents(embedding.shared, n_blocks),
-                part_losses=np.zeros(n_blocks),
-                by_rows=aligned_zeros((0, 1, lane_count(engine.dtype)), engine.dtype),
-                cells=np.zeros((1, control().size), np.int64),
-                own=None,
+            data=training_rows(np.require(rows, engine.dtype, ["C", "W"]), labels),
+            space=rowwise_space(
+                n_blocks, n_parameters, engine.dtype, currents=empty_currents(embedding.shared, n_blocks)
             ),
             works=works,
             team=engine.team(len(works), STEPS_AT_ONCE * flops),

@@ -16,15 +16,14 @@ from mcquack.arrays import FloatArray
 from mcquack.errors import InvalidInputError
 from mcquack.simulators.compiled.lanes import lane_count
 from mcquack.simulators.compiled.memory import aligned_zeros, require_bytes
-from mcquack.simulators.compiled.team import control
 from mcquack.simulators.statevector import StateEngine
 from mcquack.training.batches import Passes
-from mcquack.training.compiled import CompiledTrainer, Rules
+from mcquack.training.compiled import CompiledTrainer, Rules, rowwise_space, training_rows
 from mcquack.training.embeddings import PlainCircuit, Work
 from mcquack.training.readouts.expectations import TWO_LOGITS, Expectations, MeasuredSpace, measured_rows
 from mcquack.training.settings import Optimizer, check_settings, decayed, sample_order
 from mcquack.training.state import HistoryRow, Parameters, TrainingData, TrainingState
-from mcquack.training.step import MEAN, OWN, Data, Workspace
+from mcquack.training.step import MEAN, OWN
 
 MEASURED_QUBITS = (0, 1)
 
@@ -214,26 +213,12 @@ class EnsembleEpochs:
         # Classifiers of their own meet at the end of an epoch only, so even short steps are worth sharing there.
         per_meeting = work / n_passes / (math.ceil(len(data.X) / batch_size) if shared else 1)
         n_threads = engine.threads_for(per_meeting, n_classes)
-        X = engine.rows(data.X)
         self._members = (n_classes,) if shared else ()
         self._trainer = CompiledTrainer(
             embedding=PlainCircuit(engine.form, circuit.n_weights, circuit.n_bias, has_members=shared),
             readout=_readout(engine, has_members=shared),
-            data=Data(
-                X=X,
-                seen=X[None],
-                labels=np.ascontiguousarray(data.labels, dtype=np.int64),
-                targets=np.zeros((0, 0)),
-                row_weights=np.ascontiguousarray(data.row_weights, dtype=np.float64),
-            ),
-            space=Workspace(
-                gradients=np.zeros((n_classes, circuit.n_weights + circuit.n_bias), engine.dtype),
-                currents=np.zeros((n_classes, 0, 0), engine.dtype),
-                part_losses=np.zeros(n_classes),
-                by_rows=aligned_zeros((0, 1, lane_count(engine.dtype)), engine.dtype),
-                cells=np.zeros((n_threads, control().size), np.int64),
-                own=None,
-            ),
+            data=training_rows(engine.rows(data.X), data.labels, data.row_weights),
+            space=rowwise_space(n_classes, circuit.n_weights + circuit.n_bias, engine.dtype, n_threads=n_threads),
             works=_works(engine, n_threads),
             team=engine.team(n_threads, work),
             shapes={

@@ -10,6 +10,7 @@ import numpy as np
 from mcquack.arrays import FloatArray
 from mcquack.kernels.losses import Loss, target_alignment
 from mcquack.simulators.engine import Engine
+from mcquack.simulators.statevector import StateEngine
 from mcquack.training.compiled import CompiledEpochs
 from mcquack.training.reference import ReferenceEpochs, epoch_kernel, outputs_of
 from mcquack.training.settings import TrainingSettings
@@ -62,7 +63,7 @@ def train(
     >>> losses[-1] < losses[0]
     True
     """
-    known = engine.compiled_epoch and getattr(settings.loss, "compiled", None) is not None
+    known = isinstance(engine, StateEngine) and getattr(settings.loss, "compiled", None) is not None
     run: Callable[[TrainingState], EpochSums] = (CompiledEpochs if known else ReferenceEpochs)(engine, data, settings)  # type: ignore[arg-type]
     counted = engine.shots_per_entry > 0
     while True:

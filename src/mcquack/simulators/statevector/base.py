@@ -211,7 +211,6 @@ class StateEngine(ThreadedEngine[StateBlocks], CountsOnes):
     """
 
     most_qubits = 20
-    compiled_epoch = True
 
     @property
     @abstractmethod

@@ -23,7 +23,7 @@ from mcquack.checks import (
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError
 from mcquack.files import plain_text
-from mcquack.simulators import Engine, EngineName, engine_of
+from mcquack.simulators import Engine, EngineName, StateEngine, engine_of
 from mcquack.simulators.ring import MAX_LAYERS
 from mcquack.training.state import InitStrategy
 
@@ -84,7 +84,7 @@ class ProbeSettings:
         require(pair and bounds[0] < bounds[1], "feature_range", "an increasing pair of numbers", bounds)
         odd = self.landscape == 0 or (self.landscape >= 3 and self.landscape % 2 == 1)
         require(odd, "landscape", "0, or an odd number of at least 3", self.landscape)
-        if self.is_variational and not self.runs_on.compiled_epoch:
+        if self.is_variational and not isinstance(self.runs_on, StateEngine):
             raise InvalidInputError(
                 f"{self.model} needs whole statevectors, at most 20 qubits, and was asked for {self.n_qubits} on the "
                 f"{self.engine} engine; leave out these sizes, or the model."
