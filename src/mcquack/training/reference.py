@@ -93,7 +93,7 @@ def _moved(
     penalties: dict[int, float] = {}
     for place, name in enumerate(GROUPS):
         old = parameters[name]
-        if name not in moves or not old.size:
+        if name not in moves or name not in slopes:
             continue
         slope, ridge, half = slopes[name], ridges.get(name, 0.0), _HALVES[name]
         penalty = ridge * np.sum(old**2)

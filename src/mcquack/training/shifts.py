@@ -200,6 +200,9 @@ class ParameterShiftEngine(FromValues[E]):
     def _live(self) -> dict[Wrt, list[LiveAngle]]:
         return _live_by_side(self.feature_map)
 
+    def check(self, feature_map: Circuit) -> None:
+        _live_by_side(feature_map)  # refuses a gate without a shift rule
+
     def encode(self, X: ArrayLike, weights: ArrayLike, bias: ArrayLike) -> E:
         if self.runner.feature_map is self.feature_map:
             return self.runner.encode(X, weights, bias)

@@ -68,7 +68,7 @@ def test_loss_gradient_and_five_steps_of_adam_are_those_of_the_original(model: s
     after = training(start_state(start), np.array([every] * 5), 0.01, 0)
     assert_allclose(after.losses, golden["adam_lr_0.01_full_batch_losses_steps_0_4"], **EXACT)
     # Where a derivative is zero but for rounding, Adam divides that by its epsilon of 1e-8.
-    assert_allclose(np.abs(after.parameters).sum(), golden["sum_abs_params_after_5_adam_steps"], rtol=1e-8)
+    assert_allclose(np.abs(after.parameters.weights).sum(), golden["sum_abs_params_after_5_adam_steps"], rtol=1e-8)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

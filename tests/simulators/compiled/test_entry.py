@@ -56,7 +56,7 @@ def test_kept_code_is_used_until_any_source_of_it_changes(tmp_path: Path) -> Non
     assert not was_kept(started(source, cache))
     assert was_kept(started(source, cache))
     for sources, is_kept in (
-        ("training/epoch.py", True),
+        ("training/step.py", True),
         ("models/base.py", True),
         ("checks.py", False),
         ("kernels/losses.py", False),

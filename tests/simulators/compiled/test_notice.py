@@ -38,8 +38,8 @@ def test_a_terminal_is_told_once_and_only_of_our_own_code(monkeypatch: pytest.Mo
     monkeypatch.setattr(sys, "stderr", terminal)
     compiled_here("someone.else")
     assert terminal.getvalue() == ""
-    compiled_here("mcquack.training.epoch")
-    compiled_here("mcquack.training.epoch")
+    compiled_here("mcquack.training.step")
+    compiled_here("mcquack.training.step")
     assert terminal.getvalue() == f"{NOTICE}\n"
 
 
@@ -64,4 +64,4 @@ def test_workers_say_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_process_without_stderr_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", None)
-    compiled_here("mcquack.training.epoch")
+    compiled_here("mcquack.training.step")
