@@ -20,14 +20,15 @@ def test_parts_are_told_with_their_number_and_where_the_code_is(mcquack, monkeyp
 
 
 def test_the_default_part_compiles_what_fit_and_predict_run(mcquack, table, fitted):
+    from mcquack.training.embeddings import PlainCircuit
     from mcquack.training.readouts.centroids import Centroids
     from mcquack.training.step import run_epoch
 
     compiling._default()
-    known = set(run_epoch(Centroids).signatures)
+    known = set(run_epoch(PlainCircuit, Centroids).signatures)
     assert known
     content = "x,y,label\n" + "".join(f"{i % 7},{i % 5},{'abc'[i % 3]}\n" for i in range(40))
     model, outcome = fitted(content)
     assert outcome.code == 0
     assert mcquack("predict", model, table(content)).code == 0
-    assert set(run_epoch(Centroids).signatures) == known
+    assert set(run_epoch(PlainCircuit, Centroids).signatures) == known

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
 from mcquack.randomness import stream
-from mcquack.training.optimizer import ADAM, SGD, descend, no_moments
+from mcquack.training.optimizer import ADAM, SGD, Moments, descend
 
 FloatArray = NDArray[np.floating]
 
@@ -33,7 +33,7 @@ def momentum_by_the_book(parameter: FloatArray, gradients: list[FloatArray], rat
 
 def descended(parameter: FloatArray, gradients: list[FloatArray], rates: list[float], *, optimizer: int) -> FloatArray:
     """In uneven pieces, as threads share the work."""
-    moved, moments = parameter.copy(), no_moments(parameter)
+    moved, moments = parameter.copy(), Moments(np.zeros_like(parameter), np.zeros_like(parameter))
     for step, (gradient, rate) in enumerate(zip(gradients, rates, strict=True), start=1):
         for first, last in ((0, 2), (2, len(parameter))):
             descend(moved, gradient, *moments, optimizer, rate, step, first, last)
@@ -78,7 +78,7 @@ def test_the_first_step_of_adam_has_the_length_of_the_rate() -> None:
 
 @pytest.mark.parametrize("optimizer", [ADAM, SGD])
 def test_only_the_given_entries_move(optimizer: int) -> None:
-    parameter, moments = np.zeros(6), no_moments(np.zeros(6))
+    parameter, moments = np.zeros(6), Moments(np.zeros(6), np.zeros(6))
     descend(parameter, np.ones(6), *moments, optimizer, 0.1, 1, 2, 4)
     for array in (parameter, moments.mean):
         assert_array_equal(array != 0, [False, False, True, True, False, False])

@@ -81,11 +81,12 @@ def _kept_in() -> str:
     from numba.core import config
 
     import mcquack
+    from mcquack.training.embeddings import PlainCircuit
     from mcquack.training.readouts.centroids import Centroids
     from mcquack.training.step import run_epoch
 
     if config.CACHE_DIR:
         return f"{config.CACHE_DIR}, where NUMBA_CACHE_DIR says"
-    folder = Path(run_epoch(Centroids).stats.cache_path or "")
+    folder = Path(run_epoch(PlainCircuit, Centroids).stats.cache_path or "")
     package = Path(mcquack.__file__).parent
     return f"the folders __pycache__ of {package}" if folder.is_relative_to(package) else str(folder)

@@ -1,5 +1,6 @@
 """Passes over the samples: in which order, what each of them moves, and at which learning rates."""
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -24,10 +25,12 @@ def epoch_passes(n_samples: int, epoch: int, settings: TrainingSettings) -> Pass
     if settings.passes_co:
         orders = np.concatenate([orders, *[co[None]] * settings.passes_co])
     joint, learned = settings.steps == "joint", is_learned(settings.loss)
-    of_kao, of_co = (True, True, joint, learned, joint), (False, False, True, learned, True)
     lr_ka, lr_co = settings.learning_rates(epoch)
-    return Passes(
-        orders,
-        np.array([of_kao] * settings.epochs_ka + [of_co] * settings.passes_co),
-        np.array([lr_ka, lr_ka, lr_co, lr_co, lr_co]),
-    )
+    moves = _moves(settings.epochs_ka, settings.passes_co, joint, learned)
+    return Passes(orders, moves, np.array([lr_ka, lr_ka, lr_co, lr_co, lr_co]))
+
+
+@lru_cache(maxsize=64)
+def _moves(n_kao: int, n_co: int, joint: bool, learned: bool) -> NDArray[np.bool_]:
+    of_kao, of_co = (True, True, joint, learned, joint), (False, False, True, learned, True)
+    return np.array([of_kao] * n_kao + [of_co] * n_co)

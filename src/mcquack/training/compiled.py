@@ -17,7 +17,7 @@ from mcquack.simulators.compiled.team import Team, compiled, control
 from mcquack.simulators.statevector.base import N_PARTIAL_SUMS, StateEngine
 from mcquack.training.batches import Passes, epoch_passes
 from mcquack.training.embeddings import PlainCircuit, Work
-from mcquack.training.optimizer import OPTIMIZER_CODES, FlatMoments
+from mcquack.training.optimizer import OPTIMIZER_CODES, FlatMoments, flat_places
 from mcquack.training.readouts.centroids import Centroids, CentroidSpace, KernelSums
 from mcquack.training.settings import TrainingSettings, blurred
 from mcquack.training.state import GROUPS, EpochSums, Parameters, Scores, TrainingData, TrainingState, check_shapes
@@ -152,9 +152,9 @@ class CompiledTrainer:
         self.shapes = {name: shapes.get(name, (0,)) for name in GROUPS}
         self._sizes = [math.prod(shape) for shape in self.shapes.values()]
         self._config = rules.config(self._sizes)
-        ends = self._config.firsts.tolist()
-        places = zip(self.shapes.items(), ends[:-1], ends[1:], strict=True)
-        self._places = {name: (slice(first, last), shape) for (name, shape), first, last in places}
+        self._places = flat_places(self.shapes)
+        self._filled = {name: (place, shape) for name, (place, shape) in self._places.items() if math.prod(shape)}
+        self._empty = {name: np.zeros(shape, dtype) for name, shape in self.shapes.items() if not math.prod(shape)}
         self._run: Any = None  # compiled for the types of this task, once they are known
 
     def __call__(
@@ -207,7 +207,8 @@ class CompiledTrainer:
             orders = orders[None] if n_trainings == 1 else np.repeat(orders[None], n_trainings, axis=0)
         arguments = task, active, orders, passes.moves
         if self._run is None:
-            self._run = compiled(run_epoch(type(task.readout)), control(), 0, 1, self.works[0], *arguments)
+            run = run_epoch(type(task.embedding), type(task.readout))
+            self._run = compiled(run, control(), 0, 1, self.works[0], *arguments)
         self.team.run(self._run, self.works, *arguments)
         return trained, sums
 
@@ -222,12 +223,11 @@ class CompiledTrainer:
             is_flat = isinstance(moments, FlatMoments) and moments.places == self._places
             if is_flat:
                 mean[number], square[number] = moments.mean, moments.square  # type: ignore[attr-defined]
-            for name, (place, _) in self._places.items():
-                if place.start < place.stop:
-                    values[number, place] = getattr(state.parameters, name).reshape(-1)
-                    if not is_flat:
-                        mean[number, place] = moments[name].mean.reshape(-1)
-                        square[number, place] = moments[name].square.reshape(-1)
+            for name, (place, _) in self._filled.items():
+                values[number, place] = getattr(state.parameters, name).reshape(-1)
+                if not is_flat:
+                    mean[number, place] = moments[name].mean.reshape(-1)
+                    square[number, place] = moments[name].square.reshape(-1)
             steps[number] = state.steps
             if self.rules.records:
                 losses[number, : state.n_steps] = state.losses
@@ -242,7 +242,9 @@ class CompiledTrainer:
             losses = trained.losses[number, : trained.progress[number, 0]]
         return TrainingState(
             before.epoch + 1,
-            Parameters(*[values[place].reshape(shape) for place, shape in self._places.values()]),
+            Parameters(
+                **self._empty, **{name: values[at].reshape(shape) for name, (at, shape) in self._filled.items()}
+            ),
             FlatMoments(trained.mean[number], trained.square[number], self._places),
             trained.steps[number],
             losses,
@@ -277,6 +279,7 @@ class CompiledEpochs:
         n_moved = circuit.n_weights + self.n_centroids * circuit.n_features
         keeps_all = settings.passes_co > 0 and self._fits_kept()
         self.readout, self.space = self._readout(keeps_all), self._space(n_parts, keeps_all)
+        self._without_kernel = self.readout._replace(with_kernel=False)
         self._trainer = CompiledTrainer(
             embedding=PlainCircuit(engine.form, circuit.n_weights, circuit.n_bias, has_members=False),
             readout=self.readout,
@@ -379,7 +382,7 @@ class CompiledEpochs:
         (after,), sums = self._trainer(
             [state],
             epoch_passes(n_samples, state.epoch, settings),
-            readout=self.readout if with_kernel else self.readout._replace(with_kernel=False),
+            readout=self.readout if with_kernel else self._without_kernel,
             seen=blurred(self.X, state.epoch, settings) if settings.is_blurred else None,
             own_sums=own,
         )

@@ -1,55 +1,55 @@
-"""Compiled functions that are chosen by the type of a part of their first argument.
+"""Compiled functions for the parts of the trainer: which of them serves which embedding and readout.
 
-The parts of the trainer (embeddings, readouts) are NamedTuples for compiled code. Which function serves which of them
-is decided when a task is compiled, so that a step calls no pointer. A part from outside of the package registers its
-functions in the same way as those inside.
+An embedding or a readout is a NamedTuple for compiled code, and a few functions that work on it. The loop of the
+trainer calls these functions by their names. For each pair of an embedding and a readout the loop is compiled with the
+functions of both in the place of the names, so that a step calls no pointer. A part from outside of the package
+registers its functions in the same way as those inside.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import FunctionType
 from typing import Any
 
-from numba import types
-from numba.extending import overload
+from mcquack.simulators.compiled.inner import inlined, inner
 
-from mcquack.simulators.compiled.inner import INLINED
-
-_FUNCTIONS: dict[type, dict[str, Any]] = {}
+_FUNCTIONS: dict[type, dict[str, Callable[..., Any]]] = {}
 
 
-def functions_of(kind: type, **functions: Any) -> None:
-    """Let compiled code use these functions for parts of this type, a NamedTuple.
+def functions_of(kind: type, **functions: Callable[..., Any]) -> None:
+    """Let the trainer use these functions for parts of this type, a NamedTuple.
 
     Parameters
     ----------
     kind : type
         The type of the embedding or readout, as compiled code gets it.
     **functions
-        By the name that the trainer calls each of them, see ``mcquack.training.step``; compiled by ``inner``.
+        Plain functions, by the name that the trainer calls each of them, see ``mcquack.training.step`` and
+        ``mcquack.training.embeddings``. They may call the functions of the other part by their names.
     """
     _FUNCTIONS.setdefault(kind, {}).update(functions)
 
 
-def chosen_by(part: str, name: str) -> Callable[..., Any]:
-    """Return a function for compiled code that stands for the one of this name of the first argument's part."""
-
-    def stub(*args: Any) -> Any:
-        raise NotImplementedError(f"{name} is for compiled code only")
-
-    @overload(stub, jit_options=INLINED)
-    def _choose(*args: Any) -> Any:
-        kind = _part_type(args[0], part)
-        run: Any = _FUNCTIONS.get(kind, {}).get(name)  # type: ignore[arg-type]
-
-        def implementation(*args: Any) -> Any:
-            return run(*args)
-
-        return implementation if run is not None else None
-
-    return stub
+def named_functions(kind: type) -> Mapping[str, Callable[..., Any]]:
+    """Return the functions that are registered for a part of this type."""
+    return _FUNCTIONS.get(kind, {})
 
 
-def _part_type(whole: Any, part: str) -> type | None:
-    """The class of a field of a NamedTuple, from Numba's type of the whole."""
-    if not isinstance(whole, types.NamedTuple) or part not in whole.fields:
-        return None
-    return getattr(whole.types[whole.fields.index(part)], "instance_class", None)
+def bound(function: Callable[..., Any], names: Mapping[str, Any], *, inline: bool = False) -> Any:
+    """Return a function for compiled code in which these names stand for the functions that are given."""
+    return (inlined if inline else inner)(with_names(function, names))
+
+
+def with_names(function: Callable[..., Any], names: Mapping[str, Any]) -> Any:
+    """Return a copy of a Python function to which these names mean what is given."""
+    copy = FunctionType(function.__code__, {**function.__globals__, **names}, function.__name__)
+    copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
+    return copy
+
+
+def compiled_only(name: str) -> Callable[..., Any]:
+    """Return a stand-in for a function that the trainer calls by its name: it is bound before anything is compiled."""
+
+    def stand_in(*args: Any) -> Any:
+        raise NotImplementedError(f"{name} is bound to a function of an embedding or readout when it is compiled")
+
+    return stand_in

@@ -9,26 +9,26 @@ import math
 from typing import Any, NamedTuple
 
 from mcquack.simulators.compiled.gates import OF_PARAMETERS, TURN, start_state, steps_backward, steps_forward
-from mcquack.simulators.compiled.inner import inlined, inner
+from mcquack.simulators.compiled.inner import inner
 from mcquack.simulators.compiled.lanes import fma, lane_sum, load, splat, store
 from mcquack.simulators.compiled.memory import gather_rows
 from mcquack.simulators.compiled.rotations import signed_cosine_sine
 from mcquack.simulators.compiled.shared import add_shared_slopes, fill_shared
 from mcquack.simulators.statevector.circuit import BoundCircuit, backward, forward
-from mcquack.training.dispatch import chosen_by, functions_of
+from mcquack.training.dispatch import compiled_only, functions_of
 
 # What an embedding does; the first argument of each is the task of the trainer.
 
 # (task, n_threads) -> into how many tickets the work is divided that all samples share.
-prepare_items = chosen_by("embedding", "prepare_items")
+prepare_items = compiled_only("prepare_items")
 # (task, member, item, n_items): the work of one of them.
-prepare = chosen_by("embedding", "prepare")
+prepare = compiled_only("prepare")
 # (task, step, part, block, work): the states of a block of the batch, into ``work.scratch.state``.
-embed_rows = chosen_by("embedding", "embed_rows")
+embed_rows = compiled_only("embed_rows")
 # (task, step, part, work): from the adjoint of these states the gradient, added to that of the part.
-pull_rows = chosen_by("embedding", "pull_rows")
+pull_rows = compiled_only("pull_rows")
 # (task, step, slopes): what is left to do when the gradients of all parts are summed.
-finish_slopes = chosen_by("embedding", "finish_slopes")
+finish_slopes = compiled_only("finish_slopes")
 
 
 class PlainCircuit(NamedTuple):
@@ -77,7 +77,7 @@ class Work(NamedTuple):
 # Plain circuits
 
 
-@inlined
+@inner
 def _bound(task: Any, step: Any, part: int) -> Any:
     """The circuit with the parameters of a training, or of a member of an ensemble."""
     embedding, values = task.embedding, task.trained.values[step.member]
@@ -86,24 +86,20 @@ def _bound(task: Any, step: Any, part: int) -> Any:
     return BoundCircuit(values[:n_weights], values[first : first + n_bias], embedding.form)
 
 
-@inlined
 def _no_items(task: Any, n_threads: int) -> Any:
     return 0
 
 
-@inlined
 def _prepare_nothing(task: Any, member: int, item: int, n_items: int) -> None:
     pass
 
 
-@inlined
 def _embed_plain(task: Any, step: Any, part: int, block: int, work: Any) -> None:
     scratch = work.scratch
     gather_rows(step.X, step.order, step.first, step.n_rows, block, scratch.features)
     forward(_bound(task, step, part), scratch.features, scratch.state, scratch)
 
 
-@inlined
 def _pull_plain(task: Any, step: Any, part: int, work: Any) -> None:
     embedding, scratch = task.embedding, work.scratch
     n_weights = embedding.n_weights
@@ -113,7 +109,6 @@ def _pull_plain(task: Any, step: Any, part: int, work: Any) -> None:
     backward(circuit, scratch.features, scratch.state, scratch, by_w, by_b, scratch.features, OF_PARAMETERS)
 
 
-@inlined
 def _finish_plain(task: Any, step: Any, slopes: Any) -> None:
     pass
 
@@ -131,7 +126,7 @@ functions_of(
 # Circuits with a start
 
 
-@inlined
+@inner
 def _qubits(task: Any) -> Any:
     return task.embedding.form.masks.shape[1]
 
@@ -161,7 +156,7 @@ def _gather_pairs(step: Any, block: int, target: Any) -> None:
         gather_rows(step.X, step.order, step.first, step.n_rows, 2 * block + part, target[part])
 
 
-@inlined
+@inner
 def _set_turns(task: Any, parameters: Any, room: Any) -> None:
     """Angles π/2 tanh(W x) + w + π/2 of a product of qubits, as cosine and sine of their halves."""
     n = _qubits(task)
@@ -220,7 +215,7 @@ def _pull_product(turns: Any, part: int, n: int, state: Any, adjoint: Any, slope
         store(slopes, qubit, total)
 
 
-@inlined
+@inner
 def _add_layer_slopes(task: Any, room: Any, gradient: Any) -> None:
     """Derivatives by the layer of weights and by the first angles, from those by the angles of the start."""
     n, n_features, first = _qubits(task), room.inputs.shape[1], task.embedding.weights_at
@@ -235,12 +230,10 @@ def _add_layer_slopes(task: Any, room: Any, gradient: Any) -> None:
                 gradient[first + qubit * n_features + feature] += by_weight
 
 
-@inlined
 def _shared_items(task: Any, n_threads: int) -> Any:
     return min(n_threads, task.embedding.form.kinds.size)
 
 
-@inlined
 def _prepare_shared(task: Any, member: int, item: int, n_items: int) -> None:
     """Works out every ``n_items``-th of the gates that are the same for all samples."""
     embedding = task.embedding
@@ -248,7 +241,6 @@ def _prepare_shared(task: Any, member: int, item: int, n_items: int) -> None:
     fill_shared(embedding.form, embedding.shared, TURN, bias, item, n_items)
 
 
-@inlined
 def _embed_started(task: Any, step: Any, part: int, block: int, work: Any) -> None:
     """The state of every sample of a block behind the circuit; for products alone, the angles of the qubits."""
     embedding, scratch, start = task.embedding, work.scratch, work.start
@@ -280,7 +272,6 @@ def _embed_started(task: Any, step: Any, part: int, block: int, work: Any) -> No
     steps_forward(embedding.form, embedding.shared, weights, bias, scratch.features, state, scratch)
 
 
-@inlined
 def _pull_started(task: Any, step: Any, part: int, work: Any) -> None:
     embedding, scratch, start = task.embedding, work.scratch, work.start
     at = step.member * task.config.n_parts + part
@@ -304,7 +295,6 @@ def _pull_started(task: Any, step: Any, part: int, work: Any) -> None:
         _add_layer_slopes(task, start, gradient)
 
 
-@inlined
 def _finish_started(task: Any, step: Any, slopes: Any) -> None:
     """Adds the derivatives by the biases of the gates that all samples share."""
     embedding = task.embedding

@@ -1,7 +1,9 @@
 """Adam, alone or with penalties that act beside it (AdamW), and gradient descent with momentum."""
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,11 +24,6 @@ class Moments(NamedTuple):
     square: NDArray[Any]
 
 
-def no_moments(parameter: NDArray[Any]) -> Moments:
-    """The memory before the first step."""
-    return Moments(np.zeros_like(parameter), np.zeros_like(parameter))
-
-
 @dataclass(frozen=True, eq=False)
 class FlatMoments(Mapping[str, Moments]):
     """The memory of all groups in two flat arrays, as compiled code has it; each group is a view of its part."""
@@ -44,6 +41,12 @@ class FlatMoments(Mapping[str, Moments]):
 
     def __len__(self) -> int:
         return len(self.places)
+
+
+def flat_places(shapes: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[slice, tuple[int, ...]]]:
+    """Return where each group stands in a flat array of all, and its shape."""
+    ends = [0, *accumulate(math.prod(shape) for shape in shapes.values())]
+    return {name: (slice(*ends[number : number + 2]), shape) for number, (name, shape) in enumerate(shapes.items())}
 
 
 @inner

@@ -15,7 +15,7 @@ from mcquack.errors import InvalidInputError
 from mcquack.kernels.losses import Loss, is_learned
 from mcquack.randomness import stream
 from mcquack.simulators.compiled.memory import require_bytes
-from mcquack.training.optimizer import Moments, no_moments
+from mcquack.training.optimizer import FlatMoments, Moments, flat_places
 from mcquack.training.settings import TrainingSettings
 
 InitStrategy = Literal["default", "wx+b=0"]
@@ -164,7 +164,9 @@ class TrainingState:
 
     @classmethod
     def start(cls, parameters: Parameters) -> "TrainingState":
-        moments = {name: no_moments(getattr(parameters, name)) for name in GROUPS}
+        places = flat_places({name: getattr(parameters, name).shape for name in GROUPS})
+        size = sum(getattr(parameters, name).size for name in GROUPS)
+        moments = FlatMoments(*np.zeros((2, size), parameters.weights.dtype), places)
         return cls(0, parameters, moments, np.zeros(len(GROUPS), dtype=np.int64))
 
     @property

@@ -1,9 +1,8 @@
 """The compiled trainer: every step of every model, as one loop over batches.
 
 A step has the same phases whatever is trained. The readout encodes the rows of a batch, scores them, and pulls the
-derivatives of the loss back to partial gradients; then the groups of parameters that the step moves are moved. What a
-readout does in a phase is said by three functions, :func:`phase_items`, :func:`run_item` and :func:`after_phase`,
-which compiled code chooses by the type of the readout.
+derivatives of the loss back to partial gradients; then the groups of parameters that the step moves are moved. What
+happens in a phase is said by functions of the readout and of the embedding, see ``mcquack.training.dispatch``.
 
 The members of a thread team (see ``simulators/compiled/team.py``) run the loop together and share its work by tickets.
 What is computed, and in which order it is added up, does not depend on their number. What is short each computes for
@@ -14,10 +13,10 @@ import math
 from typing import Any, NamedTuple
 
 from mcquack.simulators.compiled.entry import borrowing_entry
-from mcquack.simulators.compiled.inner import inlined, inner
+from mcquack.simulators.compiled.inner import inner
 from mcquack.simulators.compiled.team import all_done, decide_to_stop, done, stop_asked, stops, taken
-from mcquack.training.dispatch import chosen_by
-from mcquack.training.embeddings import finish_slopes
+from mcquack.training.dispatch import bound, compiled_only, named_functions, with_names
+from mcquack.training.embeddings import finish_slopes, prepare
 from mcquack.training.optimizer import descend, shrink
 
 # The phases of a step. PREPARE works out what all rows share; the next four belong to the readout.
@@ -124,21 +123,27 @@ class Step(NamedTuple):
     last: int  # before which block of the order states may be encoded ahead
 
 
-# What a readout does. Each function is registered for the type of a readout by ``functions_of(kind, …)``.
+# What a readout does. The functions of a readout are registered under these names.
 
 # (task, step, n_threads) -> the numbers of tickets of PREPARE, ENCODE, SCORE, PULL and TAKE_BACK.
-phase_items = chosen_by("readout", "phase_items")
-# (task, step, phase, item, n_items, rank, work, terms): the work of one ticket of a phase before MOVE.
-run_item = chosen_by("readout", "run_item")
-# (task, step, phase, rank, terms) -> terms, after all tickets of a phase, by every thread for itself. The first term
-# is the loss before the step, the last the derivative by log β; the others belong to the loss.
-after_phase = chosen_by("readout", "after_phase")
+phase_items = compiled_only("phase_items")
+# (task, step, item, n_items, rank, work): the work of one ticket of ENCODE, SCORE, PULL and TAKE_BACK. The last two
+# also get the terms of the loss; the last one the loss itself is added by, see add_losses.
+encode_item = compiled_only("encode_item")
+score_item = compiled_only("score_item")
+pull_item = compiled_only("pull_item")
+take_back_item = compiled_only("take_back_item")
+# (task, step, rank): what every thread does for itself after ENCODE.
+after_encode = compiled_only("after_encode")
+# (task, step) -> the loss of the batch, three numbers that its derivatives need, and its derivative by log β. Every
+# thread asks for itself, after SCORE, or after TAKE_BACK where no sample needs another.
+batch_loss = compiled_only("batch_loss")
 # (task, member, number, first, order, moves, cursor) -> the Step on the batch from ``first`` on, in pass ``number``.
-new_step = chosen_by("readout", "new_step")
+new_step = compiled_only("new_step")
 # (task, step, n_threads) -> how far samples are encoded after the step.
-next_cursor = chosen_by("readout", "next_cursor")
+next_cursor = compiled_only("next_cursor")
 # (task, cells, end, rank, work, order): what is reported of all samples at the end of an epoch.
-finish_epoch = chosen_by("readout", "finish_epoch")
+finish_epoch = compiled_only("finish_epoch")
 
 
 @inner
@@ -221,7 +226,6 @@ def _fill_rows(by_rows: Any, base: int, config: Any, values: Any, slopes: Any, l
             slopes[start + feature] = slope
 
 
-@inlined
 def _move(task: Any, step: Any, share: int, by_beta: float) -> None:
     """Move one share of every group that the step moves downhill on the loss and its penalties."""
     trained, config, space = task.trained, task.config, task.space
@@ -252,7 +256,7 @@ def _move(task: Any, step: Any, share: int, by_beta: float) -> None:
         )  # fmt: skip
 
 
-@inlined
+@inner
 def add_losses(task: Any, step: Any, loss: float) -> None:
     """Add the loss before the step, with the penalties on what the step moves, under each half that it moves.
 
@@ -274,7 +278,7 @@ def add_losses(task: Any, step: Any, loss: float) -> None:
             sums.n_steps[step.member, half] += 1
 
 
-@inlined
+@inner
 def _note(task: Any, step: Any, loss: float) -> None:
     """Count the step, and where training ends by convergence record its loss and say whether training goes on."""
     trained, config, sums = task.trained, task.config, task.sums
@@ -312,36 +316,46 @@ def has_converged(losses: Any, n_steps: int, interval: int) -> Any:
     return abs(last - before) <= math.sqrt(spread / interval) / math.sqrt(interval) / 2
 
 
-@inlined
 def _run_step(cells: Any, end: int, rank: int, n_threads: int, work: Any, task: Any, step: Any) -> Any:
     """Take one step, phase after phase; return where the tickets end."""
     n_items = phase_items(task, step, n_threads)
+    is_rowwise, records = task.config.is_rowwise, task.trained.losses.shape[1] > 0
     terms = 0.0, 0.0, 0.0, 0.0, 0.0
     for phase in range(N_PHASES):
         n = task.config.n_shares if phase == MOVE else 1 if phase == NOTE else n_items[phase]
         start, end = end, end + n
         ticket = taken(cells, end)
         while ticket >= 0:
-            if phase < MOVE:
-                run_item(task, step, phase, ticket - start, n, rank, work, terms)
+            item = ticket - start
+            if phase == PREPARE:
+                prepare(task, step.member, item, n)
+            elif phase == ENCODE:
+                encode_item(task, step, item, n, rank, work)
+            elif phase == SCORE:
+                score_item(task, step, item, n, rank, work)
+            elif phase == PULL:
+                pull_item(task, step, item, n, terms)
+            elif phase == TAKE_BACK:
+                take_back_item(task, step, item, n, rank, work, terms)
             elif phase == MOVE:
                 # A training that records its losses stays where it was when its loss is not a number.
-                if task.trained.losses.shape[1] == 0 or math.isfinite(terms[0]):
-                    if task.config.is_rowwise:
+                if not records or math.isfinite(terms[0]):
+                    if is_rowwise:
                         add_losses(task, step, terms[0])
-                    _move(task, step, ticket - start, terms[4])
+                    _move(task, step, item, terms[4])
             else:
                 _note(task, step, terms[0])
                 decide_to_stop(cells, end)
             done(cells)
             ticket = taken(cells, end)
         all_done(cells, end)
-        if phase < MOVE:
-            terms = after_phase(task, step, phase, rank, terms)
+        if phase == ENCODE and not is_rowwise:
+            after_encode(task, step, rank)
+        if phase == (TAKE_BACK if is_rowwise else SCORE):
+            terms = batch_loss(task, step)
     return end
 
 
-@inlined
 def _run_training(
     cells: Any, shared: Any, rank: int, n_threads: int, work: Any, task: Any, member: int, orders: Any, moves: Any
 ) -> Any:
@@ -351,7 +365,7 @@ def _run_training(
     """
     end, n, size = 0, orders.shape[1], task.config.batch_size
     progress = task.trained.progress[member]
-    cursor = 0, 0, 0
+    cursor = 0
     for number in range(orders.shape[0]):
         for first in range(0, n, size):
             step = new_step(task, member, number, first, orders[number], moves[number], cursor)
@@ -367,8 +381,7 @@ def _run_training(
     return end
 
 
-@inlined
-def _launch(cells: Any, rank: int, n_threads: int, work: Any, task: Any, active: Any, orders: Any, moves: Any) -> None:
+def _run(cells: Any, rank: int, n_threads: int, work: Any, task: Any, active: Any, orders: Any, moves: Any) -> None:
     """Run all passes of every active training: one with all threads, or several with a thread each."""
     apart = task.config.apart
     for member in range(rank if apart else 0, active.size, n_threads if apart else 1):
@@ -385,19 +398,23 @@ def _launch(cells: Any, rank: int, n_threads: int, work: Any, task: Any, active:
         finish_epoch(task, own, end, own_rank, work, orders[member, orders.shape[1] - 1])
 
 
-def run_epoch(readout: type) -> Any:
-    """Return the compiled function that runs epochs of tasks with a readout of this type.
+_SHORT = ("phase_items", "after_encode", "batch_loss", "new_step", "next_cursor")
+_ENTRIES: dict[tuple[type, type], Any] = {}
+
+
+def run_epoch(embedding: type, readout: type) -> Any:
+    """Return the compiled function that runs epochs of tasks with an embedding and a readout of these types.
 
     It is kept on disk under the module of the readout, so that a change there compiles it anew.
     """
-    if readout in _ENTRIES:
-        return _ENTRIES[readout]
-
-    def run(cells: Any, rank: int, n_threads: int, work: Any, task: Any, active: Any, orders: Any, moves: Any) -> None:
-        _launch(cells, rank, n_threads, work, task, active, orders, moves)
-
-    run.__module__, run.__qualname__ = readout.__module__, f"run_epoch_{readout.__name__}"
-    return _ENTRIES.setdefault(readout, borrowing_entry(run))
-
-
-_ENTRIES: dict[type, Any] = {}
+    if (embedding, readout) not in _ENTRIES:
+        of_embedding = {name: bound(each, {}) for name, each in named_functions(embedding).items()}
+        names = dict(of_embedding)
+        for name, each in named_functions(readout).items():
+            names[name] = bound(each, of_embedding, inline=name in _SHORT)
+        for each in (_move, _run_step, _run_training):
+            names[each.__name__] = bound(each, names)
+        run = with_names(_run, names)
+        run.__module__, run.__qualname__ = readout.__module__, f"run_{embedding.__name__}_{readout.__name__}"
+        _ENTRIES[embedding, readout] = borrowing_entry(run)
+    return _ENTRIES[embedding, readout]

@@ -11,14 +11,14 @@ from typing import Any, NamedTuple
 from mcquack.kernels.fidelity import pool_rows, spread_rows
 from mcquack.kernels.losses import SQUARED_ERROR, LossRule, alignment_slopes, loss_row, loss_terms, squared_terms
 from mcquack.simulators.compiled.gates import OF_BOTH, OF_FEATURES, OF_PARAMETERS
-from mcquack.simulators.compiled.inner import inlined, inner
+from mcquack.simulators.compiled.inner import inner
 from mcquack.simulators.compiled.lanes import fma, lane_sum, load, splat
 from mcquack.simulators.compiled.memory import clear_block, copy_block, gather_rows
 from mcquack.simulators.compiled.team import all_done, done, stop_asked, taken
 from mcquack.simulators.statevector.circuit import BoundCircuit, backward, forward
 from mcquack.simulators.statevector.overlaps import kernel_rows, overlap_block, pull_overlaps, sample_adjoint
 from mcquack.training.dispatch import functions_of
-from mcquack.training.step import ENCODE, PULL, SCORE, TAKE_BACK, Step, add_losses
+from mcquack.training.step import Step, add_losses
 
 # How many blocks can be encoded while one is taken back, about.
 AHEAD = 2
@@ -68,14 +68,14 @@ class KernelSums(NamedTuple):
     measures: Any  # (3,) loss, alignment and accuracy
 
 
-@inlined
+@inner
 def _bound(task: Any) -> Any:
     embedding, values = task.embedding, task.trained.values[0]
     n_weights = embedding.n_weights
     return BoundCircuit(values[:n_weights], values[n_weights : n_weights + embedding.n_bias], embedding.form)
 
 
-@inlined
+@inner
 def _rule(task: Any) -> Any:
     """The loss with the β of this moment."""
     rule = task.readout.rule
@@ -83,7 +83,7 @@ def _rule(task: Any) -> Any:
     return LossRule(rule.code, beta, rule.smoothing, rule.floor, rule.learned)
 
 
-@inlined
+@inner
 def _encode_row_block(task: Any, X: Any, order: Any, first: int, base: int, block: int, work: Any) -> None:
     """States of one block of a step's rows: ``base`` samples from ``order[first]`` on, and then the centroids."""
     own, readout, values = task.space.own, task.readout, task.trained.values[0]
@@ -97,7 +97,7 @@ def _encode_row_block(task: Any, X: Any, order: Any, first: int, base: int, bloc
     forward(_bound(task), features, own.states[block], work.scratch)
 
 
-@inlined
+@inner
 def _encode_sample_block(task: Any, X: Any, order: Any, block: int, state: Any, work: Any) -> None:
     """States of the samples at the places of this block in the whole order."""
     gather_rows(X, order, 0, order.size, block, work.scratch.features)
@@ -135,15 +135,14 @@ def _from_block(step: Any, width: int) -> Any:
     return row // width - step.shift, skip, (skip + step.n_rows + width - 1) // width
 
 
-@inlined
-def _fill_scores(task: Any, step: Any, rank: int, low: int, high: int) -> None:
+def _score_item(task: Any, step: Any, item: int, n_items: int, rank: int, work: Any) -> None:
     """Overlaps, kernel, scores and outputs of some blocks of a batch."""
     own, data, readout = task.space.own, task.data, task.readout
     samples = own.states if step.moves_embedding else own.kept
     width = samples.shape[3]
-    from_block, skip, _ = _from_block(step, width)
+    from_block, skip, n_used = _from_block(step, width)
     columns = own.columns[rank]
-    for block in range(low, high):
+    for block in range(item * n_used // n_items, (item + 1) * n_used // n_items):
         rows = slice(block * width, (block + 1) * width)
         overlap_block(samples[from_block + block], columns, own.overlaps[block])
         kernel_rows(own.overlaps[block], own.kernel[rows])
@@ -159,7 +158,7 @@ def _fill_scores(task: Any, step: Any, rank: int, low: int, high: int) -> None:
                 own.targets[row, output] = data.targets[sample, output]
 
 
-@inlined
+@inner
 def _fill_row(task: Any, rule: Any, terms: Any, row: int, k: int) -> None:
     """Derivatives of the loss by the scores of one row, at the first centroid of each class."""
     own, readout = task.space.own, task.readout
@@ -180,14 +179,13 @@ def _fill_row(task: Any, rule: Any, terms: Any, row: int, k: int) -> None:
         own.cotangent[row, score * k] = total
 
 
-@inlined
-def _fill_pulls(task: Any, step: Any, low: int, high: int, terms: Any) -> None:
+def _pull_item(task: Any, step: Any, item: int, n_items: int, terms: Any) -> None:
     """Derivatives of the loss by the overlaps of some blocks; lanes of other rows get zeros."""
     own = task.space.own
     width, n_scores = own.overlaps.shape[3], own.scores.shape[1]
-    _, skip, _ = _from_block(step, width)
+    _, skip, n_used = _from_block(step, width)
     k, rule = own.kernel.shape[1] // n_scores, _rule(task)
-    for block in range(low, high):
+    for block in range(item * n_used // n_items, (item + 1) * n_used // n_items):
         rows = slice(block * width, (block + 1) * width)
         for row in range(block * width, (block + 1) * width):
             if skip <= row < skip + step.n_rows:
@@ -200,7 +198,7 @@ def _fill_pulls(task: Any, step: Any, low: int, high: int, terms: Any) -> None:
         pull_overlaps(own.overlaps[block], own.cotangent[rows], own.pulls[block])
 
 
-@inlined
+@inner
 def _fill_head_slopes(task: Any, step: Any) -> None:
     """Derivatives by the head: Σ_i score_i · (derivative by the outputs of sample i)."""
     own, readout, slopes = task.space.own, task.readout, task.trained.slopes[0]
@@ -233,18 +231,7 @@ def _centroid_adjoint(
         adjoint[index, 1, lane] = lane_sum(imag)
 
 
-@inlined
-def _take_back(task: Any, step: Any, part: int, rank: int, work: Any) -> None:
-    """The way back of a share of a step's blocks, whose derivatives by the embedding are one partial gradient."""
-    if step.moves_embedding:
-        gradient = task.space.gradients[part]
-        for place in range(gradient.size):
-            gradient[place] = 0
-    for block in range(part * step.n_blocks // step.n_parts, (part + 1) * step.n_blocks // step.n_parts):
-        _take_block_back(task, step, part, block, rank, work)
-
-
-@inlined
+@inner
 def _take_block_back(task: Any, step: Any, part: int, block: int, rank: int, work: Any) -> None:
     """The way back of one block; its states stay where there are others, whose centroids need them."""
     own, space, embedding, scratch = task.space.own, task.space, task.embedding, work.scratch
@@ -274,7 +261,7 @@ def _take_block_back(task: Any, step: Any, part: int, block: int, rank: int, wor
     backward(_bound(task), own.features[block], state, scratch, by_w, by_b, by_rows, wanted)
 
 
-@inlined
+@inner
 def _ahead(task: Any, step: Any, n_threads: int) -> Any:
     """How many blocks of samples the step must encode first, and how many it may encode ahead."""
     from_block, _, n_used = _from_block(step, task.space.own.states.shape[3])
@@ -282,7 +269,6 @@ def _ahead(task: Any, step: Any, n_threads: int) -> Any:
     return n_new, max(0, min(AHEAD * (n_threads - step.n_parts), step.last - step.encoded - n_new))
 
 
-@inlined
 def _phase_items(task: Any, step: Any, n_threads: int) -> Any:
     _, _, n_used = _from_block(step, task.space.own.states.shape[3])
     n_new, n_ahead = _ahead(task, step, n_threads)
@@ -290,45 +276,38 @@ def _phase_items(task: Any, step: Any, n_threads: int) -> Any:
     return 0, step.n_blocks + n_new, n_short, n_short, step.n_parts + n_ahead + 1
 
 
-@inlined
-def _run_item(task: Any, step: Any, phase: int, item: int, n_items: int, rank: int, work: Any, terms: Any) -> None:
-    own = task.space.own
-    samples = own.states if step.moves_embedding else own.kept
-    if phase == ENCODE:
-        if item < step.n_blocks:
-            _encode_row_block(task, step.X, step.order, step.first, step.base, item, work)
-        else:
-            block = step.encoded + item - step.n_blocks
-            _encode_sample_block(task, step.X, step.order, block, samples[block - step.shift], work)
-        return
-    if phase == TAKE_BACK:
-        if item < step.n_parts:
-            _take_back(task, step, item, rank, work)
-        elif item < n_items - 1:
-            n_new = _ahead(task, step, 1)[0]
-            block = step.encoded + n_new + item - step.n_parts
-            _encode_sample_block(task, step.X, step.order, block, samples[block], work)
-        else:
-            add_losses(task, step, terms[0])
-            if task.readout.n_outputs > 0:
-                _fill_head_slopes(task, step)
-        return
-    _, _, n_used = _from_block(step, samples.shape[3])
-    low, high = item * n_used // n_items, (item + 1) * n_used // n_items
-    if phase == SCORE:
-        _fill_scores(task, step, rank, low, high)
-    elif phase == PULL:
-        _fill_pulls(task, step, low, high, terms)
+def _encode_item(task: Any, step: Any, item: int, n_items: int, rank: int, work: Any) -> None:
+    if item < step.n_blocks:
+        _encode_row_block(task, step.X, step.order, step.first, step.base, item, work)
+    else:
+        block = step.encoded + item - step.n_blocks
+        _encode_sample_block(task, step.X, step.order, block, task.space.own.kept[block - step.shift], work)
 
 
-@inlined
-def _after_phase(task: Any, step: Any, phase: int, rank: int, terms: Any) -> Any:
+def _take_back_item(task: Any, step: Any, item: int, n_items: int, rank: int, work: Any, terms: Any) -> None:
+    if item < step.n_parts:
+        if step.moves_embedding:
+            gradient = task.space.gradients[item]
+            for place in range(gradient.size):
+                gradient[place] = 0
+        for block in range(item * step.n_blocks // step.n_parts, (item + 1) * step.n_blocks // step.n_parts):
+            _take_block_back(task, step, item, block, rank, work)
+    elif item < n_items - 1:
+        block = step.encoded + _ahead(task, step, 1)[0] + item - step.n_parts
+        _encode_sample_block(task, step.X, step.order, block, task.space.own.kept[block], work)
+    else:
+        add_losses(task, step, terms[0])
+        if task.readout.n_outputs > 0:
+            _fill_head_slopes(task, step)
+
+
+def _after_encode(task: Any, step: Any, rank: int) -> None:
     own = task.space.own
-    if phase == ENCODE:
-        _fill_columns(own.states, step.base, own.columns[rank])
-        return terms
-    if phase != SCORE:
-        return terms
+    _fill_columns(own.states, step.base, own.columns[rank])
+
+
+def _batch_loss(task: Any, step: Any) -> Any:
+    own = task.space.own
     _, skip, _ = _from_block(step, own.states.shape[3])
     rows = slice(skip, skip + step.n_rows)
     return _loss_terms(_rule(task), own.outputs[rows], own.labels[rows], own.targets[rows], own.weights[rows])
@@ -344,15 +323,14 @@ def _loss_terms(rule: Any, outputs: Any, labels: Any, targets: Any, weights: Any
     return loss, first, second, third, rule.beta * second
 
 
-@inlined
-def _new_step(task: Any, member: int, number: int, first: int, order: Any, moves: Any, cursor: Any) -> Any:
+def _new_step(task: Any, member: int, number: int, first: int, order: Any, moves: Any, cursor: int) -> Any:
     readout, width, n = task.readout, task.space.own.states.shape[3], order.size
     moves_embedding, moves_rows = moves[0] or moves[1], moves[2]
     count = min(task.config.batch_size, n - first)
     n_first, n_all = readout.n_first, (n + width - 1) // width
     # All passes in which the embedding rests see the same samples, whose states are encoded once.
     X = task.data.seen[min(number, n_first) if readout.is_blurred else 0]
-    encoded, last, shift = cursor[0], n_all if number == n_first and readout.keeps_all else 0, 0
+    encoded, last, shift = cursor, n_all if number == n_first and readout.keeps_all else 0, 0
     if first == 0:
         encoded = n_all if number > n_first else 0
     if not moves_embedding and not readout.keeps_all:
@@ -366,16 +344,15 @@ def _new_step(task: Any, member: int, number: int, first: int, order: Any, moves
     )  # fmt: skip
 
 
-@inlined
 def _next_cursor(task: Any, step: Any, n_threads: int) -> Any:
     n_new, n_ahead = _ahead(task, step, n_threads)
-    return step.encoded + n_new + n_ahead, 0, 0
+    return step.encoded + n_new + n_ahead
 
 
 # The end of an epoch
 
 
-@inlined
+@inner
 def _fill_kernel(task: Any, order: Any, is_kept: bool, block: int, rank: int, work: Any) -> None:
     """The kernel of one block of all samples, the scores of the classes, and the outputs of the head."""
     own, sums, readout = task.space.own, task.sums.own, task.readout
@@ -419,7 +396,7 @@ def _accuracy(scores: Any, labels: Any, row_weights: Any) -> float:
     return hits / mass if mass > 0.0 else 0.0
 
 
-@inlined
+@inner
 def _measure(task: Any) -> None:
     """Loss, alignment and accuracy of all samples; a head has no alignment, and a regression no accuracy."""
     data, sums, rule = task.data, task.sums.own, _rule(task)
@@ -431,7 +408,6 @@ def _measure(task: Any) -> None:
         sums.measures[2] = _accuracy(sums.outputs, data.labels, data.row_weights)
 
 
-@inlined
 def _finish_epoch(task: Any, cells: Any, end: int, rank: int, work: Any, order: Any) -> None:
     """The kernel of all samples with the centroids, and what it says."""
     own, readout = task.space.own, task.readout
@@ -460,8 +436,12 @@ def _finish_epoch(task: Any, cells: Any, end: int, rank: int, work: Any, order: 
 functions_of(
     Centroids,
     phase_items=_phase_items,
-    run_item=_run_item,
-    after_phase=_after_phase,
+    encode_item=_encode_item,
+    score_item=_score_item,
+    pull_item=_pull_item,
+    take_back_item=_take_back_item,
+    after_encode=_after_encode,
+    batch_loss=_batch_loss,
     new_step=_new_step,
     next_cursor=_next_cursor,
     finish_epoch=_finish_epoch,

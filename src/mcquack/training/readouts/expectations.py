@@ -6,18 +6,18 @@ state outlives its block.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from mcquack.arrays import FloatArray
 from mcquack.simulators.compiled.entry import entry
-from mcquack.simulators.compiled.inner import inlined, inner
+from mcquack.simulators.compiled.inner import inner
 from mcquack.simulators.compiled.lanes import fma, load, splat, store
 from mcquack.simulators.compiled.team import Team, barrier, stop_asked
 from mcquack.simulators.statevector.overlaps import expectation_block, observable_adjoint
-from mcquack.training.dispatch import chosen_by, functions_of
+from mcquack.training.dispatch import bound, compiled_only, functions_of, named_functions, with_names
 from mcquack.training.embeddings import (
     PRODUCTS_ALONE,
     PlainCircuit,
@@ -28,7 +28,7 @@ from mcquack.training.embeddings import (
     prepare_items,
     pull_rows,
 )
-from mcquack.training.step import PREPARE, TAKE_BACK, Data, Step, Task, Trained
+from mcquack.training.step import Data, Step, Task, Trained
 
 # What is made of the expectation values: logits V z of a cross entropy, fidelities with target states, (1 - y f) / 2,
 # the square of f + b - y, and two logits, of a classifier's own class and of all others.
@@ -61,9 +61,9 @@ class MeasuredSpace(NamedTuple):
 
 
 # (task, work): expectation values of all samples of a block, into ``work.own.measured``.
-measure = chosen_by("embedding", "measure")
+measure = compiled_only("measure")
 # (task, work): from the derivatives by them, ``work.own.cotangent``, the adjoint of the states.
-pull_measured = chosen_by("embedding", "pull_measured")
+pull_measured = compiled_only("pull_measured")
 
 
 @inner
@@ -107,7 +107,7 @@ def _unfold(readout: Any, part: int, state: Any, cotangent: Any, folded: Any, ad
         store(adjoint, row, load(folded, index) * load(state, row))
 
 
-@inlined
+@inner
 def _measure_states(task: Any, work: Any) -> None:
     """Expectation values of all samples of a block."""
     readout, state, room = task.readout, work.scratch.state, work.own
@@ -140,7 +140,7 @@ def _measure_states(task: Any, work: Any) -> None:
             store(measured, 2 * observable + 1, imag)
 
 
-@inlined
+@inner
 def _pull_states(task: Any, work: Any) -> None:
     """λ = Σ_q cotangent_q O_q |ψ⟩ of all samples of a block."""
     readout, state, adjoint, room = task.readout, work.scratch.state, work.scratch.adjoint, work.own
@@ -210,7 +210,6 @@ def _pull_alone(start: Any, room: Any) -> None:
                 start.slopes[part, qubit, lane] = total * sine
 
 
-@inlined
 def _measure_started(task: Any, work: Any) -> None:
     if task.embedding.start == PRODUCTS_ALONE:
         _measure_alone(work.start, work.own)
@@ -218,7 +217,6 @@ def _measure_started(task: Any, work: Any) -> None:
         _measure_states(task, work)
 
 
-@inlined
 def _pull_started(task: Any, work: Any) -> None:
     if task.embedding.start == PRODUCTS_ALONE:
         _pull_alone(work.start, work.own)
@@ -226,7 +224,7 @@ def _pull_started(task: Any, work: Any) -> None:
         _pull_states(task, work)
 
 
-functions_of(PlainCircuit, measure=_measure_states, pull_measured=_pull_states)
+functions_of(PlainCircuit, measure=_measure_states.py_func, pull_measured=_pull_states.py_func)
 functions_of(StartedCircuit, measure=_measure_started, pull_measured=_pull_started)
 
 
@@ -303,7 +301,7 @@ def _two_logits(room: Any, is_own: bool, lane: int, share: float) -> float:
     return share * math.log1p(math.exp(-ahead))
 
 
-@inlined
+@inner
 def _head(task: Any, step: Any, block: int, own: int, mass: float, room: Any, gradient: Any) -> float:
     """The block's part of the mean loss; derivatives by the expectation values and by the head's own parameters.
 
@@ -354,46 +352,44 @@ def clear_part(space: Any, part: int) -> None:
             currents[place, row] = 0
 
 
-@inlined
-def _part_gradient(task: Any, step: Any, part: int, work: Any) -> None:
+def _take_back_item(task: Any, step: Any, item: int, n_items: int, rank: int, work: Any, terms: Any) -> None:
     """Loss and gradient of the blocks of one part, or of all blocks for one member of an ensemble."""
-    at = step.member * task.config.n_parts + part
+    at = step.member * task.config.n_parts + item
     clear_part(task.space, at)
     mass = 0.0
     for position in range(step.first, step.first + step.n_rows):
         mass += task.data.row_weights[step.order[position]]
-    low, high, own = part * step.n_blocks // step.n_parts, (part + 1) * step.n_blocks // step.n_parts, step.member
+    low, high, own = item * step.n_blocks // step.n_parts, (item + 1) * step.n_blocks // step.n_parts, step.member
     if task.readout.has_members:
-        low, high, own = 0, step.n_blocks, part
+        low, high, own = 0, step.n_blocks, item
     loss = 0.0
     for block in range(low, high):
-        embed_rows(task, step, part, block, work)
+        embed_rows(task, step, item, block, work)
         measure(task, work)
         loss += _head(task, step, block, own, mass, work.own, task.space.gradients[at])
         pull_measured(task, work)
-        pull_rows(task, step, part, work)
+        pull_rows(task, step, item, work)
     task.space.part_losses[at] = loss
 
 
-@inlined
-def _run_item(task: Any, step: Any, phase: int, item: int, n_items: int, rank: int, work: Any, terms: Any) -> None:
-    if phase == PREPARE:
-        prepare(task, step.member, item, n_items)
-    else:
-        _part_gradient(task, step, item, work)
+def _no_item(task: Any, step: Any, item: int, n_items: int, rank: int, work: Any) -> None:
+    """Nothing: no sample needs another, and all work is done by the tickets of TAKE_BACK."""
 
 
-@inlined
-def rowwise_items(task: Any, step: Any, n_threads: int) -> Any:
-    """Return the tickets of a step in which no sample needs another: those of its parts alone."""
+def _no_pull(task: Any, step: Any, item: int, n_items: int, terms: Any) -> None:
+    """Nothing, as above."""
+
+
+def _nothing_after(task: Any, step: Any, rank: int) -> None:
+    """Nothing, as above."""
+
+
+def _rowwise_items(task: Any, step: Any, n_threads: int) -> Any:
     return prepare_items(task, n_threads), 0, 0, 0, step.n_parts
 
 
-@inlined
-def rowwise_terms(task: Any, step: Any, phase: int, rank: int, terms: Any) -> Any:
+def _rowwise_loss(task: Any, step: Any) -> Any:
     """Add up the losses of the parts in their order; an ensemble has the mean of its members."""
-    if phase != TAKE_BACK:
-        return terms
     loss = 0.0
     for part in range(step.n_parts):
         loss += task.space.part_losses[step.member * task.config.n_parts + part]
@@ -402,35 +398,35 @@ def rowwise_terms(task: Any, step: Any, phase: int, rank: int, terms: Any) -> An
     return loss, 0.0, 0.0, 0.0, 0.0
 
 
-@inlined
-def rowwise_cursor(task: Any, step: Any, n_threads: int) -> Any:
-    """Return that no sample is encoded ahead."""
-    return 0, 0, 0
+def _no_cursor(task: Any, step: Any, n_threads: int) -> Any:
+    return 0
 
 
-@inlined
-def rowwise_end(task: Any, cells: Any, end: int, rank: int, work: Any, order: Any) -> None:
-    """Report nothing of all samples at the end of an epoch."""
+def _no_report(task: Any, cells: Any, end: int, rank: int, work: Any, order: Any) -> None:
+    """Nothing is reported of all samples."""
 
 
-@inlined
-def rowwise_step(task: Any, member: int, number: int, first: int, order: Any, moves: Any, cursor: Any) -> Any:
-    """Return the step on a batch whose blocks are divided among parts."""
-    count, per_block = min(task.config.batch_size, order.size - first), task.readout.per_block
-    n_blocks = (count + per_block - 1) // per_block
+# What all readouts have in common in which no sample needs another.
+ROWWISE: dict[str, Callable[..., Any]] = {
+    "phase_items": _rowwise_items,
+    "encode_item": _no_item,
+    "score_item": _no_item,
+    "pull_item": _no_pull,
+    "after_encode": _nothing_after,
+    "batch_loss": _rowwise_loss,
+    "next_cursor": _no_cursor,
+    "finish_epoch": _no_report,
+}
+
+
+def _new_step(task: Any, member: int, number: int, first: int, order: Any, moves: Any, cursor: int) -> Any:
+    n_rows, per_block = min(task.config.batch_size, order.size - first), task.readout.per_block
+    n_blocks = (n_rows + per_block - 1) // per_block
     n_parts = task.config.n_parts if task.readout.has_members else min(task.config.n_parts, n_blocks)
-    return Step(member, task.data.seen[0], order, first, count, moves, True, False, 0, n_blocks, n_parts, 0, 0, 0)
+    return Step(member, task.data.seen[0], order, first, n_rows, moves, True, False, 0, n_blocks, n_parts, 0, 0, 0)
 
 
-functions_of(
-    Expectations,
-    phase_items=rowwise_items,
-    run_item=_run_item,
-    after_phase=rowwise_terms,
-    new_step=rowwise_step,
-    next_cursor=rowwise_cursor,
-    finish_epoch=rowwise_end,
-)
+functions_of(Expectations, **ROWWISE, take_back_item=_take_back_item, new_step=_new_step)
 
 
 def measured_rows(
@@ -448,11 +444,22 @@ def measured_rows(
     trained = Trained(values, None, None, None, None, None, None)
     task = Task(data, embedding, readout, trained, None, None, None)
     found = np.empty((n_members, len(X), len(readout.flips)), values.dtype)
-    team.run(_measure_rows, works, task, np.arange(len(X)), found)
+    team.run(_measuring(type(embedding)), works, task, np.arange(len(X)), found)
     return np.clip(found, -1, 1, out=found)
 
 
-@entry
+_MEASURING: dict[type, Any] = {}
+
+
+def _measuring(embedding: type) -> Any:
+    """Return the compiled function that measures rows with an embedding of this type."""
+    if embedding not in _MEASURING:
+        run = with_names(_measure_rows, {name: bound(each, {}) for name, each in named_functions(embedding).items()})
+        run.__qualname__ = f"measure_{embedding.__name__}"
+        _MEASURING[embedding] = entry(run)
+    return _MEASURING[embedding]
+
+
 def _measure_rows(cells: Any, rank: int, n_threads: int, work: Any, task: Any, order: Any, found: Any) -> None:
     """Fill the expectation values (members, N, Q) of all rows of a task; no state outlives its block."""
     n_members, n_rows, n_outputs = found.shape

@@ -8,19 +8,12 @@ from typing import Any, NamedTuple
 
 from mcquack.simulators.compiled.complex_rows import load_complex
 from mcquack.simulators.compiled.gates import OF_PARAMETERS, start_state, steps_backward, steps_forward
-from mcquack.simulators.compiled.inner import inlined, inner
+from mcquack.simulators.compiled.inner import inner
 from mcquack.simulators.compiled.lanes import fma, load, splat, store
 from mcquack.simulators.compiled.memory import copy_block, gather_rows
 from mcquack.training.dispatch import functions_of
-from mcquack.training.embeddings import prepare
-from mcquack.training.readouts.expectations import (
-    clear_part,
-    rowwise_cursor,
-    rowwise_end,
-    rowwise_items,
-    rowwise_terms,
-)
-from mcquack.training.step import PREPARE, Step
+from mcquack.training.readouts.expectations import ROWWISE, clear_part
+from mcquack.training.step import Step
 
 
 class Pairs(NamedTuple):
@@ -60,8 +53,7 @@ def _add_pull(state: Any, real: Any, imag: Any, adjoint: Any) -> None:
         store(adjoint, 2 * row + 1, fma(real, b, fma(imag, a, load(adjoint, 2 * row + 1))))
 
 
-@inlined
-def _part_gradient(task: Any, step: Any, part: int, work: Any) -> None:
+def _take_back_item(task: Any, step: Any, part: int, n_items: int, rank: int, work: Any, terms: Any) -> None:
     """The mean overlap between classes of one block of places, and its gradient."""
     embedding, scratch, own_space = task.embedding, work.scratch, work.own
     form, shared = embedding.form, embedding.shared
@@ -100,26 +92,9 @@ def _part_gradient(task: Any, step: Any, part: int, work: Any) -> None:
     task.space.part_losses[part] = loss
 
 
-@inlined
-def _run_item(task: Any, step: Any, phase: int, item: int, n_items: int, rank: int, work: Any, terms: Any) -> None:
-    if phase == PREPARE:
-        prepare(task, step.member, item, n_items)
-    else:
-        _part_gradient(task, step, item, work)
-
-
-@inlined
-def _new_step(task: Any, member: int, number: int, first: int, order: Any, moves: Any, cursor: Any) -> Any:
+def _new_step(task: Any, member: int, number: int, first: int, order: Any, moves: Any, cursor: int) -> Any:
     n_parts = task.config.n_parts
     return Step(member, task.data.seen[0], order, 0, order.size, moves, True, False, 0, n_parts, n_parts, 0, 0, 0)
 
 
-functions_of(
-    Pairs,
-    phase_items=rowwise_items,
-    run_item=_run_item,
-    after_phase=rowwise_terms,
-    new_step=_new_step,
-    next_cursor=rowwise_cursor,
-    finish_epoch=rowwise_end,
-)
+functions_of(Pairs, **ROWWISE, take_back_item=_take_back_item, new_step=_new_step)
