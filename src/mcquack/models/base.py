@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields
 from functools import lru_cache
-from typing import Any, Literal, Self, TypeAlias, TypeVar
+from typing import Any, ClassVar, Literal, Self, TypeAlias, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,10 +21,21 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from mcquack.arrays import FloatArray
-from mcquack.checks import did_you_mean, is_whole_number
+from mcquack.checks import MOST, did_you_mean, is_whole_number
 from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.circuits.library import MAPS, circuit_named, paper
+from mcquack.constraints import (
+    CLASS_WEIGHT,
+    RANDOM_STATE,
+    VERBOSE,
+    Boolean,
+    Constraints,
+    Number,
+    OneOf,
+    Optional,
+    Whole,
+)
 from mcquack.errors import InvalidInputError
 from mcquack.kernels.quantum import QuantumKernel
 from mcquack.models.archive import (
@@ -35,7 +46,7 @@ from mcquack.models.archive import (
     restored_range,
     restored_seed,
 )
-from mcquack.models.features import Features, Scale, learned_features, scaling_range
+from mcquack.models.features import SCALE, Features, Scale, learned_features, scaling_range
 from mcquack.models.model_file import ModelFile
 from mcquack.models.preparation import (
     ClassWeight,
@@ -50,11 +61,11 @@ from mcquack.models.preparation import (
 )
 from mcquack.models.progress import shown
 from mcquack.randomness import held_out
-from mcquack.simulators.choice import EngineChoice, engine_of
+from mcquack.simulators.choice import ENGINE, EngineChoice, engine_of
 from mcquack.simulators.compiled.memory import require_bytes
 from mcquack.simulators.compiled.notice import noted_compiling
 from mcquack.simulators.engine import Engine
-from mcquack.training.state import TrainingData
+from mcquack.training.state import InitStrategy, TrainingData
 
 HistoryRow = dict[str, float | int | None]
 ValidationData = tuple[ArrayLike, ArrayLike]
@@ -64,6 +75,22 @@ OWN_MAPS = ("paper", "device")  # whose layers may depend on the engine
 
 class CircuitClassifier(ClassifierMixin, Archived):
     """A classifier on samples that pass through a trainable feature map."""
+
+    _constraints: ClassVar[Constraints] = {
+        "n_qubits": Whole(1),
+        "n_repetitions": Optional(Whole(1, most=MOST["n_repetitions"])),
+        "epochs": Whole(1),
+        "patience": Optional(Whole(1)),
+        "init_strategy": OneOf(*get_args(InitStrategy)),
+        "init_small": Boolean(),
+        "n_components": Optional(Whole(1)),
+        "scale": SCALE,
+        "class_weight": CLASS_WEIGHT,
+        "validation_fraction": Optional(Number(0, 1)),
+        "engine": ENGINE,
+        "random_state": RANDOM_STATE,
+        "verbose": VERBOSE,
+    }
 
     n_qubits: int
     n_repetitions: int | None

@@ -5,8 +5,8 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Generator
-from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, Literal, Self
+from dataclasses import KW_ONLY, dataclass, fields, replace
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,13 +14,14 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mcquack.arrays import FloatArray
-from mcquack.checks import is_whole_number, required_count
+from mcquack.checks import MOST, is_whole_number
 from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.circuits.overlap import OverlapCircuits
+from mcquack.constraints import Constraints, Custom, OneOf, Whole, constraints_of
 from mcquack.errors import InvalidInputError, LayoutWarning
 from mcquack.kernels.fidelity import ClassScore, class_scores, led_by, winning_classes
-from mcquack.kernels.losses import Alignment, CrossEntropy, Loss, LossChoice, class_shares, is_learned, loss_of
+from mcquack.kernels.losses import LOSS, Alignment, CrossEntropy, Loss, LossChoice, class_shares, is_learned, loss_of
 from mcquack.kernels.quantum import QuantumKernel
 from mcquack.models import archive
 from mcquack.models.archive import STATE, Shape, restored_seen, restored_state
@@ -34,9 +35,9 @@ from mcquack.models.base import (
     trained_kernel,
 )
 from mcquack.models.catalog import preset
-from mcquack.models.features import Scale
+from mcquack.models.features import TRANSFORMER, Scale
 from mcquack.models.model_file import ModelFile, require_field, require_that
-from mcquack.models.preparation import ClassWeight, Prepared, check_settings
+from mcquack.models.preparation import ClassWeight, Prepared
 from mcquack.models.starts import SeveralStarts, mean_measured
 from mcquack.simulators.choice import EngineChoice, engine_of
 from mcquack.simulators.engine import Engine, Measured
@@ -171,6 +172,13 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     (150, 3)
     """
 
+    _constraints: ClassVar[Constraints] = {
+        **constraints_of(TrainingSettings),
+        "loss": Custom(f'"{AUTO}", {LOSS.expected}', lambda value: LOSS.accepts(value) or OneOf(AUTO).accepts(value)),
+        "steps": OneOf(*get_args(Steps), AUTO),
+        "n_starts": Whole(1, most=MOST["n_starts"]),
+        "transformer": TRANSFORMER,
+    }
     _report = EpochReport
     _learning_rates = "lr_ka and lr_co"
 
@@ -399,16 +407,13 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         return replace(state, parameters=replace(state.parameters, centroids=centroids))
 
     def _check_settings(self) -> None:
-        check_settings(self.get_params(deep=False), least_epochs=0)
-        engine = engine_of(self.engine, self._known_size)
-        self._settings()
-        required_count("n_starts", self.n_starts)
+        super()._check_settings()
         if self.n_starts > 1 and self.n_centroids_per_class > 1:
             raise InvalidInputError(
                 "the centroids of a class are others in every start, so that kernels with several of them cannot be "
                 "averaged; set n_starts or n_centroids_per_class to 1."
             )
-        if self.n_starts > 1 and engine.budget is not None:
+        if self.n_starts > 1 and getattr(self.engine, "budget", None) is not None:
             raise InvalidInputError("a budget of shots is that of one start; set n_starts=1, or no budget.")
 
     def epoch_shots(
@@ -449,7 +454,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
             )
 
     def _settings(self, prepared: Prepared | None = None) -> TrainingSettings:
-        names = TrainingSettings.__dataclass_fields__.keys() - {"seed", "feature_range", "loss", "n_outputs"}
+        names = {field.name for field in fields(TrainingSettings)} - {"seed", "feature_range", "loss", "n_outputs"}
         given: dict[str, Any] = {name: getattr(self, name) for name in names}
         if prepared is not None:
             given |= {"seed": prepared.seed, "feature_range": prepared.feature_range}

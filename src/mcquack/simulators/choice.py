@@ -2,9 +2,9 @@
 
 from typing import Any, Literal, TypeAlias
 
-from mcquack.checks import require
 from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.feature_map import FeatureMap
+from mcquack.constraints import Custom
 from mcquack.simulators.engine import Engine
 from mcquack.simulators.gates.engine import GateEngine
 from mcquack.simulators.jax.engine import JaxEngine
@@ -16,6 +16,10 @@ EngineChoice: TypeAlias = EngineName | Engine[Any]
 ENGINES: dict[str, type[Engine[Any]]] = {
     engine.name: engine for engine in (StatevectorEngine, RingEngine, GateEngine, JaxEngine)
 }
+ENGINE = Custom(
+    f"{' or '.join(map(repr, ('auto', *ENGINES)))}, or an engine",
+    lambda value: isinstance(value, Engine) or (isinstance(value, str) and value in ("auto", *ENGINES)),
+)
 
 
 def engine_of(choice: EngineChoice, circuit: Circuit | int) -> Engine[Any]:
@@ -37,8 +41,7 @@ def engine_of(choice: EngineChoice, circuit: Circuit | int) -> Engine[Any]:
     """
     if isinstance(choice, Engine):
         return choice.settled(circuit)
-    expected = f"{' or '.join(map(repr, ('auto', *ENGINES)))}, or an engine"
-    require(isinstance(choice, str) and choice in ("auto", *ENGINES), "engine", expected, choice)
+    ENGINE.check("engine", choice)
     if choice != "auto":
         return ENGINES[choice]()
     if isinstance(circuit, Circuit) and not isinstance(circuit, FeatureMap):
