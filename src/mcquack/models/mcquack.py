@@ -6,7 +6,7 @@ import copy
 import warnings
 from collections.abc import Generator
 from dataclasses import KW_ONLY, dataclass, fields, replace
-from typing import Any, ClassVar, Literal, Self, get_args
+from typing import Any, ClassVar, Final, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -39,7 +39,7 @@ from mcquack.models.features import TRANSFORMER, Scale
 from mcquack.models.model_file import ModelFile, require_field, require_that
 from mcquack.models.preparation import ClassWeight, Prepared
 from mcquack.models.starts import SeveralStarts, mean_measured
-from mcquack.simulators.choice import EngineChoice, engine_of
+from mcquack.simulators.choice import EngineChoice
 from mcquack.simulators.engine import Engine, Measured
 from mcquack.simulators.gates import GateEngine
 from mcquack.simulators.statevector import StatevectorEngine
@@ -56,7 +56,7 @@ from mcquack.training.state import (
 )
 from mcquack.training.trainer import affords, epoch_shots, require_affordable, trainer
 
-AUTO = "auto"
+AUTO: Final = "auto"
 _FEW_QUBITS = 20  # on more, fidelities may be so small that only the alignment, which knows no unit, tells them apart
 _WORST_LOSS = 2.0  # of an untrained model: one minus the worst alignment
 _KEPT_ROWS = 10_000  # of the history; a stream's could outgrow the header
@@ -295,16 +295,18 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
             )
         if not going_on:
             self._tell_ringless(prepared.engine.feature_map)
+        settings = self._settings(prepared)
         if resume:
             state = self.training_state_
         elif going_on:
             state = self._kept_state()
         else:
-            state = TrainingState.start(self._initial_parameters(prepared))
+            state = TrainingState.start(self._initial_parameters(prepared, settings))
         engine = trainer(prepared.engine, seed=prepared.seed, spent=self.shots_ if resume else 0)
         if self.epochs and not resume:
-            require_affordable(engine, self._shots_per_epoch(prepared, engine))
-        return self._epochs(prepared, engine, state, list(self.history_) if resume else [], anew=not going_on)
+            require_affordable(engine, self._shots_per_epoch(prepared, engine, settings))
+        rows = list(self.history_) if resume else []
+        return self._epochs(prepared, engine, settings, state, rows, anew=not going_on)
 
     def _tell_ringless(self, circuit: Circuit) -> None:
         """Warns who asks for the circuit of a device if the usual devices have no ring of its qubits."""
@@ -325,11 +327,17 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
             )
 
     def _epochs(
-        self, prepared: Prepared, engine: Engine[Any], state: TrainingState, rows: list[HistoryRow], *, anew: bool
+        self,
+        prepared: Prepared,
+        engine: Engine[Any],
+        settings: TrainingSettings,
+        state: TrainingState,
+        rows: list[HistoryRow],
+        *,
+        anew: bool,
     ) -> Generator[HistoryRow, None, None]:
-        settings = self._settings(prepared)
         loop = train(engine, prepared.training, state, settings=settings, validation=prepared.validation)
-        per_epoch = self._shots_per_epoch(prepared, engine)
+        per_epoch = self._shots_per_epoch(prepared, engine, settings)
         n_done = self.n_iter_ if rows else 0  # a loaded model may have had more epochs than its file has rows
         if self.epochs == 0 and anew:  # what is there already stays as it is
             self._keep(prepared, state, settings.loss, loss=_WORST_LOSS, rows=rows, n_done=0, shots=0)
@@ -378,14 +386,14 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
             self._keep_starts([start.partial_fit(X, y, classes, sample_weight) for start in starts])
             return self
         prepared = self._prepared(X, y, sample_weight, going_on=not first_call, classes=classes)
+        # partial_fit has no last epoch, so the learning rates do not decay.
+        settings = self._settings(prepared, decay_rate=1.0, schedule="exponential")
         if first_call:
-            state = TrainingState.start(self._initial_parameters(prepared))
+            state = TrainingState.start(self._initial_parameters(prepared, settings))
         else:
-            state = self._with_new_classes(prepared, self._kept_state())
-        # A stream has no end to slow down for.
-        settings = replace(self._settings(prepared), decay_rate=1.0, schedule="exponential")
+            state = self._with_new_classes(prepared, settings, self._kept_state())
         engine = trainer(prepared.engine, seed=prepared.seed, spent=0 if first_call else self.shots_)
-        require_affordable(engine, self._shots_per_epoch(prepared, engine))
+        require_affordable(engine, self._shots_per_epoch(prepared, engine, settings))
         epoch = next(train(engine, prepared.training, state, settings=settings))
         row = epoch.report.as_row()
         if row["loss"] is None:
@@ -397,12 +405,12 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         self._keep(prepared, epoch.state, settings.loss, loss=loss, rows=rows, n_done=n_done, shots=engine.spent)
         return self
 
-    def _with_new_classes(self, prepared: Prepared, state: TrainingState) -> TrainingState:
+    def _with_new_classes(self, prepared: Prepared, settings: TrainingSettings, state: TrainingState) -> TrainingState:
         """Puts the centroids of classes that occur for the first time to where their samples are."""
         new = np.repeat(prepared.seen & ~self._seen, self.n_centroids_per_class)
         if not new.any():
             return state
-        fresh = initial_centroids(prepared.training, self._settings(prepared)).astype(prepared.engine.dtype)
+        fresh = initial_centroids(prepared.training, settings).astype(prepared.engine.dtype)
         centroids = np.where(new[:, None], fresh, state.parameters.centroids)
         return replace(state, parameters=replace(state.parameters, centroids=centroids))
 
@@ -432,16 +440,17 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         prepared = looking._prepared(
             X, y, sample_weight, validation_data=validation_data, hold_out=self.validation_fraction
         )
-        return self.n_starts * looking._shots_per_epoch(prepared, trainer(prepared.engine, seed=prepared.seed))
+        engine = trainer(prepared.engine, seed=prepared.seed)
+        return self.n_starts * looking._shots_per_epoch(prepared, engine, looking._settings(prepared))
 
-    def _shots_per_epoch(self, prepared: Prepared, engine: Engine[Any]) -> int:
+    def _shots_per_epoch(self, prepared: Prepared, engine: Engine[Any], settings: TrainingSettings) -> int:
         return epoch_shots(
             engine,
             n_samples=len(prepared.training.X),
-            n_centroids=len(prepared.classes) * int(self.n_centroids_per_class),
-            epochs_ka=int(self.epochs_ka),
-            epochs_co=int(self.epochs_co),
-            steps=self._settings(prepared).steps,
+            n_centroids=len(prepared.classes) * settings.n_centroids_per_class,
+            epochs_ka=settings.epochs_ka,
+            epochs_co=settings.epochs_co,
+            steps=settings.steps,
             n_validation=0 if prepared.validation is None else len(prepared.validation.X),
         )
 
@@ -453,25 +462,27 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
                 "put it back, or fit anew without warm_start."
             )
 
-    def _settings(self, prepared: Prepared | None = None) -> TrainingSettings:
-        names = {field.name for field in fields(TrainingSettings)} - {"seed", "feature_range", "loss", "n_outputs"}
-        given: dict[str, Any] = {name: getattr(self, name) for name in names}
-        if prepared is not None:
-            given |= {"seed": prepared.seed, "feature_range": prepared.feature_range}
-        known = self._known_size if prepared is None else prepared.engine.feature_map
-        engine = engine_of(self.engine, known) if prepared is None else prepared.engine
-        n_qubits = known if isinstance(known, int) else known.n_qubits
-        # Fidelities that are exact, and large enough to go by their differences.
-        is_plain = n_qubits <= _FEW_QUBITS and not engine.shots_per_entry
-        if self.steps == AUTO:
-            one_each = self.epochs_ka == self.epochs_co == 1  # else passes of their own are asked for
-            given["steps"] = "joint" if is_plain and one_each else "alternating"
-        by_itself = isinstance(self.loss, str) and self.loss == AUTO
-        usual: Loss = CrossEntropy() if is_plain else Alignment()
-        return TrainingSettings(**given, loss=usual if by_itself else loss_of(self.loss))  # type: ignore[arg-type]
+    def _settings(self, prepared: Prepared, **changed: Any) -> TrainingSettings:
+        """Return the settings of the training loop on these data; they are made once in a fit."""
+        names = {field.name for field in fields(TrainingSettings)}
+        given = {name: value for name, value in self.get_params(deep=False).items() if name in names}
+        given |= {"seed": prepared.seed, "feature_range": prepared.feature_range}
+        given |= {"steps": self._steps_on(prepared.engine), "loss": self._loss_on(prepared.engine)}
+        return TrainingSettings(**{**given, **changed})
 
-    def _initial_parameters(self, prepared: Prepared) -> Parameters:
-        data, settings = prepared.training, self._settings(prepared)
+    def _steps_on(self, engine: Engine[Any]) -> Steps:
+        if self.steps != AUTO:
+            return self.steps
+        one_each = self.epochs_ka == self.epochs_co == 1  # else passes of their own are asked for
+        return "joint" if one_each and _compares_differences(engine) else "alternating"
+
+    def _loss_on(self, engine: Engine[Any]) -> Loss:
+        if isinstance(self.loss, str) and self.loss == AUTO:
+            return CrossEntropy() if _compares_differences(engine) else Alignment()
+        return loss_of(self.loss)
+
+    def _initial_parameters(self, prepared: Prepared, settings: TrainingSettings) -> Parameters:
+        data = prepared.training
         kao_orders, co_order = epoch_orders(len(data.X), 0, settings)
         first_batch = (kao_orders[0] if len(kao_orders) else co_order)[: self.batch_size]
         weights, bias = initial_embedding(
@@ -553,7 +564,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     @property
     def steps_(self) -> Steps:
         check_is_fitted(self)
-        return self._settings().steps
+        return self._steps_on(self._fitted_engine)
 
     def transform(self, X: ArrayLike) -> FloatArray:
         """K (N, M·k): fidelity of every sample with every centroid, each in [0, 1], as measured."""
@@ -718,6 +729,11 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         require_that(agree, "its numbers of epochs contradict its history.")
         if require_field(header, "resumable", bool):
             self.training_state_ = restored_state(file, shapes=self._shapes(), dtype=self.weights_.dtype)
+
+
+def _compares_differences(engine: Engine[Any]) -> bool:
+    """Return whether the fidelities are exact, and large enough to compare their differences."""
+    return engine.feature_map.n_qubits <= _FEW_QUBITS and not engine.shots_per_entry
 
 
 class QuackClassifier(McQuackClassifier):
