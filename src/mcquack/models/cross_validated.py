@@ -21,16 +21,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mcquack.arrays import FloatArray
 from mcquack.checks import MOST, is_whole_number
-from mcquack.constraints import (
-    RANDOM_STATE,
-    VERBOSE,
-    Constraints,
-    Custom,
-    Number,
-    Optional,
-    Whole,
-    check_settings,
-)
+from mcquack.constraints import RANDOM_STATE, VERBOSE, Constraints, Custom, Number, Optional, Whole, check_settings
 from mcquack.errors import InvalidInputError
 from mcquack.models import catalog
 from mcquack.models.base import HistoryRow, ValidationData
