@@ -322,6 +322,7 @@ _ADDED_SETTINGS: Mapping[str, Any] = MappingProxyType(
         "n_starts": 1,
         "transformer": None,
         "n_components": None,
+        "warm_start": False,
         "verbose": 0,
     }
 )
@@ -343,7 +344,7 @@ def _from_version_1(settings: Mapping[str, Any]) -> dict[str, Any]:
     given["engine"] = exact
     if "class_score" in given:
         given["loss"] = {"name": "alignment", "class_score": given.pop("class_score")}
-        given.pop("warm_start")
+        given["warm_start"] = given.pop("warm_start")  # the same setting today; KeyError if it is missing
         given.pop("shot_budget")
         gradient = given.pop("gradient")
         use = {

@@ -182,7 +182,7 @@ class CircuitClassifier(ClassifierMixin, Archived):
         if going_on and feature_map != self.feature_map_:
             raise InvalidInputError(
                 "the settings now ask for another circuit than that of the trained parameters; "
-                "put n_qubits, n_repetitions and feature_map back, or fit anew without warm_start."
+                "put n_qubits, n_repetitions and feature_map back, or set warm_start=False to fit anew."
             )
         scaling = scaling_range(self.scale)
         if going_on:

@@ -18,7 +18,7 @@ from mcquack.checks import MOST, is_whole_number
 from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.circuits.overlap import OverlapCircuits
-from mcquack.constraints import Constraints, Custom, OneOf, Whole, constraints_of
+from mcquack.constraints import Boolean, Constraints, Custom, OneOf, Whole, constraints_of
 from mcquack.errors import InvalidInputError, LayoutWarning
 from mcquack.kernels.fidelity import ClassScore, class_scores, led_by, winning_classes
 from mcquack.kernels.losses import LOSS, Alignment, CrossEntropy, Loss, LossChoice, class_shares, is_learned, loss_of
@@ -138,6 +138,8 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         when the model is used, and a device, opened by ``open_device``, measures it always. A model file has "auto" in
         the place of a device.
     random_state : Where random numbers come from; the same number gives the same model.
+    warm_start : True lets ``fit`` go on from the parameters of the last fit, for ``epochs`` more epochs; False starts
+        anew.
     verbose : 0 or 1. 1 shows on stderr how far ``fit`` is, by a bar in a terminal or notebook and by a few lines
         elsewhere. It changes no result, and is not in a model file.
 
@@ -178,6 +180,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         "steps": OneOf(*get_args(Steps), AUTO),
         "n_starts": Whole(1, most=MOST["n_starts"]),
         "transformer": TRANSFORMER,
+        "warm_start": Boolean(),
     }
     _report = EpochReport
     _learning_rates = "lr_ka and lr_co"
@@ -214,6 +217,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     feature_map: FeatureMapChoice = "paper"
     engine: EngineChoice = "auto"
     random_state: int | np.random.RandomState | None = None
+    warm_start: bool = False
     verbose: int = 0
 
     @classmethod
@@ -243,15 +247,13 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         sample_weight: ArrayLike | None = None,
         *,
         validation_data: ValidationData | None = None,
-        warm_start: bool = False,
     ) -> Self:
         """Trains as :meth:`fit_iter` until ``epochs`` or ``patience`` is used up.
 
         An interrupt (Ctrl-C) keeps the best model so far, which can be used and saved, and is raised again: so it also
         stops a cross validation or a search around it.
         """
-        epochs = self.fit_iter(X, y, sample_weight, validation_data=validation_data, warm_start=warm_start)
-        return self._run_through(epochs)
+        return self._run_through(self.fit_iter(X, y, sample_weight, validation_data=validation_data))
 
     def fit_iter(
         self,
@@ -260,7 +262,6 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         sample_weight: ArrayLike | None = None,
         *,
         validation_data: ValidationData | None = None,
-        warm_start: bool = False,
         resume: bool = False,
     ) -> Generator[HistoryRow, None, None]:
         """Trains, yielding each epoch's row of the history; after any of them the estimator is fitted and can be used.
@@ -270,7 +271,6 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         X, y, sample_weight : Samples (N, d), labels of any type, and how much each sample counts. Within one batch a
             sample of weight two is a sample given twice.
         validation_data : pair (X, y), optional. What ``patience`` watches, in the place of a share of the samples.
-        warm_start : Go on from the last fit in place of starting anew.
         resume : Go on after the last epoch of a model that was saved with ``resumable=True``: given the same data, the
             outcome is the same as without the break, to the last bit. A device is then set again as the engine, and
             asked for the same circuits as it would have been.
@@ -280,10 +280,8 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
             raise InvalidInputError("there is no training to resume; load a model that was saved with resumable=True.")
         if self.n_starts > 1:
             given = {"sample_weight": sample_weight, "validation_data": validation_data}
-            return self._epochs_of_starts(
-                lambda start, **how: start.fit_iter(X, y, **given, **how), warm_start=warm_start, resume=resume
-            )
-        going_on = resume or (warm_start and hasattr(self, "centroids_"))
+            return self._epochs_of_starts(lambda start, **how: start.fit_iter(X, y, **given, **how), resume=resume)
+        going_on = resume or (self.warm_start and hasattr(self, "centroids_"))
         if going_on:
             self._check_centroids_kept()
         prepared = self._prepared(
@@ -459,7 +457,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         if asked != trained:
             raise InvalidInputError(
                 f"n_centroids_per_class is now {asked}, but {trained} were trained; "
-                "put it back, or fit anew without warm_start."
+                "put it back, or set warm_start=False to fit anew."
             )
 
     def _settings(self, prepared: Prepared, **changed: Any) -> TrainingSettings:
