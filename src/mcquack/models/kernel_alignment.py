@@ -27,7 +27,7 @@ from mcquack.models.mcquack import McQuackClassifier
 from mcquack.models.model_file import ModelFile, require_field, require_tensor, require_that
 from mcquack.models.preparation import ClassWeight, class_factors, class_numbers, merged_repeats, scaled
 from mcquack.simulators.choice import EngineChoice
-from mcquack.training.settings import Optimizer, Steps
+from mcquack.training.settings import Optimizer, Steps, check_passes
 from mcquack.training.state import EpochReport, InitStrategy, TrainingData
 
 _ENTRIES_AT_ONCE = 1 << 22  # of the kernel with the support vectors: 32 MiB
@@ -163,6 +163,10 @@ class KernelAlignmentClassifier(CircuitClassifier):
         thrifty.budget = max(1, engine.budget - needed)
         alignment.engine = thrifty
         return alignment
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        check_passes(self)
 
     @property
     def kernel_(self) -> QuantumKernel:

@@ -44,7 +44,7 @@ from mcquack.simulators.engine import Engine, Measured
 from mcquack.simulators.gates import GateEngine
 from mcquack.simulators.statevector import StatevectorEngine
 from mcquack.training.loop import train
-from mcquack.training.settings import AnyOptimizer, Schedule, Steps, TrainingSettings, epoch_orders
+from mcquack.training.settings import AnyOptimizer, Schedule, Steps, TrainingSettings, check_passes, epoch_orders
 from mcquack.training.state import (
     EpochReport,
     InitStrategy,
@@ -414,6 +414,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
 
     def _check_settings(self) -> None:
         super()._check_settings()
+        check_passes(self)
         if self.n_starts > 1 and self.n_centroids_per_class > 1:
             raise InvalidInputError(
                 "the centroids of a class are others in every start, so that kernels with several of them cannot be "

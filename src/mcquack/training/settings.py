@@ -81,10 +81,7 @@ class TrainingSettings:
     def __post_init__(self) -> None:
         make_integers_plain(self)
         check_settings(self)
-        if self.steps == "joint" and self.epochs_ka == 0:
-            raise InvalidInputError("epochs_ka is 0, and joint steps have no other passes; set it to 1.")
-        if self.epochs_ka + self.epochs_co == 0:
-            raise InvalidInputError("epochs_ka and epochs_co are both 0, which trains nothing; set one of them.")
+        check_passes(self)
         object.__setattr__(self, "loss", loss_of(self.loss))
 
     @property
@@ -111,6 +108,14 @@ def decayed(rate: float, epoch: int) -> float:
         return float(rate) ** int(epoch)
     except OverflowError:  # training then diverges, and says so
         return math.inf
+
+
+def check_passes(settings: Any) -> None:
+    """Raise InvalidInputError if an epoch has no pass over the samples; estimators have the same three settings."""
+    if settings.steps == "joint" and settings.epochs_ka == 0:
+        raise InvalidInputError("epochs_ka is 0, and joint steps have no other passes; set it to 1.")
+    if settings.epochs_ka + settings.epochs_co == 0:
+        raise InvalidInputError("epochs_ka and epochs_co are both 0, which trains nothing; set one of them.")
 
 
 def make_integers_plain(settings: Any) -> None:
