@@ -213,8 +213,8 @@ def test_a_start_that_ends_early_leaves_less_to_do(capsys: pytest.CaptureFixture
 
 def test_starts_that_are_trained_again_are_counted_anew() -> None:
     model = McQuackClassifier(**QUICK, n_starts=2).fit(X, Y)
-    model.set_params(epochs=3)
-    reached = [stage(model) for _ in model.fit_iter(X, Y, warm_start=True)]
+    model.set_params(epochs=3, warm_start=True)
+    reached = [stage(model) for _ in model.fit_iter(X, Y)]
     assert [(each.n_done, each.n_most) for each in reached] == [(n, 6) for n in range(1, 7)]
     assert [each.part for each in reached] == ["start 1 of 2"] * 3 + ["start 2 of 2"] * 3
 

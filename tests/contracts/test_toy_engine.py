@@ -75,7 +75,7 @@ def test_the_circuit_that_was_trained_comes_back(feature_map: Any, n_repetitions
     model.save(tmp_path / "model.mcq")
     loaded = load(tmp_path / "model.mcq")
     assert loaded.feature_map_ == model.feature_map_
-    loaded.fit(X[:20], Y[:20], warm_start=True)  # with settings that ask for the same circuit
+    loaded.set_params(warm_start=True).fit(X[:20], Y[:20])  # with settings that ask for the same circuit
 
 
 def test_scikit_learns_tools_take_it() -> None:

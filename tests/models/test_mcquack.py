@@ -727,7 +727,7 @@ def test_quack_takes_several_too(k: int) -> None:
 )
 def test_a_warm_start_goes_on_where_training_ended(settings: dict[str, Any]) -> None:
     whole = small(epochs=10, patience=None, **settings).fit(IRIS_X, IRIS_Y)
-    parts = small(epochs=5, patience=None, **settings).fit(IRIS_X, IRIS_Y).fit(IRIS_X, IRIS_Y, warm_start=True)
+    parts = small(epochs=5, patience=None, warm_start=True, **settings).fit(IRIS_X, IRIS_Y).fit(IRIS_X, IRIS_Y)
     assert [whole.best_epoch_, parts.best_epoch_] == [10, 10]  # the loss falls all the way, so the last is the best
     assert_same_state(parts, whole)
     assert timeless(parts.history_) == timeless(whole.history_[5:])
@@ -738,8 +738,23 @@ def test_a_warm_start_begins_with_the_best_parameters() -> None:
     model = small(lr_ka=0.6, lr_co=0.6, epochs=40, patience=6, decay_rate=1.0).fit(X, y)
     assert model.best_epoch_ < model.n_iter_
     kept = model.weights_.copy()
-    model.set_params(lr_ka=1e-7, lr_co=1e-7, epochs=1).fit(X, y, warm_start=True)
+    model.set_params(lr_ka=1e-7, lr_co=1e-7, epochs=1, warm_start=True).fit(X, y)
     assert_allclose(model.weights_, kept, atol=1e-5)
+
+
+@pytest.mark.parametrize("warm_start", [False, True])
+def test_a_file_says_whether_fit_goes_on(warm_start: bool, tmp_path: Path) -> None:
+    model = small(warm_start=warm_start, random_state=0).fit(IRIS_X, IRIS_Y)
+    model.save(tmp_path / "model.mcq")
+    again = McQuackClassifier.load(tmp_path / "model.mcq")
+    assert again.warm_start is warm_start
+    again.set_params(lr_ka=1e-9, lr_co=1e-9, epochs=1).fit(IRIS_X, IRIS_Y)
+    assert np.allclose(again.weights_, model.weights_, atol=1e-6) == warm_start
+
+
+def test_only_true_and_false_say_whether_fit_goes_on() -> None:
+    with pytest.raises(InvalidInputError, match="warm_start must be True or False, got 1"):
+        small(warm_start=1).fit(IRIS_X, IRIS_Y)
 
 
 def test_a_cold_start_forgets() -> None:
@@ -750,26 +765,26 @@ def test_a_cold_start_forgets() -> None:
 
 
 def test_a_warm_start_keeps_the_classes() -> None:
-    model = small().fit(IRIS_X, IRIS_Y)
-    model.fit(IRIS_X[:60], IRIS_Y[:60], warm_start=True)
+    model = small(warm_start=True).fit(IRIS_X, IRIS_Y)
+    model.fit(IRIS_X[:60], IRIS_Y[:60])
     assert_array_equal(model.classes_, [0, 1, 2])
     with pytest.raises(InvalidInputError, match="not among"):
-        model.fit(IRIS_X, IRIS_Y + 1, warm_start=True)
+        model.fit(IRIS_X, IRIS_Y + 1)
 
 
 @pytest.mark.parametrize("name", ["n_qubits", "n_repetitions", "feature_map", "n_centroids_per_class"])
 def test_a_warm_start_cannot_change_what_is_trained(name: str) -> None:
     changed = {"n_qubits": 3, "n_repetitions": 5, "feature_map": "device", "n_centroids_per_class": 2}[name]
-    model = small().fit(IRIS_X, IRIS_Y).set_params(**{name: changed})
+    model = small(warm_start=True).fit(IRIS_X, IRIS_Y).set_params(**{name: changed})
     with pytest.raises(InvalidInputError, match=name):
-        model.fit(IRIS_X, IRIS_Y, warm_start=True)
+        model.fit(IRIS_X, IRIS_Y)
 
 
 def test_a_warm_start_may_change_the_precision() -> None:
-    model = small().fit(IRIS_X, IRIS_Y)
+    model = small(warm_start=True).fit(IRIS_X, IRIS_Y)
     kept = model.weights_.copy()
     double = StatevectorEngine(dtype="float64")
-    model.set_params(engine=double, lr_ka=1e-9, lr_co=1e-9).fit(IRIS_X, IRIS_Y, warm_start=True)
+    model.set_params(engine=double, lr_ka=1e-9, lr_co=1e-9).fit(IRIS_X, IRIS_Y)
     assert model.weights_.dtype == model.transform(IRIS_X).dtype == np.float64
     assert_allclose(model.weights_, kept, atol=1e-7)
 

@@ -202,7 +202,7 @@ def test_in_the_place_of_a_builder_a_file_has_its_circuit(tmp_path: Path) -> Non
     again = load(tmp_path / "model.mcq")
     assert again.feature_map == sharing(4)
     assert_array_equal(again.predict(X), model.predict(X))
-    assert again.fit(FEW_X, FEW_Y, warm_start=True).feature_map_ == sharing(4)
+    assert again.set_params(warm_start=True).fit(FEW_X, FEW_Y).feature_map_ == sharing(4)
 
 
 @pytest.mark.parametrize(
@@ -291,12 +291,12 @@ def test_quack_takes_circuits_too(tmp_path: Path) -> None:
 
 @every_circuit
 def test_training_goes_on_from_what_was_trained(circuit: Circuit) -> None:
-    model = fitted(circuit)
+    model = fitted(circuit).set_params(warm_start=True)
     trained = [array.copy() for array in parameters(model)]
-    model.set_params(epochs=0).fit(FEW_X, FEW_Y, warm_start=True)
+    model.set_params(epochs=0).fit(FEW_X, FEW_Y)
     for one, other in zip(parameters(model), trained, strict=True):
         assert_array_equal(one, other)
-    model.set_params(epochs=2).fit(FEW_X, FEW_Y, warm_start=True)
+    model.set_params(epochs=2).fit(FEW_X, FEW_Y)
     assert (model.centroids_ != trained[2]).any()
 
 
@@ -312,9 +312,9 @@ def test_another_circuit_is_another_model() -> None:
     model = fitted("iqp", n_qubits=2)
     for change in ({"feature_map": "zz"}, {"n_qubits": 3}, {"feature_map": sharing}, {"n_repetitions": 5}):
         with pytest.raises(InvalidInputError, match="ask for another circuit"):
-            clone_fitted(model).set_params(**change).fit(FEW_X, FEW_Y, warm_start=True)
+            clone_fitted(model).set_params(**change, warm_start=True).fit(FEW_X, FEW_Y)
     given = fitted(FIXED).set_params(n_qubits=7, n_repetitions=3)  # which a given circuit does not heed
-    given.fit(FEW_X, FEW_Y, warm_start=True)
+    given.set_params(warm_start=True).fit(FEW_X, FEW_Y)
 
 
 def clone_fitted(model: McQuackClassifier) -> McQuackClassifier:

@@ -76,16 +76,16 @@ def test_training_it_later_is_training_it_at_once(tmp_path: Path, way: str) -> N
         for _ in model.fit_iter(X, Y, resume=True):
             pass
     elif way == "warm_start":
-        model.set_params(epochs=3).fit(X, Y, warm_start=True)
+        model.set_params(epochs=3, warm_start=True).fit(X, Y)
     else:
         model.save(tmp_path / "m.mcq")
-        model = load(tmp_path / "m.mcq").set_params(epochs=3).fit(X, Y, warm_start=True)
+        model = load(tmp_path / "m.mcq").set_params(epochs=3, warm_start=True).fit(X, Y)
     assert_same_training(model, at_once)
 
 
 def test_a_warm_start_of_no_epochs_changes_nothing(tmp_path: Path) -> None:
     once, again = (small(epochs=3).fit(X, Y) for _ in range(2))
-    again.set_params(epochs=0).fit(X, Y, warm_start=True)
+    again.set_params(epochs=0, warm_start=True).fit(X, Y)
     assert_same_training(again, once)
     again.save(tmp_path / "m.mcq")
     assert_same_model(load(tmp_path / "m.mcq"), once)

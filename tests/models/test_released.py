@@ -184,6 +184,7 @@ def test_the_first_format_is_checked_as_ever(first_format: Any) -> None:
         "class_score": ["mean", None],
         "feature_range": [[], [1.0, 0.0], [0.0], ["a", "b"], "ab", None],
         "n_qubits": ["2", None, 0],
+        "warm_start": [None, 1, "yes"],
     }
     for name, values in hostile.items():
         for value in values:
@@ -234,6 +235,11 @@ def test_a_file_with_it_has_its_own(of_today: Path, monkeypatch: pytest.MonkeyPa
     assert archive.load({"McQuackClassifier": Later}, of_today).magic == "told"
     with pytest.raises(ModelFileError, match=r"settings that this mcquack does not know \(magic\); upgrade it"):
         load(of_today)
+
+
+@pytest.mark.parametrize("release", ["0.1.0", "0.2.0"])
+def test_models_of_earlier_releases_start_anew(release: str) -> None:
+    assert load(FOLDER / release / "mcquack.mcq").warm_start is False
 
 
 def test_defaults_of_added_settings_are_settings_of_models() -> None:

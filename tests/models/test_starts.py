@@ -56,9 +56,10 @@ def test_a_model_file_has_all_starts(tmp_path: Path) -> None:
     assert again.history_ == model.history_
 
 
+@pytest.mark.parametrize("warm_start", [False, True])
 @pytest.mark.parametrize("stop", [2, 5, 11])
-def test_training_resumes_to_the_same_bits(stop: int, tmp_path: Path) -> None:
-    model = several()
+def test_training_resumes_to_the_same_bits(stop: int, warm_start: bool, tmp_path: Path) -> None:
+    model = several(warm_start=warm_start)
     for number, _ in enumerate(model.fit_iter(X, Y), start=1):
         if number == stop:
             break
@@ -73,12 +74,12 @@ def test_training_resumes_to_the_same_bits(stop: int, tmp_path: Path) -> None:
 def test_a_warm_start_goes_on_with_all() -> None:
     model = several().fit(X, Y)
     before = model.transform(X)
-    model.fit(X, Y, warm_start=True)
+    model.set_params(warm_start=True).fit(X, Y)
     assert not np.array_equal(model.transform(X), before)
     with pytest.raises(InvalidInputError, match="n_starts"):
-        model.set_params(n_starts=2).fit(X, Y, warm_start=True)
+        model.set_params(n_starts=2).fit(X, Y)
     with pytest.raises(InvalidInputError, match="n_starts"):
-        several(1).fit(X, Y).set_params(n_starts=2).fit(X, Y, warm_start=True)
+        several(1).fit(X, Y).set_params(n_starts=2, warm_start=True).fit(X, Y)
 
 
 def test_a_fit_that_fails_changes_nothing() -> None:

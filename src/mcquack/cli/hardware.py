@@ -365,7 +365,7 @@ def train(
         engine["budget"] = max(1, budget - n_calibrating * shots)
         classifier.set_params(engine=SampledEngine(sampler, **engine), epochs=epochs, feature_map=feature_map)
         given_ones = {name: value for name, value in wanted.items() if value is not None}
-        classifier.set_params(validation_fraction=None, **given_ones)
+        classifier.set_params(validation_fraction=None, warm_start=True, **given_ones)
         per_epoch, cost = training_cost(classifier, X, y, n_calibrating=n_calibrating)
         paper = total_shots(feature_map, n_classes=len(classifier.centroids_), n_train=len(X), n_shots=shots)
         tell(
@@ -375,16 +375,17 @@ def train(
         if n_calibrating:
             spent = n_calibrating * shots
             tell(f"Measuring the centroids for a bit-flip tolerance takes {spent:,} of the budget first.")
-        classifier.fit_iter(X, y, warm_start=True).close()  # refuses what cannot be before anybody is asked
+        classifier.fit_iter(X, y).close()  # refuses what cannot be before anybody is asked
         device.confirm(cost, at_most="at most ")
         b = _learnable_tolerance(classifier, sampler, shots=shots, seed=seed) if given is None else given
         classifier.set_params(engine=SampledEngine(sampler, **engine, training_tolerance=b))
 
         def write(path: Path) -> None:
-            copy.copy(classifier).set_params(engine=tolerating(classifier, b)).save(path, extra=extra)
+            saved = copy.copy(classifier).set_params(engine=tolerating(classifier, b), warm_start=False)
+            saved.save(path, extra=extra)
 
         checkpoints = Checkpoints(out, write)
-        with closing(classifier.fit_iter(X, y, warm_start=True)) as training:
+        with closing(classifier.fit_iter(X, y)) as training:
             for epoch, _ in enumerate(shown(training, of=classifier), start=1):
                 checkpoints.write(epoch)
         checkpoints.finish()

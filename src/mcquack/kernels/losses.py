@@ -8,13 +8,13 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeAlias, cast
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mcquack.arrays import FloatArray
-from mcquack.checks import is_number, require, require_positive
+from mcquack.constraints import POSITIVE, Boolean, Constraints, Custom, Number, OneOf, check_settings
 from mcquack.errors import InvalidInputError
 from mcquack.kernels.fidelity import CLASS_SCORE_CODES, ClassScore, shares
 from mcquack.simulators.compiled.inner import inner
@@ -163,6 +163,9 @@ def loss_row(rule: Any, terms: Any, scores: Any, label: int, row_weight: float, 
         slopes[of_class * stride] = slope
 
 
+_CLASS_SCORE = OneOf(*CLASS_SCORE_CODES)
+
+
 class Loss(Protocol):
     """What training makes small.
 
@@ -207,9 +210,10 @@ class Alignment:
     name: ClassVar[str] = "alignment"
     scale_free: ClassVar[bool] = True
     compiled: ClassVar[int] = ALIGNMENT
+    _constraints: ClassVar[Constraints] = {"class_score": _CLASS_SCORE}
 
     def __post_init__(self) -> None:
-        _check_class_score(self.class_score)
+        check_settings(self)
 
     def __call__(
         self, scores: FloatArray, labels: NDArray[np.int64], row_weights: FloatArray
@@ -255,14 +259,16 @@ class CrossEntropy:
     name: ClassVar[str] = "cross_entropy"
     compiled: ClassVar[int] = CROSS_ENTROPY
     floor: ClassVar[float] = 0.0
+    _constraints: ClassVar[Constraints] = {
+        "beta": POSITIVE,
+        "class_score": _CLASS_SCORE,
+        "smoothing": Number(0, 1),
+        "learned": Boolean(),
+        "softmax": Boolean(),
+    }
 
     def __post_init__(self) -> None:
-        require_positive("beta", self.beta)
-        possible = is_number(self.smoothing) and 0 <= self.smoothing < 1
-        require(possible, "smoothing", "a number from 0 to below 1", self.smoothing)
-        require(isinstance(self.learned, bool), "learned", "True or False", self.learned)
-        require(isinstance(self.softmax, bool), "softmax", "True or False", self.softmax)
-        _check_class_score(self.class_score)
+        check_settings(self)
 
     def __call__(
         self, scores: FloatArray, labels: NDArray[np.int64], row_weights: FloatArray
@@ -329,10 +335,7 @@ class LogCrossEntropy(CrossEntropy):
     floor: float = 1e-3  # type: ignore[misc]
     name: ClassVar[str] = "log_cross_entropy"
     compiled: ClassVar[int] = LOG_CROSS_ENTROPY
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_positive("floor", self.floor)
+    _constraints: ClassVar[Constraints] = {"floor": POSITIVE}
 
     def _logits(self, scores: FloatArray) -> FloatArray:
         found: FloatArray = np.log(scores + self.floor)
@@ -374,25 +377,25 @@ def _log_softmax(logits: FloatArray) -> FloatArray:
     return found
 
 
-def _check_class_score(class_score: Any) -> None:
-    known = isinstance(class_score, str) and class_score in CLASS_SCORE_CODES
-    require(known, "class_score", '"max" or "sum"', class_score)
-
-
 LOSSES: Mapping[str, type[Alignment] | type[CrossEntropy]] = MappingProxyType(
     {kind.name: kind for kind in (Alignment, CrossEntropy, LogCrossEntropy)}
 )
 LossChoice: TypeAlias = Literal["alignment", "cross_entropy", "log_cross_entropy"] | Loss
 
 
+def _is_loss(choice: Any) -> bool:
+    if isinstance(choice, str):
+        return choice in LOSSES
+    return not isinstance(choice, type) and callable(choice) and hasattr(choice, "class_score")
+
+
+LOSS = Custom(f"one of {', '.join(map(repr, LOSSES))}, or a loss such as Alignment()", _is_loss)
+
+
 def loss_of(choice: LossChoice) -> Loss:
-    """The loss that a name stands for, or the loss itself."""
-    if isinstance(choice, str) and choice in LOSSES:
-        return LOSSES[choice]()
-    names = ", ".join(map(repr, LOSSES))
-    is_loss = not isinstance(choice, str | type) and callable(choice) and hasattr(choice, "class_score")
-    require(is_loss, "loss", f"one of {names}, or a loss such as Alignment()", choice)
-    return cast(Loss, choice)
+    """Return the loss of that name, or the loss itself."""
+    LOSS.check("loss", choice)
+    return LOSSES[choice]() if isinstance(choice, str) else choice
 
 
 def loss_rule(loss: Loss) -> LossRule:

@@ -3,7 +3,6 @@
 import os
 import platform
 import re
-from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import asdict
 from importlib.metadata import version
@@ -18,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.feature_map import FeatureMap
+from mcquack.constraints import check_settings
 from mcquack.errors import InvalidInputError, ModelFileError
 from mcquack.kernels.losses import LOSSES, Alignment, CrossEntropy, Loss
 from mcquack.models.features import FEATURES, MAX_BOUND, Features
@@ -84,9 +84,9 @@ class Archived(BaseEstimator):
         """How many numbers of a sample the model itself takes, behind what is made of its features."""
         return self.n_features_in_ if self.features_ is None else self.features_.n_outputs
 
-    @abstractmethod
     def _check_settings(self) -> None:
-        """Raises on the first setting that could not be used."""
+        """Raise InvalidInputError on the first setting that cannot be used."""
+        check_settings(self)
 
     def _saved_settings(self) -> dict[str, Any]:
         settings: dict[str, Any] = self.get_params(deep=False)
@@ -334,6 +334,7 @@ _ADDED_SETTINGS: Mapping[str, Any] = MappingProxyType(
         "n_starts": 1,
         "transformer": None,
         "n_components": None,
+        "warm_start": False,
         "verbose": 0,
     }
 )
@@ -355,7 +356,7 @@ def _from_version_1(settings: Mapping[str, Any]) -> dict[str, Any]:
     given["engine"] = exact
     if "class_score" in given:
         given["loss"] = {"name": "alignment", "class_score": given.pop("class_score")}
-        given.pop("warm_start")
+        given["warm_start"] = given.pop("warm_start")  # the same setting today; KeyError if it is missing
         given.pop("shot_budget")
         gradient = given.pop("gradient")
         use = {

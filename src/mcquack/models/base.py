@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,10 +21,21 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from mcquack.arrays import FloatArray
-from mcquack.checks import did_you_mean, is_whole_number
+from mcquack.checks import MOST, did_you_mean, is_whole_number
 from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.circuits.library import MAPS, circuit_named, paper
+from mcquack.constraints import (
+    CLASS_WEIGHT,
+    RANDOM_STATE,
+    VERBOSE,
+    Boolean,
+    Constraints,
+    Number,
+    OneOf,
+    Optional,
+    Whole,
+)
 from mcquack.errors import InvalidInputError
 from mcquack.models.archive import (
     Archived,
@@ -34,7 +45,7 @@ from mcquack.models.archive import (
     restored_range,
     restored_seed,
 )
-from mcquack.models.features import Features, Scale, learned_features, scaling_range
+from mcquack.models.features import SCALE, Features, Scale, learned_features, scaling_range
 from mcquack.models.model_file import ModelFile
 from mcquack.models.preparation import (
     ClassWeight,
@@ -48,11 +59,11 @@ from mcquack.models.preparation import (
     scaled,
 )
 from mcquack.randomness import held_out
-from mcquack.simulators.choice import EngineChoice, engine_of
+from mcquack.simulators.choice import ENGINE, EngineChoice, engine_of
 from mcquack.simulators.compiled.memory import require_bytes
 from mcquack.simulators.compiled.notice import noted_compiling
 from mcquack.simulators.engine import Engine
-from mcquack.training.state import TrainingData
+from mcquack.training.state import InitStrategy, TrainingData
 
 if TYPE_CHECKING:
     from mcquack.kernels.quantum import QuantumKernel
@@ -65,6 +76,22 @@ OWN_MAPS = ("paper", "device")  # whose layers may depend on the engine
 
 class CircuitClassifier(ClassifierMixin, Archived):
     """A classifier on samples that pass through a trainable feature map."""
+
+    _constraints: ClassVar[Constraints] = {
+        "n_qubits": Whole(1),
+        "n_repetitions": Optional(Whole(1, most=MOST["n_repetitions"])),
+        "epochs": Whole(1),
+        "patience": Optional(Whole(1)),
+        "init_strategy": OneOf(*get_args(InitStrategy)),
+        "init_small": Boolean(),
+        "n_components": Optional(Whole(1)),
+        "scale": SCALE,
+        "class_weight": CLASS_WEIGHT,
+        "validation_fraction": Optional(Number(0, 1)),
+        "engine": ENGINE,
+        "random_state": RANDOM_STATE,
+        "verbose": VERBOSE,
+    }
 
     n_qubits: int
     n_repetitions: int | None
@@ -158,7 +185,7 @@ class CircuitClassifier(ClassifierMixin, Archived):
         if going_on and feature_map != self.feature_map_:
             raise InvalidInputError(
                 "the settings now ask for another circuit than that of the trained parameters; "
-                "put n_qubits, n_repetitions and feature_map back, or fit anew without warm_start."
+                "put n_qubits, n_repetitions and feature_map back, or set warm_start=False to fit anew."
             )
         scaling = scaling_range(self.scale)
         if going_on:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import KW_ONLY, dataclass
 from itertools import islice
-from typing import Any, Self, TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -15,18 +15,19 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import StratifiedShuffleSplit, check_cv
-from sklearn.utils import check_random_state as random_state_of
+from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mcquack.arrays import FloatArray
-from mcquack.checks import is_number, is_whole_number, require, required_count
+from mcquack.checks import MOST, is_whole_number
+from mcquack.constraints import RANDOM_STATE, VERBOSE, Constraints, Custom, Number, Optional, Whole, check_settings
 from mcquack.errors import InvalidInputError
 from mcquack.models import catalog
 from mcquack.models.base import HistoryRow, ValidationData
 from mcquack.models.catalog import SearchSpace
 from mcquack.models.mcquack import McQuackClassifier
-from mcquack.models.preparation import check_random_state, check_verbose, checked_sample_weight
+from mcquack.models.preparation import checked_sample_weight
 from mcquack.simulators.compiled.notice import noted_compiling
 from mcquack.simulators.compiled.team import limited_threads
 
@@ -127,6 +128,20 @@ class McQuackClassifierCV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cla
     True
     """
 
+    _constraints: ClassVar[Constraints] = {
+        "space": Custom(
+            'a name such as "tuned", a dict or a list of dicts',
+            lambda value: isinstance(value, str | Mapping | list | tuple) and len(value) > 0,
+        ),
+        "validation_fraction": Number(0, 1, closed="neither"),
+        "rungs": Whole(1),
+        "climbers": Number(0, 1, closed="neither"),
+        "n_starts": Whole(1, most=MOST["n_starts"]),
+        "n_jobs": Optional(Custom("a whole number other than 0", lambda value: is_whole_number(value) and value != 0)),
+        "random_state": RANDOM_STATE,
+        "verbose": VERBOSE,
+    }
+
     space: Space = "tuned"
     _: KW_ONLY
     cv: Any = None
@@ -199,11 +214,11 @@ class McQuackClassifierCV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cla
     def _begun(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, validation_data: ValidationData | None
     ) -> tuple[list[_Candidate], _Data, int]:
-        self._check_settings()
+        check_settings(self)
         rows, targets = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(targets)
         weights = None if sample_weight is None else checked_sample_weight(sample_weight, len(rows))
-        seed = int(random_state_of(self.random_state).randint(2**31))
+        seed = int(check_random_state(self.random_state).randint(2**31))
         parts = self._parts(rows, targets, weights, validation_data, seed=seed)
         candidates = [
             _Candidate(number, settings, parts, seed=seed)
@@ -288,20 +303,6 @@ class McQuackClassifierCV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cla
             _Part(X[inner], y[inner], None if weights is None else weights[inner], X[outer], y[outer])
             for inner, outer in splits
         ]
-
-    def _check_settings(self) -> None:
-        known = isinstance(self.space, str | Mapping | list | tuple) and len(self.space) > 0
-        require(known, "space", 'a name such as "tuned", a dict or a list of dicts', self.space)
-        fraction = self.validation_fraction
-        require(is_number(fraction) and 0 < fraction < 1, "validation_fraction", "a number between 0 and 1", fraction)
-        share = self.climbers
-        require(is_number(share) and 0 < share < 1, "climbers", "a number between 0 and 1", share)
-        whole = is_whole_number(self.n_jobs) and self.n_jobs != 0
-        require(self.n_jobs is None or whole, "n_jobs", "None or a whole number other than 0", self.n_jobs)
-        required_count("rungs", self.rungs)
-        required_count("n_starts", self.n_starts)
-        check_random_state(self.random_state)
-        check_verbose(self.verbose)
 
     # What the chosen model does
 

@@ -6,8 +6,6 @@ transformer of another library that is affine.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
@@ -17,7 +15,8 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from mcquack.arrays import FloatArray
-from mcquack.checks import is_number, is_whole_number, require
+from mcquack.checks import is_number
+from mcquack.constraints import Custom, Optional
 from mcquack.errors import InvalidInputError
 from mcquack.models.model_file import ModelFile, require_field, require_tensor, require_that
 
@@ -260,37 +259,36 @@ def _level_slopes(rows: FloatArray, quantiles: FloatArray) -> FloatArray:
     return found
 
 
-def check_features(settings: Mapping[str, Any]) -> None:
-    """Refuses settings that no features can be made by; those that a model does not have are not asked for."""
-    count = settings.get("n_components")
-    require(
-        count is None or (is_whole_number(count) and count >= 1),
-        "n_components",
-        "None or a whole number of at least 1",
-        count,
-    )
-    transformer = settings.get("transformer")
-    usable = all(callable(getattr(transformer, name, None)) for name in ("fit", "transform", "get_params"))
-    usable = usable and not isinstance(transformer, type)
-    require(transformer is None or usable, "transformer", "None or a transformer of scikit-learn", transformer)
-    if "scale" in settings:
-        scaling_range(settings["scale"])
+def _is_transformer(value: Any) -> bool:
+    methods = (getattr(value, name, None) for name in ("fit", "transform", "get_params"))
+    return not isinstance(value, type) and all(map(callable, methods))
 
 
-def scaling_range(scale: Any) -> tuple[float, float] | None:
-    """The range that each feature is scaled to by its extremes: None, True, which is (0, 1), or as given.
+def _is_scale(value: Any) -> bool:
+    if isinstance(value, str):
+        return value in (COMMON, STANDARD, QUANTILE)
+    if isinstance(value, bool | np.bool_):
+        return True
+    if not isinstance(value, tuple | list) or len(value) != 2 or not all(map(is_number, value)):
+        return False
+    return bool(-MAX_BOUND <= value[0] < value[1] <= MAX_BOUND)
 
-    The scales that have a name are none: "common", "standard" and "quantile".
+
+TRANSFORMER = Optional(Custom("a transformer of scikit-learn", _is_transformer))
+SCALE = Custom(
+    f'True, False, "{COMMON}", "{STANDARD}", "{QUANTILE}" or an increasing pair of numbers between -{MAX_BOUND:g} and '
+    f"{MAX_BOUND:g}",
+    _is_scale,
+)
+
+
+def scaling_range(scale: Scale) -> tuple[float, float] | None:
+    """Return the range that the extremes of each feature are scaled to, (0, 1) for True.
+
+    It is None for False, and for the scales with a name, which are no range.
     """
-    if isinstance(scale, str) and scale in (COMMON, STANDARD, QUANTILE):
+    if isinstance(scale, str):
         return None
     if isinstance(scale, bool | np.bool_):
         return (0.0, 1.0) if scale else None
-    numbers = isinstance(scale, tuple | list) and len(scale) == 2 and all(map(is_number, scale))
-    possible = numbers and all(math.isfinite(bound) and abs(bound) <= MAX_BOUND for bound in scale)
-    expected = (
-        f'True, False, "{COMMON}", "{STANDARD}", "{QUANTILE}" or an increasing pair of numbers between -{MAX_BOUND:g} '
-        f"and {MAX_BOUND:g}"
-    )
-    require(possible and scale[0] < scale[1], "scale", expected, scale)
     return float(scale[0]), float(scale[1])

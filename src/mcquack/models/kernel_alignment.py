@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,7 +13,7 @@ from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
 from mcquack.arrays import FloatArray
-from mcquack.checks import require_positive
+from mcquack.constraints import POSITIVE, Constraints, constraints_of
 from mcquack.errors import InvalidInputError, ShotBudgetError
 from mcquack.kernels.fidelity import led_by
 from mcquack.kernels.losses import LossChoice
@@ -27,7 +27,7 @@ from mcquack.models.mcquack import McQuackClassifier
 from mcquack.models.model_file import ModelFile, require_field, require_tensor, require_that
 from mcquack.models.preparation import ClassWeight, class_factors, class_numbers, merged_repeats, scaled
 from mcquack.simulators.choice import EngineChoice
-from mcquack.training.settings import Optimizer, Steps
+from mcquack.training.settings import Optimizer, Steps, check_passes
 from mcquack.training.state import EpochReport, InitStrategy, TrainingData
 
 _ENTRIES_AT_ONCE = 1 << 22  # of the kernel with the support vectors: 32 MiB
@@ -76,6 +76,7 @@ class KernelAlignmentClassifier(CircuitClassifier):
     (150, 150)
     """
 
+    _constraints: ClassVar[Constraints] = {**constraints_of(McQuackClassifier), "C": POSITIVE}
     _report = EpochReport
     _learning_rates = "lr_ka and lr_co"
 
@@ -164,8 +165,8 @@ class KernelAlignmentClassifier(CircuitClassifier):
         return alignment
 
     def _check_settings(self) -> None:
-        require_positive("C", self.C)
-        self._alignment()._check_settings()
+        super()._check_settings()
+        check_passes(self)
 
     @property
     def kernel_(self) -> QuantumKernel:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Generator
-from dataclasses import KW_ONLY, dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, Self
+from dataclasses import KW_ONLY, dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,13 +14,14 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mcquack.arrays import FloatArray
-from mcquack.checks import is_whole_number, required_count
+from mcquack.checks import MOST, is_whole_number
 from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.circuits.overlap import OverlapCircuits
+from mcquack.constraints import Boolean, Constraints, Custom, OneOf, Whole, constraints_of
 from mcquack.errors import InvalidInputError, LayoutWarning
 from mcquack.kernels.fidelity import ClassScore, class_scores, led_by, winning_classes
-from mcquack.kernels.losses import Alignment, CrossEntropy, Loss, LossChoice, class_shares, is_learned, loss_of
+from mcquack.kernels.losses import LOSS, Alignment, CrossEntropy, Loss, LossChoice, class_shares, is_learned, loss_of
 from mcquack.models import archive
 from mcquack.models.archive import STATE, Shape, restored_seen, restored_state
 from mcquack.models.base import (
@@ -33,15 +34,15 @@ from mcquack.models.base import (
     trained_kernel,
 )
 from mcquack.models.catalog import preset
-from mcquack.models.features import Scale
+from mcquack.models.features import TRANSFORMER, Scale
 from mcquack.models.model_file import ModelFile, require_field, require_that
-from mcquack.models.preparation import ClassWeight, Prepared, check_settings
+from mcquack.models.preparation import ClassWeight, Prepared
 from mcquack.models.starts import SeveralStarts, mean_measured
-from mcquack.simulators.choice import EngineChoice, engine_of
+from mcquack.simulators.choice import EngineChoice
 from mcquack.simulators.engine import Engine, Measured
 from mcquack.simulators.statevector import StatevectorEngine
 from mcquack.training.loop import train
-from mcquack.training.settings import AnyOptimizer, Schedule, Steps, TrainingSettings, epoch_orders
+from mcquack.training.settings import AnyOptimizer, Schedule, Steps, TrainingSettings, check_passes, epoch_orders
 from mcquack.training.shot_cost import affords, epoch_shots, require_affordable, training_engine
 from mcquack.training.state import (
     EpochReport,
@@ -56,7 +57,7 @@ from mcquack.training.state import (
 if TYPE_CHECKING:
     from mcquack.kernels.quantum import QuantumKernel
 
-AUTO = "auto"
+AUTO: Final = "auto"
 _FEW_QUBITS = 20  # on more, fidelities may be so small that only the alignment, which knows no unit, tells them apart
 _WORST_LOSS = 2.0  # of an untrained model: one minus the worst alignment
 _KEPT_ROWS = 10_000  # of the history; a stream's could outgrow the header
@@ -138,6 +139,8 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         when the model is used, and a device, opened by ``open_device``, measures it always. A model file has "auto" in
         the place of a device.
     random_state : Where random numbers come from; the same number gives the same model.
+    warm_start : True lets ``fit`` go on from the parameters of the last fit, for ``epochs`` more epochs; False starts
+        anew.
     verbose : 0 or 1. 1 shows on stderr how far ``fit`` is, by a bar in a terminal or notebook and by a few lines
         elsewhere. It changes no result, and is not in a model file.
 
@@ -172,6 +175,14 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     (150, 3)
     """
 
+    _constraints: ClassVar[Constraints] = {
+        **constraints_of(TrainingSettings),
+        "loss": Custom(f'"{AUTO}", {LOSS.expected}', lambda value: LOSS.accepts(value) or OneOf(AUTO).accepts(value)),
+        "steps": OneOf(*get_args(Steps), AUTO),
+        "n_starts": Whole(1, most=MOST["n_starts"]),
+        "transformer": TRANSFORMER,
+        "warm_start": Boolean(),
+    }
     _report = EpochReport
     _learning_rates = "lr_ka and lr_co"
 
@@ -207,6 +218,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     feature_map: FeatureMapChoice = "paper"
     engine: EngineChoice = "auto"
     random_state: int | np.random.RandomState | None = None
+    warm_start: bool = False
     verbose: int = 0
 
     @classmethod
@@ -236,15 +248,13 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         sample_weight: ArrayLike | None = None,
         *,
         validation_data: ValidationData | None = None,
-        warm_start: bool = False,
     ) -> Self:
         """Trains as :meth:`fit_iter` until ``epochs`` or ``patience`` is used up.
 
         An interrupt (Ctrl-C) keeps the best model so far, which can be used and saved, and is raised again: so it also
         stops a cross validation or a search around it.
         """
-        epochs = self.fit_iter(X, y, sample_weight, validation_data=validation_data, warm_start=warm_start)
-        return self._run_through(epochs)
+        return self._run_through(self.fit_iter(X, y, sample_weight, validation_data=validation_data))
 
     def fit_iter(
         self,
@@ -253,7 +263,6 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         sample_weight: ArrayLike | None = None,
         *,
         validation_data: ValidationData | None = None,
-        warm_start: bool = False,
         resume: bool = False,
     ) -> Generator[HistoryRow, None, None]:
         """Trains, yielding each epoch's row of the history; after any of them the estimator is fitted and can be used.
@@ -263,7 +272,6 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         X, y, sample_weight : Samples (N, d), labels of any type, and how much each sample counts. Within one batch a
             sample of weight two is a sample given twice.
         validation_data : pair (X, y), optional. What ``patience`` watches, in the place of a share of the samples.
-        warm_start : Go on from the last fit in place of starting anew.
         resume : Go on after the last epoch of a model that was saved with ``resumable=True``: given the same data, the
             outcome is the same as without the break, to the last bit. A device is then set again as the engine, and
             asked for the same circuits as it would have been.
@@ -273,10 +281,8 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
             raise InvalidInputError("there is no training to resume; load a model that was saved with resumable=True.")
         if self.n_starts > 1:
             given = {"sample_weight": sample_weight, "validation_data": validation_data}
-            return self._epochs_of_starts(
-                lambda start, **how: start.fit_iter(X, y, **given, **how), warm_start=warm_start, resume=resume
-            )
-        going_on = resume or (warm_start and hasattr(self, "centroids_"))
+            return self._epochs_of_starts(lambda start, **how: start.fit_iter(X, y, **given, **how), resume=resume)
+        going_on = resume or (self.warm_start and hasattr(self, "centroids_"))
         if going_on:
             self._check_centroids_kept()
         prepared = self._prepared(
@@ -288,16 +294,18 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
             )
         if not going_on:
             self._tell_ringless(prepared.engine.feature_map)
+        settings = self._settings(prepared)
         if resume:
             state = self.training_state_
         elif going_on:
             state = self._kept_state()
         else:
-            state = TrainingState.start(self._initial_parameters(prepared))
+            state = TrainingState.start(self._initial_parameters(prepared, settings))
         engine = training_engine(prepared.engine, seed=prepared.seed, spent=self.shots_ if resume else 0)
         if self.epochs and not resume:
-            require_affordable(engine, self._shots_per_epoch(prepared, engine))
-        return self._epochs(prepared, engine, state, list(self.history_) if resume else [], anew=not going_on)
+            require_affordable(engine, self._shots_per_epoch(prepared, engine, settings))
+        rows = list(self.history_) if resume else []
+        return self._epochs(prepared, engine, settings, state, rows, anew=not going_on)
 
     def _tell_ringless(self, circuit: Circuit) -> None:
         """Warns who asks for the circuit of a device if the usual devices have no ring of its qubits."""
@@ -318,11 +326,17 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
             )
 
     def _epochs(
-        self, prepared: Prepared, engine: Engine[Any], state: TrainingState, rows: list[HistoryRow], *, anew: bool
+        self,
+        prepared: Prepared,
+        engine: Engine[Any],
+        settings: TrainingSettings,
+        state: TrainingState,
+        rows: list[HistoryRow],
+        *,
+        anew: bool,
     ) -> Generator[HistoryRow, None, None]:
-        settings = self._settings(prepared)
         loop = train(engine, prepared.training, state, settings=settings, validation=prepared.validation)
-        per_epoch = self._shots_per_epoch(prepared, engine)
+        per_epoch = self._shots_per_epoch(prepared, engine, settings)
         n_done = self.n_iter_ if rows else 0  # a loaded model may have had more epochs than its file has rows
         if self.epochs == 0 and anew:  # what is there already stays as it is
             self._keep(prepared, state, settings.loss, loss=_WORST_LOSS, rows=rows, n_done=0, shots=0)
@@ -371,14 +385,14 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
             self._keep_starts([start.partial_fit(X, y, classes, sample_weight) for start in starts])
             return self
         prepared = self._prepared(X, y, sample_weight, going_on=not first_call, classes=classes)
+        # partial_fit has no last epoch, so the learning rates do not decay.
+        settings = self._settings(prepared, decay_rate=1.0, schedule="exponential")
         if first_call:
-            state = TrainingState.start(self._initial_parameters(prepared))
+            state = TrainingState.start(self._initial_parameters(prepared, settings))
         else:
-            state = self._with_new_classes(prepared, self._kept_state())
-        # A stream has no end to slow down for.
-        settings = replace(self._settings(prepared), decay_rate=1.0, schedule="exponential")
+            state = self._with_new_classes(prepared, settings, self._kept_state())
         engine = training_engine(prepared.engine, seed=prepared.seed, spent=0 if first_call else self.shots_)
-        require_affordable(engine, self._shots_per_epoch(prepared, engine))
+        require_affordable(engine, self._shots_per_epoch(prepared, engine, settings))
         epoch = next(train(engine, prepared.training, state, settings=settings))
         row = epoch.report.as_row()
         if row["loss"] is None:
@@ -390,26 +404,24 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         self._keep(prepared, epoch.state, settings.loss, loss=loss, rows=rows, n_done=n_done, shots=engine.spent)
         return self
 
-    def _with_new_classes(self, prepared: Prepared, state: TrainingState) -> TrainingState:
+    def _with_new_classes(self, prepared: Prepared, settings: TrainingSettings, state: TrainingState) -> TrainingState:
         """Puts the centroids of classes that occur for the first time to where their samples are."""
         new = np.repeat(prepared.seen & ~self._seen, self.n_centroids_per_class)
         if not new.any():
             return state
-        fresh = initial_centroids(prepared.training, self._settings(prepared)).astype(prepared.engine.dtype)
+        fresh = initial_centroids(prepared.training, settings).astype(prepared.engine.dtype)
         centroids = np.where(new[:, None], fresh, state.parameters.centroids)
         return replace(state, parameters=replace(state.parameters, centroids=centroids))
 
     def _check_settings(self) -> None:
-        check_settings(self.get_params(deep=False), least_epochs=0)
-        engine = engine_of(self.engine, self._known_size)
-        self._settings()
-        required_count("n_starts", self.n_starts)
+        super()._check_settings()
+        check_passes(self)
         if self.n_starts > 1 and self.n_centroids_per_class > 1:
             raise InvalidInputError(
                 "the centroids of a class are others in every start, so that kernels with several of them cannot be "
                 "averaged; set n_starts or n_centroids_per_class to 1."
             )
-        if self.n_starts > 1 and engine.budget is not None:
+        if self.n_starts > 1 and getattr(self.engine, "budget", None) is not None:
             raise InvalidInputError("a budget of shots is that of one start; set n_starts=1, or no budget.")
 
     def epoch_shots(
@@ -428,16 +440,17 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         prepared = looking._prepared(
             X, y, sample_weight, validation_data=validation_data, hold_out=self.validation_fraction
         )
-        return self.n_starts * looking._shots_per_epoch(prepared, training_engine(prepared.engine, seed=prepared.seed))
+        engine = training_engine(prepared.engine, seed=prepared.seed)
+        return self.n_starts * looking._shots_per_epoch(prepared, engine, looking._settings(prepared))
 
-    def _shots_per_epoch(self, prepared: Prepared, engine: Engine[Any]) -> int:
+    def _shots_per_epoch(self, prepared: Prepared, engine: Engine[Any], settings: TrainingSettings) -> int:
         return epoch_shots(
             engine,
             n_samples=len(prepared.training.X),
-            n_centroids=len(prepared.classes) * int(self.n_centroids_per_class),
-            epochs_ka=int(self.epochs_ka),
-            epochs_co=int(self.epochs_co),
-            steps=self._settings(prepared).steps,
+            n_centroids=len(prepared.classes) * settings.n_centroids_per_class,
+            epochs_ka=settings.epochs_ka,
+            epochs_co=settings.epochs_co,
+            steps=settings.steps,
             n_validation=0 if prepared.validation is None else len(prepared.validation.X),
         )
 
@@ -446,28 +459,30 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         if asked != trained:
             raise InvalidInputError(
                 f"n_centroids_per_class is now {asked}, but {trained} were trained; "
-                "put it back, or fit anew without warm_start."
+                "put it back, or set warm_start=False to fit anew."
             )
 
-    def _settings(self, prepared: Prepared | None = None) -> TrainingSettings:
-        names = TrainingSettings.__dataclass_fields__.keys() - {"seed", "feature_range", "loss", "n_outputs"}
-        given: dict[str, Any] = {name: getattr(self, name) for name in names}
-        if prepared is not None:
-            given |= {"seed": prepared.seed, "feature_range": prepared.feature_range}
-        known = self._known_size if prepared is None else prepared.engine.feature_map
-        engine = engine_of(self.engine, known) if prepared is None else prepared.engine
-        n_qubits = known if isinstance(known, int) else known.n_qubits
-        # Fidelities that are exact, and large enough to go by their differences.
-        is_plain = n_qubits <= _FEW_QUBITS and not engine.shots_per_entry
-        if self.steps == AUTO:
-            one_each = self.epochs_ka == self.epochs_co == 1  # else passes of their own are asked for
-            given["steps"] = "joint" if is_plain and one_each else "alternating"
-        by_itself = isinstance(self.loss, str) and self.loss == AUTO
-        usual: Loss = CrossEntropy() if is_plain else Alignment()
-        return TrainingSettings(**given, loss=usual if by_itself else loss_of(self.loss))  # type: ignore[arg-type]
+    def _settings(self, prepared: Prepared, **changed: Any) -> TrainingSettings:
+        """Return the settings of the training loop on these data; they are made once in a fit."""
+        names = {field.name for field in fields(TrainingSettings)}
+        given = {name: value for name, value in self.get_params(deep=False).items() if name in names}
+        given |= {"seed": prepared.seed, "feature_range": prepared.feature_range}
+        given |= {"steps": self._steps_on(prepared.engine), "loss": self._loss_on(prepared.engine)}
+        return TrainingSettings(**{**given, **changed})
 
-    def _initial_parameters(self, prepared: Prepared) -> Parameters:
-        data, settings = prepared.training, self._settings(prepared)
+    def _steps_on(self, engine: Engine[Any]) -> Steps:
+        if self.steps != AUTO:
+            return self.steps
+        one_each = self.epochs_ka == self.epochs_co == 1  # else passes of their own are asked for
+        return "joint" if one_each and _compares_differences(engine) else "alternating"
+
+    def _loss_on(self, engine: Engine[Any]) -> Loss:
+        if isinstance(self.loss, str) and self.loss == AUTO:
+            return CrossEntropy() if _compares_differences(engine) else Alignment()
+        return loss_of(self.loss)
+
+    def _initial_parameters(self, prepared: Prepared, settings: TrainingSettings) -> Parameters:
+        data = prepared.training
         kao_orders, co_order = epoch_orders(len(data.X), 0, settings)
         first_batch = (kao_orders[0] if len(kao_orders) else co_order)[: self.batch_size]
         weights, bias = initial_embedding(
@@ -549,7 +564,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     @property
     def steps_(self) -> Steps:
         check_is_fitted(self)
-        return self._settings().steps
+        return self._steps_on(self._fitted_engine)
 
     def transform(self, X: ArrayLike) -> FloatArray:
         """K (N, M·k): fidelity of every sample with every centroid, each in [0, 1], as measured."""
@@ -716,6 +731,11 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         require_that(agree, "its numbers of epochs contradict its history.")
         if require_field(header, "resumable", bool):
             self.training_state_ = restored_state(file, shapes=self._shapes(), dtype=self.weights_.dtype)
+
+
+def _compares_differences(engine: Engine[Any]) -> bool:
+    """Return whether the fidelities are exact, and large enough to compare their differences."""
+    return engine.feature_map.n_qubits <= _FEW_QUBITS and not engine.shots_per_entry
 
 
 class QuackClassifier(McQuackClassifier):

@@ -13,11 +13,10 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.utils import check_array
 
 from mcquack.arrays import FloatArray
-from mcquack.checks import is_number, is_whole_number, require, require_possible, required_count
 from mcquack.circuits.circuit import Circuit
 from mcquack.errors import InvalidInputError
 from mcquack.kernels.fidelity import reach
-from mcquack.models.features import Features, Scale, check_features, learned_features, scaling_range
+from mcquack.models.features import Features, Scale, learned_features, scaling_range
 from mcquack.simulators.engine import Engine
 from mcquack.training.state import TrainingData
 
@@ -190,50 +189,3 @@ def _distinct(rows: FloatArray, labels: NDArray[np.int64], weights: FloatArray) 
     merged = np.zeros(len(first))
     np.add.at(merged, inverse.reshape(-1), weights)
     return first, merged
-
-
-# What an estimator's settings must look like; scikit-learn wants this asked in ``fit``, not in ``__init__``.
-
-
-def check_settings(settings: Mapping[str, Any], *, least_epochs: int = 1) -> None:
-    """Raises on the first setting that training could not use; those of the loop itself check themselves."""
-    required_count("n_qubits", settings["n_qubits"])
-    epochs = settings["epochs"]
-    enough = is_whole_number(epochs) and epochs >= least_epochs
-    require(enough, "epochs", f"a whole number of at least {least_epochs}", epochs)
-    require_possible("epochs", epochs)
-    for name in ("n_repetitions", "patience"):
-        value = settings[name]
-        is_count = is_whole_number(value) and value >= 1
-        require(value is None or is_count, name, "None or a whole number of at least 1", value)
-        require_possible(name, value or 1)
-    init_small, strategy = settings["init_small"], settings["init_strategy"]
-    require(isinstance(init_small, bool | np.bool_), "init_small", "True or False", init_small)
-    require(strategy in ("default", "wx+b=0"), "init_strategy", "'default' or 'wx+b=0'", strategy)
-    fraction = settings["validation_fraction"]
-    possible = fraction is None or (is_number(fraction) and 0 <= fraction < 1)
-    require(possible, "validation_fraction", "None or a number from 0 to below 1", fraction)
-    check_features(settings)
-    check_class_weight(settings["class_weight"])
-    check_random_state(settings["random_state"])
-    check_verbose(settings["verbose"])
-
-
-def check_class_weight(weights: Any) -> None:
-    """Refuses what does not say how much each class counts."""
-    numbers = isinstance(weights, Mapping) and all(is_number(w) and 0 <= w < np.inf for w in weights.values())
-    usable = weights is None or numbers or (isinstance(weights, str) and weights == "balanced")
-    require(usable, "class_weight", 'None, "balanced" or a dict of numbers of at least 0', weights)
-
-
-def check_verbose(level: Any) -> None:
-    """Refuses what does not say how much is told of training."""
-    known = isinstance(level, bool | np.bool_) or (is_whole_number(level) and level >= 0)
-    require(known, "verbose", "0 for silence, or 1 to see how far training is", level)
-
-
-def check_random_state(seed: Any) -> None:
-    """Refuses what no stream of random numbers can be opened from."""
-    drawn = isinstance(seed, np.random.RandomState) or seed is None or seed is np.random
-    whole = is_whole_number(seed) and 0 <= seed < 2**32
-    require(drawn or whole, "random_state", "None, a whole number from 0 to 2**32 - 1, or a RandomState", seed)

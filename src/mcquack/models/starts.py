@@ -25,6 +25,7 @@ class SeveralStarts(Resumable):
     """A model that may be several models of one start each, in ``starts_``; with one there is no such attribute."""
 
     n_starts: int
+    warm_start: bool
     engine: EngineChoice
     random_state: int | np.random.RandomState | None
     history_: list[HistoryRow]
@@ -34,17 +35,16 @@ class SeveralStarts(Resumable):
     _start_at: int  # the number of the one that trains, or did last
 
     def _epochs_of_starts(
-        self, begin: Callable[..., Generator[HistoryRow, None, None]], *, warm_start: bool, resume: bool
+        self, begin: Callable[..., Generator[HistoryRow, None, None]], *, resume: bool
     ) -> Generator[HistoryRow, None, None]:
         """Trains one start after the other; those that are there already go on, and the others begin."""
-        known = list(getattr(self, "starts_", ())) if warm_start or resume else []
-        if warm_start and hasattr(self, "history_") and len(known) != self.n_starts:
+        known = list(getattr(self, "starts_", ())) if self.warm_start or resume else []
+        if self.warm_start and not resume and hasattr(self, "history_") and len(known) != self.n_starts:
             raise InvalidInputError(
                 f"n_starts is now {self.n_starts}, but {len(known) or 1} were trained; put it back, or fit anew."
             )
         starts = self._own_starts(known)
-        going_on = {"warm_start": warm_start, "resume": resume}
-        how = [going_on if number < len(known) else {} for number in range(len(starts))]
+        how = [{"resume": resume and number < len(known)} for number in range(len(starts))]
         first = begin(starts[0], **how[0])  # what is wrong with the data is told now, and not with the first epoch
 
         def epochs() -> Generator[HistoryRow, None, None]:

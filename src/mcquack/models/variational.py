@@ -5,21 +5,22 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Generator
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, NamedTuple, Self, cast
+from typing import Any, ClassVar, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from mcquack.arrays import FloatArray
-from mcquack.checks import require, require_positive
+from mcquack.checks import require
 from mcquack.circuits.circuit import Circuit
+from mcquack.constraints import POSITIVE, Constraints, constraints_of
 from mcquack.kernels.fidelity import led_by, shares
 from mcquack.models.archive import Shape
 from mcquack.models.base import CircuitClassifier, FeatureMapChoice, HistoryRow, ValidationData, changed_at_once
 from mcquack.models.features import Scale
 from mcquack.models.model_file import ModelFile, require_field, require_that
-from mcquack.models.preparation import ClassWeight, Prepared, check_settings
+from mcquack.models.preparation import ClassWeight, Prepared
 from mcquack.randomness import stream
 from mcquack.simulators.choice import EngineChoice
 from mcquack.simulators.engine import Engine
@@ -32,8 +33,10 @@ from mcquack.training.ensembles import (
     VariationalSettings,
     VariationalTraining,
 )
-from mcquack.training.settings import Optimizer
+from mcquack.training.settings import PASSES, Optimizer
 from mcquack.training.state import InitStrategy, Parameters, initial_embedding
+
+_LOOP_SETTINGS = ("decay_rate", "reg_param_weights", "reg_param_bias", "batch_size", "optimizer")
 
 
 class VariationalClassifier(CircuitClassifier):
@@ -50,6 +53,7 @@ class VariationalClassifier(CircuitClassifier):
     weights_: FloatArray
     bias_: FloatArray
     best_epochs_: NDArray[np.int64]
+    _constraints: ClassVar[Constraints] = {name: constraints_of(VariationalSettings)[name] for name in _LOOP_SETTINGS}
     _report = VariationalReport
     _trains_together: bool  # whether the classifiers share weights
 
@@ -75,16 +79,17 @@ class VariationalClassifier(CircuitClassifier):
         """Trains, yielding each epoch's row of the history; after any of them the estimator can be used."""
         self._check_settings()
         hold_out = self.validation_fraction
-        return self._epochs(self._prepared(X, y, sample_weight, validation_data=validation_data, hold_out=hold_out))
+        prepared = self._prepared(X, y, sample_weight, validation_data=validation_data, hold_out=hold_out)
+        return self._epochs(prepared, self._settings(prepared.seed))
 
-    def _epochs(self, prepared: Prepared) -> Generator[HistoryRow, None, None]:
+    def _epochs(self, prepared: Prepared, settings: VariationalSettings) -> Generator[HistoryRow, None, None]:
         train = VariationalTraining(
             self._statevectors(prepared.engine),
             prepared.training,
-            settings=self._settings(prepared.seed),
+            settings=settings,
             validation=prepared.validation,
         )
-        state = EnsembleState.start(self._initial_parameters(prepared))
+        state = EnsembleState.start(self._initial_parameters(prepared, settings))
         n_classes = len(prepared.classes)
         best = _Best(state.parameters, np.zeros(n_classes, np.int64), np.full(n_classes, np.inf))
         rows: list[HistoryRow] = []
@@ -125,8 +130,7 @@ class VariationalClassifier(CircuitClassifier):
         return list(self.classes_[self.n_iter_ - self.best_epochs_ < self.patience])
 
     def _settings(self, seed: int) -> VariationalSettings:
-        common = ("decay_rate", "reg_param_weights", "reg_param_bias", "batch_size", "optimizer")
-        given = {name: getattr(self, name) for name in common}
+        given = {name: getattr(self, name) for name in _LOOP_SETTINGS}
         return VariationalSettings(**given, **self._paces(), shared=self._trains_together, seed=seed)
 
     @abstractmethod
@@ -134,15 +138,14 @@ class VariationalClassifier(CircuitClassifier):
         """The learning rates and passes of the training loop."""
 
     def _check_settings(self) -> None:
-        check_settings(self.get_params(deep=False))
+        super()._check_settings()
         if isinstance(self.feature_map, str | Circuit):  # what a function makes is known later
             known = self._known_size
             _check_width(known if isinstance(known, int) else known.n_qubits)
-        self._settings(seed=0)
 
-    def _initial_parameters(self, prepared: Prepared) -> Parameters:
+    def _initial_parameters(self, prepared: Prepared, settings: VariationalSettings) -> Parameters:
         data, n_classes = prepared.training, len(prepared.classes)
-        orders = self._settings(prepared.seed).orders(len(data.X), 0)
+        orders = settings.orders(len(data.X), 0)
         first_batch = orders[0][: self.batch_size]
         drawn = [
             initial_embedding(
@@ -268,6 +271,7 @@ class VariationalEnsembleClassifier(VariationalClassifier):
     n_parameters_ : M · 6nL for the paper's circuits.
     """
 
+    _constraints: ClassVar[Constraints] = {"lr": POSITIVE}
     _learning_rates = "lr"
     _trains_together = False
 
@@ -294,7 +298,6 @@ class VariationalEnsembleClassifier(VariationalClassifier):
     verbose: int = 0
 
     def _paces(self) -> dict[str, Any]:
-        require_positive("lr", self.lr)
         return {"lr_weights": self.lr, "lr_bias": self.lr}
 
 
@@ -318,6 +321,12 @@ class SharedVariationalClassifier(VariationalClassifier):
     all others are those of :class:`VariationalEnsembleClassifier`.
     """
 
+    _constraints: ClassVar[Constraints] = {
+        "epochs_shared": PASSES,
+        "epochs_class": PASSES,
+        "lr_shared": POSITIVE,
+        "lr_class": POSITIVE,
+    }
     _learning_rates = "lr_shared and lr_class"
     _trains_together = True
 
@@ -347,7 +356,5 @@ class SharedVariationalClassifier(VariationalClassifier):
     verbose: int = 0
 
     def _paces(self) -> dict[str, Any]:
-        require_positive("lr_shared", self.lr_shared)
-        require_positive("lr_class", self.lr_class)
         rates = {"lr_weights": self.lr_shared, "lr_bias": self.lr_class}
         return {**rates, "passes_weights": self.epochs_shared, "passes_bias": self.epochs_class}

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Any, Literal, TypeAlias
 
-from mcquack.checks import require
 from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.feature_map import FeatureMap
+from mcquack.constraints import Custom
 from mcquack.simulators.engine import Engine
 from mcquack.simulators.statevector.engine import StatevectorEngine
 
@@ -34,6 +34,10 @@ class _Engines(Mapping[str, type[Engine[Any]]]):
 
 
 ENGINES: Mapping[str, type[Engine[Any]]] = _Engines()
+ENGINE = Custom(
+    f"{' or '.join(map(repr, ('auto', *ENGINES)))}, or an engine",
+    lambda value: isinstance(value, Engine) or (isinstance(value, str) and value in ("auto", *ENGINES)),
+)
 
 
 def engine_of(choice: EngineChoice, circuit: Circuit | int) -> Engine[Any]:
@@ -55,8 +59,7 @@ def engine_of(choice: EngineChoice, circuit: Circuit | int) -> Engine[Any]:
     """
     if isinstance(choice, Engine):
         return _resolved(choice, circuit)
-    expected = f"{' or '.join(map(repr, ('auto', *ENGINES)))}, or an engine"
-    require(isinstance(choice, str) and choice in ("auto", *ENGINES), "engine", expected, choice)
+    ENGINE.check("engine", choice)
     if choice != "auto":
         return ENGINES[choice]()
     if isinstance(circuit, Circuit) and not isinstance(circuit, FeatureMap):

@@ -7,12 +7,13 @@ class". Classifiers with weights of their own are trainings that run apart; thos
 import math
 import time
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Self
+from typing import ClassVar, NamedTuple, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mcquack.arrays import FloatArray
+from mcquack.constraints import POSITIVE, Boolean, Constraints, Number, OneOf, Whole, check_settings
 from mcquack.errors import InvalidInputError
 from mcquack.simulators.compiled.lanes import lane_count
 from mcquack.simulators.compiled.memory import aligned_zeros, require_bytes
@@ -21,7 +22,7 @@ from mcquack.training.batches import Passes
 from mcquack.training.compiled import CompiledTrainer, Rules, rowwise_space, training_rows
 from mcquack.training.embeddings import PlainCircuit, Work
 from mcquack.training.readouts.expectations import TWO_LOGITS, Expectations, MeasuredSpace, measured_rows
-from mcquack.training.settings import Optimizer, check_settings, decayed, sample_order
+from mcquack.training.settings import PASSES, Optimizer, decayed, make_integers_plain, sample_order
 from mcquack.training.state import HistoryRow, Parameters, TrainingData, TrainingState
 from mcquack.training.step import MEAN, OWN
 
@@ -30,7 +31,7 @@ MEASURED_QUBITS = (0, 1)
 
 @dataclass(frozen=True, kw_only=True)
 class VariationalSettings:
-    """One value for each decision of the training loop; checks itself when made.
+    """The hyperparameters of the training loop, checked when they are made.
 
     Classifiers of their own train weights and biases together, at ``lr_weights`` and ``lr_bias``. With ``shared``
     weights an epoch is ``passes_weights`` passes over the samples that move the weights, then ``passes_bias`` passes
@@ -49,13 +50,23 @@ class VariationalSettings:
     optimizer: Optimizer = "adam"
     seed: int = 0
 
+    _constraints: ClassVar[Constraints] = {
+        "shared": Boolean(),
+        "passes_weights": PASSES,
+        "passes_bias": PASSES,
+        "lr_weights": POSITIVE,
+        "lr_bias": POSITIVE,
+        "decay_rate": POSITIVE,
+        "reg_param_weights": Number(0),
+        "reg_param_bias": Number(0),
+        "batch_size": Whole(1),
+        "optimizer": OneOf(*get_args(Optimizer)),
+        "seed": Whole(0),
+    }
+
     def __post_init__(self) -> None:
-        check_settings(
-            self,
-            passes=("passes_weights", "passes_bias"),
-            rates=("lr_weights", "lr_bias", "decay_rate"),
-            penalties=("reg_param_weights", "reg_param_bias"),
-        )
+        make_integers_plain(self)
+        check_settings(self)
         if self.passes_weights + self.passes_bias == 0:
             raise InvalidInputError("the passes over weights and biases are both 0, which trains nothing; set one.")
 

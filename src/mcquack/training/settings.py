@@ -1,15 +1,15 @@
 """How to train: the paper's hyperparameters under the paper's names."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mcquack.arrays import FloatArray
-from mcquack.checks import is_number, is_whole_number, require, require_positive, require_possible, required_count
+from mcquack.checks import MOST
+from mcquack.constraints import POSITIVE, Constraints, Custom, Number, OneOf, Optional, Whole, check_settings
 from mcquack.errors import InvalidInputError
 from mcquack.kernels.losses import Alignment, Loss, loss_of
 from mcquack.randomness import stream
@@ -20,11 +20,12 @@ Steps = Literal["alternating", "joint"]
 Schedule = Literal["exponential", "cosine"]
 # Nobody needs more before the other half has its turn, and an epoch must come to an end.
 MAX_PASSES = 1000
+PASSES = Whole(0, most=MAX_PASSES)
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingSettings:
-    """One value for each decision of the training loop; checks itself when made.
+    """The hyperparameters of the training loop, checked when they are made.
 
     An epoch is ``epochs_ka`` passes of kernel alignment (KAO), then ``epochs_co`` passes of centroid optimisation (CO).
     With joint steps it is ``epochs_ka`` passes in which every step moves the embedding and the centroids. Learning
@@ -55,33 +56,32 @@ class TrainingSettings:
     loss: Loss = field(default_factory=Alignment)
     seed: int = 0
 
+    _constraints: ClassVar[Constraints] = {
+        "epochs": Whole(0),
+        "epochs_ka": PASSES,
+        "epochs_co": PASSES,
+        "lr_ka": POSITIVE,
+        "lr_co": POSITIVE,
+        "decay_rate": POSITIVE,
+        "reg_param_weights": Number(0),
+        "reg_param_bias": Number(0),
+        "reg_param_co": Number(0),
+        "batch_size": Whole(1),
+        "optimizer": OneOf(*get_args(AnyOptimizer)),
+        "schedule": OneOf(*get_args(Schedule)),
+        "input_noise": Number(0),
+        "feature_drop": Number(0, 1),
+        "steps": OneOf(*get_args(Steps)),
+        "feature_range": Custom("an increasing pair", lambda pair: pair[0] < pair[1]),
+        "n_centroids_per_class": Whole(1, most=MOST["n_centroids_per_class"]),
+        "n_outputs": Optional(Whole(1)),
+        "seed": Whole(0),
+    }
+
     def __post_init__(self) -> None:
-        check_settings(
-            self,
-            passes=("epochs_ka", "epochs_co"),
-            rates=("lr_ka", "lr_co", "decay_rate"),
-            penalties=("reg_param_weights", "reg_param_bias", "reg_param_co", "input_noise"),
-            optimizers=("adam", "sgd", "adamw"),
-        )
-        schedules = '"exponential" or "cosine"'
-        require(self.schedule in ("exponential", "cosine"), "schedule", schedules, self.schedule)
-        possible = is_number(self.feature_drop) and 0 <= self.feature_drop < 1
-        require(possible, "feature_drop", "a number from 0 to below 1", self.feature_drop)
-        require(
-            is_whole_number(self.epochs) and self.epochs >= 0, "epochs", "a whole number of at least 0", self.epochs
-        )
-        require_possible("epochs", self.epochs)
-        require(self.steps in ("alternating", "joint"), "steps", '"alternating" or "joint"', self.steps)
-        if self.steps == "joint" and self.epochs_ka == 0:
-            raise InvalidInputError("epochs_ka is 0, and joint steps have no other passes; set it to 1.")
-        if self.epochs_ka + self.epochs_co == 0:
-            raise InvalidInputError("epochs_ka and epochs_co are both 0, which trains nothing; set one of them.")
-        required_count("n_centroids_per_class", self.n_centroids_per_class)
-        if self.n_outputs is not None:
-            required_count("n_outputs", self.n_outputs)
-        require(is_whole_number(self.seed) and self.seed >= 0, "seed", "a whole number of at least 0", self.seed)
-        low, high = self.feature_range
-        require(low < high, "feature_range", "an increasing pair", self.feature_range)
+        make_integers_plain(self)
+        check_settings(self)
+        check_passes(self)
         object.__setattr__(self, "loss", loss_of(self.loss))
 
     @property
@@ -110,33 +110,19 @@ def decayed(rate: float, epoch: int) -> float:
         return math.inf
 
 
-def check_settings(
-    settings: Any,
-    *,
-    passes: Sequence[str],
-    rates: Sequence[str],
-    penalties: Sequence[str],
-    optimizers: Sequence[str] = ("adam", "sgd"),
-) -> None:
-    """Refuses what no training takes, whatever the names of its settings are; makes plain numbers of NumPy's integers.
+def check_passes(settings: Any) -> None:
+    """Raise InvalidInputError if an epoch has no pass over the samples; estimators have the same three settings."""
+    if settings.steps == "joint" and settings.epochs_ka == 0:
+        raise InvalidInputError("epochs_ka is 0, and joint steps have no other passes; set it to 1.")
+    if settings.epochs_ka + settings.epochs_co == 0:
+        raise InvalidInputError("epochs_ka and epochs_co are both 0, which trains nothing; set one of them.")
 
-    A product of the latter overflows: three passes of type int8 over fifty samples are no 150.
-    """
+
+def make_integers_plain(settings: Any) -> None:
+    """Replace NumPy's integers by Python's, whose products do not overflow: as int8, 3 times 50 is not 150."""
     for name, value in vars(settings).items():
         if isinstance(value, np.integer):
             object.__setattr__(settings, name, int(value))
-    for name in passes:
-        value = getattr(settings, name)
-        whole = is_whole_number(value) and 0 <= value <= MAX_PASSES
-        require(whole, name, f"a whole number from 0 to {MAX_PASSES}", value)
-    for name in rates:
-        require_positive(name, getattr(settings, name))
-    for name in penalties:
-        value = getattr(settings, name)
-        require(is_number(value) and math.isfinite(value) and value >= 0, name, "a number of at least 0", value)
-    required_count("batch_size", settings.batch_size)
-    known = " or ".join(f'"{name}"' for name in optimizers)
-    require(settings.optimizer in optimizers, "optimizer", known, settings.optimizer)
 
 
 def epoch_orders(n_samples: int, epoch: int, settings: TrainingSettings) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -166,7 +166,8 @@ class TrainingState:
     def start(cls, parameters: Parameters) -> "TrainingState":
         places = flat_places({name: getattr(parameters, name).shape for name in GROUPS})
         size = sum(getattr(parameters, name).size for name in GROUPS)
-        moments = FlatMoments(*np.zeros((2, size), parameters.weights.dtype), places)
+        mean, square = np.zeros((2, size), parameters.weights.dtype)
+        moments = FlatMoments(mean, square, places)
         return cls(0, parameters, moments, np.zeros(len(GROUPS), dtype=np.int64))
 
     @property

@@ -64,6 +64,7 @@ def test_a_new_model_is_made_for_the_table(train, mcquack, data, folder):
     assert f"An epoch takes {EPOCH:,} shots by spsa; the paper's formula" in outcome.err
     model = load(folder / "out.mcq")
     assert (model.n_iter_, model.shots_) == (4, 4 * EPOCH)
+    assert model.warm_start is False  # whoever fits it again begins anew
     assert (model.feature_map_.n_qubits, model.feature_map_.final_entangler) == (2, False)
     assert (model.engine.name, model.engine.gradient, model.engine.shots_per_entry) == ("statevector", "exact", 0)
     assert mcquack("predict", "out.mcq", data).code == 0

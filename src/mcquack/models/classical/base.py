@@ -3,7 +3,7 @@
 import copy
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,19 +13,27 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mcquack.arrays import FloatArray
-from mcquack.checks import is_number, require
+from mcquack.constraints import RANDOM_STATE, Constraints, Number, Optional, Whole
 from mcquack.errors import InvalidInputError
 from mcquack.models.archive import Archived
-from mcquack.models.features import Scale, check_features
-from mcquack.models.preparation import check_random_state, checked_sample_weight, learned_scaling
+from mcquack.models.features import SCALE, Scale
+from mcquack.models.preparation import checked_sample_weight, learned_scaling
 
 Labels = NDArray[np.int64]
 _BLOCK = 1024  # samples that are predicted at a time, so that no kernel of all of them is ever held
 _FAR = 1e100  # squares of anything farther could be infinite
+# Any other width would not leave γ a finite positive number.
+WIDTH = Number(1e-50, 1e50, closed="both")
 
 
 class ClassicalClassifier(ClassifierMixin, Archived):
     """A classifier that learns from scaled rows and class numbers, and gives each row a score for every class."""
+
+    _constraints: ClassVar[Constraints] = {
+        "n_components": Optional(Whole(1)),
+        "scale": SCALE,
+        "random_state": RANDOM_STATE,
+    }
 
     n_components: int | None
     scale: Scale
@@ -70,10 +78,6 @@ class ClassicalClassifier(ClassifierMixin, Archived):
     @abstractmethod
     def n_parameters_(self) -> int:
         """How many numbers were learned, as the paper counts them."""
-
-    def _check_settings(self) -> None:
-        check_features({"n_components": self.n_components, "scale": self.scale})
-        check_random_state(self.random_state)
 
     def _scaled(self, rows: FloatArray) -> FloatArray:
         rows = rows if self.features_ is None else self.features_(rows)
@@ -128,8 +132,3 @@ def rbf_kernel(X: FloatArray, points: FloatArray, gamma: float) -> FloatArray:
 def gamma_of_width(width: float) -> float:
     """γ = 1 / (2 width²)."""
     return 1 / (2 * float(width) ** 2)
-
-
-def check_width(width: Any) -> None:
-    """Refuses what would not leave γ a finite positive number."""
-    require(is_number(width) and 1e-50 <= width <= 1e50, "width", "a positive number (1e-50 to 1e50)", width)

@@ -1,19 +1,20 @@
 """The paper's SimpleKernel: McQuack's rule with a classical kernel, and nothing trained."""
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from mcquack.arrays import FloatArray
+from mcquack.constraints import Constraints
 from mcquack.kernels.fidelity import led_by
 from mcquack.models.archive import Shape
 from mcquack.models.classical.base import (
+    WIDTH,
     ClassicalClassifier,
     Labels,
-    check_width,
     gamma_of_width,
     softmax,
     squared_distances,
@@ -40,6 +41,8 @@ class CentroidKernelClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin
     classes_, n_features_in_, feature_names_in_, scaler_ : as in :class:`~mcquack.models.mcquack.McQuackClassifier`.
     """
 
+    _constraints: ClassVar[Constraints] = {"width": WIDTH}
+
     width: float = 10.0
     _: KW_ONLY
     n_components: int | None = None
@@ -62,10 +65,6 @@ class CentroidKernelClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin
     @property
     def n_parameters_(self) -> int:
         return self.centroids_.size
-
-    def _check_settings(self) -> None:
-        super()._check_settings()
-        check_width(self.width)
 
     def _learn(self, X: FloatArray, labels: Labels, weights: FloatArray) -> None:
         self.centroids_: FloatArray = class_means(X, labels, len(self.classes_), weights)

@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from itertools import count, takewhile
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,8 +12,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier
 
 from mcquack.arrays import FloatArray
-from mcquack.checks import is_number, require, require_positive, required_count
+from mcquack.checks import MOST, require, required_count
 from mcquack.circuits.feature_map import FeatureMap
+from mcquack.constraints import POSITIVE, Constraints, Custom, Number, OneOf, Optional, Whole
 from mcquack.errors import InvalidInputError
 from mcquack.kernels.fidelity import led_by
 from mcquack.models.classical.base import ClassicalClassifier, Labels, softmax, winners
@@ -60,6 +61,12 @@ _ACTIVATIONS: dict[str, Callable[[FloatArray], FloatArray]] = {
 class _Perceptron(ClassicalClassifier):
     """Dense layers with an activation between them, trained by Adam on the cross entropy."""
 
+    _constraints: ClassVar[Constraints] = {
+        "activation": OneOf(*_ACTIVATIONS),
+        "learning_rate": POSITIVE,
+        "batch_size": Whole(1),
+    }
+
     activation: Activation
     learning_rate: float
     batch_size: int
@@ -85,14 +92,6 @@ class _Perceptron(ClassicalClassifier):
     @property
     def n_iter_(self) -> int:
         return len(self.history_)
-
-    def _check_settings(self) -> None:
-        super()._check_settings()
-        choices = " or ".join(map(repr, _ACTIVATIONS))
-        known = isinstance(self.activation, str) and self.activation in _ACTIVATIONS
-        require(known, "activation", choices, self.activation)
-        require_positive("learning_rate", self.learning_rate)
-        required_count("batch_size", self.batch_size)
 
     def _train(self, X: FloatArray, labels: Labels, **settings: Any) -> None:
         network = MLPClassifier(
@@ -168,6 +167,13 @@ class MatchedNeuralNetwork(_Perceptron):
     classes_, n_features_in_, feature_names_in_, scaler_ : as in :class:`~mcquack.models.mcquack.McQuackClassifier`.
     """
 
+    _constraints: ClassVar[Constraints] = {
+        "epochs": Whole(1),
+        "n_parameters": Optional(Whole(1)),
+        "n_qubits": Whole(1),
+        "n_repetitions": Whole(1, most=MOST["n_repetitions"]),
+    }
+
     activation: Activation = "tanh"
     _: KW_ONLY
     epochs: int = 400
@@ -179,13 +185,6 @@ class MatchedNeuralNetwork(_Perceptron):
     n_components: int | None = None
     scale: Scale = True
     random_state: int | np.random.RandomState | None = None
-
-    def _check_settings(self) -> None:
-        super()._check_settings()
-        for name in ("epochs", "n_qubits", "n_repetitions"):
-            required_count(name, getattr(self, name))
-        if self.n_parameters is not None:
-            required_count("n_parameters", self.n_parameters)
 
     def _learn(self, X: FloatArray, labels: Labels, weights: FloatArray) -> None:
         target = self._target(X.shape[1])
@@ -227,6 +226,15 @@ class MultilayerPerceptron(_Perceptron):
     Attributes are those of :class:`MatchedNeuralNetwork`.
     """
 
+    _constraints: ClassVar[Constraints] = {
+        "hidden_layer_sizes": Custom(
+            f"a tuple of whole numbers from 1 to {_MOST_WIDE:,}",
+            lambda sizes: isinstance(sizes, tuple | list) and all(map(Whole(1, most=_MOST_WIDE).accepts, sizes)),
+        ),
+        "alpha": Number(0),
+        "max_iter": Whole(1),
+    }
+
     hidden_layer_sizes: tuple[int, ...] = (100,)
     alpha: float = 1e-4
     _: KW_ONLY
@@ -237,16 +245,6 @@ class MultilayerPerceptron(_Perceptron):
     n_components: int | None = None
     scale: Scale = False
     random_state: int | np.random.RandomState | None = None
-
-    def _check_settings(self) -> None:
-        super()._check_settings()
-        sizes = self.hidden_layer_sizes
-        require(isinstance(sizes, tuple | list), "hidden_layer_sizes", "a tuple of whole numbers", sizes)
-        for size in sizes:
-            possible = required_count("each of hidden_layer_sizes", size) <= _MOST_WIDE
-            require(possible, "each of hidden_layer_sizes", f"at most {_MOST_WIDE:,}", size)
-        require(is_number(self.alpha) and 0 <= self.alpha < np.inf, "alpha", "a number of at least 0", self.alpha)
-        required_count("max_iter", self.max_iter)
 
     def _learn(self, X: FloatArray, labels: Labels, weights: FloatArray) -> None:
         self._train(X, labels, hidden_layer_sizes=self.hidden_layer_sizes, alpha=self.alpha, max_iter=self.max_iter)

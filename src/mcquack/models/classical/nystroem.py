@@ -1,15 +1,16 @@
 """A linear machine on the kernel with a few random landmarks."""
 
 from dataclasses import KW_ONLY, dataclass
+from typing import ClassVar
 
 import numpy as np
 from sklearn.kernel_approximation import Nystroem
 from sklearn.svm import LinearSVC
 
 from mcquack.arrays import FloatArray
-from mcquack.checks import require_positive, required_count
+from mcquack.constraints import POSITIVE, Constraints, Optional, Whole
 from mcquack.models.archive import Shape
-from mcquack.models.classical.base import ClassicalClassifier, Labels, check_width, gamma_of_width, rbf_kernel
+from mcquack.models.classical.base import WIDTH, ClassicalClassifier, Labels, gamma_of_width, rbf_kernel
 from mcquack.models.features import Scale
 from mcquack.models.model_file import ModelFile, require_that
 
@@ -35,6 +36,8 @@ class NystroemSVM(ClassicalClassifier):
     classes_, n_features_in_, feature_names_in_, scaler_ : as in :class:`~mcquack.models.mcquack.McQuackClassifier`.
     """
 
+    _constraints: ClassVar[Constraints] = {"width": WIDTH, "n_landmarks": Optional(Whole(1)), "C": POSITIVE}
+
     width: float = 1.0
     n_landmarks: int | None = None
     _: KW_ONLY
@@ -47,13 +50,6 @@ class NystroemSVM(ClassicalClassifier):
     def n_parameters_(self) -> int:
         """Coefficients and intercepts of the linear machine; the landmarks are samples, not learned."""
         return self.coef_.size + self.intercept_.size
-
-    def _check_settings(self) -> None:
-        super()._check_settings()
-        check_width(self.width)
-        require_positive("C", self.C)
-        if self.n_landmarks is not None:
-            required_count("n_landmarks", self.n_landmarks)
 
     def _learn(self, X: FloatArray, labels: Labels, weights: FloatArray) -> None:
         wanted = 3 * len(self.classes_) if self.n_landmarks is None else self.n_landmarks

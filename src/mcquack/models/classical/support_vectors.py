@@ -2,18 +2,20 @@
 
 from dataclasses import KW_ONLY, dataclass
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.svm import SVC
 
 from mcquack.arrays import FloatArray
-from mcquack.checks import is_number, require, require_positive
+from mcquack.constraints import POSITIVE, Constraints, Custom, Number
 from mcquack.models.archive import Shape
 from mcquack.models.classical.base import ClassicalClassifier, Labels, rbf_kernel
 from mcquack.models.features import Scale
 from mcquack.models.model_file import ModelFile, require_field, require_tensor, require_that
+
+_GAMMA = Number(0, 1e100, closed="right")
 
 
 @dataclass(eq=False, repr=False)
@@ -36,6 +38,14 @@ class SupportVectorClassifier(ClassicalClassifier):
     classes_, n_features_in_, feature_names_in_, scaler_ : as in :class:`~mcquack.models.mcquack.McQuackClassifier`.
     """
 
+    _constraints: ClassVar[Constraints] = {
+        "C": POSITIVE,
+        "gamma": Custom(
+            '"scale" or a positive number (up to 1e100)',
+            lambda value: value == "scale" if isinstance(value, str) else _GAMMA.accepts(value),
+        ),
+    }
+
     C: float = 1.0
     gamma: float | Literal["scale"] = "scale"
     _: KW_ONLY
@@ -53,12 +63,6 @@ class SupportVectorClassifier(ClassicalClassifier):
     @property
     def n_parameters_(self) -> int:
         return self.dual_coef_.size
-
-    def _check_settings(self) -> None:
-        super()._check_settings()
-        require_positive("C", self.C)
-        by_name = isinstance(self.gamma, str) and self.gamma == "scale"
-        require(by_name or _is_gamma(self.gamma), "gamma", '"scale" or a positive number (up to 1e100)', self.gamma)
 
     def _learn(self, X: FloatArray, labels: Labels, weights: FloatArray) -> None:
         self.gamma_: float = _scale_gamma(X) if isinstance(self.gamma, str) else float(self.gamma)
@@ -91,7 +95,7 @@ class SupportVectorClassifier(ClassicalClassifier):
         n_vectors = len(self.support_vectors_)
         self.n_support_ = restored_numbers(file, n_classes=len(self.classes_), n_vectors=n_vectors)
         require_that(self.dual_coef_.shape[1] == n_vectors, "its numbers of support vectors do not add up.")
-        require_that(_is_gamma(self.gamma_), "the gamma of its kernel is not a positive number (up to 1e100).")
+        require_that(_GAMMA.accepts(self.gamma_), "the gamma of its kernel is not a positive number (up to 1e100).")
 
 
 # From a kernel with the support vectors, class after class, to margins of pairs and scores of classes
@@ -139,10 +143,6 @@ def restored_numbers(file: ModelFile, *, n_classes: int, n_vectors: int) -> NDAr
     fit = n_vectors >= 1 and min(counts) >= 0 and sum(counts) == n_vectors
     require_that(fit, "its numbers of support vectors do not add up.")
     return found
-
-
-def _is_gamma(value: Any) -> bool:
-    return is_number(value) and bool(0 < value <= 1e100)
 
 
 def _scale_gamma(X: FloatArray) -> float:

@@ -12,18 +12,30 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import Any, ClassVar, Literal, Self, TypeAlias
+from typing import Any, ClassVar, Literal, Self, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state as random_state_of
+from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mcquack.arrays import FloatArray, IntArray
-from mcquack.checks import is_number, is_whole_number, require, require_positive, required_count
+from mcquack.checks import is_whole_number
+from mcquack.constraints import (
+    CLASS_WEIGHT,
+    POSITIVE,
+    RANDOM_STATE,
+    VERBOSE,
+    Constraints,
+    Custom,
+    Number,
+    OneOf,
+    Optional,
+    Whole,
+)
 from mcquack.errors import InvalidInputError
 from mcquack.kernels.fidelity import led_by, shares
 from mcquack.models.archive import STATE, Resumable, Shape, restored_history
@@ -32,10 +44,7 @@ from mcquack.models.features import principal_components
 from mcquack.models.model_file import ModelFile, require_field, require_tensor, require_that
 from mcquack.models.preparation import (
     ClassWeight,
-    check_class_weight,
     check_extent,
-    check_random_state,
-    check_verbose,
     checked_sample_weight,
     class_factors,
     class_numbers,
@@ -129,6 +138,25 @@ class DrawnClassifier(ClassifierMixin, Resumable):
     two is a sample given twice.
     """
 
+    _constraints: ClassVar[Constraints] = {
+        "learning_rate": POSITIVE,
+        # Samples are drawn with replacement: a batch of any size takes memory.
+        "batch_size": Whole(1, most=1_000_000),
+        "max_steps": Whole(1),
+        "convergence_interval": Optional(Whole(1)),
+        "n_components": Whole(1, most=20),  # one for each qubit that can be simulated
+        "n_layers": Whole(1, most=10_000),
+        "padding": OneOf(*get_args(Padding)),
+        "scaling": Custom(
+            "a number other than 0, of a size below 1e6",
+            lambda value: Number(-1e6, 1e6, closed="neither").accepts(value) and value != 0,
+        ),
+        "class_weight": CLASS_WEIGHT,
+        "dtype": OneOf(*get_args(Precision)),
+        "random_state": RANDOM_STATE,
+        "verbose": VERBOSE,
+    }
+
     learning_rate: float = 0.001
     batch_size: int = 32
     max_steps: int = 10_000
@@ -141,9 +169,6 @@ class DrawnClassifier(ClassifierMixin, Resumable):
     scaler_ = None  # preparation_ is what scales here
 
     _scaler: ClassVar[Scaler] = "none"
-    _most_components: ClassVar[int] = 20  # one for each qubit that can be simulated
-    _most_drawn: ClassVar[int] = 1_000_000
-    _most_layers: ClassVar[int] = 10_000
     _key_bound: ClassVar[int] = 10**6
 
     # What a model says of itself
@@ -280,7 +305,7 @@ class DrawnClassifier(ClassifierMixin, Resumable):
 
     def _first_seed(self) -> int:
         given = self.random_state
-        return int(given) if is_whole_number(given) else int(random_state_of(given).randint(2**31))  # type: ignore[arg-type]
+        return int(given) if is_whole_number(given) else int(check_random_state(given).randint(2**31))  # type: ignore[arg-type]
 
     def _rows(self, asked: Self, samples: TrainingSamples, *, resume: bool) -> Generator[HistoryRow, None, None]:
         """Trains as ``asked``, all circuits in turn, and keeps the outcome of every row in this estimator."""
@@ -365,31 +390,6 @@ class DrawnClassifier(ClassifierMixin, Resumable):
     @property
     def _dtype(self) -> np.dtype[Any]:
         return np.dtype(getattr(self, "dtype", "float64"))
-
-    # Settings
-
-    def _check_settings(self) -> None:
-        require_positive("learning_rate", self.learning_rate)
-        most = self._most_drawn  # samples are drawn with replacement: any number of them has its place in memory
-        possible = required_count("batch_size", self.batch_size) <= most
-        require(possible, "batch_size", f"at most {most:,}", self.batch_size)
-        required_count("max_steps", self.max_steps)
-        if self.convergence_interval is not None:
-            required_count("convergence_interval", self.convergence_interval)
-        usable = is_whole_number(self.n_components) and 1 <= self.n_components <= self._most_components
-        require(usable, "n_components", f"a whole number from 1 to {self._most_components}", self.n_components)
-        finite = is_number(self.scaling) and 0 < abs(self.scaling) < 1e6
-        require(finite, "scaling", "a number other than 0, of a size below 1e6", self.scaling)
-        precision: Any = getattr(self, "dtype", "float64")
-        known = isinstance(precision, str) and precision in ("float64", "float32")
-        require(known, "dtype", '"float64" or "float32"', precision)
-        if hasattr(self, "class_weight"):
-            check_class_weight(self.class_weight)
-        if hasattr(self, "n_layers"):
-            possible = required_count("n_layers", self.n_layers) <= self._most_layers
-            require(possible, "n_layers", f"at most {self._most_layers:,}", self.n_layers)
-        check_random_state(self.random_state)
-        check_verbose(self.verbose)
 
     # Use
 
@@ -588,8 +588,3 @@ def normalised(rows: FloatArray, *, size: int) -> FloatArray:
 def amplitude_bits(n_inputs: int, padding: Padding) -> int:
     """How many qubits hold so many amplitudes, and one more that no input has if there is always to be one."""
     return max(1, (n_inputs - (padding == "fill")).bit_length())
-
-
-def check_padding(padding: Any) -> None:
-    """Refuses what does not say when amplitudes are filled up."""
-    require(padding in ("always", "fill"), "padding", '"always" or "fill"', padding)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar
+from typing import ClassVar, get_args
 
 import numpy as np
 
 from mcquack.arrays import FloatArray, IntArray
-from mcquack.checks import is_number, require
+from mcquack.constraints import Constraints, Number, OneOf, Whole
 from mcquack.models.preparation import ClassWeight
 from mcquack.models.quantum.base import DrawnClassifier, Scaler, TrainingSamples
 from mcquack.models.quantum.thermal import BoltzmannMachine, Couplings, Visible
@@ -56,8 +56,13 @@ class QuantumBoltzmannMachine(DrawnClassifier):
     True
     """
 
+    _constraints: ClassVar[Constraints] = {
+        "visible_qubits": OneOf(*get_args(Visible)),
+        "temperature": Number(1e-6, 1e6, closed="both"),
+        "zz": OneOf(*get_args(Couplings)),
+        "n_components": Whole(1, most=10),  # matrices of 2**n rows are decomposed
+    }
     _scaler: ClassVar[Scaler] = "standard"
-    _most_components: ClassVar[int] = 10  # matrices of 2**n rows are decomposed
 
     visible_qubits: Visible = "single"
     temperature: float = 1.0
@@ -65,12 +70,6 @@ class QuantumBoltzmannMachine(DrawnClassifier):
     zz: Couplings = "shared"
     n_components: int = 7
     class_weight: ClassWeight = None
-
-    def _check_settings(self) -> None:
-        super()._check_settings()
-        possible = is_number(self.temperature) and 1e-6 <= self.temperature <= 1e6
-        require(possible, "temperature", "a number from 1e-6 to 1e6", self.temperature)
-        self._machine(1, 2)
 
     def _n_circuits(self, n_inputs: int, n_classes: int) -> int:
         alone = n_classes == 2 or (self.visible_qubits == "single" and n_classes <= 1 << n_inputs)

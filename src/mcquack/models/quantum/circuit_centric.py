@@ -8,14 +8,13 @@ from typing import ClassVar
 import numpy as np
 
 from mcquack.arrays import FloatArray
-from mcquack.checks import required_count
 from mcquack.circuits.circuit import Circuit
+from mcquack.constraints import Constraints, Whole
 from mcquack.errors import InvalidInputError
 from mcquack.models.quantum.base import (
     OneCircuitForEachClass,
     Padding,
     amplitude_bits,
-    check_padding,
     normalised,
 )
 from mcquack.models.quantum.iqp import entangling_layers
@@ -61,18 +60,13 @@ class CircuitCentricClassifier(OneCircuitForEachClass):
     True
     """
 
-    _most_components: ClassVar[int] = 1023
+    _constraints: ClassVar[Constraints] = {"n_input_copies": Whole(1), "n_components": Whole(1, most=1023)}
 
     n_input_copies: int = 2
     n_layers: int = 4
     _: KW_ONLY
     padding: Padding = "always"
     n_components: int = 63
-
-    def _check_settings(self) -> None:
-        super()._check_settings()
-        required_count("n_input_copies", self.n_input_copies)
-        check_padding(self.padding)
 
     def _n_qubits(self, n_inputs: int) -> int:
         found = self.n_input_copies * amplitude_bits(n_inputs, self.padding)

@@ -9,15 +9,14 @@ from typing import ClassVar
 import numpy as np
 
 from mcquack.arrays import FloatArray
-from mcquack.checks import require, required_count
 from mcquack.circuits.angles import b, x
 from mcquack.circuits.circuit import Circuit
+from mcquack.constraints import Constraints, Whole
 from mcquack.models.quantum.base import OneCircuitForEachClass, Scaler
 from mcquack.simulators.gates import GateEngine
 from mcquack.training.drawn import MeasuredCircuit
 from mcquack.training.draws import KeyStream, uniform
 
-_MOST_REPEATS = 1000
 _MOST_BYTES = 1 << 30  # of embedded samples; where they would take more, they are embedded anew for each batch
 
 
@@ -67,20 +66,12 @@ class IQPVariationalClassifier(OneCircuitForEachClass):
     True
     """
 
+    _constraints: ClassVar[Constraints] = {"repeats": Whole(1, most=1000)}
     _scaler: ClassVar[Scaler] = "angles"
 
     n_layers: int = 10
     repeats: int = 1
     _: KW_ONLY
-
-    def _check_settings(self) -> None:
-        super()._check_settings()
-        require(
-            required_count("repeats", self.repeats) <= _MOST_REPEATS,
-            "repeats",
-            f"at most {_MOST_REPEATS}",
-            self.repeats,
-        )
 
     def _parameter_shapes(self, n_inputs: int, n_classes: int) -> dict[str, tuple[int, ...]]:
         return {"weights": (self.n_layers, max(2, n_inputs), 3)}

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 
 from mcquack.arrays import FloatArray, IntArray
-from mcquack.checks import require, required_count
 from mcquack.circuits.angles import b, x
 from mcquack.circuits.circuit import Circuit
+from mcquack.constraints import Constraints, OneOf, Optional, Whole
 from mcquack.errors import InvalidInputError
 from mcquack.kernels.fidelity import shares
 from mcquack.models.model_file import ModelFile, require_tensor, require_that
@@ -67,8 +67,12 @@ class QuantumMetricLearner(DrawnClassifier):
     True
     """
 
+    _constraints: ClassVar[Constraints] = {
+        "pairs": OneOf("independent", "fixed"),
+        "n_examples_predict": Optional(Whole(1)),
+        "n_components": Whole(1, most=19),  # and one qubit more
+    }
     _scaler: ClassVar[Scaler] = "angles"
-    _most_components: ClassVar[int] = 19  # and one qubit more
 
     n_layers: int = 3
     _: KW_ONLY
@@ -78,12 +82,6 @@ class QuantumMetricLearner(DrawnClassifier):
     max_steps: int = 50_000
     n_components: int = 11
     dtype: Precision = "float64"
-
-    def _check_settings(self) -> None:
-        super()._check_settings()
-        require(self.pairs in ("independent", "fixed"), "pairs", '"independent" or "fixed"', self.pairs)
-        if self.n_examples_predict is not None:
-            required_count("n_examples_predict", self.n_examples_predict)
 
     def _parameter_shapes(self, n_inputs: int, n_classes: int) -> dict[str, tuple[int, ...]]:
         return {"weights": (self.n_layers, 2 * (n_inputs + 1) if n_inputs > 1 else 3)}

@@ -9,9 +9,9 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from mcquack.arrays import FloatArray
-from mcquack.checks import require
 from mcquack.circuits.angles import b, w, x
 from mcquack.circuits.circuit import Circuit
+from mcquack.constraints import Constraints, OneOf, Whole
 from mcquack.models.quantum.base import MeasuredClassifier, Scaler
 from mcquack.training.drawn import MeasuredCircuit, Pauli
 from mcquack.training.draws import KeyStream, uniform
@@ -62,9 +62,13 @@ class DataReuploadingClassifier(MeasuredClassifier):
     True
     """
 
+    _constraints: ClassVar[Constraints] = {
+        "observable_type": OneOf("single", "half", "full"),
+        "circuit": OneOf("published", "shipped"),
+        "n_components": Whole(1, most=60),  # three for each qubit
+    }
     _scaler: ClassVar[Scaler] = "angles"
     _key_bound: ClassVar[int] = 10**5
-    _most_components: ClassVar[int] = 60  # three for each qubit
 
     n_layers: int = 4
     observable_type: Literal["single", "half", "full"] = "single"
@@ -72,12 +76,6 @@ class DataReuploadingClassifier(MeasuredClassifier):
     circuit: Literal["published", "shipped"] = "published"
     learning_rate: float = 0.05
     n_components: int = 36
-
-    def _check_settings(self) -> None:
-        super()._check_settings()
-        kinds = ("single", "half", "full")
-        require(self.observable_type in kinds, "observable_type", '"single", "half" or "full"', self.observable_type)
-        require(self.circuit in ("published", "shipped"), "circuit", '"published" or "shipped"', self.circuit)
 
     @property
     def params_(self) -> dict[str, FloatArray]:

@@ -10,11 +10,11 @@ import numpy as np
 from mcquack.arrays import FloatArray
 from mcquack.circuits.angles import b
 from mcquack.circuits.circuit import Circuit
+from mcquack.constraints import Constraints, Whole
 from mcquack.models.quantum.base import (
     OneCircuitForEachClass,
     Padding,
     amplitude_bits,
-    check_padding,
     normalised,
 )
 from mcquack.training.drawn import MeasuredCircuit
@@ -58,16 +58,12 @@ class TreeTensorClassifier(OneCircuitForEachClass):
     8
     """
 
-    _most_components: ClassVar[int] = 255
+    _constraints: ClassVar[Constraints] = {"n_components": Whole(1, most=255)}
 
     learning_rate: float = 0.01
     _: KW_ONLY
     padding: Padding = "always"
     n_components: int = 255
-
-    def _check_settings(self) -> None:
-        super()._check_settings()
-        check_padding(self.padding)
 
     def _n_qubits(self, n_inputs: int) -> int:
         """The first power of two that is enough qubits for so many amplitudes."""

@@ -36,7 +36,7 @@ def exhibits() -> Iterator[Exhibit]:
 def overview_exhibit() -> Exhibit:
     """A model of two qubits on four clouds of samples, before training and after each of four steps."""
     X, y = _corners()
-    model = McQuackClassifier(2, n_repetitions=2, epochs=0, random_state=0).fit(X, y)
+    model = McQuackClassifier(2, n_repetitions=2, epochs=0, warm_start=True, random_state=0).fit(X, y)
     figure = style.new_figure(12.6, 7.2)
     axes: list[Axes] = list(figure.subplots(2, 3).flat)
     axes.pop().remove()
@@ -46,7 +46,7 @@ def overview_exhibit() -> Exhibit:
         if step in STEPS:
             passes = (_PASSES, 0) if step.endswith("KAO") else (0, _PASSES)
             model.set_params(epochs=1, epochs_ka=passes[0], epochs_co=passes[1], batch_size=len(X))
-            model.fit(X, y, warm_start=True)
+            model.fit(X, y)
         plot_embedding(model, X, y, ax=ax)
         if ax is not axes[0] and (legend := ax.get_legend()) is not None:
             legend.remove()
