@@ -91,22 +91,22 @@ def made(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 class CountingEngine(StatevectorEngine):
     """Counts how often an estimator asks for this engine on a circuit."""
 
-    n_settled = 0
+    n_bound = 0
 
-    def settled(self, circuit: Any) -> Any:
-        type(self).n_settled += 1
-        return super().settled(circuit)
+    def on(self, feature_map: Any, **options: Any) -> Any:
+        type(self).n_bound += 1
+        return super().on(feature_map, **options)
 
 
 def test_a_fit_makes_its_training_settings_and_its_engine_once(
     made: Counter[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(CountingEngine, "n_settled", 0)
+    monkeypatch.setattr(CountingEngine, "n_bound", 0)
     model = McQuackClassifier(**SMALL, engine=CountingEngine())
     for n_fits, fit in enumerate((model.fit, model.fit, model.partial_fit), start=1):
         fit(X, Y)
         assert made == {"TrainingSettings": n_fits}
-        assert CountingEngine.n_settled == n_fits
+        assert CountingEngine.n_bound == n_fits
     assert np.isfinite(model.transform(X)).all()
 
 
