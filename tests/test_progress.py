@@ -286,25 +286,25 @@ def test_a_circuit_that_tells_all_classes_apart_names_none() -> None:
 
 def test_a_search_tells_its_rungs_and_then_the_training(capsys: pytest.CaptureFixture[str]) -> None:
     space = {"n_qubits": [2, 3], "epochs": 4}
-    McQuackClassifierCV(space, rungs=2, random_state=0, verbose=1).fit(X, Y)
+    McQuackClassifierCV(space, n_rungs=2, random_state=0, verbose=1).fit(X, Y)
     lines = capsys.readouterr().err.splitlines()
     assert lines[0].startswith("rung 1/2: 2 settings, best 0.")
     assert lines[1].startswith("rung 2/2: 1 setting, best 0.")
     assert lines[2].startswith("epoch 1/4: ")
 
 
-@pytest.mark.parametrize(("n_jobs", "rungs", "n_trainings"), [(None, 2, 3), (2, 1, 2)])
+@pytest.mark.parametrize(("n_jobs", "n_rungs", "n_trainings"), [(None, 2, 3), (2, 1, 2)])
 def test_a_search_counts_its_trainings_on_a_bar(
-    n_jobs: int | None, rungs: int, n_trainings: int, monkeypatch: pytest.MonkeyPatch
+    n_jobs: int | None, n_rungs: int, n_trainings: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = io.StringIO()
     terminal = SafeConsole(file=file, force_terminal=True, width=120)
     monkeypatch.setattr(progress, "SafeConsole", lambda **_: terminal)
     space = {"n_qubits": [2, 3], "epochs": 4}
-    McQuackClassifierCV(space, rungs=rungs, n_jobs=n_jobs, random_state=0, verbose=1).fit(X, Y)
-    counted = rf"training {n_trainings}/{n_trainings} ━+ \d:\d\d:\d\d rung {rungs} of {rungs}, this one 0"
+    McQuackClassifierCV(space, n_rungs=n_rungs, n_jobs=n_jobs, random_state=0, verbose=1).fit(X, Y)
+    counted = rf"training {n_trainings}/{n_trainings} ━+ \d:\d\d:\d\d rung {n_rungs} of {n_rungs}, this one 0"
     assert any(re.match(counted, frame) for frame in frames(file.getvalue()))
-    assert f"rung {rungs}/{rungs}: " in file.getvalue()
+    assert f"rung {n_rungs}/{n_rungs}: " in file.getvalue()
 
 
 def test_nothing_is_counted_where_no_bar_can_be_drawn() -> None:
@@ -325,7 +325,7 @@ def test_a_search_that_is_interrupted_while_the_best_trains_keeps_it(monkeypatch
             return self._run_through(two())
 
     monkeypatch.setattr(searching, "McQuackClassifier", Interrupted)
-    model = McQuackClassifierCV({"n_qubits": [2, 3], "epochs": 4}, rungs=1, random_state=0)
+    model = McQuackClassifierCV({"n_qubits": [2, 3], "epochs": 4}, n_rungs=1, random_state=0)
     with pytest.raises(KeyboardInterrupt, match="after 2 epochs"):
         model.fit(X, Y)
     assert model.best_estimator_.n_iter_ == 2

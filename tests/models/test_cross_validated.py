@@ -30,7 +30,7 @@ def search(space: Any = None, **settings: Any) -> McQuackClassifierCV:
 
 
 def test_scores_are_those_of_scikit_learn_on_the_same_folds() -> None:
-    model = search(cv=3, rungs=1).fit(X, Y)
+    model = search(cv=3, n_rungs=1).fit(X, Y)
     for params, score in zip(model.cv_results_["params"], model.cv_results_["mean_test_score"], strict=True):
         single = model.best_estimator_.__class__(**params, random_state=model.best_estimator_.random_state)
         expected = cross_val_score(single, X, Y, cv=StratifiedKFold(3), scoring="balanced_accuracy")
@@ -49,7 +49,7 @@ def test_what_is_chosen_is_trained_on_all_samples() -> None:
 
 
 def test_a_model_that_cannot_learn_is_given_up() -> None:
-    model = search(cv=3, rungs=3).fit(X, Y)
+    model = search(cv=3, n_rungs=3).fit(X, Y)
     assert model.best_params_["lr_ka"] == 0.1
     done = model.cv_results_["complete"]
     assert sum(done) == 1
@@ -58,7 +58,7 @@ def test_a_model_that_cannot_learn_is_given_up() -> None:
 
 
 def test_all_go_to_the_end_where_there_is_one_rung() -> None:
-    model = search(cv=2, rungs=1).fit(X, Y)
+    model = search(cv=2, n_rungs=1).fit(X, Y)
     assert all(model.cv_results_["complete"])
 
 
@@ -71,7 +71,7 @@ def test_threads_change_nothing() -> None:
 def test_a_validation_part_of_the_users_decides() -> None:
     order = np.random.RandomState(0).permutation(len(X))
     inner, outer = order[:100], order[100:]
-    model = search(rungs=1).fit(X[inner], Y[inner], validation_data=(X[outer], Y[outer]))
+    model = search(n_rungs=1).fit(X[inner], Y[inner], validation_data=(X[outer], Y[outer]))
     seed = model.best_estimator_.random_state
     expected = [
         McQuackClassifier(**params, random_state=seed).fit(X[inner], Y[inner]) for params in model.cv_results_["params"]
@@ -88,9 +88,9 @@ def test_a_validation_part_is_held_out_by_default() -> None:
 
 
 def test_any_scorer_of_scikit_learn_chooses() -> None:
-    model = search(cv=2, scoring="roc_auc", rungs=1).fit(X, Y)
+    model = search(cv=2, scoring="roc_auc", n_rungs=1).fit(X, Y)
     assert 0.5 < model.best_score_ <= 1
-    worst = search(cv=2, rungs=1, scoring=lambda each, X, y: -accuracy_score(y, each.predict(X))).fit(X, Y)
+    worst = search(cv=2, n_rungs=1, scoring=lambda each, X, y: -accuracy_score(y, each.predict(X))).fit(X, Y)
     assert worst.best_params_["lr_ka"] == 1e-9
 
 
@@ -131,8 +131,8 @@ def test_it_is_one_line_on_a_table() -> None:
         ("space", {}),
         ("space", 3),
         ("validation_fraction", 0),
-        ("climbers", 1),
-        ("rungs", 0),
+        ("keep_fraction", 1),
+        ("n_rungs", 0),
         ("n_jobs", 0),
         ("n_starts", 0),
     ],
@@ -142,6 +142,6 @@ def test_impossible_settings_are_refused(name: str, wrong: Any) -> None:
         McQuackClassifierCV(**{"space": SPACE, name: wrong}).fit(X, Y)
 
 
-@parametrize_with_checks([McQuackClassifierCV({"n_qubits": [2, 3], "n_repetitions": 3, "epochs": 25}, rungs=1)])
+@parametrize_with_checks([McQuackClassifierCV({"n_qubits": [2, 3], "n_repetitions": 3, "epochs": 25}, n_rungs=1)])
 def test_scikit_learns_checks_pass(estimator: Any, check: Any) -> None:
     check(estimator)

@@ -99,9 +99,9 @@ class McQuackClassifierCV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cla
     validation_fraction : The share of the samples in the validation part.
     scoring : str or callable. What is to be high on the samples that a model has not seen: a name or a scorer of
         scikit-learn.
-    rungs : How often the search looks back: settings train for the same share of their epochs up to each rung, and only
+    n_rungs : How often the search looks back: settings train for the same share of their epochs up to each rung, and only
         the best climb on. 1 trains all of them to the end.
-    climbers : The share of the settings that go on at each rung, at least one.
+    keep_fraction : The share of the settings that goes on at each rung, at least one setting.
     n_starts : How many starts of the chosen settings are averaged in the end.
     n_jobs : How many settings train side by side, in threads; None is one, and -1 as many as there are cores.
     random_state : Where random numbers come from; the same number gives the same model.
@@ -134,8 +134,8 @@ class McQuackClassifierCV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cla
             lambda value: isinstance(value, str | Mapping | list | tuple) and len(value) > 0,
         ),
         "validation_fraction": Number(0, 1, closed="neither"),
-        "rungs": Whole(1),
-        "climbers": Number(0, 1, closed="neither"),
+        "n_rungs": Whole(1),
+        "keep_fraction": Number(0, 1, closed="neither"),
         "n_starts": Whole(1, most=MOST["n_starts"]),
         "n_jobs": Optional(Custom("a whole number other than 0", lambda value: is_whole_number(value) and value != 0)),
         "random_state": RANDOM_STATE,
@@ -147,8 +147,8 @@ class McQuackClassifierCV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cla
     cv: Any = None
     validation_fraction: float = 0.2
     scoring: Scorer = "balanced_accuracy"
-    rungs: int = 3
-    climbers: float = 0.5
+    n_rungs: int = 3
+    keep_fraction: float = 0.5
     n_starts: int = 1
     n_jobs: int | None = None
     random_state: int | np.random.RandomState | None = None
@@ -174,7 +174,7 @@ class McQuackClassifierCV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cla
             n_trainings = sum(self._n_on_rungs(len(candidates))) if self.verbose else 0
             with counted_on_bar("training", n_trainings, console) if self.verbose else nullcontext() as count:
                 search = self._search(candidates, data, seed=seed, count=count)
-                for rung in islice(search, self.rungs):
+                for rung in islice(search, self.n_rungs):
                     if count is not None:
                         tell(self._rung_text(rung), console)
             for _ in search:  # the chosen settings train, and show it by themselves
@@ -184,13 +184,13 @@ class McQuackClassifierCV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cla
     def _rung_text(self, rung: Mapping[str, Any]) -> str:
         n_settings = rung["n_settings"]
         settings = f"{n_settings} setting{'' if n_settings == 1 else 's'}"
-        return f"rung {rung['rung']}/{self.rungs}: {settings}, best {rung['score']:.3f}"
+        return f"rung {rung['rung']}/{self.n_rungs}: {settings}, best {rung['score']:.3f}"
 
     def _n_on_rungs(self, n_settings: int) -> Iterator[int]:
         """How many settings train up to each rung."""
-        for _ in range(self.rungs):
+        for _ in range(self.n_rungs):
             yield n_settings
-            n_settings = max(1, math.ceil(self.climbers * n_settings))
+            n_settings = max(1, math.ceil(self.keep_fraction * n_settings))
 
     def fit_iter(
         self,
@@ -234,9 +234,9 @@ class McQuackClassifierCV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cla
         left = candidates
 
         def trained(each: _Candidate, rung: int) -> _Candidate:
-            each.train(self.climbers ** (self.rungs - 1 - rung), scorer)
+            each.train(self.keep_fraction ** (self.n_rungs - 1 - rung), scorer)
             if count is not None:
-                count(f"rung {rung + 1} of {self.rungs}, this one {each.score:.3f}")
+                count(f"rung {rung + 1} of {self.n_rungs}, this one {each.score:.3f}")
             return each
 
         with Parallel(n_jobs=self.n_jobs, prefer="threads") as parallel:
