@@ -99,8 +99,8 @@ class McQuackClassifierCV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cla
     validation_fraction : The share of the samples in the validation part.
     scoring : str or callable. What is to be high on the samples that a model has not seen: a name or a scorer of
         scikit-learn.
-    n_rungs : How often the search looks back: settings train for the same share of their epochs up to each rung, and only
-        the best climb on. 1 trains all of them to the end.
+    n_rungs : The number of rungs of successive halving. All settings that are left train up to a rung, and only the
+        best of them go on to the next. 1 trains all settings to the end.
     keep_fraction : The share of the settings that goes on at each rung, at least one setting.
     n_starts : How many starts of the chosen settings are averaged in the end.
     n_jobs : How many settings train side by side, in threads; None is one, and -1 as many as there are cores.
