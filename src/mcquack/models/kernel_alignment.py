@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from mcquack.arrays import FloatArray
 from mcquack.checks import require_positive
 from mcquack.errors import InvalidInputError, ShotBudgetError
-from mcquack.kernels.fidelity import led_by
+from mcquack.kernels.fidelity import with_winner_first
 from mcquack.kernels.losses import LossChoice
 from mcquack.kernels.quantum import QuantumKernel, require_room, square_shots
 from mcquack.models.archive import Shape
@@ -199,7 +199,7 @@ class KernelAlignmentClassifier(CircuitClassifier):
         """Softmax of the scores: an ordering with the shape of probabilities, not calibrated ones."""
         scores = self.decision_function(X)
         shares = softmax(scores if scores.ndim == 2 else np.stack([np.zeros_like(scores), scores], axis=1))
-        return led_by(winners(scores), shares)
+        return with_winner_first(winners(scores), shares)
 
     # Files
 

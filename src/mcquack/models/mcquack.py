@@ -19,7 +19,7 @@ from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.errors import InvalidInputError, LayoutWarning
-from mcquack.kernels.fidelity import ClassScore, class_scores, led_by, winning_classes
+from mcquack.kernels.fidelity import ClassScore, class_scores, winning_classes, with_winner_first
 from mcquack.kernels.losses import Alignment, CrossEntropy, Loss, LossChoice, class_shares, is_learned, loss_of
 from mcquack.kernels.quantum import QuantumKernel
 from mcquack.models import archive
@@ -561,7 +561,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         """
         measured = self._measured(X)
         if len(self.classes_) > 2:
-            return led_by(self._winners(measured), self._scores_of(measured))
+            return with_winner_first(self._winners(measured), self._scores_of(measured))
         of_both = self.shares_of(measured)
         return of_both[:, 1] - of_both[:, 0]
 
@@ -582,7 +582,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
 
     def shares_of(self, measured: Measured) -> FloatArray:
         """What ``predict_proba`` makes of a kernel that was measured already."""
-        return led_by(self._winners(measured), class_shares(self._scores_of(measured), self._trained_loss))
+        return with_winner_first(self._winners(measured), class_shares(self._scores_of(measured), self._trained_loss))
 
     def labels_of(self, measured: Measured) -> NDArray[Any]:
         """What ``predict`` makes of a kernel that was measured already."""

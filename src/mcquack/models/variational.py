@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from mcquack.arrays import FloatArray
 from mcquack.checks import require, require_positive
 from mcquack.circuits.circuit import Circuit
-from mcquack.kernels.fidelity import led_by, shares
+from mcquack.kernels.fidelity import shares, with_winner_first
 from mcquack.models.archive import Shape
 from mcquack.models.base import CircuitClassifier, FeatureMapChoice, HistoryRow, ValidationData, changed_at_once
 from mcquack.models.features import Scale
@@ -185,7 +185,7 @@ class VariationalClassifier(CircuitClassifier):
     def predict_proba(self, X: ArrayLike) -> FloatArray:
         """(1 + ⟨Z₀⟩) / 2 divided by its sum: an ordering with the shape of probabilities, not calibrated ones."""
         scores = self._scores(X)
-        return led_by(scores.argmax(axis=1), shares((1 + scores.astype(np.float64)) / 2))
+        return with_winner_first(scores.argmax(axis=1), shares((1 + scores.astype(np.float64)) / 2))
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Class of the classifier with the largest ⟨Z₀⟩."""

@@ -15,7 +15,7 @@ from mcquack.arrays import FloatArray
 from mcquack.checks import is_number, require, require_positive, required_count
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError
-from mcquack.kernels.fidelity import led_by
+from mcquack.kernels.fidelity import with_winner_first
 from mcquack.models.classical.base import ClassicalClassifier, Labels, softmax, winners
 from mcquack.models.features import Scale
 from mcquack.models.model_file import ModelFile, require_tensor, require_that
@@ -71,7 +71,7 @@ class _Perceptron(ClassicalClassifier):
         """Softmax of the last layer's outputs (N, M)."""
         scores = self.decision_function(X)
         shares = softmax(scores if scores.ndim == 2 else np.stack([np.zeros(len(scores)), scores], axis=1))
-        return led_by(winners(scores), shares)
+        return with_winner_first(winners(scores), shares)
 
     @property
     def n_parameters_(self) -> int:

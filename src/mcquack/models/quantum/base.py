@@ -25,7 +25,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from mcquack.arrays import FloatArray, IntArray
 from mcquack.checks import is_number, is_whole_number, require, require_positive, required_count
 from mcquack.errors import InvalidInputError
-from mcquack.kernels.fidelity import led_by, shares
+from mcquack.kernels.fidelity import shares, with_winner_first
 from mcquack.models.archive import STATE, Resumable, Shape, restored_history
 from mcquack.models.base import HistoryRow, changed_at_once, keep_columns, run_through
 from mcquack.models.features import principal_components
@@ -423,7 +423,7 @@ class DrawnClassifier(ClassifierMixin, Resumable):
         """Scores divided by their sum (N, M); where one is negative, as a bias allows, the least of them counts 0."""
         scores = self._scored(X).astype(np.float64)
         raised = scores - np.minimum(scores.min(axis=1, keepdims=True), 0)
-        return led_by(scores.argmax(axis=1), shares(raised))
+        return with_winner_first(scores.argmax(axis=1), shares(raised))
 
     @property
     def n_parameters_(self) -> int:
