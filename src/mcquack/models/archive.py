@@ -61,7 +61,7 @@ class Archived(BaseEstimator):
     classes_: NDArray[Any]
     n_features_in_: int
     feature_names_in_: NDArray[Any]
-    scaler_: MinMaxScaler | None
+    scaler_: MinMaxScaler | None = None
     features_: Features | None = None
     extra_: dict[str, Any]
     versions_: dict[str, str]
@@ -116,6 +116,7 @@ class Resumable(Archived):
     """An estimator whose file may also hold the state of its training, to go on from there."""
 
     training_state_: Any
+    _fingerprint: str
 
     def save(
         self, path: str | os.PathLike[str], *, resumable: bool = False, extra: dict[str, Any] | None = None
@@ -130,6 +131,9 @@ class Resumable(Archived):
         tensors = {name: kept[name] for name in kept if resumable or not name.startswith(STATE)}
         save(self, path, fields={**self._saved_fields(), "resumable": resumable}, tensors=tensors, extra=extra)
 
+    def _saved_fields(self) -> dict[str, Any]:
+        return {"fingerprint": self._fingerprint, "resumable": hasattr(self, "training_state_")}
+
 
 M = TypeVar("M", bound=Archived)
 
@@ -143,13 +147,13 @@ def save(
     extra: Mapping[str, Any] | None,
 ) -> None:
     """Writes what all estimators have in common, and the fields and tensors of this kind."""
-    names = getattr(model, "feature_names_in_", None)
+    feature_names = getattr(model, "feature_names_in_", None)
     header: dict[str, Any] = {
         "kind": type(model).__name__,
         "settings": plain_settings(model),
         "classes": _plain_classes(model.classes_),
         "n_features": int(model.n_features_in_),
-        "feature_names": None if names is None else [str(name) for name in names],
+        "feature_names": None if feature_names is None else [str(name) for name in feature_names],
         "versions": {"python": platform.python_version(), **{name: version(name) for name in _LIBRARIES}},
         "extra": dict(extra or {}),
         "scaled_to": None if model.scaler_ is None else [float(bound) for bound in model.scaler_.feature_range],
@@ -158,7 +162,8 @@ def save(
     arrays = dict(tensors)
     if model.features_ is not None:
         made = model.features_.to_file()
-        header["features"] = [name.removeprefix(FEATURES) for name in made]
+        if names := [name.removeprefix(FEATURES) for name in made if name.startswith(FEATURES)]:
+            header["features"] = names
         arrays |= made
     if model.scaler_ is not None:
         arrays |= dict(zip(_SCALER_TENSORS, (model.scaler_.data_min_, model.scaler_.data_max_), strict=True))
@@ -476,10 +481,10 @@ def restored_history(header: Mapping[str, Any], *, columns: Set[str]) -> list[di
     return rows
 
 
-def restored_seed(header: Mapping[str, Any]) -> int:
-    """The seed that the random numbers of the training came from."""
+def restored_seed(header: Mapping[str, Any], *, below: int) -> int:
+    """Return the seed of the random numbers of training."""
     seed = require_field(header, "seed", int)
-    require_that(0 <= seed < 2**31, "its seed is none that training can have had.")
+    require_that(0 <= seed < below, "its seed is none that training can have had.")
     return seed
 
 

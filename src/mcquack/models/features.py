@@ -1,4 +1,4 @@
-"""What becomes of features before a model scales them: another transformer, principal components, one scale for all.
+"""The features that a model learns from: another transformer, principal components, and scales with a name.
 
 Whatever is affine is kept as a matrix and an offset, so that a model file holds it without code: that includes any
 transformer of another library that is affine.
@@ -28,22 +28,27 @@ FEATURES = "features."  # before the names of its tensors in a model file
 _N_QUANTILES = 200
 _FAR = 1e12  # what lies farther off is taken to here: neither an angle nor a square could hold it
 _TENSORS = ("center", "matrix", "factor", "offset", "quantiles")
+_REDUCED = ("components", "center", "shift", "divisor")  # the tensors of reduced features
 _AFFINE_ROWS = 64  # by which it is checked that a transformer is affine
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Features:
-    """What a model makes of features before it scales them, as learned from its training samples.
+    """What a model makes of features, as learned from its training samples.
 
-    A row x becomes ``((x - center) @ matrix) * factor + offset``, without the product where there is no matrix. Behind
-    that, if there are quantiles, every column is replaced by the share of training samples below it. ``other`` is a
-    fitted transformer in front of all that, which is not affine and which no file can hold.
+    A row x becomes ``((x - center) @ matrix) * factor + offset``, without the product if there is no matrix. If there
+    is a divisor, ``((x - center) @ matrix - shift) / divisor`` comes first: the models of the QML benchmark suite scale
+    in this order, and other orders round differently. If there are quantiles, every column is then replaced by the
+    share of training samples below it. ``other`` is a fitted transformer in front of all that. It is not affine, and no
+    file can hold it.
     """
 
     center: FloatArray  # (d,)
     matrix: FloatArray | None = None  # (d, k)
     factor: FloatArray  # (k,)
     offset: FloatArray  # (k,)
+    shift: FloatArray | None = None  # (k,)
+    divisor: FloatArray | None = None  # (k,), positive
     quantiles: FloatArray | None = None  # (q, k), in ascending order
     other: Any = None
 
@@ -62,6 +67,8 @@ class Features:
         with np.errstate(over="ignore", invalid="ignore"):
             rows = rows - self.center
             rows = rows if self.matrix is None else rows @ self.matrix
+            if self.shift is not None and self.divisor is not None:
+                rows = (rows - self.shift) / self.divisor
             made: FloatArray = np.nan_to_num(np.clip(rows * self.factor + self.offset, -_FAR, _FAR))
         return made
 
@@ -82,6 +89,7 @@ class Features:
         if self.quantiles is not None:
             slopes = slopes * _level_slopes(self._affine_part(rows), self.quantiles)
         slopes = slopes * self.factor
+        slopes = slopes if self.divisor is None else slopes / self.divisor
         return slopes if self.matrix is None else slopes @ self.matrix.T
 
     @property
@@ -89,17 +97,22 @@ class Features:
         return len(self.factor)
 
     def to_file(self) -> dict[str, NDArray[Any]]:
-        """The arrays that a model file holds."""
+        """Return the tensors of a model file."""
         if self.other is not None:
             raise InvalidInputError(
                 f"a model file holds no code, and {type(self.other).__name__} is not affine, so that no matrix stands "
                 "for it; put it before the model in a pipeline, and save that with joblib."
             )
+        if self.shift is not None and self.divisor is not None:
+            components = np.zeros((0, len(self.center))) if self.matrix is None else self.matrix.T
+            return dict(zip(_REDUCED, (components, self.center, self.shift, self.divisor), strict=True))
         return {FEATURES + name: array for name in _TENSORS if (array := getattr(self, name)) is not None}
 
     @classmethod
     def from_file(cls, file: ModelFile, n_features: int) -> Features | None:
-        """What a model file holds of it; None where the features stay as they are."""
+        """Return what a model file holds; None if the features stay as they are."""
+        if "divisor" in file.tensors:
+            return cls._reduced_from(file, n_features)
         names = require_field(file.header, "features", list) if "features" in file.header else []
         if not names:
             return None
@@ -120,6 +133,60 @@ class Features:
             in_order = len(levels) >= 2 and (np.diff(levels, axis=0) >= 0).all()
             require_that(in_order, "its quantiles of features are not in order.")
         return cls(**found)
+
+    @classmethod
+    def _reduced_from(cls, file: ModelFile, n_features: int) -> Features:
+        n_components = len(file.tensors.get("components", ()))
+        n_outputs = n_components or n_features
+        shapes = ((n_components, n_features), (n_features,), (n_outputs,), (n_outputs,))
+        found = [
+            require_tensor(file, name, shape=shape, dtype=np.float64)
+            for name, shape in zip(_REDUCED, shapes, strict=True)
+        ]
+        require_that((found[-1] > 0).all(), "its scaling divides by what is not positive.")
+        return cls._reduced(*found)
+
+    @classmethod
+    def _reduced(cls, components: FloatArray, center: FloatArray, shift: FloatArray, divisor: FloatArray) -> Features:
+        return cls(
+            center=center,
+            matrix=components.T if len(components) else None,
+            factor=np.ones(len(shift)),
+            offset=np.zeros(len(shift)),
+            shift=shift,
+            divisor=divisor,
+        )
+
+    @classmethod
+    def reduced(
+        cls, rows: FloatArray, weights: FloatArray, *, n_components: int, scale: Literal["standard", "angles", "none"]
+    ) -> Features:
+        """Return principal components of more than ``n_components`` features, scaled, as learned from training samples.
+
+        The columns are scaled to mean 0 and variance 1 ("standard"), to [-π/2, π/2] ("angles"), or not at all.
+        """
+        n_features = rows.shape[1]
+        center: FloatArray = np.zeros(n_features)
+        components: FloatArray = np.zeros((0, n_features))
+        if n_features > n_components:
+            center = np.average(rows, axis=0, weights=weights)
+            components = principal_components(rows - center, weights, n_components)
+            rows = (rows - center) @ components.T
+        shift, divisor = np.zeros(rows.shape[1]), np.ones(rows.shape[1])
+        if scale == STANDARD:
+            shift = np.average(rows, axis=0, weights=weights)
+            divisor = np.sqrt(np.average((rows - shift) ** 2, axis=0, weights=weights))
+        elif scale == "angles":
+            low, high = rows.min(axis=0), rows.max(axis=0)
+            shift, divisor = (low + high) / 2, (high - low) / math.pi
+            shift = np.where(high > low, shift, low + math.pi / 2)  # a constant column is put to the lower end
+        return cls._reduced(components, center, shift, _nonzero(divisor, rows))
+
+
+def _nonzero(widths: FloatArray, rows: FloatArray) -> FloatArray:
+    """Return the widths of columns, with 1 for those that are only rounding."""
+    rounding = 10 * np.finfo(np.float64).eps * np.abs(rows).max(axis=0)
+    return np.where(widths > rounding, widths, 1.0)
 
 
 def learned_features(
@@ -207,12 +274,11 @@ def _with_scale(features: Features, rows: FloatArray, weights: FloatArray, scale
         levels = np.linspace(0, 1, _n_quantiles(rows, weights))
         return replace(features, quantiles=np.quantile(made, levels, axis=0, weights=weights, method="inverted_cdf"))
     middle = np.average(made, axis=0, weights=weights)
-    rounding = 10 * np.finfo(np.float64).eps * np.abs(made).max(axis=0)
     if scale == STANDARD:
         wide = np.sqrt(np.average((made - middle) ** 2, axis=0, weights=weights))
     else:
         wide = np.full(made.shape[1], 2 * np.abs(made - middle).max())
-    wide = np.where(wide > rounding, wide, 1.0)
+    wide = _nonzero(wide, made)
     return replace(features, factor=features.factor / wide, offset=(features.offset - middle) / wide)
 
 

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin
 from sklearn.svm import SVC
 from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
@@ -18,8 +19,8 @@ from mcquack.errors import InvalidInputError, ShotBudgetError
 from mcquack.kernels.fidelity import with_winner_first
 from mcquack.kernels.losses import LossChoice
 from mcquack.kernels.quantum import QuantumKernel, require_room, square_shots
-from mcquack.models.archive import Shape
-from mcquack.models.base import CircuitClassifier, FeatureMapChoice, trained_kernel
+from mcquack.models.archive import Shape, restored_history, restored_seed
+from mcquack.models.circuit_classifier import CircuitModel, FeatureMapChoice, trained_kernel
 from mcquack.models.classical.base import softmax, winners
 from mcquack.models.classical.support_vectors import pair_margins, pair_scores, restored_numbers
 from mcquack.models.features import Scale
@@ -39,7 +40,7 @@ _LEARNED = (
 
 
 @dataclass(eq=False, repr=False)
-class KernelAlignmentClassifier(CircuitClassifier):
+class KernelAlignmentClassifier(ClassifierMixin, CircuitModel):
     """Support vector machine on the fidelity kernel of a circuit that is trained first, as McQuack trains it.
 
     Training the circuit aligns the kernel between samples and trainable centroids, and is linear in samples. Then the
@@ -75,9 +76,6 @@ class KernelAlignmentClassifier(CircuitClassifier):
     >>> model.kernel_(X).shape
     (150, 150)
     """
-
-    _report = EpochReport
-    _learning_rates = "lr_ka and lr_co"
 
     n_qubits: int = 6
     n_repetitions: int | None = None
@@ -204,7 +202,12 @@ class KernelAlignmentClassifier(CircuitClassifier):
     # Files
 
     def _saved_fields(self) -> dict[str, Any]:
-        return {**super()._saved_fields(), "shots": self.shots_}
+        return {
+            **super()._saved_fields(),
+            "history": list(self.history_),
+            "seed": self._seed,
+            "shots": self.shots_,
+        }
 
     def _shapes(self) -> dict[str, Shape]:
         circuit = self.feature_map_
@@ -220,6 +223,9 @@ class KernelAlignmentClassifier(CircuitClassifier):
 
     def _restore(self, file: ModelFile) -> None:
         super()._restore(file)
+        self.history_ = restored_history(file.header, columns=EpochReport.__dataclass_fields__.keys())
+        self.n_iter_ = len(self.history_)
+        self._seed = restored_seed(file.header, below=2**31)
         self.shots_ = require_field(file.header, "shots", int) if "shots" in file.header else 0  # not in 0.2.0
         require_that(self.shots_ >= 0, "its number of shots is not a count.")
         n_classes, n_vectors = len(self.classes_), len(self.support_vectors_)

@@ -6,7 +6,7 @@ import copy
 import warnings
 from collections.abc import Generator
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,16 +24,9 @@ from mcquack.kernels.losses import Alignment, CrossEntropy, Loss, LossChoice, cl
 from mcquack.kernels.quantum import QuantumKernel
 from mcquack.models import archive
 from mcquack.models.archive import STATE, Shape, restored_seen, restored_state
-from mcquack.models.base import (
-    OWN_MAPS,
-    CircuitClassifier,
-    FeatureMapChoice,
-    HistoryRow,
-    ValidationData,
-    changed_at_once,
-    trained_kernel,
-)
+from mcquack.models.base import HistoryRow, Trainer, ValidationData
 from mcquack.models.catalog import preset
+from mcquack.models.circuit_classifier import OWN_MAPS, CircuitClassifier, FeatureMapChoice, trained_kernel
 from mcquack.models.features import Scale
 from mcquack.models.model_file import ModelFile, require_field, require_that
 from mcquack.models.preparation import ClassWeight, Prepared, check_settings
@@ -42,6 +35,7 @@ from mcquack.simulators.choice import EngineChoice, engine_of
 from mcquack.simulators.engine import Engine, Measured
 from mcquack.simulators.gates import GateEngine
 from mcquack.simulators.statevector import StatevectorEngine
+from mcquack.training.endings import Progress, Trained
 from mcquack.training.loop import train
 from mcquack.training.settings import AnyOptimizer, Schedule, Steps, TrainingSettings, epoch_orders
 from mcquack.training.state import (
@@ -171,7 +165,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     (150, 3)
     """
 
-    _report = EpochReport
+    _columns = frozenset(EpochReport.__dataclass_fields__)
     _learning_rates = "lr_ka and lr_co"
 
     n_qubits: int = 6
@@ -267,36 +261,26 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
             outcome is the same as without the break, to the last bit. A device is then set again as the engine, and
             asked for the same circuits as it would have been.
         """
-        self._check_settings()
-        if resume and not hasattr(self, "training_state_"):
-            raise InvalidInputError("there is no training to resume; load a model that was saved with resumable=True.")
         if self.n_starts > 1:
+            self._check_ready(resume=resume)
             given = {"sample_weight": sample_weight, "validation_data": validation_data}
             return self._epochs_of_starts(
                 lambda start, **how: start.fit_iter(X, y, **given, **how), warm_start=warm_start, resume=resume
             )
-        going_on = resume or (warm_start and hasattr(self, "centroids_"))
-        if going_on:
-            self._check_centroids_kept()
-        prepared = self._prepared(
-            X, y, sample_weight, going_on=going_on, validation_data=validation_data, hold_out=self.validation_fraction
+        return self._training_rows(
+            X, y, sample_weight, warm_start=warm_start, resume=resume, validation_data=validation_data
         )
-        if resume and prepared.fingerprint != self._fingerprint:
-            raise InvalidInputError(
-                "these are not the samples that the saved training ran on; resume with the same data."
-            )
-        if not going_on:
-            self._tell_ringless(prepared.engine.feature_map)
-        if resume:
-            state = self.training_state_
-        elif going_on:
-            state = self._kept_state()
+
+    def _first_progress(self, prepared: Prepared, *, going_on: bool) -> Progress:
+        if going_on:
+            progress = Progress.start([self._kept_state()])
         else:
-            state = TrainingState.start(self._initial_parameters(prepared))
-        engine = trainer(prepared.engine, seed=prepared.seed, spent=self.shots_ if resume else 0)
-        if self.epochs and not resume:
+            self._tell_ringless(prepared.engine.feature_map)
+            progress = super()._first_progress(prepared, going_on=False)
+        if self.epochs:
+            engine = trainer(prepared.engine, seed=prepared.seed)
             require_affordable(engine, self._shots_per_epoch(prepared, engine))
-        return self._epochs(prepared, engine, state, list(self.history_) if resume else [], anew=not going_on)
+        return progress
 
     def _tell_ringless(self, circuit: Circuit) -> None:
         """Warns who asks for the circuit of a device if the usual devices have no ring of its qubits."""
@@ -313,41 +297,45 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
                 f"heavy-hex devices have no ring of {n} qubits, which the CNOTs of this circuit run around; the "
                 f"nearest that fit are n_qubits={nearest}. Simulators, and devices with other couplers, may take it.",
                 LayoutWarning,
-                stacklevel=3,
+                stacklevel=5,
             )
 
-    def _epochs(
-        self, prepared: Prepared, engine: Engine[Any], state: TrainingState, rows: list[HistoryRow], *, anew: bool
-    ) -> Generator[HistoryRow, None, None]:
+    def _trainer(self, prepared: Prepared, progress: Progress, *, shown_on: Any) -> Trainer:
         settings = self._settings(prepared)
-        loop = train(engine, prepared.training, state, settings=settings, validation=prepared.validation)
+        engine = trainer(prepared.engine, seed=prepared.seed, spent=progress.shots)
         per_epoch = self._shots_per_epoch(prepared, engine)
-        n_done = self.n_iter_ if rows else 0  # a loaded model may have had more epochs than its file has rows
-        if self.epochs == 0 and anew:  # what is there already stays as it is
-            self._keep(prepared, state, settings.loss, loss=_WORST_LOSS, rows=rows, n_done=0, shots=0)
-        patience = np.inf if self.patience is None else self.patience
-        while n_done < self.epochs and affords(engine, per_epoch):
-            if n_done and state.epoch - self.best_epoch_ >= patience:
-                return
-            epoch = next(loop)
-            state, row = epoch.state, epoch.report.as_row()
-            if row["loss"] is None:
-                self._tell_divergence(state.epoch, anything_kept=n_done > 0)
-                return
-            better = n_done == 0 or epoch.report.loss < self._best_loss
-            n_done += 1
-            rows = [*rows, row]  # not the list that the model has already
-            loss = epoch.report.loss if better else None
-            self._keep(prepared, state, settings.loss, loss=loss, rows=rows, n_done=n_done, shots=engine.spent)
-            yield row
+        epochs = train(engine, prepared.training, progress.states[0], settings=settings, validation=prepared.validation)
+
+        def trained(*_: Any) -> Trained | None:
+            if not affords(engine, per_epoch):
+                return None
+            state, report = next(epochs)
+            return Trained([state], report.as_row(), [report.loss], engine.spent)
+
+        return trained
+
+    def _resumed(self) -> Progress:
+        return Progress(
+            [self.training_state_],
+            [self._kept_parameters],
+            np.array([self.best_epoch_]),
+            np.array([self._best_loss]),
+            history=self.history_,
+            epoch=self.training_state_.epoch,
+            n_epochs=self.n_iter_,  # a file may have fewer rows
+            shots=self.shots_,
+        )
+
+    @property
+    def _kept_parameters(self) -> Parameters:
+        return Parameters(self.weights_, self.bias_, self.centroids_, self._log_beta)
 
     def _kept_state(self) -> TrainingState:
         """Where to go on from the kept parameters: with the optimizer's memory if they are also the last."""
         last: TrainingState | None = getattr(self, "training_state_", None)
         if last is not None and last.epoch == self.best_epoch_:
             return last
-        kept = Parameters(self.weights_, self.bias_, self.centroids_, self._log_beta)
-        return replace(TrainingState.start(kept), epoch=self.best_epoch_)
+        return replace(TrainingState.start(self._kept_parameters), epoch=self.best_epoch_)
 
     def partial_fit(
         self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
@@ -364,29 +352,24 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         if not first_call and classes is not None and not np.array_equal(np.unique(classes), self.classes_):
             raise InvalidInputError(f"classes must stay {self.classes_.tolist()} in every call of partial_fit.")
         if not first_call:
-            self._check_centroids_kept()
+            self._check_unchanged()
         if self.n_starts > 1:
             starts = self._own_starts([] if first_call else self.starts_)
             self._keep_starts([start.partial_fit(X, y, classes, sample_weight) for start in starts])
             return self
         prepared = self._prepared(X, y, sample_weight, going_on=not first_call, classes=classes)
         if first_call:
-            state = TrainingState.start(self._initial_parameters(prepared))
+            progress = Progress.start([TrainingState.start(each) for each in self._first_parameters(prepared)])
         else:
             state = self._with_new_classes(prepared, self._kept_state())
-        # A stream has no end to slow down for.
-        settings = replace(self._settings(prepared), decay_rate=1.0, schedule="exponential")
-        engine = trainer(prepared.engine, seed=prepared.seed, spent=0 if first_call else self.shots_)
+            progress = replace(Progress.start([state], shots=self.shots_), history=self.history_, n_epochs=self.n_iter_)
+        engine = trainer(prepared.engine, seed=prepared.seed, spent=progress.shots)
         require_affordable(engine, self._shots_per_epoch(prepared, engine))
-        epoch = next(train(engine, prepared.training, state, settings=settings))
-        row = epoch.report.as_row()
-        if row["loss"] is None:
-            self._tell_divergence(epoch.state.epoch, anything_kept=not first_call)
-            return self
-        rows = [row] if first_call else [*self.history_, row]
-        n_done = 1 if first_call else self.n_iter_ + 1
-        loss = epoch.report.loss
-        self._keep(prepared, epoch.state, settings.loss, loss=loss, rows=rows, n_done=n_done, shots=engine.spent)
+        one_more = copy.copy(self)
+        # A stream has no last epoch, so the rates do not decay.
+        one_more.set_params(decay_rate=1.0, schedule="exponential", epochs=progress.n_epochs + 1, patience=None)
+        for _ in self._rows(one_more, prepared, progress):
+            pass
         return self
 
     def _with_new_classes(self, prepared: Prepared, state: TrainingState) -> TrainingState:
@@ -440,7 +423,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
             n_validation=0 if prepared.validation is None else len(prepared.validation.X),
         )
 
-    def _check_centroids_kept(self) -> None:
+    def _check_unchanged(self) -> None:
         asked, trained = self.n_centroids_per_class, self._trained_centroids_per_class
         if asked != trained:
             raise InvalidInputError(
@@ -465,7 +448,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         usual: Loss = CrossEntropy() if is_plain else Alignment()
         return TrainingSettings(**given, loss=usual if by_itself else loss_of(self.loss))  # type: ignore[arg-type]
 
-    def _initial_parameters(self, prepared: Prepared) -> Parameters:
+    def _first_parameters(self, prepared: Prepared) -> list[Parameters]:
         data, settings = prepared.training, self._settings(prepared)
         kao_orders, co_order = epoch_orders(len(data.X), 0, settings)
         first_batch = (kao_orders[0] if len(kao_orders) else co_order)[: self.batch_size]
@@ -480,34 +463,20 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         )
         dtype = prepared.engine.dtype
         log_beta = initial_log_beta(settings.loss, dtype)
-        return Parameters(weights, bias, initial_centroids(data, settings).astype(dtype), log_beta)
+        return [Parameters(weights, bias, initial_centroids(data, settings).astype(dtype), log_beta)]
 
-    def _keep(
-        self,
-        prepared: Prepared,
-        state: TrainingState,
-        trained_by: Loss,
-        *,
-        loss: float | None,
-        rows: list[HistoryRow],
-        n_done: int,
-        shots: int,
-    ) -> None:
-        """Leaves the estimator fitted, with the parameters of this state if they are the best: None is no best loss."""
-        with changed_at_once(self) as kept:
-            kept._keep_prepared(prepared)
-            kept.__dict__.pop("starts_", None)
-            kept.loss_ = trained_by
-            if loss is not None:
-                best = state.parameters.copy()
-                kept.weights_, kept.bias_, kept.centroids_ = best.weights, best.bias, best.centroids
-                kept.log_beta_ = best.log_beta
-                kept.best_epoch_ = state.epoch
-                kept._best_loss = loss
-            kept.training_state_ = state
-            kept.history_ = rows
-            kept.n_iter_ = n_done
-            kept.shots_ = shots
+    def _set_fitted(self, asked: Any, prepared: Prepared, progress: Progress) -> None:
+        super()._set_fitted(asked, prepared, progress)
+        self.__dict__.pop("starts_", None)
+        best = progress.kept[0]
+        self.weights_, self.bias_, self.centroids_, self.log_beta_ = (
+            best.weights, best.bias, best.centroids, best.log_beta
+        )  # fmt: skip
+        self.best_epoch_ = int(progress.best_epochs[0])
+        self._best_loss = float(progress.best_losses[0]) if progress.n_epochs else _WORST_LOSS
+        self.loss_: Loss = asked._settings(prepared).loss
+        self.training_state_ = progress.states[0]
+        self.shots_ = progress.shots
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -673,8 +642,6 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
             "n_iter": self.n_iter_,
             "shots": self.shots_,
             "seen": np.broadcast_to(self._seen, self.classes_.shape).tolist(),
-            "fingerprint": self._fingerprint,
-            "resumable": hasattr(self, "training_state_"),
             "trained_by": archive.plain_loss(self.loss_),
         }
 
@@ -721,7 +688,7 @@ class QuackClassifier(McQuackClassifier):
     Parameters, attributes and training are those of :class:`McQuackClassifier`.
     """
 
-    _features_per_gate: Literal[1, 3] = 3
+    _features_per_gate: ClassVar[Literal[1, 3]] = 3
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from numbers import Number
 from typing import Any, Literal, TypeAlias
 
@@ -18,7 +17,6 @@ from mcquack.circuits.circuit import Circuit
 from mcquack.errors import InvalidInputError
 from mcquack.kernels.quantum import reach
 from mcquack.models.features import Features, Scale, check_features, learned_features, scaling_range
-from mcquack.simulators.engine import Engine
 from mcquack.training.state import TrainingData
 
 ClassWeight: TypeAlias = Literal["balanced"] | Mapping[Any, float] | None
@@ -34,21 +32,27 @@ class Prepared:
     seen: NDArray[np.bool_]  # which of them have had samples, now or before
     seed: int
     features: Features | None  # what is made of features before they are scaled
-    scaler: MinMaxScaler | None
-    feature_range: tuple[float, float]
-    engine: Engine[Any]  # on the circuit
     training: TrainingData
-    validation: TrainingData | None
+    validation: TrainingData | None = None
+    fingerprint: str = ""  # tells whether training is resumed on the samples that it began with
+    scaler: MinMaxScaler | None = None
+    feature_range: tuple[float, float] = (0.0, 1.0)
+    engine: Any = None  # the Engine on the circuit, if the model is told one
 
-    @cached_property
-    def fingerprint(self) -> str:
-        """Tells whether training is resumed on the samples it began with."""
-        digest = hashlib.sha256()
-        for part in (self.training, self.validation):
-            for array in (part.X, part.labels, part.row_weights) if part else ():
-                digest.update(repr(array.shape).encode())
-                digest.update(np.ascontiguousarray(array).data)
-        return digest.hexdigest()
+    @property
+    def n_inputs(self) -> int:
+        """The number of features that are left for the circuit."""
+        return self.n_features if self.features is None else self.features.n_outputs
+
+
+def fingerprint(*parts: TrainingData | None) -> str:
+    """Return a hash of all samples, labels and weights."""
+    digest = hashlib.sha256()
+    for part in parts:
+        for array in (part.X, part.labels, part.row_weights) if part else ():
+            digest.update(repr(array.shape).encode())
+            digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()
 
 
 def checked_sample_weight(sample_weight: ArrayLike | None, n_samples: int) -> FloatArray:
@@ -172,17 +176,15 @@ def merged_repeats(data: TrainingData, batch_size: int) -> TrainingData:
     return TrainingData(data.X[first], data.labels[first], weights, data.n_classes)
 
 
-def repeats(
-    rows: FloatArray, labels: NDArray[np.int64], weights: FloatArray
-) -> tuple[FloatArray, NDArray[np.int64], FloatArray | None]:
-    """Each distinct row once, in a fixed order, with the weight of its repeats.
+def distinct_rows(data: TrainingData) -> TrainingData:
+    """Return each distinct row once, in a fixed order, with the weight of its repeats.
 
-    Where no row repeats itself and all weights are 1 they stay as they are, without weights.
+    If no row repeats itself and all weights are 1, the order stays as it is.
     """
-    first, merged = _distinct(rows, labels, weights)
-    if len(first) == len(rows) and (weights == 1).all():
-        return rows, labels, None
-    return rows[first], labels[first], merged
+    first, weights = _distinct(data.X, data.labels, data.row_weights)
+    if len(first) == len(data.X) and (data.row_weights == 1).all():
+        return data
+    return TrainingData(data.X[first], data.labels[first], weights, data.n_classes)
 
 
 def _distinct(rows: FloatArray, labels: NDArray[np.int64], weights: FloatArray) -> tuple[NDArray[np.int64], FloatArray]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Generator
-from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, NamedTuple, Self, cast
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,7 +16,8 @@ from mcquack.checks import require, require_positive
 from mcquack.circuits.circuit import Circuit
 from mcquack.kernels.fidelity import shares, with_winner_first
 from mcquack.models.archive import Shape
-from mcquack.models.base import CircuitClassifier, FeatureMapChoice, HistoryRow, ValidationData, changed_at_once
+from mcquack.models.base import HistoryRow, Trainer, ValidationData
+from mcquack.models.circuit_classifier import CircuitClassifier, FeatureMapChoice
 from mcquack.models.features import Scale
 from mcquack.models.model_file import ModelFile, require_field, require_that
 from mcquack.models.preparation import ClassWeight, Prepared, check_settings
@@ -24,10 +25,10 @@ from mcquack.randomness import stream
 from mcquack.simulators.choice import EngineChoice
 from mcquack.simulators.engine import Engine
 from mcquack.simulators.statevector import StatevectorEngine
+from mcquack.training.endings import Progress, Trained
 from mcquack.training.ensembles import (
     ClassLogits,
     EnsembleState,
-    VariationalEpoch,
     VariationalReport,
     VariationalSettings,
     VariationalTraining,
@@ -42,15 +43,11 @@ class VariationalClassifier(CircuitClassifier):
     Classifier m is trained to tell class m from all others: ⟨Z₀⟩ and ⟨Z₁⟩ are the logits of a cross entropy.
     """
 
-    epochs: int
-    patience: int | None
     init_strategy: InitStrategy
     init_small: bool
     validation_fraction: float | None
-    weights_: FloatArray
-    bias_: FloatArray
     best_epochs_: NDArray[np.int64]
-    _report = VariationalReport
+    _columns = frozenset(VariationalReport.__dataclass_fields__)
     _trains_together: bool  # whether the classifiers share weights
 
     def fit(
@@ -73,49 +70,34 @@ class VariationalClassifier(CircuitClassifier):
         validation_data: ValidationData | None = None,
     ) -> Generator[HistoryRow, None, None]:
         """Trains, yielding each epoch's row of the history; after any of them the estimator can be used."""
-        self._check_settings()
-        hold_out = self.validation_fraction
-        return self._epochs(self._prepared(X, y, sample_weight, validation_data=validation_data, hold_out=hold_out))
+        return self._training_rows(X, y, sample_weight, validation_data=validation_data)
 
-    def _epochs(self, prepared: Prepared) -> Generator[HistoryRow, None, None]:
+    def _trainer(self, prepared: Prepared, progress: Progress, *, shown_on: Any) -> Trainer:
         train = VariationalTraining(
             self._statevectors(prepared.engine),
             prepared.training,
             settings=self._settings(prepared.seed),
             validation=prepared.validation,
         )
-        state = EnsembleState.start(self._initial_parameters(prepared))
         n_classes = len(prepared.classes)
-        best = _Best(state.parameters, np.zeros(n_classes, np.int64), np.full(n_classes, np.inf))
-        rows: list[HistoryRow] = []
-        while len(rows) < self.epochs and state.active.any():
-            epoch = train(state)
-            row = epoch.report.as_row()
-            if row["loss"] is None:
-                self._tell_divergence(epoch.state.epoch, anything_kept=bool(rows))
-                return
-            best = best.with_epoch(epoch, together=self._trains_together)
-            state = self._next_state(epoch.state, best)
-            rows = [*rows, row]  # not the list that the model has already
-            self._keep(prepared, best, rows)
-            yield row
 
-    def _next_state(self, state: EnsembleState, best: _Best) -> EnsembleState:
-        """Classifiers that are out of patience rest, with their best parameters."""
-        if self.patience is None:
-            return state
-        active = state.active & (state.epoch - best.epochs < self.patience)
-        if self._trains_together:
-            return replace(state, active=active)
-        return replace(state.with_parameters(best.parameters, ~active), active=active)
+        def trained(progress: Progress, going: NDArray[np.bool_]) -> Trained:
+            active = np.ones(n_classes, np.bool_) & going
+            state, report, losses = train(EnsembleState(progress.epoch, list(progress.states), active))
+            # The mean loss decides for classifiers that share weights.
+            return Trained(state.trainings, report.as_row(), [report.loss] if self._trains_together else losses)
 
-    def _keep(self, prepared: Prepared, best: _Best, rows: list[HistoryRow]) -> None:
-        with changed_at_once(self) as kept:
-            kept._keep_prepared(prepared)
-            kept.weights_, kept.bias_ = best.parameters.weights, best.parameters.bias
-            kept.best_epochs_ = best.epochs
-            kept.history_ = rows
-            kept.n_iter_ = len(rows)
+        return trained
+
+    def _set_fitted(self, asked: Any, prepared: Prepared, progress: Progress) -> None:
+        super()._set_fitted(asked, prepared, progress)
+        n_classes = len(prepared.classes)
+        best = progress.kept[0]
+        if not self._trains_together:
+            weights, bias = (np.stack([getattr(each, name) for each in progress.kept]) for name in ("weights", "bias"))
+            best = Parameters(weights, bias)
+        self.weights_, self.bias_ = best.weights, best.bias
+        self.best_epochs_ = np.broadcast_to(progress.best_epochs, n_classes).copy()
 
     @property
     def _classes_going(self) -> list[Any]:
@@ -140,7 +122,7 @@ class VariationalClassifier(CircuitClassifier):
             _check_width(known if isinstance(known, int) else known.n_qubits)
         self._settings(seed=0)
 
-    def _initial_parameters(self, prepared: Prepared) -> Parameters:
+    def _first_parameters(self, prepared: Prepared) -> list[Parameters]:
         data, n_classes = prepared.training, len(prepared.classes)
         orders = self._settings(prepared.seed).orders(len(data.X), 0)
         first_batch = orders[0][: self.batch_size]
@@ -156,8 +138,9 @@ class VariationalClassifier(CircuitClassifier):
             )
             for number in range(n_classes)
         ]
-        weights, bias = (np.stack(arrays) for arrays in zip(*drawn, strict=True))
-        return Parameters(weights[:1] if self._trains_together else weights, bias)
+        if not self._trains_together:
+            return [Parameters(weights, bias) for weights, bias in drawn]
+        return [Parameters(drawn[0][0][None], np.stack([bias for _, bias in drawn]))]
 
     # Use
 
@@ -219,27 +202,6 @@ class VariationalClassifier(CircuitClassifier):
 
 def _check_width(n_qubits: int) -> None:
     require(n_qubits >= 2, "n_qubits", "at least 2, one for each of the two logits", n_qubits)
-
-
-class _Best(NamedTuple):
-    """The best parameters so far, by classifier, with the epochs and losses that they had."""
-
-    parameters: Parameters
-    epochs: NDArray[np.int64]
-    losses: NDArray[np.float64]
-
-    def with_epoch(self, epoch: VariationalEpoch, *, together: bool) -> _Best:
-        """These, or those of the epoch where they are better; ``together`` the mean loss decides for all."""
-        watched = np.full_like(epoch.watched, epoch.watched.mean()) if together else epoch.watched
-        better = watched < self.losses
-        new = epoch.state.parameters
-        parameters = new if together and better[0] else self.parameters
-        if not together:
-            chosen = better.reshape(-1, *[1] * (new.weights.ndim - 1)), better.reshape(-1, *[1] * (new.bias.ndim - 1))
-            pairs = ((new.weights, self.parameters.weights), (new.bias, self.parameters.bias))
-            parameters = Parameters(*(np.where(mask, *pair) for mask, pair in zip(chosen, pairs, strict=True)))
-        epochs = np.where(better, epoch.state.epoch, self.epochs)
-        return _Best(parameters, epochs, np.where(better, watched, self.losses))
 
 
 @dataclass(eq=False, repr=False)
