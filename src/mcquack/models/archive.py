@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Set
 from dataclasses import asdict
 from importlib.metadata import version
 from types import MappingProxyType
-from typing import Any, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -110,6 +110,25 @@ class Archived(BaseEstimator):
     def _restore_arrays(self, file: ModelFile, dtype: DTypeLike) -> None:
         for name, shape in self._shapes().items():
             setattr(self, f"{name}_", require_tensor(file, name, shape=shape, dtype=dtype))
+
+
+class Trained(Archived):
+    """An estimator with a history of its training and the seed of its random numbers."""
+
+    history_: list[dict[str, Any]]
+    n_iter_: int
+    _seed: int
+    _columns: ClassVar[Set[str]]  # of the history
+    _seed_bound: ClassVar[int] = 2**31
+
+    def _saved_fields(self) -> dict[str, Any]:
+        return {**super()._saved_fields(), "history": list(self.history_), "seed": self._seed}
+
+    def _restore(self, file: ModelFile) -> None:
+        self.history_ = restored_history(file.header, columns=self._columns)
+        self.n_iter_ = len(self.history_)
+        self._seed = require_field(file.header, "seed", int)
+        require_that(0 <= self._seed < self._seed_bound, "its seed is none that training can have had.")
 
 
 class Resumable(Archived):
@@ -479,13 +498,6 @@ def restored_history(header: Mapping[str, Any], *, columns: Set[str]) -> list[di
         right = type(row["epoch"]) is int and row["loss"] is not None and _are(numbers, float)
         require_that(right, "its training history has something else than numbers.")
     return rows
-
-
-def restored_seed(header: Mapping[str, Any], *, below: int) -> int:
-    """Return the seed of the random numbers of training."""
-    seed = require_field(header, "seed", int)
-    require_that(0 <= seed < below, "its seed is none that training can have had.")
-    return seed
 
 
 def restored_seen(header: Mapping[str, Any], *, n_classes: int) -> NDArray[np.bool_]:

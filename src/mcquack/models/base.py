@@ -19,41 +19,34 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
 from mcquack.arrays import FloatArray
 from mcquack.checks import is_whole_number
 from mcquack.errors import InvalidInputError
-from mcquack.models.archive import Archived, restored_history, restored_seed
+from mcquack.models.archive import Trained
 from mcquack.models.features import Features
-from mcquack.models.model_file import ModelFile
-from mcquack.models.preparation import Prepared, checked_sample_weight, class_factors, class_numbers
-from mcquack.models.progress import shown
+from mcquack.models.preparation import Prepared, checked_samples, class_factors, class_numbers, part_of
+from mcquack.models.progress import shown, unit_of
 from mcquack.randomness import held_out
 from mcquack.simulators.compiled.notice import noted_compiling
-from mcquack.training.endings import Ending, Progress, Row, Trained
+from mcquack.training.endings import Ending, Progress, Row, TrainedEpoch
 from mcquack.training.state import Parameters, TrainingData, TrainingState
 
 HistoryRow = Row
 ValidationData = tuple[ArrayLike, ArrayLike]
 # Train an epoch of those that go on: (progress, going) -> trained; None if there are no shots left for one.
-Trainer: TypeAlias = Callable[[Progress, NDArray[np.bool_]], Trained | None]
+Trainer: TypeAlias = Callable[[Progress, NDArray[np.bool_]], TrainedEpoch | None]
 
 
-class TrainedClassifier(ClassifierMixin, Archived):
+class TrainedClassifier(ClassifierMixin, Trained):
     """A classifier that is trained epoch by epoch, and can be used after any of them."""
 
     random_state: int | np.random.RandomState | None
     verbose: int
-    history_: list[HistoryRow]
-    n_iter_: int
     training_state_: Any
-    _seed: int
+    _going: NDArray[np.bool_] = np.zeros(0, np.bool_)  # which circuits were still training after the last row
 
-    _columns: ClassVar[frozenset[str]]  # of the history
     _learning_rates: ClassVar[str]  # the settings to lower if training diverges
-    _seed_bound: ClassVar[int] = 2**31
     _fingerprint: str = ""  # of the samples that the training state belongs to
     _seen: NDArray[np.bool_] | np.bool_ = np.True_  # which classes have had samples; a loaded model has seen all
 
@@ -79,6 +72,10 @@ class TrainedClassifier(ClassifierMixin, Archived):
     @abstractmethod
     def _trainer(self, prepared: Prepared, progress: Progress, *, shown_on: Self) -> Trainer:
         """Return what trains an epoch; ``shown_on`` is the estimator whose attributes a progress bar reads."""
+
+    def _scored(self, X: ArrayLike) -> FloatArray:
+        """Return a score of every sample for every class (N, M), the largest for the class that is predicted."""
+        raise NotImplementedError
 
     @abstractmethod
     def scaled(self, X: ArrayLike) -> FloatArray:
@@ -171,7 +168,7 @@ class TrainedClassifier(ClassifierMixin, Archived):
             if trained is None:
                 return
             if trained.row["loss"] is None:
-                asked._warn_diverged(ending.diverged_in(trained), anything_kept=progress.n_epochs > 0)
+                asked._warn_diverged(ending.length(progress), anything_kept=progress.n_epochs > 0)
                 return
             progress = progress.after(trained, ending.better(progress, trained))
             self._keep(asked, prepared, progress)
@@ -192,11 +189,16 @@ class TrainedClassifier(ClassifierMixin, Archived):
         self.classes_ = prepared.classes
         self.features_ = prepared.features
         self.history_ = list(progress.history)
-        self.n_iter_ = asked._ending.length(progress)
+        self.n_iter_, self._going = asked._ending.length(progress), asked._ending.going(progress)
         self._seed, self._fingerprint, self._seen = prepared.seed, prepared.fingerprint, prepared.seen
 
-    def _warn_diverged(self, number: int, *, anything_kept: bool) -> None:
-        message = f"training diverged in {self._ending.unit} {number}; lower {self._learning_rates}"
+    @property
+    def _classes_going(self) -> list[Any]:
+        """The classes whose circuits still train, if each class has one."""
+        return list(self.classes_[self._going]) if len(self._going) == len(self.classes_) else []
+
+    def _warn_diverged(self, n_done: int, *, anything_kept: bool) -> None:
+        message = f"training diverged after {n_done} {unit_of(self)}s; lower {self._learning_rates}"
         if not anything_kept:
             raise InvalidInputError(f"{message}.")
         warnings.warn(f"{message}. The model is the one before.", ConvergenceWarning, stacklevel=3)
@@ -214,24 +216,17 @@ class TrainedClassifier(ClassifierMixin, Archived):
             except KeyboardInterrupt:
                 if row is None:
                     raise
-                done = f"after {self.n_iter_} {self._ending.unit}s; {self._ending.kept}"
+                done = f"after {self.n_iter_} {unit_of(self)}s; {self._ending.kept}"
                 raise KeyboardInterrupt(f"training was interrupted {done}.") from None
         return self
 
-    # From what a user passes to what training sees
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Return the class with the largest score; the first of several."""
+        best = self._scored(X).argmax(axis=1)  # raises if the model is not fitted
+        predicted: NDArray[Any] = self.classes_[best]
+        return predicted
 
-    def _checked_samples(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, *, anew: bool
-    ) -> tuple[FloatArray, NDArray[Any], FloatArray, NDArray[Any] | None]:
-        """Return checked rows, labels and weights without samples of weight zero, and the names of features, if any."""
-        # Validation sets attributes: on a copy, so that a fit that fails changes nothing.
-        noted = copy.copy(self) if anew else self
-        rows, targets = validate_data(noted, X, y, dtype=np.float64, reset=anew)
-        check_classification_targets(targets)
-        weights = checked_sample_weight(sample_weight, len(rows))
-        used = weights > 0
-        kept = slice(None) if used.all() else used  # no copy of all the data for nothing
-        return rows[kept], targets[kept], weights[kept], getattr(noted, "feature_names_in_", None)
+    # From what a user passes to what training sees
 
     def _prepared(
         self,
@@ -245,7 +240,8 @@ class TrainedClassifier(ClassifierMixin, Archived):
         hold_out: float | None = None,
     ) -> Prepared:
         """Return what is settled before the first step; nothing of the estimator changes yet."""
-        rows, y, weights, names = self._checked_samples(X, y, sample_weight, anew=not going_on)
+        checked = self if going_on else copy.copy(self)  # gets the features' names: a fit that fails changes nothing
+        rows, y, weights = checked_samples(checked, X, y, sample_weight, reset=not going_on)
         if going_on:
             known, seed = self.classes_, self._seed
         else:
@@ -257,15 +253,17 @@ class TrainedClassifier(ClassifierMixin, Archived):
         training = self._usable(TrainingData(rows, labels, weights * factors[labels], len(known)))
         validation = None
         if validation_data is not None:
-            validation = self._checked_validation(
-                validation_data, known, factors, n_features=rows.shape[1], names=names
-            )
-        elif hold_out:
-            training, validation = _split(training, held_out(training.labels, fraction=hold_out, seed=seed))
+            if not isinstance(validation_data, tuple | list) or len(validation_data) != 2:
+                raise InvalidInputError("validation_data must be a pair (X, y).")
+            held_rows, held_y, held_weights = checked_samples(checked, *validation_data, None, reset=False)
+            held_labels = class_numbers(held_y, known)
+            validation = TrainingData(held_rows, held_labels, held_weights * factors[held_labels], len(known))
+        elif hold_out and (chosen := held_out(training.labels, fraction=hold_out, seed=seed)).any():
+            training, validation = part_of(training, ~chosen), part_of(training, chosen)
         present = np.bincount(training.labels, minlength=len(known)) > 0
         prepared = Prepared(
             n_features=rows.shape[1],
-            feature_names=names,
+            feature_names=getattr(checked, "feature_names_in_", None),
             classes=known,
             seen=present | self._seen if going_on else present,
             seed=seed,
@@ -274,44 +272,6 @@ class TrainedClassifier(ClassifierMixin, Archived):
             validation=validation,
         )
         return self._as_inputs(prepared, going_on=going_on)
-
-    def _checked_validation(
-        self,
-        validation_data: ValidationData,
-        classes: NDArray[Any],
-        factors: FloatArray,
-        *,
-        n_features: int,
-        names: NDArray[Any] | None,
-    ) -> TrainingData:
-        if not isinstance(validation_data, tuple | list) or len(validation_data) != 2:
-            raise InvalidInputError("validation_data must be a pair (X, y).")
-        noted = copy.copy(self)
-        noted.n_features_in_ = n_features
-        if names is not None:
-            noted.feature_names_in_ = names
-        X, y, weights, _ = noted._checked_samples(*validation_data, None, anew=False)
-        labels = class_numbers(y, classes)
-        return TrainingData(X, labels, weights * factors[labels], len(classes))
-
-    # Files
-
-    def _saved_fields(self) -> dict[str, Any]:
-        return {**super()._saved_fields(), "history": list(self.history_), "seed": self._seed}
-
-    def _restore(self, file: ModelFile) -> None:
-        self.history_ = restored_history(file.header, columns=self._columns)
-        self.n_iter_ = len(self.history_)
-        self._seed = restored_seed(file.header, below=self._seed_bound)
-
-
-def _split(data: TrainingData, chosen: NDArray[np.bool_]) -> tuple[TrainingData, TrainingData | None]:
-    """Return the samples to learn from, and those that are held out, if any."""
-
-    def part(which: NDArray[np.bool_]) -> TrainingData:
-        return TrainingData(data.X[which], data.labels[which], data.row_weights[which], data.n_classes)
-
-    return part(~chosen), part(chosen) if chosen.any() else None
 
 
 M = TypeVar("M")

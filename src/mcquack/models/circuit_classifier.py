@@ -20,7 +20,7 @@ from mcquack.circuits.feature_map import FeatureMap
 from mcquack.circuits.library import MAPS, circuit_named, paper
 from mcquack.errors import InvalidInputError
 from mcquack.kernels.quantum import QuantumKernel
-from mcquack.models.archive import Archived, restored_dtype, restored_feature_map, restored_range
+from mcquack.models.archive import Trained, restored_dtype, restored_feature_map, restored_range
 from mcquack.models.base import TrainedClassifier, drawn_seed
 from mcquack.models.features import Features, Scale, learned_features, scaling_range
 from mcquack.models.model_file import ModelFile
@@ -35,7 +35,7 @@ FeatureMapChoice: TypeAlias = str | Circuit | Callable[[int], Circuit]
 OWN_MAPS = ("paper", "device")  # whose layers may depend on the engine
 
 
-class CircuitModel(Archived):
+class CircuitModel(Trained):
     """A model with a trained circuit: the engine that runs it, samples as it takes them, and its part of a file."""
 
     n_qubits: int
@@ -48,7 +48,6 @@ class CircuitModel(Archived):
     feature_range_: tuple[float, float]
     weights_: FloatArray
     bias_: FloatArray
-    _seed: int
 
     _features_per_gate: ClassVar[Literal[1, 3]] = 1
 
@@ -136,6 +135,7 @@ class CircuitModel(Archived):
         )
         self.feature_range_ = restored_range(file.header)
         self._restore_arrays(file, restored_dtype(file))
+        super()._restore(file)
 
 
 class CircuitClassifier(CircuitModel, TrainedClassifier):
@@ -191,10 +191,6 @@ class CircuitClassifier(CircuitModel, TrainedClassifier):
         self.scaler_: MinMaxScaler | None = prepared.scaler
         self.feature_map_ = prepared.engine.feature_map
         self.feature_range_ = prepared.feature_range
-
-    def _restore(self, file: ModelFile) -> None:
-        CircuitModel._restore(self, file)
-        TrainedClassifier._restore(self, file)
 
 
 def trained_kernel(model: Any, *, on_scaled: bool = False, number: int = 0) -> QuantumKernel:

@@ -36,19 +36,17 @@ _AFFINE_ROWS = 64  # by which it is checked that a transformer is affine
 class Features:
     """What a model makes of features, as learned from its training samples.
 
-    A row x becomes ``((x - center) @ matrix) * factor + offset``, without the product if there is no matrix. If there
-    is a divisor, ``((x - center) @ matrix - shift) / divisor`` comes first: the models of the QML benchmark suite scale
-    in this order, and other orders round differently. If there are quantiles, every column is then replaced by the
-    share of training samples below it. ``other`` is a fitted transformer in front of all that. It is not affine, and no
-    file can hold it.
+    A row x becomes ``((x - center) @ matrix) * factor + offset``, without the product if there is no matrix. With
+    ``divides`` it becomes ``((x - center) @ matrix - offset) / factor``, as in the QML benchmark suite; this rounds
+    differently. If there are quantiles, every column is then replaced by the share of training samples below it.
+    ``other`` is a fitted transformer in front of all that. It is not affine, and no file can hold it.
     """
 
     center: FloatArray  # (d,)
     matrix: FloatArray | None = None  # (d, k)
     factor: FloatArray  # (k,)
     offset: FloatArray  # (k,)
-    shift: FloatArray | None = None  # (k,)
-    divisor: FloatArray | None = None  # (k,), positive
+    divides: bool = False
     quantiles: FloatArray | None = None  # (q, k), in ascending order
     other: Any = None
 
@@ -67,9 +65,8 @@ class Features:
         with np.errstate(over="ignore", invalid="ignore"):
             rows = rows - self.center
             rows = rows if self.matrix is None else rows @ self.matrix
-            if self.shift is not None and self.divisor is not None:
-                rows = (rows - self.shift) / self.divisor
-            made: FloatArray = np.nan_to_num(np.clip(rows * self.factor + self.offset, -_FAR, _FAR))
+            rows = (rows - self.offset) / self.factor if self.divides else rows * self.factor + self.offset
+            made: FloatArray = np.nan_to_num(np.clip(rows, -_FAR, _FAR))
         return made
 
     def pulled(self, rows: FloatArray, slopes: FloatArray) -> FloatArray:
@@ -88,8 +85,7 @@ class Features:
             )
         if self.quantiles is not None:
             slopes = slopes * _level_slopes(self._affine_part(rows), self.quantiles)
-        slopes = slopes * self.factor
-        slopes = slopes if self.divisor is None else slopes / self.divisor
+        slopes = slopes / self.factor if self.divides else slopes * self.factor
         return slopes if self.matrix is None else slopes @ self.matrix.T
 
     @property
@@ -103,9 +99,9 @@ class Features:
                 f"a model file holds no code, and {type(self.other).__name__} is not affine, so that no matrix stands "
                 "for it; put it before the model in a pipeline, and save that with joblib."
             )
-        if self.shift is not None and self.divisor is not None:
+        if self.divides:
             components = np.zeros((0, len(self.center))) if self.matrix is None else self.matrix.T
-            return dict(zip(_REDUCED, (components, self.center, self.shift, self.divisor), strict=True))
+            return dict(zip(_REDUCED, (components, self.center, self.offset, self.factor), strict=True))
         return {FEATURES + name: array for name in _TENSORS if (array := getattr(self, name)) is not None}
 
     @classmethod
@@ -132,55 +128,51 @@ class Features:
             levels = found["quantiles"]
             in_order = len(levels) >= 2 and (np.diff(levels, axis=0) >= 0).all()
             require_that(in_order, "its quantiles of features are not in order.")
-        return cls(**found)
+        return cls(**found)  # type: ignore[arg-type]
 
     @classmethod
     def _reduced_from(cls, file: ModelFile, n_features: int) -> Features:
         n_components = len(file.tensors.get("components", ()))
         n_outputs = n_components or n_features
         shapes = ((n_components, n_features), (n_features,), (n_outputs,), (n_outputs,))
-        found = [
+        components, center, shift, divisor = (
             require_tensor(file, name, shape=shape, dtype=np.float64)
             for name, shape in zip(_REDUCED, shapes, strict=True)
-        ]
-        require_that((found[-1] > 0).all(), "its scaling divides by what is not positive.")
-        return cls._reduced(*found)
-
-    @classmethod
-    def _reduced(cls, components: FloatArray, center: FloatArray, shift: FloatArray, divisor: FloatArray) -> Features:
+        )
+        require_that((divisor > 0).all(), "its scaling divides by what is not positive.")
         return cls(
-            center=center,
-            matrix=components.T if len(components) else None,
-            factor=np.ones(len(shift)),
-            offset=np.zeros(len(shift)),
-            shift=shift,
-            divisor=divisor,
+            center=center, matrix=components.T if n_components else None, factor=divisor, offset=shift, divides=True
         )
 
-    @classmethod
-    def reduced(
-        cls, rows: FloatArray, weights: FloatArray, *, n_components: int, scale: Literal["standard", "angles", "none"]
-    ) -> Features:
-        """Return principal components of more than ``n_components`` features, scaled, as learned from training samples.
 
-        The columns are scaled to mean 0 and variance 1 ("standard"), to [-π/2, π/2] ("angles"), or not at all.
-        """
-        n_features = rows.shape[1]
-        center: FloatArray = np.zeros(n_features)
-        components: FloatArray = np.zeros((0, n_features))
-        if n_features > n_components:
-            center = np.average(rows, axis=0, weights=weights)
-            components = principal_components(rows - center, weights, n_components)
-            rows = (rows - center) @ components.T
-        shift, divisor = np.zeros(rows.shape[1]), np.ones(rows.shape[1])
-        if scale == STANDARD:
-            shift = np.average(rows, axis=0, weights=weights)
-            divisor = np.sqrt(np.average((rows - shift) ** 2, axis=0, weights=weights))
-        elif scale == "angles":
-            low, high = rows.min(axis=0), rows.max(axis=0)
-            shift, divisor = (low + high) / 2, (high - low) / math.pi
-            shift = np.where(high > low, shift, low + math.pi / 2)  # a constant column is put to the lower end
-        return cls._reduced(components, center, shift, _nonzero(divisor, rows))
+def reduced_features(
+    rows: FloatArray, weights: FloatArray, *, n_components: int, scale: Literal["standard", "angles", "none"]
+) -> Features:
+    """Return principal components of more than ``n_components`` features, scaled, as learned from training samples.
+
+    The columns are scaled to mean 0 and variance 1 ("standard"), to [-π/2, π/2] ("angles"), or not at all.
+    """
+    n_features = rows.shape[1]
+    center: FloatArray = np.zeros(n_features)
+    matrix = None
+    if n_features > n_components:
+        center = np.average(rows, axis=0, weights=weights)
+        matrix = principal_components(rows - center, weights, n_components).T
+        rows = (rows - center) @ matrix
+    shift: FloatArray = np.zeros(rows.shape[1])
+    divisor: FloatArray = np.ones(rows.shape[1])
+    if scale == STANDARD:
+        shift, divisor = _mean_and_deviation(rows, weights)
+    elif scale == "angles":
+        low, high = rows.min(axis=0), rows.max(axis=0)
+        shift, divisor = (low + high) / 2, (high - low) / math.pi
+        shift = np.where(high > low, shift, low + math.pi / 2)  # a constant column is put to the lower end
+    return Features(center=center, matrix=matrix, factor=_nonzero(divisor, rows), offset=shift, divides=True)
+
+
+def _mean_and_deviation(rows: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+    mean = np.average(rows, axis=0, weights=weights)
+    return mean, np.sqrt(np.average((rows - mean) ** 2, axis=0, weights=weights))
 
 
 def _nonzero(widths: FloatArray, rows: FloatArray) -> FloatArray:
@@ -273,10 +265,8 @@ def _with_scale(features: Features, rows: FloatArray, weights: FloatArray, scale
     if scale == QUANTILE:
         levels = np.linspace(0, 1, _n_quantiles(rows, weights))
         return replace(features, quantiles=np.quantile(made, levels, axis=0, weights=weights, method="inverted_cdf"))
-    middle = np.average(made, axis=0, weights=weights)
-    if scale == STANDARD:
-        wide = np.sqrt(np.average((made - middle) ** 2, axis=0, weights=weights))
-    else:
+    middle, wide = _mean_and_deviation(made, weights)
+    if scale == COMMON:
         wide = np.full(made.shape[1], 2 * np.abs(made - middle).max())
     wide = _nonzero(wide, made)
     return replace(features, factor=features.factor / wide, offset=(features.offset - middle) / wide)

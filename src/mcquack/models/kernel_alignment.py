@@ -19,14 +19,21 @@ from mcquack.errors import InvalidInputError, ShotBudgetError
 from mcquack.kernels.fidelity import with_winner_first
 from mcquack.kernels.losses import LossChoice
 from mcquack.kernels.quantum import QuantumKernel, require_room, square_shots
-from mcquack.models.archive import Shape, restored_history, restored_seed
+from mcquack.models.archive import Shape
 from mcquack.models.circuit_classifier import CircuitModel, FeatureMapChoice, trained_kernel
 from mcquack.models.classical.base import softmax, winners
 from mcquack.models.classical.support_vectors import pair_margins, pair_scores, restored_numbers
 from mcquack.models.features import Scale
 from mcquack.models.mcquack import McQuackClassifier
 from mcquack.models.model_file import ModelFile, require_field, require_tensor, require_that
-from mcquack.models.preparation import ClassWeight, class_factors, class_numbers, merged_repeats, scaled
+from mcquack.models.preparation import (
+    ClassWeight,
+    checked_samples,
+    class_factors,
+    class_numbers,
+    merged_repeats,
+    scaled,
+)
 from mcquack.simulators.choice import EngineChoice
 from mcquack.training.settings import Optimizer, Steps
 from mcquack.training.state import EpochReport, InitStrategy, TrainingData
@@ -76,6 +83,8 @@ class KernelAlignmentClassifier(ClassifierMixin, CircuitModel):
     >>> model.kernel_(X).shape
     (150, 150)
     """
+
+    _columns = EpochReport.__dataclass_fields__.keys()
 
     n_qubits: int = 6
     n_repetitions: int | None = None
@@ -141,7 +150,7 @@ class KernelAlignmentClassifier(ClassifierMixin, CircuitModel):
         Refuses, before anything is sent, to train a circuit whose square kernel then has no shots or no memory.
         """
         alignment = self._alignment()
-        rows, targets, weights, _ = alignment._checked_samples(X, y, sample_weight, anew=True)
+        rows, targets, weights = checked_samples(copy.copy(alignment), X, y, sample_weight, reset=True)
         classes, labels = np.unique(targets, return_inverse=True)
         n = len(merged_repeats(TrainingData(rows, labels, weights, len(classes)), len(rows)).X)
         _, engine = alignment._circuit_and_engine(rows.shape[1])
@@ -202,12 +211,7 @@ class KernelAlignmentClassifier(ClassifierMixin, CircuitModel):
     # Files
 
     def _saved_fields(self) -> dict[str, Any]:
-        return {
-            **super()._saved_fields(),
-            "history": list(self.history_),
-            "seed": self._seed,
-            "shots": self.shots_,
-        }
+        return {**super()._saved_fields(), "shots": self.shots_}
 
     def _shapes(self) -> dict[str, Shape]:
         circuit = self.feature_map_
@@ -223,9 +227,6 @@ class KernelAlignmentClassifier(ClassifierMixin, CircuitModel):
 
     def _restore(self, file: ModelFile) -> None:
         super()._restore(file)
-        self.history_ = restored_history(file.header, columns=EpochReport.__dataclass_fields__.keys())
-        self.n_iter_ = len(self.history_)
-        self._seed = restored_seed(file.header, below=2**31)
         self.shots_ = require_field(file.header, "shots", int) if "shots" in file.header else 0  # not in 0.2.0
         require_that(self.shots_ >= 0, "its number of shots is not a count.")
         n_classes, n_vectors = len(self.classes_), len(self.support_vectors_)
@@ -240,7 +241,7 @@ def _machine_data(
     trained: McQuackClassifier, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
 ) -> TrainingData:
     """What the machine learns from: scaled rows, each once in a fixed order, with the weight of its repeats."""
-    rows, targets, weights, _ = trained._checked_samples(X, y, sample_weight, anew=False)
+    rows, targets, weights = checked_samples(trained, X, y, sample_weight, reset=False)
     labels = class_numbers(targets, trained.classes_)
     weights = weights * class_factors(trained.class_weight, trained.classes_, labels, weights)[labels]
     used = weights > 0

@@ -35,7 +35,7 @@ from mcquack.simulators.choice import EngineChoice, engine_of
 from mcquack.simulators.engine import Engine, Measured
 from mcquack.simulators.gates import GateEngine
 from mcquack.simulators.statevector import StatevectorEngine
-from mcquack.training.endings import Progress, Trained
+from mcquack.training.endings import Progress, TrainedEpoch
 from mcquack.training.loop import train
 from mcquack.training.settings import AnyOptimizer, Schedule, Steps, TrainingSettings, epoch_orders
 from mcquack.training.state import (
@@ -165,7 +165,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     (150, 3)
     """
 
-    _columns = frozenset(EpochReport.__dataclass_fields__)
+    _columns = EpochReport.__dataclass_fields__.keys()
     _learning_rates = "lr_ka and lr_co"
 
     n_qubits: int = 6
@@ -278,9 +278,12 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
             self._tell_ringless(prepared.engine.feature_map)
             progress = super()._first_progress(prepared, going_on=False)
         if self.epochs:
-            engine = trainer(prepared.engine, seed=prepared.seed)
-            require_affordable(engine, self._shots_per_epoch(prepared, engine))
+            self._check_budget(prepared, progress)
         return progress
+
+    def _check_budget(self, prepared: Prepared, progress: Progress) -> None:
+        engine = trainer(prepared.engine, seed=prepared.seed, spent=progress.shots)
+        require_affordable(engine, self._shots_per_epoch(prepared, engine))
 
     def _tell_ringless(self, circuit: Circuit) -> None:
         """Warns who asks for the circuit of a device if the usual devices have no ring of its qubits."""
@@ -306,22 +309,21 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         per_epoch = self._shots_per_epoch(prepared, engine)
         epochs = train(engine, prepared.training, progress.states[0], settings=settings, validation=prepared.validation)
 
-        def trained(*_: Any) -> Trained | None:
+        def trained(*_: Any) -> TrainedEpoch | None:
             if not affords(engine, per_epoch):
                 return None
             state, report = next(epochs)
-            return Trained([state], report.as_row(), [report.loss], engine.spent)
+            return TrainedEpoch([state], report.as_row(), [report.loss], engine.spent)
 
         return trained
 
     def _resumed(self) -> Progress:
-        return Progress(
+        return Progress.start(
             [self.training_state_],
-            [self._kept_parameters],
-            np.array([self.best_epoch_]),
-            np.array([self._best_loss]),
+            kept=[self._kept_parameters],
+            best_epochs=np.array([self.best_epoch_]),
+            best_losses=np.array([self._best_loss]),
             history=self.history_,
-            epoch=self.training_state_.epoch,
             n_epochs=self.n_iter_,  # a file may have fewer rows
             shots=self.shots_,
         )
@@ -359,15 +361,14 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
             return self
         prepared = self._prepared(X, y, sample_weight, going_on=not first_call, classes=classes)
         if first_call:
-            progress = Progress.start([TrainingState.start(each) for each in self._first_parameters(prepared)])
+            progress = super()._first_progress(prepared, going_on=False)
         else:
-            state = self._with_new_classes(prepared, self._kept_state())
-            progress = replace(Progress.start([state], shots=self.shots_), history=self.history_, n_epochs=self.n_iter_)
-        engine = trainer(prepared.engine, seed=prepared.seed, spent=progress.shots)
-        require_affordable(engine, self._shots_per_epoch(prepared, engine))
-        one_more = copy.copy(self)
+            known = {"history": self.history_, "n_epochs": self.n_iter_, "shots": self.shots_}
+            progress = Progress.start([self._with_new_classes(prepared, self._kept_state())], **known)
+        self._check_budget(prepared, progress)
         # A stream has no last epoch, so the rates do not decay.
-        one_more.set_params(decay_rate=1.0, schedule="exponential", epochs=progress.n_epochs + 1, patience=None)
+        one_more = copy.copy(self).set_params(decay_rate=1.0, schedule="exponential", patience=None)
+        one_more.epochs = progress.n_epochs + 1
         for _ in self._rows(one_more, prepared, progress):
             pass
         return self
@@ -504,7 +505,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         loss, logs = self.loss_, [start._log_beta for start in getattr(self, "starts_", [self])]
         if not is_learned(loss) or not logs[0].size:
             return loss
-        return Parameters(self.weights_, self.bias_, self.centroids_, np.mean(logs, axis=0)).loss(loss)
+        return replace(self._kept_parameters, log_beta=np.mean(logs, axis=0)).loss(loss)
 
     @property
     def beta_(self) -> float:

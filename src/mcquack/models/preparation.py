@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.utils import check_array
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
 
 from mcquack.arrays import FloatArray
 from mcquack.checks import is_number, is_whole_number, require, require_possible, required_count
@@ -53,6 +55,18 @@ def fingerprint(*parts: TrainingData | None) -> str:
             digest.update(repr(array.shape).encode())
             digest.update(np.ascontiguousarray(array).data)
     return digest.hexdigest()
+
+
+def checked_samples(
+    model: Any, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, *, reset: bool
+) -> tuple[FloatArray, NDArray[Any], FloatArray]:
+    """Return validated rows, labels and weights, without samples of weight zero; the model gets the features' names."""
+    rows, targets = validate_data(model, X, y, dtype=np.float64, reset=reset)
+    check_classification_targets(targets)
+    weights = checked_sample_weight(sample_weight, len(rows))
+    used = weights > 0
+    kept = slice(None) if used.all() else used  # no copy of all the data for nothing
+    return rows[kept], targets[kept], weights[kept]
 
 
 def checked_sample_weight(sample_weight: ArrayLike | None, n_samples: int) -> FloatArray:
@@ -164,16 +178,19 @@ def class_factors(
     return np.array([float(class_weight.get(name, 1.0)) for name in classes.tolist()])
 
 
+def part_of(data: TrainingData, rows: NDArray[Any], row_weights: FloatArray | None = None) -> TrainingData:
+    """Return these rows of the data, with weights of their own if they are given."""
+    weights = data.row_weights[rows] if row_weights is None else row_weights
+    return TrainingData(data.X[rows], data.labels[rows], weights, data.n_classes)
+
+
 def merged_repeats(data: TrainingData, batch_size: int) -> TrainingData:
-    """Where all rows fit into one batch: each distinct one once, in a fixed order, with the weight of its repeats.
+    """Return each distinct row once, in a fixed order, with the weight of its repeats, if all fit into one batch.
 
     There the alignment depends on nothing else, and rounding then does not either: a sample of weight two is a
     sample given twice.
     """
-    if len(data.X) > batch_size:
-        return data
-    first, weights = _distinct(data.X, data.labels, data.row_weights)
-    return TrainingData(data.X[first], data.labels[first], weights, data.n_classes)
+    return data if len(data.X) > batch_size else part_of(data, *_distinct(data.X, data.labels, data.row_weights))
 
 
 def distinct_rows(data: TrainingData) -> TrainingData:
@@ -182,9 +199,8 @@ def distinct_rows(data: TrainingData) -> TrainingData:
     If no row repeats itself and all weights are 1, the order stays as it is.
     """
     first, weights = _distinct(data.X, data.labels, data.row_weights)
-    if len(first) == len(data.X) and (data.row_weights == 1).all():
-        return data
-    return TrainingData(data.X[first], data.labels[first], weights, data.n_classes)
+    unchanged = len(first) == len(data.X) and (data.row_weights == 1).all()
+    return data if unchanged else part_of(data, first, weights)
 
 
 def _distinct(rows: FloatArray, labels: NDArray[np.int64], weights: FloatArray) -> tuple[NDArray[np.int64], FloatArray]:

@@ -25,7 +25,7 @@ from mcquack.randomness import stream
 from mcquack.simulators.choice import EngineChoice
 from mcquack.simulators.engine import Engine
 from mcquack.simulators.statevector import StatevectorEngine
-from mcquack.training.endings import Progress, Trained
+from mcquack.training.endings import Progress, TrainedEpoch
 from mcquack.training.ensembles import (
     ClassLogits,
     EnsembleState,
@@ -47,7 +47,7 @@ class VariationalClassifier(CircuitClassifier):
     init_small: bool
     validation_fraction: float | None
     best_epochs_: NDArray[np.int64]
-    _columns = frozenset(VariationalReport.__dataclass_fields__)
+    _columns = VariationalReport.__dataclass_fields__.keys()
     _trains_together: bool  # whether the classifiers share weights
 
     def fit(
@@ -81,11 +81,11 @@ class VariationalClassifier(CircuitClassifier):
         )
         n_classes = len(prepared.classes)
 
-        def trained(progress: Progress, going: NDArray[np.bool_]) -> Trained:
+        def trained(progress: Progress, going: NDArray[np.bool_]) -> TrainedEpoch:
             active = np.ones(n_classes, np.bool_) & going
             state, report, losses = train(EnsembleState(progress.epoch, list(progress.states), active))
             # The mean loss decides for classifiers that share weights.
-            return Trained(state.trainings, report.as_row(), [report.loss] if self._trains_together else losses)
+            return TrainedEpoch(state.trainings, report.as_row(), [report.loss] if self._trains_together else losses)
 
         return trained
 
@@ -98,13 +98,6 @@ class VariationalClassifier(CircuitClassifier):
             best = Parameters(weights, bias)
         self.weights_, self.bias_ = best.weights, best.bias
         self.best_epochs_ = np.broadcast_to(progress.best_epochs, n_classes).copy()
-
-    @property
-    def _classes_going(self) -> list[Any]:
-        """The classes whose classifiers still have patience."""
-        if self.patience is None:
-            return list(self.classes_)
-        return list(self.classes_[self.n_iter_ - self.best_epochs_ < self.patience])
 
     def _settings(self, seed: int) -> VariationalSettings:
         common = ("decay_rate", "reg_param_weights", "reg_param_bias", "batch_size", "optimizer")
@@ -150,7 +143,7 @@ class VariationalClassifier(CircuitClassifier):
         _check_width(engine.feature_map.n_qubits)
         return cast(StatevectorEngine, engine)
 
-    def _scores(self, X: ArrayLike) -> FloatArray:
+    def _scored(self, X: ArrayLike) -> FloatArray:
         check_is_fitted(self, "weights_")
         parameters = Parameters(self.weights_, self.bias_)
         engine = self._statevectors(self._fitted_engine)
@@ -161,20 +154,14 @@ class VariationalClassifier(CircuitClassifier):
         """⟨Z₀⟩ of every classifier (N, M); for two classes, as scikit-learn wants it, one number: p₁ - p₀."""
         check_is_fitted(self, "weights_")
         if len(self.classes_) > 2:
-            return self._scores(X)
+            return self._scored(X)
         of_both = self.predict_proba(X)
         return of_both[:, 1] - of_both[:, 0]
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:
         """(1 + ⟨Z₀⟩) / 2 divided by its sum: an ordering with the shape of probabilities, not calibrated ones."""
-        scores = self._scores(X)
+        scores = self._scored(X)
         return with_winner_first(scores.argmax(axis=1), shares((1 + scores.astype(np.float64)) / 2))
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Class of the classifier with the largest ⟨Z₀⟩."""
-        best = self._scores(X).argmax(axis=1)
-        predicted: NDArray[Any] = self.classes_[best]
-        return predicted
 
     @property
     def n_parameters_(self) -> int:

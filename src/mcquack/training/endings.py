@@ -7,9 +7,10 @@ far all of them are, and an ending says which of them go on.
 from __future__ import annotations
 
 import warnings
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,12 +18,12 @@ from sklearn.exceptions import ConvergenceWarning
 
 from mcquack.arrays import FloatArray
 from mcquack.training.state import Parameters, TrainingState
-from mcquack.training.step import CONVERGED, DIVERGED, GOING
+from mcquack.training.step import CONVERGED, GOING
 
 Row = dict[str, float | int | None]
 
 
-class Trained(NamedTuple):
+class TrainedEpoch(NamedTuple):
     """What an epoch of all trainings gives.
 
     ``row`` is the epoch's row of the history, whose loss is None if training diverged. ``losses`` (T,) are those that
@@ -53,14 +54,18 @@ class Progress:
     shots: int = 0
 
     @classmethod
-    def start(cls, states: Sequence[TrainingState], *, shots: int = 0) -> Self:
-        """Return the progress before the first epoch from these states."""
-        kept = [state.parameters for state in states]
+    def start(cls, states: Sequence[TrainingState], **known: Any) -> Self:
+        """Return the progress before the next epoch from these states; fields that are known may be given."""
         epoch = states[0].epoch
-        best_epochs, best_losses = np.full(len(states), epoch), np.full(len(states), np.inf)
-        return cls(states, kept, best_epochs, best_losses, epoch=epoch, shots=shots)
+        fields = {
+            "kept": [state.parameters for state in states],
+            "best_epochs": np.full(len(states), epoch),
+            "best_losses": np.full(len(states), np.inf),
+            "epoch": epoch,
+        }
+        return cls(states, **{**fields, **known})
 
-    def after(self, trained: Trained, better: NDArray[np.bool_]) -> Self:
+    def after(self, trained: TrainedEpoch, better: NDArray[np.bool_]) -> Self:
         """Return the progress after one more epoch, which keeps the parameters of the trainings that are better."""
         epoch = int(trained.row["epoch"] or 0)
         pairs = zip(trained.states, self.kept, better, strict=True)
@@ -83,56 +88,48 @@ class Progress:
         return replace(self, states=states)
 
 
-class Ending(Protocol):
-    """When training ends, and which parameters are kept."""
+class Ending:
+    """When training ends, and which parameters are kept: by default the last ones."""
 
-    unit: str  # in which the length of a training is counted: "epoch" or "step"
-    kept: str  # what is kept, as messages describe it
+    kept: ClassVar[str]  # what an interrupt keeps
 
+    @abstractmethod
     def going(self, progress: Progress) -> NDArray[np.bool_]:
         """Return which trainings go on (T,)."""
 
-    def better(self, progress: Progress, trained: Trained) -> NDArray[np.bool_]:
-        """Return the trainings whose new parameters are kept (T,)."""
-
+    @abstractmethod
     def length(self, progress: Progress) -> int:
         """Return the number of epochs or steps so far."""
 
-    def diverged_in(self, trained: Trained) -> int:
-        """Return the number of the epoch or step in which training diverged."""
+    def better(self, progress: Progress, trained: TrainedEpoch) -> NDArray[np.bool_]:
+        """Return the trainings whose new parameters are kept (T,)."""
+        return np.ones(len(trained.states), np.bool_)
 
     def warn(self, progress: Progress) -> None:
-        """Warn if training has ended too early."""
+        """Warn if training should have gone on."""
 
 
 @dataclass(frozen=True)
-class Patience:
+class Patience(Ending):
     """A training ends after so many epochs without a better loss, and keeps its best parameters."""
 
     epochs: int | None
     max_epochs: int
-    unit = "epoch"
     kept = "the best of them is kept"
 
     def going(self, progress: Progress) -> NDArray[np.bool_]:
         patience = np.inf if self.epochs is None else self.epochs
         return (progress.epoch - progress.best_epochs < patience) & (progress.n_epochs < self.max_epochs)
 
-    def better(self, progress: Progress, trained: Trained) -> NDArray[np.bool_]:
-        return np.asarray(trained.losses < progress.best_losses)
-
     def length(self, progress: Progress) -> int:
         return progress.n_epochs
 
-    def diverged_in(self, trained: Trained) -> int:
-        return int(trained.row["epoch"] or 0)
-
-    def warn(self, progress: Progress) -> None:
-        """Say nothing: the best parameters are kept in any case."""
+    def better(self, progress: Progress, trained: TrainedEpoch) -> NDArray[np.bool_]:
+        return np.asarray(trained.losses < progress.best_losses)
 
 
 @dataclass(frozen=True)
-class Convergence:
+class Convergence(Ending):
     """A training ends when its loss stands still, and keeps its last parameters.
 
     The compiled step compares the mean loss of the last ``interval`` steps with that of as many before; None goes on
@@ -141,22 +138,15 @@ class Convergence:
 
     interval: int | None
     max_steps: int
-    unit = "step"
     kept = "the model is what it was then"
 
     def going(self, progress: Progress) -> NDArray[np.bool_]:
         return np.array([state.outcome == GOING and state.n_steps < self.max_steps for state in progress.states])
 
-    def better(self, progress: Progress, trained: Trained) -> NDArray[np.bool_]:
-        return np.ones(len(trained.states), np.bool_)
-
     def length(self, progress: Progress) -> int:
         return max(state.n_steps for state in progress.states)
-
-    def diverged_in(self, trained: Trained) -> int:
-        return max(state.n_steps + 1 for state in trained.states if state.outcome == DIVERGED)
 
     def warn(self, progress: Progress) -> None:
         if self.interval and not all(state.outcome == CONVERGED for state in progress.states):
             message = f"the loss had not settled after {self.max_steps} steps; raise max_steps or learning_rate."
-            warnings.warn(message, ConvergenceWarning, stacklevel=4)
+            warnings.warn(message, ConvergenceWarning, stacklevel=3)

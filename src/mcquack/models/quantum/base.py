@@ -6,7 +6,7 @@ import copy
 import math
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from statistics import fmean
@@ -22,7 +22,7 @@ from mcquack.errors import InvalidInputError
 from mcquack.kernels.fidelity import shares, with_winner_first
 from mcquack.models.archive import STATE, Resumable
 from mcquack.models.base import HistoryRow, TrainedClassifier, Trainer, drawn_seed
-from mcquack.models.features import Features
+from mcquack.models.features import Features, reduced_features
 from mcquack.models.model_file import ModelFile, require_field, require_tensor, require_that
 from mcquack.models.preparation import (
     ClassWeight,
@@ -33,10 +33,11 @@ from mcquack.models.preparation import (
     check_verbose,
     distinct_rows,
     fingerprint,
+    part_of,
 )
 from mcquack.training.drawn import STEPS_AT_ONCE, Advance, CircuitTraining, MeasuredCircuit, start_state
 from mcquack.training.draws import Draws, KeyStream
-from mcquack.training.endings import Convergence, Ending, Progress, Trained
+from mcquack.training.endings import Convergence, Ending, Progress, TrainedEpoch
 from mcquack.training.optimizer import Moments
 from mcquack.training.state import Parameters, TrainingData, TrainingState
 from mcquack.training.step import CONVERGED, DIVERGED, GOING
@@ -64,7 +65,7 @@ class DrawnClassifier(TrainedClassifier, Resumable):
     random_state: int | np.random.RandomState | None = 42
     verbose: int = 0
 
-    _columns: ClassVar[frozenset[str]] = frozenset({"epoch", "loss", "seconds"})
+    _columns: ClassVar[Set[str]] = {"epoch", "loss", "seconds"}
     _learning_rates: ClassVar[str] = "learning_rate"
     _seed_bound: ClassVar[int] = 2**32
     _scaler: ClassVar[Scaler] = "none"
@@ -147,12 +148,11 @@ class DrawnClassifier(TrainedClassifier, Resumable):
                 f"the weights of all samples add up to {total}; class_weight and sample_weight must leave some "
                 "of them a weight, and a sum that a number can hold."
             )
-        used = data.row_weights > 0
-        return distinct_rows(TrainingData(data.X[used], data.labels[used], data.row_weights[used], data.n_classes))
+        return distinct_rows(part_of(data, data.row_weights > 0))
 
     def _learned_features(self, data: TrainingData) -> Features:
         check_extent(data.X)
-        return Features.reduced(data.X, data.row_weights, n_components=self.n_components, scale=self._scaler)
+        return reduced_features(data.X, data.row_weights, n_components=self.n_components, scale=self._scaler)
 
     def _as_inputs(self, prepared: Prepared, *, going_on: bool) -> Prepared:
         data = prepared.training
@@ -176,7 +176,7 @@ class DrawnClassifier(TrainedClassifier, Resumable):
             KeyStream(seed if n_circuits == 1 else [seed, number], self._key_bound) for number in range(n_circuits)
         ]
         flat = [self._flat(self._initial_parameters(keys, n_inputs, n_classes)) for keys in streams]
-        return streams, [start_state(each).parameters for each in flat]
+        return streams, [Parameters(each, np.zeros(0, each.dtype)) for each in flat]
 
     def _first_parameters(self, prepared: Prepared) -> list[Parameters]:
         return self._drawn(prepared)[1]
@@ -189,7 +189,7 @@ class DrawnClassifier(TrainedClassifier, Resumable):
         trainings = [self._training(prepared, number) for number in range(len(streams))]
         rate, interval = float(self.learning_rate), self.convergence_interval or 0
 
-        def trained(progress: Progress, going: NDArray[np.bool_]) -> Trained:
+        def trained(progress: Progress, going: NDArray[np.bool_]) -> TrainedEpoch:
             started, states, losses = time.perf_counter(), list(progress.states), []
             for number in np.flatnonzero(going).tolist():
                 before = states[number]
@@ -207,7 +207,7 @@ class DrawnClassifier(TrainedClassifier, Resumable):
                 "loss": loss if np.isfinite(loss) else None,
                 "seconds": time.perf_counter() - started,
             }
-            return Trained(states, row, [loss] * len(states))
+            return TrainedEpoch(states, row, [loss] * len(states))
 
         return trained
 
@@ -242,16 +242,10 @@ class DrawnClassifier(TrainedClassifier, Resumable):
 
     def _resumed(self) -> Progress:
         n_epochs = len(self.history_)
-        return replace(Progress.start(self.training_state_), history=self.history_, epoch=n_epochs, n_epochs=n_epochs)
+        return Progress.start(self.training_state_, history=self.history_, epoch=n_epochs, n_epochs=n_epochs)
 
     def _flat(self, arrays: Mapping[str, FloatArray]) -> NDArray[Any]:
         return np.concatenate([np.ravel(array) for array in arrays.values()]).astype(self._dtype)
-
-    @property
-    def _classes_going(self) -> list[Any]:
-        """The classes whose circuits have not converged; none if one circuit tells all of them apart."""
-        pairs = zip(self.classes_, self._outcomes, strict=True) if len(self._outcomes) > 1 else ()
-        return [label for label, outcome in pairs if outcome == GOING]
 
     @property
     def _dtype(self) -> np.dtype[Any]:
@@ -310,12 +304,6 @@ class DrawnClassifier(TrainedClassifier, Resumable):
         scores = self._scored(X)
         return scores if len(self.classes_) > 2 else scores[:, 1] - scores[:, 0]
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Class with the largest score; the first of several."""
-        best = self._scored(X).argmax(axis=1)
-        predicted: NDArray[Any] = self.classes_[best]
-        return predicted
-
     def predict_proba(self, X: ArrayLike) -> FloatArray:
         """Scores divided by their sum (N, M); where one is negative, as a bias allows, the least of them counts 0."""
         scores = self._scored(X).astype(np.float64)
@@ -344,11 +332,7 @@ class DrawnClassifier(TrainedClassifier, Resumable):
         return self._settings_of_fit
 
     def _saved_fields(self) -> dict[str, Any]:
-        return {
-            **super()._saved_fields(),
-            "n_steps": self.n_steps_.tolist(),
-            "outcomes": self._outcomes,
-        }
+        return {**super()._saved_fields(), "n_steps": self.n_steps_.tolist(), "outcomes": self._outcomes}
 
     def _saved_tensors(self) -> dict[str, NDArray[Any]]:
         tensors = {"parameters": self.parameters_}
@@ -363,7 +347,7 @@ class DrawnClassifier(TrainedClassifier, Resumable):
         super()._restore(file)
         self._settings_of_fit = self.get_params(deep=False)
         n_inputs, n_classes = min(self.n_components, self.n_features_in_), len(self.classes_)
-        reduced = self.features_ is not None and self.features_.divisor is not None and self._n_inputs == n_inputs
+        reduced = self.features_ is not None and self.features_.divides and self._n_inputs == n_inputs
         require_that(reduced, "its features are not scaled as its settings say.")
         n_circuits = self._n_circuits(n_inputs, n_classes)
         shape = n_circuits, sum(map(math.prod, self._parameter_shapes(n_inputs, n_classes).values()))
