@@ -35,7 +35,7 @@ from mcquack.training.state import Parameters, TrainingData, TrainingState
 HistoryRow = Row
 ValidationData = tuple[ArrayLike, ArrayLike]
 # Train an epoch of those that go on: (progress, going) -> trained; None if there are no shots left for one.
-Trainer: TypeAlias = Callable[[Progress, NDArray[np.bool_]], TrainedEpoch | None]
+Trainer: TypeAlias = Callable[[Progress, Sequence[bool]], TrainedEpoch | None]
 
 
 class TrainedClassifier(ClassifierMixin, Trained):
@@ -44,7 +44,7 @@ class TrainedClassifier(ClassifierMixin, Trained):
     random_state: int | np.random.RandomState | None
     verbose: int
     training_state_: Any
-    _going: NDArray[np.bool_] = np.zeros(0, np.bool_)  # which circuits were still training after the last row
+    _going: Sequence[bool] = ()  # which circuits were still training after the last row
 
     _learning_rates: ClassVar[str]  # the settings to lower if training diverges
     _fingerprint: str = ""  # of the samples that the training state belongs to
@@ -160,10 +160,11 @@ class TrainedClassifier(ClassifierMixin, Trained):
     ) -> Generator[HistoryRow, None, None]:
         """Train with the settings of ``asked``; keep the model in this estimator after each row, and yield the row."""
         ending = asked._ending
-        if anew and not ending.going(progress).any():
-            self._keep(asked, prepared, progress)  # untrained
+        going = ending.going(progress)
+        if anew and not any(going):
+            self._keep(asked, prepared, progress, going)  # untrained
         train = asked._trainer(prepared, progress, shown_on=self)
-        while (going := ending.going(progress)).any():
+        while any(going):
             trained = train(progress.resting(going), going)
             if trained is None:
                 return
@@ -171,13 +172,15 @@ class TrainedClassifier(ClassifierMixin, Trained):
                 asked._warn_diverged(ending.length(progress), anything_kept=progress.n_epochs > 0)
                 return
             progress = progress.after(trained, ending.better(progress, trained))
-            self._keep(asked, prepared, progress)
+            going = ending.going(progress)
+            self._keep(asked, prepared, progress, going)
             yield trained.row
         ending.warn(progress)
 
-    def _keep(self, asked: Self, prepared: Prepared, progress: Progress) -> None:
+    def _keep(self, asked: Self, prepared: Prepared, progress: Progress, going: Sequence[bool]) -> None:
         with changed_at_once(self) as kept:
             kept._set_fitted(asked, prepared, progress)
+            kept._going = going
 
     def _set_fitted(self, asked: Any, prepared: Prepared, progress: Progress) -> None:
         """Set what was learned with the settings of ``asked``; models add attributes of their own."""
@@ -188,14 +191,14 @@ class TrainedClassifier(ClassifierMixin, Trained):
             del self.feature_names_in_
         self.classes_ = prepared.classes
         self.features_ = prepared.features
-        self.history_ = list(progress.history)
-        self.n_iter_, self._going = asked._ending.length(progress), asked._ending.going(progress)
+        self.history_ = progress.history
+        self.n_iter_ = asked._ending.length(progress)
         self._seed, self._fingerprint, self._seen = prepared.seed, prepared.fingerprint, prepared.seen
 
     @property
     def _classes_going(self) -> list[Any]:
         """The classes whose circuits still train, if each class has one."""
-        return list(self.classes_[self._going]) if len(self._going) == len(self.classes_) else []
+        return list(self.classes_[np.array(self._going)]) if len(self._going) == len(self.classes_) else []
 
     def _warn_diverged(self, n_done: int, *, anything_kept: bool) -> None:
         message = f"training diverged after {n_done} {unit_of(self)}s; lower {self._learning_rates}"

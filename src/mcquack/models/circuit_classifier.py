@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.utils.validation import validate_data
 
-from mcquack.arrays import FloatArray
+from mcquack.arrays import FloatArray, IntArray
 from mcquack.checks import did_you_mean, is_whole_number
 from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.feature_map import FeatureMap
@@ -29,7 +29,7 @@ from mcquack.simulators.choice import EngineChoice, engine_of
 from mcquack.simulators.compiled.memory import require_bytes
 from mcquack.simulators.engine import Engine
 from mcquack.training.endings import Ending, Patience, Progress
-from mcquack.training.state import TrainingData
+from mcquack.training.state import InitStrategy, TrainingData, initial_embedding
 
 FeatureMapChoice: TypeAlias = str | Circuit | Callable[[int], Circuit]
 OWN_MAPS = ("paper", "device")  # whose layers may depend on the engine
@@ -53,11 +53,11 @@ class CircuitModel(Trained):
 
     @property
     def _known_size(self) -> Circuit | int:
-        """The circuit if it is given, else its qubits: what is known of it before the samples are."""
+        """The circuit if it is given, else its number of qubits: what is known before there are samples."""
         return self.feature_map if isinstance(self.feature_map, Circuit) else int(self.n_qubits)
 
     def _circuit_and_engine(self, n_features: int) -> tuple[Circuit, Engine[Any]]:
-        """The circuit for so many features, and the engine that runs it."""
+        """Return the circuit for so many features, and the engine that runs it."""
         if isinstance(self.feature_map, str) and self.feature_map in OWN_MAPS:
             engine = engine_of(self.engine, self.n_qubits)
             return self._own_map(n_features, engine), engine
@@ -70,7 +70,7 @@ class CircuitModel(Trained):
         return circuit, engine_of(self.engine, circuit)
 
     def _given_circuit(self, n_features: int) -> Circuit:
-        """The circuit that was given, that a builder makes for so many features, or that the library has by name."""
+        """Return the circuit that was given, that a function makes for so many features, or of that name."""
         given = self.feature_map
         if isinstance(given, str) and given in MAPS:
             return circuit_named(given, n_features=n_features, n_qubits=self.n_qubits, n_repetitions=self.n_repetitions)
@@ -109,7 +109,7 @@ class CircuitModel(Trained):
 
     @property
     def _seed_in_use(self) -> int:
-        """Where a fitted model's shots come from: ``random_state`` as it is now, or as it was if it is no number."""
+        """The seed of a fitted model's shots: ``random_state`` as it is now, or as it was if it is no number."""
         if not is_whole_number(self.random_state):
             return self._seed
         return drawn_seed(self.random_state)
@@ -144,6 +144,8 @@ class CircuitClassifier(CircuitModel, TrainedClassifier):
     epochs: int
     patience: int | None
     batch_size: int
+    init_strategy: InitStrategy
+    init_small: bool
 
     def _learned_features(self, data: TrainingData) -> Features | None:
         settings = self.get_params(deep=False)
@@ -181,6 +183,18 @@ class CircuitClassifier(CircuitModel, TrainedClassifier):
             validation=validation and as_angles(validation),
         )
         return replace(prepared, fingerprint=fingerprint(prepared.training, prepared.validation))
+
+    def _initial_embedding(self, prepared: Prepared, rows: IntArray, *, seed: int) -> tuple[FloatArray, FloatArray]:
+        """Return the first weights and biases of the circuit; these rows are its first batch."""
+        return initial_embedding(
+            prepared.engine.feature_map,
+            prepared.training.X[rows],
+            row_weights=prepared.training.row_weights[rows],
+            init_small=self.init_small,
+            init_strategy=self.init_strategy,
+            seed=seed,
+            dtype=prepared.engine.dtype,
+        )
 
     @property
     def _ending(self) -> Ending:

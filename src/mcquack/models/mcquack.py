@@ -44,7 +44,6 @@ from mcquack.training.state import (
     Parameters,
     TrainingState,
     initial_centroids,
-    initial_embedding,
     initial_log_beta,
 )
 from mcquack.training.trainer import affords, epoch_shots, require_affordable, trainer
@@ -271,11 +270,15 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
             X, y, sample_weight, warm_start=warm_start, resume=resume, validation_data=validation_data
         )
 
+    def _as_inputs(self, prepared: Prepared, *, going_on: bool) -> Prepared:
+        prepared = super()._as_inputs(prepared, going_on=going_on)
+        return replace(prepared, settings=self._settings(prepared))
+
     def _first_progress(self, prepared: Prepared, *, going_on: bool) -> Progress:
         if going_on:
             progress = Progress.start([self._kept_state()])
         else:
-            self._tell_ringless(prepared.engine.feature_map)
+            self._warn_without_ring(prepared.engine.feature_map)
             progress = super()._first_progress(prepared, going_on=False)
         if self.epochs:
             self._check_budget(prepared, progress)
@@ -285,8 +288,8 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         engine = trainer(prepared.engine, seed=prepared.seed, spent=progress.shots)
         require_affordable(engine, self._shots_per_epoch(prepared, engine))
 
-    def _tell_ringless(self, circuit: Circuit) -> None:
-        """Warns who asks for the circuit of a device if the usual devices have no ring of its qubits."""
+    def _warn_without_ring(self, circuit: Circuit) -> None:
+        """Warn if a device's circuit is asked for, and heavy-hex devices have no ring of its qubits."""
         asked = isinstance(self.feature_map, str) and self.feature_map == "device"
         # One layer has no CNOTs, so that any qubits do.
         if not asked or not isinstance(circuit, FeatureMap) or circuit.n_layers == 1:
@@ -304,10 +307,11 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
             )
 
     def _trainer(self, prepared: Prepared, progress: Progress, *, shown_on: Any) -> Trainer:
-        settings = self._settings(prepared)
         engine = trainer(prepared.engine, seed=prepared.seed, spent=progress.shots)
         per_epoch = self._shots_per_epoch(prepared, engine)
-        epochs = train(engine, prepared.training, progress.states[0], settings=settings, validation=prepared.validation)
+        epochs = train(
+            engine, prepared.training, progress.states[0], settings=prepared.settings, validation=prepared.validation
+        )
 
         def trained(*_: Any) -> TrainedEpoch | None:
             if not affords(engine, per_epoch):
@@ -321,8 +325,8 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         return Progress.start(
             [self.training_state_],
             kept=[self._kept_parameters],
-            best_epochs=np.array([self.best_epoch_]),
-            best_losses=np.array([self._best_loss]),
+            best_epochs=[self.best_epoch_],
+            best_losses=[self._best_loss],
             history=self.history_,
             n_epochs=self.n_iter_,  # a file may have fewer rows
             shots=self.shots_,
@@ -333,7 +337,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         return Parameters(self.weights_, self.bias_, self.centroids_, self._log_beta)
 
     def _kept_state(self) -> TrainingState:
-        """Where to go on from the kept parameters: with the optimizer's memory if they are also the last."""
+        """Return the state of the kept parameters, with the optimizer's memory if they are also the last."""
         last: TrainingState | None = getattr(self, "training_state_", None)
         if last is not None and last.epoch == self.best_epoch_:
             return last
@@ -359,26 +363,26 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
             starts = self._own_starts([] if first_call else self.starts_)
             self._keep_starts([start.partial_fit(X, y, classes, sample_weight) for start in starts])
             return self
-        prepared = self._prepared(X, y, sample_weight, going_on=not first_call, classes=classes)
+        # A stream has no last epoch, so the rates do not decay.
+        one_more = copy.copy(self).set_params(decay_rate=1.0, schedule="exponential", patience=None)
+        one_more.epochs = 1 if first_call else self.n_iter_ + 1
+        prepared = one_more._prepared(X, y, sample_weight, going_on=not first_call, classes=classes)
         if first_call:
             progress = super()._first_progress(prepared, going_on=False)
         else:
             known = {"history": self.history_, "n_epochs": self.n_iter_, "shots": self.shots_}
             progress = Progress.start([self._with_new_classes(prepared, self._kept_state())], **known)
         self._check_budget(prepared, progress)
-        # A stream has no last epoch, so the rates do not decay.
-        one_more = copy.copy(self).set_params(decay_rate=1.0, schedule="exponential", patience=None)
-        one_more.epochs = progress.n_epochs + 1
         for _ in self._rows(one_more, prepared, progress):
             pass
         return self
 
     def _with_new_classes(self, prepared: Prepared, state: TrainingState) -> TrainingState:
-        """Puts the centroids of classes that occur for the first time to where their samples are."""
+        """Return the state with the centroids of new classes at the means, or clusters, of their samples."""
         new = np.repeat(prepared.seen & ~self._seen, self.n_centroids_per_class)
         if not new.any():
             return state
-        fresh = initial_centroids(prepared.training, self._settings(prepared)).astype(prepared.engine.dtype)
+        fresh = initial_centroids(prepared.training, prepared.settings).astype(prepared.engine.dtype)
         centroids = np.where(new[:, None], fresh, state.parameters.centroids)
         return replace(state, parameters=replace(state.parameters, centroids=centroids))
 
@@ -420,7 +424,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
             n_centroids=len(prepared.classes) * int(self.n_centroids_per_class),
             epochs_ka=int(self.epochs_ka),
             epochs_co=int(self.epochs_co),
-            steps=self._settings(prepared).steps,
+            steps=prepared.settings.steps,
             n_validation=0 if prepared.validation is None else len(prepared.validation.X),
         )
 
@@ -450,18 +454,10 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         return TrainingSettings(**given, loss=usual if by_itself else loss_of(self.loss))  # type: ignore[arg-type]
 
     def _first_parameters(self, prepared: Prepared) -> list[Parameters]:
-        data, settings = prepared.training, self._settings(prepared)
+        data, settings = prepared.training, prepared.settings
         kao_orders, co_order = epoch_orders(len(data.X), 0, settings)
         first_batch = (kao_orders[0] if len(kao_orders) else co_order)[: self.batch_size]
-        weights, bias = initial_embedding(
-            prepared.engine.feature_map,
-            data.X[first_batch],
-            row_weights=data.row_weights[first_batch],
-            init_small=self.init_small,
-            init_strategy=self.init_strategy,
-            seed=prepared.seed,
-            dtype=prepared.engine.dtype,
-        )
+        weights, bias = self._initial_embedding(prepared, first_batch, seed=prepared.seed)
         dtype = prepared.engine.dtype
         log_beta = initial_log_beta(settings.loss, dtype)
         return [Parameters(weights, bias, initial_centroids(data, settings).astype(dtype), log_beta)]
@@ -473,9 +469,9 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         self.weights_, self.bias_, self.centroids_, self.log_beta_ = (
             best.weights, best.bias, best.centroids, best.log_beta
         )  # fmt: skip
-        self.best_epoch_ = int(progress.best_epochs[0])
-        self._best_loss = float(progress.best_losses[0]) if progress.n_epochs else _WORST_LOSS
-        self.loss_: Loss = asked._settings(prepared).loss
+        self.best_epoch_ = progress.best_epochs[0]
+        self._best_loss = progress.best_losses[0] if progress.n_epochs else _WORST_LOSS
+        self.loss_: Loss = prepared.settings.loss
         self.training_state_ = progress.states[0]
         self.shots_ = progress.shots
 

@@ -40,6 +40,7 @@ class Prepared:
     scaler: MinMaxScaler | None = None
     feature_range: tuple[float, float] = (0.0, 1.0)
     engine: Any = None  # the Engine on the circuit, if the model is told one
+    settings: Any = None  # of the training loop, if it has some
 
     @property
     def n_inputs(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self, cast
 
@@ -34,7 +34,7 @@ from mcquack.training.ensembles import (
     VariationalTraining,
 )
 from mcquack.training.settings import Optimizer
-from mcquack.training.state import InitStrategy, Parameters, initial_embedding
+from mcquack.training.state import InitStrategy, Parameters
 
 
 class VariationalClassifier(CircuitClassifier):
@@ -43,8 +43,6 @@ class VariationalClassifier(CircuitClassifier):
     Classifier m is trained to tell class m from all others: ⟨Z₀⟩ and ⟨Z₁⟩ are the logits of a cross entropy.
     """
 
-    init_strategy: InitStrategy
-    init_small: bool
     validation_fraction: float | None
     best_epochs_: NDArray[np.int64]
     _columns = VariationalReport.__dataclass_fields__.keys()
@@ -81,11 +79,13 @@ class VariationalClassifier(CircuitClassifier):
         )
         n_classes = len(prepared.classes)
 
-        def trained(progress: Progress, going: NDArray[np.bool_]) -> TrainedEpoch:
-            active = np.ones(n_classes, np.bool_) & going
+        def trained(progress: Progress, going: Sequence[bool]) -> TrainedEpoch:
+            active = np.ones(n_classes, np.bool_) & np.array(going)
             state, report, losses = train(EnsembleState(progress.epoch, list(progress.states), active))
             # The mean loss decides for classifiers that share weights.
-            return TrainedEpoch(state.trainings, report.as_row(), [report.loss] if self._trains_together else losses)
+            return TrainedEpoch(
+                state.trainings, report.as_row(), [report.loss] if self._trains_together else losses.tolist()
+            )
 
         return trained
 
@@ -119,18 +119,8 @@ class VariationalClassifier(CircuitClassifier):
         data, n_classes = prepared.training, len(prepared.classes)
         orders = self._settings(prepared.seed).orders(len(data.X), 0)
         first_batch = orders[0][: self.batch_size]
-        drawn = [
-            initial_embedding(
-                prepared.engine.feature_map,
-                data.X[first_batch],
-                row_weights=data.row_weights[first_batch],
-                init_small=self.init_small,
-                init_strategy=self.init_strategy,
-                seed=int(stream(prepared.seed, "classifier", str(number)).integers(2**31)),
-                dtype=prepared.engine.dtype,
-            )
-            for number in range(n_classes)
-        ]
+        seeds = [stream(prepared.seed, "classifier", str(number)).integers(2**31) for number in range(n_classes)]
+        drawn = [self._initial_embedding(prepared, first_batch, seed=int(seed)) for seed in seeds]
         if not self._trains_together:
             return [Parameters(weights, bias) for weights, bias in drawn]
         return [Parameters(drawn[0][0][None], np.stack([bias for _, bias in drawn]))]

@@ -6,17 +6,15 @@ far all of them are, and an ending says which of them go on.
 
 from __future__ import annotations
 
+import math
 import warnings
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
-import numpy as np
-from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from mcquack.arrays import FloatArray
 from mcquack.training.state import Parameters, TrainingState
 from mcquack.training.step import CONVERGED, GOING
 
@@ -26,13 +24,13 @@ Row = dict[str, float | int | None]
 class TrainedEpoch(NamedTuple):
     """What an epoch of all trainings gives.
 
-    ``row`` is the epoch's row of the history, whose loss is None if training diverged. ``losses`` (T,) are those that
+    ``row`` is the epoch's row of the history, whose loss is None if training diverged. ``losses`` are those that
     patience watches, and ``shots`` all that a device has run so far.
     """
 
     states: Sequence[TrainingState]
     row: Row
-    losses: Sequence[float] | FloatArray
+    losses: Sequence[float]
     shots: int = 0
 
 
@@ -46,9 +44,9 @@ class Progress:
 
     states: Sequence[TrainingState]
     kept: Sequence[Parameters]
-    best_epochs: NDArray[np.int64]  # (T,) in which the kept parameters were found
-    best_losses: NDArray[np.float64]  # (T,) their losses
-    history: Sequence[Row] = ()
+    best_epochs: Sequence[int]  # in which the kept parameters were found
+    best_losses: Sequence[float]  # of the kept parameters
+    history: list[Row] = field(default_factory=list)
     epoch: int = 0
     n_epochs: int = 0
     shots: int = 0
@@ -59,33 +57,29 @@ class Progress:
         epoch = states[0].epoch
         fields = {
             "kept": [state.parameters for state in states],
-            "best_epochs": np.full(len(states), epoch),
-            "best_losses": np.full(len(states), np.inf),
+            "best_epochs": [epoch] * len(states),
+            "best_losses": [math.inf] * len(states),
             "epoch": epoch,
         }
         return cls(states, **{**fields, **known})
 
-    def after(self, trained: TrainedEpoch, better: NDArray[np.bool_]) -> Self:
+    def after(self, trained: TrainedEpoch, better: Sequence[bool]) -> Self:
         """Return the progress after one more epoch, which keeps the parameters of the trainings that are better."""
         epoch = int(trained.row["epoch"] or 0)
-        pairs = zip(trained.states, self.kept, better, strict=True)
-        return replace(
-            self,
-            states=trained.states,
-            kept=[state.parameters.copy() if is_better else kept for state, kept, is_better in pairs],
-            best_epochs=np.where(better, epoch, self.best_epochs),
-            best_losses=np.where(better, trained.losses, self.best_losses),
-            history=[*self.history, trained.row],
-            epoch=epoch,
-            n_epochs=self.n_epochs + 1,
-            shots=trained.shots,
-        )
+        kept, epochs, losses = list(self.kept), list(self.best_epochs), list(self.best_losses)
+        for number, is_better in enumerate(better):
+            if is_better:
+                kept[number] = trained.states[number].parameters.copy()
+                epochs[number], losses[number] = epoch, trained.losses[number]
+        history, n_epochs = [*self.history, trained.row], self.n_epochs + 1
+        return type(self)(trained.states, kept, epochs, losses, history, epoch, n_epochs, trained.shots)
 
-    def resting(self, going: NDArray[np.bool_]) -> Self:
+    def resting(self, going: Sequence[bool]) -> Self:
         """Return the progress with the kept parameters in the states of trainings that do not go on."""
+        if all(going):
+            return self
         triples = zip(self.states, self.kept, going, strict=True)
-        states = [state if goes else replace(state, parameters=kept) for state, kept, goes in triples]
-        return replace(self, states=states)
+        return replace(self, states=[s if goes else replace(s, parameters=kept) for s, kept, goes in triples])
 
 
 class Ending:
@@ -94,16 +88,16 @@ class Ending:
     kept: ClassVar[str]  # what an interrupt keeps
 
     @abstractmethod
-    def going(self, progress: Progress) -> NDArray[np.bool_]:
-        """Return which trainings go on (T,)."""
+    def going(self, progress: Progress) -> list[bool]:
+        """Return whether each training goes on."""
 
     @abstractmethod
     def length(self, progress: Progress) -> int:
         """Return the number of epochs or steps so far."""
 
-    def better(self, progress: Progress, trained: TrainedEpoch) -> NDArray[np.bool_]:
-        """Return the trainings whose new parameters are kept (T,)."""
-        return np.ones(len(trained.states), np.bool_)
+    def better(self, progress: Progress, trained: TrainedEpoch) -> list[bool]:
+        """Return whether the new parameters of each training are kept."""
+        return [True] * len(trained.states)
 
     def warn(self, progress: Progress) -> None:
         """Warn if training should have gone on."""
@@ -117,15 +111,16 @@ class Patience(Ending):
     max_epochs: int
     kept = "the best of them is kept"
 
-    def going(self, progress: Progress) -> NDArray[np.bool_]:
-        patience = np.inf if self.epochs is None else self.epochs
-        return (progress.epoch - progress.best_epochs < patience) & (progress.n_epochs < self.max_epochs)
+    def going(self, progress: Progress) -> list[bool]:
+        patience = math.inf if self.epochs is None else self.epochs
+        is_over = progress.n_epochs >= self.max_epochs
+        return [not is_over and progress.epoch - best < patience for best in progress.best_epochs]
 
     def length(self, progress: Progress) -> int:
         return progress.n_epochs
 
-    def better(self, progress: Progress, trained: TrainedEpoch) -> NDArray[np.bool_]:
-        return np.asarray(trained.losses < progress.best_losses)
+    def better(self, progress: Progress, trained: TrainedEpoch) -> list[bool]:
+        return [new < best for new, best in zip(trained.losses, progress.best_losses, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -140,8 +135,8 @@ class Convergence(Ending):
     max_steps: int
     kept = "the model is what it was then"
 
-    def going(self, progress: Progress) -> NDArray[np.bool_]:
-        return np.array([state.outcome == GOING and state.n_steps < self.max_steps for state in progress.states])
+    def going(self, progress: Progress) -> list[bool]:
+        return [state.outcome == GOING and state.n_steps < self.max_steps for state in progress.states]
 
     def length(self, progress: Progress) -> int:
         return max(state.n_steps for state in progress.states)

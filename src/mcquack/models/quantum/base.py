@@ -189,9 +189,9 @@ class DrawnClassifier(TrainedClassifier, Resumable):
         trainings = [self._training(prepared, number) for number in range(len(streams))]
         rate, interval = float(self.learning_rate), self.convergence_interval or 0
 
-        def trained(progress: Progress, going: NDArray[np.bool_]) -> TrainedEpoch:
+        def trained(progress: Progress, going: Sequence[bool]) -> TrainedEpoch:
             started, states, losses = time.perf_counter(), list(progress.states), []
-            for number in np.flatnonzero(going).tolist():
+            for number in [number for number, goes in enumerate(going) if goes]:
                 before = states[number]
                 n_steps = min(STEPS_AT_ONCE, self.max_steps - before.n_steps)
                 orders = draws(streams[number].take(n_keys * n_steps))
