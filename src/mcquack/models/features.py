@@ -52,7 +52,7 @@ class Features:
 
     @classmethod
     def of(cls, n_features: int) -> Features:
-        """What leaves so many features as they are."""
+        """Return the identity on so many features."""
         return cls(center=np.zeros(n_features), factor=np.ones(n_features), offset=np.zeros(n_features))
 
     def __call__(self, rows: FloatArray) -> FloatArray:
@@ -70,7 +70,7 @@ class Features:
         return made
 
     def pulled(self, rows: FloatArray, slopes: FloatArray) -> FloatArray:
-        """Derivatives by the features of these rows (N, d), from those by what is made of them (N, k).
+        """Return derivatives by the features of these rows (N, d), from those by the outputs (N, k).
 
         Examples
         --------
@@ -190,7 +190,7 @@ def learned_features(
     transformer: Any = None,
     scale: Any = True,
 ) -> Features | None:
-    """What the settings ask for, learned from training samples; None where features stay as they are.
+    """Return what the settings ask for, learned from training samples; None if features stay as they are.
 
     Parameters
     ----------
@@ -223,7 +223,7 @@ def _of_transformer(transformer: Any, rows: FloatArray, labels: NDArray[np.int64
 
 
 def _affine(transformer: Any, rows: FloatArray, made: FloatArray) -> Features | None:
-    """A transformer as a matrix, if it is one: asked at one point and a step from it along each feature."""
+    """Return a transformer as a matrix if it is affine: probed at one point and one step along each feature."""
     center = rows.mean(axis=0)
     steps = np.where(np.ptp(rows, axis=0) > 0, np.ptp(rows, axis=0), 1.0)
     asked = np.concatenate([center[None], center + np.diag(steps)])
@@ -238,7 +238,7 @@ def _affine(transformer: Any, rows: FloatArray, made: FloatArray) -> Features | 
 
 
 def _with_components(features: Features, rows: FloatArray, weights: FloatArray, count: int) -> Features:
-    """Principal components in the place of what the features are so far."""
+    """Return the features reduced to principal components."""
     made = features(rows)
     center = np.average(made, axis=0, weights=weights)
     directions = principal_components(made - center, weights, count).T
@@ -249,7 +249,7 @@ def _with_components(features: Features, rows: FloatArray, weights: FloatArray, 
 
 
 def principal_components(apart: FloatArray, weights: FloatArray, count: int) -> FloatArray:
-    """Directions (count, d) of the largest variance of centred rows; zeros where there is none left but rounding."""
+    """Return directions (count, d) of largest variance of centred rows; zeros if only rounding is left."""
     apart = apart * np.sqrt(weights / weights.sum())[:, None]
     _, sizes, directions = np.linalg.svd(apart, full_matrices=False)
     known = sizes > max(apart.shape) * np.finfo(np.float64).eps * sizes[0]
@@ -291,7 +291,7 @@ def _n_quantiles(rows: FloatArray, weights: FloatArray) -> int:
 
 
 def _levels(rows: FloatArray, quantiles: FloatArray) -> FloatArray:
-    """In each column the share of the training samples below it, between those that are known by interpolation."""
+    """Return in each column the share of training samples below, interpolated between the quantiles."""
     grid = np.linspace(0, 1, len(quantiles))
     made = np.empty_like(rows)
     for column in range(rows.shape[1]):
@@ -304,7 +304,7 @@ def _levels(rows: FloatArray, quantiles: FloatArray) -> FloatArray:
 
 
 def _level_slopes(rows: FloatArray, quantiles: FloatArray) -> FloatArray:
-    """Derivatives of the levels, at a quantile the mean of those on its two sides; those of jumps do not count."""
+    """Return derivatives of the levels; at a quantile the mean of both sides, and 0 for jumps."""
     step = 1 / (len(quantiles) - 1)
     found = np.zeros_like(rows)
     for column in range(rows.shape[1]):

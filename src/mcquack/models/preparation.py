@@ -71,7 +71,7 @@ def checked_samples(
 
 
 def checked_sample_weight(sample_weight: ArrayLike | None, n_samples: int) -> FloatArray:
-    """How much each sample counts: 1 unless said otherwise, the same for all if it is one number, never less than 0."""
+    """Return the weight of each sample: 1 by default, one number for all, or as given; never negative."""
     if sample_weight is None:
         return np.ones(n_samples)
     each = np.full(n_samples, sample_weight) if isinstance(sample_weight, Number) else sample_weight
@@ -88,7 +88,7 @@ def checked_sample_weight(sample_weight: ArrayLike | None, n_samples: int) -> Fl
 
 
 def check_extent(X: FloatArray) -> None:
-    """Refuses features whose values lie so far apart that no number holds the difference."""
+    """Raise if the values of a feature lie so far apart that their difference overflows."""
     with np.errstate(over="ignore"):
         endless = np.flatnonzero(~np.isfinite(np.ptp(X, axis=0)))
     if len(endless):
@@ -98,7 +98,7 @@ def check_extent(X: FloatArray) -> None:
 
 
 def fitted_scaler(X: FloatArray, feature_range: tuple[float, float]) -> MinMaxScaler:
-    """Maps the extremes of each feature to the ends of the range."""
+    """Return the scaler that maps the extremes of each feature to the ends of the range."""
     check_extent(X)
     return MinMaxScaler(feature_range=tuple(feature_range)).fit(X)
 
@@ -106,7 +106,7 @@ def fitted_scaler(X: FloatArray, feature_range: tuple[float, float]) -> MinMaxSc
 def learned_scaling(
     rows: FloatArray, labels: NDArray[np.int64], weights: FloatArray, *, n_components: int | None, scale: Scale
 ) -> tuple[Features | None, MinMaxScaler | None]:
-    """What becomes of features, and the scaler behind it, as the settings ask for them; None for what they do not."""
+    """Return the features and the scaler that the settings ask for; None for what they do not ask for."""
     features = learned_features(rows, labels, weights, n_components=n_components, scale=scale)
     scaling = scaling_range(scale)
     if scaling is None:
@@ -117,7 +117,7 @@ def learned_scaling(
 def beyond_reach(
     X: FloatArray, scaler: MinMaxScaler | None, dtype: DTypeLike, circuit: Circuit | None = None
 ) -> NDArray[np.bool_]:
-    """Entries so far outside the range of the training data that their angle, modulo a turn, is only rounding."""
+    """Return which entries lie so far outside the training range that their angle is only rounding."""
     with np.errstate(over="ignore"):
         rows = X if scaler is None or not len(X) else scaler.transform(X)
     near: NDArray[np.bool_] = np.abs(rows) < reach(dtype, circuit)
@@ -125,7 +125,7 @@ def beyond_reach(
 
 
 def scaled(X: FloatArray, scaler: MinMaxScaler | None, dtype: DTypeLike, circuit: Circuit | None = None) -> FloatArray:
-    """Features as the circuit takes them; what lies beyond its reach is taken to the end of it."""
+    """Return features as the circuit takes them, clipped to its reach."""
     end = reach(dtype, circuit)
     rows = np.empty(X.shape, dtype)
     # In pieces that stay in the cache, as the scaler itself would do it in several passes over all of them.
@@ -139,7 +139,7 @@ def scaled(X: FloatArray, scaler: MinMaxScaler | None, dtype: DTypeLike, circuit
 
 
 def check_reach(X: FloatArray, dtype: DTypeLike, circuit: Circuit | None = None) -> None:
-    """Refuses to learn from features without scaling that no angle can tell apart."""
+    """Raise if unscaled features are too large for an angle."""
     far = beyond_reach(X, None, dtype, circuit)
     if far.any():
         row, feature = np.argwhere(far)[0]
@@ -150,7 +150,7 @@ def check_reach(X: FloatArray, dtype: DTypeLike, circuit: Circuit | None = None)
 
 
 def class_numbers(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int64]:
-    """Position of each label in the sorted list of classes."""
+    """Return the position of each label in the sorted list of classes."""
     numbers = np.searchsorted(classes, y)
     numbers[numbers == len(classes)] = 0
     unknown = np.unique(y[classes[numbers] != y])
@@ -164,7 +164,7 @@ def class_numbers(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int64]:
 def class_factors(
     class_weight: ClassWeight, classes: NDArray[Any], labels: NDArray[np.int64], row_weights: FloatArray
 ) -> FloatArray:
-    """How much each class counts: all alike, inversely to its share, or as given (classes not named count 1)."""
+    """Return the weight of each class: 1, inverse to its share, or as given (1 for classes not named)."""
     if class_weight is None:
         return np.ones(len(classes))
     if isinstance(class_weight, str):
@@ -205,7 +205,7 @@ def distinct_rows(data: TrainingData) -> TrainingData:
 
 
 def _distinct(rows: FloatArray, labels: NDArray[np.int64], weights: FloatArray) -> tuple[NDArray[np.int64], FloatArray]:
-    """Where each distinct sample stands first, in the order of their values, and the weight of all its repeats."""
+    """Return the first row of each distinct sample, ordered by value, and the total weight of its repeats."""
     keyed = np.column_stack([rows.astype(np.float64), labels])
     _, first, inverse = np.unique(keyed, axis=0, return_index=True, return_inverse=True)
     merged = np.zeros(len(first))

@@ -38,9 +38,9 @@ from mcquack.training.state import InitStrategy, Parameters
 
 
 class VariationalClassifier(CircuitClassifier):
-    """What both ensembles share: one circuit for each class, whose ⟨Z₀⟩ is the score of that class.
+    """The base of both ensembles: one circuit for each class, whose ⟨Z₀⟩ is the score of that class.
 
-    Classifier m is trained to tell class m from all others: ⟨Z₀⟩ and ⟨Z₁⟩ are the logits of a cross entropy.
+    Classifier m is trained to separate class m from all others: ⟨Z₀⟩ and ⟨Z₁⟩ are the logits of a cross entropy.
     """
 
     validation_fraction: float | None
@@ -56,7 +56,7 @@ class VariationalClassifier(CircuitClassifier):
         *,
         validation_data: ValidationData | None = None,
     ) -> Self:
-        """Trains until ``epochs`` or ``patience`` is used up; an interrupt keeps the best so far, and is raised."""
+        """Train until ``epochs`` or ``patience`` is used up; an interrupt keeps the best so far and is raised again."""
         return self._run_through(self.fit_iter(X, y, sample_weight, validation_data=validation_data))
 
     def fit_iter(
@@ -67,7 +67,7 @@ class VariationalClassifier(CircuitClassifier):
         *,
         validation_data: ValidationData | None = None,
     ) -> Generator[HistoryRow, None, None]:
-        """Trains, yielding each epoch's row of the history; after any of them the estimator can be used."""
+        """Train, and yield each epoch's row of the history; after any of them the model can be used."""
         return self._training_rows(X, y, sample_weight, validation_data=validation_data)
 
     def _trainer(self, prepared: Prepared, progress: Progress, *, shown_on: Any) -> Trainer:
@@ -106,7 +106,7 @@ class VariationalClassifier(CircuitClassifier):
 
     @abstractmethod
     def _paces(self) -> dict[str, Any]:
-        """The learning rates and passes of the training loop."""
+        """Return the learning rates and passes of the training loop."""
 
     def _check_settings(self) -> None:
         check_settings(self.get_params(deep=False))
@@ -141,7 +141,7 @@ class VariationalClassifier(CircuitClassifier):
         return np.asarray(logits(parameters)[..., 0])
 
     def decision_function(self, X: ArrayLike) -> FloatArray:
-        """⟨Z₀⟩ of every classifier (N, M); for two classes, as scikit-learn wants it, one number: p₁ - p₀."""
+        """Return ⟨Z₀⟩ of every classifier (N, M); for two classes p₁ - p₀ (N,)."""
         check_is_fitted(self, "weights_")
         if len(self.classes_) > 2:
             return self._scored(X)
@@ -149,7 +149,7 @@ class VariationalClassifier(CircuitClassifier):
         return of_both[:, 1] - of_both[:, 0]
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:
-        """(1 + ⟨Z₀⟩) / 2 divided by its sum: an ordering with the shape of probabilities, not calibrated ones."""
+        """Return (1 + ⟨Z₀⟩) / 2 divided by its sum; these are not calibrated probabilities."""
         scores = self._scored(X)
         return with_winner_first(scores.argmax(axis=1), shares((1 + scores.astype(np.float64)) / 2))
 

@@ -78,30 +78,30 @@ class DrawnClassifier(TrainedClassifier, Resumable):
 
     @abstractmethod
     def _parameter_shapes(self, n_inputs: int, n_classes: int) -> dict[str, tuple[int, ...]]:
-        """Names and shapes of the parameters of one of its circuits, in the order in which they lie."""
+        """Return the names and shapes of one circuit's parameters, in the order in which they are stored."""
 
     @abstractmethod
     def _initial_parameters(self, keys: KeyStream, n_inputs: int, n_classes: int) -> dict[str, FloatArray]:
-        """Where the parameters start."""
+        """Return the first parameters of one circuit, drawn from the next keys."""
 
     @abstractmethod
     def _training(self, prepared: Prepared, number: int) -> Advance:
-        """What takes the parameters of one of its circuits a few steps further."""
+        """Return what trains the circuit of this number for some steps."""
 
     @abstractmethod
     def _scores(self, rows: FloatArray) -> FloatArray:
-        """Scores (N, M) of prepared rows, the largest for the class that is predicted."""
+        """Return scores (N, M) of scaled rows, the largest for the class that is predicted."""
 
     def _n_circuits(self, n_inputs: int, n_classes: int) -> int:
-        """How many circuits are trained apart: one, or one for each class against all others."""
+        """Return the number of circuits: one, or one for each class against all others."""
         return 1
 
-    def _n_told_apart(self, n_inputs: int, n_classes: int) -> int:
-        """How many classes one circuit tells apart: all, or its own from all others."""
+    def _n_separated(self, n_inputs: int, n_classes: int) -> int:
+        """Return the number of classes that one circuit separates: all, or its own from all others."""
         return n_classes if self._n_circuits(n_inputs, n_classes) == 1 else 2
 
     def _labels_for(self, prepared: Prepared, number: int) -> IntArray:
-        """Return what a circuit tells apart: the classes of the samples, or 1 for its own class and 0 for others."""
+        """Return the labels of one circuit: those of the samples, or 1 for its own class and 0 for all others."""
         labels = prepared.training.labels
         n_circuits = self._n_circuits(prepared.n_inputs, len(prepared.classes))
         return labels if n_circuits == 1 else (labels == number).astype(np.int64)
@@ -300,12 +300,12 @@ class DrawnClassifier(TrainedClassifier, Resumable):
         return self._as_fitted._scores(self.scaled(X))
 
     def decision_function(self, X: ArrayLike) -> FloatArray:
-        """Scores (N, M), the largest for the predicted class; for two classes the second less the first (N,)."""
+        """Return scores (N, M), the largest for the predicted class; for two classes their difference (N,)."""
         scores = self._scored(X)
         return scores if len(self.classes_) > 2 else scores[:, 1] - scores[:, 0]
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:
-        """Scores divided by their sum (N, M); where one is negative, as a bias allows, the least of them counts 0."""
+        """Return scores divided by their sum (N, M); if a score is negative, the lowest of its row counts as 0."""
         scores = self._scored(X).astype(np.float64)
         raised = scores - np.minimum(scores.min(axis=1, keepdims=True), 0)
         return with_winner_first(scores.argmax(axis=1), shares(raised))
@@ -394,10 +394,10 @@ class MeasuredClassifier(DrawnClassifier):
 
     @abstractmethod
     def _model(self, n_inputs: int, n_classes: int, n_rows: int) -> MeasuredCircuit:
-        """The circuit, its start and its head, to be run on so many rows."""
+        """Return the circuit with its start and its head, to be run on so many rows."""
 
     def _ideals(self, n_classes: int) -> FloatArray:
-        """What the head wants of each class (M, A), of two -1 and 1."""
+        """Return the target of each class (M, A); for two classes -1 and 1."""
         return np.array([[-1.0], [1.0]])
 
     def _training(self, prepared: Prepared, number: int) -> CircuitTraining:
@@ -406,13 +406,13 @@ class MeasuredClassifier(DrawnClassifier):
             self._model(n_inputs, n_classes, len(rows)),
             rows,
             self._labels_for(prepared, number),
-            self._ideals(self._n_told_apart(n_inputs, n_classes)),
+            self._ideals(self._n_separated(n_inputs, n_classes)),
             batch_size=self.batch_size,
             dtype=self._dtype,
         )
 
     def _measured(self, rows: FloatArray) -> FloatArray:
-        """Expectation values of prepared rows behind each circuit, (K, N, Q)."""
+        """Return the expectation values (K, N, Q) of scaled rows behind each circuit."""
         model = self._model(self._n_inputs, len(self.classes_), len(rows))
         starts = self._starts(rows)
         return np.stack([model.measured(starts, parameters) for parameters in self.parameters_])
@@ -420,13 +420,13 @@ class MeasuredClassifier(DrawnClassifier):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class OneCircuitForEachClass(MeasuredClassifier):
-    """A classifier that tells two classes by the sign of f; of more than two, each is told from all others."""
+    """A classifier that separates two classes by the sign of f; more than two have one circuit each."""
 
     def _n_circuits(self, n_inputs: int, n_classes: int) -> int:
         return 1 if n_classes == 2 else n_classes
 
     def _outputs(self, measured: FloatArray) -> FloatArray:
-        """f of every circuit and sample (K, N), of expectation values (K, N, 1)."""
+        """Return f of every circuit and sample (K, N) from expectation values (K, N, 1)."""
         return measured[..., 0]
 
     def _scores(self, rows: FloatArray) -> FloatArray:
@@ -436,7 +436,7 @@ class OneCircuitForEachClass(MeasuredClassifier):
 
 
 def normalised(rows: FloatArray, *, size: int) -> FloatArray:
-    """Rows as amplitudes: filled up with 1 / size and divided by their norm; where nothing is left, |0…0⟩."""
+    """Return rows as amplitudes: padded with 1 / size and divided by their norm; rows of norm 0 become |0…0⟩."""
     padded = np.full((len(rows), size), 1 / size)
     padded[:, : rows.shape[1]] = rows
     norms = np.sqrt((padded**2).sum(axis=1, keepdims=True))
@@ -446,7 +446,7 @@ def normalised(rows: FloatArray, *, size: int) -> FloatArray:
 
 
 def amplitude_bits(n_inputs: int, padding: Padding) -> int:
-    """How many qubits hold so many amplitudes, and one more that no input has if there is always to be one."""
+    """Return the number of qubits for so many amplitudes, and for one more if padding is "always"."""
     return max(1, (n_inputs - (padding == "fill")).bit_length())
 
 

@@ -79,7 +79,7 @@ class QuantumBoltzmannMachine(DrawnClassifier):
     def _machine(self, n_inputs: int, n_classes: int) -> BoltzmannMachine:
         return BoltzmannMachine(
             n_qubits=n_inputs,
-            n_classes=self._n_told_apart(n_inputs, n_classes),
+            n_classes=self._n_separated(n_inputs, n_classes),
             visible_qubits=self.visible_qubits,
             temperature=self.temperature,
             zz=self.zz,
