@@ -261,7 +261,7 @@ def test_classes_that_still_train_are_told_by_name() -> None:
 def test_circuits_of_classes_are_told_one_by_one_while_they_train(monkeypatch: pytest.MonkeyPatch) -> None:
     model: Any = catalog.entry("circuit_centric").new(max_steps=200, convergence_interval=None)
     told_now, names = [], {"setosa": "bristly", "versicolor": "blue", "virginica": "shrub"}
-    original = type(model)._told_class
+    original = type(model)._training_class
 
     @contextmanager
     def noted(self: Any, *which: Any) -> Iterator[None]:
@@ -269,7 +269,7 @@ def test_circuits_of_classes_are_told_one_by_one_while_they_train(monkeypatch: p
             told_now.append(_class_now(self, names))
             yield
 
-    monkeypatch.setattr(type(model), "_told_class", noted)
+    monkeypatch.setattr(type(model), "_training_class", noted)
     reached = [stage(model) for _ in model.fit_iter(X, SPECIES)]
     assert told_now == ["class bristly (1 of 3)", "class blue (2 of 3)", "class shrub (3 of 3)"] * 2
     assert [(each.n_done, each.n_most, each.part) for each in reached] == [

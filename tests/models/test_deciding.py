@@ -15,7 +15,7 @@ from sklearn.datasets import make_blobs
 from mcquack import McQuackClassifier, QuackClassifier, load
 from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.kernels import SampledEngine, Shots
-from mcquack.kernels.fidelity import led_by, winning_classes
+from mcquack.kernels.fidelity import winning_classes, with_winner_first
 from mcquack.kernels.losses import Alignment, CrossEntropy, LogCrossEntropy
 from mcquack.models import KernelAlignmentClassifier, VariationalEnsembleClassifier
 from mcquack.randomness import stream
@@ -116,14 +116,14 @@ def test_fewer_ones_and_then_the_first_class_decide(ones: tuple[int, ...], winne
 
 def test_shares_that_differ_stay_as_they_are() -> None:
     scores = stream(0, "scores").uniform(size=(50, 4))
-    assert led_by(scores.argmax(axis=1), scores) is scores
+    assert with_winner_first(scores.argmax(axis=1), scores) is scores
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("value", [0.0, 1e-300, 0.25, 1.0])
 def test_winners_of_ties_lead_within_the_range(dtype: str, value: float) -> None:
     tied = np.full((3, 3), value, dtype)
-    led = led_by(np.array([0, 1, 2]), tied)
+    led = with_winner_first(np.array([0, 1, 2]), tied)
     assert_array_equal(led.argmax(axis=1), [0, 1, 2])
     assert_allclose(led, tied, rtol=0, atol=1e-5 if dtype == "float32" else 1e-14)
     assert ((led >= 0) & (led <= 1)).all()

@@ -233,8 +233,8 @@ def test_mcquack_is_a_variational_classifier_that_measures_the_zero_state(final_
 
 @pytest.mark.parametrize("kind", [McQuackClassifier, *KINDS])
 def test_a_training_that_diverges_names_settings_that_the_model_has(kind):
-    with pytest.raises(InvalidInputError, match="diverged in epoch 3; lower lr") as told:
-        kind()._tell_divergence(3, anything_kept=False)
+    with pytest.raises(InvalidInputError, match="diverged after 3 epochs; lower lr") as told:
+        kind()._warn_diverged(3, anything_kept=False)
     named = str(told.value).partition("lower ")[2].rstrip(".").split(" and ")
     assert set(named) <= kind().get_params().keys()
 

@@ -124,26 +124,26 @@ def _among_highest(scores: NDArray[Any]) -> NDArray[np.bool_]:
     return highest
 
 
-def led_by(winners: NDArray[np.intp], scores: FloatArray) -> FloatArray:
-    """Scores, or shares of one, (N, M) whose first highest entry is the winner's, at the least change that shows it.
+def with_winner_first(winners: NDArray[np.intp], scores: FloatArray) -> FloatArray:
+    """Return the scores (N, M), changed as little as possible so that argmax finds the winner of every row.
 
-    Rows of which this is true already stay as they are. Others are mixed, by a few units of their last digit, with a
-    row that is 1 for the winner and 0 else: scores between 0 and 1 stay there, and shares sum to one.
+    Rows whose first highest entry is the winner's stay as they are. Others are mixed, by a few units in the last digit,
+    with a row that is 1 for the winner and 0 elsewhere: scores from 0 to 1 stay in that range, and shares sum to one.
 
     Examples
     --------
     >>> import numpy as np
-    >>> led_by(np.array([1, 0]), np.array([[0.5, 0.5], [0.75, 0.25]])).argmax(axis=1).tolist()
+    >>> with_winner_first(np.array([1, 0]), np.array([[0.5, 0.5], [0.75, 0.25]])).argmax(axis=1).tolist()
     [1, 0]
     """
     rows = np.flatnonzero(scores.argmax(axis=1) != winners)
     if not len(rows):
         return scores
-    led: FloatArray = scores.copy()
+    found: FloatArray = scores.copy()
     step = 8 * np.finfo(scores.dtype).eps
-    led[rows] *= 1 - step
-    led[rows, winners[rows]] += step
-    return led
+    found[rows] *= 1 - step
+    found[rows, winners[rows]] += step
+    return found
 
 
 def centroid_slopes(K: ArrayLike, slopes: ArrayLike, *, class_score: ClassScore = "max") -> FloatArray:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Set
 from dataclasses import asdict
 from importlib.metadata import version
 from types import MappingProxyType
-from typing import Any, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -61,7 +61,7 @@ class Archived(BaseEstimator):
     classes_: NDArray[Any]
     n_features_in_: int
     feature_names_in_: NDArray[Any]
-    scaler_: MinMaxScaler | None
+    scaler_: MinMaxScaler | None = None
     features_: Features | None = None
     extra_: dict[str, Any]
     versions_: dict[str, str]
@@ -112,10 +112,30 @@ class Archived(BaseEstimator):
             setattr(self, f"{name}_", require_tensor(file, name, shape=shape, dtype=dtype))
 
 
+class Trained(Archived):
+    """An estimator with a history of its training and the seed of its random numbers."""
+
+    history_: list[dict[str, Any]]
+    n_iter_: int
+    _seed: int
+    _columns: ClassVar[Set[str]]  # of the history
+    _seed_bound: ClassVar[int] = 2**31
+
+    def _saved_fields(self) -> dict[str, Any]:
+        return {**super()._saved_fields(), "history": list(self.history_), "seed": self._seed}
+
+    def _restore(self, file: ModelFile) -> None:
+        self.history_ = restored_history(file.header, columns=self._columns)
+        self.n_iter_ = len(self.history_)
+        self._seed = require_field(file.header, "seed", int)
+        require_that(0 <= self._seed < self._seed_bound, "its seed is none that training can have had.")
+
+
 class Resumable(Archived):
     """An estimator whose file may also hold the state of its training, to go on from there."""
 
     training_state_: Any
+    _fingerprint: str
 
     def save(
         self, path: str | os.PathLike[str], *, resumable: bool = False, extra: dict[str, Any] | None = None
@@ -130,6 +150,9 @@ class Resumable(Archived):
         tensors = {name: kept[name] for name in kept if resumable or not name.startswith(STATE)}
         save(self, path, fields={**self._saved_fields(), "resumable": resumable}, tensors=tensors, extra=extra)
 
+    def _saved_fields(self) -> dict[str, Any]:
+        return {"fingerprint": self._fingerprint, "resumable": hasattr(self, "training_state_")}
+
 
 M = TypeVar("M", bound=Archived)
 
@@ -143,13 +166,13 @@ def save(
     extra: Mapping[str, Any] | None,
 ) -> None:
     """Writes what all estimators have in common, and the fields and tensors of this kind."""
-    names = getattr(model, "feature_names_in_", None)
+    feature_names = getattr(model, "feature_names_in_", None)
     header: dict[str, Any] = {
         "kind": type(model).__name__,
         "settings": plain_settings(model),
         "classes": _plain_classes(model.classes_),
         "n_features": int(model.n_features_in_),
-        "feature_names": None if names is None else [str(name) for name in names],
+        "feature_names": None if feature_names is None else [str(name) for name in feature_names],
         "versions": {"python": platform.python_version(), **{name: version(name) for name in _LIBRARIES}},
         "extra": dict(extra or {}),
         "scaled_to": None if model.scaler_ is None else [float(bound) for bound in model.scaler_.feature_range],
@@ -158,7 +181,8 @@ def save(
     arrays = dict(tensors)
     if model.features_ is not None:
         made = model.features_.to_file()
-        header["features"] = [name.removeprefix(FEATURES) for name in made]
+        if names := [name.removeprefix(FEATURES) for name in made if name.startswith(FEATURES)]:
+            header["features"] = names
         arrays |= made
     if model.scaler_ is not None:
         arrays |= dict(zip(_SCALER_TENSORS, (model.scaler_.data_min_, model.scaler_.data_max_), strict=True))
@@ -487,13 +511,6 @@ def restored_history(header: Mapping[str, Any], *, columns: Set[str]) -> list[di
         right = type(row["epoch"]) is int and row["loss"] is not None and _are(numbers, float)
         require_that(right, "its training history has something else than numbers.")
     return rows
-
-
-def restored_seed(header: Mapping[str, Any]) -> int:
-    """The seed that the random numbers of the training came from."""
-    seed = require_field(header, "seed", int)
-    require_that(0 <= seed < 2**31, "its seed is none that training can have had.")
-    return seed
 
 
 def restored_seen(header: Mapping[str, Any], *, n_classes: int) -> NDArray[np.bool_]:

@@ -1,4 +1,4 @@
-"""What becomes of features before a model scales them: another transformer, principal components, one scale for all.
+"""The features that a model learns from: another transformer, principal components, and scales with a name.
 
 Whatever is affine is kept as a matrix and an offset, so that a model file holds it without code: that includes any
 transformer of another library that is affine.
@@ -6,6 +6,7 @@ transformer of another library that is affine.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
@@ -27,28 +28,31 @@ FEATURES = "features."  # before the names of its tensors in a model file
 _N_QUANTILES = 200
 _FAR = 1e12  # what lies farther off is taken to here: neither an angle nor a square could hold it
 _TENSORS = ("center", "matrix", "factor", "offset", "quantiles")
+_REDUCED = ("components", "center", "shift", "divisor")  # the tensors of reduced features
 _AFFINE_ROWS = 64  # by which it is checked that a transformer is affine
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Features:
-    """What a model makes of features before it scales them, as learned from its training samples.
+    """What a model makes of features, as learned from its training samples.
 
-    A row x becomes ``((x - center) @ matrix) * factor + offset``, without the product where there is no matrix. Behind
-    that, if there are quantiles, every column is replaced by the share of training samples below it. ``other`` is a
-    fitted transformer in front of all that, which is not affine and which no file can hold.
+    A row x becomes ``((x - center) @ matrix) * factor + offset``, without the product if there is no matrix. With
+    ``divides`` it becomes ``((x - center) @ matrix - offset) / factor``, as in the QML benchmark suite; this rounds
+    differently. If there are quantiles, every column is then replaced by the share of training samples below it.
+    ``other`` is a fitted transformer in front of all that. It is not affine, and no file can hold it.
     """
 
     center: FloatArray  # (d,)
     matrix: FloatArray | None = None  # (d, k)
     factor: FloatArray  # (k,)
     offset: FloatArray  # (k,)
+    divides: bool = False
     quantiles: FloatArray | None = None  # (q, k), in ascending order
     other: Any = None
 
     @classmethod
     def of(cls, n_features: int) -> Features:
-        """What leaves so many features as they are."""
+        """Return the identity on so many features."""
         return cls(center=np.zeros(n_features), factor=np.ones(n_features), offset=np.zeros(n_features))
 
     def __call__(self, rows: FloatArray) -> FloatArray:
@@ -61,11 +65,12 @@ class Features:
         with np.errstate(over="ignore", invalid="ignore"):
             rows = rows - self.center
             rows = rows if self.matrix is None else rows @ self.matrix
-            made: FloatArray = np.nan_to_num(np.clip(rows * self.factor + self.offset, -_FAR, _FAR))
+            rows = (rows - self.offset) / self.factor if self.divides else rows * self.factor + self.offset
+            made: FloatArray = np.nan_to_num(np.clip(rows, -_FAR, _FAR))
         return made
 
     def pulled(self, rows: FloatArray, slopes: FloatArray) -> FloatArray:
-        """Derivatives by the features of these rows (N, d), from those by what is made of them (N, k).
+        """Return derivatives by the features of these rows (N, d), from those by the outputs (N, k).
 
         Examples
         --------
@@ -80,7 +85,7 @@ class Features:
             )
         if self.quantiles is not None:
             slopes = slopes * _level_slopes(self._affine_part(rows), self.quantiles)
-        slopes = slopes * self.factor
+        slopes = slopes / self.factor if self.divides else slopes * self.factor
         return slopes if self.matrix is None else slopes @ self.matrix.T
 
     @property
@@ -88,17 +93,22 @@ class Features:
         return len(self.factor)
 
     def to_file(self) -> dict[str, NDArray[Any]]:
-        """The arrays that a model file holds."""
+        """Return the tensors of a model file."""
         if self.other is not None:
             raise InvalidInputError(
                 f"a model file holds no code, and {type(self.other).__name__} is not affine, so that no matrix stands "
                 "for it; put it before the model in a pipeline, and save that with joblib."
             )
+        if self.divides:
+            components = np.zeros((0, len(self.center))) if self.matrix is None else self.matrix.T
+            return dict(zip(_REDUCED, (components, self.center, self.offset, self.factor), strict=True))
         return {FEATURES + name: array for name in _TENSORS if (array := getattr(self, name)) is not None}
 
     @classmethod
     def from_file(cls, file: ModelFile, n_features: int) -> Features | None:
-        """What a model file holds of it; None where the features stay as they are."""
+        """Return what a model file holds; None if the features stay as they are."""
+        if "divisor" in file.tensors:
+            return cls._reduced_from(file, n_features)
         names = require_field(file.header, "features", list) if "features" in file.header else []
         if not names:
             return None
@@ -118,7 +128,57 @@ class Features:
             levels = found["quantiles"]
             in_order = len(levels) >= 2 and (np.diff(levels, axis=0) >= 0).all()
             require_that(in_order, "its quantiles of features are not in order.")
-        return cls(**found)
+        return cls(**found)  # type: ignore[arg-type]
+
+    @classmethod
+    def _reduced_from(cls, file: ModelFile, n_features: int) -> Features:
+        n_components = len(file.tensors.get("components", ()))
+        n_outputs = n_components or n_features
+        shapes = ((n_components, n_features), (n_features,), (n_outputs,), (n_outputs,))
+        components, center, shift, divisor = (
+            require_tensor(file, name, shape=shape, dtype=np.float64)
+            for name, shape in zip(_REDUCED, shapes, strict=True)
+        )
+        require_that((divisor > 0).all(), "its scaling divides by what is not positive.")
+        return cls(
+            center=center, matrix=components.T if n_components else None, factor=divisor, offset=shift, divides=True
+        )
+
+
+def reduced_features(
+    rows: FloatArray, weights: FloatArray, *, n_components: int, scale: Literal["standard", "angles", "none"]
+) -> Features:
+    """Return principal components of more than ``n_components`` features, scaled, as learned from training samples.
+
+    The columns are scaled to mean 0 and variance 1 ("standard"), to [-π/2, π/2] ("angles"), or not at all.
+    """
+    n_features = rows.shape[1]
+    center: FloatArray = np.zeros(n_features)
+    matrix = None
+    if n_features > n_components:
+        center = np.average(rows, axis=0, weights=weights)
+        matrix = principal_components(rows - center, weights, n_components).T
+        rows = (rows - center) @ matrix
+    shift: FloatArray = np.zeros(rows.shape[1])
+    divisor: FloatArray = np.ones(rows.shape[1])
+    if scale == STANDARD:
+        shift, divisor = _mean_and_deviation(rows, weights)
+    elif scale == "angles":
+        low, high = rows.min(axis=0), rows.max(axis=0)
+        shift, divisor = (low + high) / 2, (high - low) / math.pi
+        shift = np.where(high > low, shift, low + math.pi / 2)  # a constant column is put to the lower end
+    return Features(center=center, matrix=matrix, factor=_nonzero(divisor, rows), offset=shift, divides=True)
+
+
+def _mean_and_deviation(rows: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+    mean = np.average(rows, axis=0, weights=weights)
+    return mean, np.sqrt(np.average((rows - mean) ** 2, axis=0, weights=weights))
+
+
+def _nonzero(widths: FloatArray, rows: FloatArray) -> FloatArray:
+    """Return the widths of columns, with 1 for those that are only rounding."""
+    rounding = 10 * np.finfo(np.float64).eps * np.abs(rows).max(axis=0)
+    return np.where(widths > rounding, widths, 1.0)
 
 
 def learned_features(
@@ -130,7 +190,7 @@ def learned_features(
     transformer: Any = None,
     scale: Any = True,
 ) -> Features | None:
-    """What the settings ask for, learned from training samples; None where features stay as they are.
+    """Return what the settings ask for, learned from training samples; None if features stay as they are.
 
     Parameters
     ----------
@@ -163,7 +223,7 @@ def _of_transformer(transformer: Any, rows: FloatArray, labels: NDArray[np.int64
 
 
 def _affine(transformer: Any, rows: FloatArray, made: FloatArray) -> Features | None:
-    """A transformer as a matrix, if it is one: asked at one point and a step from it along each feature."""
+    """Return a transformer as a matrix if it is affine: probed at one point and one step along each feature."""
     center = rows.mean(axis=0)
     steps = np.where(np.ptp(rows, axis=0) > 0, np.ptp(rows, axis=0), 1.0)
     asked = np.concatenate([center[None], center + np.diag(steps)])
@@ -178,7 +238,7 @@ def _affine(transformer: Any, rows: FloatArray, made: FloatArray) -> Features | 
 
 
 def _with_components(features: Features, rows: FloatArray, weights: FloatArray, count: int) -> Features:
-    """Principal components in the place of what the features are so far."""
+    """Return the features reduced to principal components."""
     made = features(rows)
     center = np.average(made, axis=0, weights=weights)
     directions = principal_components(made - center, weights, count).T
@@ -189,7 +249,7 @@ def _with_components(features: Features, rows: FloatArray, weights: FloatArray, 
 
 
 def principal_components(apart: FloatArray, weights: FloatArray, count: int) -> FloatArray:
-    """Directions (count, d) of the largest variance of centred rows; zeros where there is none left but rounding."""
+    """Return directions (count, d) of largest variance of centred rows; zeros if only rounding is left."""
     apart = apart * np.sqrt(weights / weights.sum())[:, None]
     _, sizes, directions = np.linalg.svd(apart, full_matrices=False)
     known = sizes > max(apart.shape) * np.finfo(np.float64).eps * sizes[0]
@@ -205,13 +265,10 @@ def _with_scale(features: Features, rows: FloatArray, weights: FloatArray, scale
     if scale == QUANTILE:
         levels = np.linspace(0, 1, _n_quantiles(rows, weights))
         return replace(features, quantiles=np.quantile(made, levels, axis=0, weights=weights, method="inverted_cdf"))
-    middle = np.average(made, axis=0, weights=weights)
-    rounding = 10 * np.finfo(np.float64).eps * np.abs(made).max(axis=0)
-    if scale == STANDARD:
-        wide = np.sqrt(np.average((made - middle) ** 2, axis=0, weights=weights))
-    else:
+    middle, wide = _mean_and_deviation(made, weights)
+    if scale == COMMON:
         wide = np.full(made.shape[1], 2 * np.abs(made - middle).max())
-    wide = np.where(wide > rounding, wide, 1.0)
+    wide = _nonzero(wide, made)
     return replace(features, factor=features.factor / wide, offset=(features.offset - middle) / wide)
 
 
@@ -234,7 +291,7 @@ def _n_quantiles(rows: FloatArray, weights: FloatArray) -> int:
 
 
 def _levels(rows: FloatArray, quantiles: FloatArray) -> FloatArray:
-    """In each column the share of the training samples below it, between those that are known by interpolation."""
+    """Return in each column the share of training samples below, interpolated between the quantiles."""
     grid = np.linspace(0, 1, len(quantiles))
     made = np.empty_like(rows)
     for column in range(rows.shape[1]):
@@ -247,7 +304,7 @@ def _levels(rows: FloatArray, quantiles: FloatArray) -> FloatArray:
 
 
 def _level_slopes(rows: FloatArray, quantiles: FloatArray) -> FloatArray:
-    """Derivatives of the levels, at a quantile the mean of those on its two sides; those of jumps do not count."""
+    """Return derivatives of the levels; at a quantile the mean of both sides, and 0 for jumps."""
     step = 1 / (len(quantiles) - 1)
     found = np.zeros_like(rows)
     for column in range(rows.shape[1]):

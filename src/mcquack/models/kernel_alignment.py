@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin
 from sklearn.svm import SVC
 from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
@@ -15,17 +16,24 @@ from sklearn.utils.validation import check_is_fitted
 from mcquack.arrays import FloatArray
 from mcquack.constraints import POSITIVE, Constraints, constraints_of
 from mcquack.errors import InvalidInputError, ShotBudgetError
-from mcquack.kernels.fidelity import led_by
+from mcquack.kernels.fidelity import with_winner_first
 from mcquack.kernels.losses import LossChoice
 from mcquack.kernels.quantum import QuantumKernel, require_room, square_shots
 from mcquack.models.archive import Shape
-from mcquack.models.base import CircuitClassifier, FeatureMapChoice, trained_kernel
+from mcquack.models.circuit_classifier import CircuitModel, FeatureMapChoice, trained_kernel
 from mcquack.models.classical.base import softmax, winners
 from mcquack.models.classical.support_vectors import pair_margins, pair_scores, restored_numbers
 from mcquack.models.features import Scale
 from mcquack.models.mcquack import McQuackClassifier
 from mcquack.models.model_file import ModelFile, require_field, require_tensor, require_that
-from mcquack.models.preparation import ClassWeight, class_factors, class_numbers, merged_repeats, scaled
+from mcquack.models.preparation import (
+    ClassWeight,
+    checked_samples,
+    class_factors,
+    class_numbers,
+    merged_repeats,
+    scaled,
+)
 from mcquack.simulators.choice import EngineChoice
 from mcquack.training.settings import Optimizer, Steps, check_passes
 from mcquack.training.state import EpochReport, InitStrategy, TrainingData
@@ -39,7 +47,7 @@ _LEARNED = (
 
 
 @dataclass(eq=False, repr=False)
-class KernelAlignmentClassifier(CircuitClassifier):
+class KernelAlignmentClassifier(ClassifierMixin, CircuitModel):
     """Support vector machine on the fidelity kernel of a circuit that is trained first, as McQuack trains it.
 
     Training the circuit aligns the kernel between samples and trainable centroids, and is linear in samples. Then the
@@ -77,8 +85,7 @@ class KernelAlignmentClassifier(CircuitClassifier):
     """
 
     _constraints: ClassVar[Constraints] = {**constraints_of(McQuackClassifier), "C": POSITIVE}
-    _report = EpochReport
-    _learning_rates = "lr_ka and lr_co"
+    _columns = EpochReport.__dataclass_fields__.keys()
 
     n_qubits: int = 6
     n_repetitions: int | None = None
@@ -144,7 +151,7 @@ class KernelAlignmentClassifier(CircuitClassifier):
         Refuses, before anything is sent, to train a circuit whose square kernel then has no shots or no memory.
         """
         alignment = self._alignment()
-        rows, targets, weights, _ = alignment._checked_samples(X, y, sample_weight, anew=True)
+        rows, targets, weights = checked_samples(copy.copy(alignment), X, y, sample_weight, reset=True)
         classes, labels = np.unique(targets, return_inverse=True)
         n = len(merged_repeats(TrainingData(rows, labels, weights, len(classes)), len(rows)).X)
         _, engine = alignment._circuit_and_engine(rows.shape[1])
@@ -200,7 +207,7 @@ class KernelAlignmentClassifier(CircuitClassifier):
         """Softmax of the scores: an ordering with the shape of probabilities, not calibrated ones."""
         scores = self.decision_function(X)
         shares = softmax(scores if scores.ndim == 2 else np.stack([np.zeros_like(scores), scores], axis=1))
-        return led_by(winners(scores), shares)
+        return with_winner_first(winners(scores), shares)
 
     # Files
 
@@ -235,7 +242,7 @@ def _machine_data(
     trained: McQuackClassifier, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
 ) -> TrainingData:
     """What the machine learns from: scaled rows, each once in a fixed order, with the weight of its repeats."""
-    rows, targets, weights, _ = trained._checked_samples(X, y, sample_weight, anew=False)
+    rows, targets, weights = checked_samples(trained, X, y, sample_weight, reset=False)
     labels = class_numbers(targets, trained.classes_)
     weights = weights * class_factors(trained.class_weight, trained.classes_, labels, weights)[labels]
     used = weights > 0

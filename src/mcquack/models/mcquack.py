@@ -20,20 +20,13 @@ from mcquack.circuits.feature_map import FeatureMap
 from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.constraints import Boolean, Constraints, Custom, OneOf, Whole, constraints_of
 from mcquack.errors import InvalidInputError, LayoutWarning
-from mcquack.kernels.fidelity import ClassScore, class_scores, led_by, winning_classes
+from mcquack.kernels.fidelity import ClassScore, class_scores, winning_classes, with_winner_first
 from mcquack.kernels.losses import LOSS, Alignment, CrossEntropy, Loss, LossChoice, class_shares, is_learned, loss_of
 from mcquack.models import archive
 from mcquack.models.archive import STATE, Shape, restored_seen, restored_state
-from mcquack.models.base import (
-    OWN_MAPS,
-    CircuitClassifier,
-    FeatureMapChoice,
-    HistoryRow,
-    ValidationData,
-    changed_at_once,
-    trained_kernel,
-)
+from mcquack.models.base import HistoryRow, Trainer, ValidationData
 from mcquack.models.catalog import preset
+from mcquack.models.circuit_classifier import OWN_MAPS, CircuitClassifier, FeatureMapChoice, trained_kernel
 from mcquack.models.features import TRANSFORMER, Scale
 from mcquack.models.model_file import ModelFile, require_field, require_that
 from mcquack.models.preparation import ClassWeight, Prepared
@@ -41,6 +34,7 @@ from mcquack.models.starts import SeveralStarts, mean_measured
 from mcquack.simulators.choice import EngineChoice
 from mcquack.simulators.engine import Engine, Measured
 from mcquack.simulators.statevector import StatevectorEngine
+from mcquack.training.endings import Progress, TrainedEpoch
 from mcquack.training.loop import train
 from mcquack.training.settings import AnyOptimizer, Schedule, Steps, TrainingSettings, check_passes, epoch_orders
 from mcquack.training.shot_cost import affords, epoch_shots, require_affordable, training_engine
@@ -50,7 +44,6 @@ from mcquack.training.state import (
     Parameters,
     TrainingState,
     initial_centroids,
-    initial_embedding,
     initial_log_beta,
 )
 
@@ -183,7 +176,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         "transformer": TRANSFORMER,
         "warm_start": Boolean(),
     }
-    _report = EpochReport
+    _columns = EpochReport.__dataclass_fields__.keys()
     _learning_rates = "lr_ka and lr_co"
 
     n_qubits: int = 6
@@ -276,39 +269,32 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
             outcome is the same as without the break, to the last bit. A device is then set again as the engine, and
             asked for the same circuits as it would have been.
         """
-        self._check_settings()
-        if resume and not hasattr(self, "training_state_"):
-            raise InvalidInputError("there is no training to resume; load a model that was saved with resumable=True.")
         if self.n_starts > 1:
+            self._check_ready(resume=resume)
             given = {"sample_weight": sample_weight, "validation_data": validation_data}
             return self._epochs_of_starts(lambda start, **how: start.fit_iter(X, y, **given, **how), resume=resume)
-        going_on = resume or (self.warm_start and hasattr(self, "centroids_"))
-        if going_on:
-            self._check_centroids_kept()
-        prepared = self._prepared(
-            X, y, sample_weight, going_on=going_on, validation_data=validation_data, hold_out=self.validation_fraction
-        )
-        if resume and prepared.fingerprint != self._fingerprint:
-            raise InvalidInputError(
-                "these are not the samples that the saved training ran on; resume with the same data."
-            )
-        if not going_on:
-            self._tell_ringless(prepared.engine.feature_map)
-        settings = self._settings(prepared)
-        if resume:
-            state = self.training_state_
-        elif going_on:
-            state = self._kept_state()
-        else:
-            state = TrainingState.start(self._initial_parameters(prepared, settings))
-        engine = training_engine(prepared.engine, seed=prepared.seed, spent=self.shots_ if resume else 0)
-        if self.epochs and not resume:
-            require_affordable(engine, self._shots_per_epoch(prepared, engine, settings))
-        rows = list(self.history_) if resume else []
-        return self._epochs(prepared, engine, settings, state, rows, anew=not going_on)
+        return self._training_rows(X, y, sample_weight, resume=resume, validation_data=validation_data)
 
-    def _tell_ringless(self, circuit: Circuit) -> None:
-        """Warns who asks for the circuit of a device if the usual devices have no ring of its qubits."""
+    def _as_inputs(self, prepared: Prepared, *, going_on: bool) -> Prepared:
+        prepared = super()._as_inputs(prepared, going_on=going_on)
+        return replace(prepared, settings=self._settings(prepared))
+
+    def _first_progress(self, prepared: Prepared, *, going_on: bool) -> Progress:
+        if going_on:
+            progress = Progress.start([self._kept_state()])
+        else:
+            self._warn_without_ring(prepared.engine.feature_map)
+            progress = super()._first_progress(prepared, going_on=False)
+        if self.epochs:
+            self._check_budget(prepared, progress)
+        return progress
+
+    def _check_budget(self, prepared: Prepared, progress: Progress) -> None:
+        engine = training_engine(prepared.engine, seed=prepared.seed, spent=progress.shots)
+        require_affordable(engine, self._shots_per_epoch(prepared, engine))
+
+    def _warn_without_ring(self, circuit: Circuit) -> None:
+        """Warn if a device's circuit is asked for, and heavy-hex devices have no ring of its qubits."""
         asked = isinstance(self.feature_map, str) and self.feature_map == "device"
         # One layer has no CNOTs, so that any qubits do.
         if not asked or not isinstance(circuit, FeatureMap) or circuit.n_layers == 1:
@@ -322,47 +308,45 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
                 f"heavy-hex devices have no ring of {n} qubits, which the CNOTs of this circuit run around; the "
                 f"nearest that fit are n_qubits={nearest}. Simulators, and devices with other couplers, may take it.",
                 LayoutWarning,
-                stacklevel=3,
+                stacklevel=5,
             )
 
-    def _epochs(
-        self,
-        prepared: Prepared,
-        engine: Engine[Any],
-        settings: TrainingSettings,
-        state: TrainingState,
-        rows: list[HistoryRow],
-        *,
-        anew: bool,
-    ) -> Generator[HistoryRow, None, None]:
-        loop = train(engine, prepared.training, state, settings=settings, validation=prepared.validation)
-        per_epoch = self._shots_per_epoch(prepared, engine, settings)
-        n_done = self.n_iter_ if rows else 0  # a loaded model may have had more epochs than its file has rows
-        if self.epochs == 0 and anew:  # what is there already stays as it is
-            self._keep(prepared, state, settings.loss, loss=_WORST_LOSS, rows=rows, n_done=0, shots=0)
-        patience = np.inf if self.patience is None else self.patience
-        while n_done < self.epochs and affords(engine, per_epoch):
-            if n_done and state.epoch - self.best_epoch_ >= patience:
-                return
-            epoch = next(loop)
-            state, row = epoch.state, epoch.report.as_row()
-            if row["loss"] is None:
-                self._tell_divergence(state.epoch, anything_kept=n_done > 0)
-                return
-            better = n_done == 0 or epoch.report.loss < self._best_loss
-            n_done += 1
-            rows = [*rows, row]  # not the list that the model has already
-            loss = epoch.report.loss if better else None
-            self._keep(prepared, state, settings.loss, loss=loss, rows=rows, n_done=n_done, shots=engine.spent)
-            yield row
+    def _trainer(self, prepared: Prepared, progress: Progress, *, shown_on: Any) -> Trainer:
+        engine = training_engine(prepared.engine, seed=prepared.seed, spent=progress.shots)
+        per_epoch = self._shots_per_epoch(prepared, engine)
+        epochs = train(
+            engine, prepared.training, progress.states[0], settings=prepared.settings, validation=prepared.validation
+        )
+
+        def trained(*_: Any) -> TrainedEpoch | None:
+            if not affords(engine, per_epoch):
+                return None
+            state, report = next(epochs)
+            return TrainedEpoch([state], report.as_row(), [report.loss], engine.spent)
+
+        return trained
+
+    def _resumed(self) -> Progress:
+        return Progress.start(
+            [self.training_state_],
+            kept=[self._kept_parameters],
+            best_epochs=[self.best_epoch_],
+            best_losses=[self._best_loss],
+            history=self.history_,
+            n_epochs=self.n_iter_,  # a file may have fewer rows
+            shots=self.shots_,
+        )
+
+    @property
+    def _kept_parameters(self) -> Parameters:
+        return Parameters(self.weights_, self.bias_, self.centroids_, self._log_beta)
 
     def _kept_state(self) -> TrainingState:
-        """Where to go on from the kept parameters: with the optimizer's memory if they are also the last."""
+        """Return the state of the kept parameters, with the optimizer's memory if they are also the last."""
         last: TrainingState | None = getattr(self, "training_state_", None)
         if last is not None and last.epoch == self.best_epoch_:
             return last
-        kept = Parameters(self.weights_, self.bias_, self.centroids_, self._log_beta)
-        return replace(TrainingState.start(kept), epoch=self.best_epoch_)
+        return replace(TrainingState.start(self._kept_parameters), epoch=self.best_epoch_)
 
     def partial_fit(
         self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
@@ -379,37 +363,31 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         if not first_call and classes is not None and not np.array_equal(np.unique(classes), self.classes_):
             raise InvalidInputError(f"classes must stay {self.classes_.tolist()} in every call of partial_fit.")
         if not first_call:
-            self._check_centroids_kept()
+            self._check_unchanged()
         if self.n_starts > 1:
             starts = self._own_starts([] if first_call else self.starts_)
             self._keep_starts([start.partial_fit(X, y, classes, sample_weight) for start in starts])
             return self
-        prepared = self._prepared(X, y, sample_weight, going_on=not first_call, classes=classes)
-        # partial_fit has no last epoch, so the learning rates do not decay.
-        settings = self._settings(prepared, decay_rate=1.0, schedule="exponential")
+        # A stream has no last epoch, so the rates do not decay.
+        one_more = copy.copy(self).set_params(decay_rate=1.0, schedule="exponential", patience=None)
+        one_more.epochs = 1 if first_call else self.n_iter_ + 1
+        prepared = one_more._prepared(X, y, sample_weight, going_on=not first_call, classes=classes)
         if first_call:
-            state = TrainingState.start(self._initial_parameters(prepared, settings))
+            progress = super()._first_progress(prepared, going_on=False)
         else:
-            state = self._with_new_classes(prepared, settings, self._kept_state())
-        engine = training_engine(prepared.engine, seed=prepared.seed, spent=0 if first_call else self.shots_)
-        require_affordable(engine, self._shots_per_epoch(prepared, engine, settings))
-        epoch = next(train(engine, prepared.training, state, settings=settings))
-        row = epoch.report.as_row()
-        if row["loss"] is None:
-            self._tell_divergence(epoch.state.epoch, anything_kept=not first_call)
-            return self
-        rows = [row] if first_call else [*self.history_, row]
-        n_done = 1 if first_call else self.n_iter_ + 1
-        loss = epoch.report.loss
-        self._keep(prepared, epoch.state, settings.loss, loss=loss, rows=rows, n_done=n_done, shots=engine.spent)
+            known = {"history": self.history_, "n_epochs": self.n_iter_, "shots": self.shots_}
+            progress = Progress.start([self._with_new_classes(prepared, self._kept_state())], **known)
+        self._check_budget(prepared, progress)
+        for _ in self._rows(one_more, prepared, progress):
+            pass
         return self
 
-    def _with_new_classes(self, prepared: Prepared, settings: TrainingSettings, state: TrainingState) -> TrainingState:
-        """Puts the centroids of classes that occur for the first time to where their samples are."""
+    def _with_new_classes(self, prepared: Prepared, state: TrainingState) -> TrainingState:
+        """Return the state with the centroids of new classes at the means, or clusters, of their samples."""
         new = np.repeat(prepared.seen & ~self._seen, self.n_centroids_per_class)
         if not new.any():
             return state
-        fresh = initial_centroids(prepared.training, settings).astype(prepared.engine.dtype)
+        fresh = initial_centroids(prepared.training, prepared.settings).astype(prepared.engine.dtype)
         centroids = np.where(new[:, None], fresh, state.parameters.centroids)
         return replace(state, parameters=replace(state.parameters, centroids=centroids))
 
@@ -441,20 +419,20 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
             X, y, sample_weight, validation_data=validation_data, hold_out=self.validation_fraction
         )
         engine = training_engine(prepared.engine, seed=prepared.seed)
-        return self.n_starts * looking._shots_per_epoch(prepared, engine, looking._settings(prepared))
+        return self.n_starts * looking._shots_per_epoch(prepared, engine)
 
-    def _shots_per_epoch(self, prepared: Prepared, engine: Engine[Any], settings: TrainingSettings) -> int:
+    def _shots_per_epoch(self, prepared: Prepared, engine: Engine[Any]) -> int:
         return epoch_shots(
             engine,
             n_samples=len(prepared.training.X),
-            n_centroids=len(prepared.classes) * settings.n_centroids_per_class,
-            epochs_ka=settings.epochs_ka,
-            epochs_co=settings.epochs_co,
-            steps=settings.steps,
+            n_centroids=len(prepared.classes) * prepared.settings.n_centroids_per_class,
+            epochs_ka=prepared.settings.epochs_ka,
+            epochs_co=prepared.settings.epochs_co,
+            steps=prepared.settings.steps,
             n_validation=0 if prepared.validation is None else len(prepared.validation.X),
         )
 
-    def _check_centroids_kept(self) -> None:
+    def _check_unchanged(self) -> None:
         asked, trained = self.n_centroids_per_class, self._trained_centroids_per_class
         if asked != trained:
             raise InvalidInputError(
@@ -481,49 +459,27 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
             return CrossEntropy() if _compares_differences(engine) else Alignment()
         return loss_of(self.loss)
 
-    def _initial_parameters(self, prepared: Prepared, settings: TrainingSettings) -> Parameters:
-        data = prepared.training
+    def _first_parameters(self, prepared: Prepared) -> list[Parameters]:
+        data, settings = prepared.training, prepared.settings
         kao_orders, co_order = epoch_orders(len(data.X), 0, settings)
         first_batch = (kao_orders[0] if len(kao_orders) else co_order)[: self.batch_size]
-        weights, bias = initial_embedding(
-            prepared.engine.feature_map,
-            data.X[first_batch],
-            row_weights=data.row_weights[first_batch],
-            init_small=self.init_small,
-            init_strategy=self.init_strategy,
-            seed=prepared.seed,
-            dtype=prepared.engine.dtype,
-        )
+        weights, bias = self._initial_embedding(prepared, first_batch, seed=prepared.seed)
         dtype = prepared.engine.dtype
         log_beta = initial_log_beta(settings.loss, dtype)
-        return Parameters(weights, bias, initial_centroids(data, settings).astype(dtype), log_beta)
+        return [Parameters(weights, bias, initial_centroids(data, settings).astype(dtype), log_beta)]
 
-    def _keep(
-        self,
-        prepared: Prepared,
-        state: TrainingState,
-        trained_by: Loss,
-        *,
-        loss: float | None,
-        rows: list[HistoryRow],
-        n_done: int,
-        shots: int,
-    ) -> None:
-        """Leaves the estimator fitted, with the parameters of this state if they are the best: None is no best loss."""
-        with changed_at_once(self) as kept:
-            kept._keep_prepared(prepared)
-            kept.__dict__.pop("starts_", None)
-            kept.loss_ = trained_by
-            if loss is not None:
-                best = state.parameters.copy()
-                kept.weights_, kept.bias_, kept.centroids_ = best.weights, best.bias, best.centroids
-                kept.log_beta_ = best.log_beta
-                kept.best_epoch_ = state.epoch
-                kept._best_loss = loss
-            kept.training_state_ = state
-            kept.history_ = rows
-            kept.n_iter_ = n_done
-            kept.shots_ = shots
+    def _set_fitted(self, asked: Any, prepared: Prepared, progress: Progress) -> None:
+        super()._set_fitted(asked, prepared, progress)
+        self.__dict__.pop("starts_", None)
+        best = progress.kept[0]
+        self.weights_, self.bias_, self.centroids_, self.log_beta_ = (
+            best.weights, best.bias, best.centroids, best.log_beta
+        )  # fmt: skip
+        self.best_epoch_ = progress.best_epochs[0]
+        self._best_loss = progress.best_losses[0] if progress.n_epochs else _WORST_LOSS
+        self.loss_: Loss = prepared.settings.loss
+        self.training_state_ = progress.states[0]
+        self.shots_ = progress.shots
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -551,7 +507,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         loss, logs = self.loss_, [start._log_beta for start in getattr(self, "starts_", [self])]
         if not is_learned(loss) or not logs[0].size:
             return loss
-        return Parameters(self.weights_, self.bias_, self.centroids_, np.mean(logs, axis=0)).loss(loss)
+        return replace(self._kept_parameters, log_beta=np.mean(logs, axis=0)).loss(loss)
 
     @property
     def beta_(self) -> float:
@@ -577,7 +533,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         """
         measured = self._measured(X)
         if len(self.classes_) > 2:
-            return led_by(self._winners(measured), self._scores_of(measured))
+            return with_winner_first(self._winners(measured), self._scores_of(measured))
         of_both = self.shares_of(measured)
         return of_both[:, 1] - of_both[:, 0]
 
@@ -598,7 +554,7 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
 
     def shares_of(self, measured: Measured) -> FloatArray:
         """What ``predict_proba`` makes of a kernel that was measured already."""
-        return led_by(self._winners(measured), class_shares(self._scores_of(measured), self._trained_loss))
+        return with_winner_first(self._winners(measured), class_shares(self._scores_of(measured), self._trained_loss))
 
     def labels_of(self, measured: Measured) -> NDArray[Any]:
         """What ``predict`` makes of a kernel that was measured already."""
@@ -691,8 +647,6 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
             "n_iter": self.n_iter_,
             "shots": self.shots_,
             "seen": np.broadcast_to(self._seen, self.classes_.shape).tolist(),
-            "fingerprint": self._fingerprint,
-            "resumable": hasattr(self, "training_state_"),
             "trained_by": archive.plain_loss(self.loss_),
         }
 
@@ -744,7 +698,7 @@ class QuackClassifier(McQuackClassifier):
     Parameters, attributes and training are those of :class:`McQuackClassifier`.
     """
 
-    _features_per_gate: Literal[1, 3] = 3
+    _features_per_gate: ClassVar[Literal[1, 3]] = 3
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from numbers import Number
 from typing import Any, Literal, TypeAlias
 
@@ -11,13 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.utils import check_array
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
 
 from mcquack.arrays import FloatArray
 from mcquack.circuits.circuit import Circuit
 from mcquack.errors import InvalidInputError
 from mcquack.kernels.fidelity import reach
 from mcquack.models.features import Features, Scale, learned_features, scaling_range
-from mcquack.simulators.engine import Engine
 from mcquack.training.state import TrainingData
 
 ClassWeight: TypeAlias = Literal["balanced"] | Mapping[Any, float] | None
@@ -33,25 +33,44 @@ class Prepared:
     seen: NDArray[np.bool_]  # which of them have had samples, now or before
     seed: int
     features: Features | None  # what is made of features before they are scaled
-    scaler: MinMaxScaler | None
-    feature_range: tuple[float, float]
-    engine: Engine[Any]  # on the circuit
     training: TrainingData
-    validation: TrainingData | None
+    validation: TrainingData | None = None
+    fingerprint: str = ""  # tells whether training is resumed on the samples that it began with
+    scaler: MinMaxScaler | None = None
+    feature_range: tuple[float, float] = (0.0, 1.0)
+    engine: Any = None  # the Engine on the circuit, if the model is told one
+    settings: Any = None  # of the training loop, if it has some
 
-    @cached_property
-    def fingerprint(self) -> str:
-        """Tells whether training is resumed on the samples it began with."""
-        digest = hashlib.sha256()
-        for part in (self.training, self.validation):
-            for array in (part.X, part.labels, part.row_weights) if part else ():
-                digest.update(repr(array.shape).encode())
-                digest.update(np.ascontiguousarray(array).data)
-        return digest.hexdigest()
+    @property
+    def n_inputs(self) -> int:
+        """The number of features that are left for the circuit."""
+        return self.n_features if self.features is None else self.features.n_outputs
+
+
+def fingerprint(*parts: TrainingData | None) -> str:
+    """Return a hash of all samples, labels and weights."""
+    digest = hashlib.sha256()
+    for part in parts:
+        for array in (part.X, part.labels, part.row_weights) if part else ():
+            digest.update(repr(array.shape).encode())
+            digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()
+
+
+def checked_samples(
+    model: Any, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, *, reset: bool
+) -> tuple[FloatArray, NDArray[Any], FloatArray]:
+    """Return validated rows, labels and weights, without samples of weight zero; the model gets the features' names."""
+    rows, targets = validate_data(model, X, y, dtype=np.float64, reset=reset)
+    check_classification_targets(targets)
+    weights = checked_sample_weight(sample_weight, len(rows))
+    used = weights > 0
+    kept = slice(None) if used.all() else used  # no copy of all the data for nothing
+    return rows[kept], targets[kept], weights[kept]
 
 
 def checked_sample_weight(sample_weight: ArrayLike | None, n_samples: int) -> FloatArray:
-    """How much each sample counts: 1 unless said otherwise, the same for all if it is one number, never less than 0."""
+    """Return the weight of each sample: 1 by default, one number for all, or as given; never negative."""
     if sample_weight is None:
         return np.ones(n_samples)
     each = np.full(n_samples, sample_weight) if isinstance(sample_weight, Number) else sample_weight
@@ -68,7 +87,7 @@ def checked_sample_weight(sample_weight: ArrayLike | None, n_samples: int) -> Fl
 
 
 def check_extent(X: FloatArray) -> None:
-    """Refuses features whose values lie so far apart that no number holds the difference."""
+    """Raise if the values of a feature lie so far apart that their difference overflows."""
     with np.errstate(over="ignore"):
         endless = np.flatnonzero(~np.isfinite(np.ptp(X, axis=0)))
     if len(endless):
@@ -78,7 +97,7 @@ def check_extent(X: FloatArray) -> None:
 
 
 def fitted_scaler(X: FloatArray, feature_range: tuple[float, float]) -> MinMaxScaler:
-    """Maps the extremes of each feature to the ends of the range."""
+    """Return the scaler that maps the extremes of each feature to the ends of the range."""
     check_extent(X)
     return MinMaxScaler(feature_range=tuple(feature_range)).fit(X)
 
@@ -86,7 +105,7 @@ def fitted_scaler(X: FloatArray, feature_range: tuple[float, float]) -> MinMaxSc
 def learned_scaling(
     rows: FloatArray, labels: NDArray[np.int64], weights: FloatArray, *, n_components: int | None, scale: Scale
 ) -> tuple[Features | None, MinMaxScaler | None]:
-    """What becomes of features, and the scaler behind it, as the settings ask for them; None for what they do not."""
+    """Return the features and the scaler that the settings ask for; None for what they do not ask for."""
     features = learned_features(rows, labels, weights, n_components=n_components, scale=scale)
     scaling = scaling_range(scale)
     if scaling is None:
@@ -95,7 +114,7 @@ def learned_scaling(
 
 
 def beyond_reach(X: FloatArray, scaler: MinMaxScaler | None, dtype: DTypeLike, circuit: Circuit) -> NDArray[np.bool_]:
-    """Entries so far outside the range of the training data that their angle, modulo a turn, is only rounding."""
+    """Return which entries lie so far outside the training range that their angle is only rounding."""
     with np.errstate(over="ignore"):
         rows = X if scaler is None or not len(X) else scaler.transform(X)
     near: NDArray[np.bool_] = np.abs(rows) < reach(dtype, circuit)
@@ -103,7 +122,7 @@ def beyond_reach(X: FloatArray, scaler: MinMaxScaler | None, dtype: DTypeLike, c
 
 
 def scaled(X: FloatArray, scaler: MinMaxScaler | None, dtype: DTypeLike, circuit: Circuit) -> FloatArray:
-    """Features as the circuit takes them; what lies beyond its reach is taken to the end of it."""
+    """Return features as the circuit takes them, clipped to its reach."""
     end = reach(dtype, circuit)
     rows = np.empty(X.shape, dtype)
     # In pieces that stay in the cache, as the scaler itself would do it in several passes over all of them.
@@ -117,7 +136,7 @@ def scaled(X: FloatArray, scaler: MinMaxScaler | None, dtype: DTypeLike, circuit
 
 
 def check_reach(X: FloatArray, dtype: DTypeLike, circuit: Circuit) -> None:
-    """Refuses to learn from features without scaling that no angle can tell apart."""
+    """Raise if unscaled features are too large for an angle."""
     far = beyond_reach(X, None, dtype, circuit)
     if far.any():
         row, feature = np.argwhere(far)[0]
@@ -128,7 +147,7 @@ def check_reach(X: FloatArray, dtype: DTypeLike, circuit: Circuit) -> None:
 
 
 def class_numbers(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int64]:
-    """Position of each label in the sorted list of classes."""
+    """Return the position of each label in the sorted list of classes."""
     numbers = np.searchsorted(classes, y)
     numbers[numbers == len(classes)] = 0
     unknown = np.unique(y[classes[numbers] != y])
@@ -142,7 +161,7 @@ def class_numbers(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int64]:
 def class_factors(
     class_weight: ClassWeight, classes: NDArray[Any], labels: NDArray[np.int64], row_weights: FloatArray
 ) -> FloatArray:
-    """How much each class counts: all alike, inversely to its share, or as given (classes not named count 1)."""
+    """Return the weight of each class: 1, inverse to its share, or as given (1 for classes not named)."""
     if class_weight is None:
         return np.ones(len(classes))
     if isinstance(class_weight, str):
@@ -157,33 +176,33 @@ def class_factors(
     return np.array([float(class_weight.get(name, 1.0)) for name in classes.tolist()])
 
 
+def part_of(data: TrainingData, rows: NDArray[Any], row_weights: FloatArray | None = None) -> TrainingData:
+    """Return these rows of the data, with weights of their own if they are given."""
+    weights = data.row_weights[rows] if row_weights is None else row_weights
+    return TrainingData(data.X[rows], data.labels[rows], weights, data.n_classes)
+
+
 def merged_repeats(data: TrainingData, batch_size: int) -> TrainingData:
-    """Where all rows fit into one batch: each distinct one once, in a fixed order, with the weight of its repeats.
+    """Return each distinct row once, in a fixed order, with the weight of its repeats, if all fit into one batch.
 
     There the alignment depends on nothing else, and rounding then does not either: a sample of weight two is a
     sample given twice.
     """
-    if len(data.X) > batch_size:
-        return data
-    first, weights = _distinct(data.X, data.labels, data.row_weights)
-    return TrainingData(data.X[first], data.labels[first], weights, data.n_classes)
+    return data if len(data.X) > batch_size else part_of(data, *_distinct(data.X, data.labels, data.row_weights))
 
 
-def repeats(
-    rows: FloatArray, labels: NDArray[np.int64], weights: FloatArray
-) -> tuple[FloatArray, NDArray[np.int64], FloatArray | None]:
-    """Each distinct row once, in a fixed order, with the weight of its repeats.
+def distinct_rows(data: TrainingData) -> TrainingData:
+    """Return each distinct row once, in a fixed order, with the weight of its repeats.
 
-    Where no row repeats itself and all weights are 1 they stay as they are, without weights.
+    If no row repeats itself and all weights are 1, the order stays as it is.
     """
-    first, merged = _distinct(rows, labels, weights)
-    if len(first) == len(rows) and (weights == 1).all():
-        return rows, labels, None
-    return rows[first], labels[first], merged
+    first, weights = _distinct(data.X, data.labels, data.row_weights)
+    unchanged = len(first) == len(data.X) and (data.row_weights == 1).all()
+    return data if unchanged else part_of(data, first, weights)
 
 
 def _distinct(rows: FloatArray, labels: NDArray[np.int64], weights: FloatArray) -> tuple[NDArray[np.int64], FloatArray]:
-    """Where each distinct sample stands first, in the order of their values, and the weight of all its repeats."""
+    """Return the first row of each distinct sample, ordered by value, and the total weight of its repeats."""
     keyed = np.column_stack([rows.astype(np.float64), labels])
     _, first, inverse = np.unique(keyed, axis=0, return_index=True, return_inverse=True)
     merged = np.zeros(len(first))

@@ -22,7 +22,7 @@ _STARTS = "starts."  # before the names of their tensors in a model file
 
 
 class SeveralStarts(Resumable):
-    """A model that may be several models of one start each, in ``starts_``; with one there is no such attribute."""
+    """A model that may average several models of one start each, in ``starts_``; one start has no such attribute."""
 
     n_starts: int
     warm_start: bool
@@ -37,7 +37,7 @@ class SeveralStarts(Resumable):
     def _epochs_of_starts(
         self, begin: Callable[..., Generator[HistoryRow, None, None]], *, resume: bool
     ) -> Generator[HistoryRow, None, None]:
-        """Trains one start after the other; those that are there already go on, and the others begin."""
+        """Train one start after the other: go on with those that exist, and begin the others."""
         known = list(getattr(self, "starts_", ())) if self.warm_start or resume else []
         if self.warm_start and not resume and hasattr(self, "history_") and len(known) != self.n_starts:
             raise InvalidInputError(
@@ -58,7 +58,7 @@ class SeveralStarts(Resumable):
         return epochs()
 
     def _own_starts(self, known: Sequence[Self]) -> list[Self]:
-        """As many models of one start as are asked for, the first of which is what a single one would be."""
+        """Return ``n_starts`` models of one start; the first is what a single one would be."""
         settings = {**self.get_params(deep=False), "n_starts": 1}
         for start in known:
             start.set_params(**{**settings, "random_state": start.random_state})
@@ -73,7 +73,7 @@ class SeveralStarts(Resumable):
         return seeds
 
     def _starts_in_use(self) -> list[Self]:
-        """The starts with the engine of the whole as it is now, and seeds from its ``random_state`` if that is one."""
+        """Return the starts with the model's current engine, and with seeds from ``random_state`` if it is a number."""
         found = [copy.copy(start) for start in self.starts_]
         # Without a number each draws from the seed that it was trained with.
         seeds = self._seeds_of_starts(len(found)) if is_whole_number(self.random_state) else [None] * len(found)
@@ -82,7 +82,7 @@ class SeveralStarts(Resumable):
         return found
 
     def _keep_starts(self, starts: list[Self], *, at: int | None = None) -> None:
-        """Leaves the estimator fitted with these, the last or another of which was trained now."""
+        """Set these starts as the fitted ones; ``at`` is the number of the one that trains, by default the last."""
         settings = type(self).__dataclass_fields__.keys()
         kept = {name: value for name, value in vars(starts[0]).items() if name not in settings}
         with changed_at_once(self) as whole:
@@ -96,7 +96,7 @@ class SeveralStarts(Resumable):
             whole.shots_ = sum(start.shots_ for start in starts)
 
     def _single(self) -> Self:
-        """The model itself, if it has one circuit with one set of parameters."""
+        """Return the model itself; raise if it has several starts."""
         if hasattr(self, "starts_"):
             raise InvalidInputError(
                 f"this model averages {len(self.starts_)} starts, each with parameters of its own; take one of starts_."
@@ -106,7 +106,7 @@ class SeveralStarts(Resumable):
     # Files
 
     def _fields_of_starts(self) -> dict[str, Any]:
-        """What the header has of each start; whether training can be resumed is said once for all."""
+        """Return the header fields of each start, without "resumable", which holds for all."""
         if not hasattr(self, "starts_"):
             return {}
         of_each = [start._saved_fields() for start in self.starts_]
@@ -138,13 +138,13 @@ class SeveralStarts(Resumable):
 
 
 def _of_start(number: int, name: str) -> str:
-    """The name of a start's tensor in the file of all; that of a state stays one, as only training needs it."""
+    """Return the name of a start's tensor in the file; tensors of a training state keep that prefix in front."""
     state = STATE if name.startswith(STATE) else ""
     return f"{state}{_STARTS}{number}.{name.removeprefix(STATE)}"
 
 
 def mean_measured(measured: Sequence[Measured]) -> Measured:
-    """The mean of kernels, and of what decides between equal entries if all have it."""
+    """Return the mean of kernels, and of what decides ties if all have it."""
     kernels = [each.kernel for each in measured]
     mean = np.asarray(np.mean(kernels, axis=0, dtype=np.float64), kernels[0].dtype)
     if any(each.ties is None for each in measured):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, ClassVar, NamedTuple, Self, cast
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,9 +15,10 @@ from mcquack.arrays import FloatArray
 from mcquack.checks import require
 from mcquack.circuits.circuit import Circuit
 from mcquack.constraints import POSITIVE, Constraints, constraints_of
-from mcquack.kernels.fidelity import led_by, shares
+from mcquack.kernels.fidelity import shares, with_winner_first
 from mcquack.models.archive import Shape
-from mcquack.models.base import CircuitClassifier, FeatureMapChoice, HistoryRow, ValidationData, changed_at_once
+from mcquack.models.base import HistoryRow, Trainer, ValidationData
+from mcquack.models.circuit_classifier import CircuitClassifier, FeatureMapChoice
 from mcquack.models.features import Scale
 from mcquack.models.model_file import ModelFile, require_field, require_that
 from mcquack.models.preparation import ClassWeight, Prepared
@@ -25,36 +26,30 @@ from mcquack.randomness import stream
 from mcquack.simulators.choice import EngineChoice
 from mcquack.simulators.engine import Engine
 from mcquack.simulators.statevector import StateEngine
+from mcquack.training.endings import Progress, TrainedEpoch
 from mcquack.training.ensembles import (
     ClassLogits,
     EnsembleState,
-    VariationalEpoch,
     VariationalReport,
     VariationalSettings,
     VariationalTraining,
 )
 from mcquack.training.settings import PASSES, Optimizer
-from mcquack.training.state import InitStrategy, Parameters, initial_embedding
+from mcquack.training.state import InitStrategy, Parameters
 
 _LOOP_SETTINGS = ("decay_rate", "reg_param_weights", "reg_param_bias", "batch_size", "optimizer")
 
 
 class VariationalClassifier(CircuitClassifier):
-    """What both ensembles share: one circuit for each class, whose ⟨Z₀⟩ is the score of that class.
+    """The base of both ensembles: one circuit for each class, whose ⟨Z₀⟩ is the score of that class.
 
-    Classifier m is trained to tell class m from all others: ⟨Z₀⟩ and ⟨Z₁⟩ are the logits of a cross entropy.
+    Classifier m is trained to separate class m from all others: ⟨Z₀⟩ and ⟨Z₁⟩ are the logits of a cross entropy.
     """
 
-    epochs: int
-    patience: int | None
-    init_strategy: InitStrategy
-    init_small: bool
     validation_fraction: float | None
-    weights_: FloatArray
-    bias_: FloatArray
     best_epochs_: NDArray[np.int64]
     _constraints: ClassVar[Constraints] = {name: constraints_of(VariationalSettings)[name] for name in _LOOP_SETTINGS}
-    _report = VariationalReport
+    _columns = VariationalReport.__dataclass_fields__.keys()
     _trains_together: bool  # whether the classifiers share weights
 
     def fit(
@@ -65,7 +60,7 @@ class VariationalClassifier(CircuitClassifier):
         *,
         validation_data: ValidationData | None = None,
     ) -> Self:
-        """Trains until ``epochs`` or ``patience`` is used up; an interrupt keeps the best so far, and is raised."""
+        """Train until ``epochs`` or ``patience`` is used up; an interrupt keeps the best so far and is raised again."""
         return self._run_through(self.fit_iter(X, y, sample_weight, validation_data=validation_data))
 
     def fit_iter(
@@ -76,58 +71,41 @@ class VariationalClassifier(CircuitClassifier):
         *,
         validation_data: ValidationData | None = None,
     ) -> Generator[HistoryRow, None, None]:
-        """Trains, yielding each epoch's row of the history; after any of them the estimator can be used."""
-        self._check_settings()
-        hold_out = self.validation_fraction
-        prepared = self._prepared(X, y, sample_weight, validation_data=validation_data, hold_out=hold_out)
-        return self._epochs(prepared, self._settings(prepared.seed))
+        """Train, and yield each epoch's row of the history; after any of them the model can be used."""
+        return self._training_rows(X, y, sample_weight, validation_data=validation_data)
 
-    def _epochs(self, prepared: Prepared, settings: VariationalSettings) -> Generator[HistoryRow, None, None]:
+    def _as_inputs(self, prepared: Prepared, *, going_on: bool) -> Prepared:
+        prepared = super()._as_inputs(prepared, going_on=going_on)
+        return replace(prepared, settings=self._settings(prepared.seed))
+
+    def _trainer(self, prepared: Prepared, progress: Progress, *, shown_on: Any) -> Trainer:
         train = VariationalTraining(
             self._statevectors(prepared.engine),
             prepared.training,
-            settings=settings,
+            settings=prepared.settings,
             validation=prepared.validation,
         )
-        state = EnsembleState.start(self._initial_parameters(prepared, settings))
         n_classes = len(prepared.classes)
-        best = _Best(state.parameters, np.zeros(n_classes, np.int64), np.full(n_classes, np.inf))
-        rows: list[HistoryRow] = []
-        while len(rows) < self.epochs and state.active.any():
-            epoch = train(state)
-            row = epoch.report.as_row()
-            if row["loss"] is None:
-                self._tell_divergence(epoch.state.epoch, anything_kept=bool(rows))
-                return
-            best = best.with_epoch(epoch, together=self._trains_together)
-            state = self._next_state(epoch.state, best)
-            rows = [*rows, row]  # not the list that the model has already
-            self._keep(prepared, best, rows)
-            yield row
 
-    def _next_state(self, state: EnsembleState, best: _Best) -> EnsembleState:
-        """Classifiers that are out of patience rest, with their best parameters."""
-        if self.patience is None:
-            return state
-        active = state.active & (state.epoch - best.epochs < self.patience)
-        if self._trains_together:
-            return replace(state, active=active)
-        return replace(state.with_parameters(best.parameters, ~active), active=active)
+        def trained(progress: Progress, going: Sequence[bool]) -> TrainedEpoch:
+            active = np.ones(n_classes, np.bool_) & np.array(going)
+            state, report, losses = train(EnsembleState(progress.epoch, list(progress.states), active))
+            # The mean loss decides for classifiers that share weights.
+            return TrainedEpoch(
+                state.trainings, report.as_row(), [report.loss] if self._trains_together else losses.tolist()
+            )
 
-    def _keep(self, prepared: Prepared, best: _Best, rows: list[HistoryRow]) -> None:
-        with changed_at_once(self) as kept:
-            kept._keep_prepared(prepared)
-            kept.weights_, kept.bias_ = best.parameters.weights, best.parameters.bias
-            kept.best_epochs_ = best.epochs
-            kept.history_ = rows
-            kept.n_iter_ = len(rows)
+        return trained
 
-    @property
-    def _classes_going(self) -> list[Any]:
-        """The classes whose classifiers still have patience."""
-        if self.patience is None:
-            return list(self.classes_)
-        return list(self.classes_[self.n_iter_ - self.best_epochs_ < self.patience])
+    def _set_fitted(self, asked: Any, prepared: Prepared, progress: Progress) -> None:
+        super()._set_fitted(asked, prepared, progress)
+        n_classes = len(prepared.classes)
+        best = progress.kept[0]
+        if not self._trains_together:
+            weights, bias = (np.stack([getattr(each, name) for each in progress.kept]) for name in ("weights", "bias"))
+            best = Parameters(weights, bias)
+        self.weights_, self.bias_ = best.weights, best.bias
+        self.best_epochs_ = np.broadcast_to(progress.best_epochs, n_classes).copy()
 
     def _settings(self, seed: int) -> VariationalSettings:
         given = {name: getattr(self, name) for name in _LOOP_SETTINGS}
@@ -135,7 +113,7 @@ class VariationalClassifier(CircuitClassifier):
 
     @abstractmethod
     def _paces(self) -> dict[str, Any]:
-        """The learning rates and passes of the training loop."""
+        """Return the learning rates and passes of the training loop."""
 
     def _check_settings(self) -> None:
         super()._check_settings()
@@ -143,24 +121,15 @@ class VariationalClassifier(CircuitClassifier):
             known = self._known_size
             _check_width(known if isinstance(known, int) else known.n_qubits)
 
-    def _initial_parameters(self, prepared: Prepared, settings: VariationalSettings) -> Parameters:
+    def _first_parameters(self, prepared: Prepared) -> list[Parameters]:
         data, n_classes = prepared.training, len(prepared.classes)
-        orders = settings.orders(len(data.X), 0)
+        orders = prepared.settings.orders(len(data.X), 0)
         first_batch = orders[0][: self.batch_size]
-        drawn = [
-            initial_embedding(
-                prepared.engine.feature_map,
-                data.X[first_batch],
-                row_weights=data.row_weights[first_batch],
-                init_small=self.init_small,
-                init_strategy=self.init_strategy,
-                seed=int(stream(prepared.seed, "classifier", str(number)).integers(2**31)),
-                dtype=prepared.engine.dtype,
-            )
-            for number in range(n_classes)
-        ]
-        weights, bias = (np.stack(arrays) for arrays in zip(*drawn, strict=True))
-        return Parameters(weights[:1] if self._trains_together else weights, bias)
+        seeds = [stream(prepared.seed, "classifier", str(number)).integers(2**31) for number in range(n_classes)]
+        drawn = [self._initial_embedding(prepared, first_batch, seed=int(seed)) for seed in seeds]
+        if not self._trains_together:
+            return [Parameters(weights, bias) for weights, bias in drawn]
+        return [Parameters(drawn[0][0][None], np.stack([bias for _, bias in drawn]))]
 
     # Use
 
@@ -170,7 +139,7 @@ class VariationalClassifier(CircuitClassifier):
         _check_width(engine.feature_map.n_qubits)
         return cast(StateEngine, engine)
 
-    def _scores(self, X: ArrayLike) -> FloatArray:
+    def _scored(self, X: ArrayLike) -> FloatArray:
         check_is_fitted(self, "weights_")
         parameters = Parameters(self.weights_, self.bias_)
         engine = self._statevectors(self._fitted_engine)
@@ -178,23 +147,17 @@ class VariationalClassifier(CircuitClassifier):
         return np.asarray(logits(parameters)[..., 0])
 
     def decision_function(self, X: ArrayLike) -> FloatArray:
-        """⟨Z₀⟩ of every classifier (N, M); for two classes, as scikit-learn wants it, one number: p₁ - p₀."""
+        """Return ⟨Z₀⟩ of every classifier (N, M); for two classes p₁ - p₀ (N,)."""
         check_is_fitted(self, "weights_")
         if len(self.classes_) > 2:
-            return self._scores(X)
+            return self._scored(X)
         of_both = self.predict_proba(X)
         return of_both[:, 1] - of_both[:, 0]
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:
-        """(1 + ⟨Z₀⟩) / 2 divided by its sum: an ordering with the shape of probabilities, not calibrated ones."""
-        scores = self._scores(X)
-        return led_by(scores.argmax(axis=1), shares((1 + scores.astype(np.float64)) / 2))
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Class of the classifier with the largest ⟨Z₀⟩."""
-        best = self._scores(X).argmax(axis=1)
-        predicted: NDArray[Any] = self.classes_[best]
-        return predicted
+        """Return (1 + ⟨Z₀⟩) / 2 divided by its sum; these are not calibrated probabilities."""
+        scores = self._scored(X)
+        return with_winner_first(scores.argmax(axis=1), shares((1 + scores.astype(np.float64)) / 2))
 
     @property
     def n_parameters_(self) -> int:
@@ -222,27 +185,6 @@ class VariationalClassifier(CircuitClassifier):
 
 def _check_width(n_qubits: int) -> None:
     require(n_qubits >= 2, "n_qubits", "at least 2, one for each of the two logits", n_qubits)
-
-
-class _Best(NamedTuple):
-    """The best parameters so far, by classifier, with the epochs and losses that they had."""
-
-    parameters: Parameters
-    epochs: NDArray[np.int64]
-    losses: NDArray[np.float64]
-
-    def with_epoch(self, epoch: VariationalEpoch, *, together: bool) -> _Best:
-        """These, or those of the epoch where they are better; ``together`` the mean loss decides for all."""
-        watched = np.full_like(epoch.watched, epoch.watched.mean()) if together else epoch.watched
-        better = watched < self.losses
-        new = epoch.state.parameters
-        parameters = new if together and better[0] else self.parameters
-        if not together:
-            chosen = better.reshape(-1, *[1] * (new.weights.ndim - 1)), better.reshape(-1, *[1] * (new.bias.ndim - 1))
-            pairs = ((new.weights, self.parameters.weights), (new.bias, self.parameters.bias))
-            parameters = Parameters(*(np.where(mask, *pair) for mask, pair in zip(chosen, pairs, strict=True)))
-        epochs = np.where(better, epoch.state.epoch, self.epochs)
-        return _Best(parameters, epochs, np.where(better, watched, self.losses))
 
 
 @dataclass(eq=False, repr=False)

@@ -57,7 +57,7 @@ def flat(model: DrawnClassifier, named: dict[str, Any], n_inputs: int) -> np.nda
 def test_loss_gradient_and_five_steps_of_adam_are_those_of_the_original(model: str, case: str) -> None:
     golden = GOLDEN["models"][model][case]
     ours = estimator(model, golden)
-    samples = ours._samples(raw_samples(golden["n_features"]), LABELS, None, going_on=False)
+    samples = ours._prepared(raw_samples(golden["n_features"]), LABELS)
     start = flat(ours, parameters(golden), golden["n_features"])
     every = np.array([[0, 2], [1, 3]]) if model == "QuantumMetricLearner" else np.arange(4)
     ours.set_params(batch_size=every.shape[-1])
@@ -78,7 +78,7 @@ def test_prepared_samples_and_predictions_are_those_of_the_original(model: str, 
     ours, X = estimator(model, golden).set_params(max_steps=1), raw_samples(golden["n_features"])
     ours.fit(X, LABELS)
     ours.parameters_[0] = flat(ours, parameters(golden), golden["n_features"])
-    prepared = ours._prepared(X)
+    prepared = ours.scaled(X)
     prepared = getattr(ours, "_starts", lambda rows: rows)(prepared)
     if model == "QuantumMetricLearner":
         expected = np.array([golden[part][k] for k in range(2) for part in ("A_prepared", "B_prepared")])
@@ -100,7 +100,7 @@ def test_single_precision_gives_the_same_to_six_digits(model: str, case: str) ->
         pytest.skip("it has double precision alone")
     every = np.array([[0, 2], [1, 3]]) if model == "QuantumMetricLearner" else np.arange(4)
     ours.set_params(batch_size=every.shape[-1], dtype="float32")
-    samples = ours._samples(raw_samples(golden["n_features"]), LABELS, None, going_on=False)
+    samples = ours._prepared(raw_samples(golden["n_features"]), LABELS)
     start = flat(ours, parameters(golden), golden["n_features"]).astype(np.float32)
     loss, gradient = ours._training(samples, 0).loss_and_gradient(start, every)
     assert gradient.dtype == np.float32

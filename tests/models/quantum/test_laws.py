@@ -65,7 +65,7 @@ def test_gradients_are_those_of_finite_differences(model: DrawnClassifier, n_fea
     X, y = samples(21, n_features, n_classes)
     n_batch = 11  # no multiple of what registers hold
     model = model.set_params(batch_size=n_batch, random_state=0)
-    prepared = model._samples(X, y, None, going_on=False)
+    prepared = model._prepared(X, y)
     member = model._n_circuits(n_features, n_classes) - 1
     training = model._training(prepared, member)
     orders = model._draws(prepared)(np.arange(model._keys_per_step(prepared)))
@@ -84,7 +84,7 @@ def test_gradients_are_those_of_finite_differences(model: DrawnClassifier, n_fea
 def test_one_layer_of_a_dressed_circuit_is_a_product_of_cosines(n: int) -> None:
     X, y = samples(30, n, 2)
     model = DressedQuantumCircuitClassifier(1, max_steps=3, random_state=0).fit(X, y)
-    rows, parameters = model._prepared(X), model.parameters_[0]
+    rows, parameters = model.scaled(X), model.parameters_[0]
     angles = np.pi / 2 * np.tanh(rows @ model.params_["input_weights"].T) + model.params_["circuit_weights"][0]
     ring = [(qubit, (qubit + 1) % n) for qubit in range(n if n > 2 else n - 1)]
     circuit = Circuit(n, n).h(range(n)).ry(range(n), [x[qubit] for qubit in range(n)]).cnot(ring)
@@ -110,7 +110,7 @@ def test_what_the_suite_calls_entangling_cancels_itself_on_two_qubits() -> None:
     without = Circuit(2, 1)
     for _ in range(3):
         without = without.rot([0, 1], b, b, b)
-    rows = model._starts(model._prepared(X))
+    rows = model._starts(model.scaled(X))
     alone = replace(whole, circuit=without)
     assert_allclose(alone.measured(rows, model.parameters_[0]), whole.measured(rows, model.parameters_[0]), atol=1e-13)
 
@@ -128,7 +128,7 @@ def test_a_sample_overlaps_with_itself_alone_wholly() -> None:
     X, y = samples(20, 3, 2)
     model = QuantumMetricLearner(2, max_steps=3, random_state=0).fit(X, y)
     engine = GateEngine(model._embedding(3), dtype="float64")
-    rows = model._prepared(X)
+    rows = model.scaled(X)
     kernel = engine.kernel(rows, rows, weights=np.zeros(0), bias=model.parameters_[0])
     assert_allclose(np.diag(kernel), 1)
     assert kernel[~np.eye(20, dtype=bool)].max() < 1
@@ -141,7 +141,7 @@ def test_fixed_pairs_repeat_the_end_of_the_shorter_class_and_independent_ones_se
     y = (np.arange(30) >= 20).astype(int)
     for pairs, n_seen in (("fixed", 10), ("independent", 10)):
         model = QuantumMetricLearner(1, pairs=pairs, batch_size=64)
-        prepared = model._samples(X, y, None, going_on=False)
+        prepared = model._prepared(X, y)
         n_keys = model._keys_per_step(prepared)
         orders = model._draws(prepared)(np.arange(20 * n_keys))
         assert orders.shape == (20, 2, 64)

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils import gen_batches
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mcquack.arrays import FloatArray
@@ -17,7 +16,7 @@ from mcquack.constraints import RANDOM_STATE, Constraints, Number, Optional, Who
 from mcquack.errors import InvalidInputError
 from mcquack.models.archive import Archived
 from mcquack.models.features import SCALE, Scale
-from mcquack.models.preparation import checked_sample_weight, learned_scaling
+from mcquack.models.preparation import checked_samples, learned_scaling
 
 Labels = NDArray[np.int64]
 _BLOCK = 1024  # samples that are predicted at a time, so that no kernel of all of them is ever held
@@ -52,12 +51,8 @@ class ClassicalClassifier(ClassifierMixin, Archived):
 
     def _set_learned(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> None:
         self._check_settings()
-        rows, targets = validate_data(self, X, y, dtype=np.float64)
-        check_classification_targets(targets)
-        weights = checked_sample_weight(sample_weight, len(rows))
-        used = weights > 0
-        rows, weights = rows[used], weights[used]
-        classes, labels = np.unique(targets[used], return_inverse=True)
+        rows, targets, weights = checked_samples(self, X, y, sample_weight, reset=True)
+        classes, labels = np.unique(targets, return_inverse=True)
         if len(classes) < 2:
             raise InvalidInputError(f"training needs at least two classes, got one class or none: {classes.tolist()}.")
         self.features_, self.scaler_ = learned_scaling(

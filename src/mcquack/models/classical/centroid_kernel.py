@@ -9,7 +9,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from mcquack.arrays import FloatArray
 from mcquack.constraints import Constraints
-from mcquack.kernels.fidelity import led_by
+from mcquack.kernels.fidelity import with_winner_first
 from mcquack.models.archive import Shape
 from mcquack.models.classical.base import (
     WIDTH,
@@ -60,7 +60,7 @@ class CentroidKernelClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:
         """Kernel values divided by their sum: an ordering with the shape of probabilities, not calibrated ones."""
-        return led_by(winners(self.decision_function(X)), softmax(self._in_blocks(X, self._log_kernel)))
+        return with_winner_first(winners(self.decision_function(X)), softmax(self._in_blocks(X, self._log_kernel)))
 
     @property
     def n_parameters_(self) -> int:

@@ -16,7 +16,7 @@ from mcquack.checks import MOST, require, required_count
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.constraints import POSITIVE, Constraints, Custom, Number, OneOf, Optional, Whole
 from mcquack.errors import InvalidInputError
-from mcquack.kernels.fidelity import led_by
+from mcquack.kernels.fidelity import with_winner_first
 from mcquack.models.classical.base import ClassicalClassifier, Labels, softmax, winners
 from mcquack.models.features import Scale
 from mcquack.models.model_file import ModelFile, require_tensor, require_that
@@ -78,7 +78,7 @@ class _Perceptron(ClassicalClassifier):
         """Softmax of the last layer's outputs (N, M)."""
         scores = self.decision_function(X)
         shares = softmax(scores if scores.ndim == 2 else np.stack([np.zeros(len(scores)), scores], axis=1))
-        return led_by(winners(scores), shares)
+        return with_winner_first(winners(scores), shares)
 
     @property
     def n_parameters_(self) -> int:

@@ -1,25 +1,19 @@
-"""What the models of the QML benchmark suite share: preparation, drawn batches until the loss settles, and files."""
+"""What the models of the QML benchmark suite share: drawn batches until the loss stands still, and their files."""
 
 from __future__ import annotations
 
 import copy
-import hashlib
 import math
 import time
-import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import Any, ClassVar, Literal, Self, TypeAlias, get_args
+from typing import Any, ClassVar, Literal, Self, TypeAlias, cast, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassifierMixin
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mcquack.arrays import FloatArray, IntArray
@@ -37,101 +31,34 @@ from mcquack.constraints import (
     Whole,
 )
 from mcquack.errors import InvalidInputError
-from mcquack.kernels.fidelity import led_by, shares
-from mcquack.models.archive import STATE, Resumable, Shape, restored_history
-from mcquack.models.base import HistoryRow, changed_at_once, keep_columns, run_through
-from mcquack.models.features import principal_components
+from mcquack.kernels.fidelity import shares, with_winner_first
+from mcquack.models.archive import STATE, Resumable
+from mcquack.models.base import HistoryRow, TrainedClassifier, Trainer, drawn_seed
+from mcquack.models.features import Features, reduced_features
 from mcquack.models.model_file import ModelFile, require_field, require_tensor, require_that
 from mcquack.models.preparation import (
     ClassWeight,
+    Prepared,
     check_extent,
-    checked_sample_weight,
-    class_factors,
-    class_numbers,
-    repeats,
+    distinct_rows,
+    fingerprint,
+    part_of,
 )
-from mcquack.simulators.compiled.notice import noted_compiling
 from mcquack.training.drawn import STEPS_AT_ONCE, Advance, CircuitTraining, MeasuredCircuit, start_state
 from mcquack.training.draws import Draws, KeyStream
+from mcquack.training.endings import Convergence, Ending, Progress, TrainedEpoch
 from mcquack.training.optimizer import Moments
-from mcquack.training.state import TrainingState
+from mcquack.training.state import Parameters, TrainingData, TrainingState
 from mcquack.training.step import CONVERGED, DIVERGED, GOING
 
 Scaler: TypeAlias = Literal["standard", "angles", "none"]
 Precision: TypeAlias = Literal["float64", "float32"]
 Padding: TypeAlias = Literal["always", "fill"]
-_FAR = 1e12  # what lies farther off is taken to here: neither an angle nor a square could hold it
-_COLUMNS = {"epoch", "loss", "seconds"}
-# Of the settings, to resume.
-_MAY_CHANGE = {"max_steps", "learning_rate", "convergence_interval", "random_state", "verbose"}
-
-
-@dataclass(frozen=True, eq=False)
-class Preparation:
-    """How features become what the circuit takes, as learned from the training samples.
-
-    Where there are more features than ``n_components`` they are replaced by so many principal components. The
-    columns are then scaled to mean 0 and variance 1 ("standard"), to [-π/2, π/2] ("angles"), or not at all.
-    """
-
-    components: FloatArray  # (k, d); none (0, d) where the features stay
-    center: FloatArray  # (d,) of the components
-    shift: FloatArray  # (k or d,)
-    divisor: FloatArray
-
-    @classmethod
-    def learned(cls, rows: FloatArray, weights: FloatArray, *, n_components: int, scaler: Scaler) -> Preparation:
-        n_features = rows.shape[1]
-        check_extent(rows)
-        center: FloatArray = np.zeros(n_features)
-        components: FloatArray = np.zeros((0, n_features))
-        if n_features > n_components:
-            center = np.average(rows, axis=0, weights=weights)
-            components = principal_components(rows - center, weights, n_components)
-            rows = (rows - center) @ components.T
-        shift, divisor = np.zeros(rows.shape[1]), np.ones(rows.shape[1])
-        if scaler == "standard":
-            shift = np.average(rows, axis=0, weights=weights)
-            divisor = np.sqrt(np.average((rows - shift) ** 2, axis=0, weights=weights))
-        elif scaler == "angles":
-            low, high = rows.min(axis=0), rows.max(axis=0)
-            shift, divisor = (low + high) / 2, (high - low) / math.pi
-            shift = np.where(high > low, shift, low + math.pi / 2)  # what never changes is at the lower end
-        rounding = 10 * np.finfo(np.float64).eps * np.abs(rows).max(axis=0)
-        return cls(components, center, shift, np.where(divisor > rounding, divisor, 1.0))
-
-    def __call__(self, rows: FloatArray) -> FloatArray:
-        if len(self.components):
-            rows = (rows - self.center) @ self.components.T
-        with np.errstate(over="ignore"):
-            prepared: FloatArray = np.clip((rows - self.shift) / self.divisor, -_FAR, _FAR)
-        return prepared
-
-    @property
-    def n_outputs(self) -> int:
-        return len(self.shift)
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class TrainingSamples:
-    """What training sees: rows as circuits start with them, their classes, and weights where they are not all the same.
-
-    They are made once, whatever the number of circuits that train on them.
-    """
-
-    n_features: int
-    feature_names: NDArray[Any] | None
-    classes: NDArray[Any]
-    seed: int
-    preparation: Preparation
-    rows: FloatArray
-    labels: IntArray
-    weights: FloatArray | None
-    fingerprint: str
+_MAY_CHANGE = {"max_steps", "learning_rate", "convergence_interval", "random_state", "verbose"}  # when training resumes
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class DrawnClassifier(ClassifierMixin, Resumable):
+class DrawnClassifier(TrainedClassifier, Resumable):
     """A classifier that is trained by batches, drawn with replacement, until its loss stands still.
 
     Where the samples have weights, or repeat themselves, a row is drawn as often as its weight says: a sample of weight
@@ -166,8 +93,9 @@ class DrawnClassifier(ClassifierMixin, Resumable):
     random_state: int | np.random.RandomState | None = 42
     verbose: int = 0
 
-    scaler_ = None  # preparation_ is what scales here
-
+    _columns: ClassVar[Set[str]] = {"epoch", "loss", "seconds"}
+    _learning_rates: ClassVar[str] = "learning_rate"
+    _seed_bound: ClassVar[int] = 2**32
     _scaler: ClassVar[Scaler] = "none"
     _key_bound: ClassVar[int] = 10**6
 
@@ -175,64 +103,51 @@ class DrawnClassifier(ClassifierMixin, Resumable):
 
     @abstractmethod
     def _parameter_shapes(self, n_inputs: int, n_classes: int) -> dict[str, tuple[int, ...]]:
-        """Names and shapes of the parameters of one of its circuits, in the order in which they lie."""
+        """Return the names and shapes of one circuit's parameters, in the order in which they are stored."""
 
     @abstractmethod
     def _initial_parameters(self, keys: KeyStream, n_inputs: int, n_classes: int) -> dict[str, FloatArray]:
-        """Where the parameters start."""
+        """Return the first parameters of one circuit, drawn from the next keys."""
 
     @abstractmethod
-    def _training(self, samples: TrainingSamples, number: int) -> Advance:
-        """What takes the parameters of one of its circuits a few steps further."""
+    def _training(self, prepared: Prepared, number: int) -> Advance:
+        """Return what trains the circuit of this number for some steps."""
 
     @abstractmethod
     def _scores(self, rows: FloatArray) -> FloatArray:
-        """Scores (N, M) of prepared rows, the largest for the class that is predicted."""
+        """Return scores (N, M) of scaled rows, the largest for the class that is predicted."""
 
     def _n_circuits(self, n_inputs: int, n_classes: int) -> int:
-        """How many circuits are trained apart: one, or one for each class against all others."""
+        """Return the number of circuits: one, or one for each class against all others."""
         return 1
 
-    def _n_told_apart(self, n_inputs: int, n_classes: int) -> int:
-        """How many classes one circuit tells apart: all, or its own from all others."""
+    def _n_separated(self, n_inputs: int, n_classes: int) -> int:
+        """Return the number of classes that one circuit separates: all, or its own from all others."""
         return n_classes if self._n_circuits(n_inputs, n_classes) == 1 else 2
 
-    def _labels_for(self, samples: TrainingSamples, number: int) -> IntArray:
-        """The classes that a circuit tells apart: those of the samples, or 1 for its own and 0 for all others."""
-        n_circuits = self._n_circuits(samples.preparation.n_outputs, len(samples.classes))
-        return samples.labels if n_circuits == 1 else (samples.labels == number).astype(np.int64)
+    def _labels_for(self, prepared: Prepared, number: int) -> IntArray:
+        """Return the labels of one circuit: those of the samples, or 1 for its own class and 0 for all others."""
+        labels = prepared.training.labels
+        n_circuits = self._n_circuits(prepared.n_inputs, len(prepared.classes))
+        return labels if n_circuits == 1 else (labels == number).astype(np.int64)
 
     def _starts(self, rows: FloatArray) -> FloatArray:
-        """Prepared rows as the start of the circuit takes them."""
+        """Return scaled rows as the start of the circuit takes them."""
         return rows
 
-    def _keys_per_step(self, samples: TrainingSamples) -> int:
-        """How many keys the batch of a step is drawn from."""
+    def _keys_per_step(self, prepared: Prepared) -> int:
+        """Return the number of keys that the batch of a step is drawn from."""
         return 1
 
-    def _draws(self, samples: TrainingSamples) -> Callable[[IntArray], IntArray]:
-        return Draws(len(samples.rows), self.batch_size, samples.weights)
+    def _draws(self, prepared: Prepared) -> Callable[[IntArray], IntArray]:
+        return Draws(len(prepared.training.X), self.batch_size, drawn_weights(prepared.training))
 
     # Training
-
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Trains until the loss stands still or ``max_steps`` are used up.
-
-        An interrupt keeps the model so far, and is raised again; with ``verbose=1`` stderr shows how far training is.
-        """
-        rows: Iterable[HistoryRow] = self.fit_iter(X, y, sample_weight)
-        with noted_compiling(bool(self.verbose)):
-            if self.verbose:
-                from mcquack.progress import shown  # not above: it imports rich
-
-                rows = shown(rows, of=self)
-            run_through(rows, lambda: f"after {self.n_iter_} steps; the model is what it was then")
-        return self
 
     def fit_iter(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, *, resume: bool = False
     ) -> Generator[HistoryRow, None, None]:
-        """Trains, yielding a row of the history for every hundred steps; after any of them the model can be used.
+        """Train, and yield a row of the history for every hundred steps; after any of them the model can be used.
 
         Parameters
         ----------
@@ -240,20 +155,36 @@ class DrawnClassifier(ClassifierMixin, Resumable):
         resume : Go on after the last row of a model that was saved with ``resumable=True``: given the same data, the
             outcome is the same as without the break.
         """
-        self._check_settings()
-        if resume and not hasattr(self, "training_state_"):
-            raise InvalidInputError("there is no training to resume; load a model that was saved with resumable=True.")
-        samples = self._samples(X, y, sample_weight, going_on=resume)
-        if resume:
-            self._check_resumable(samples)
-        # Whatever happens to the estimator meanwhile, training goes on with the settings of this moment.
-        return self._rows(copy.copy(self), samples, resume=resume)
+        return self._training_rows(X, y, sample_weight, resume=resume)
 
-    def _check_resumable(self, samples: TrainingSamples) -> None:
-        if samples.fingerprint != self._fingerprint:
+    @property
+    def _ending(self) -> Ending:
+        return Convergence(self.convergence_interval, self.max_steps)
+
+    def _first_seed(self) -> int:
+        given = self.random_state
+        return int(given) if is_whole_number(given) else drawn_seed(given)  # type: ignore[arg-type]
+
+    def _usable(self, data: TrainingData) -> TrainingData:
+        with np.errstate(over="ignore"):
+            total = float(data.row_weights.sum())
+        if not 0 < total < np.inf:
             raise InvalidInputError(
-                "these are not the samples that the saved training ran on; resume with the same data."
+                f"the weights of all samples add up to {total}; class_weight and sample_weight must leave some "
+                "of them a weight, and a sum that a number can hold."
             )
+        return distinct_rows(part_of(data, data.row_weights > 0))
+
+    def _learned_features(self, data: TrainingData) -> Features:
+        check_extent(data.X)
+        return reduced_features(data.X, data.row_weights, n_components=self.n_components, scale=self._scaler)
+
+    def _as_inputs(self, prepared: Prepared, *, going_on: bool) -> Prepared:
+        data = prepared.training
+        rows = self._starts(cast(Features, prepared.features)(data.X) * self.scaling)
+        return replace(prepared, training=replace(data, X=rows), fingerprint=fingerprint(data))
+
+    def _check_unchanged(self) -> None:
         before, now = self._settings_of_fit, self.get_params(deep=False)
         for name in sorted(now.keys() - _MAY_CHANGE):
             if now[name] != before[name]:
@@ -262,92 +193,52 @@ class DrawnClassifier(ClassifierMixin, Resumable):
                     f"resume. Only {', '.join(sorted(_MAY_CHANGE))} may change."
                 )
 
-    def _samples(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, *, going_on: bool
-    ) -> TrainingSamples:
-        noted = self if going_on else copy.copy(self)  # a fit that fails changes nothing
-        rows, targets = validate_data(noted, X, y, dtype=np.float64, reset=not going_on)
-        check_classification_targets(targets)
-        weights = checked_sample_weight(sample_weight, len(rows))
-        used = weights > 0
-        classes = np.unique(targets[used])
-        if len(classes) < 2:
-            raise InvalidInputError(f"training needs at least two classes, got one class: {classes.tolist()}.")
-        labels = class_numbers(targets[used], classes)
-        factors = class_factors(getattr(self, "class_weight", None), classes, labels, weights[used])
-        weights = weights[used] * factors[labels]
-        with np.errstate(over="ignore"):
-            total = float(weights.sum())
-        if not 0 < total < np.inf:
-            raise InvalidInputError(
-                f"the weights of all samples add up to {total}; class_weight and sample_weight must leave some "
-                "of them a weight, and a sum that a number can hold."
-            )
-        rows, labels, of_rows = repeats(rows[used][weights > 0], labels[weights > 0], weights[weights > 0])
-        seed = self._seed if going_on else self._first_seed()
-        each = np.ones(len(rows)) if of_rows is None else of_rows
-        preparation = Preparation.learned(rows, each, n_components=self.n_components, scaler=self._scaler)
-        digest = hashlib.sha256()
-        for array in (rows, labels, each):
-            digest.update(repr(array.shape).encode())
-            digest.update(np.ascontiguousarray(array).data)
-        return TrainingSamples(
-            n_features=rows.shape[1],
-            feature_names=getattr(noted, "feature_names_in_", None),
-            classes=classes,
-            seed=seed,
-            preparation=preparation,
-            rows=self._starts(preparation(rows) * self.scaling),
-            labels=labels,
-            weights=of_rows,
-            fingerprint=digest.hexdigest(),
-        )
-
-    def _first_seed(self) -> int:
-        given = self.random_state
-        return int(given) if is_whole_number(given) else int(check_random_state(given).randint(2**31))  # type: ignore[arg-type]
-
-    def _rows(self, asked: Self, samples: TrainingSamples, *, resume: bool) -> Generator[HistoryRow, None, None]:
-        """Trains as ``asked``, all circuits in turn, and keeps the outcome of every row in this estimator."""
-        n_inputs, n_classes = samples.preparation.n_outputs, len(samples.classes)
-        n_circuits = asked._n_circuits(n_inputs, n_classes)
+    def _drawn(self, prepared: Prepared) -> tuple[list[KeyStream], list[Parameters]]:
+        """Return the keys of each circuit, and the first parameters that were drawn from them."""
+        n_inputs, n_classes, seed = prepared.n_inputs, len(prepared.classes), prepared.seed
+        n_circuits = self._n_circuits(n_inputs, n_classes)
         streams = [
-            KeyStream(samples.seed if n_circuits == 1 else [samples.seed, number], asked._key_bound)
-            for number in range(n_circuits)
+            KeyStream(seed if n_circuits == 1 else [seed, number], self._key_bound) for number in range(n_circuits)
         ]
-        starts = [asked._flat(asked._initial_parameters(keys, n_inputs, n_classes)) for keys in streams]
-        states = list(self.training_state_) if resume else [start_state(each) for each in starts]
-        history = list(self.history_) if resume else []
-        draws, n_keys = asked._draws(samples), asked._keys_per_step(samples)
-        for keys, state in zip(streams, states, strict=True):
+        flat = [self._flat(self._initial_parameters(keys, n_inputs, n_classes)) for keys in streams]
+        return streams, [Parameters(each, np.zeros(0, each.dtype)) for each in flat]
+
+    def _first_parameters(self, prepared: Prepared) -> list[Parameters]:
+        return self._drawn(prepared)[1]
+
+    def _trainer(self, prepared: Prepared, progress: Progress, *, shown_on: Self) -> Trainer:
+        streams, _ = self._drawn(prepared)
+        draws, n_keys = self._draws(prepared), self._keys_per_step(prepared)
+        for keys, state in zip(streams, progress.states, strict=True):
             keys.take(n_keys * state.n_steps)
-        trainings = [asked._training(samples, number) for number in range(n_circuits)]
-        interval = asked.convergence_interval or 0
-        while going := [n for n, state in enumerate(states) if _goes_on(state, asked.max_steps)]:
-            started = time.perf_counter()
-            losses: list[float] = []
-            for number in going:
-                state = states[number]
-                orders = draws(streams[number].take(n_keys * min(STEPS_AT_ONCE, asked.max_steps - state.n_steps)))
-                with self._told_class(samples.classes[number], number, n_circuits):
-                    after = trainings[number](state, orders, float(asked.learning_rate), interval)
-                if after.outcome == DIVERGED:
-                    _tell_divergence(after.n_steps + 1, anything_kept=bool(history))
-                    return
-                states[number] = after
-                losses += after.losses[state.n_steps :].tolist()
-            seconds = time.perf_counter() - started
-            row: HistoryRow = {"epoch": len(history) + 1, "loss": fmean(losses), "seconds": seconds}
-            history.append(row)
-            self._keep(asked, samples, list(states), list(history))
-            yield row
-        if interval and not all(state.outcome == CONVERGED for state in states):
-            message = f"the loss had not settled after {asked.max_steps} steps; raise max_steps or learning_rate."
-            warnings.warn(message, ConvergenceWarning, stacklevel=3)
+        trainings = [self._training(prepared, number) for number in range(len(streams))]
+        rate, interval = float(self.learning_rate), self.convergence_interval or 0
+
+        def trained(progress: Progress, going: Sequence[bool]) -> TrainedEpoch:
+            started, states, losses = time.perf_counter(), list(progress.states), []
+            for number in [number for number, goes in enumerate(going) if goes]:
+                before = states[number]
+                n_steps = min(STEPS_AT_ONCE, self.max_steps - before.n_steps)
+                orders = draws(streams[number].take(n_keys * n_steps))
+                with shown_on._training_class(prepared.classes[number], number, len(states)):
+                    states[number] = trainings[number](before, orders, rate, interval)
+                losses += states[number].losses[before.n_steps :].tolist()
+                if states[number].outcome == DIVERGED:
+                    losses = [np.nan]
+                    break
+            loss = fmean(losses)
+            row: HistoryRow = {
+                "epoch": progress.epoch + 1,
+                "loss": loss if np.isfinite(loss) else None,
+                "seconds": time.perf_counter() - started,
+            }
+            return TrainedEpoch(states, row, [loss] * len(states))
+
+        return trained
 
     @contextmanager
-    def _told_class(self, label: Any, number: int, n_circuits: int) -> Iterator[None]:
-        """Meanwhile the model tells whose circuit is trained, if each class has one: a row tells of all of them."""
+    def _training_class(self, label: Any, number: int, n_circuits: int) -> Iterator[None]:
+        """Name the class whose circuit is trained meanwhile, if each class has one: a row is about all of them."""
         if n_circuits == 1:
             yield
             return
@@ -357,35 +248,29 @@ class DrawnClassifier(ClassifierMixin, Resumable):
         finally:
             del self._class_at
 
-    def _keep(
-        self, asked: Self, samples: TrainingSamples, states: list[TrainingState], history: list[HistoryRow]
-    ) -> None:
-        with changed_at_once(self) as kept:
-            keep_columns(kept, samples.n_features, samples.feature_names)
-            kept.classes_ = samples.classes
-            kept.preparation_ = samples.preparation
-            kept.parameters_ = np.stack([state.parameters.weights for state in states])
-            kept.training_state_ = states
-            kept.losses_ = states[0].losses if len(states) == 1 else [state.losses for state in states]
-            kept.history_ = history
-            kept._set_progress([state.n_steps for state in states], [state.outcome for state in states])
-            kept._settings_of_fit = asked.get_params(deep=False)
-            kept._seed, kept._fingerprint = samples.seed, samples.fingerprint
+    def _set_fitted(self, asked: Any, prepared: Prepared, progress: Progress) -> None:
+        super()._set_fitted(asked, prepared, progress)
+        self.parameters_ = np.stack([each.weights for each in progress.kept])
+        self._set_states(list(progress.states))
+        self._settings_of_fit: dict[str, Any] = asked.get_params(deep=False)
 
-    def _set_progress(self, n_steps: Sequence[int], outcomes: Sequence[int]) -> None:
+    def _set_states(self, states: list[TrainingState]) -> None:
+        self.training_state_ = states
+        self.losses_ = states[0].losses if len(states) == 1 else [state.losses for state in states]
+        self._set_counts([state.n_steps for state in states], [state.outcome for state in states])
+
+    def _set_counts(self, n_steps: Sequence[int], outcomes: Sequence[int]) -> None:
         self.n_steps_ = np.array(n_steps, np.int64)
         self.n_iter_ = int(self.n_steps_.max())
         self._outcomes = list(outcomes)
         self.converged_ = all(outcome == CONVERGED for outcome in outcomes)
 
+    def _resumed(self) -> Progress:
+        n_epochs = len(self.history_)
+        return Progress.start(self.training_state_, history=self.history_, epoch=n_epochs, n_epochs=n_epochs)
+
     def _flat(self, arrays: Mapping[str, FloatArray]) -> NDArray[Any]:
         return np.concatenate([np.ravel(array) for array in arrays.values()]).astype(self._dtype)
-
-    @property
-    def _classes_going(self) -> list[Any]:
-        """The classes whose circuits have not settled; none if one circuit tells all of them apart."""
-        pairs = zip(self.classes_, self._outcomes, strict=True) if len(self._outcomes) > 1 else ()
-        return [label for label, outcome in pairs if outcome == GOING]
 
     @property
     def _dtype(self) -> np.dtype[Any]:
@@ -401,30 +286,29 @@ class DrawnClassifier(ClassifierMixin, Resumable):
         fitted.set_params(**self._settings_of_fit)
         return fitted
 
-    def _prepared(self, X: ArrayLike) -> FloatArray:
+    def scaled(self, X: ArrayLike) -> FloatArray:
+        """Return samples as the circuit takes them: checked, reduced and scaled."""
         rows = validate_data(self, X, dtype=np.float64, reset=False)
-        return self.preparation_(rows) * self.scaling
+        return self.preparation_(rows) * float(self._settings_of_fit["scaling"])
+
+    @property
+    def preparation_(self) -> Features:
+        """How features are reduced and scaled, as a function of rows: the same as ``features_``."""
+        return cast(Features, self.features_)
 
     def _scored(self, X: ArrayLike) -> FloatArray:
-        fitted = self._as_fitted
-        return fitted._scores(fitted._prepared(X))
+        return self._as_fitted._scores(self.scaled(X))
 
     def decision_function(self, X: ArrayLike) -> FloatArray:
-        """Scores (N, M), the largest for the predicted class; for two classes the second less the first (N,)."""
+        """Return scores (N, M), the largest for the predicted class; for two classes their difference (N,)."""
         scores = self._scored(X)
         return scores if len(self.classes_) > 2 else scores[:, 1] - scores[:, 0]
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Class with the largest score; the first of several."""
-        best = self._scored(X).argmax(axis=1)
-        predicted: NDArray[Any] = self.classes_[best]
-        return predicted
-
     def predict_proba(self, X: ArrayLike) -> FloatArray:
-        """Scores divided by their sum (N, M); where one is negative, as a bias allows, the least of them counts 0."""
+        """Return scores divided by their sum (N, M); if a score is negative, the lowest of its row counts as 0."""
         scores = self._scored(X).astype(np.float64)
         raised = scores - np.minimum(scores.min(axis=1, keepdims=True), 0)
-        return led_by(scores.argmax(axis=1), shares(raised))
+        return with_winner_first(scores.argmax(axis=1), shares(raised))
 
     @property
     def n_parameters_(self) -> int:
@@ -435,7 +319,7 @@ class DrawnClassifier(ClassifierMixin, Resumable):
     @property
     def params_(self) -> dict[str, FloatArray]:
         """The trained parameters by name; where a circuit is trained for each class, one after the other."""
-        shapes = self._as_fitted._parameter_shapes(self.preparation_.n_outputs, len(self.classes_))
+        shapes = self._as_fitted._parameter_shapes(self._n_inputs, len(self.classes_))
         ends = np.cumsum([math.prod(shape) for shape in shapes.values()])[:-1]
         parts = np.split(self.parameters_, ends, axis=1)
         several = (len(self.parameters_),) if len(self.parameters_) > 1 else ()
@@ -448,17 +332,10 @@ class DrawnClassifier(ClassifierMixin, Resumable):
         return self._settings_of_fit
 
     def _saved_fields(self) -> dict[str, Any]:
-        return {
-            "history": list(self.history_),
-            "n_steps": self.n_steps_.tolist(),
-            "outcomes": self._outcomes,
-            "seed": self._seed,
-            "fingerprint": self._fingerprint,
-            "resumable": hasattr(self, "training_state_"),
-        }
+        return {**super()._saved_fields(), "n_steps": self.n_steps_.tolist(), "outcomes": self._outcomes}
 
     def _saved_tensors(self) -> dict[str, NDArray[Any]]:
-        tensors = {"parameters": self.parameters_, **vars(self.preparation_)}
+        tensors = {"parameters": self.parameters_}
         if hasattr(self, "training_state_"):
             states = self.training_state_
             moments = [each.moments["weights"] for each in states]
@@ -467,29 +344,19 @@ class DrawnClassifier(ClassifierMixin, Resumable):
         return tensors
 
     def _restore(self, file: ModelFile) -> None:
-        self._settings_of_fit: dict[str, Any] = self.get_params(deep=False)
-        n_features, n_classes = self.n_features_in_, len(self.classes_)
-        n_inputs = min(self.n_components, n_features)
-        shapes: dict[str, Shape] = {
-            "components": (n_inputs if n_inputs < n_features else 0, n_features),
-            "center": (n_features,),
-            "shift": (n_inputs,),
-            "divisor": (n_inputs,),
-        }
-        found = (require_tensor(file, name, shape=shape, dtype=np.float64) for name, shape in shapes.items())
-        self.preparation_ = Preparation(*found)
-        require_that((self.preparation_.divisor > 0).all(), "its scaling divides by what is not positive.")
+        super()._restore(file)
+        self._settings_of_fit = self.get_params(deep=False)
+        n_inputs, n_classes = min(self.n_components, self.n_features_in_), len(self.classes_)
+        reduced = self.features_ is not None and self.features_.divides and self._n_inputs == n_inputs
+        require_that(reduced, "its features are not scaled as its settings say.")
         n_circuits = self._n_circuits(n_inputs, n_classes)
         shape = n_circuits, sum(map(math.prod, self._parameter_shapes(n_inputs, n_classes).values()))
         self.parameters_ = require_tensor(file, "parameters", shape=shape, dtype=self._dtype)
-        self.history_ = restored_history(file.header, columns=_COLUMNS)
         n_steps, outcomes = (require_field(file.header, name, list) for name in ("n_steps", "outcomes"))
         counts = all(type(each) is int and each >= 0 for each in n_steps) and len(n_steps) == n_circuits
         known = all(each in (GOING, CONVERGED) for each in outcomes) and len(outcomes) == n_circuits
         require_that(counts and known, "its numbers of steps are not counts.")
-        self._set_progress(n_steps, outcomes)
-        self._seed = require_field(file.header, "seed", int)
-        require_that(0 <= self._seed < 2**32, "its seed is none that training can have had.")
+        self._set_counts(n_steps, outcomes)
         self._fingerprint = require_field(file.header, "fingerprint", str)
         if require_field(file.header, "resumable", bool):
             self._restore_states(file)
@@ -503,8 +370,7 @@ class DrawnClassifier(ClassifierMixin, Resumable):
         losses = require_tensor(file, STATE + "losses", shape=(int(self.n_steps_.sum()),), dtype=np.float64)
         of_each = np.split(losses, np.cumsum(self.n_steps_)[:-1])
         arrays = zip(self.parameters_, map(Moments, mean, square), of_each, self._outcomes, strict=True)
-        self.training_state_ = [_restored_state(*each) for each in arrays]
-        self.losses_ = of_each[0] if len(of_each) == 1 else of_each
+        self._set_states([_restored_state(*each) for each in arrays])
 
 
 def _restored_state(parameters: FloatArray, moments: Moments, losses: NDArray[Any], outcome: int) -> TrainingState:
@@ -514,15 +380,9 @@ def _restored_state(parameters: FloatArray, moments: Moments, losses: NDArray[An
     return replace(state, moments=known, steps=n_steps, losses=losses, outcome=outcome)
 
 
-def _goes_on(state: TrainingState, max_steps: int) -> bool:
-    return state.outcome == GOING and state.n_steps < max_steps
-
-
-def _tell_divergence(step: int, *, anything_kept: bool) -> None:
-    message = f"training diverged in step {step}; lower learning_rate"
-    if not anything_kept:
-        raise InvalidInputError(f"{message}.")
-    warnings.warn(f"{message}. The model is what it was a few steps before.", ConvergenceWarning, stacklevel=3)
+def drawn_weights(data: TrainingData) -> FloatArray | None:
+    """Return how often rows are drawn; None if all are as likely."""
+    return None if (data.row_weights == 1).all() else data.row_weights
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -534,39 +394,39 @@ class MeasuredClassifier(DrawnClassifier):
 
     @abstractmethod
     def _model(self, n_inputs: int, n_classes: int, n_rows: int) -> MeasuredCircuit:
-        """The circuit, its start and its head, to be run on so many rows."""
+        """Return the circuit with its start and its head, to be run on so many rows."""
 
     def _ideals(self, n_classes: int) -> FloatArray:
-        """What the head wants of each class (M, A), of two -1 and 1."""
+        """Return the target of each class (M, A); for two classes -1 and 1."""
         return np.array([[-1.0], [1.0]])
 
-    def _training(self, samples: TrainingSamples, number: int) -> CircuitTraining:
-        n_inputs, n_classes = samples.preparation.n_outputs, len(samples.classes)
+    def _training(self, prepared: Prepared, number: int) -> CircuitTraining:
+        n_inputs, n_classes, rows = prepared.n_inputs, len(prepared.classes), prepared.training.X
         return CircuitTraining(
-            self._model(n_inputs, n_classes, len(samples.rows)),
-            samples.rows,
-            self._labels_for(samples, number),
-            self._ideals(self._n_told_apart(n_inputs, n_classes)),
+            self._model(n_inputs, n_classes, len(rows)),
+            rows,
+            self._labels_for(prepared, number),
+            self._ideals(self._n_separated(n_inputs, n_classes)),
             batch_size=self.batch_size,
             dtype=self._dtype,
         )
 
     def _measured(self, rows: FloatArray) -> FloatArray:
-        """Expectation values of prepared rows behind each circuit, (K, N, Q)."""
-        model = self._model(self.preparation_.n_outputs, len(self.classes_), len(rows))
+        """Return the expectation values (K, N, Q) of scaled rows behind each circuit."""
+        model = self._model(self._n_inputs, len(self.classes_), len(rows))
         starts = self._starts(rows)
         return np.stack([model.measured(starts, parameters) for parameters in self.parameters_])
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class OneCircuitForEachClass(MeasuredClassifier):
-    """A classifier that tells two classes by the sign of f; of more than two, each is told from all others."""
+    """A classifier that separates two classes by the sign of f; more than two have one circuit each."""
 
     def _n_circuits(self, n_inputs: int, n_classes: int) -> int:
         return 1 if n_classes == 2 else n_classes
 
     def _outputs(self, measured: FloatArray) -> FloatArray:
-        """f of every circuit and sample (K, N), of expectation values (K, N, 1)."""
+        """Return f of every circuit and sample (K, N) from expectation values (K, N, 1)."""
         return measured[..., 0]
 
     def _scores(self, rows: FloatArray) -> FloatArray:
@@ -576,7 +436,7 @@ class OneCircuitForEachClass(MeasuredClassifier):
 
 
 def normalised(rows: FloatArray, *, size: int) -> FloatArray:
-    """Rows as amplitudes: filled up with 1 / size and divided by their norm; where nothing is left, |0…0⟩."""
+    """Return rows as amplitudes: padded with 1 / size and divided by their norm; rows of norm 0 become |0…0⟩."""
     padded = np.full((len(rows), size), 1 / size)
     padded[:, : rows.shape[1]] = rows
     norms = np.sqrt((padded**2).sum(axis=1, keepdims=True))
@@ -586,5 +446,5 @@ def normalised(rows: FloatArray, *, size: int) -> FloatArray:
 
 
 def amplitude_bits(n_inputs: int, padding: Padding) -> int:
-    """How many qubits hold so many amplitudes, and one more that no input has if there is always to be one."""
+    """Return the number of qubits for so many amplitudes, and for one more if padding is "always"."""
     return max(1, (n_inputs - (padding == "fill")).bit_length())

@@ -9,8 +9,8 @@ import numpy as np
 
 from mcquack.arrays import FloatArray, IntArray
 from mcquack.constraints import Constraints, Number, OneOf, Whole
-from mcquack.models.preparation import ClassWeight
-from mcquack.models.quantum.base import DrawnClassifier, Scaler, TrainingSamples
+from mcquack.models.preparation import ClassWeight, Prepared
+from mcquack.models.quantum.base import DrawnClassifier, Scaler
 from mcquack.models.quantum.thermal import BoltzmannMachine, Couplings, Visible
 from mcquack.simulators.compiled.team import Team, available_threads
 from mcquack.training.drawn import GradientTraining
@@ -78,7 +78,7 @@ class QuantumBoltzmannMachine(DrawnClassifier):
     def _machine(self, n_inputs: int, n_classes: int) -> BoltzmannMachine:
         return BoltzmannMachine(
             n_qubits=n_inputs,
-            n_classes=self._n_told_apart(n_inputs, n_classes),
+            n_classes=self._n_separated(n_inputs, n_classes),
             visible_qubits=self.visible_qubits,
             temperature=self.temperature,
             zz=self.zz,
@@ -90,10 +90,9 @@ class QuantumBoltzmannMachine(DrawnClassifier):
     def _initial_parameters(self, keys: KeyStream, n_inputs: int, n_classes: int) -> dict[str, FloatArray]:
         return {"thetas": normal(int(keys.take(1)[0]), self._parameter_shapes(n_inputs, n_classes)["thetas"])}
 
-    def _training(self, samples: TrainingSamples, number: int) -> GradientTraining:
-        n_inputs, n_classes = samples.preparation.n_outputs, len(samples.classes)
-        machine, rows = self._machine(n_inputs, n_classes), samples.rows
-        labels = self._labels_for(samples, number)
+    def _training(self, prepared: Prepared, number: int) -> GradientTraining:
+        n_inputs, rows = prepared.n_inputs, prepared.training.X
+        machine, labels = self._machine(n_inputs, len(prepared.classes)), self._labels_for(prepared, number)
         team = Team(available_threads(None), patient=True)
 
         def loss_and_gradient(parameters: FloatArray, order: IntArray) -> tuple[float, FloatArray]:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from mcquack.arrays import FloatArray
 from mcquack.circuits.angles import b
 from mcquack.circuits.circuit import Circuit
-from mcquack.kernels.fidelity import led_by
+from mcquack.kernels.fidelity import with_winner_first
 from mcquack.models.classical.base import softmax
 from mcquack.models.quantum.base import MeasuredClassifier, Scaler
 from mcquack.training.drawn import MeasuredCircuit
@@ -113,4 +113,4 @@ class DressedQuantumCircuitClassifier(MeasuredClassifier):
     def predict_proba(self, X: ArrayLike) -> FloatArray:
         """The softmax of the logits (N, M)."""
         scores = self._scored(X)
-        return led_by(scores.argmax(axis=1), softmax(scores.astype(np.float64)))
+        return with_winner_first(scores.argmax(axis=1), softmax(scores.astype(np.float64)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +17,14 @@ from mcquack.constraints import Constraints, OneOf, Optional, Whole
 from mcquack.errors import InvalidInputError
 from mcquack.kernels.fidelity import shares
 from mcquack.models.model_file import ModelFile, require_tensor, require_that
-from mcquack.models.quantum.base import DrawnClassifier, Precision, Scaler, TrainingSamples
+from mcquack.models.preparation import Prepared
+from mcquack.models.quantum.base import DrawnClassifier, Precision, Scaler, drawn_weights
 from mcquack.randomness import stream
 from mcquack.simulators.gates import GateEngine
 from mcquack.training.drawn import PairTraining
 from mcquack.training.draws import Draws, KeyStream, normal
+from mcquack.training.endings import Progress
+from mcquack.training.state import TrainingData
 
 _ROWS_AT_ONCE, _EXAMPLES_AT_ONCE = 2048, 8192
 _BLOCK_BYTES = 1 << 28  # of examples that are held as states at a time
@@ -98,46 +101,46 @@ class QuantumMetricLearner(DrawnClassifier):
 
     # Training
 
-    def _keys_per_step(self, samples: TrainingSamples) -> int:
-        return 1 if self.pairs == "fixed" else len(samples.classes)
+    def _keys_per_step(self, prepared: Prepared) -> int:
+        return 1 if self.pairs == "fixed" else len(prepared.classes)
 
-    def _draws(self, samples: TrainingSamples) -> Callable[[IntArray], IntArray]:
-        of_class = [np.flatnonzero(samples.labels == own) for own in range(len(samples.classes))]
+    def _draws(self, prepared: Prepared) -> Callable[[IntArray], IntArray]:
+        of_class, weights = rows_of_classes(prepared.training), drawn_weights(prepared.training)
         if not all(map(len, of_class)):
             raise InvalidInputError("a class has no samples of positive weight; give each at least one.")
         if self.pairs == "fixed":
-            if samples.weights is not None:
+            if weights is not None:
                 raise InvalidInputError(
                     'pairs="fixed" pairs samples by their order, which is lost where some have weights or repeat '
                     'themselves; take pairs="independent".'
                 )
             return _FixedPairs(of_class, self.batch_size)
-        weights = [None if samples.weights is None else samples.weights[rows] for rows in of_class]
-        return _IndependentClasses(
-            of_class, [Draws(len(rows), self.batch_size, own) for rows, own in zip(of_class, weights, strict=True)]
-        )
+        draws = [Draws(len(rows), self.batch_size, None if weights is None else weights[rows]) for rows in of_class]
+        return _IndependentClasses(of_class, draws)
 
-    def _training(self, samples: TrainingSamples, number: int) -> PairTraining:
-        embedding = self._embedding(samples.preparation.n_outputs)
+    def _training(self, prepared: Prepared, number: int) -> PairTraining:
         return PairTraining(
-            embedding, samples.rows, n_classes=len(samples.classes), batch_size=self.batch_size, dtype=self._dtype
+            self._embedding(prepared.n_inputs),
+            prepared.training.X,
+            n_classes=len(prepared.classes),
+            batch_size=self.batch_size,
+            dtype=self._dtype,
         )
 
-    def _keep(self, asked: Self, samples: TrainingSamples, *args: Any) -> None:
-        super()._keep(asked, samples, *args)
-        chosen = np.arange(len(samples.rows))
+    def _set_fitted(self, asked: Any, prepared: Prepared, progress: Progress) -> None:
+        super()._set_fitted(asked, prepared, progress)
+        data = prepared.training
+        chosen = np.arange(len(data.X))
         if asked.n_examples_predict is not None:
-            draws = stream(samples.seed, "examples")
-            of_class = [np.flatnonzero(samples.labels == own) for own in range(len(samples.classes))]
-            drawn = [draws.permutation(rows)[: asked.n_examples_predict] for rows in of_class]
+            draws = stream(prepared.seed, "examples")
+            drawn = [draws.permutation(rows)[: asked.n_examples_predict] for rows in rows_of_classes(data)]
             chosen = np.sort(np.concatenate(drawn))
-        self.examples_ = samples.rows[chosen]
-        self.example_labels_ = samples.labels[chosen]
-        self.example_weights_ = np.ones(len(chosen)) if samples.weights is None else samples.weights[chosen]
+        self.examples_, self.example_labels_ = data.X[chosen], data.labels[chosen]
+        self.example_weights_ = data.row_weights[chosen]
 
     def _scores(self, rows: FloatArray) -> FloatArray:
         """The mean overlap with the examples of each class, as shares."""
-        engine = GateEngine(self._embedding(self.preparation_.n_outputs), dtype=self._dtype)
+        engine = GateEngine(self._embedding(self._n_inputs), dtype=self._dtype)
         size = max(1, min(_EXAMPLES_AT_ONCE, _BLOCK_BYTES // (2 * engine.feature_map.dimension * self._dtype.itemsize)))
         n_classes = len(self.classes_)
         of_classes = (self.example_labels_[:, None] == np.arange(n_classes)) * self.example_weights_[:, None]
@@ -159,13 +162,18 @@ class QuantumMetricLearner(DrawnClassifier):
 
     def _restore(self, file: ModelFile) -> None:
         super()._restore(file)
-        n_inputs = self.preparation_.n_outputs
+        n_inputs = self._n_inputs
         self.examples_ = require_tensor(file, "examples", shape=(None, n_inputs), dtype=np.float64)
         count = (len(self.examples_),)
         self.example_labels_ = require_tensor(file, "example_labels", shape=count, dtype=np.int64)
         self.example_weights_ = require_tensor(file, "example_weights", shape=count, dtype=np.float64)
         known = np.unique(self.example_labels_).tolist() == list(range(len(self.classes_)))
         require_that(known and (self.example_weights_ > 0).all(), "its examples do not show each of its classes.")
+
+
+def rows_of_classes(data: TrainingData) -> list[IntArray]:
+    """Return the numbers of the rows of each class."""
+    return [np.flatnonzero(data.labels == own) for own in range(data.n_classes)]
 
 
 class _FixedPairs:

@@ -94,7 +94,7 @@ class DataReuploadingClassifier(MeasuredClassifier):
         return {
             "omegas": (self.n_layers + 1, 3 * n_qubits),
             "thetas": (self.n_layers + 1, n_qubits, 3),
-            "alphas": (self._n_told_apart(n_inputs, n_classes), self._n_measured(n_qubits)),
+            "alphas": (self._n_separated(n_inputs, n_classes), self._n_measured(n_qubits)),
         }
 
     def _initial_parameters(self, keys: KeyStream, n_inputs: int, n_classes: int) -> dict[str, FloatArray]:
@@ -124,8 +124,8 @@ class DataReuploadingClassifier(MeasuredClassifier):
                 circuit = circuit.cz([(qubit, qubit + 1) for qubit in range(layer % 2, n - 1, 2)])
         n_of_circuit = 3 * n * (self.n_layers + 1)
         shapes = self._parameter_shapes(n_inputs, n_classes)
-        n_told, n_measured = shapes["alphas"]
-        axes = _AXES[self._ideals(n_told).shape[1]]
+        n_separated, n_measured = shapes["alphas"]
+        axes = _AXES[self._ideals(n_separated).shape[1]]
         observables: tuple[Pauli, ...] = tuple((axis, (qubit,)) for qubit in range(n_measured) for axis in axes)
         return MeasuredCircuit(
             circuit=circuit,

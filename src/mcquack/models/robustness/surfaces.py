@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from mcquack.arrays import FloatArray
 from mcquack.errors import InvalidInputError
 from mcquack.kernels.fidelity import centroid_slopes, class_scores
-from mcquack.models.base import trained_kernel
+from mcquack.models.circuit_classifier import trained_kernel
 from mcquack.models.classical.base import rbf_kernel
 from mcquack.models.classical.neural_network import MatchedNeuralNetwork, MultilayerPerceptron
 from mcquack.models.classical.support_vectors import SupportVectorClassifier, pair_scores
