@@ -18,7 +18,7 @@ from sklearn.random_projection import GaussianRandomProjection
 from mcquack import McQuackClassifier, load
 from mcquack.errors import InvalidInputError, ModelFileError
 from mcquack.models import SupportVectorClassifier, VariationalEnsembleClassifier
-from mcquack.models.features import Features, learned_features
+from mcquack.models.features import Features, learned_features, reduced_features
 from mcquack.models.model_file import read_model, write_model
 from mcquack.randomness import stream
 from tests.models.sameness import assert_same_model
@@ -287,3 +287,23 @@ def test_a_file_with_features_that_do_not_fit_is_refused(name: str, change: Any,
     write_model(path, header=fields, tensors={**tensors, name: np.ascontiguousarray(change(tensors[name]))})
     with pytest.raises(ModelFileError):
         load(path)
+
+
+@pytest.mark.parametrize("scale", ["standard", "angles", "none"])
+@pytest.mark.parametrize("n_components", [4, 13])
+def test_reduced_features_are_scaled_and_have_derivatives(n_components: int, scale: Any) -> None:
+    found = reduced_features(WINE, ONES, n_components=n_components, scale=scale)
+    rows = found(WINE)
+    assert rows.shape == (len(WINE), n_components)
+    if scale == "standard":
+        assert_allclose(
+            (rows.mean(axis=0), rows.std(axis=0)), (np.zeros(n_components), np.ones(n_components)), atol=1e-9
+        )
+    elif scale == "angles":
+        assert_allclose(
+            (rows.min(axis=0), rows.max(axis=0)), np.pi / 2 * np.array([[-1.0], [1.0]]) * np.ones(n_components)
+        )
+    rng = stream(0, "reduced")
+    slopes, step = rng.normal(size=(3, n_components)), rng.normal(size=(3, 13))
+    along = (found.pulled(WINE[:3], slopes) * step).sum()
+    assert_allclose(along, ((found(WINE[:3] + step) - found(WINE[:3])) * slopes).sum(), rtol=1e-9)
