@@ -46,7 +46,7 @@ CASES: list[tuple[Constraint, str, list[Any], list[Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("constraint", "expected", "possible", "impossible"), CASES, ids=lambda case: str(case)[:40])
+@pytest.mark.parametrize(("constraint", "expected", "possible", "impossible"), CASES, ids=[case[1] for case in CASES])
 def test_what_is_not_accepted_is_named_with_what_was_expected(
     constraint: Constraint, expected: str, possible: list[Any], impossible: list[Any]
 ) -> None:

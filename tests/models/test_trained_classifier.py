@@ -20,7 +20,7 @@ from mcquack.models.archive import STATE, Resumable, Shape, restored_state
 from mcquack.models.base import HistoryRow, TrainedClassifier, Trainer
 from mcquack.models.features import Features, learned_features
 from mcquack.models.model_file import ModelFile, require_field
-from mcquack.models.preparation import Prepared, check_random_state, fingerprint
+from mcquack.models.preparation import Prepared, fingerprint
 from mcquack.training.endings import Ending, Patience, Progress, TrainedEpoch
 from mcquack.training.state import Parameters, TrainingData
 
@@ -39,9 +39,6 @@ class SoftmaxRegression(TrainedClassifier, Resumable):
 
     _columns = {"epoch", "loss"}  # noqa: RUF012
     _learning_rates = "rate"
-
-    def _check_settings(self) -> None:
-        check_random_state(self.random_state)
 
     # Training
 
