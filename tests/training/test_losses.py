@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from mcquack.kernels import Alignment
 from mcquack.training import Parameters, TrainingData, TrainingSettings
+from mcquack.training.batches import epoch_orders
 from mcquack.training.compiled import CompiledEpochs
 from mcquack.training.reference import ReferenceEpochs
-from mcquack.training.settings import epoch_orders
 from tests.oracles import gradient, oracle_kernel
 from tests.training.setups import FEATURE_MAP, clusters, engine_of, start_of
 

@@ -11,7 +11,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from mcquack.errors import InvalidInputError
 from mcquack.training import TrainingSettings
-from mcquack.training.settings import MAX_PASSES, epoch_orders
+from mcquack.training.batches import epoch_orders
+from mcquack.training.settings import MAX_PASSES
 
 NAN, INFINITY = float("nan"), float("inf")
 

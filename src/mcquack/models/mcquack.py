@@ -34,9 +34,10 @@ from mcquack.models.starts import SeveralStarts, mean_measured
 from mcquack.simulators.choice import EngineChoice
 from mcquack.simulators.engine import Engine, Measured
 from mcquack.simulators.statevector import StatevectorEngine
+from mcquack.training.batches import epoch_orders
 from mcquack.training.endings import Progress, TrainedEpoch
 from mcquack.training.loop import train
-from mcquack.training.settings import AnyOptimizer, Schedule, Steps, TrainingSettings, check_passes, epoch_orders
+from mcquack.training.settings import AnyOptimizer, Schedule, Steps, TrainingSettings, check_passes
 from mcquack.training.shot_cost import affords, epoch_shots, require_affordable, training_engine
 from mcquack.training.state import (
     EpochReport,

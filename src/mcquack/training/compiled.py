@@ -15,11 +15,11 @@ from mcquack.simulators.compiled.lanes import lane_count
 from mcquack.simulators.compiled.memory import aligned_zeros, available_bytes, require_bytes
 from mcquack.simulators.compiled.team import Team, compiled, control
 from mcquack.simulators.statevector.base import N_PARTIAL_SUMS, StateEngine
-from mcquack.training.batches import Passes, epoch_passes
+from mcquack.training.batches import Passes, blurred, epoch_passes
 from mcquack.training.embeddings import PlainCircuit, Work
 from mcquack.training.optimizer import OPTIMIZER_CODES, FlatMoments, flat_places
 from mcquack.training.readouts.centroids import Centroids, CentroidSpace, KernelSums
-from mcquack.training.settings import TrainingSettings, blurred
+from mcquack.training.settings import TrainingSettings
 from mcquack.training.state import GROUPS, EpochSums, Parameters, Scores, TrainingData, TrainingState, check_shapes
 from mcquack.training.step import (
     BETA,
@@ -158,18 +158,19 @@ class CompiledTrainer:
         self._run: Any = None  # compiled for the types of this task, once they are known
 
     def __call__(
-        self,
-        states: Sequence[TrainingState],
-        passes: Passes,
-        *,
-        active: NDArray[np.bool_] | None = None,
-        readout: Any = None,
-        seen: FloatArray | None = None,
-        own_sums: Any = NOTHING,
+        self, states: Sequence[TrainingState], passes: Passes, *, active: NDArray[np.bool_] | None = None, **given: Any
     ) -> tuple[list[TrainingState], LaunchSums]:
-        """Return the states after all passes, which leave ``states`` as they are, and the sums over the steps."""
+        """Return the states after all passes, which leave ``states`` as they are, and the sums over the steps.
+
+        Parameters
+        ----------
+        states : One for each training.
+        passes : What the launch does.
+        active : Which trainings go on; by default all.
+        **given : What :meth:`launch` takes.
+        """
         active = np.ones(len(states), np.bool_) if active is None else active
-        trained, sums = self.launch(states, passes, active, readout=readout, seen=seen, own_sums=own_sums)
+        trained, sums = self.launch(states, passes, active, **given)
         return [self._after(state, trained, n) if active[n] else state for n, state in enumerate(states)], sums
 
     def launch(

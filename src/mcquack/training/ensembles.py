@@ -18,11 +18,11 @@ from mcquack.errors import InvalidInputError
 from mcquack.simulators.compiled.lanes import lane_count
 from mcquack.simulators.compiled.memory import aligned_zeros, require_bytes
 from mcquack.simulators.statevector import StateEngine
-from mcquack.training.batches import Passes
+from mcquack.training.batches import Passes, sample_order
 from mcquack.training.compiled import CompiledTrainer, Rules, rowwise_space, training_rows
 from mcquack.training.embeddings import PlainCircuit, Work
 from mcquack.training.readouts.expectations import TWO_LOGITS, Expectations, MeasuredSpace, measured_rows
-from mcquack.training.settings import PASSES, Optimizer, decayed, make_integers_plain, sample_order
+from mcquack.training.settings import PASSES, Optimizer, decayed, make_integers_plain
 from mcquack.training.state import HistoryRow, Parameters, TrainingData, TrainingState
 from mcquack.training.step import MEAN, OWN
 
@@ -112,16 +112,6 @@ class EnsembleState:
         if len(found) == 1 and len(self.active) > 1:
             return found[0]
         return Parameters(np.stack([each.weights for each in found]), np.stack([each.bias for each in found]))
-
-    def with_parameters(self, parameters: Parameters, chosen: NDArray[np.bool_]) -> Self:
-        """Return the state in which the chosen classifiers have these parameters in the place of their own."""
-        trainings = [
-            replace(training, parameters=Parameters(parameters.weights[number], parameters.bias[number]))
-            if chosen[number]
-            else training
-            for number, training in enumerate(self.trainings)
-        ]
-        return replace(self, trainings=trainings)
 
 
 def _starts(parameters: Parameters, *, shared: bool) -> list[TrainingState]:

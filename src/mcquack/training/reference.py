@@ -18,9 +18,9 @@ from mcquack.arrays import FloatArray
 from mcquack.kernels.fidelity import centroid_slopes, class_scores
 from mcquack.kernels.losses import Loss, is_learned
 from mcquack.simulators.engine import E, Engine, Gradient, Wrt, lifted
-from mcquack.training.batches import Passes, epoch_passes
+from mcquack.training.batches import Passes, blurred, epoch_passes
 from mcquack.training.optimizer import OPTIMIZER_CODES, Moments, descend
-from mcquack.training.settings import TrainingSettings, blurred
+from mcquack.training.settings import TrainingSettings
 from mcquack.training.state import GROUPS, EpochSums, Parameters, TrainingData, TrainingState
 
 _LOG_TINY = math.log(1e-100)  # squares of smaller fidelities vanish

@@ -20,6 +20,7 @@ from mcquack.studies.trainability import observation
 from mcquack.studies.trainability.analysis import shot_noise, states
 from mcquack.studies.trainability.analysis.losses import alignment_loss, loss_slice, path_directions, random_directions
 from mcquack.studies.trainability.design import ProbeSettings
+from mcquack.training.batches import epoch_orders
 from mcquack.training.ensembles import (
     MEASURED_QUBITS,
     ClassLogits,
@@ -29,7 +30,7 @@ from mcquack.training.ensembles import (
     cross_entropies,
 )
 from mcquack.training.loop import train
-from mcquack.training.settings import TrainingSettings, epoch_orders
+from mcquack.training.settings import TrainingSettings
 from mcquack.training.state import Parameters, TrainingData, TrainingState, initial_centroids, initial_embedding
 
 # Gradients are measured in double, and models are trained in single precision, as they are by default.
