@@ -1,12 +1,12 @@
 """The compiled trainer: every step of every model, as one loop over batches.
 
 A step has the same phases whatever is trained. The readout encodes the rows of a batch, scores them, and pulls the
-derivatives of the loss back to partial gradients; then the groups of parameters that the step moves are moved. What
-happens in a phase is said by functions of the readout and of the embedding, see ``mcquack.training.dispatch``.
+derivatives of the loss back to partial gradients. Then the optimizer moves those groups of parameters that the step is
+for. The functions of a readout and of an embedding say what happens in a phase, see ``mcquack.training.dispatch``.
 
-The members of a thread team (see ``simulators/compiled/team.py``) run the loop together and share its work by tickets.
-What is computed, and in which order it is added up, does not depend on their number. What is short each computes for
-itself; a member that comes too late for a phase may find there what later phases wrote, but gets no ticket to use it.
+A team of threads (see ``simulators/compiled/team.py``) runs the loop together and shares its work by tickets. What is
+computed, and the order in which it is added up, do not depend on the number of threads. Each thread computes short
+results for itself. A thread that is late for a phase may read what later phases wrote, but gets no ticket to use it.
 """
 
 import math
@@ -20,7 +20,7 @@ from mcquack.training.embeddings import finish_slopes, prepare
 from mcquack.training.optimizer import descend, shrink
 
 # The phases of a step. PREPARE works out what all rows share; the next four belong to the readout.
-PREPARE, ENCODE, SCORE, PULL, TAKE_BACK, MOVE, NOTE = range(7)
+PREPARE, ENCODE, SCORE, PULL, BACKWARD, UPDATE, RECORD = range(7)
 N_PHASES = 7
 # Where the gradient of a group comes from: the sum of all partial gradients, their mean, the partial gradient of each
 # member of an ensemble, the derivatives by the readout's own rows, the derivative by the loss's beta, or the readout,
@@ -125,18 +125,20 @@ class Step(NamedTuple):
 
 # What a readout does. The functions of a readout are registered under these names.
 
-# (task, step, n_threads) -> the numbers of tickets of PREPARE, ENCODE, SCORE, PULL and TAKE_BACK.
+# (task, step, n_threads) -> the numbers of tickets of PREPARE, ENCODE, SCORE, PULL and BACKWARD.
 phase_items = compiled_only("phase_items")
-# (task, step, item, n_items, rank, work): the work of one ticket of ENCODE, SCORE, PULL and TAKE_BACK. The last two
-# also get the terms of the loss; the last one the loss itself is added by, see add_losses.
+# (task, step, item, n_items, rank, work): encode some rows, or compute the scores of some.
 encode_item = compiled_only("encode_item")
 score_item = compiled_only("score_item")
+# (task, step, item, n_items, terms): the derivatives of the loss by the scores of some rows.
 pull_item = compiled_only("pull_item")
-take_back_item = compiled_only("take_back_item")
+# (task, step, item, n_items, rank, work, terms): one partial gradient. One ticket of a readout with rows of its own
+# calls add_losses instead.
+backward_item = compiled_only("backward_item")
 # (task, step, rank): what every thread does for itself after ENCODE.
 after_encode = compiled_only("after_encode")
 # (task, step) -> the loss of the batch, three numbers that its derivatives need, and its derivative by log β. Every
-# thread asks for itself, after SCORE, or after TAKE_BACK where no sample needs another.
+# thread asks for itself, after SCORE, or after BACKWARD where no sample needs another.
 batch_loss = compiled_only("batch_loss")
 # (task, member, number, first, order, moves, cursor) -> the Step on the batch from ``first`` on, in pass ``number``.
 new_step = compiled_only("new_step")
@@ -226,7 +228,7 @@ def _fill_rows(by_rows: Any, base: int, config: Any, values: Any, slopes: Any, l
             slopes[start + feature] = slope
 
 
-def _move(task: Any, step: Any, share: int, by_beta: float) -> None:
+def _update(task: Any, step: Any, share: int, by_beta: float) -> None:
     """Move one share of every group that the step moves downhill on the loss and its penalties."""
     trained, config, space = task.trained, task.config, task.space
     parts = space.gradients[step.member * config.n_parts :]
@@ -260,7 +262,7 @@ def _move(task: Any, step: Any, share: int, by_beta: float) -> None:
 def add_losses(task: Any, step: Any, loss: float) -> None:
     """Add the loss before the step, with the penalties on what the step moves, under each half that it moves.
 
-    To be called before the parameters move: by a readout that has rows, while others still go back, else by MOVE.
+    To be called before the parameters move: by a readout that has rows, while others still go back, else by UPDATE.
     """
     trained, config, sums = task.trained, task.config, task.sums
     for half in range(2):
@@ -279,7 +281,7 @@ def add_losses(task: Any, step: Any, loss: float) -> None:
 
 
 @inner
-def _note(task: Any, step: Any, loss: float) -> None:
+def _record(task: Any, step: Any, loss: float) -> None:
     """Count the step, and where training ends by convergence record its loss and say whether training goes on."""
     trained, config, sums = task.trained, task.config, task.sums
     progress = trained.progress[step.member]
@@ -322,7 +324,7 @@ def _run_step(cells: Any, end: int, rank: int, n_threads: int, work: Any, task: 
     is_rowwise, records = task.config.is_rowwise, task.trained.losses.shape[1] > 0
     terms = 0.0, 0.0, 0.0, 0.0, 0.0
     for phase in range(N_PHASES):
-        n = task.config.n_shares if phase == MOVE else 1 if phase == NOTE else n_items[phase]
+        n = task.config.n_shares if phase == UPDATE else 1 if phase == RECORD else n_items[phase]
         start, end = end, end + n
         ticket = taken(cells, end)
         while ticket >= 0:
@@ -335,23 +337,23 @@ def _run_step(cells: Any, end: int, rank: int, n_threads: int, work: Any, task: 
                 score_item(task, step, item, n, rank, work)
             elif phase == PULL:
                 pull_item(task, step, item, n, terms)
-            elif phase == TAKE_BACK:
-                take_back_item(task, step, item, n, rank, work, terms)
-            elif phase == MOVE:
+            elif phase == BACKWARD:
+                backward_item(task, step, item, n, rank, work, terms)
+            elif phase == UPDATE:
                 # A training that records its losses stays where it was when its loss is not a number.
                 if not records or math.isfinite(terms[0]):
                     if is_rowwise:
                         add_losses(task, step, terms[0])
-                    _move(task, step, item, terms[4])
+                    _update(task, step, item, terms[4])
             else:
-                _note(task, step, terms[0])
+                _record(task, step, terms[0])
                 decide_to_stop(cells, end)
             done(cells)
             ticket = taken(cells, end)
         all_done(cells, end)
         if phase == ENCODE and not is_rowwise:
             after_encode(task, step, rank)
-        if phase == (TAKE_BACK if is_rowwise else SCORE):
+        if phase == (BACKWARD if is_rowwise else SCORE):
             terms = batch_loss(task, step)
     return end
 
@@ -412,7 +414,7 @@ def run_epoch(embedding: type, readout: type) -> Any:
         names = dict(of_embedding)
         for name, each in named_functions(readout).items():
             names[name] = bound(each, of_embedding, inline=name in _SHORT)
-        for each in (_move, _run_step, _run_training):
+        for each in (_update, _run_step, _run_training):
             names[each.__name__] = bound(each, names)
         run = with_names(_run, names)
         run.__module__, run.__qualname__ = readout.__module__, f"run_{embedding.__name__}_{readout.__name__}"

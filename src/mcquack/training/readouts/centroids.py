@@ -232,7 +232,7 @@ def _centroid_adjoint(
 
 
 @inner
-def _take_block_back(task: Any, step: Any, part: int, block: int, rank: int, work: Any) -> None:
+def _backward_block(task: Any, step: Any, part: int, block: int, rank: int, work: Any) -> None:
     """The way back of one block; its states stay where there are others, whose centroids need them."""
     own, space, embedding, scratch = task.space.own, task.space, task.embedding, work.scratch
     n_centroids, width = task.readout.n_centroids, own.states.shape[3]
@@ -284,14 +284,14 @@ def _encode_item(task: Any, step: Any, item: int, n_items: int, rank: int, work:
         _encode_sample_block(task, step.X, step.order, block, task.space.own.kept[block - step.shift], work)
 
 
-def _take_back_item(task: Any, step: Any, item: int, n_items: int, rank: int, work: Any, terms: Any) -> None:
+def _backward_item(task: Any, step: Any, item: int, n_items: int, rank: int, work: Any, terms: Any) -> None:
     if item < step.n_parts:
         if step.moves_embedding:
             gradient = task.space.gradients[item]
             for place in range(gradient.size):
                 gradient[place] = 0
         for block in range(item * step.n_blocks // step.n_parts, (item + 1) * step.n_blocks // step.n_parts):
-            _take_block_back(task, step, item, block, rank, work)
+            _backward_block(task, step, item, block, rank, work)
     elif item < n_items - 1:
         block = step.encoded + _ahead(task, step, 1)[0] + item - step.n_parts
         _encode_sample_block(task, step.X, step.order, block, task.space.own.kept[block], work)
@@ -439,7 +439,7 @@ functions_of(
     encode_item=_encode_item,
     score_item=_score_item,
     pull_item=_pull_item,
-    take_back_item=_take_back_item,
+    backward_item=_backward_item,
     after_encode=_after_encode,
     batch_loss=_batch_loss,
     new_step=_new_step,

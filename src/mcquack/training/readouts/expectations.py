@@ -352,7 +352,7 @@ def clear_part(space: Any, part: int) -> None:
             currents[place, row] = 0
 
 
-def _take_back_item(task: Any, step: Any, item: int, n_items: int, rank: int, work: Any, terms: Any) -> None:
+def _backward_item(task: Any, step: Any, item: int, n_items: int, rank: int, work: Any, terms: Any) -> None:
     """Loss and gradient of the blocks of one part, or of all blocks for one member of an ensemble."""
     at = step.member * task.config.n_parts + item
     clear_part(task.space, at)
@@ -373,7 +373,7 @@ def _take_back_item(task: Any, step: Any, item: int, n_items: int, rank: int, wo
 
 
 def _no_item(task: Any, step: Any, item: int, n_items: int, rank: int, work: Any) -> None:
-    """Nothing: no sample needs another, and all work is done by the tickets of TAKE_BACK."""
+    """Nothing: no sample needs another, and all work is done by the tickets of BACKWARD."""
 
 
 def _no_pull(task: Any, step: Any, item: int, n_items: int, terms: Any) -> None:
@@ -426,7 +426,7 @@ def _new_step(task: Any, member: int, number: int, first: int, order: Any, moves
     return Step(member, task.data.seen[0], order, first, n_rows, moves, True, False, 0, n_blocks, n_parts, 0, 0, 0)
 
 
-functions_of(Expectations, **ROWWISE, take_back_item=_take_back_item, new_step=_new_step)
+functions_of(Expectations, **ROWWISE, backward_item=_backward_item, new_step=_new_step)
 
 
 def measured_rows(

@@ -53,7 +53,7 @@ def _add_pull(state: Any, real: Any, imag: Any, adjoint: Any) -> None:
         store(adjoint, 2 * row + 1, fma(real, b, fma(imag, a, load(adjoint, 2 * row + 1))))
 
 
-def _take_back_item(task: Any, step: Any, part: int, n_items: int, rank: int, work: Any, terms: Any) -> None:
+def _backward_item(task: Any, step: Any, part: int, n_items: int, rank: int, work: Any, terms: Any) -> None:
     """The mean overlap between classes of one block of places, and its gradient."""
     embedding, scratch, own_space = task.embedding, work.scratch, work.own
     form, shared = embedding.form, embedding.shared
@@ -97,4 +97,4 @@ def _new_step(task: Any, member: int, number: int, first: int, order: Any, moves
     return Step(member, task.data.seen[0], order, 0, order.size, moves, True, False, 0, n_parts, n_parts, 0, 0, 0)
 
 
-functions_of(Pairs, **ROWWISE, take_back_item=_take_back_item, new_step=_new_step)
+functions_of(Pairs, **ROWWISE, backward_item=_backward_item, new_step=_new_step)
