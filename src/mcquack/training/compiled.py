@@ -27,10 +27,10 @@ from mcquack.training.step import (
     ROWS,
     SUM,
     Config,
+    Context,
     Data,
     LaunchSums,
-    Task,
-    Trained,
+    TrainedArrays,
     Workspace,
     run_epoch,
 )
@@ -121,7 +121,7 @@ class CompiledTrainer:
     Parameters
     ----------
     embedding, readout, data, space : NamedTuple
-        The parts of the task, as compiled code gets them.
+        The parts of the context, as compiled code gets them.
     works : list
         What each thread works on; their number is the number of threads.
     team : Team
@@ -155,7 +155,7 @@ class CompiledTrainer:
         self._places = flat_places(self.shapes)
         self._filled = {name: (place, shape) for name, (place, shape) in self._places.items() if math.prod(shape)}
         self._empty = {name: np.zeros(shape, dtype) for name, shape in self.shapes.items() if not math.prod(shape)}
-        self._run: Any = None  # compiled for the types of this task, once they are known
+        self._run: Any = None  # compiled for the types of this context, once they are known
 
     def __call__(
         self, states: Sequence[TrainingState], passes: Passes, *, active: NDArray[np.bool_] | None = None, **given: Any
@@ -182,7 +182,7 @@ class CompiledTrainer:
         readout: Any = None,
         seen: FloatArray | None = None,
         own_sums: Any = NOTHING,
-    ) -> tuple[Trained, LaunchSums]:
+    ) -> tuple[TrainedArrays, LaunchSums]:
         """Run all passes, and return the arrays that they have changed."""
         n_trainings = len(states)
         for state in states:
@@ -194,7 +194,7 @@ class CompiledTrainer:
             np.zeros((n_trainings, len(GROUPS))),
             own_sums,
         )
-        task = Task(
+        context = Context(
             self.data if seen is None else self.data._replace(seen=seen),
             self.embedding,
             self.readout if readout is None else readout,
@@ -206,14 +206,14 @@ class CompiledTrainer:
         orders = passes.orders
         if orders.ndim == 2:
             orders = orders[None] if n_trainings == 1 else np.repeat(orders[None], n_trainings, axis=0)
-        arguments = task, active, orders, passes.moves
+        arguments = context, active, orders, passes.moves
         if self._run is None:
-            run = run_epoch(type(task.embedding), type(task.readout))
+            run = run_epoch(type(context.embedding), type(context.readout))
             self._run = compiled(run, control(), 0, 1, self.works[0], *arguments)
         self.team.run(self._run, self.works, *arguments)
         return trained, sums
 
-    def _working_copy(self, states: Sequence[TrainingState], passes: Passes) -> Trained:
+    def _working_copy(self, states: Sequence[TrainingState], passes: Passes) -> TrainedArrays:
         n_trainings = len(states)
         values, mean, square, slopes = np.zeros((4, n_trainings, self._config.firsts[-1]), self.dtype)
         n_done = max(state.n_steps for state in states)
@@ -233,9 +233,9 @@ class CompiledTrainer:
             if self.rules.records:
                 losses[number, : state.n_steps] = state.losses
                 progress[number, 0] = state.n_steps
-        return Trained(values, mean, square, slopes, steps, losses, progress)
+        return TrainedArrays(values, mean, square, slopes, steps, losses, progress)
 
-    def _after(self, before: TrainingState, trained: Trained, number: int) -> TrainingState:
+    def _after(self, before: TrainingState, trained: TrainedArrays, number: int) -> TrainingState:
         """Return the state of one training from the arrays of all."""
         values = trained.values[number]
         losses, outcome = before.losses, int(trained.progress[number, 1])

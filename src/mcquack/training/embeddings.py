@@ -17,17 +17,17 @@ from mcquack.simulators.compiled.shared import add_shared_slopes, fill_shared
 from mcquack.simulators.statevector.circuit import BoundCircuit, backward, forward
 from mcquack.training.dispatch import compiled_only, functions_of
 
-# What an embedding does; the first argument of each is the task of the trainer.
+# What an embedding does; the first argument of each is the context of the trainer.
 
-# (task, n_threads) -> into how many tickets the work is divided that all samples share.
+# (context, n_threads) -> into how many tickets the work is divided that all samples share.
 prepare_items = compiled_only("prepare_items")
-# (task, member, item, n_items): the work of one of them.
+# (context, member, item, n_items): the work of one of them.
 prepare = compiled_only("prepare")
-# (task, step, part, block, work): the states of a block of the batch, into ``work.scratch.state``.
+# (context, step, part, block, work): the states of a block of the batch, into ``work.scratch.state``.
 embed_rows = compiled_only("embed_rows")
-# (task, step, part, work): from the adjoint of these states the gradient, added to that of the part.
+# (context, step, part, work): from the adjoint of these states the gradient, added to that of the part.
 pull_rows = compiled_only("pull_rows")
-# (task, step, slopes): what is left to do when the gradients of all parts are summed.
+# (context, step, slopes): what is left to do when the gradients of all parts are summed.
 finish_slopes = compiled_only("finish_slopes")
 
 
@@ -78,38 +78,38 @@ class Work(NamedTuple):
 
 
 @inner
-def _bound(task: Any, step: Any, part: int) -> Any:
+def _bound(context: Any, step: Any, part: int) -> Any:
     """The circuit with the parameters of a training, or of a member of an ensemble."""
-    embedding, values = task.embedding, task.trained.values[step.member]
+    embedding, values = context.embedding, context.trained.values[step.member]
     n_weights, n_bias = embedding.n_weights, embedding.n_bias
     first = n_weights + (part * n_bias if embedding.has_members else 0)
     return BoundCircuit(values[:n_weights], values[first : first + n_bias], embedding.form)
 
 
-def _no_items(task: Any, n_threads: int) -> Any:
+def _no_items(context: Any, n_threads: int) -> Any:
     return 0
 
 
-def _prepare_nothing(task: Any, member: int, item: int, n_items: int) -> None:
+def _prepare_nothing(context: Any, member: int, item: int, n_items: int) -> None:
     pass
 
 
-def _embed_plain(task: Any, step: Any, part: int, block: int, work: Any) -> None:
+def _embed_plain(context: Any, step: Any, part: int, block: int, work: Any) -> None:
     scratch = work.scratch
     gather_rows(step.X, step.order, step.first, step.n_rows, block, scratch.features)
-    forward(_bound(task, step, part), scratch.features, scratch.state, scratch)
+    forward(_bound(context, step, part), scratch.features, scratch.state, scratch)
 
 
-def _pull_plain(task: Any, step: Any, part: int, work: Any) -> None:
-    embedding, scratch = task.embedding, work.scratch
+def _pull_plain(context: Any, step: Any, part: int, work: Any) -> None:
+    embedding, scratch = context.embedding, work.scratch
     n_weights = embedding.n_weights
-    gradient = task.space.gradients[step.member * task.config.n_parts + part]
+    gradient = context.space.gradients[step.member * context.config.n_parts + part]
     by_w, by_b = gradient[:n_weights], gradient[n_weights : n_weights + embedding.n_bias]
-    circuit = _bound(task, step, part)
+    circuit = _bound(context, step, part)
     backward(circuit, scratch.features, scratch.state, scratch, by_w, by_b, scratch.features, OF_PARAMETERS)
 
 
-def _finish_plain(task: Any, step: Any, slopes: Any) -> None:
+def _finish_plain(context: Any, step: Any, slopes: Any) -> None:
     pass
 
 
@@ -127,8 +127,8 @@ functions_of(
 
 
 @inner
-def _qubits(task: Any) -> Any:
-    return task.embedding.form.masks.shape[1]
+def _qubits(context: Any) -> Any:
+    return context.embedding.form.masks.shape[1]
 
 
 @inner
@@ -157,11 +157,11 @@ def _gather_pairs(step: Any, block: int, target: Any) -> None:
 
 
 @inner
-def _set_turns(task: Any, parameters: Any, room: Any) -> None:
+def _set_turns(context: Any, parameters: Any, room: Any) -> None:
     """Angles π/2 tanh(W x) + w + π/2 of a product of qubits, as cosine and sine of their halves."""
-    n = _qubits(task)
+    n = _qubits(context)
     scalar = parameters.dtype.type
-    first = task.embedding.weights_at
+    first = context.embedding.weights_at
     n_features = room.inputs.shape[1]
     for part in range(2):
         for qubit in range(n):
@@ -216,9 +216,9 @@ def _pull_product(turns: Any, part: int, n: int, state: Any, adjoint: Any, slope
 
 
 @inner
-def _add_layer_slopes(task: Any, room: Any, gradient: Any) -> None:
+def _add_layer_slopes(context: Any, room: Any, gradient: Any) -> None:
     """Derivatives by the layer of weights and by the first angles, from those by the angles of the start."""
-    n, n_features, first = _qubits(task), room.inputs.shape[1], task.embedding.weights_at
+    n, n_features, first = _qubits(context), room.inputs.shape[1], context.embedding.weights_at
     scalar = gradient.dtype.type
     for part in range(2):
         for qubit in range(n):
@@ -230,24 +230,24 @@ def _add_layer_slopes(task: Any, room: Any, gradient: Any) -> None:
                 gradient[first + qubit * n_features + feature] += by_weight
 
 
-def _shared_items(task: Any, n_threads: int) -> Any:
-    return min(n_threads, task.embedding.form.kinds.size)
+def _shared_items(context: Any, n_threads: int) -> Any:
+    return min(n_threads, context.embedding.form.kinds.size)
 
 
-def _prepare_shared(task: Any, member: int, item: int, n_items: int) -> None:
+def _prepare_shared(context: Any, member: int, item: int, n_items: int) -> None:
     """Works out every ``n_items``-th of the gates that are the same for all samples."""
-    embedding = task.embedding
-    bias = task.trained.values[member, embedding.bias_at :]
+    embedding = context.embedding
+    bias = context.trained.values[member, embedding.bias_at :]
     fill_shared(embedding.form, embedding.shared, TURN, bias, item, n_items)
 
 
-def _embed_started(task: Any, step: Any, part: int, block: int, work: Any) -> None:
+def _embed_started(context: Any, step: Any, part: int, block: int, work: Any) -> None:
     """The state of every sample of a block behind the circuit; for products alone, the angles of the qubits."""
-    embedding, scratch, start = task.embedding, work.scratch, work.start
-    values, state = task.trained.values[step.member], scratch.state
+    embedding, scratch, start = context.embedding, work.scratch, work.start
+    values, state = context.trained.values[step.member], scratch.state
     if embedding.start == PRODUCTS_ALONE:
         _gather_pairs(step, block, start.inputs)
-        _set_turns(task, values, start)
+        _set_turns(context, values, start)
         return
     if embedding.start == STORED:
         flat = state.reshape(2 * state.shape[0], state.shape[2])
@@ -259,9 +259,9 @@ def _embed_started(task: Any, step: Any, part: int, block: int, work: Any) -> No
                 store(state, 2 * row + half, load(start.inputs[half], row))
     elif embedding.start == PRODUCTS:
         _gather_pairs(step, block, start.inputs)
-        _set_turns(task, values, start)
+        _set_turns(context, values, start)
         for half in range(2):
-            _product(start.turns[half], half, _qubits(task), state)
+            _product(start.turns[half], half, _qubits(context), state)
     else:
         gather_rows(step.X, step.order, step.first, step.n_rows, block, scratch.features)
         if embedding.start == COPIES:
@@ -272,33 +272,33 @@ def _embed_started(task: Any, step: Any, part: int, block: int, work: Any) -> No
     steps_forward(embedding.form, embedding.shared, weights, bias, scratch.features, state, scratch)
 
 
-def _pull_started(task: Any, step: Any, part: int, work: Any) -> None:
-    embedding, scratch, start = task.embedding, work.scratch, work.start
-    at = step.member * task.config.n_parts + part
-    gradient = task.space.gradients[at]
+def _pull_started(context: Any, step: Any, part: int, work: Any) -> None:
+    embedding, scratch, start = context.embedding, work.scratch, work.start
+    at = step.member * context.config.n_parts + part
+    gradient = context.space.gradients[at]
     if embedding.start == PRODUCTS_ALONE:
-        _add_layer_slopes(task, start, gradient)
+        _add_layer_slopes(context, start, gradient)
         return
-    values = task.trained.values[step.member]
+    values = context.trained.values[step.member]
     weights, bias = values[embedding.weights_at :], values[embedding.bias_at :]
     by_w, by_b = gradient[embedding.weights_at :], gradient[embedding.bias_at :]
     scale = steps_backward(
         embedding.form, embedding.shared, weights, bias, scratch.features, scratch.state, scratch, by_w, by_b,
-        task.space.currents[at], OF_PARAMETERS,
+        context.space.currents[at], OF_PARAMETERS,
     )  # fmt: skip
     if embedding.start == PRODUCTS:
-        n = _qubits(task)
+        n = _qubits(context)
         for half in range(2):
             _pull_product(start.turns[half], half, n, scratch.state, scratch.adjoint, start.slopes[half])
             for qubit in range(n):
                 store(start.slopes[half], qubit, scale * load(start.slopes[half], qubit))
-        _add_layer_slopes(task, start, gradient)
+        _add_layer_slopes(context, start, gradient)
 
 
-def _finish_started(task: Any, step: Any, slopes: Any) -> None:
+def _finish_started(context: Any, step: Any, slopes: Any) -> None:
     """Adds the derivatives by the biases of the gates that all samples share."""
-    embedding = task.embedding
-    currents = task.space.currents[step.member * task.config.n_parts :]
+    embedding = context.embedding
+    currents = context.space.currents[step.member * context.config.n_parts :]
     for part in range(1, step.n_parts):
         for place in range(currents.shape[1]):
             for row in range(currents.shape[2]):

@@ -39,7 +39,7 @@ class Data(NamedTuple):
     row_weights: Any  # (N,)
 
 
-class Trained(NamedTuple):
+class TrainedArrays(NamedTuple):
     """What training changes, in place; K trainings that run apart have a row each."""
 
     values: Any  # (K, P) all parameters, group after group
@@ -92,7 +92,7 @@ class LaunchSums(NamedTuple):
     own: Any
 
 
-class Task(NamedTuple):
+class Context(NamedTuple):
     """All that a launch works on."""
 
     data: Any
@@ -125,26 +125,26 @@ class Step(NamedTuple):
 
 # What a readout does. The functions of a readout are registered under these names.
 
-# (task, step, n_threads) -> the numbers of tickets of PREPARE, ENCODE, SCORE, PULL and BACKWARD.
+# (context, step, n_threads) -> the numbers of tickets of PREPARE, ENCODE, SCORE, PULL and BACKWARD.
 phase_items = compiled_only("phase_items")
-# (task, step, item, n_items, rank, work): encode some rows, or compute the scores of some.
+# (context, step, item, n_items, rank, work): encode some rows, or compute the scores of some.
 encode_item = compiled_only("encode_item")
 score_item = compiled_only("score_item")
-# (task, step, item, n_items, terms): the derivatives of the loss by the scores of some rows.
+# (context, step, item, n_items, terms): the derivatives of the loss by the scores of some rows.
 pull_item = compiled_only("pull_item")
-# (task, step, item, n_items, rank, work, terms): one partial gradient. One ticket of a readout with rows of its own
+# (context, step, item, n_items, rank, work, terms): one partial gradient. One ticket of a readout with rows of its own
 # calls add_losses instead.
 backward_item = compiled_only("backward_item")
-# (task, step, rank): what every thread does for itself after ENCODE.
+# (context, step, rank): what every thread does for itself after ENCODE.
 after_encode = compiled_only("after_encode")
-# (task, step) -> the loss of the batch, three numbers that its derivatives need, and its derivative by log β. Every
+# (context, step) -> the loss of the batch, three numbers that its derivatives need, and its derivative by log β. Every
 # thread asks for itself, after SCORE, or after BACKWARD where no sample needs another.
 batch_loss = compiled_only("batch_loss")
-# (task, member, number, first, order, moves, cursor) -> the Step on the batch from ``first`` on, in pass ``number``.
+# (context, member, number, first, order, moves, cursor) -> the Step on the batch from ``first`` on, in pass ``number``.
 new_step = compiled_only("new_step")
-# (task, step, n_threads) -> how far samples are encoded after the step.
+# (context, step, n_threads) -> how far samples are encoded after the step.
 next_cursor = compiled_only("next_cursor")
-# (task, cells, end, rank, work, order): what is reported of all samples at the end of an epoch.
+# (context, cells, end, rank, work, order): what is reported of all samples at the end of an epoch.
 finish_epoch = compiled_only("finish_epoch")
 
 
@@ -228,9 +228,9 @@ def _fill_rows(by_rows: Any, base: int, config: Any, values: Any, slopes: Any, l
             slopes[start + feature] = slope
 
 
-def _update(task: Any, step: Any, share: int, by_beta: float) -> None:
+def _update(context: Any, step: Any, share: int, by_beta: float) -> None:
     """Move one share of every group that the step moves downhill on the loss and its penalties."""
-    trained, config, space = task.trained, task.config, task.space
+    trained, config, space = context.trained, context.config, context.space
     parts = space.gradients[step.member * config.n_parts :]
     for group in range(config.rates.size):
         if not step.moves[group]:
@@ -241,7 +241,7 @@ def _update(task: Any, step: Any, share: int, by_beta: float) -> None:
         ridge = 0.0 if config.decoupled else config.ridges[group]
         if source == SUM:
             _fill_sum(parts, step.n_parts, first, values, ridge, slopes, low, high)
-            finish_slopes(task, step, slopes)
+            finish_slopes(context, step, slopes)
         elif source == MEAN:
             _fill_mean(parts, step.n_parts, first, values, ridge, slopes, low, high)
         elif source == OWN:
@@ -259,12 +259,12 @@ def _update(task: Any, step: Any, share: int, by_beta: float) -> None:
 
 
 @inner
-def add_losses(task: Any, step: Any, loss: float) -> None:
+def add_losses(context: Any, step: Any, loss: float) -> None:
     """Add the loss before the step, with the penalties on what the step moves, under each half that it moves.
 
     To be called before the parameters move: by a readout that has rows, while others still go back, else by UPDATE.
     """
-    trained, config, sums = task.trained, task.config, task.sums
+    trained, config, sums = context.trained, context.config, context.sums
     for half in range(2):
         penalty, is_moved = 0.0, False
         for group in range(config.rates.size):
@@ -281,9 +281,9 @@ def add_losses(task: Any, step: Any, loss: float) -> None:
 
 
 @inner
-def _record(task: Any, step: Any, loss: float) -> None:
+def _record(context: Any, step: Any, loss: float) -> None:
     """Count the step, and where training ends by convergence record its loss and say whether training goes on."""
-    trained, config, sums = task.trained, task.config, task.sums
+    trained, config, sums = context.trained, context.config, context.sums
     progress = trained.progress[step.member]
     records = trained.losses.shape[1] > 0
     if records:
@@ -318,86 +318,86 @@ def has_converged(losses: Any, n_steps: int, interval: int) -> Any:
     return abs(last - before) <= math.sqrt(spread / interval) / math.sqrt(interval) / 2
 
 
-def _run_step(cells: Any, end: int, rank: int, n_threads: int, work: Any, task: Any, step: Any) -> Any:
+def _run_step(cells: Any, end: int, rank: int, n_threads: int, work: Any, context: Any, step: Any) -> Any:
     """Take one step, phase after phase; return where the tickets end."""
-    n_items = phase_items(task, step, n_threads)
-    is_rowwise, records = task.config.is_rowwise, task.trained.losses.shape[1] > 0
+    n_items = phase_items(context, step, n_threads)
+    is_rowwise, records = context.config.is_rowwise, context.trained.losses.shape[1] > 0
     terms = 0.0, 0.0, 0.0, 0.0, 0.0
     for phase in range(N_PHASES):
-        n = task.config.n_shares if phase == UPDATE else 1 if phase == RECORD else n_items[phase]
+        n = context.config.n_shares if phase == UPDATE else 1 if phase == RECORD else n_items[phase]
         start, end = end, end + n
         ticket = taken(cells, end)
         while ticket >= 0:
             item = ticket - start
             if phase == PREPARE:
-                prepare(task, step.member, item, n)
+                prepare(context, step.member, item, n)
             elif phase == ENCODE:
-                encode_item(task, step, item, n, rank, work)
+                encode_item(context, step, item, n, rank, work)
             elif phase == SCORE:
-                score_item(task, step, item, n, rank, work)
+                score_item(context, step, item, n, rank, work)
             elif phase == PULL:
-                pull_item(task, step, item, n, terms)
+                pull_item(context, step, item, n, terms)
             elif phase == BACKWARD:
-                backward_item(task, step, item, n, rank, work, terms)
+                backward_item(context, step, item, n, rank, work, terms)
             elif phase == UPDATE:
                 # A training that records its losses stays where it was when its loss is not a number.
                 if not records or math.isfinite(terms[0]):
                     if is_rowwise:
-                        add_losses(task, step, terms[0])
-                    _update(task, step, item, terms[4])
+                        add_losses(context, step, terms[0])
+                    _update(context, step, item, terms[4])
             else:
-                _record(task, step, terms[0])
+                _record(context, step, terms[0])
                 decide_to_stop(cells, end)
             done(cells)
             ticket = taken(cells, end)
         all_done(cells, end)
         if phase == ENCODE and not is_rowwise:
-            after_encode(task, step, rank)
+            after_encode(context, step, rank)
         if phase == (BACKWARD if is_rowwise else SCORE):
-            terms = batch_loss(task, step)
+            terms = batch_loss(context, step)
     return end
 
 
 def _run_training(
-    cells: Any, shared: Any, rank: int, n_threads: int, work: Any, task: Any, member: int, orders: Any, moves: Any
+    cells: Any, shared: Any, rank: int, n_threads: int, work: Any, context: Any, member: int, orders: Any, moves: Any
 ) -> Any:
     """Take the steps of all passes, or of as many as there are before training ends; return where the tickets end.
 
     An order (passes, n) is cut into batches; where batches are drawn with replacement, each is a pass.
     """
-    end, n, size = 0, orders.shape[1], task.config.batch_size
-    progress = task.trained.progress[member]
+    end, n, size = 0, orders.shape[1], context.config.batch_size
+    progress = context.trained.progress[member]
     cursor = 0
     for number in range(orders.shape[0]):
         for first in range(0, n, size):
-            step = new_step(task, member, number, first, orders[number], moves[number], cursor)
-            end = _run_step(cells, end, rank, n_threads, work, task, step)
-            if task.config.apart:
+            step = new_step(context, member, number, first, orders[number], moves[number], cursor)
+            end = _run_step(cells, end, rank, n_threads, work, context, step)
+            if context.config.apart:
                 if stop_asked(shared):
                     return -1
             elif stops(cells, end):
                 return -1
             if progress[1] != GOING:
                 return end
-            cursor = next_cursor(task, step, n_threads)
+            cursor = next_cursor(context, step, n_threads)
     return end
 
 
-def _run(cells: Any, rank: int, n_threads: int, work: Any, task: Any, active: Any, orders: Any, moves: Any) -> None:
+def _run(cells: Any, rank: int, n_threads: int, work: Any, context: Any, active: Any, orders: Any, moves: Any) -> None:
     """Run all passes of every active training: one with all threads, or several with a thread each."""
-    apart = task.config.apart
+    apart = context.config.apart
     for member in range(rank if apart else 0, active.size, n_threads if apart else 1):
         if not active[member]:
             continue
         own, own_rank, own_threads = cells, rank, n_threads
         if apart:
-            own, own_rank, own_threads = task.space.cells[rank], 0, 1
+            own, own_rank, own_threads = context.space.cells[rank], 0, 1
             for place in range(own.size):
                 own[place] = 0
-        end = _run_training(own, cells, own_rank, own_threads, work, task, member, orders[member], moves)
+        end = _run_training(own, cells, own_rank, own_threads, work, context, member, orders[member], moves)
         if end < 0:
             return
-        finish_epoch(task, own, end, own_rank, work, orders[member, orders.shape[1] - 1])
+        finish_epoch(context, own, end, own_rank, work, orders[member, orders.shape[1] - 1])
 
 
 _SHORT = ("phase_items", "after_encode", "batch_loss", "new_step", "next_cursor")
@@ -405,7 +405,7 @@ _ENTRIES: dict[tuple[type, type], Any] = {}
 
 
 def run_epoch(embedding: type, readout: type) -> Any:
-    """Return the compiled function that runs epochs of tasks with an embedding and a readout of these types.
+    """Return the compiled function that runs epochs of contexts with an embedding and a readout of these types.
 
     It is kept on disk under the module of the readout, so that a change there compiles it anew.
     """

@@ -69,24 +69,24 @@ class KernelSums(NamedTuple):
 
 
 @inner
-def _bound(task: Any) -> Any:
-    embedding, values = task.embedding, task.trained.values[0]
+def _bound(context: Any) -> Any:
+    embedding, values = context.embedding, context.trained.values[0]
     n_weights = embedding.n_weights
     return BoundCircuit(values[:n_weights], values[n_weights : n_weights + embedding.n_bias], embedding.form)
 
 
 @inner
-def _rule(task: Any) -> Any:
+def _rule(context: Any) -> Any:
     """The loss with the β of this moment."""
-    rule = task.readout.rule
-    beta = math.exp(float(task.trained.values[0, task.readout.beta_at])) if rule.learned else rule.beta
+    rule = context.readout.rule
+    beta = math.exp(float(context.trained.values[0, context.readout.beta_at])) if rule.learned else rule.beta
     return LossRule(rule.code, beta, rule.smoothing, rule.floor, rule.learned)
 
 
 @inner
-def _encode_row_block(task: Any, X: Any, order: Any, first: int, base: int, block: int, work: Any) -> None:
+def _encode_row_block(context: Any, X: Any, order: Any, first: int, base: int, block: int, work: Any) -> None:
     """States of one block of a step's rows: ``base`` samples from ``order[first]`` on, and then the centroids."""
-    own, readout, values = task.space.own, task.readout, task.trained.values[0]
+    own, readout, values = context.space.own, context.readout, context.trained.values[0]
     features = own.features[block]
     n_features, width = features.shape
     gather_rows(X, order, first, base, block, features)
@@ -94,14 +94,14 @@ def _encode_row_block(task: Any, X: Any, order: Any, first: int, base: int, bloc
         at = readout.rows_at + (block * width + lane - base) * n_features
         for feature in range(n_features):
             features[feature, lane] = values[at + feature]
-    forward(_bound(task), features, own.states[block], work.scratch)
+    forward(_bound(context), features, own.states[block], work.scratch)
 
 
 @inner
-def _encode_sample_block(task: Any, X: Any, order: Any, block: int, state: Any, work: Any) -> None:
+def _encode_sample_block(context: Any, X: Any, order: Any, block: int, state: Any, work: Any) -> None:
     """States of the samples at the places of this block in the whole order."""
     gather_rows(X, order, 0, order.size, block, work.scratch.features)
-    forward(_bound(task), work.scratch.features, state, work.scratch)
+    forward(_bound(context), work.scratch.features, state, work.scratch)
 
 
 @inner
@@ -135,9 +135,9 @@ def _from_block(step: Any, width: int) -> Any:
     return row // width - step.shift, skip, (skip + step.n_rows + width - 1) // width
 
 
-def _score_item(task: Any, step: Any, item: int, n_items: int, rank: int, work: Any) -> None:
+def _score_item(context: Any, step: Any, item: int, n_items: int, rank: int, work: Any) -> None:
     """Overlaps, kernel, scores and outputs of some blocks of a batch."""
-    own, data, readout = task.space.own, task.data, task.readout
+    own, data, readout = context.space.own, context.data, context.readout
     samples = own.states if step.moves_embedding else own.kept
     width = samples.shape[3]
     from_block, skip, n_used = _from_block(step, width)
@@ -149,7 +149,7 @@ def _score_item(task: Any, step: Any, item: int, n_items: int, rank: int, work: 
         if columns.shape[0] > own.scores.shape[1]:
             pool_rows(own.kernel[rows], readout.class_score, own.scores[rows])
         if readout.n_outputs > 0:
-            _apply_head(readout, task.trained.values[0], own.scores[rows], own.outputs[rows])
+            _apply_head(readout, context.trained.values[0], own.scores[rows], own.outputs[rows])
         for row in range(max(skip, block * width), min(skip + step.n_rows, (block + 1) * width)):
             sample = step.order[step.first + row - skip]
             own.labels[row] = data.labels[sample]
@@ -159,13 +159,13 @@ def _score_item(task: Any, step: Any, item: int, n_items: int, rank: int, work: 
 
 
 @inner
-def _fill_row(task: Any, rule: Any, terms: Any, row: int, k: int) -> None:
+def _fill_row(context: Any, rule: Any, terms: Any, row: int, k: int) -> None:
     """Derivatives of the loss by the scores of one row, at the first centroid of each class."""
-    own, readout = task.space.own, task.readout
+    own, readout = context.space.own, context.readout
     if readout.n_outputs == 0:
         loss_row(rule, terms, own.scores[row], own.labels[row], own.weights[row], own.cotangent[row], k)
         return
-    values, n_outputs = task.trained.values[0], readout.n_outputs
+    values, n_outputs = context.trained.values[0], readout.n_outputs
     if rule.code == SQUARED_ERROR:
         for output in range(n_outputs):
             off = float(own.outputs[row, output]) - own.targets[row, output]
@@ -179,29 +179,29 @@ def _fill_row(task: Any, rule: Any, terms: Any, row: int, k: int) -> None:
         own.cotangent[row, score * k] = total
 
 
-def _pull_item(task: Any, step: Any, item: int, n_items: int, terms: Any) -> None:
+def _pull_item(context: Any, step: Any, item: int, n_items: int, terms: Any) -> None:
     """Derivatives of the loss by the overlaps of some blocks; lanes of other rows get zeros."""
-    own = task.space.own
+    own = context.space.own
     width, n_scores = own.overlaps.shape[3], own.scores.shape[1]
     _, skip, n_used = _from_block(step, width)
-    k, rule = own.kernel.shape[1] // n_scores, _rule(task)
+    k, rule = own.kernel.shape[1] // n_scores, _rule(context)
     for block in range(item * n_used // n_items, (item + 1) * n_used // n_items):
         rows = slice(block * width, (block + 1) * width)
         for row in range(block * width, (block + 1) * width):
             if skip <= row < skip + step.n_rows:
-                _fill_row(task, rule, terms, row, k)
+                _fill_row(context, rule, terms, row, k)
             else:
                 for score in range(n_scores):
                     own.cotangent[row, score * k] = 0
         if k > 1:
-            spread_rows(own.kernel[rows], k, task.readout.class_score, own.cotangent[rows])
+            spread_rows(own.kernel[rows], k, context.readout.class_score, own.cotangent[rows])
         pull_overlaps(own.overlaps[block], own.cotangent[rows], own.pulls[block])
 
 
 @inner
-def _fill_head_slopes(task: Any, step: Any) -> None:
+def _fill_head_slopes(context: Any, step: Any) -> None:
     """Derivatives by the head: Σ_i score_i · (derivative by the outputs of sample i)."""
-    own, readout, slopes = task.space.own, task.readout, task.trained.slopes[0]
+    own, readout, slopes = context.space.own, context.readout, context.trained.slopes[0]
     _, skip, _ = _from_block(step, own.overlaps.shape[3])
     n_scores, n_outputs = own.scores.shape[1], readout.n_outputs
     for score in range(n_scores + 1):
@@ -232,10 +232,10 @@ def _centroid_adjoint(
 
 
 @inner
-def _backward_block(task: Any, step: Any, part: int, block: int, rank: int, work: Any) -> None:
+def _backward_block(context: Any, step: Any, part: int, block: int, rank: int, work: Any) -> None:
     """The way back of one block; its states stay where there are others, whose centroids need them."""
-    own, space, embedding, scratch = task.space.own, task.space, task.embedding, work.scratch
-    n_centroids, width = task.readout.n_centroids, own.states.shape[3]
+    own, space, embedding, scratch = context.space.own, context.space, context.embedding, work.scratch
+    n_centroids, width = context.readout.n_centroids, own.states.shape[3]
     base, samples = step.base, own.states if step.moves_embedding else own.kept
     from_block, _, n_used = _from_block(step, width)
     if block * width < base:
@@ -258,59 +258,59 @@ def _backward_block(task: Any, step: Any, part: int, block: int, rank: int, work
     n_weights = embedding.n_weights
     gradient = space.gradients[part]
     by_w, by_b = gradient[:n_weights], gradient[n_weights : n_weights + embedding.n_bias]
-    backward(_bound(task), own.features[block], state, scratch, by_w, by_b, by_rows, wanted)
+    backward(_bound(context), own.features[block], state, scratch, by_w, by_b, by_rows, wanted)
 
 
 @inner
-def _ahead(task: Any, step: Any, n_threads: int) -> Any:
+def _ahead(context: Any, step: Any, n_threads: int) -> Any:
     """How many blocks of samples the step must encode first, and how many it may encode ahead."""
-    from_block, _, n_used = _from_block(step, task.space.own.states.shape[3])
+    from_block, _, n_used = _from_block(step, context.space.own.states.shape[3])
     n_new = 0 if step.moves_embedding else max(0, step.shift + from_block + n_used - step.encoded)
     return n_new, max(0, min(AHEAD * (n_threads - step.n_parts), step.last - step.encoded - n_new))
 
 
-def _phase_items(task: Any, step: Any, n_threads: int) -> Any:
-    _, _, n_used = _from_block(step, task.space.own.states.shape[3])
-    n_new, n_ahead = _ahead(task, step, n_threads)
+def _phase_items(context: Any, step: Any, n_threads: int) -> Any:
+    _, _, n_used = _from_block(step, context.space.own.states.shape[3])
+    n_new, n_ahead = _ahead(context, step, n_threads)
     n_short = min(n_used, n_threads)
     return 0, step.n_blocks + n_new, n_short, n_short, step.n_parts + n_ahead + 1
 
 
-def _encode_item(task: Any, step: Any, item: int, n_items: int, rank: int, work: Any) -> None:
+def _encode_item(context: Any, step: Any, item: int, n_items: int, rank: int, work: Any) -> None:
     if item < step.n_blocks:
-        _encode_row_block(task, step.X, step.order, step.first, step.base, item, work)
+        _encode_row_block(context, step.X, step.order, step.first, step.base, item, work)
     else:
         block = step.encoded + item - step.n_blocks
-        _encode_sample_block(task, step.X, step.order, block, task.space.own.kept[block - step.shift], work)
+        _encode_sample_block(context, step.X, step.order, block, context.space.own.kept[block - step.shift], work)
 
 
-def _backward_item(task: Any, step: Any, item: int, n_items: int, rank: int, work: Any, terms: Any) -> None:
+def _backward_item(context: Any, step: Any, item: int, n_items: int, rank: int, work: Any, terms: Any) -> None:
     if item < step.n_parts:
         if step.moves_embedding:
-            gradient = task.space.gradients[item]
+            gradient = context.space.gradients[item]
             for place in range(gradient.size):
                 gradient[place] = 0
         for block in range(item * step.n_blocks // step.n_parts, (item + 1) * step.n_blocks // step.n_parts):
-            _backward_block(task, step, item, block, rank, work)
+            _backward_block(context, step, item, block, rank, work)
     elif item < n_items - 1:
-        block = step.encoded + _ahead(task, step, 1)[0] + item - step.n_parts
-        _encode_sample_block(task, step.X, step.order, block, task.space.own.kept[block], work)
+        block = step.encoded + _ahead(context, step, 1)[0] + item - step.n_parts
+        _encode_sample_block(context, step.X, step.order, block, context.space.own.kept[block], work)
     else:
-        add_losses(task, step, terms[0])
-        if task.readout.n_outputs > 0:
-            _fill_head_slopes(task, step)
+        add_losses(context, step, terms[0])
+        if context.readout.n_outputs > 0:
+            _fill_head_slopes(context, step)
 
 
-def _after_encode(task: Any, step: Any, rank: int) -> None:
-    own = task.space.own
+def _after_encode(context: Any, step: Any, rank: int) -> None:
+    own = context.space.own
     _fill_columns(own.states, step.base, own.columns[rank])
 
 
-def _batch_loss(task: Any, step: Any) -> Any:
-    own = task.space.own
+def _batch_loss(context: Any, step: Any) -> Any:
+    own = context.space.own
     _, skip, _ = _from_block(step, own.states.shape[3])
     rows = slice(skip, skip + step.n_rows)
-    return _loss_terms(_rule(task), own.outputs[rows], own.labels[rows], own.targets[rows], own.weights[rows])
+    return _loss_terms(_rule(context), own.outputs[rows], own.labels[rows], own.targets[rows], own.weights[rows])
 
 
 @inner
@@ -323,13 +323,13 @@ def _loss_terms(rule: Any, outputs: Any, labels: Any, targets: Any, weights: Any
     return loss, first, second, third, rule.beta * second
 
 
-def _new_step(task: Any, member: int, number: int, first: int, order: Any, moves: Any, cursor: int) -> Any:
-    readout, width, n = task.readout, task.space.own.states.shape[3], order.size
+def _new_step(context: Any, member: int, number: int, first: int, order: Any, moves: Any, cursor: int) -> Any:
+    readout, width, n = context.readout, context.space.own.states.shape[3], order.size
     moves_embedding, moves_rows = moves[0] or moves[1], moves[2]
-    count = min(task.config.batch_size, n - first)
+    count = min(context.config.batch_size, n - first)
     n_first, n_all = readout.n_first, (n + width - 1) // width
     # All passes in which the embedding rests see the same samples, whose states are encoded once.
-    X = task.data.seen[min(number, n_first) if readout.is_blurred else 0]
+    X = context.data.seen[min(number, n_first) if readout.is_blurred else 0]
     encoded, last, shift = cursor, n_all if number == n_first and readout.keeps_all else 0, 0
     if first == 0:
         encoded = n_all if number > n_first else 0
@@ -337,15 +337,15 @@ def _new_step(task: Any, member: int, number: int, first: int, order: Any, moves
         shift = encoded = first // width
     base = count if moves_embedding else 0
     n_blocks = (base + readout.n_centroids + width - 1) // width
-    n_parts = min(task.config.n_parts, n_blocks)
+    n_parts = min(context.config.n_parts, n_blocks)
     return Step(
         member, X, order, first, count, moves, moves_embedding, moves_rows, base, n_blocks, n_parts, shift, encoded,
         last,
     )  # fmt: skip
 
 
-def _next_cursor(task: Any, step: Any, n_threads: int) -> Any:
-    n_new, n_ahead = _ahead(task, step, n_threads)
+def _next_cursor(context: Any, step: Any, n_threads: int) -> Any:
+    n_new, n_ahead = _ahead(context, step, n_threads)
     return step.encoded + n_new + n_ahead
 
 
@@ -353,9 +353,9 @@ def _next_cursor(task: Any, step: Any, n_threads: int) -> Any:
 
 
 @inner
-def _fill_kernel(task: Any, order: Any, is_kept: bool, block: int, rank: int, work: Any) -> None:
+def _fill_kernel(context: Any, order: Any, is_kept: bool, block: int, rank: int, work: Any) -> None:
     """The kernel of one block of all samples, the scores of the classes, and the outputs of the head."""
-    own, sums, readout = task.space.own, task.sums.own, task.readout
+    own, sums, readout = context.space.own, context.sums.own, context.readout
     width, n_samples = own.states.shape[3], order.size
     columns, overlaps = own.columns[rank], own.overlaps[rank]
     rows = slice(rank * width, (rank + 1) * width)
@@ -363,14 +363,14 @@ def _fill_kernel(task: Any, order: Any, is_kept: bool, block: int, rank: int, wo
     if is_kept:
         overlap_block(own.kept[block], columns, overlaps)
     else:
-        _encode_sample_block(task, task.data.X, order, block, work.scratch.state, work)
+        _encode_sample_block(context, context.data.X, order, block, work.scratch.state, work)
         overlap_block(work.scratch.state, columns, overlaps)
     kernel_rows(overlaps, kernel)
     pooled = columns.shape[0] > scores.shape[1]
     if pooled:
         pool_rows(kernel, readout.class_score, scores)
     if readout.n_outputs > 0:
-        _apply_head(readout, task.trained.values[0], scores, outputs)
+        _apply_head(readout, context.trained.values[0], scores, outputs)
     for lane in range(min(width, n_samples - block * width)):
         sample = order[block * width + lane]
         for centroid in range(kernel.shape[1]):
@@ -397,20 +397,20 @@ def _accuracy(scores: Any, labels: Any, row_weights: Any) -> float:
 
 
 @inner
-def _measure(task: Any) -> None:
+def _measure(context: Any) -> None:
     """Loss, alignment and accuracy of all samples; a head has no alignment, and a regression no accuracy."""
-    data, sums, rule = task.data, task.sums.own, _rule(task)
+    data, sums, rule = context.data, context.sums.own, _rule(context)
     sums.measures[0] = _loss_terms(rule, sums.outputs, data.labels, data.targets, data.row_weights)[0]
     sums.measures[1], sums.measures[2] = math.nan, math.nan
-    if task.readout.n_outputs == 0:
+    if context.readout.n_outputs == 0:
         sums.measures[1] = alignment_slopes(sums.scores, data.labels, data.row_weights)[0]
     if rule.code != SQUARED_ERROR:
         sums.measures[2] = _accuracy(sums.outputs, data.labels, data.row_weights)
 
 
-def _finish_epoch(task: Any, cells: Any, end: int, rank: int, work: Any, order: Any) -> None:
+def _finish_epoch(context: Any, cells: Any, end: int, rank: int, work: Any, order: Any) -> None:
     """The kernel of all samples with the centroids, and what it says."""
-    own, readout = task.space.own, task.readout
+    own, readout = context.space.own, context.readout
     if not readout.with_kernel:
         return
     width, n_samples = own.states.shape[3], order.size
@@ -421,11 +421,11 @@ def _finish_epoch(task: Any, cells: Any, end: int, rank: int, work: Any, order: 
         ticket = taken(cells, end)
         while ticket >= 0:
             if phase == 0:
-                _encode_row_block(task, task.data.X, order, 0, 0, ticket - start, work)
+                _encode_row_block(context, context.data.X, order, 0, 0, ticket - start, work)
             elif phase == 1 and not stop_asked(cells):
-                _fill_kernel(task, order, is_kept, ticket - start, rank, work)
+                _fill_kernel(context, order, is_kept, ticket - start, rank, work)
             elif phase == 2:
-                _measure(task)
+                _measure(context)
             done(cells)
             ticket = taken(cells, end)
         all_done(cells, end)

@@ -28,7 +28,7 @@ from mcquack.training.embeddings import (
     prepare_items,
     pull_rows,
 )
-from mcquack.training.step import Data, Step, Task, Trained
+from mcquack.training.step import Context, Data, Step, TrainedArrays
 
 # What is made of the expectation values: logits V z of a cross entropy, fidelities with target states, (1 - y f) / 2,
 # the square of f + b - y, and two logits, of a classifier's own class and of all others.
@@ -60,9 +60,9 @@ class MeasuredSpace(NamedTuple):
     cotangent: Any  # (Q, P, W)
 
 
-# (task, work): expectation values of all samples of a block, into ``work.own.measured``.
+# (context, work): expectation values of all samples of a block, into ``work.own.measured``.
 measure = compiled_only("measure")
-# (task, work): from the derivatives by them, ``work.own.cotangent``, the adjoint of the states.
+# (context, work): from the derivatives by them, ``work.own.cotangent``, the adjoint of the states.
 pull_measured = compiled_only("pull_measured")
 
 
@@ -108,9 +108,9 @@ def _unfold(readout: Any, part: int, state: Any, cotangent: Any, folded: Any, ad
 
 
 @inner
-def _measure_states(task: Any, work: Any) -> None:
+def _measure_states(context: Any, work: Any) -> None:
     """Expectation values of all samples of a block."""
-    readout, state, room = task.readout, work.scratch.state, work.own
+    readout, state, room = context.readout, work.scratch.state, work.own
     measured = room.measured
     n_parts = measured.shape[1]
     if readout.every_qubit:
@@ -141,9 +141,9 @@ def _measure_states(task: Any, work: Any) -> None:
 
 
 @inner
-def _pull_states(task: Any, work: Any) -> None:
+def _pull_states(context: Any, work: Any) -> None:
     """λ = Σ_q cotangent_q O_q |ψ⟩ of all samples of a block."""
-    readout, state, adjoint, room = task.readout, work.scratch.state, work.scratch.adjoint, work.own
+    readout, state, adjoint, room = context.readout, work.scratch.state, work.scratch.adjoint, work.own
     cotangent = room.cotangent
     n_parts = cotangent.shape[1]
     if readout.every_qubit:
@@ -210,18 +210,18 @@ def _pull_alone(start: Any, room: Any) -> None:
                 start.slopes[part, qubit, lane] = total * sine
 
 
-def _measure_started(task: Any, work: Any) -> None:
-    if task.embedding.start == PRODUCTS_ALONE:
+def _measure_started(context: Any, work: Any) -> None:
+    if context.embedding.start == PRODUCTS_ALONE:
         _measure_alone(work.start, work.own)
     else:
-        _measure_states(task, work)
+        _measure_states(context, work)
 
 
-def _pull_started(task: Any, work: Any) -> None:
-    if task.embedding.start == PRODUCTS_ALONE:
+def _pull_started(context: Any, work: Any) -> None:
+    if context.embedding.start == PRODUCTS_ALONE:
         _pull_alone(work.start, work.own)
     else:
-        _pull_states(task, work)
+        _pull_states(context, work)
 
 
 functions_of(PlainCircuit, measure=_measure_states.py_func, pull_measured=_pull_states.py_func)
@@ -302,12 +302,12 @@ def _two_logits(room: Any, is_own: bool, lane: int, share: float) -> float:
 
 
 @inner
-def _head(task: Any, step: Any, block: int, own: int, mass: float, room: Any, gradient: Any) -> float:
+def _head(context: Any, step: Any, block: int, own: int, mass: float, room: Any, gradient: Any) -> float:
     """The block's part of the mean loss; derivatives by the expectation values and by the head's own parameters.
 
     ``own`` is the class of a classifier that tells it from all others.
     """
-    readout, data, parameters = task.readout, task.data, task.trained.values[step.member]
+    readout, data, parameters = context.readout, context.data, context.trained.values[step.member]
     n_outputs, n_parts, width = room.measured.shape
     loss = 0.0
     for part in range(n_parts):
@@ -352,57 +352,57 @@ def clear_part(space: Any, part: int) -> None:
             currents[place, row] = 0
 
 
-def _backward_item(task: Any, step: Any, item: int, n_items: int, rank: int, work: Any, terms: Any) -> None:
+def _backward_item(context: Any, step: Any, item: int, n_items: int, rank: int, work: Any, terms: Any) -> None:
     """Loss and gradient of the blocks of one part, or of all blocks for one member of an ensemble."""
-    at = step.member * task.config.n_parts + item
-    clear_part(task.space, at)
+    at = step.member * context.config.n_parts + item
+    clear_part(context.space, at)
     mass = 0.0
     for position in range(step.first, step.first + step.n_rows):
-        mass += task.data.row_weights[step.order[position]]
+        mass += context.data.row_weights[step.order[position]]
     low, high, own = item * step.n_blocks // step.n_parts, (item + 1) * step.n_blocks // step.n_parts, step.member
-    if task.readout.has_members:
+    if context.readout.has_members:
         low, high, own = 0, step.n_blocks, item
     loss = 0.0
     for block in range(low, high):
-        embed_rows(task, step, item, block, work)
-        measure(task, work)
-        loss += _head(task, step, block, own, mass, work.own, task.space.gradients[at])
-        pull_measured(task, work)
-        pull_rows(task, step, item, work)
-    task.space.part_losses[at] = loss
+        embed_rows(context, step, item, block, work)
+        measure(context, work)
+        loss += _head(context, step, block, own, mass, work.own, context.space.gradients[at])
+        pull_measured(context, work)
+        pull_rows(context, step, item, work)
+    context.space.part_losses[at] = loss
 
 
-def _no_item(task: Any, step: Any, item: int, n_items: int, rank: int, work: Any) -> None:
+def _no_item(context: Any, step: Any, item: int, n_items: int, rank: int, work: Any) -> None:
     """Nothing: no sample needs another, and all work is done by the tickets of BACKWARD."""
 
 
-def _no_pull(task: Any, step: Any, item: int, n_items: int, terms: Any) -> None:
+def _no_pull(context: Any, step: Any, item: int, n_items: int, terms: Any) -> None:
     """Nothing, as above."""
 
 
-def _nothing_after(task: Any, step: Any, rank: int) -> None:
+def _nothing_after(context: Any, step: Any, rank: int) -> None:
     """Nothing, as above."""
 
 
-def _rowwise_items(task: Any, step: Any, n_threads: int) -> Any:
-    return prepare_items(task, n_threads), 0, 0, 0, step.n_parts
+def _rowwise_items(context: Any, step: Any, n_threads: int) -> Any:
+    return prepare_items(context, n_threads), 0, 0, 0, step.n_parts
 
 
-def _rowwise_loss(task: Any, step: Any) -> Any:
+def _rowwise_loss(context: Any, step: Any) -> Any:
     """Add up the losses of the parts in their order; an ensemble has the mean of its members."""
     loss = 0.0
     for part in range(step.n_parts):
-        loss += task.space.part_losses[step.member * task.config.n_parts + part]
-    if task.readout.has_members:
+        loss += context.space.part_losses[step.member * context.config.n_parts + part]
+    if context.readout.has_members:
         loss /= step.n_parts
     return loss, 0.0, 0.0, 0.0, 0.0
 
 
-def _no_cursor(task: Any, step: Any, n_threads: int) -> Any:
+def _no_cursor(context: Any, step: Any, n_threads: int) -> Any:
     return 0
 
 
-def _no_report(task: Any, cells: Any, end: int, rank: int, work: Any, order: Any) -> None:
+def _no_report(context: Any, cells: Any, end: int, rank: int, work: Any, order: Any) -> None:
     """Nothing is reported of all samples."""
 
 
@@ -419,11 +419,11 @@ ROWWISE: dict[str, Callable[..., Any]] = {
 }
 
 
-def _new_step(task: Any, member: int, number: int, first: int, order: Any, moves: Any, cursor: int) -> Any:
-    n_rows, per_block = min(task.config.batch_size, order.size - first), task.readout.per_block
+def _new_step(context: Any, member: int, number: int, first: int, order: Any, moves: Any, cursor: int) -> Any:
+    n_rows, per_block = min(context.config.batch_size, order.size - first), context.readout.per_block
     n_blocks = (n_rows + per_block - 1) // per_block
-    n_parts = task.config.n_parts if task.readout.has_members else min(task.config.n_parts, n_blocks)
-    return Step(member, task.data.seen[0], order, first, n_rows, moves, True, False, 0, n_blocks, n_parts, 0, 0, 0)
+    n_parts = context.config.n_parts if context.readout.has_members else min(context.config.n_parts, n_blocks)
+    return Step(member, context.data.seen[0], order, first, n_rows, moves, True, False, 0, n_blocks, n_parts, 0, 0, 0)
 
 
 functions_of(Expectations, **ROWWISE, backward_item=_backward_item, new_step=_new_step)
@@ -441,10 +441,10 @@ def measured_rows(
 ) -> FloatArray:
     """Return the expectation values (members, N, Q) of rows, for each row of parameters or each member."""
     data = Data(X, X[None], np.zeros(0, np.int64), np.zeros((0, 0)), np.zeros(0))
-    trained = Trained(values, None, None, None, None, None, None)
-    task = Task(data, embedding, readout, trained, None, None, None)
+    trained = TrainedArrays(values, None, None, None, None, None, None)
+    context = Context(data, embedding, readout, trained, None, None, None)
     found = np.empty((n_members, len(X), len(readout.flips)), values.dtype)
-    team.run(_measuring(type(embedding)), works, task, np.arange(len(X)), found)
+    team.run(_measuring(type(embedding)), works, context, np.arange(len(X)), found)
     return np.clip(found, -1, 1, out=found)
 
 
@@ -460,25 +460,25 @@ def _measuring(embedding: type) -> Any:
     return _MEASURING[embedding]
 
 
-def _measure_rows(cells: Any, rank: int, n_threads: int, work: Any, task: Any, order: Any, found: Any) -> None:
-    """Fill the expectation values (members, N, Q) of all rows of a task; no state outlives its block."""
+def _measure_rows(cells: Any, rank: int, n_threads: int, work: Any, context: Any, order: Any, found: Any) -> None:
+    """Fill the expectation values (members, N, Q) of all rows of a context; no state outlives its block."""
     n_members, n_rows, n_outputs = found.shape
     _, n_parts, width = work.own.measured.shape
-    n_blocks, n_items = (n_rows + n_parts * width - 1) // (n_parts * width), prepare_items(task, n_threads)
+    n_blocks, n_items = (n_rows + n_parts * width - 1) // (n_parts * width), prepare_items(context, n_threads)
     moves = order[:0]
     for member in range(n_members):
-        training, part = (0, member) if task.readout.has_members else (member, 0)
+        training, part = (0, member) if context.readout.has_members else (member, 0)
         if n_items > 0:
             barrier(cells, n_threads)  # nobody may still use what the member before has prepared
             if rank < n_items:
-                prepare(task, training, rank, n_items)
+                prepare(context, training, rank, n_items)
             barrier(cells, n_threads)
-        step = Step(training, task.data.X, order, 0, n_rows, moves, True, False, 0, n_blocks, 1, 0, 0, 0)
+        step = Step(training, context.data.X, order, 0, n_rows, moves, True, False, 0, n_blocks, 1, 0, 0, 0)
         for block in range(n_blocks):
             if (member * n_blocks + block) % n_threads != rank:
                 continue
-            embed_rows(task, step, part, block, work)
-            measure(task, work)
+            embed_rows(context, step, part, block, work)
+            measure(context, work)
             for half in range(n_parts):
                 for lane in range(width):
                     position = (block * n_parts + half) * width + lane

@@ -53,15 +53,15 @@ def _add_pull(state: Any, real: Any, imag: Any, adjoint: Any) -> None:
         store(adjoint, 2 * row + 1, fma(real, b, fma(imag, a, load(adjoint, 2 * row + 1))))
 
 
-def _backward_item(task: Any, step: Any, part: int, n_items: int, rank: int, work: Any, terms: Any) -> None:
+def _backward_item(context: Any, step: Any, part: int, n_items: int, rank: int, work: Any, terms: Any) -> None:
     """The mean overlap between classes of one block of places, and its gradient."""
-    embedding, scratch, own_space = task.embedding, work.scratch, work.own
+    embedding, scratch, own_space = context.embedding, work.scratch, work.own
     form, shared = embedding.form, embedding.shared
-    bias, gradient = task.trained.values[step.member], task.space.gradients[part]
-    n_classes, width = task.readout.n_classes, scratch.features.shape[1]
+    bias, gradient = context.trained.values[step.member], context.space.gradients[part]
+    n_classes, width = context.readout.n_classes, scratch.features.shape[1]
     n_places = step.n_rows // n_classes
     zero = splat(bias.dtype.type(0))
-    clear_part(task.space, part)
+    clear_part(context.space, part)
     for own in range(n_classes):
         gather_rows(step.X, step.order, own * n_places, n_places, part, scratch.features)
         start_state(form, scratch.features, own_space.states[own], scratch)
@@ -87,14 +87,14 @@ def _backward_item(task: Any, step: Any, part: int, n_items: int, rank: int, wor
         copy_block(own_space.adjoints[own], scratch.adjoint)
         steps_backward(
             form, shared, bias, bias, scratch.features, own_space.states[own], scratch, gradient, gradient,
-            task.space.currents[part], OF_PARAMETERS,
+            context.space.currents[part], OF_PARAMETERS,
         )  # fmt: skip
-    task.space.part_losses[part] = loss
+    context.space.part_losses[part] = loss
 
 
-def _new_step(task: Any, member: int, number: int, first: int, order: Any, moves: Any, cursor: int) -> Any:
-    n_parts = task.config.n_parts
-    return Step(member, task.data.seen[0], order, 0, order.size, moves, True, False, 0, n_parts, n_parts, 0, 0, 0)
+def _new_step(context: Any, member: int, number: int, first: int, order: Any, moves: Any, cursor: int) -> Any:
+    n_parts = context.config.n_parts
+    return Step(member, context.data.seen[0], order, 0, order.size, moves, True, False, 0, n_parts, n_parts, 0, 0, 0)
 
 
 functions_of(Pairs, **ROWWISE, backward_item=_backward_item, new_step=_new_step)
