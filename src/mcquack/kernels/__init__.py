@@ -2,17 +2,6 @@
 
 from typing import TYPE_CHECKING
 
-from mcquack.kernels.bitflip import (
-    Calibration,
-    accuracies_by_tolerance,
-    calibrate,
-    classes_by_mean_hamming,
-    mean_hamming,
-    predicted_classes,
-    tolerant_kernel,
-    tolerant_kernels,
-    training_tolerance,
-)
 from mcquack.kernels.fidelity import ClassScore, centroid_kernel, class_scores
 from mcquack.kernels.losses import (
     Alignment,
@@ -28,6 +17,17 @@ from mcquack.lazy import lazy_exports
 from mcquack.simulators.shots import SampledEngine, Shots, TolerantEngine
 
 if TYPE_CHECKING:
+    from mcquack.kernels.bitflip import (
+        Calibration,
+        accuracies_by_tolerance,
+        calibrate,
+        classes_by_mean_hamming,
+        mean_hamming,
+        predicted_classes,
+        tolerant_kernel,
+        tolerant_kernels,
+        training_tolerance,
+    )
     from mcquack.kernels.projected import ProjectedKernel
     from mcquack.kernels.quantum import QuantumKernel
 
@@ -63,6 +63,17 @@ __getattr__, __dir__ = lazy_exports(
     __name__,
     __all__,
     {
+        "mcquack.kernels.bitflip": (
+            "Calibration",
+            "accuracies_by_tolerance",
+            "calibrate",
+            "classes_by_mean_hamming",
+            "mean_hamming",
+            "predicted_classes",
+            "tolerant_kernel",
+            "tolerant_kernels",
+            "training_tolerance",
+        ),
         "mcquack.kernels.projected": ("ProjectedKernel",),
         "mcquack.kernels.quantum": ("QuantumKernel",),
     },
