@@ -13,6 +13,7 @@ from typing import Any
 from mcquack.simulators.compiled.inner import inlined, inner
 
 _FUNCTIONS: dict[type, dict[str, Callable[..., Any]]] = {}
+_INLINED: set[type] = set()
 
 
 def functions_of(kind: type, **functions: Callable[..., Any]) -> None:
@@ -27,6 +28,19 @@ def functions_of(kind: type, **functions: Callable[..., Any]) -> None:
         ``mcquack.training.embeddings``. They may call the functions of the other part by their names.
     """
     _FUNCTIONS.setdefault(kind, {}).update(functions)
+
+
+def inline_loop_of(embedding: type) -> None:
+    """Compile the whole loop as one function for embeddings of this type.
+
+    It takes longer to compile. It pays if a step takes a few microseconds, as long as passing all arrays to a function.
+    """
+    _INLINED.add(embedding)
+
+
+def is_inlined(kind: type) -> bool:
+    """Return whether the loop is compiled as one function for an embedding of this type."""
+    return kind in _INLINED
 
 
 def named_functions(kind: type) -> Mapping[str, Callable[..., Any]]:

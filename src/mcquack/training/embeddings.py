@@ -15,7 +15,7 @@ from mcquack.simulators.compiled.memory import gather_rows
 from mcquack.simulators.compiled.rotations import signed_cosine_sine
 from mcquack.simulators.compiled.shared import add_shared_slopes, fill_shared
 from mcquack.simulators.statevector.circuit import BoundCircuit, backward, forward
-from mcquack.training.dispatch import compiled_only, functions_of
+from mcquack.training.dispatch import compiled_only, functions_of, inline_loop_of
 
 # What an embedding does; the first argument of each is the context of the trainer.
 
@@ -314,3 +314,4 @@ functions_of(
     pull_rows=_pull_started,
     finish_slopes=_finish_started,
 )
+inline_loop_of(StartedCircuit)

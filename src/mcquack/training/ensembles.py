@@ -158,6 +158,7 @@ class ClassLogits:
         flops = engine.flops(n_classes * len(X), with_gradient=False)
         n_threads = engine.threads_for(flops, n_classes * engine.n_blocks(len(X)))
         self.team, self.works = engine.team(n_threads, flops), _works(engine, n_threads)
+        self._readout = _readout(engine, has_members=False)
 
     def __call__(self, parameters: Parameters) -> FloatArray:
         """Return ⟨Z₀⟩ and ⟨Z₁⟩ of every sample behind every classifier's circuit, (N, M, 2)."""
@@ -170,9 +171,9 @@ class ClassLogits:
             values = np.concatenate(list(flat), axis=1)
         found = measured_rows(
             PlainCircuit(self.engine.form, circuit.n_weights, circuit.n_bias, has_members=shared),
-            _readout(self.engine, has_members=shared),
+            self._readout._replace(has_members=shared),
             self.X,
-            values.astype(self.engine.dtype),
+            values.astype(self.engine.dtype, copy=False),
             works=self.works,
             team=self.team,
             n_members=n_classes,

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from mcquack.simulators.compiled.entry import borrowing_entry
 from mcquack.simulators.compiled.inner import inner
 from mcquack.simulators.compiled.team import all_done, decide_to_stop, done, stop_asked, stops, taken
-from mcquack.training.dispatch import bound, compiled_only, named_functions, with_names
+from mcquack.training.dispatch import bound, compiled_only, is_inlined, named_functions, with_names
 from mcquack.training.embeddings import finish_slopes, prepare
 from mcquack.training.optimizer import descend, shrink
 
@@ -410,12 +410,13 @@ def run_epoch(embedding: type, readout: type) -> Any:
     It is kept on disk under the module of the readout, so that a change there compiles it anew.
     """
     if (embedding, readout) not in _ENTRIES:
-        of_embedding = {name: bound(each, {}) for name, each in named_functions(embedding).items()}
+        inline = is_inlined(embedding)
+        of_embedding = {name: bound(each, {}, inline=inline) for name, each in named_functions(embedding).items()}
         names = dict(of_embedding)
         for name, each in named_functions(readout).items():
-            names[name] = bound(each, of_embedding, inline=name in _SHORT)
+            names[name] = bound(each, of_embedding, inline=inline or name in _SHORT)
         for each in (_update, _run_step, _run_training):
-            names[each.__name__] = bound(each, names)
+            names[each.__name__] = bound(each, names, inline=inline)
         run = with_names(_run, names)
         run.__module__, run.__qualname__ = readout.__module__, f"run_{embedding.__name__}_{readout.__name__}"
         _ENTRIES[embedding, readout] = borrowing_entry(run)

@@ -260,7 +260,7 @@ class Team:
             function(cells, 0, 1, works[0], *args)
             return
         members: list[Future[None]] = []
-        if self.n_threads > 1:
+        if self.n_threads > 1 and hasattr(function, "compile"):  # else it is compiled already
             _compile_first(function, (cells, 0, 1, works[0], *args))
         entered = not self.patient
         try:
