@@ -16,18 +16,18 @@ from mcquack import __version__
 from mcquack.errors import InvalidInputError
 from mcquack.report.benchmark.page import PACKAGE as BENCHMARK
 from mcquack.report.benchmark.page import STYLES, environment, joined, rendered
-from mcquack.report.paper import hardware, model, past, qml_suite, real_world, trainability
-from mcquack.report.paper.exhibit import Exhibit
-from mcquack.report.paper.sources import Sources
 from mcquack.report.style import PAGE, inline_svg, replace_files, svg_bytes
 from mcquack.report.trainability.page import PACKAGE as TRAINABILITY
 from mcquack.report.trainability.sections import Picture
 from mcquack.report.trainability.study import number_text
-from mcquack.studies.paper import SECTIONS, Stores
-from mcquack.studies.paper.checks import RULE
-from mcquack.studies.paper.items import Section
+from studies.paper import hardware, model, past, qml_suite, real_world, trainability
+from studies.paper.checks import RULE
+from studies.paper.exhibit import Exhibit
+from studies.paper.items import SECTIONS, Section
+from studies.paper.sources import Sources
+from studies.paper.stores import Stores
 
-PACKAGE = "mcquack.report.paper"
+PACKAGE = "studies.paper"
 STATUSES: Mapping[str, str] = {
     "same": "the same",
     "partly": "partly the same",

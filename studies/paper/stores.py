@@ -6,7 +6,6 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import reduce
-from importlib.resources import files
 from operator import add
 from pathlib import Path
 from types import MappingProxyType
@@ -19,8 +18,10 @@ from mcquack.studies.trainability import read_design
 from mcquack.studies.trainability.design import Design
 
 ROWS = "rows.sqlite"
-COMMAND = "mcquack paper"
-"""How the commands begin that the runs of this module are recorded with."""
+COMMAND = "python -m studies.paper"
+"""How the commands begin that runs of this study are recorded with."""
+
+_OWN = (COMMAND, "mcquack paper")  # as it was called before
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +78,7 @@ class StudyRuns:
 
 
 def _read_runs() -> dict[str, StudyRuns]:
-    text = files("mcquack.studies.paper").joinpath("runs.toml").read_text(encoding="utf-8")
+    text = (Path(__file__).parent / "runs.toml").read_text(encoding="utf-8")
     found = {}
     for name, about in tomllib.loads(text).items():
         steps = {kind: tuple(RunStep(**each) for each in about[kind]) for kind in ("steps", "quick")}
@@ -133,7 +134,7 @@ class Stores:
         if not self.is_there(study):
             return steps
         with Store.open(self.path(study)) as store:
-            own = [run for run in store.runs() if run.command.startswith(COMMAND)]
+            own = [run for run in store.runs() if run.command.startswith(_OWN)]
         if not own:
             return ()
         ended = {_plain(run.suite) for run in own if run.how == "done"}
