@@ -52,10 +52,6 @@ class Sheet:
     rows: tuple[tuple[Entry, ...], ...]
     folded: bool = False  # shown on request
 
-    @property
-    def n_pairs(self) -> int:
-        return sum(isinstance(entry, Pair) for row in self.rows for entry in row)
-
     def is_number(self, column: int) -> bool:
         """Whether a column has no text in it, so that it is set flush right."""
         return not any(isinstance(row[column], str) for row in self.rows)

@@ -69,10 +69,8 @@ class RunStep:
 
 @dataclass(frozen=True, kw_only=True)
 class StudyRuns:
-    """A study with the steps that make its rows, and those of a quick pass."""
+    """The steps that make the rows of a study, and those of a quick pass."""
 
-    name: str
-    title: str
     steps: tuple[RunStep, ...]
     quick: tuple[RunStep, ...]
 
@@ -82,7 +80,7 @@ def _read_runs() -> dict[str, StudyRuns]:
     found = {}
     for name, about in tomllib.loads(text).items():
         steps = {kind: tuple(RunStep(**each) for each in about[kind]) for kind in ("steps", "quick")}
-        found[name] = StudyRuns(name=name, title=about["title"], **steps)
+        found[name] = StudyRuns(**steps)
     return found
 
 

@@ -35,10 +35,9 @@ def _few_items(monkeypatch):
 @pytest.fixture
 def _tiny(monkeypatch):
     """One study of a few fits takes the place of all."""
-    tiny = {"real_world": StudyRuns(name="real_world", title="Tiny", steps=(TINY,), quick=(TINY,))}
-    for study, runs in RUNS.items():
-        tiny.setdefault(study, StudyRuns(name=study, title=runs.title, steps=(), quick=()))
-    monkeypatch.setattr(stores, "RUNS", tiny)
+    tiny = {"real_world": StudyRuns(steps=(TINY,), quick=(TINY,))}
+    nothing = dict.fromkeys(RUNS, StudyRuns(steps=(), quick=()))
+    monkeypatch.setattr(stores, "RUNS", nothing | tiny)
 
 
 def test_what_would_be_run_is_told_without_running_it(paper, tmp_path):

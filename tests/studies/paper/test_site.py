@@ -113,7 +113,7 @@ def test_a_site_takes_the_place_of_an_earlier_one(exhibits, site, tmp_path):
 def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path):
     (tmp_path / "out").write_text("mine")
     with pytest.raises(InvalidInputError, match="is a file"):
-        write_paper_site(tmp_path, tmp_path / "out")
+        write_paper_site(Stores(folder=tmp_path), tmp_path / "out")
 
 
 def test_a_quick_pass_is_marked_and_a_missing_store_has_its_command(tmp_path):
