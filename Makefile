@@ -13,7 +13,7 @@ NUMERICAL := $(addprefix tests/,circuits contracts kernels models report simulat
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo test campaign portable lint format types contracts docs check dist hooks peers bench clean
+.PHONY: help install demo test campaign portable lint format types contracts docs paper check dist hooks peers bench clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-18s%s\n", $$1, $$2 }'
@@ -68,6 +68,10 @@ docs: install  ## build the site, docs/_build/html/index.html, and check it
 	$(BIN)/python docs/check_site.py docs/_build/html
 	$(BIN)/python -m pytest tests/browser/test_site.py
 
+# Other options: make paper PAPER_FLAGS="--quick --out quick-site"
+paper: install  ## write the site that shows the paper beside ours, paper-site/index.html
+	$(BIN)/python -m studies.paper $(PAPER_FLAGS)
+
 check: lint types contracts test  ## all checks and the tests
 
 dist: install  ## build wheel and source archive, and try them in fresh environments of each Python that is found
@@ -100,4 +104,4 @@ bench: install  ## measure speed against the peers that are installed
 clean:  ## remove .venv, caches and build products
 	rm -rf docs/_build docs/reference/generated
 	rm -rf $(VENV) build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
-	find src tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+	find src tests benchmarks docs studies -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

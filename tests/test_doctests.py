@@ -12,16 +12,23 @@ import mcquack
 from mcquack.errors import MissingDependencyError
 
 SOURCES = Path(mcquack.__file__).parent
+STUDIES = Path(__file__).parents[1] / "studies"  # of which a source archive has none
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
 def dotted(path: Path) -> str:
     """The name under which a source file is imported."""
-    return ".".join(["mcquack", *path.relative_to(SOURCES).with_suffix("").parts]).removesuffix(".__init__")
+    folder = STUDIES if path.is_relative_to(STUDIES) else SOURCES
+    return ".".join(path.relative_to(folder.parent).with_suffix("").parts).removesuffix(".__init__")
 
 
 # Files are read, not imported, to find them: collecting the tests stays quick.
-MODULES = sorted(dotted(path) for path in SOURCES.rglob("*.py") if ">>> " in path.read_text(encoding="utf-8"))
+MODULES = sorted(
+    dotted(path)
+    for folder in (SOURCES, STUDIES)
+    for path in folder.rglob("*.py")
+    if ">>> " in path.read_text(encoding="utf-8")
+)
 
 
 def imported(name: str) -> ModuleType:
@@ -29,7 +36,7 @@ def imported(name: str) -> ModuleType:
     try:
         return import_module(name)
     except ModuleNotFoundError as error:
-        if error.name is None or error.name.startswith("mcquack"):
+        if error.name is None or error.name.startswith(("mcquack", "studies")):
             raise
         pytest.skip(f"{name} takes {error.name}, which is not installed")
     except MissingDependencyError as error:

@@ -43,10 +43,8 @@ PACKAGES = (
     "mcquack.studies.trainability",
     "mcquack.studies.trainability.analysis",
     "mcquack.studies.hardware_twin",
-    "mcquack.studies.paper",
     "mcquack.report",
     "mcquack.report.trainability",
-    "mcquack.report.paper",
     "mcquack.errors",
 )
 WITH_PAGES = "mcquack.models"  # an estimator has a page of its own

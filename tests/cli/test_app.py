@@ -41,6 +41,14 @@ def test_wrong_usage_has_its_own_code(mcquack, arguments):
     assert mcquack(*arguments).code == 2
 
 
+def test_what_moved_to_the_studies_says_so(mcquack):
+    told = mcquack("paper", "--quick", "--out", "site")
+    assert told.code == 2
+    assert "python -m studies.paper" in told.err
+    assert told.err.count("\n") == 1
+    assert " paper " not in mcquack("--help").out.partition("Commands")[2]
+
+
 def test_a_fault_of_ours_is_one_line_and_with_debug_a_traceback(mcquack, table, tmp_path, monkeypatch):
     def faulty(*_, **__):
         raise ZeroDivisionError("by us")

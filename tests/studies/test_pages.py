@@ -29,8 +29,8 @@ MODULES = (
     "real_world.race",
     "robustness.summary",
 )
-# What these show comes with a report, or from benchmarks whose numbers other tests compare.
-OTHERS = {"speed", "trainability"}
+# What these show comes with a report or a site, or from benchmarks whose numbers other tests compare.
+OTHERS = {"paper", "speed", "trainability"}
 
 
 def name_of(path):

@@ -1,6 +1,7 @@
 """The ``mcquack`` command: all verbs together, and what becomes of errors."""
 
 import io
+import shlex
 import sys
 import warnings
 from collections.abc import Sequence
@@ -19,7 +20,6 @@ from mcquack.cli.demo import demo
 from mcquack.cli.fit import fit
 from mcquack.cli.hardware import app as hardware
 from mcquack.cli.models import app as models
-from mcquack.cli.paper import paper
 from mcquack.cli.predict import info, predict
 from mcquack.cli.report import report
 from mcquack.cli.score import score
@@ -36,7 +36,7 @@ app = typer.Typer(
     epilog="Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 done but some rows were left out or some tasks "
     "failed, 130 interrupted. Add --debug to any command to see where an error comes from.",
 )
-for verb in (demo, fit, predict, score, info, report, paper):
+for verb in (demo, fit, predict, score, info, report):
     app.command()(verb)
 app.command("compile")(compile_code)
 app.add_typer(datasets, name="datasets")
@@ -64,16 +64,25 @@ def mcquack(
     `mcquack info`, see how good it is with `mcquack score`, and apply it to new rows with `mcquack predict`. Published
     datasets come by name: `mcquack datasets list` shows them, and `mcquack models list` what can be trained on them;
     `mcquack bench run` compares many models on many datasets, and `mcquack report` shows how they rank. `mcquack
-    hardware` runs a model on a device, `mcquack trainability` asks how well models train, and `mcquack paper` shows
-    every table and figure of the paper beside ours.
+    hardware` runs a model on a device, and `mcquack trainability` asks how well models train.
     """
 
 
-def exit_code(arguments: Sequence[str]) -> int:
-    """Runs one command line and gives its exit code; what goes wrong becomes one line on stderr."""
+@app.command(hidden=True, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def paper() -> None:
+    """Say what writes the site of the paper: it needs the rows of a clone, which the package does not have."""
+    tell(
+        "mcquack: the site of the paper is written from the rows in a clone of the repository, which the package does "
+        "not have; run there: make paper, or python -m studies.paper with the same options."
+    )
+    raise typer.Exit(exit_codes.WRONG_USAGE)
+
+
+def exit_code(arguments: Sequence[str], app: typer.Typer = app, *, name: str = "mcquack") -> int:
+    """Runs one command line of an app and gives its exit code; what goes wrong becomes one line on stderr."""
+    words = [argument for argument in arguments if argument != "--debug"]
     try:
-        words = [argument for argument in arguments if argument != "--debug"]
-        app(words, prog_name="mcquack", obj=words)  # verbs that record how they were called find them in the context
+        app(words, prog_name=name, obj=f"{name} {shlex.join(words)}")  # what verbs record that they were called with
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else exit_codes.DONE
     except KeyboardInterrupt:  # before or after the verb, which answers for itself
@@ -82,12 +91,12 @@ def exit_code(arguments: Sequence[str]) -> int:
     except Exception as error:
         if "--debug" in arguments:
             raise
-        tell(f"mcquack: {_told(error, arguments)}")
+        tell(f"mcquack: {_told(error, app, arguments)}")
         return exit_codes.REFUSED
     return exit_codes.DONE
 
 
-def _told(error: Exception, arguments: Sequence[str]) -> str:
+def _told(error: Exception, app: typer.Typer, arguments: Sequence[str]) -> str:
     """What to tell about an error: one line, unless it lists what is missing or how to get an account."""
     if isinstance(error, MissingDataError | AccountError):
         return str(error)
@@ -115,10 +124,10 @@ def _show_warning(
         tell(warnings.formatwarning(message, category, filename, lineno).rstrip("\n"))
 
 
-def main() -> None:
-    """Runs the command line of this process; the entry point of the package."""
+def main(app: typer.Typer = app, *, name: str = "mcquack") -> None:
+    """Runs the command line of this process; the entry point of the package, and of commands beside it."""
     warnings.showwarning = _show_warning  # type: ignore[assignment]  # Python gives no file and no line
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a label that the terminal cannot show must not stop anything
             stream.reconfigure(errors="backslashreplace")
-    sys.exit(exit_code(sys.argv[1:]))
+    sys.exit(exit_code(sys.argv[1:], app, name=name))

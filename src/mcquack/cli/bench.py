@@ -1,7 +1,6 @@
 """The verbs of ``mcquack bench``."""
 
 import json
-import shlex
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -123,7 +122,7 @@ def run(
     cells = chosen.cells()
     workers.fetch_missing(cells)
     with laboratory.Store.open(path, write=True, create=True) as opened:
-        run_to_the_end(cells, opened, workers=workers, arguments=context.obj, suite=chosen.to_json())
+        run_to_the_end(cells, opened, workers=workers, command=context.obj, suite=chosen.to_json())
 
 
 def _tell_imports(suite: str | Path | None, *, models: Iterable[str] | None) -> None:
@@ -202,7 +201,7 @@ def retry(
         workers.fetch_missing(cells)
         # Status and report tell how far the last suite is, also if only a part of it runs now.
         last = opened.runs()[-1].suite
-        run_to_the_end(cells, opened, workers=workers, arguments=context.obj, suite=last, retry_failed=True)
+        run_to_the_end(cells, opened, workers=workers, command=context.obj, suite=last, retry_failed=True)
 
 
 def run_to_the_end(
@@ -210,7 +209,7 @@ def run_to_the_end(
     store: "laboratory.Store",
     *,
     workers: Workers,
-    arguments: Sequence[str],
+    command: str,
     suite: Mapping[str, Any],
     retry_failed: bool = False,
 ) -> None:
@@ -223,7 +222,7 @@ def run_to_the_end(
     )
     if (found := store.counts()).total:  # which the run comes upon one after the other
         tell(f"{store.path} has {counted(found.done, 'task')} done, {found.failed:,} failed before this run.")
-    record = laboratory.RunRecord(command=shlex.join(["mcquack", *arguments]), suite=suite)
+    record = laboratory.RunRecord(command=command, suite=suite)
     try:
         with (
             store.recorded(record),

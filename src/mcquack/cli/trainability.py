@@ -1,8 +1,7 @@
 """The verbs of ``mcquack trainability``: run a study, and make a page of what came of it."""
 
-import shlex
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import reduce
@@ -73,12 +72,10 @@ def run(
     if dry_run:
         _tell_size(design, store, jobs=jobs)
         return
-    run_study(design, store, workers=workers, arguments=context.obj, retry_failed=retry_failed)
+    run_study(design, store, workers=workers, command=context.obj, retry_failed=retry_failed)
 
 
-def run_study(
-    design: "Design", store: Path, *, workers: Workers, arguments: Sequence[str], retry_failed: bool = False
-) -> None:
+def run_study(design: "Design", store: Path, *, workers: Workers, command: str, retry_failed: bool = False) -> None:
     """Runs a design into a store and shows how far it is; exits if tasks have failed, or on Ctrl-C."""
     from mcquack.bench.store import Store
     from mcquack.studies.trainability import run_design
@@ -92,7 +89,6 @@ def run_study(
         cells={key: CellProgress(n_most=count, metric="accuracy") for key, count in counts.items()},
         expected={task.id: seconds(task) for task in tasks},
     )
-    command = shlex.join(["mcquack", *arguments])
     try:
         with Store.open(store, write=True, create=True) as opened, workers.executor() as executor:
             events = run_design(design, opened, executor, command=command, retry_failed=retry_failed)

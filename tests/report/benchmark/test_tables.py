@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from mcquack.files import inert_cell
 from mcquack.report.benchmark.analysis import Score
 from mcquack.report.benchmark.tables import SCORE_PARTS, Column, Table, WinRecord, csv_text, escaped, latex, tables
-from mcquack.report.paper.exhibit import Sheet
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r\x00"), max_size=12)
 NUMBERS = st.one_of(st.none(), st.integers(-(10**9), 10**9), st.floats(allow_nan=False, allow_infinity=False))
@@ -38,13 +37,11 @@ FORMULAS = ("=1+1", "+1+1", "-1+1", "@SUM(A1)", "\t=1", "\r=1", "a\r=1", "=cmd|'
 def test_no_text_is_a_formula_and_every_number_is_a_number():
     values = (*FORMULAS, "svc", "-0.5", "+1e3", -0.5, 3, None)
     table = Table(kind="Some", title="some", columns=(Column(title="=a"),), rows=tuple((value,) for value in values))
-    sheet = Sheet(name="some", title="some", heads=("=a",), rows=tuple((value,) for value in values))
-    for text in (csv_text(table), sheet.csv):
-        (head,), *rows = read(text)
-        assert head == "'=a"
-        cells = ["".join(row) for row in rows]
-        quoted = [(formula if formula[0] == "a" else f"'{formula}").replace("\r", "\n") for formula in FORMULAS]
-        assert cells == [*quoted, "svc", "-0.5", "+1e3", "-0.5", "3", ""]
+    (head,), *rows = read(csv_text(table))
+    assert head == "'=a"
+    cells = ["".join(row) for row in rows]
+    quoted = [(formula if formula[0] == "a" else f"'{formula}").replace("\r", "\n") for formula in FORMULAS]
+    assert cells == [*quoted, "svc", "-0.5", "+1e3", "-0.5", "3", ""]
 
 
 @given(mean=st.floats(0, 1), spread=st.one_of(st.none(), st.floats(0, 1)))

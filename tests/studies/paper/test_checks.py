@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcquack.bench.ranking import Interval
-from mcquack.studies.paper.checks import (
+from studies.paper.checks import (
     Check,
     claim_check,
     equal_check,

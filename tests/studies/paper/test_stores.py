@@ -7,8 +7,8 @@ import pytest
 from mcquack.bench.store import RunRecord, Store
 from mcquack.bench.suite import Suite
 from mcquack.errors import InvalidInputError
-from mcquack.studies.paper import RUNS, RunStep, Stores
 from mcquack.studies.trainability.design import Design
+from studies.paper.stores import RUNS, RunStep, Stores
 
 
 def record(stores, study, *runs):
@@ -58,20 +58,26 @@ def test_a_store_that_somebody_else_made_is_read_as_it_is(tmp_path):
 def test_what_a_run_of_ours_has_not_ended_goes_on(tmp_path):
     stores = Stores(folder=tmp_path)
     first, second = RUNS["qml_suite"].steps
-    record(stores, "qml_suite", ("mcquack paper", first.chosen().to_json(), None))
+    record(stores, "qml_suite", ("python -m studies.paper", first.chosen().to_json(), None))
     assert stores.missing_steps("qml_suite") == (first, second)
-    record(stores, "qml_suite", ("mcquack paper", first.chosen().to_json(), "done"))
+    record(stores, "qml_suite", ("python -m studies.paper", first.chosen().to_json(), "done"))
     assert stores.missing_steps("qml_suite") == (second,)
-    record(stores, "qml_suite", ("mcquack paper --jobs 2", second.chosen().to_json(), "done"))
+    record(stores, "qml_suite", ("python -m studies.paper --jobs 2", second.chosen().to_json(), "done"))
     assert stores.missing_steps("qml_suite") == ()
+
+
+def test_a_run_that_was_recorded_under_the_earlier_name_goes_on_too(tmp_path):
+    stores = Stores(folder=tmp_path)
+    record(stores, "real_world", ("mcquack paper --jobs 2", {"name": "real-world"}, None))
+    assert stores.missing_steps("real_world") == RUNS["real_world"].steps
 
 
 def test_a_design_that_has_ended_is_not_run_again(tmp_path):
     stores = Stores(folder=tmp_path, quick=True)
     (step,) = RUNS["trainability"].quick
-    record(stores, "trainability", ("mcquack paper --quick", step.chosen().to_json(), "interrupted"))
+    record(stores, "trainability", ("python -m studies.paper --quick", step.chosen().to_json(), "interrupted"))
     assert stores.missing_steps("trainability") == (step,)
-    record(stores, "trainability", ("mcquack paper --quick", step.chosen().to_json(), "done"))
+    record(stores, "trainability", ("python -m studies.paper --quick", step.chosen().to_json(), "done"))
     assert stores.missing_steps("trainability") == ()
 
 

@@ -6,7 +6,6 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import reduce
-from importlib.resources import files
 from operator import add
 from pathlib import Path
 from types import MappingProxyType
@@ -19,8 +18,10 @@ from mcquack.studies.trainability import read_design
 from mcquack.studies.trainability.design import Design
 
 ROWS = "rows.sqlite"
-COMMAND = "mcquack paper"
-"""How the commands begin that the runs of this module are recorded with."""
+COMMAND = "python -m studies.paper"
+"""How the commands begin that runs of this study are recorded with."""
+
+_OWN = (COMMAND, "mcquack paper")  # as it was called before
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,20 +69,18 @@ class RunStep:
 
 @dataclass(frozen=True, kw_only=True)
 class StudyRuns:
-    """A study with the steps that make its rows, and those of a quick pass."""
+    """The steps that make the rows of a study, and those of a quick pass."""
 
-    name: str
-    title: str
     steps: tuple[RunStep, ...]
     quick: tuple[RunStep, ...]
 
 
 def _read_runs() -> dict[str, StudyRuns]:
-    text = files("mcquack.studies.paper").joinpath("runs.toml").read_text(encoding="utf-8")
+    text = (Path(__file__).parent / "runs.toml").read_text(encoding="utf-8")
     found = {}
     for name, about in tomllib.loads(text).items():
         steps = {kind: tuple(RunStep(**each) for each in about[kind]) for kind in ("steps", "quick")}
-        found[name] = StudyRuns(name=name, title=about["title"], **steps)
+        found[name] = StudyRuns(**steps)
     return found
 
 
@@ -133,7 +132,7 @@ class Stores:
         if not self.is_there(study):
             return steps
         with Store.open(self.path(study)) as store:
-            own = [run for run in store.runs() if run.command.startswith(COMMAND)]
+            own = [run for run in store.runs() if run.command.startswith(_OWN)]
         if not own:
             return ()
         ended = {_plain(run.suite) for run in own if run.how == "done"}

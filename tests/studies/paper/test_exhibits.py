@@ -8,12 +8,13 @@ import pytest
 
 from mcquack.bench.ranking import CellScores
 from mcquack.bench.store import Store
-from mcquack.report.paper import hardware, past, qml_suite, real_world, trainability
-from mcquack.report.paper.sources import CUT_OFF, NOT_RUN, Sources
-from mcquack.studies.paper import ITEMS, Stores, real_world_scores, values
+from studies.paper import hardware, past, qml_suite, real_world, trainability
+from studies.paper.items import ITEMS, real_world_scores, values
+from studies.paper.sources import CUT_OFF, NOT_RUN, Sources
+from studies.paper.stores import Stores
 from tests.report.benchmark.fakes import published_cells
-from tests.report.paper.fakes import QML, REAL_WORLD
 from tests.report.trainability.fakes import observations, study_of
+from tests.studies.paper.fakes import QML, REAL_WORLD
 
 
 def read(exhibit, name):

@@ -16,10 +16,10 @@ from mcquack.report import style
 from mcquack.report.circuit import plot_circuit
 from mcquack.report.embedding import plot_embedding
 from mcquack.report.model import plot_kernel
-from mcquack.report.paper.exhibit import Exhibit, Sheet
 from mcquack.report.trainability.sections import Picture
-from mcquack.studies.paper import ITEMS, Check
-from mcquack.studies.paper.checks import claim_check, equal_check
+from studies.paper.checks import Check, claim_check, equal_check
+from studies.paper.exhibit import Exhibit, Sheet
+from studies.paper.items import ITEMS
 
 STEPS = ("first KAO", "first CO", "second KAO", "second CO")
 _PASSES = 40  # over the samples in each step: one alone would hardly be seen

@@ -5,7 +5,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import as_file, files
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
@@ -59,7 +59,7 @@ LABELS = (
 )
 """The labels of all tables, figures, parts of figures and algorithms in the paper's source, sorted."""
 
-_HOME = files("mcquack.studies.paper")
+_HOME = Path(__file__).parent
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +90,7 @@ class Item:
 
 
 def _table(name: str) -> dict[str, Any]:
-    return tomllib.loads(_HOME.joinpath(name).read_text(encoding="utf-8"))
+    return tomllib.loads((_HOME / name).read_text(encoding="utf-8"))
 
 
 ITEMS: Mapping[str, Item] = MappingProxyType(
@@ -116,8 +116,7 @@ def real_world_scores() -> tuple[CellScores, ...]:
     >>> len(real_world_scores())
     100
     """
-    with as_file(_HOME.joinpath("real_world.csv")) as path:
-        return read_published(path)
+    return read_published(_HOME.parent / "real_world" / "paper.csv")
 
 
 @cache
@@ -128,7 +127,7 @@ def class_counts() -> Mapping[tuple[str, str], tuple[int, ...]]:
     (725, 275)
     """
     found: dict[tuple[str, str], tuple[int, ...]] = {}
-    lines = _HOME.joinpath("class_counts.csv").read_text(encoding="utf-8").splitlines()
+    lines = (_HOME / "class_counts.csv").read_text(encoding="utf-8").splitlines()
     for row in csv.DictReader(lines):
         counts = [int(row[str(label)]) for label in range(10)]
         found[row["dataset"], row["part"]] = tuple(count for count in counts if count)

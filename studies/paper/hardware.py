@@ -14,14 +14,14 @@ from mcquack.hardware.layout import best_ring
 from mcquack.hardware.native import n_angles, native_gates
 from mcquack.hardware.opening import device_coupling
 from mcquack.report.device import plot_bitflip_calibration, plot_device_ring
-from mcquack.report.paper.exhibit import Exhibit, Pair, Sheet
-from mcquack.report.paper.sources import Sources
 from mcquack.report.trainability.sections import Picture
 from mcquack.simulators.noise import AACHEN, PITTSBURGH
 from mcquack.studies.hardware_twin import CONTENDERS, N_MANIFOLDS, contender, manifold_name
-from mcquack.studies.paper import ITEMS, Check, values
-from mcquack.studies.paper.checks import claim_check, equal_check, score_check
 from mcquack.training import total_shots
+from studies.paper.checks import Check, claim_check, equal_check, score_check
+from studies.paper.exhibit import Exhibit, Pair, Sheet
+from studies.paper.items import ITEMS, values
+from studies.paper.sources import Sources
 
 MODELS: Mapping[str, tuple[str, str]] = {
     "svc": ("SVC", "svc"),

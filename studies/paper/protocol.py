@@ -6,9 +6,9 @@ from dataclasses import replace
 from mcquack.bench.suite import read_suite
 from mcquack.datasets import describe
 from mcquack.models import catalog
-from mcquack.report.paper.exhibit import Entry, Exhibit, Pair, Sheet
-from mcquack.studies.paper import ITEMS, Check, class_counts, values
-from mcquack.studies.paper.checks import equal_check
+from studies.paper.checks import Check, equal_check
+from studies.paper.exhibit import Entry, Exhibit, Pair, Sheet
+from studies.paper.items import ITEMS, class_counts, values
 
 
 def dataset_exhibit() -> Exhibit:

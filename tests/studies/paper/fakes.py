@@ -5,7 +5,7 @@ from mcquack.bench.plan import Choice
 from mcquack.bench.store import RunRecord, Store
 from mcquack.bench.task import Task
 from mcquack.studies.hardware_twin import manifold_name
-from mcquack.studies.paper import Stores
+from studies.paper.stores import Stores
 from tests.report.benchmark.fakes import ENVIRONMENT, fake_store
 from tests.report.trainability.fakes import fake_store as fake_study
 from tests.report.trainability.fakes import observations, step_observations

@@ -1,16 +1,22 @@
 """The site as files: every item is there, nothing is fetched, nothing evil gets through."""
 
+import csv
 import html
+import io
 import re
 
 import pytest
 
 from mcquack.errors import InvalidInputError
-from mcquack.report.paper import page, write_paper_site
-from mcquack.report.paper.exhibit import Exhibit, Pair, Sheet
 from mcquack.report.style import replace_files
-from mcquack.studies.paper import ITEMS, LABELS, SECTIONS, Check, Stores
-from tests.report.paper.fakes import HOSTILE
+from studies.paper import page
+from studies.paper.checks import Check
+from studies.paper.exhibit import Exhibit, Pair, Sheet
+from studies.paper.items import ITEMS, LABELS, SECTIONS
+from studies.paper.page import write_paper_site
+from studies.paper.stores import Stores
+from tests.report.benchmark.test_tables import FORMULAS
+from tests.studies.paper.fakes import HOSTILE
 
 
 @pytest.fixture(scope="session")
@@ -107,7 +113,7 @@ def test_a_site_takes_the_place_of_an_earlier_one(exhibits, site, tmp_path):
 def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path):
     (tmp_path / "out").write_text("mine")
     with pytest.raises(InvalidInputError, match="is a file"):
-        write_paper_site(tmp_path, tmp_path / "out")
+        write_paper_site(Stores(folder=tmp_path), tmp_path / "out")
 
 
 def test_a_quick_pass_is_marked_and_a_missing_store_has_its_command(tmp_path):
@@ -134,6 +140,15 @@ def test_a_table_is_a_file_with_all_digits():
     assert sheet.csv == f'name,score,"score, paper"\na,{1 / 3},-0.25\nb,,\n'
     assert (pair.text, pair.paper_text) == ("0.333 ± 0.100", "−0.25")
     assert (sheet.is_number(0), sheet.is_number(1)) == (False, True)
+
+
+def test_no_text_of_a_table_is_a_formula_and_every_number_is_a_number():
+    values = (*FORMULAS, "svc", "-0.5", "+1e3", -0.5, 3, None)
+    sheet = Sheet(name="some", title="some", heads=("=a",), rows=tuple((value,) for value in values))
+    (head,), *rows = csv.reader(io.StringIO(sheet.csv, newline=""))
+    assert head == "'=a"
+    quoted = [(formula if formula[0] == "a" else f"'{formula}").replace("\r", "\n") for formula in FORMULAS]
+    assert ["".join(row) for row in rows] == [*quoted, "svc", "-0.5", "+1e3", "-0.5", "3", ""]
 
 
 def test_sections_without_items_have_no_page(exhibits):

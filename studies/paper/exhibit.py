@@ -10,8 +10,8 @@ from pathlib import Path
 from mcquack.bench.store import RunRecord
 from mcquack.files import inert_cell
 from mcquack.report.trainability.sections import Picture
-from mcquack.studies.paper import Check, Item, Verdict, verdict_of
-from mcquack.studies.paper.checks import signed
+from studies.paper.checks import Check, Verdict, signed, verdict_of
+from studies.paper.items import Item
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,10 +51,6 @@ class Sheet:
     heads: tuple[str, ...]
     rows: tuple[tuple[Entry, ...], ...]
     folded: bool = False  # shown on request
-
-    @property
-    def n_pairs(self) -> int:
-        return sum(isinstance(entry, Pair) for row in self.rows for entry in row)
 
     def is_number(self, column: int) -> bool:
         """Whether a column has no text in it, so that it is set flush right."""

@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from mcquack.bench.store import Store
-from mcquack.report.paper.exhibit import Entry, Exhibit, Sheet
-from mcquack.report.paper.sources import Sources
 from mcquack.report.trainability import figures
 from mcquack.report.trainability.sections import Importance, Picture, importances, means, span
 from mcquack.report.trainability.study import (
@@ -22,10 +20,12 @@ from mcquack.report.trainability.study import (
     sizes_of,
     slice_text,
 )
-from mcquack.studies.paper import ITEMS, Check, values
-from mcquack.studies.paper.checks import claim_check
 from mcquack.studies.trainability import Observation
 from mcquack.studies.trainability.analysis.importance import normalised
+from studies.paper.checks import Check, claim_check
+from studies.paper.exhibit import Entry, Exhibit, Sheet
+from studies.paper.items import ITEMS, values
+from studies.paper.sources import Sources
 
 
 def exhibits(sources: Sources) -> Iterator[Exhibit]:

@@ -10,13 +10,12 @@ from mcquack.bench.ranking import CellScores, Standing, cell_scores, compare, ov
 from mcquack.bench.ranking.ranks import Scale
 from mcquack.bench.store import Store
 from mcquack.errors import InvalidInputError, McQuackError
-from mcquack.report.paper.exhibit import Exhibit, Sheet
-from mcquack.report.paper.sources import Sources
 from mcquack.report.ranking import METRIC_TITLES, metric_phrase, plot_ranking
 from mcquack.report.style import counted
 from mcquack.report.trainability.sections import Picture, file_name, listed
-from mcquack.studies.paper import SECTIONS, Item
-from mcquack.studies.paper.items import Section
+from studies.paper.exhibit import Exhibit, Sheet
+from studies.paper.items import SECTIONS, Item, Section
+from studies.paper.sources import Sources
 
 METRICS: Mapping[Section, tuple[Metric, ...]] = {"real_world": ("balanced_accuracy", "auc"), "qml_suite": ("accuracy",)}
 """What the benchmarks of the paper are ranked by."""

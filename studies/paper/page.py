@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import chain
-from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -16,18 +15,18 @@ from mcquack import __version__
 from mcquack.errors import InvalidInputError
 from mcquack.report.benchmark.page import PACKAGE as BENCHMARK
 from mcquack.report.benchmark.page import STYLES, environment, joined, rendered
-from mcquack.report.paper import hardware, model, past, qml_suite, real_world, trainability
-from mcquack.report.paper.exhibit import Exhibit
-from mcquack.report.paper.sources import Sources
 from mcquack.report.style import PAGE, inline_svg, replace_files, svg_bytes
 from mcquack.report.trainability.page import PACKAGE as TRAINABILITY
 from mcquack.report.trainability.sections import Picture
 from mcquack.report.trainability.study import number_text
-from mcquack.studies.paper import SECTIONS, Stores
-from mcquack.studies.paper.checks import RULE
-from mcquack.studies.paper.items import Section
+from studies.paper import hardware, model, past, qml_suite, real_world, trainability
+from studies.paper.checks import RULE
+from studies.paper.exhibit import Exhibit
+from studies.paper.items import SECTIONS, Section
+from studies.paper.sources import Sources
+from studies.paper.stores import Stores
 
-PACKAGE = "mcquack.report.paper"
+PACKAGE = "studies.paper"
 STATUSES: Mapping[str, str] = {
     "same": "the same",
     "partly": "partly the same",
@@ -49,37 +48,17 @@ class Contents:
     prints: Mapping[str, Any] = field(default_factory=dict)
 
 
-def write_paper_site(
-    stores: Stores | str | PathLike[str], out: str | PathLike[str], *, data_dir: Path | None = None
-) -> Path:
-    """Writes the site of the paper into a folder, in place of an earlier one.
+def write_paper_site(stores: Stores, out: Path, *, data_dir: Path | None = None) -> Path:
+    """Write the site of the paper into a folder, in place of an earlier one, and return the page to open first.
 
     Nothing is run but what takes seconds; for an item whose store is not there the page says so, with the command that
-    makes it.
-
-    Parameters
-    ----------
-    stores : the folder of stores, as ``studies`` of a checkout is, or what is known of it.
-    out : the folder to write to, which is made if it does not exist.
-    data_dir : where published scores are looked for, as in ``mcquack.datasets.load``.
-
-    Returns
-    -------
-    The path of the page to open first.
-
-    Examples
-    --------
-    >>> write_paper_site("studies", "paper-site")  # doctest: +SKIP
-    PosixPath('paper-site/index.html')
+    makes it. ``data_dir`` is where published scores are looked for, as in ``mcquack.datasets.load``.
     """
-    if not isinstance(stores, Stores):
-        stores = Stores(folder=Path(stores))
-    folder = Path(out)
-    if folder.exists() and not folder.is_dir():
-        raise InvalidInputError(f"{folder} is a file; name a folder to write the site to.")
+    if out.exists() and not out.is_dir():
+        raise InvalidInputError(f"{out} is a file; name a folder to write the site to.")
     found = tuple(all_exhibits(Sources(stores=stores, data_dir=data_dir)))
-    replace_files(folder, site_files(found))
-    return folder / PAGE
+    replace_files(out, site_files(found))
+    return out / PAGE
 
 
 def all_exhibits(sources: Sources) -> Iterator[Exhibit]:

@@ -4,15 +4,15 @@ import statistics
 from collections.abc import Iterator, Sequence
 
 from mcquack.bench.ranking import QNN_FAMILY, CellScores, Standing, score_table, scores_by_size, standings
-from mcquack.report.paper.exhibit import Exhibit, Pair, Sheet
-from mcquack.report.paper.protocol import space_exhibit
-from mcquack.report.paper.real_world import order_check
-from mcquack.report.paper.sources import Sources
 from mcquack.report.ranking import plot_ranking, plot_scores_by_size
 from mcquack.report.style import counted
 from mcquack.report.trainability.sections import Picture
-from mcquack.studies.paper import ITEMS, Check, values
-from mcquack.studies.paper.checks import claim_check, rank_check, signed
+from studies.paper.checks import Check, claim_check, rank_check, signed
+from studies.paper.exhibit import Exhibit, Pair, Sheet
+from studies.paper.items import ITEMS, values
+from studies.paper.protocol import space_exhibit
+from studies.paper.real_world import order_check
+from studies.paper.sources import Sources
 
 OWN = ("mcquack", "nystroem_svm")  # the models that the paper ran itself; those of the suite are published
 OURS = "mcquack"

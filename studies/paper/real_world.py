@@ -8,14 +8,14 @@ from mcquack.bench.outcome import Metric
 from mcquack.bench.ranking import CellScores, Standing, score_table, standings
 from mcquack.datasets import describe
 from mcquack.errors import UnknownDatasetError
-from mcquack.report.paper.exhibit import Entry, Exhibit, Pair, Sheet
-from mcquack.report.paper.protocol import class_count_exhibit, dataset_exhibit, space_exhibit
-from mcquack.report.paper.sources import Sources
 from mcquack.report.ranking import METRIC_TITLES, metric_phrase, plot_ranking
 from mcquack.report.style import counted
 from mcquack.report.trainability.sections import Picture
-from mcquack.studies.paper import ITEMS, Check, real_world_scores, values
-from mcquack.studies.paper.checks import claim_check, equal_check, rank_check, score_check
+from studies.paper.checks import Check, claim_check, equal_check, rank_check, score_check
+from studies.paper.exhibit import Entry, Exhibit, Pair, Sheet
+from studies.paper.items import ITEMS, real_world_scores, values
+from studies.paper.protocol import class_count_exhibit, dataset_exhibit, space_exhibit
+from studies.paper.sources import Sources
 
 RANKED: tuple[Metric, ...] = ("auc", "balanced_accuracy")
 OTHERS: tuple[Metric, ...] = ("precision", "recall", "f1", "accuracy")

@@ -8,8 +8,9 @@ from pathlib import Path
 from mcquack.bench.ranking import CellScores, cell_scores, published_scores
 from mcquack.bench.store import Store
 from mcquack.errors import McQuackError
-from mcquack.report.paper.exhibit import Exhibit
-from mcquack.studies.paper import ITEMS, Stores
+from studies.paper.exhibit import Exhibit
+from studies.paper.items import ITEMS
+from studies.paper.stores import Stores
 
 NOT_RUN = "Not run yet: there is no store with rows."
 CUT_OFF = "The last run of the store did not come to its end: rows that it asked for may be missing."
