@@ -1287,3 +1287,20 @@ def test_settings_of_both_are_the_same() -> None:
     assert QuackClassifier().get_params() == McQuackClassifier().get_params()
     with pytest.raises(NotFittedError):
         QuackClassifier().predict(IRIS_X)
+
+
+@pytest.mark.parametrize("steps", ["joint", "alternating"])
+def test_a_learned_beta_resumes_to_the_bit(steps, tmp_path):
+    settings = {"n_qubits": 2, "epochs": 4, "steps": steps, "loss": CrossEntropy(learned=True), "random_state": 0}
+    X, y = load_iris(return_X_y=True)
+    whole, half = (McQuackClassifier(**settings) for _ in range(2))
+    whole.fit(X, y)
+    rows = half.fit_iter(X, y)
+    next(rows), next(rows)
+    half.save(tmp_path / "half.mcq", resumable=True)
+    again = McQuackClassifier.load(tmp_path / "half.mcq")
+    for _ in again.fit_iter(X, y, resume=True):
+        pass
+    for name in ("weights_", "bias_", "centroids_", "log_beta_"):
+        assert_array_equal(getattr(again, name), getattr(whole, name))
+    assert_array_equal(again.training_state_.steps, whole.training_state_.steps)

@@ -521,8 +521,8 @@ def restored_seen(header: Mapping[str, Any], *, n_classes: int) -> NDArray[np.bo
     return np.array(flags)
 
 
-def restored_state(file: ModelFile, *, shapes: Mapping[str, Shape], dtype: DTypeLike) -> TrainingState:
-    """What training needs to go on."""
+def restored_state(file: ModelFile, *, shapes: Mapping[str, Shape], dtype: DTypeLike, joint: bool) -> TrainingState:
+    """Return what training needs to go on; ``joint`` says whether it takes joint steps."""
     wanted: dict[str, tuple[Shape, DTypeLike]] = {
         name + part: (shape, dtype) for name, shape in shapes.items() for part in ("", "_mean", "_square")
     }
@@ -533,4 +533,4 @@ def restored_state(file: ModelFile, *, shapes: Mapping[str, Shape], dtype: DType
     never_negative = [tensors[name] for name in tensors if name in ("steps", "epoch") or name.endswith("_square")]
     possible = all((tensor >= 0).all() for tensor in never_negative)
     require_that(possible, "its state of training has negative values where there can be none.")
-    return TrainingState.from_tensors(tensors)
+    return TrainingState.from_tensors(tensors, joint=joint)

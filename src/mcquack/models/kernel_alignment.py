@@ -70,8 +70,8 @@ class KernelAlignmentClassifier(ClassifierMixin, CircuitModel):
     dual_coef_ : (M - 1, S), as in scikit-learn. intercept_ : one for each pair of classes.
     n_parameters_ : Count of weights, biases and dual coefficients.
     shots_ : How many shots ``fit`` took from a device. Its budget holds for training and the square kernel together.
-    weights_, bias_, classes_, n_features_in_, feature_names_in_, feature_map_, scaler_, history_, n_iter_ : As in
-        McQuack.
+    feature_map_ : The circuit.
+    weights_, bias_, classes_, n_features_in_, feature_names_in_, scaler_, history_, n_iter_ : As in McQuack.
 
     Examples
     --------

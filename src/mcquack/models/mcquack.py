@@ -685,7 +685,9 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         agree = first <= self.best_epoch_ <= last and self.n_iter_ >= len(self.history_)
         require_that(agree, "its numbers of epochs contradict its history.")
         if require_field(header, "resumable", bool):
-            self.training_state_ = restored_state(file, shapes=self._shapes(), dtype=self.weights_.dtype)
+            self.training_state_ = restored_state(
+                file, shapes=self._shapes(), dtype=self.weights_.dtype, joint=self.steps_ == "joint"
+            )
 
 
 def _compares_differences(engine: Engine[Any]) -> bool:

@@ -186,15 +186,13 @@ class TrainingState:
                 continue
             tensors[name] = parameter
             tensors[f"{name}_mean"], tensors[f"{name}_square"] = self.moments[name]
-            if name in ("log_beta", "head"):
-                tensors[f"{name}_steps"] = np.array([counts[name]], dtype=np.int64)
         return tensors
 
     @classmethod
     def from_tensors(cls, tensors: Mapping[str, NDArray[Any]], *, joint: bool = False) -> "TrainingState":
-        """Return the state of a checkpoint.
+        """Return the state of a checkpoint; ``joint`` says whether every step moved embedding and centroids.
 
-        Files up to 0.2.0 do not count the steps of β: in joint steps they are those of the embedding, else all steps.
+        The steps of a learned β follow from that: in joint steps they are those of the embedding, else all steps.
         """
         of_embedding, of_centroids = np.array(tensors["steps"], dtype=np.int64).tolist()
         counts = {"weights": of_embedding, "bias": of_embedding, "centroids": of_centroids, "head": of_centroids}
@@ -204,8 +202,6 @@ class TrainingState:
         for name in GROUPS:
             parameters[name] = tensors.get(name, nothing)
             moments[name] = Moments(tensors.get(f"{name}_mean", nothing), tensors.get(f"{name}_square", nothing))
-            if f"{name}_steps" in tensors:
-                counts[name] = int(tensors[f"{name}_steps"][0])
         steps = np.array([counts[name] for name in GROUPS], dtype=np.int64)
         return cls(int(tensors["epoch"][0]), Parameters(**parameters), moments, steps)
 
