@@ -23,7 +23,18 @@ from mcquack.errors import InvalidInputError
 from mcquack.models import KernelAlignmentClassifier, VariationalEnsembleClassifier, catalog
 from mcquack.models import cross_validated as searching
 from mcquack.models.model_file import read_model
-from mcquack.progress import SafeConsole, View, _class_now, counted, counted_on_bar, duration, row_text, shown, stage
+from mcquack.progress import (
+    SafeConsole,
+    View,
+    _class_now,
+    counted,
+    counted_on_bar,
+    duration,
+    row_text,
+    seconds_left,
+    shown,
+    stage,
+)
 from mcquack.simulators.compiled import notice
 
 X, Y = load_iris(return_X_y=True)
@@ -380,3 +391,20 @@ def test_durations(seconds: float, text: str) -> None:
 
 def test_one_is_not_many() -> None:
     assert [counted(count, "task") for count in (0, 1, 1200)] == ["0 tasks", "1 task", "1,200 tasks"]
+
+
+@given(seconds=st.floats(0.1, 1e6), done=st.integers(1, 1000), left=st.integers(0, 1000))
+def test_the_rest_takes_as_long_as_what_is_done(seconds: float, done: int, left: int) -> None:
+    estimate = seconds_left(seconds, done=done, left=left)
+    assert estimate == pytest.approx(seconds * left / done)
+    assert seconds_left(seconds, done=0, left=left) is None
+
+
+def test_a_fit_estimates_by_what_came_after_its_first_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    ticks = iter([100.0, 102.0, 104.0])  # the first row came late, as code was compiled before it
+    monkeypatch.setattr(progress.time, "monotonic", lambda: next(ticks))
+    model = Trained(10)
+    training = progress._Training(model, {}, stage(model, anew=True))
+    left = [training.view(0.0).seconds_left for _ in training.after(model.rows(ROWS[:3]))]
+    assert left == [None, 2.0 * 8, 2.0 * 7]
+    assert training.view(0.0).seconds_left is None

@@ -81,6 +81,15 @@ def duration(seconds: float) -> str:
     return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60:02d} min"
 
 
+def seconds_left(seconds: float, *, done: float, left: float) -> float | None:
+    """Return how long the rest takes if it goes on as fast as before; None if nothing is done.
+
+    >>> seconds_left(6.0, done=3, left=5)
+    10.0
+    """
+    return seconds / done * left if done else None
+
+
 def row_text(row: Row) -> str:
     """Return the loss of one row of a history, and its accuracies if it has any.
 
@@ -361,16 +370,16 @@ class _Training:
         part = _class_now(self._model, self._names) or part
         if self._is_over and n_most is not None and n_done < n_most:
             part = "ended early"
-        seconds_left = None
-        if len(self._times) == 2 and n_most is not None and not self._is_over:
-            (first, n_first), (last, n_last) = self._times  # what came before the first may have compiled
-            seconds_left = (last - first) / max(n_last - n_first, 1) * (n_most - n_last)
+        left = None
+        if self._times and n_most is not None and not self._is_over:
+            (first, n_first), (last, n_last) = self._times[0], self._times[-1]  # before the first, code may compile
+            left = seconds_left(last - first, done=n_last - n_first, left=n_most - n_last)
         return View(
             unit=unit_of(self._model),
             n_done=n_done,
             n_most=n_most,
             is_over=self._is_over,
-            seconds_left=seconds_left,
+            seconds_left=left,
             text=_joined(part, self._text),
         )
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 from mcquack.bench.outcome import Metric, Outcome, Part
 from mcquack.bench.task import Task, short_names
-from mcquack.progress import Clock, SafeConsole, View, can_draw, counted, displayed, duration, tell
+from mcquack.progress import Clock, SafeConsole, View, can_draw, counted, displayed, duration, seconds_left, tell
 
 if TYPE_CHECKING:  # so that a command line can show its help before it imports what runs a benchmark
     from rich.console import Console
@@ -205,18 +205,18 @@ class Progress:
     def seconds_left(self) -> float | None:
         """The most seconds left, by what tasks took so far; None while a model that is to run was never timed."""
         # A dataset with many tasks says no more of its model than others do.
-        means: dict[str, list[float]] = {}
+        of_one: dict[str, list[float]] = {}
         for (_, model), cell in self.cells.items():
-            if cell.n_timed:
-                means.setdefault(model, []).append(cell.seconds / cell.n_timed)
-        seconds = 0.0
+            if (seconds := seconds_left(cell.seconds, done=cell.n_timed, left=1)) is not None:
+                of_one.setdefault(model, []).append(seconds)
+        total = 0.0
         for (_, model), cell in self.cells.items():
-            if cell.n_left and model not in means:
+            if cell.n_left and model not in of_one:
                 return None
             if cell.n_left:
-                each = cell.seconds / cell.n_timed if cell.n_timed else statistics.fmean(means[model])
-                seconds += cell.n_left * each
-        return seconds / self.n_workers if self.n_workers else None  # a cluster may have lost all workers
+                known = seconds_left(cell.seconds, done=cell.n_timed, left=cell.n_left)
+                total += cell.n_left * statistics.fmean(of_one[model]) if known is None else known
+        return total / self.n_workers if self.n_workers else None  # a cluster may have lost all workers
 
     def best(self) -> dict[str, tuple[str, Score]]:
         """Return the best model on each dataset that has scores, with its score; any test score beats the others."""

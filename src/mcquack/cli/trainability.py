@@ -20,7 +20,7 @@ from mcquack.cli.bench import Workers, is_study, listed
 from mcquack.cli.console import described, say, tell
 from mcquack.cli.datasets import DataDir
 from mcquack.errors import InvalidInputError
-from mcquack.progress import counted, duration
+from mcquack.progress import counted, duration, seconds_left
 
 if TYPE_CHECKING:
     from mcquack.bench.plan import Cell
@@ -171,10 +171,9 @@ class StudyProgress(Progress):
     @property
     def seconds_left(self) -> float | None:
         """The seconds expected for the rest, on a machine as fast as it was so far; None before the first task."""
-        if not self.n_workers or not self.expected_so_far:
-            return None
-        slowness = sum(cell.seconds for cell in self.cells.values()) / self.expected_so_far
-        return slowness * sum(self.expected.values()) / self.n_workers
+        seconds = sum(cell.seconds for cell in self.cells.values())
+        left = seconds_left(seconds, done=self.expected_so_far, left=sum(self.expected.values()))
+        return None if left is None or not self.n_workers else left / self.n_workers
 
 
 def _tell_size(design: "Design", path: Path, *, jobs: int | None) -> None:
