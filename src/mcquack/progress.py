@@ -249,16 +249,9 @@ def stage(model: Any, names: Mapping[Any, str] | None = None, *, anew: bool = Fa
     """Return how far the training of a model is.
 
     Starts that have ended count with the epochs that they had, and those to come with as many as they may have. Where
-    shots have a budget, there are no more epochs than it pays for.
+    shots have a budget, there are no more epochs than it pays for. ``names`` are those of the classes, by their labels;
+    ``anew`` says that training begins, whatever the model has learned before.
 
-    Parameters
-    ----------
-    model : A model after a row of its history, or one that was saved there.
-    names : What to call its classes, in the place of their labels.
-    anew : Whether training begins anew, whatever the model has learned before.
-
-    Examples
-    --------
     >>> from types import SimpleNamespace
     >>> ended, now = SimpleNamespace(n_iter_=8), SimpleNamespace(n_iter_=5)
     >>> stage(SimpleNamespace(epochs=20, n_starts=3, starts_=[ended, now]))
