@@ -5,6 +5,7 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -22,7 +23,18 @@ from mcquack.errors import InvalidInputError
 from mcquack.models import KernelAlignmentClassifier, VariationalEnsembleClassifier, catalog
 from mcquack.models import cross_validated as searching
 from mcquack.models.model_file import read_model
-from mcquack.progress import SafeConsole, _class_now, counted_on_bar, row_text, shown, stage
+from mcquack.progress import (
+    SafeConsole,
+    View,
+    _class_now,
+    counted,
+    counted_on_bar,
+    duration,
+    row_text,
+    seconds_left,
+    shown,
+    stage,
+)
 from mcquack.simulators.compiled import notice
 
 X, Y = load_iris(return_X_y=True)
@@ -107,10 +119,25 @@ def test_where_training_ended_early_is_told() -> None:
     assert told(ROWS[:13], n_most=200).splitlines()[-1].startswith("epoch 13/200: ended early, loss 0.0769")
 
 
-def test_a_bar_ends_at_its_total_also_if_training_ends_early() -> None:
+def test_a_bar_ends_full_also_if_training_ends_early() -> None:
     assert re.match(r"epoch 25/25 ━+ \d:\d\d:\d\d loss 0.0400", last_frame(told(ROWS, n_most=25, terminal=True)))
     frame = last_frame(told(ROWS[:13], n_most=200, terminal=True))
-    assert re.match(r"epoch 13/13 ━+ \d:\d\d:\d\d ended early, of at most 200, loss 0.0769", frame)
+    assert re.match(r"epoch +13/200 ━+ \d:\d\d:\d\d ended early, loss 0.0769", frame)
+
+
+@pytest.mark.parametrize(("n_done", "is_over", "length"), [(50, False, 10), (50, True, 40), (200, False, 40)])
+def test_what_is_over_has_a_full_bar(n_done: int, is_over: bool, length: int) -> None:
+    console = SafeConsole(file=io.StringIO(), force_terminal=False, width=150)  # no colours: only what is done is drawn
+    console.print(View(unit="epoch", n_done=n_done, n_most=200, is_over=is_over).drawn(0.0, width=150, height=24))
+    assert console.file.getvalue().count("━") == length  # type: ignore[attr-defined]
+
+
+def test_what_takes_long_says_how_long_and_how_much_is_left() -> None:
+    view = View(unit="epoch", n_done=1, n_most=3, seconds_left=200.0, text="loss 0.5000")
+    assert view.line(1.0) == "epoch 1/3: loss 0.5000"
+    assert view.line(100.0) == "epoch 1/3: loss 0.5000, 2 min so far, at most 3 min left"
+    assert replace(view, is_exact=True).left_text == "about 3 min left"
+    assert replace(view, seconds_left=None).left_text == ""
 
 
 def test_a_training_of_no_epochs_is_over_at_once() -> None:
@@ -345,3 +372,39 @@ def test_columns_of_a_frame_are_the_classes() -> None:
     names = np.array(["setosa", "versicolor", "virginica"])
     model = McQuackClassifier(**QUICK).set_output(transform="pandas").fit(X, names[Y])
     assert list(model.transform(X).columns) == ["mcquack_setosa", "mcquack_versicolor", "mcquack_virginica"]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.0, "0 s"),
+        (99.4, "99 s"),
+        (99.6, "2 min"),
+        (5400.0, "90 min"),
+        (6000.0, "1 h 40 min"),
+        (86_400.0, "24 h 00 min"),
+    ],
+)
+def test_durations(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
+
+
+def test_one_is_not_many() -> None:
+    assert [counted(count, "task") for count in (0, 1, 1200)] == ["0 tasks", "1 task", "1,200 tasks"]
+
+
+@given(seconds=st.floats(0.1, 1e6), done=st.integers(1, 1000), left=st.integers(0, 1000))
+def test_the_rest_takes_as_long_as_what_is_done(seconds: float, done: int, left: int) -> None:
+    estimate = seconds_left(seconds, done=done, left=left)
+    assert estimate == pytest.approx(seconds * left / done)
+    assert seconds_left(seconds, done=0, left=left) is None
+
+
+def test_a_fit_estimates_by_what_came_after_its_first_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    ticks = iter([100.0, 102.0, 104.0])  # the first row came late, as code was compiled before it
+    monkeypatch.setattr(progress.time, "monotonic", lambda: next(ticks))
+    model = Trained(10)
+    training = progress._Training(model, {}, stage(model, anew=True))
+    left = [training.view(0.0).seconds_left for _ in training.after(model.rows(ROWS[:3]))]
+    assert left == [None, 2.0 * 8, 2.0 * 7]
+    assert training.view(0.0).seconds_left is None

@@ -20,8 +20,7 @@ from pyarrow import csv as arrow_csv
 from pyarrow import parquet
 
 from mcquack.bench.outcome import METRICS, Environment
-from mcquack.bench.progress import store_facts
-from mcquack.bench.store import STORE, RunRecord, Store, Tally, write_csv, write_parquet
+from mcquack.bench.store import STORE, RunRecord, Store, Tally, store_facts, write_csv, write_parquet
 from mcquack.bench.task import VALIDATION, Task
 from mcquack.errors import InvalidInputError, McQuackError, StoreBusyError, StoreError
 from mcquack.numerics import NUMERICS

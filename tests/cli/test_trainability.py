@@ -175,8 +175,8 @@ def test_a_task_is_told_by_what_is_probed_and_means_over_settings_are_no_scores(
     settings = {"n_qubits": 3, "series": "paper", "lr": 0.01}
     tasks = [Task.of("manifold", "probe", settings, seed=seed) for seed in range(2)]
     progress = StudyProgress(cells={("manifold", "probe"): CellProgress(n_most=2, metric="accuracy")})
-    assert progress.told_task(tasks[1]) == "mcquack, 3 qubits on manifold (paper, seed 1; lr=0.01)"
-    assert progress.told_cell(tasks[0]) == "manifold"
+    assert progress.task_text(tasks[1]) == "mcquack, 3 qubits on manifold (paper, seed 1; lr=0.01)"
+    assert progress.cell_text(tasks[0]) == "manifold"
     for task in tasks:
         scores = {"test": {"accuracy": 0.5}}
         outcome = Outcome(task=task, environment=Environment({}), scores=scores, seconds={"fit": 1.0})

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from mcquack.bench.executors import Executor, LocalExecutor
     from mcquack.bench.outcome import METRICS, Environment, Outcome, current_environment
     from mcquack.bench.plan import Cell, Choice, SearchMethod, Step
-    from mcquack.bench.progress import Progress, store_facts
+    from mcquack.bench.progress import Progress
     from mcquack.bench.runner import Event, run
-    from mcquack.bench.store import RunRecord, Store, merge, write_csv, write_parquet
+    from mcquack.bench.store import RunRecord, Store, merge, store_facts, write_csv, write_parquet
     from mcquack.bench.suite import BUILT_IN, Suite, read_suite
     from mcquack.bench.task import TEST, VALIDATION, Split, TableSource, Task
 
@@ -69,9 +69,9 @@ __getattr__, __dir__ = lazy_exports(
         "mcquack.bench.executors": ("Executor", "LocalExecutor"),
         "mcquack.bench.outcome": ("METRICS", "Environment", "Outcome", "current_environment"),
         "mcquack.bench.plan": ("Cell", "Choice", "SearchMethod", "Step"),
-        "mcquack.bench.progress": ("Progress", "store_facts"),
+        "mcquack.bench.progress": ("Progress",),
         "mcquack.bench.runner": ("Event", "run"),
-        "mcquack.bench.store": ("RunRecord", "Store", "merge", "write_csv", "write_parquet"),
+        "mcquack.bench.store": ("RunRecord", "Store", "merge", "store_facts", "write_csv", "write_parquet"),
         "mcquack.bench.suite": ("BUILT_IN", "Suite", "read_suite"),
         "mcquack.bench.task": ("TEST", "VALIDATION", "Split", "TableSource", "Task"),
     },

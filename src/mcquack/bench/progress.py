@@ -1,21 +1,26 @@
-"""How far a benchmark is, as values: while it runs, from its events, and at any time, from its store."""
+"""How far a benchmark is, counted from its events, and shown while it runs."""
 
 import statistics
-from collections import Counter, defaultdict
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 from mcquack.bench.outcome import Metric, Outcome, Part
-from mcquack.bench.task import Phase, Task, short_names
+from mcquack.bench.task import Task, short_names
+from mcquack.progress import Clock, SafeConsole, View, can_draw, counted, displayed, duration, seconds_left, tell
 
 if TYPE_CHECKING:  # so that a command line can show its help before it imports what runs a benchmark
-    from mcquack.bench.plan import Cell, Choice
+    from rich.console import Console
+
+    from mcquack.bench.executors import Executor
+    from mcquack.bench.plan import Cell
     from mcquack.bench.runner import Event
-    from mcquack.bench.store import Store
 
 CellKey = tuple[str, str]  # dataset and model
+
+_SHOWN_TASKS = 8  # of those that run; below them come the best models
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,10 +40,19 @@ class CellProgress:
     is_over: bool = False
 
     @property
+    def score(self) -> "Score | None":
+        """The scores on the test part, or before there are any that of the search."""
+        if self.test:
+            return Score("test", self.metric, tuple(sorted(self.test)))  # in whatever order seeds ended
+        return None if self.validation is None else Score("validation", self.metric, (self.validation,))
+
+    @property
     def n_left(self) -> int:
+        """How many tasks are left, at most."""
         return 0 if self.is_over else max(self.n_most - self.n_done - self.n_failed, 0)
 
     def after(self, outcome: Outcome) -> Self:
+        """Return the progress after one more task."""
         score = outcome.score("test", self.metric)
         return replace(
             self,
@@ -50,19 +64,26 @@ class CellProgress:
         )
 
 
-class Best(NamedTuple):
-    """The model that leads on a dataset, by the mean over seeds on the test part, or before that by its search."""
+class Score(NamedTuple):
+    """The score of a cell: one on the test part for each seed, or that of a search on the validation part."""
 
-    model: str
     part: Part
     metric: Metric
-    score: float
-    n_seeds: int
+    values: tuple[float, ...]
+
+    @property
+    def mean(self) -> float:
+        return statistics.fmean(self.values)
+
+    def __str__(self) -> str:
+        spread = f" ± {statistics.pstdev(self.values):.3f}" if len(self.values) > 1 else ""
+        seeds = f" ({counted(len(self.values), 'seed')})" if self.part == "test" else ""
+        return f"{self.part} {metric_name(self.metric)} {self.mean:.3f}{spread}{seeds}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Progress:
-    """How far all cells of a run are; every event turns it into the next value.
+    """How far all cells of a run are.
 
     ``in_flight`` has the tasks that the workers were given, the oldest first; they are more than run at once.
     Of the tasks that had ended before this run, ``n_known_done`` have scores and ``n_known_failed`` an error.
@@ -84,6 +105,7 @@ class Progress:
 
     @classmethod
     def before(cls, cells: Iterable["Cell"]) -> Self:
+        """Return the progress before the first event."""
         return cls(
             cells={
                 (each.dataset, each.model): CellProgress(
@@ -94,6 +116,7 @@ class Progress:
         )
 
     def after(self, event: "Event") -> Self:
+        """Return the progress after an event."""
         match event.kind:
             case "started" if event.task is not None:
                 return replace(self, in_flight={**self.in_flight, event.task.id: event.task})
@@ -102,7 +125,9 @@ class Progress:
             case "finished" | "known" if event.outcome is not None:
                 return self._after_outcome(event.outcome, is_known=event.kind == "known")
             case "chosen" if event.cell is not None and event.choice is not None:
-                return self._after_choice(event.cell, event.choice)
+                before = self.cells[event.cell.dataset, event.cell.model]
+                n_most = before.n_done + before.n_failed + event.cell.n_seeds  # what is left is a task for each seed
+                return self._with_cell(event.cell, validation=event.choice.score, n_most=n_most, may_be_fewer=False)
             case "not_chosen" if event.cell is not None:
                 return self._with_cell(event.cell, why_no_choice=event.reason)
             case "cell_done" if event.cell is not None:
@@ -118,12 +143,6 @@ class Progress:
             n_known_done=self.n_known_done + (is_known and not outcome.failed),
             n_known_failed=self.n_known_failed + (is_known and outcome.failed),
         )
-
-    def _after_choice(self, cell: "Cell", choice: "Choice") -> Self:
-        """What is left of a cell is then known: a task for each seed."""
-        before = self.cells[cell.dataset, cell.model]
-        n_most = before.n_done + before.n_failed + cell.n_seeds
-        return self._with_cell(cell, validation=choice.score, n_most=n_most, may_be_fewer=False)
 
     def _with_cell(self, cell: "Cell", **changes: Any) -> Self:
         key = (cell.dataset, cell.model)
@@ -165,118 +184,118 @@ class Progress:
 
     @cached_property
     def names(self) -> Mapping[str, str]:
-        """What to call models and datasets where people read along: no modules, where that leaves no doubt."""
+        """The names of models and datasets to show: without modules, unless two would then be the same."""
         datasets, models = (dict.fromkeys(names) for names in zip(*self.cells, strict=True)) if self.cells else ((), ())
         return {**short_names(datasets), **short_names(models)}
 
-    def told_task(self, task: Task) -> str:
-        """A task in one line."""
-        return task.told(self.names)
+    def task_text(self, task: Task) -> str:
+        """Return a task in one line."""
+        return task.text(self.names)
 
-    def told_cell(self, cell: "Cell | Task") -> str:
-        """A model on a dataset."""
+    def cell_text(self, cell: "Cell | Task") -> str:
+        """Return the model and the dataset of a cell or task."""
         return f"{self.names[cell.model]} on {self.names[cell.dataset]}"
 
     @property
     def running(self) -> tuple[Task, ...]:
-        """What the workers are at now: each takes the oldest task that it finds."""
+        """The tasks that run now: each worker takes the oldest."""
         return tuple(self.in_flight.values())[: self.n_workers]
 
     @property
     def seconds_left(self) -> float | None:
-        """At most so long, by what tasks took so far; None while a model that is to run has not been timed at all."""
-        if not self.n_workers:  # a cluster may have lost them all
-            return None
+        """The most seconds left, by what tasks took so far; None while a model that is to run was never timed."""
         # A dataset with many tasks says no more of its model than others do.
-        means: dict[str, list[float]] = {}
+        of_one: dict[str, list[float]] = {}
         for (_, model), cell in self.cells.items():
-            if cell.n_timed:
-                means.setdefault(model, []).append(cell.seconds / cell.n_timed)
+            if (seconds := seconds_left(cell.seconds, done=cell.n_timed, left=1)) is not None:
+                of_one.setdefault(model, []).append(seconds)
         total = 0.0
         for (_, model), cell in self.cells.items():
-            if cell.n_left and model not in means:
+            if cell.n_left and model not in of_one:
                 return None
             if cell.n_left:
-                each = cell.seconds / cell.n_timed if cell.n_timed else statistics.fmean(means[model])
-                total += cell.n_left * each
-        return total / self.n_workers
+                known = seconds_left(cell.seconds, done=cell.n_timed, left=cell.n_left)
+                total += cell.n_left * statistics.fmean(of_one[model]) if known is None else known
+        return total / self.n_workers if self.n_workers else None  # a cluster may have lost all workers
 
-    def best(self) -> dict[str, Best]:
-        """The leader on each dataset that has scores."""
-        leaders: dict[str, Best] = {}
+    def best(self) -> dict[str, tuple[str, Score]]:
+        """Return the best model on each dataset that has scores, with its score; any test score beats the others."""
+        best: dict[str, tuple[str, Score]] = {}
         for (dataset, model), cell in self.cells.items() if self.has_scores else ():
-            if cell.test:
-                found = Best(model, "test", cell.metric, statistics.fmean(cell.test), len(cell.test))
-            elif cell.validation is not None:
-                found = Best(model, "validation", cell.metric, cell.validation, 0)
-            else:
-                continue
-            # A score on the test part is what counts; one of a search only stands in for it. The first of equals leads.
-            leader = leaders.get(dataset, found)
-            leaders[dataset] = max(leader, found, key=lambda each: (each.part == "test", each.score))
-        return leaders
+            if (score := cell.score) is not None:
+                found = (best.get(dataset, (model, score)), (model, score))  # the first of equals leads
+                best[dataset] = max(found, key=lambda each: (each[1].part == "test", each[1].mean))
+        return best
+
+    def view(self, elapsed: float) -> View:
+        """Return what is shown after so many seconds."""
+        names = self.names
+        leaders = [f"best on {names[key]}: {names[model]}, {score}" for key, (model, score) in self.best().items()]
+        failed = f" ({self.n_known_failed:,} failed)" if self.n_known_failed else ""
+        facts = (
+            f"{self.n_failed:,} failed",
+            f"{len(self.running)} running",
+            f"{self.n_known:,} before this run{failed}" if self.n_known else "",
+            "" if self.is_exact else "searches may end early",
+            f"{self.n_run / elapsed:.2g} per second" if elapsed > 0 and self.n_run else "",
+        )
+        return View(
+            unit="task",
+            n_done=self.n_ended,
+            n_most=self.n_most,
+            is_exact=self.is_exact,
+            seconds_left=self.seconds_left,
+            facts=tuple(filter(None, facts)),
+            lines=[*map(self.task_text, self.running[:_SHOWN_TASKS]), *leaders[::-1]],
+        )
 
 
-Facts = dict[str, Any]
+def shown(
+    events: Iterable["Event"],
+    progress: Progress,
+    *,
+    executor: "Executor",
+    console: "Console | None" = None,
+    clock: Clock = time.monotonic,
+) -> Iterator[Progress]:
+    """Yield the progress after each event of a run, and show it on stderr.
 
-
-def store_facts(store: "Store") -> Facts:
-    """All that a store tells of the benchmark in it, as plain JSON values, but for the details of single tasks.
-
-    They are "store", "n_done", "n_failed", "phases", "numerics" (tasks by version of mcquack's arithmetic), "cells"
-    (each model on each dataset, those of the last run first), "failures" and "runs".
+    ``progress`` is that before the first event, and ``executor`` has the workers that do the tasks.
     """
-    phases = {phase: store.counts(phase=phase) for phase in get_args(Phase)}
-    runs = store.runs()
-    return {
-        "store": str(store.path),
-        "n_done": sum(each.done for each in phases.values()),
-        "n_failed": sum(each.failed for each in phases.values()),
-        "phases": {phase: {"n_done": each.done, "n_failed": each.failed} for phase, each in phases.items()},
-        "numerics": {str(version): n_tasks for version, n_tasks in store.numerics().items()},
-        "cells": list(_cell_facts(store, runs[-1].pairs if runs else ())),
-        "failures": [
-            {"id": outcome.task.id, **outcome.task.to_json(), "reason": " ".join(outcome.reason.split())}
-            for outcome in store.outcomes(failed=True, details=False)
-        ],
-        "runs": [
-            {
-                **{name: getattr(run, name) for name in ("command", "suite", "started", "ended", "how")},
-                "environment": dict(run.environment.facts),
-            }
-            for run in runs
-        ],
-    }
+    where = console or SafeConsole(stderr=True)
+
+    def steps() -> Iterator[Progress]:
+        nonlocal progress
+        for event in events:
+            progress = replace(progress.after(event), n_workers=executor.n_workers)
+            for note in _notes(event, progress, is_log=not can_draw(where)):
+                tell(note, where)
+            yield progress
+
+    return displayed(steps(), lambda elapsed: progress.view(elapsed), console=where, clock=clock)
 
 
-def _cell_facts(store: "Store", asked: Iterable[CellKey]) -> Iterator[Facts]:
-    """The cells of the last run in their order, begun or not, then others that the store has."""
-    ended: dict[CellKey, Counter[bool]] = defaultdict(Counter)
-    kinds: dict[CellKey, set[str]] = defaultdict(set)
-    for outcome in store.outcomes(details=False):
-        key = outcome.task.dataset, outcome.task.model
-        ended[key][outcome.failed] += 1
-        kinds[key].add(outcome.task.auc_scores)
-    choices = store.choices()
-    final = {outcome.task.id: outcome for outcome in store.final_outcomes(details=False)}
-    for key in dict.fromkeys((*asked, *sorted(ended))):
-        found = {"dataset": key[0], "model": key[1], "n_done": ended[key][False], "n_failed": ended[key][True]}
-        yield {**found, "auc_scores": sorted(kinds[key]), **_score_facts(choices.get(key), final)}
+def _notes(event: "Event", progress: Progress, *, is_log: bool) -> Iterator[str]:
+    """Yield what is said of an event at once; a log also gets a line for each cell, which a table shows elsewhere."""
+    match event.kind:
+        case "stopping":
+            yield "Stopping: the tasks that run are waited for and kept. Ctrl-C again stops at once."
+        case "lost" if event.task is not None:
+            yield f"A worker was lost; to be tried again: {progress.task_text(event.task)}."
+        case "not_chosen" if event.cell is not None:
+            yield f"{progress.cell_text(event.cell)}: no settings could be chosen: {event.reason}."
+        case "finished" if event.outcome is not None and event.outcome.failed:
+            task = event.outcome.task
+            if progress.cells[task.dataset, task.model].n_failed == 1:  # others may fail alike
+                yield f"{progress.cell_text(task)} failed: {' '.join(event.outcome.reason.split())}"
+        case "cell_done" if event.cell is not None and is_log:
+            cell = progress.cells[event.cell.dataset, event.cell.model]
+            failed = f", {cell.n_failed:,} failed" if cell.n_failed else ""
+            score = f"{cell.score or 'no scores'}; " if progress.has_scores else ""
+            done = f"{counted(cell.n_done, 'task')} done{failed}, {duration(cell.seconds)}"
+            yield f"{progress.cell_text(event.cell)}: {score}{done}"
 
 
-def _score_facts(choice: "Choice | None", final: Mapping[str, Outcome]) -> Facts:
-    if choice is None:
-        unknown = ("search", "settings", "metric", "validation", "n_seeds", "n_seeds_done", "test", "spread")
-        return {**dict.fromkeys(unknown), "n_seeds_done": 0}
-    outcomes = [final[task_id] for task_id in choice.final_ids if task_id in final]
-    scores = [score for outcome in outcomes if (score := outcome.score("test", choice.metric)) is not None]
-    return {
-        "search": choice.search,
-        "settings": dict(choice.settings),
-        "metric": choice.metric,
-        "validation": choice.score,
-        "n_seeds": len(choice.final_ids),
-        "n_seeds_done": sum(not outcome.failed for outcome in outcomes),
-        "test": statistics.fmean(scores) if scores else None,
-        "spread": statistics.pstdev(scores) if scores else None,
-    }
+def metric_name(metric: str) -> str:
+    """Return a metric as people write it, as "balanced accuracy"."""
+    return metric.replace("_", " ")

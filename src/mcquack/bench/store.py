@@ -4,7 +4,9 @@ import io
 import json
 import math
 import sqlite3
+import statistics
 import zlib
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -503,3 +505,65 @@ def _lines(store: Store) -> Iterator[dict[str, Any]]:
             "error": outcome.reason or None,
             "versions": json.dumps(dict(outcome.environment.facts)),
         }
+
+
+def store_facts(store: Store) -> dict[str, Any]:
+    """Return a summary of a store as plain JSON values, without the details of single tasks.
+
+    Its keys are "store", "n_done", "n_failed", "phases", "numerics" (tasks by version of mcquack's arithmetic), "cells"
+    (each model on each dataset, those of the last run first), "failures" and "runs".
+    """
+    phases = {phase: store.counts(phase=phase) for phase in get_args(Phase)}
+    runs = store.runs()
+    return {
+        "store": str(store.path),
+        "n_done": sum(each.done for each in phases.values()),
+        "n_failed": sum(each.failed for each in phases.values()),
+        "phases": {phase: {"n_done": each.done, "n_failed": each.failed} for phase, each in phases.items()},
+        "numerics": {str(version): n_tasks for version, n_tasks in store.numerics().items()},
+        "cells": list(_cell_facts(store, runs[-1].pairs if runs else ())),
+        "failures": [
+            {"id": outcome.task.id, **outcome.task.to_json(), "reason": " ".join(outcome.reason.split())}
+            for outcome in store.outcomes(failed=True, details=False)
+        ],
+        "runs": [
+            {
+                **{name: getattr(run, name) for name in ("command", "suite", "started", "ended", "how")},
+                "environment": dict(run.environment.facts),
+            }
+            for run in runs
+        ],
+    }
+
+
+def _cell_facts(store: Store, asked: Iterable[tuple[str, str]]) -> Iterator[dict[str, Any]]:
+    """Yield the cells of the last run in their order, begun or not, then others that the store has."""
+    ended: dict[tuple[str, str], Counter[bool]] = defaultdict(Counter)
+    kinds: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for outcome in store.outcomes(details=False):
+        key = outcome.task.dataset, outcome.task.model
+        ended[key][outcome.failed] += 1
+        kinds[key].add(outcome.task.auc_scores)
+    choices = store.choices()
+    final = {outcome.task.id: outcome for outcome in store.final_outcomes(details=False)}
+    for key in dict.fromkeys((*asked, *sorted(ended))):
+        found = {"dataset": key[0], "model": key[1], "n_done": ended[key][False], "n_failed": ended[key][True]}
+        yield {**found, "auc_scores": sorted(kinds[key]), **_score_facts(choices.get(key), final)}
+
+
+def _score_facts(choice: Choice | None, final: Mapping[str, Outcome]) -> dict[str, Any]:
+    if choice is None:
+        unknown = ("search", "settings", "metric", "validation", "n_seeds", "n_seeds_done", "test", "spread")
+        return {**dict.fromkeys(unknown), "n_seeds_done": 0}
+    outcomes = [final[task_id] for task_id in choice.final_ids if task_id in final]
+    scores = [score for outcome in outcomes if (score := outcome.score("test", choice.metric)) is not None]
+    return {
+        "search": choice.search,
+        "settings": dict(choice.settings),
+        "metric": choice.metric,
+        "validation": choice.score,
+        "n_seeds": len(choice.final_ids),
+        "n_seeds_done": sum(not outcome.failed for outcome in outcomes),
+        "test": statistics.fmean(scores) if scores else None,
+        "spread": statistics.pstdev(scores) if scores else None,
+    }

@@ -251,10 +251,10 @@ class Task:
             raise InvalidInputError(f"not a task: {error}; it was written by another version.") from error
 
     def __str__(self) -> str:
-        return self.told({})
+        return self.text({})
 
-    def told(self, names: Mapping[str, str]) -> str:
-        """The task in one line, with other names for its model and its dataset where there are some."""
+    def text(self, names: Mapping[str, str]) -> str:
+        """Return the task in one line, with these names for its model and its dataset if they have one."""
         model, dataset = (names.get(name, name) for name in (self.model, self.dataset))
         settings = ", ".join(f"{name}={value!r}" for name, value in self.settings)
         return f"{model} on {dataset} ({self.split}, seed {self.seed}; {settings or 'defaults'})"

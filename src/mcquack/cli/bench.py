@@ -13,18 +13,19 @@ import typer
 from rich.console import JustifyMethod
 
 from mcquack import bench as laboratory  # what runs a benchmark loads on first use: it would delay every --help
-from mcquack.bench.progress import Facts, Progress, store_facts
+from mcquack.bench.progress import Progress, metric_name, shown
 from mcquack.bench.task import AucScores, short_names
 from mcquack.cli import console as exit_codes
-from mcquack.cli.bench_progress import counted, metric_name, shown
-from mcquack.cli.console import Json, check_can_write, described, plain_console, say, show_rows, tab_separated, tell
+from mcquack.cli.console import Json, check_can_write, described, say, show_rows, tab_separated, tell
 from mcquack.cli.datasets import DataDir, loaded
 from mcquack.datasets.files import places
 from mcquack.errors import InvalidInputError
+from mcquack.progress import SafeConsole, counted
 
 if TYPE_CHECKING:
     from mcquack.bench.plan import Cell
 
+Facts = dict[str, Any]
 StoreFile = Annotated[Path, typer.Argument(help="A store that mcquack bench run has written.", metavar="STORE")]
 
 _SHOWN_FAILURES = 10
@@ -302,7 +303,7 @@ def status(store: StoreFile, as_json: Json = False) -> None:
     Examples: mcquack bench status real-world.sqlite, or mcquack bench status real-world.sqlite --json
     """
     with laboratory.Store.open(store) as opened:
-        facts = store_facts(opened)
+        facts = laboratory.store_facts(opened)
     if as_json:
         typer.echo(json.dumps(facts, indent=2, allow_nan=False))
         return
@@ -357,9 +358,7 @@ def _print_scores(cells: Sequence[Facts]) -> None:
         [(dataset, *(texts.get((dataset, model), "") for model in models)) for dataset in datasets],
     )
     metrics = ", ".join(dict.fromkeys(metric_name(cell["metric"]) for cell in cells if cell["metric"]))
-    plain_console().print(
-        f"\nMean {metrics or 'score'} on the test part, in brackets if seeds are missing.", style="dim"
-    )
+    SafeConsole().print(f"\nMean {metrics or 'score'} on the test part, in brackets if seeds are missing.", style="dim")
 
 
 def _score_text(cell: Facts) -> str:
@@ -400,7 +399,7 @@ def _print_suites(found: Sequence[Facts]) -> None:
         start = (each["name"], len(each["datasets"]), each["search"], each["seeds"])
         rows.append((*start, f"{each['most_tasks']:,}", ", ".join(each["models"])))
     show_rows({**columns, "tasks": "right", "models": "left"}, rows)
-    plain_console().print("\nTasks: at most. mcquack bench run NAME runs one, or a part of it.", style="dim")
+    SafeConsole().print("\nTasks: at most. mcquack bench run NAME runs one, or a part of it.", style="dim")
 
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="markdown")

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console, JustifyMethod
+from rich.console import JustifyMethod
 from rich.table import Table
 
 from mcquack.cli.completions import COMPLETIONS
@@ -116,11 +116,6 @@ def tell_problems(problems: Sequence[RowProblem], *, consequence: str) -> None:
 # Tables are aligned for people on a terminal, and lines of tab-separated fields for programs elsewhere.
 
 
-def plain_console(*, stderr: bool = False) -> Console:
-    """A console that prints text as it is: brackets and colons in it mean nothing."""
-    return SafeConsole(stderr=stderr, markup=False, emoji=False, highlight=False)
-
-
 def bare_table() -> Table:
     """A table without lines, as wide as its cells."""
     return Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
@@ -142,7 +137,7 @@ def show_rows(columns: Mapping[str, JustifyMethod], rows: Sequence[Sequence[obje
         table.add_column(name, justify=justify, no_wrap=number == 0)
     for row in rows:
         table.add_row(*map(printable, row))
-    plain_console().print(table)
+    SafeConsole().print(table)
 
 
 # Files are never written half, and never over something by accident.

@@ -22,7 +22,6 @@ from mcquack.cli.console import (
     check_can_write,
     check_picture,
     described,
-    plain_console,
     say,
     tab_separated,
     tell,
@@ -36,6 +35,7 @@ from mcquack.datasets.exporting import TARGET as TARGET
 from mcquack.datasets.exporting import Format, check_no_others, export_names
 from mcquack.datasets.files import Places, Source, places
 from mcquack.errors import DataFileError, InvalidInputError, McQuackError, SubstitutedDataWarning, printable
+from mcquack.progress import SafeConsole
 
 Facts = Mapping[str, Any]
 
@@ -126,9 +126,9 @@ def _print_table(found: Sequence[Facts], *, whole_families: bool) -> None:
         for *cells, task in _lines(members, whole_families=whole_families):
             table.add_row(*cells, Text(task, no_wrap=True, overflow="ellipsis"))
     table.columns[0].min_width = max(len(str(cell)) for cell in table.columns[0].cells)
-    plain_console().print(table)
+    SafeConsole().print(table)
     shorter = " A name with … is a family: --suite or --family lists its members." if whole_families else ""
-    plain_console().print(
+    SafeConsole().print(
         f"\nSamples: train/validation/test.{shorter} mcquack datasets show NAME tells more.", style="dim"
     )
 

@@ -15,7 +15,7 @@ import typer
 from rich.table import Table as RichTable
 
 from mcquack.cli import console as exit_codes
-from mcquack.cli.console import Checkpoints, check_can_write, described, plain_console, tell, tell_problems
+from mcquack.cli.console import Checkpoints, check_can_write, described, tell, tell_problems
 from mcquack.cli.datasets import DataDir, loaded
 from mcquack.datasets import ColumnOptions, Dataset, describe
 from mcquack.datasets.dataset import with_drawn_validation
@@ -24,7 +24,7 @@ from mcquack.datasets.table import TableReading, read_table
 from mcquack.errors import InvalidInputError, UnknownDatasetError
 from mcquack.models import catalog
 from mcquack.models.tables import identifying_columns, table_extra, table_reading
-from mcquack.progress import shown, stage, unit_of
+from mcquack.progress import SafeConsole, shown, stage, unit_of
 
 _COLUMN_DEFAULTS = ColumnOptions(
     missing="error",
@@ -311,7 +311,7 @@ def _show_scores(model: Any, dataset: Dataset) -> None:
         table.add_row(f"recall of {label}{named}", *map(_share, of_class))
     if len(model.classes_) > _SHOWN_CLASSES:
         table.add_row(f"and {len(model.classes_) - _SHOWN_CLASSES} more classes")
-    plain_console().print(table)  # a label may look like ":cat:" or "[red]"
+    SafeConsole().print(table)  # a label may look like ":cat:" or "[red]"
 
 
 def _class_names(dataset: Dataset) -> dict[Any, str]:

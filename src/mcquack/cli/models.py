@@ -10,9 +10,10 @@ import typer
 from rich.text import Text
 
 from mcquack.cli import completions
-from mcquack.cli.console import Json, bare_table, plain_console, say, show_rows, tab_separated
+from mcquack.cli.console import Json, bare_table, say, show_rows, tab_separated
 from mcquack.models.catalog import Kind, entries, entry
 from mcquack.models.facts import Facts, entry_facts
+from mcquack.progress import SafeConsole
 
 _SUITES = ("real-world", "qml")
 _TOLD = ("name", "title", "kind", "class", "description")
@@ -90,7 +91,7 @@ def _print_list(found: Sequence[Facts]) -> None:
         for facts in of_kind:
             counts = (str(facts["n_settings"].get(suite, "–")) for suite in _SUITES)
             table.add_row(facts["name"], *counts, facts["description"])
-    console = plain_console()
+    console = SafeConsole()
     console.print(table)
     note = f"{' and '.join(_SUITES)}: settings in the search space for that suite. mcquack models show NAME tells more."
     console.print(f"\n{note}", style="dim")
@@ -111,6 +112,6 @@ def _print_model(about: Sequence[tuple[str, str]], settings: Sequence[Sequence[s
     upper.show_header = False
     for line in about:
         upper.add_row(*line)
-    plain_console().print(upper)
+    SafeConsole().print(upper)
     typer.echo()
     show_rows(dict.fromkeys(settings[0], "left"), settings[1:])

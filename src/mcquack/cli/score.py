@@ -10,7 +10,6 @@ import typer
 from numpy.typing import ArrayLike
 
 from mcquack.cli import console as exit_codes
-from mcquack.cli.bench_progress import counted
 from mcquack.cli.console import Json, described, show_rows, tell, tell_problems
 from mcquack.cli.datasets import DataDir
 from mcquack.cli.rows import read_rows
@@ -18,6 +17,7 @@ from mcquack.datasets.dataset import PartName
 from mcquack.datasets.table.encoder import Unknown
 from mcquack.datasets.table.value import listed
 from mcquack.errors import InvalidInputError
+from mcquack.progress import counted
 
 
 @dataclass(frozen=True, kw_only=True)

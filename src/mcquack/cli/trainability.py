@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, ClassVar, Self
 import typer
 
 from mcquack.bench.outcome import Outcome
-from mcquack.bench.progress import CellProgress, Progress
+from mcquack.bench.progress import CellProgress, Progress, shown
 from mcquack.bench.task import Task
 from mcquack.cli import console as exit_codes
 from mcquack.cli.bench import Workers, is_study, listed
-from mcquack.cli.bench_progress import counted, duration, shown
 from mcquack.cli.console import described, say, tell
 from mcquack.cli.datasets import DataDir
 from mcquack.errors import InvalidInputError
+from mcquack.progress import counted, duration, seconds_left
 
 if TYPE_CHECKING:
     from mcquack.bench.plan import Cell
@@ -145,8 +145,8 @@ class StudyProgress(Progress):
 
     has_scores: ClassVar[bool] = False  # its tasks have other settings, not only other seeds
 
-    def told_task(self, task: Task) -> str:
-        """The model and the size that are probed come first: all tasks of a study have the same probe."""
+    def task_text(self, task: Task) -> str:
+        """Return a task in one line: first the model and the size that are probed."""
         from mcquack.studies.trainability.design import ProbeSettings as Defaults  # loaded by now
 
         settings, first = dict(task.settings), ("model", "n_qubits", "series")
@@ -154,8 +154,8 @@ class StudyProgress(Progress):
         rest = ", ".join(f"{name}={value!r}" for name, value in settings.items()) or "defaults"
         return f"{model}, {n_qubits} qubits on {self.names[task.dataset]} ({series}, seed {task.seed}; {rest})"
 
-    def told_cell(self, cell: "Cell | Task") -> str:
-        """Its dataset, as all cells of a study have the same probe."""
+    def cell_text(self, cell: "Cell | Task") -> str:
+        """Return the dataset, as all cells of a study have the same probe."""
         return self.names[cell.dataset]
 
     def _after_outcome(self, outcome: Outcome, *, is_known: bool) -> Self:
@@ -166,11 +166,10 @@ class StudyProgress(Progress):
 
     @property
     def seconds_left(self) -> float | None:
-        """As long as was expected, on a machine that is as fast as it was so far; None before the first task."""
-        if not self.n_workers or not self.expected_so_far:
-            return None
-        slowness = sum(cell.seconds for cell in self.cells.values()) / self.expected_so_far
-        return slowness * sum(self.expected.values()) / self.n_workers
+        """The seconds expected for the rest, on a machine as fast as it was so far; None before the first task."""
+        seconds = sum(cell.seconds for cell in self.cells.values())
+        left = seconds_left(seconds, done=self.expected_so_far, left=sum(self.expected.values()))
+        return None if left is None or not self.n_workers else left / self.n_workers
 
 
 def _tell_size(design: "Design", path: Path, *, jobs: int | None) -> None:
