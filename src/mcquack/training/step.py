@@ -407,7 +407,8 @@ _ENTRIES: dict[tuple[type, type], Any] = {}
 def run_epoch(embedding: type, readout: type) -> Any:
     """Return the compiled function that runs epochs of contexts with an embedding and a readout of these types.
 
-    It is kept on disk under the module of the readout, so that a change there compiles it anew.
+    It is kept on disk under the module of the readout, so that a change there compiles it anew. Only code of this
+    package is kept: of other code it is not known which files it depends on.
     """
     if (embedding, readout) not in _ENTRIES:
         inline = is_inlined(embedding)
@@ -419,5 +420,6 @@ def run_epoch(embedding: type, readout: type) -> Any:
             names[each.__name__] = bound(each, names, inline=inline)
         run = with_names(_run, names)
         run.__module__, run.__qualname__ = readout.__module__, f"run_{embedding.__name__}_{readout.__name__}"
-        _ENTRIES[embedding, readout] = borrowing_entry(run)
+        ours = all(kind.__module__.startswith("mcquack.") for kind in (embedding, readout))
+        _ENTRIES[embedding, readout] = borrowing_entry(run, keep=ours)
     return _ENTRIES[embedding, readout]

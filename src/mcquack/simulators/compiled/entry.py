@@ -180,12 +180,13 @@ def entry(function: Callable[..., Any]) -> Any:
     return _kept(njit(nogil=True)(function), function)
 
 
-def borrowing_entry(function: Callable[..., Any]) -> Any:
+def borrowing_entry(function: Callable[..., Any], *, keep: bool = True) -> Any:
     """An entry that makes no arrays, and counts no references to those that Python gives it and holds meanwhile.
 
     Where arrays are many, that spares much code around a call.
     """
-    return _kept(njit(nogil=True, no_cfunc_wrapper=True, _nrt=False)(function), function)
+    dispatcher = njit(nogil=True, no_cfunc_wrapper=True, _nrt=False)(function)
+    return _kept(dispatcher, function) if keep else dispatcher
 
 
 def _kept(dispatcher: Any, function: Callable[..., Any]) -> Any:
