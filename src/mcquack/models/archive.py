@@ -521,7 +521,9 @@ def restored_seen(header: Mapping[str, Any], *, n_classes: int) -> NDArray[np.bo
     return np.array(flags)
 
 
-def restored_state(file: ModelFile, *, shapes: Mapping[str, Shape], dtype: DTypeLike, joint: bool) -> TrainingState:
+def restored_state(
+    file: ModelFile, *, shapes: Mapping[str, Shape], dtype: DTypeLike, joint: bool = False
+) -> TrainingState:
     """Return what training needs to go on; ``joint`` says whether it takes joint steps."""
     wanted: dict[str, tuple[Shape, DTypeLike]] = {
         name + part: (shape, dtype) for name, shape in shapes.items() for part in ("", "_mean", "_square")
