@@ -249,9 +249,9 @@ class EnsembleEpochs:
         passes = Passes(self.settings.orders(len(self.data.X), state.epoch), self._moves, rates)
         active = np.ones(1, np.bool_) if self.settings.shared else state.active
         trainings, sums = self._trainer(state.trainings, passes, active=active)
-        before, after = (np.sum([each.steps for each in some], axis=0) for some in (state.trainings, trainings))
-        n_weights, n_bias = (after - before)[:2].tolist()
-        counts = n_weights, n_bias * math.prod(self._members)
+        n_first, n_second = sums.n_steps.sum(axis=0).tolist()
+        # With shared weights the second half of an epoch moves the biases of all members; else each step moves both.
+        counts = n_first, n_second * math.prod(self._members) if self.settings.shared else n_first
         squares = sums.squared_norms.sum(axis=0).tolist()
         norms = [math.sqrt(squares[place] / count) if count else None for place, count in enumerate(counts)]
         loss = float(sums.losses.sum()) / max(int(sums.n_steps.sum()), 1)
