@@ -78,9 +78,9 @@ class Work(NamedTuple):
 
 
 @inner
-def _bound(context: Any, step: Any, part: int) -> Any:
-    """The circuit with the parameters of a training, or of a member of an ensemble."""
-    embedding, values = context.embedding, context.trained.values[step.member]
+def bound_circuit(context: Any, training: int, part: int) -> Any:
+    """Return the plain circuit with the parameters of a training; in an ensemble, those of the member ``part``."""
+    embedding, values = context.embedding, context.trained.values[training]
     n_weights, n_bias = embedding.n_weights, embedding.n_bias
     first = n_weights + (part * n_bias if embedding.has_members else 0)
     return BoundCircuit(values[:n_weights], values[first : first + n_bias], embedding.form)
@@ -97,7 +97,7 @@ def _prepare_nothing(context: Any, member: int, item: int, n_items: int) -> None
 def _embed_plain(context: Any, step: Any, part: int, block: int, work: Any) -> None:
     scratch = work.scratch
     gather_rows(step.X, step.order, step.first, step.n_rows, block, scratch.features)
-    forward(_bound(context, step, part), scratch.features, scratch.state, scratch)
+    forward(bound_circuit(context, step.member, part), scratch.features, scratch.state, scratch)
 
 
 def _pull_plain(context: Any, step: Any, part: int, work: Any) -> None:
@@ -105,7 +105,7 @@ def _pull_plain(context: Any, step: Any, part: int, work: Any) -> None:
     n_weights = embedding.n_weights
     gradient = context.space.gradients[step.member * context.config.n_parts + part]
     by_w, by_b = gradient[:n_weights], gradient[n_weights : n_weights + embedding.n_bias]
-    circuit = _bound(context, step, part)
+    circuit = bound_circuit(context, step.member, part)
     backward(circuit, scratch.features, scratch.state, scratch, by_w, by_b, scratch.features, OF_PARAMETERS)
 
 

@@ -159,7 +159,10 @@ def epoch_kernel(engine: Engine[Any], X: FloatArray, parameters: Parameters, los
 
 def outputs_of(kernel: FloatArray, parameters: Parameters, n_scores: int, loss: Loss) -> FloatArray:
     """What the loss looks at: scores of classes, or what a linear head makes of them."""
-    scores = class_scores(kernel, n_scores, class_score=loss.class_score)
+    return _with_head(class_scores(kernel, n_scores, class_score=loss.class_score), parameters)
+
+
+def _with_head(scores: FloatArray, parameters: Parameters) -> FloatArray:
     if not parameters.head.size:
         return scores
     outputs: FloatArray = scores @ parameters.head[:-1] + parameters.head[-1]
@@ -188,15 +191,14 @@ class CentroidGradient(Generic[E]):
             K = _in_common_unit(engine.log_fidelities(samples, centroids))
         else:
             K = engine.fidelities(samples, centroids)
-        outputs = outputs_of(K, parameters, self.data.n_classes, loss)
-        given = outputs, self.data.labels[batch.rows], self.data.row_weights[batch.rows]
+        scores = class_scores(K, self.data.n_classes, class_score=loss.class_score)
+        given = _with_head(scores, parameters), self.data.labels[batch.rows], self.data.row_weights[batch.rows]
         value, by_outputs = loss(*given)
         slopes: dict[str, FloatArray] = {}
         if is_learned(loss):
             slopes["log_beta"] = np.array([loss.beta * loss.slope_by_beta(*given)])  # type: ignore[attr-defined]
         by_scores = by_outputs
         if parameters.head.size:
-            scores = class_scores(K, self.data.n_classes, class_score=loss.class_score)
             slopes["head"] = np.concatenate([scores.T @ by_outputs, by_outputs.sum(axis=0, keepdims=True)])
             by_scores = by_outputs @ parameters.head[:-1].T
         by_kernel = centroid_slopes(K, by_scores, class_score=loss.class_score)

@@ -15,9 +15,10 @@ from mcquack.simulators.compiled.inner import inner
 from mcquack.simulators.compiled.lanes import fma, lane_sum, load, splat
 from mcquack.simulators.compiled.memory import clear_block, copy_block, gather_rows
 from mcquack.simulators.compiled.team import all_done, done, stop_asked, taken
-from mcquack.simulators.statevector.circuit import BoundCircuit, backward, forward
+from mcquack.simulators.statevector.circuit import backward, forward
 from mcquack.simulators.statevector.overlaps import kernel_rows, overlap_block, pull_overlaps, sample_adjoint
 from mcquack.training.dispatch import functions_of
+from mcquack.training.embeddings import bound_circuit
 from mcquack.training.step import Step, add_losses
 
 # How many blocks can be encoded while one is taken back, about.
@@ -69,13 +70,6 @@ class KernelSums(NamedTuple):
 
 
 @inner
-def _bound(context: Any) -> Any:
-    embedding, values = context.embedding, context.trained.values[0]
-    n_weights = embedding.n_weights
-    return BoundCircuit(values[:n_weights], values[n_weights : n_weights + embedding.n_bias], embedding.form)
-
-
-@inner
 def _rule(context: Any) -> Any:
     """The loss with the β of this moment."""
     rule = context.readout.rule
@@ -94,14 +88,14 @@ def _encode_row_block(context: Any, X: Any, order: Any, first: int, base: int, b
         at = readout.rows_at + (block * width + lane - base) * n_features
         for feature in range(n_features):
             features[feature, lane] = values[at + feature]
-    forward(_bound(context), features, own.states[block], work.scratch)
+    forward(bound_circuit(context, 0, 0), features, own.states[block], work.scratch)
 
 
 @inner
 def _encode_sample_block(context: Any, X: Any, order: Any, block: int, state: Any, work: Any) -> None:
     """States of the samples at the places of this block in the whole order."""
     gather_rows(X, order, 0, order.size, block, work.scratch.features)
-    forward(_bound(context), work.scratch.features, state, work.scratch)
+    forward(bound_circuit(context, 0, 0), work.scratch.features, state, work.scratch)
 
 
 @inner
@@ -258,7 +252,7 @@ def _backward_block(context: Any, step: Any, part: int, block: int, rank: int, w
     n_weights = embedding.n_weights
     gradient = space.gradients[part]
     by_w, by_b = gradient[:n_weights], gradient[n_weights : n_weights + embedding.n_bias]
-    backward(_bound(context), own.features[block], state, scratch, by_w, by_b, by_rows, wanted)
+    backward(bound_circuit(context, 0, 0), own.features[block], state, scratch, by_w, by_b, by_rows, wanted)
 
 
 @inner
