@@ -15,8 +15,8 @@ import mcquack as package
 from mcquack.cli import datasets as verbs
 from mcquack.cli.datasets import loaded
 from mcquack.datasets import Description, describe, descriptions, from_arrays, load, names, register, registry
+from mcquack.datasets import download as transfer
 from mcquack.datasets.files import DataFile, Source
-from mcquack.datasets.files import download as transfer
 from mcquack.datasets.own import load_csv, load_parquet
 from mcquack.errors import SubstitutedDataWarning
 from tests.datasets.files.http_server import CONTENT, Answer, serving
@@ -269,7 +269,7 @@ def test_what_differs_from_the_paper_and_the_counts_of_classes(datasets):
         ({}, "if you have it"),
         ({"homepage": "https://example.org/form"}, "by hand from https://example.org/form"),
         ({"url": "https://example.org/file.bin"}, "from https://example.org/file.bin"),
-        ({"url": "openml:61"}, "fetched by scikit-learn from https://www.openml.org/d/61"),
+        ({"url": "openml:61"}, "from https://www.openml.org/d/61"),
     ],
 )
 def test_where_each_file_comes_from(datasets, registered, source, given, told):

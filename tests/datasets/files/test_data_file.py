@@ -1,14 +1,15 @@
 import gzip
 import hashlib
 import os
+from dataclasses import replace
+from functools import partial
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mcquack import datasets
-from mcquack.datasets.files import data_file as verification
-from mcquack.datasets.files.data_file import DataFile, Source, checksum, flaw, flaw_unless_known
+from mcquack.datasets.data_file import DataFile, Source, checksum, flaw, flaw_unless_known
 from mcquack.errors import InvalidInputError
 
 
@@ -77,47 +78,39 @@ def test_a_flaw_tells_what_was_expected_and_what_came(tmp_path):
     assert flaw(tmp_path / "none", DataFile(name="none")) == "it cannot be read (No such file or directory)"
 
 
+def changed_unnoticed(path, content):
+    """Gives a file another content of the same length, and the time it had."""
+    status = path.stat()
+    path.write_bytes(content)
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
 @pytest.fixture
-def large(tmp_path, monkeypatch):
-    """A right file that counts as large, and how often such a file has been read."""
-    path, reads = tmp_path / "large.bin", []
+def large(tmp_path):
+    """A right file, and how a file is verified that counts as large from its first byte on."""
+    path = tmp_path / "large.bin"
     path.write_bytes(b"right")
     file = DataFile(name="large.bin", checksum=checksum(path, kind="md5"))
-    monkeypatch.setattr(verification, "LARGE", 1)
-    monkeypatch.setattr(verification, "flaw", lambda *arguments: reads.append(1) or flaw(*arguments))
-    return path, file, reads
+    return path, file, partial(flaw_unless_known, notes=tmp_path / "notes", large=1)
 
 
-def test_a_large_file_that_was_found_right_is_not_read_again(large, tmp_path):
-    path, file, reads = large
-    for _ in range(3):
-        assert flaw_unless_known(path, file, notes=tmp_path / "notes") is None
-    assert len(reads) == 1
-
-
-def test_a_large_file_that_has_changed_is_read_again(large, tmp_path):
-    path, file, reads = large
-    flaw_unless_known(path, file, notes=tmp_path / "notes")
-    path.write_bytes(b"wrong")
+def test_a_large_file_that_was_found_right_is_not_read_again_unless_it_has_changed(large):
+    path, file, verified = large
+    assert verified(path, file) is None
+    changed_unnoticed(path, b"wrong")
+    assert verified(path, file) is None
+    assert "md5:" in verified(path, replace(file, checksum=f"md5:{'0' * 32}"))
     os.utime(path, ns=(0, 0))
-    for n_reads in (2, 3):  # a wrong file is never taken as known
-        assert "checksum" in flaw_unless_known(path, file, notes=tmp_path / "notes")
-        assert len(reads) == n_reads
-
-
-def test_another_checksum_of_the_same_file_is_not_taken_as_known(large, tmp_path):
-    path, file, _ = large
-    flaw_unless_known(path, file, notes=tmp_path / "notes")
-    other = DataFile(name="large.bin", checksum=f"md5:{'0' * 32}")
-    assert flaw_unless_known(path, other, notes=tmp_path / "notes") is not None
+    for _ in range(2):  # a wrong file is never taken as known
+        assert "md5:" in verified(path, file)
 
 
 def test_notes_that_cannot_be_written_only_cost_time(large, tmp_path):
-    path, file, reads = large
+    path, file, verified = large
     (tmp_path / "notes").write_text("a file where the folder should be")
-    for _ in range(2):
-        assert flaw_unless_known(path, file, notes=tmp_path / "notes") is None
-    assert len(reads) == 2
+    assert verified(path, file) is None
+    changed_unnoticed(path, b"wrong")
+    assert "md5:" in verified(path, file)
 
 
 def test_what_a_packed_file_holds_is_proven_beside_its_md5(tmp_path):

@@ -13,9 +13,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from mcquack.datasets.files import download as downloading
-from mcquack.datasets.files.data_file import DataFile
-from mcquack.datasets.files.download import Partial, Patience, download
+from mcquack.datasets import download as downloading
+from mcquack.datasets.data_file import DataFile
+from mcquack.datasets.download import Partial, Patience, download
 from mcquack.errors import DataFileError, DownloadError
 from tests.datasets.files.http_server import CONTENT, Answer
 
@@ -236,9 +236,9 @@ def test_threads_that_want_one_file_download_it_once(server, target):
 def test_processes_that_want_one_file_download_it_once(server, target):
     script = f"""
 from pathlib import Path
-from mcquack.datasets.files.data_file import DataFile
-from mcquack.datasets.files.download import download
-from mcquack.datasets.files.download import Patience
+from mcquack.datasets.data_file import DataFile
+from mcquack.datasets.download import download
+from mcquack.datasets.download import Patience
 download({data_file(server)!r}, to=Path({str(target)!r}), patience=Patience())
 """
     processes = [subprocess.Popen([sys.executable, "-c", script]) for _ in range(2)]

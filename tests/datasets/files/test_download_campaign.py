@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from mcquack.datasets.files.download import download
+from mcquack.datasets.download import download
 from mcquack.errors import DataFileError, DownloadError
 from tests.campaigns import rounds
 from tests.datasets.files.http_server import CONTENT, Answer

@@ -256,7 +256,7 @@ load(…, data_dir=<folder>)
         == f"""\
 toy needs files that are not on this machine:
   at OpenML
-    fetched by scikit-learn from https://www.openml.org/d/61
+    from https://www.openml.org/d/61
 They were looked for in {here.data_dir} and {here.cache_dir}.
 What helps:
   allow the download, which download=False forbids"""

@@ -1,17 +1,20 @@
-"""The order in which the files of a dataset are looked for: the user's folder, the cache, a server."""
+"""Where the files of a dataset are: in a folder of the user's, in the cache, or still on a server."""
 
 import contextlib
 import hashlib
 import logging
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from mcquack.datasets.files.data_file import DataFile, Source, flaw_unless_known
-from mcquack.datasets.files.download import Patience, download
+from mcquack.checks import HDF5, Extra
+from mcquack.datasets.data_file import DataFile, Source, flaw_unless_known
+from mcquack.datasets.download import OPENML, Patience, download
 from mcquack.errors import DataFileError, DownloadError, InvalidInputError, MissingDataError
+
+__all__ = ["HDF5", "DataFile", "Extra", "Found", "Patience", "Places", "Source", "places"]
 
 Place = Literal["local", "cache"]
 Status = Literal["built in", "local", "cached", "download", "by hand"]
@@ -45,6 +48,7 @@ class Places:
     cache_dir: Path
     download: bool
     patience: Patience = field(default_factory=Patience)
+    openml: str = OPENML
 
     def find(self, sources: Sequence[Source], *, wanted_for: str) -> Found:
         """The first source that is in the folder, else the first in the cache, else the first that can be downloaded.
@@ -54,7 +58,7 @@ class Places:
         """
         if not sources:
             raise InvalidInputError(f"{wanted_for} has no files to look for; it needs none.")
-        if found := self._found_local(sources) or self._found_cached(sources):
+        if found := self._verified(sources, "local") or self._verified(sources, "cache"):
             return found
         failures = []
         for source in sources:
@@ -62,7 +66,7 @@ class Places:
                 paths = tuple(map(self._path_in_cache, source.files))
                 try:
                     for file, path in zip(source.files, paths, strict=True):
-                        download(file, to=path, patience=self.patience)
+                        download(file, to=path, patience=self.patience, openml=self.openml)
                     return Found(source=source, paths=paths, place="cache")
                 except (DataFileError, DownloadError) as failure:
                     failures.append(str(failure))
@@ -89,33 +93,37 @@ class Places:
         """Where ``find`` would take the files from; an allowance to download is not asked."""
         if not sources:
             return "built in"
-        if _first_whole(sources, self._local_path, place="local"):
+        if self._first_whole(sources, "local"):
             return "local"
-        if _first_whole(sources, self._cached_path, place="cache"):
+        if self._first_whole(sources, "cache"):
             return "cached"
         return "download" if any(source.is_downloadable for source in sources) else "by hand"
 
-    def _found_local(self, sources: Sequence[Source]) -> Found | None:
-        found = _first_whole(sources, self._local_path, place="local")
-        for file, path, problem in self._flaws(found):
-            raise DataFileError(
-                f"{path} is not the {file.name} that was expected: {problem}. Replace it by the right one, or move "
-                "it out of that folder to have it looked for elsewhere."
-            )
-        return found
+    def _first_whole(self, sources: Sequence[Source], place: Place) -> Found | None:
+        """The first source of which every file is there, not yet verified."""
+        path_of = self._local_path if place == "local" else self._cached_path
+        for source in sources:
+            paths = tuple(path for file in source.files if (path := path_of(file)) is not None)
+            if len(paths) == len(source.files):
+                return Found(source=source, paths=paths, place=place)
+        return None
 
-    def _found_cached(self, sources: Sequence[Source]) -> Found | None:
-        found = _first_whole(sources, self._cached_path, place="cache")
-        for _, path, problem in self._flaws(found):
-            if found is not None and self.download and found.source.is_downloadable:
+    def _verified(self, sources: Sequence[Source], place: Place) -> Found | None:
+        found = self._first_whole(sources, place)
+        if found is None:
+            return None
+        for file, path in zip(found.source.files, found.paths, strict=True):
+            if (problem := self._flaw(path, file)) is None:
+                continue
+            if place == "local":
+                raise DataFileError(
+                    f"{path} is not the {file.name} that was expected: {problem}. Replace it by the right one, or move "
+                    "it out of that folder to have it looked for elsewhere."
+                )
+            if self.download and found.source.is_downloadable:
                 return None  # the download replaces it
             raise DataFileError(f"{path} is broken: {problem}. Delete it and allow the download to get a new one.")
         return found
-
-    def _flaws(self, found: Found | None) -> Iterator[tuple[DataFile, Path, str]]:
-        for file, path in () if found is None else zip(found.source.files, found.paths, strict=True):
-            if (problem := self._flaw(path, file)) is not None:
-                yield file, path, problem
 
     def _flaw(self, path: Path, file: DataFile) -> str | None:
         return flaw_unless_known(path, file, notes=self.cache_dir / "verified")
@@ -154,7 +162,7 @@ class Places:
         ways = [*self._ways(sources, to_install=to_install, forbidden_by=forbidden_by)]
         lines = [f"{wanted_for} needs files that are not on this machine{', one of' if sources[1:] else ''}:"]
         for source in sources:
-            # What scikit-learn fetches is no file that anyone could put somewhere.
+            # What is made of answers of openml.org is no file that anyone could put somewhere.
             paths = ["" if file.openml_id is not None else f"{file.path}, " for file in source.files]
             ways_to = [f"  {path}{source.way_to(file)}" for path, file in zip(paths, source.files, strict=True)]
             lines += _indented([source.title, *ways_to])
@@ -196,17 +204,6 @@ def _indented(lines: Iterable[str]) -> list[str]:
     return [f"  {line}" for line in lines]
 
 
-def _first_whole(
-    sources: Sequence[Source], path_of: Callable[[DataFile], Path | None], *, place: Place
-) -> Found | None:
-    """The first source of which every file is there, not yet verified."""
-    for source in sources:
-        paths = tuple(path for file in source.files if (path := path_of(file)) is not None)
-        if len(paths) == len(source.files):
-            return Found(source=source, paths=paths, place=place)
-    return None
-
-
 def places(data_dir: str | Path | None = None, *, download: bool | None = None) -> Places:
     """The places that the arguments name, or else the variables MCQUACK_DATA, MCQUACK_CACHE and MCQUACK_OFFLINE."""
     allowed = not _offline() if download is None else download
@@ -219,10 +216,11 @@ def _data_dir(given: str | Path | None) -> Path | None:
     if named == "":
         return None
     folder = _expanded(named, name=name)
-    if folder.exists() and not folder.is_dir():
-        raise InvalidInputError(f"{name} names {folder}, which is a file; name the folder that it is in.")
     if not folder.is_dir():
-        raise InvalidInputError(f"{name} names the folder {folder}, which does not exist; make it or leave {name} out.")
+        problem = "is a file; name the folder that it is in"
+        if not folder.exists():
+            problem = f"does not exist; make it or leave {name} out"
+        raise InvalidInputError(f"{name} names the folder {folder}, which {problem}.")
     return folder
 
 

@@ -4,25 +4,32 @@ What has arrived of a file grows beside its final place (``Partial``), so that a
 stopped, in spite of servers and networks that fail.
 """
 
+import csv
+import io
 import json
 import logging
 import re
+import shutil
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from mcquack.datasets.files.data_file import DataFile, flaw
-from mcquack.datasets.files.openml import write_openml
+import numpy as np
+
+from mcquack.datasets.data_file import DataFile, flaw
 from mcquack.errors import DataFileError, DownloadError
+from mcquack.files import replace_file
 
 if TYPE_CHECKING:
     from requests import Response
 
 Shown = Callable[[int, int | None], None]
 """Is told how many bytes have arrived, and of how many if that is known."""
+
+OPENML = "https://www.openml.org"
 
 _CHUNK_BYTES = 1 << 16
 _RANGE = re.compile(r"bytes (\d+)-\d+/(\d+|\*)")
@@ -47,7 +54,7 @@ class Patience:
     most_bytes: int = 1 << 32
 
 
-def download(file: DataFile, *, to: Path, patience: Patience) -> None:
+def download(file: DataFile, *, to: Path, patience: Patience, openml: str = OPENML) -> None:
     """Puts the file at ``to``, unless a right one is there or another process has just put it there."""
     try:
         to.parent.mkdir(parents=True, exist_ok=True)
@@ -58,12 +65,9 @@ def download(file: DataFile, *, to: Path, patience: Patience) -> None:
             if not to.is_file():
                 _log.info("downloading %s from %s to %s", file.name, file.url, to)
                 if file.openml_id is not None:
-                    write_openml(file.openml_id, to, read_seconds=patience.read_seconds)
+                    _download_openml(file.openml_id, to, patience=patience, server=openml)
                 else:
-                    partial = Partial(to.with_name(f"{to.name}.partial"))
-                    _complete(partial, file, patience=patience)
-                    partial.path.replace(to)
-                    partial.discard()
+                    _complete(file, to, patience=patience)
     except DownloadError:
         raise
     except OSError as error:
@@ -144,8 +148,9 @@ class Partial:
         self.note.unlink(missing_ok=True)
 
 
-def _complete(partial: Partial, file: DataFile, *, patience: Patience) -> None:
+def _complete(file: DataFile, path: Path, *, patience: Patience) -> None:
     """Completes the file, in as many attempts as patience allows, and refuses it unless it is the right one."""
+    partial = Partial(path.with_name(f"{path.name}.partial"))
     is_continued = bool(partial.request_for_the_rest(str(file.url)))
     deadline = time.monotonic() + patience.most_seconds
     with progress(file.name) as shown:
@@ -159,12 +164,17 @@ def _complete(partial: Partial, file: DataFile, *, patience: Patience) -> None:
                     raise DownloadError(f"{file.url} could not be downloaded in {attempts}: {failure}") from failure
                 time.sleep(pause)
     if (problem := flaw(partial.path, file)) is None:
+        partial.path.replace(path)
+        partial.discard()
         return
     partial.discard()
-    if is_continued:  # then the fault may lie in what was here before
-        _complete(partial, file, patience=patience)
-    else:
-        raise DataFileError(f"the server's file is not the expected one ({file.url}): {problem}")
+    if not is_continued:  # otherwise the fault may lie in what was here before
+        raise _unexpected(file, problem)
+    _complete(file, path, patience=patience)
+
+
+def _unexpected(file: DataFile, problem: str) -> DataFileError:
+    return DataFileError(f"the server's file is not the expected one ({file.url}): {problem}")
 
 
 class _PassingError(Exception):
@@ -185,32 +195,26 @@ def _attempt(file: DataFile, partial: Partial, *, patience: Patience, deadline: 
             total = _begun(response, url, partial=partial)
             if None not in (total, file.n_bytes) and total != file.n_bytes:  # refused before it is downloaded
                 partial.discard()
-                raise DataFileError(
-                    f"the server's file is not the expected one ({url}): it has {total:,} bytes instead of "
-                    f"{file.n_bytes:,}"
-                )
+                raise _unexpected(file, f"it has {total:,} bytes instead of {file.n_bytes:,}")
             expected = total or file.n_bytes
             most_bytes = patience.most_bytes if expected is None else expected
             with closing(_received(response, partial)) as sizes:
                 for n_bytes in sizes:
                     shown(n_bytes, expected)
-                    _check_enough(n_bytes, url, most_bytes=most_bytes, deadline=deadline, partial=partial)
+                    if n_bytes > most_bytes:
+                        partial.discard()
+                        raise _unexpected(file, f"it has more than {most_bytes:,} bytes")
+                    if time.monotonic() > deadline:
+                        raise DownloadError(
+                            f"{url} takes longer to download than it may; {n_bytes:,} bytes are kept, and the same "
+                            "again goes on there"
+                        )
             if expected is not None and partial.n_bytes < expected:
                 raise _PassingError(f"the connection ended after {partial.n_bytes:,} of {expected:,} bytes")
     except (requests.ConnectionError, requests.Timeout, HTTPError) as error:
         raise _PassingError(_reason(error)) from error
     except requests.RequestException as error:
         raise DownloadError(f"{url} could not be downloaded: {error}") from error
-
-
-def _check_enough(n_bytes: int, url: str, *, most_bytes: int, deadline: float, partial: Partial) -> None:
-    if n_bytes > most_bytes:
-        partial.discard()
-        raise DataFileError(f"the server's file is not the expected one ({url}): it has more than {most_bytes:,} bytes")
-    if time.monotonic() > deadline:
-        raise DownloadError(
-            f"{url} takes longer to download than it may; {n_bytes:,} bytes are kept, and the same again goes on there"
-        )
 
 
 def _check_status(response: "Response", url: str, *, partial: Partial) -> None:
@@ -261,3 +265,77 @@ def _reason(error: Exception) -> str:
         return "the server kept silent for too long"
     # Below the words of two libraries about each other lies what happened.
     return str(getattr(error.args[0], "reason", error) if error.args else error)
+
+
+# Datasets of openml.org, kept as arrays: reading their text format takes long, reading arrays does not.
+
+_ATTRIBUTE = re.compile(r"@attribute\s+('(?:[^'\\]|\\.)*'|\"[^\"]*\"|\S+)\s+(.+)", re.IGNORECASE)
+_ARFF: dict[str, Any] = {"quotechar": "'", "escapechar": "\\", "skipinitialspace": True}
+
+
+def _download_openml(data_id: int, path: Path, *, patience: Patience, server: str) -> None:
+    """Writes an ``.npz`` with ``data``, ``target``, ``feature_names`` and ``categories`` (JSON: feature to its values).
+
+    A categorical feature holds the number of its value in ``categories``, and NaN where it is missing.
+    """
+    # Whole answers of the server that have arrived are kept here until all have.
+    home = path.with_name(f"{path.name}.partial")
+    home.mkdir(exist_ok=True)
+    about, table = home / "about.json", home / "table.arff"
+    if not about.is_file():
+        _complete(DataFile(name=path.name, url=f"{server}/api/v1/json/data/{data_id}"), about, patience=patience)
+    try:
+        facts = json.loads(about.read_bytes())["data_set_description"]
+        proof = f"md5:{facts['md5_checksum']}"
+        _complete(DataFile(name=path.name, url=facts["url"], checksum=proof), table, patience=patience)
+        content = _npz_bytes(table, facts)
+    except (ValueError, LookupError, TypeError, csv.Error) as error:
+        shutil.rmtree(home, ignore_errors=True)
+        raise DataFileError(f"the dataset {data_id} of openml.org cannot be used: {error}") from error
+    replace_file(path, content)
+    shutil.rmtree(home, ignore_errors=True)
+
+
+def _npz_bytes(table: Path, facts: dict[str, Any]) -> bytes:
+    target, unused = facts["default_target_attribute"], set[str]()
+    for key in ("ignore_attribute", "row_id_attribute"):
+        unused |= {facts[key]} if isinstance(facts.get(key), str) else set(facts.get(key) or ())
+    rows, labels = [], []
+    with table.open(encoding="utf-8", newline="") as stream:
+        attributes = _attributes(stream)
+        names = list(attributes)
+        features = [name for name in names if name != target and name not in unused]
+        numbers = [{"?": "nan", **{text: str(at) for at, text in enumerate(attributes[name])}} for name in features]
+        places = [names.index(name) for name in features]
+        for cells in csv.reader((line for line in stream if line.strip() and line[0] != "%"), **_ARFF):
+            if len(cells) != len(names):
+                raise ValueError(f"a row has {len(cells)} cells where there are {len(names)} attributes")
+            texts = [cells[place].strip() for place in places]
+            row = [number.get(text, text) for number, text in zip(numbers, texts, strict=True)]
+            rows.append(np.array(row, dtype=np.float64))
+            labels.append(cells[names.index(target)].strip())
+    data = np.array(rows)
+    with np.errstate(invalid="ignore"):
+        narrow = data.astype(np.uint8)  # as in pictures: an eighth of the memory
+    content = io.BytesIO()
+    np.savez_compressed(
+        content,
+        data=narrow if np.array_equal(narrow, data) else data,
+        target=np.array(labels, dtype=np.str_ if attributes[target] else np.float64),
+        feature_names=np.array(features, dtype=np.str_),
+        categories=np.array(json.dumps({name: attributes[name] for name in features if attributes[name]})),
+    )
+    return content.getvalue()
+
+
+def _attributes(stream: Iterator[str]) -> dict[str, list[str]]:
+    """Return the attributes in the header of an ARFF file, each with its categories, of which a number has none."""
+    found: dict[str, list[str]] = {}
+    for line in stream:
+        if line.strip().lower() == "@data":
+            return found
+        if part := _ATTRIBUTE.match(line.strip()):
+            kind = part[2].strip()
+            texts = [text.strip() for text in next(csv.reader([kind[1:-1]], **_ARFF))] if kind[0] == "{" else []
+            found[part[1].strip("'\"")] = texts
+    raise ValueError("its table has no data")

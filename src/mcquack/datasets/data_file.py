@@ -16,10 +16,23 @@ from mcquack.checks import Extra, require
 from mcquack.files import replace_file
 
 _NAME = re.compile(r"(?!\.{1,2}$)[^/\\]+")
-_CHECKSUM = re.compile(r"sha256:[0-9a-f]{64}|md5:[0-9a-f]{32}|git:[0-9a-f]{40}")
-_SHA256 = re.compile(r"sha256:[0-9a-f]{64}")
-_ADDRESS = re.compile(r"https?://\S+|openml:[0-9]+")
-
+_FORMS = {
+    "checksum": (
+        re.compile(r"sha256:[0-9a-f]{64}|md5:[0-9a-f]{32}|git:[0-9a-f]{40}"),
+        "sha256:, md5: or git: and as many lower-case hexadecimal digits as it takes",
+    ),
+    "unpacked": (re.compile(r"sha256:[0-9a-f]{64}"), "sha256: and 64 lower-case hexadecimal digits"),
+    "url": (
+        re.compile(r"https?://\S+|openml:[0-9]+"),
+        "an address that begins with http:// or https://, or openml: and a number",
+    ),
+}
+_PROOFS = {
+    "sha256": "sha256",
+    "md5": "md5, which can be forged",
+    "git": "the SHA-1 of git, which takes great effort to forge",
+    "": "nothing",
+}
 _CHUNK_BYTES, _MOST_UNPACKED = 1 << 20, 1 << 31  # what is larger is not unpacked to its end
 
 LARGE = 64 << 20
@@ -34,7 +47,7 @@ class DataFile:
     ``checksum`` reads ``sha256:…``, ``md5:…`` or ``git:…`` (the id of the file in a git repository); where it is not
     known, ``magic`` may say with which bytes every file of the kind begins. ``unpacked`` is the ``sha256:…`` of what a
     gzip file holds, where its publisher tells no more than an md5, which can be forged. ``url`` is http(s), or
-    ``openml:ID`` for a dataset that scikit-learn fetches and that is kept as ``.npz``.
+    ``openml:ID`` for a dataset of openml.org, which is kept as ``.npz``.
     """
 
     name: str
@@ -49,24 +62,9 @@ class DataFile:
         require(_NAME.fullmatch(self.name), "name", "a file name without a folder", self.name)
         folder = PurePosixPath(self.folder)
         require(not folder.is_absolute() and ".." not in folder.parts, "folder", "a relative path", self.folder)
-        require(
-            self.checksum is None or _CHECKSUM.fullmatch(self.checksum),
-            f"the checksum of {self.name}",
-            "sha256:, md5: or git: and as many lower-case hexadecimal digits as it takes",
-            self.checksum,
-        )
-        require(
-            self.unpacked is None or _SHA256.fullmatch(self.unpacked),
-            f"unpacked of {self.name}",
-            "sha256: and 64 lower-case hexadecimal digits",
-            self.unpacked,
-        )
-        require(
-            self.url is None or _ADDRESS.fullmatch(self.url),
-            f"the url of {self.name}",
-            "an address that begins with http:// or https://, or openml: and a number",
-            self.url,
-        )
+        for field_name, (form, expected) in _FORMS.items():
+            value = getattr(self, field_name)
+            require(value is None or form.fullmatch(value), f"the {field_name} of {self.name}", expected, value)
 
     @property
     def path(self) -> str:
@@ -74,14 +72,11 @@ class DataFile:
 
     @property
     def proof(self) -> str:
-        """What tells that a file is the one that was meant, and nobody's who wants it to be taken for that."""
+        """What proves that a file is the one that was meant, and how hard that is to forge."""
         kind = (self.checksum or "").partition(":")[0]
-        weak = {"md5": "md5, which can be forged", "git": "the SHA-1 of git, which takes great effort to forge"}
-        if kind == "sha256" or self.unpacked is not None:
-            return "sha256" if kind == "sha256" else f"{kind}, and sha256 of what it holds"
-        if kind:
-            return weak[kind]
-        return "nothing but its first bytes" if self.magic else "nothing"
+        if self.unpacked is not None and kind != "sha256":
+            return f"{kind}, and sha256 of what it holds"
+        return _PROOFS[kind] if kind or not self.magic else "nothing but its first bytes"
 
     @property
     def transport(self) -> str | None:
@@ -130,7 +125,7 @@ class Source:
         if file.url is None:
             return f"by hand from {self.homepage}" if self.homepage else "if you have it"
         if file.openml_id is not None:
-            return f"fetched by scikit-learn from https://www.openml.org/d/{file.openml_id}"
+            return f"from https://www.openml.org/d/{file.openml_id}"
         lacking = self.lacking_extra
         return f"from {file.url}" + ("" if lacking is None else f", once you {lacking.how_to_install}")
 
@@ -169,9 +164,9 @@ def _unpacked_checksum(path: Path) -> str:
     return f"sha256:{found.hexdigest()}"
 
 
-def flaw_unless_known(path: Path, file: DataFile, *, notes: Path) -> str | None:
-    """As ``flaw``, but a large file that was found right, and noted in ``notes``, is not read again."""
-    if file.checksum is None or not path.is_file() or path.stat().st_size < LARGE:
+def flaw_unless_known(path: Path, file: DataFile, *, notes: Path, large: int = LARGE) -> str | None:
+    """As ``flaw``, but a file of ``large`` bytes that was found right, and noted in ``notes``, is not read again."""
+    if file.checksum is None or not path.is_file() or path.stat().st_size < large:
         return flaw(path, file)
     note = notes / hashlib.sha256(str(path).encode()).hexdigest()[:16]
     status = path.stat()
@@ -190,8 +185,7 @@ def flaw_unless_known(path: Path, file: DataFile, *, notes: Path) -> str | None:
 def checksum(path: Path, *, kind: str) -> str:
     """``sha256:…``, ``md5:…``, or ``git:…``, the name under which git keeps a file of this content."""
     # A checksum here guards against accidents, so systems that forbid md5 for secrets may allow it.
-    new: Callable[[], Any] = partial(hashlib.new, kind, usedforsecurity=False)
-    if kind == "git":
-        new = partial(hashlib.sha1, f"blob {path.stat().st_size}\0".encode(), usedforsecurity=False)
+    git = f"blob {path.stat().st_size}\0".encode() if kind == "git" else b""
+    new = partial(hashlib.new, "sha1" if git else kind, git, usedforsecurity=False)
     with path.open("rb") as stream:
         return f"{kind}:{hashlib.file_digest(stream, new).hexdigest()}"
