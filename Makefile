@@ -61,8 +61,9 @@ types: install  ## check types
 contracts: install  ## check which module may import which
 	$(BIN)/lint-imports
 
-# Notebooks run and warnings are errors. Then all links of the site are followed, and it is looked at in a browser.
+# The pages of the studies first. Notebooks run and warnings are errors. Then all links of the site are followed, and it is looked at in a browser.
 docs: install  ## build the site, docs/_build/html/index.html, and check it
+	$(BIN)/python -m studies.reports
 	$(BIN)/python -m sphinx --builder html --conf-dir docs --doctree-dir docs/_build/doctrees --jobs 2 \
 		--nitpicky --fail-on-warning --keep-going --quiet . docs/_build/html
 	$(BIN)/python docs/check_site.py docs/_build/html

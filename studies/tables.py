@@ -17,6 +17,23 @@ from mcquack.files import replace_file
 from mcquack.numerics import NUMERICS
 
 
+def rows_file(path: Path) -> Path:
+    """A store or ledger of a study: compressed, as the repository keeps it, unless there is one to be written."""
+    compressed = path.with_name(f"{path.name}.gz")
+    return compressed if compressed.exists() and not path.exists() else path
+
+
+def rows_name(path: Path) -> str:
+    """What a store is called: the name of its file without its endings."""
+    return path.name.removesuffix(".gz").removesuffix(".sqlite")
+
+
+def rows_files(folder: Path) -> list[Path]:
+    """All stores and ledgers of a study, by name, each as :func:`rows_file` has it."""
+    names = {rows_name(path) for ending in ("sqlite", "sqlite.gz") for path in folder.glob(f"*.{ending}")}
+    return [rows_file(folder / f"{name}.sqlite") for name in sorted(names)]
+
+
 def stored_rows(path: Path) -> list[dict[str, str]]:
     """All rows of a file as they are written; none if it is not there yet."""
     if not path.exists():

@@ -1,5 +1,6 @@
 """SQLite files of mcquack's own, as stores and ledgers: how they are told apart, opened, written and explained."""
 
+import gzip
 import json
 import shutil
 import sqlite3
@@ -23,6 +24,7 @@ Migration = Callable[[sqlite3.Connection], None]
 Meaning = tuple[str, str]  # what happened to a file, and what to do
 
 _SECONDS_TO_WAIT = 30.0  # for others to finish a transaction
+_COMPRESSED = ".gz"  # how the names of compressed files end, which gzip refuses to decompress otherwise
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,6 +119,11 @@ class Database:
                 raise StoreError(f"there is no {cls._kind.noun} at {place}; {cls._kind.maker} makes one.")
             if not (write or create):
                 return cls(place, _reading_connection(cls._kind, place))
+            if place.suffix == _COMPRESSED or (place.exists() and _is_compressed(place)):
+                raise StoreError(
+                    f"the {cls._kind.noun} {place} is compressed, and can only be read: to write, decompress it first, "
+                    f"as with gunzip --keep, and use the file without {_COMPRESSED}."
+                )
             place.parent.mkdir(parents=True, exist_ok=True)
             lock = _acquired_lock(cls._kind, place)
             try:
@@ -249,7 +256,7 @@ def _writing_connection(kind: FileKind, path: Path, *, create: bool) -> sqlite3.
 
 def _reading_connection(kind: FileKind, path: Path) -> sqlite3.Connection:
     """A connection to a file of the newest version; an older one is read into memory and migrated there."""
-    connection = _readable(path)
+    connection = _decompressed(kind, path) if _is_compressed(path) else _readable(path)
     with _closed_on_error(connection):
         _refuse_others(kind, connection, path=path, create=False)
         if _version(connection) == kind.newest_version:
@@ -304,6 +311,27 @@ def _readable(path: Path) -> sqlite3.Connection:
         for file in (path, *unfinished):
             shutil.copyfile(file, Path(folder) / file.name)
         with closing(_connect(Path(folder) / path.name)) as connection:
+            return _copy_in_memory(connection)
+
+
+def _is_compressed(path: Path) -> bool:
+    """Whether the file is one of gzip, whatever its name."""
+    with path.open("rb") as file:
+        return file.read(2) == b"\x1f\x8b"
+
+
+def _decompressed(kind: FileKind, path: Path) -> sqlite3.Connection:
+    """The content of a file of gzip in memory, by way of a temporary file, which SQLite reads whatever its mode."""
+    with TemporaryDirectory() as folder:
+        plain = Path(folder) / "decompressed"
+        try:
+            with gzip.open(path) as packed, plain.open("wb") as file:
+                shutil.copyfileobj(packed, file)
+        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+            raise StoreError(
+                f"the {kind.noun} {path} cannot be decompressed, it is damaged ({error}): use a copy."
+            ) from error
+        with closing(_connect(plain)) as connection:
             return _copy_in_memory(connection)
 
 

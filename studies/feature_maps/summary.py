@@ -26,11 +26,12 @@ from mcquack.studies.trainability.analysis.states import (
     random_circuit_fidelities,
 )
 from mcquack.training.state import initial_embedding
-from studies.tables import table, write_tables
+from studies.tables import rows_file, table, write_tables
 
 HERE = Path(__file__).parent
 README = HERE / "README.md"
-STORES = {720: HERE / "rows.sqlite", 180: HERE / "few_parameters.sqlite"}  # by the size of the circuits
+# By the size of the circuits.
+STORES = {720: rows_file(HERE / "rows.sqlite"), 180: rows_file(HERE / "few_parameters.sqlite")}
 METRICS: dict[Metric, str] = {"balanced_accuracy": "balanced accuracy", "auc": "AUC"}
 LOOKED_AT = "hidden_manifold_10"  # whose samples the circuits are measured on
 N_QUBITS = 6

@@ -21,10 +21,10 @@ from mcquack.kernels.bitflip import calibrate, classes_by_mean_hamming, mean_ham
 from mcquack.simulators.noise import DeviceCalibration
 from mcquack.simulators.samplers import NoisySampler
 from studies.hardware.training import BUDGETS, DATASETS, stored
-from studies.tables import table, write_tables
+from studies.tables import rows_files, table, write_tables
 
 README = Path(__file__).with_name("README.md")
-LEDGERS = sorted(Path(__file__).parent.glob("*.sqlite"))
+LEDGERS = rows_files(Path(__file__).parent)
 DATASET = "manifold_124"
 N_RUNS = 20
 SHOTS = 100

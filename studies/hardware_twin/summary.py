@@ -15,10 +15,10 @@ from mcquack import datasets
 from mcquack.bench.store import Store
 from mcquack.report import plot_bitflip_calibration
 from mcquack.studies.hardware_twin import CONTENDERS, N_MANIFOLDS, contender, manifold_name
-from studies.tables import write_tables
+from studies.tables import rows_file, write_tables
 
 HERE = Path(__file__).parent
-ROWS, README, FIGURE = HERE / "rows.sqlite", HERE / "README.md", HERE / "calibration.svg"
+ROWS, README, FIGURE = rows_file(HERE / "rows.sqlite"), HERE / "README.md", HERE / "calibration.svg"
 SIZES = {50: False, 2000: True}  # test samples, and whether a dataset is a large one
 N_RESAMPLES = 4000
 PAPER = {

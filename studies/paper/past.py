@@ -16,6 +16,7 @@ from mcquack.report.trainability.sections import Picture, file_name, listed
 from studies.paper.exhibit import Exhibit, Sheet
 from studies.paper.items import SECTIONS, Item, Section
 from studies.paper.sources import Sources
+from studies.tables import rows_name
 
 METRICS: Mapping[Section, tuple[Metric, ...]] = {"real_world": ("balanced_accuracy", "auc"), "qml_suite": ("accuracy",)}
 """What the benchmarks of the paper are ranked by."""
@@ -38,7 +39,7 @@ def exhibits(sources: Sources) -> Iterator[Exhibit]:
     seen: Counter[str] = Counter()
     for study in METRICS:
         for path in sources.stores.further(study):
-            name = file_name("past", study, path.stem)
+            name = file_name("past", study, rows_name(path))
             seen[name] += 1
             # Names of files may differ in signs alone.
             yield store_exhibit(sources, study, path, name=name if seen[name] == 1 else f"{name}_{seen[name]}")
@@ -51,7 +52,7 @@ def store_exhibit(sources: Sources, study: Section, path: Path, *, name: str) ->
         section="past",
         place=SECTIONS[study],
         labels=(),
-        title=TITLES.get(path.stem, path.stem),
+        title=TITLES.get(rows_name(path), rows_name(path)),
         says="The paper has no such experiment.",
         rule="Nothing is compared with the paper. A model is told apart from another if Nemenyi's test does so at 5 %.",
     )
@@ -62,7 +63,7 @@ def store_exhibit(sources: Sources, study: Section, path: Path, *, name: str) ->
         return Exhibit(item=item, rows=path, missing=f"The store cannot be read: {' '.join(str(error).split())}")
     if not own:
         return Exhibit(item=item, rows=path, runs=runs, missing="The store has no finished row of a benchmark.")
-    cells = pooled(sources, study, own, name=path.stem)
+    cells = pooled(sources, study, own, name=rows_name(path))
     pictures: list[Picture] = []
     sheets: list[Sheet] = []
     sentences: list[str] = []

@@ -16,8 +16,8 @@ from mcquack.bench.suite import Suite, read_suite
 from mcquack.checks import require
 from mcquack.studies.trainability import read_design
 from mcquack.studies.trainability.design import Design
+from studies.tables import rows_file, rows_files
 
-ROWS = "rows.sqlite"
 COMMAND = "python -m studies.paper"
 """How the commands begin that runs of this study are recorded with."""
 
@@ -109,7 +109,7 @@ class Stores:
 
     def path(self, study: str) -> Path:
         """Where the rows of a study are, or would be."""
-        return self.folder / study / ROWS
+        return rows_file(self.folder / study / "rows.sqlite")
 
     def steps(self, study: str) -> tuple[RunStep, ...]:
         """What makes the rows of a study."""
@@ -147,9 +147,8 @@ class Stores:
 
     def further(self, study: str) -> tuple[Path, ...]:
         """Other stores in the folder of a study, by name: what was run beside the paper's experiment."""
-        folder = self.path(study).parent
-        found = sorted(folder.glob("*.sqlite")) if folder.is_dir() else []
-        return tuple(path for path in found if path.name != ROWS)
+        own = self.path(study)
+        return tuple(path for path in rows_files(own.parent) if path != own)
 
 
 def _plain(suite: Mapping[str, Any]) -> str:

@@ -12,10 +12,10 @@ from pathlib import Path
 from mcquack.bench import ranking
 from mcquack.bench.ranking import CellScores, Contender, ScoreTable, Standing
 from mcquack.bench.store import Store
-from studies.tables import head_to_head, stored_rows, table, write_tables
+from studies.tables import head_to_head, rows_file, stored_rows, table, write_tables
 
 HERE = Path(__file__).parent
-ROWS, MEANS, README = HERE / "race.sqlite", HERE / "race.csv", HERE / "README.md"
+ROWS, MEANS, README = rows_file(HERE / "race.sqlite"), HERE / "race.csv", HERE / "README.md"
 FIELDS = ("dataset", "family", "model", "title", "source", "accuracy")
 
 

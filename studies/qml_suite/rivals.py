@@ -18,10 +18,10 @@ from mcquack.bench import ranking
 from mcquack.bench.ranking import CellScores
 from mcquack.bench.store import Store
 from mcquack.models import catalog
-from studies.tables import stored_rows, table, write_tables
+from studies.tables import rows_file, stored_rows, table, write_tables
 
 HERE = Path(__file__).parent
-ROWS, TABLE, README = HERE / "rivals.sqlite", HERE / "published.csv", HERE / "README.md"
+ROWS, TABLE, README = rows_file(HERE / "rivals.sqlite"), HERE / "published.csv", HERE / "README.md"
 MODELS = ("dressed", "boltzmann", "reuploading", "iqp_variational", "metric_learner", "circuit_centric", "tree_tensor")
 _PARTS = (("train", "accuracy"), ("test", "accuracy"))
 

@@ -9,10 +9,10 @@ from mcquack.bench import ranking
 from mcquack.bench.ranking import CellScores, Standing
 from mcquack.bench.store import Store
 from studies.qml_suite import race
-from studies.tables import table, write_tables
+from studies.tables import rows_file, table, write_tables
 
 README = race.README
-ROWS = Path(__file__).with_name("rows.sqlite")
+ROWS = rows_file(Path(__file__).with_name("rows.sqlite"))
 
 
 def tables() -> dict[str, str]:

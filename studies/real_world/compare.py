@@ -9,7 +9,7 @@ from mcquack.bench.outcome import Metric
 from mcquack.bench.ranking import CellScores
 from mcquack.bench.store import Store
 from mcquack.datasets import describe
-from studies.tables import table, write_tables
+from studies.tables import rows_file, table, write_tables
 
 HERE = Path(__file__).parent
 README = HERE / "README.md"
@@ -29,7 +29,7 @@ def tables() -> dict[str, str]:
 @cache
 def scores() -> Cells:
     """Of all models on all datasets, with the paper's settings and with the defaults."""
-    with Store.open(HERE / "rows.sqlite") as store:
+    with Store.open(rows_file(HERE / "rows.sqlite")) as store:
         return ranking.cell_scores(store)
 
 

@@ -16,10 +16,10 @@ from mcquack.checks import is_number
 from mcquack.datasets import describe
 from mcquack.datasets.registry import draw_of
 from mcquack.models import catalog
-from studies.tables import head_to_head, table, write_tables
+from studies.tables import head_to_head, rows_file, table, write_tables
 
 HERE = Path(__file__).parent
-ROWS, README = HERE / "race.sqlite", HERE / "README.md"
+ROWS, README = rows_file(HERE / "race.sqlite"), HERE / "README.md"
 METRICS: dict[Metric, str] = {"balanced_accuracy": "balanced accuracy", "auc": "AUC"}
 MCQUACK = "mcquack.models:McQuackClassifierCV"
 # In the order of the columns.

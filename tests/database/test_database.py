@@ -1,4 +1,6 @@
+import gzip
 import os
+import re
 import sqlite3
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -70,6 +72,63 @@ def test_a_row_that_makes_no_sense_is_told_with_its_file(path, notebook):
     with pytest.raises(StoreError, match=r"cannot be read \(odd\)") as told, notebook._readable_content():
         raise ValueError("odd")
     assert f"a row of the notebook {path} " in str(told.value)
+
+
+@pytest.fixture
+def packed(path, notebook):
+    """A compressed notebook with one text."""
+    notebook.add("1")
+    notebook.close()
+    packed = path.with_name(f"{path.name}.gz")
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    path.unlink()
+    return packed
+
+
+@pytest.mark.parametrize("name", ["notebook.sqlite.gz", "notebook"])
+def test_a_compressed_notebook_is_read_and_nothing_is_left_beside_it(packed, name, tmp_path):
+    packed = packed.rename(tmp_path / name)
+    before = names(tmp_path)
+    with Notebook.open(packed) as notebook:
+        assert notebook.texts() == ["1"]
+        assert notebook.path == packed
+        with pytest.raises(StoreError):
+            notebook.add("2")
+    assert names(tmp_path) == before
+
+
+def test_a_compressed_notebook_of_an_older_version_is_read(packed, monkeypatch):
+    monkeypatch.setattr(Notebook, "_kind", of_migrations(NEXT))
+    with Notebook.open(packed) as notebook:
+        assert notebook.texts() == ["from a later version"]
+
+
+@pytest.mark.parametrize("fields", [{"write": True}, {"create": True}])
+@pytest.mark.parametrize("name", ["notebook.sqlite.gz", "notebook", "new.sqlite.gz"])
+def test_a_compressed_notebook_is_not_written_but_to_be_decompressed_first(packed, name, fields, tmp_path):
+    if not name.startswith("new"):
+        packed = packed.rename(tmp_path / name)
+    before, content = names(tmp_path), packed.read_bytes()
+    with pytest.raises(StoreError, match=r"gunzip|no notebook"):
+        Notebook.open(tmp_path / name, **fields)
+    assert (names(tmp_path), packed.read_bytes()) == (before, content)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda content: content[:-20],
+        lambda content: content[:20] + b"\xff" * 20 + content[40:],
+        lambda content: content[:-8] + bytes(8),
+        lambda _: gzip.compress(b"no notebook"),
+        lambda _: gzip.compress(b""),
+    ],
+    ids=["cut off", "damaged", "other checksum", "of a text", "of nothing"],
+)
+def test_a_compressed_file_that_is_no_notebook_is_refused_with_its_name(packed, damage):
+    packed.write_bytes(damage(packed.read_bytes()))
+    with pytest.raises(StoreError, match=re.escape(str(packed))):
+        Notebook.open(packed)
 
 
 needs_modes = pytest.mark.skipif(sys.platform == "win32", reason="modes of files mean less there")
@@ -213,7 +272,7 @@ class TestWhereNobodyMayWrite:
         path = open_folder / "notebook.sqlite"
         Notebook.open(path, create=True).close()
         path.chmod(0)
-        with without_privileges(), pytest.raises(StoreError, match="cannot be opened"):
+        with without_privileges(), pytest.raises(StoreError, match="allow access"):
             Notebook.open(path)
 
     def test_a_folder_that_nobody_may_enter_is_told_as_such(self, open_folder):

@@ -1,6 +1,7 @@
 """Pages of studies say what their rows say: every table follows from them, and they are of the present numerics."""
 
-import sqlite3
+import csv
+import re
 from importlib import import_module
 from pathlib import Path
 
@@ -12,6 +13,9 @@ from mcquack.numerics import NUMERICS
 STUDIES = Path(__file__).parents[2] / "studies"
 if not STUDIES.is_dir():
     pytest.skip("a source archive has no results", allow_module_level=True)
+
+from studies.reports import FIGURES, PAGES, REPORT, write  # noqa: E402
+from studies.tables import rows_file, rows_files  # noqa: E402
 
 # Each has ``tables()``, and main() writes these into the page.
 MODULES = (
@@ -61,10 +65,9 @@ FILES = [*sorted(STUDIES.glob("*/rows.csv")), STUDIES / "hardware" / "training.c
 
 def stores():
     found = []
-    for path in sorted(STUDIES.glob("*/*.sqlite")):
-        with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as opened:
-            if opened.execute("SELECT 1 FROM sqlite_master WHERE name = 'outcomes'").fetchone():
-                found.append(path)
+    for folder in sorted(STUDIES.iterdir()):
+        if folder.name != "hardware":  # its files are ledgers
+            found += rows_files(folder)
     return found
 
 
@@ -79,6 +82,34 @@ def test_all_rows_of_a_file_are_of_the_present_numerics(path):
     from studies.tables import stored_rows
 
     assert {row["numerics"] for row in stored_rows(path)} == {str(NUMERICS)}
+
+
+@pytest.mark.parametrize("study", PAGES)
+def test_a_readme_shows_the_figures_that_are_copied_beside_it_and_links_to_its_page(study):
+    told = (STUDIES / study / "README.md").read_text(encoding="utf-8")
+    shown = re.findall(r"!\[[^]]*\]\((?:report/figures/)?(\w+)\.svg\)", told)
+    assert sorted(shown) == sorted(FIGURES[study])
+    assert f"({REPORT}/index.html)" in told
+    assert rows_file(STUDIES / study / "rows.sqlite").is_file()
+
+
+def test_a_page_is_made_from_rows(tmp_path):
+    page = write("feature_maps", tmp_path)
+    assert page == tmp_path / "index.html"
+    with (tmp_path / "tables" / "leaderboard_balanced_accuracy.csv").open(encoding="utf-8") as stream:
+        means = {line["model"]: float(line["mean score"]) for line in csv.DictReader(stream)}
+    told = (STUDIES / "feature_maps" / "README.md").read_text(encoding="utf-8")
+    for model, mean in means.items():
+        assert f"| `{model.rpartition(' ')[2]}` | {mean:.3f} |" in told
+    assert all((tmp_path / "figures" / f"{figure}.svg").is_file() for figure in FIGURES["feature_maps"])
+
+
+def test_rows_are_read_compressed_unless_they_are_being_written(tmp_path):
+    for name in ("b.sqlite", "a.sqlite.gz", "c.sqlite", "c.sqlite.gz", "c.sqlite.lock", "rows.csv"):
+        (tmp_path / name).touch()
+    assert rows_files(tmp_path) == [tmp_path / name for name in ("a.sqlite.gz", "b.sqlite", "c.sqlite")]
+    assert rows_file(tmp_path / "a.sqlite") == tmp_path / "a.sqlite.gz"
+    assert rows_file(tmp_path / "new.sqlite") == tmp_path / "new.sqlite"
 
 
 def test_a_page_without_a_place_for_a_table_is_refused():

@@ -56,6 +56,9 @@ def test_every_model_meets_the_published_mean_on_twenty_datasets_or_nearly_all_t
 
 
 def test_the_rows_are_final_and_few():
-    with Store.open(STUDY / "rivals.sqlite") as store:
+    from studies.qml_suite import rivals
+    from studies.tables import rows_files
+
+    with Store.open(rivals.ROWS) as store:
         assert store.counts(phase="search").total == 0
-    assert sum(path.stat().st_size for path in STUDY.glob("*.sqlite")) < 15e6
+    assert sum(path.stat().st_size for path in rows_files(STUDY)) < 15e6

@@ -115,7 +115,10 @@ class Store(Database):
 
     @classmethod
     def open(cls, path: str | PathLike[str], *, write: bool = False, create: bool = False) -> Self:
-        """The store at ``path``, to read or to write; ``create`` is to write, and to make it if there is none."""
+        """The store at ``path``, to read or to write; ``create`` is to write, and to make it if there is none.
+
+        One that gzip has compressed can only be read.
+        """
         return cls._opened(path, write=write, create=create)
 
     def add(self, outcome: Outcome) -> None:

@@ -1,5 +1,6 @@
 """What is there is read, what is missing is run, and what was cut off goes on."""
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -84,9 +85,20 @@ def test_a_design_that_has_ended_is_not_run_again(tmp_path):
 def test_further_stores_are_found_by_name(tmp_path):
     stores = Stores(folder=tmp_path)
     record(stores, "real_world", ("mcquack bench run real-world", {}, "done"))
-    for name in ("race", "defaults"):
-        (tmp_path / "real_world" / f"{name}.sqlite").touch()
-    assert [path.stem for path in stores.further("real_world")] == ["defaults", "race"]
+    for name in ("race.sqlite", "defaults.sqlite.gz"):
+        (tmp_path / "real_world" / name).touch()
+    assert [path.name for path in stores.further("real_world")] == ["defaults.sqlite.gz", "race.sqlite"]
+
+
+def test_rows_that_are_compressed_are_there(tmp_path):
+    stores = Stores(folder=tmp_path)
+    record(stores, "real_world", ("mcquack bench run real-world", {}, "done"))
+    rows = stores.path("real_world")
+    rows.with_name("rows.sqlite.gz").write_bytes(gzip.compress(rows.read_bytes()))
+    rows.unlink()
+    assert stores.is_there("real_world")
+    assert stores.missing_steps("real_world") == stores.further("real_world") == ()
+    assert [run.how for run in stores.runs("real_world")] == ["done"]
 
 
 def test_a_step_is_of_a_suite_or_of_designs():
