@@ -10,53 +10,13 @@ imported when it is first asked for, as in ``mcquack.datasets.load("iris3")``.
 True
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mcquack.lazy import lazy_exports
 
-if TYPE_CHECKING:
-    from mcquack import bench, circuits, datasets, hardware, kernels, models, report, simulators, studies, training
-    from mcquack.circuits import FeatureMap
-    from mcquack.hardware import label, open_device, open_sampler
-    from mcquack.models import McQuackClassifier, McQuackClassifierCV, QuackClassifier, load
-
-    __version__: str
-
-__all__ = [
-    "FeatureMap",
-    "McQuackClassifier",
-    "McQuackClassifierCV",
-    "QuackClassifier",
-    "__version__",
-    "bench",
-    "circuits",
-    "datasets",
-    "hardware",
-    "kernels",
-    "label",
-    "load",
-    "models",
-    "open_device",
-    "open_sampler",
-    "report",
-    "simulators",
-    "studies",
-    "training",
-]
-
 # Found when first asked for: Numba and scikit-learn take seconds to import, and `mcquack --help` needs neither.
-_exported, __dir__ = lazy_exports(
-    __name__,
-    __all__,
-    {
-        "mcquack.circuits.feature_map": ("FeatureMap",),
-        "mcquack.hardware.devices": ("open_device", "open_sampler"),
-        "mcquack.hardware.labelling": ("label",),
-        "mcquack.models": ("load",),
-        "mcquack.models.cross_validated": ("McQuackClassifierCV",),
-        "mcquack.models.mcquack": ("McQuackClassifier", "QuackClassifier"),
-    },
-)
+_exported, __dir__, __all__ = lazy_exports(__name__, __file__)
+__all__.append("__version__")
 
 
 def __getattr__(name: str) -> Any:

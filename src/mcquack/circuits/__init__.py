@@ -3,29 +3,6 @@
 ``mcquack.circuits.library`` has maps from the literature by name.
 """
 
-from mcquack.circuits import library
-from mcquack.circuits.angles import Angle, arccos, arcsin, arctan, b, pi_minus, w, x
-from mcquack.circuits.circuit import Circuit
-from mcquack.circuits.feature_map import FeatureMap
-from mcquack.circuits.gates import Gate, all_to_all, line, ring
-from mcquack.circuits.overlap import OverlapCircuits, Sampler
+from mcquack.lazy import lazy_exports
 
-__all__ = [
-    "Angle",
-    "Circuit",
-    "FeatureMap",
-    "Gate",
-    "OverlapCircuits",
-    "Sampler",
-    "all_to_all",
-    "arccos",
-    "arcsin",
-    "arctan",
-    "b",
-    "library",
-    "line",
-    "pi_minus",
-    "ring",
-    "w",
-    "x",
-]
+__getattr__, __dir__, __all__ = lazy_exports(__name__, __file__)

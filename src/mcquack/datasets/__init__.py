@@ -6,28 +6,6 @@
 (105, 4)
 """
 
-from mcquack.datasets import synthetic
-from mcquack.datasets.dataset import Dataset, Part
-from mcquack.datasets.exporting import export
-from mcquack.datasets.own import ColumnOptions, from_arrays, from_frame, from_parts, load_csv, load_parquet
-from mcquack.datasets.registry import Description, Request, describe, descriptions, load, names, register
+from mcquack.lazy import lazy_exports
 
-__all__ = [
-    "ColumnOptions",
-    "Dataset",
-    "Description",
-    "Part",
-    "Request",
-    "describe",
-    "descriptions",
-    "export",
-    "from_arrays",
-    "from_frame",
-    "from_parts",
-    "load",
-    "load_csv",
-    "load_parquet",
-    "names",
-    "register",
-    "synthetic",
-]
+__getattr__, __dir__, __all__ = lazy_exports(__name__, __file__)

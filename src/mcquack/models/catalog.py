@@ -7,6 +7,7 @@ from functools import cache
 from importlib import import_module
 from inspect import signature
 from itertools import product
+from os import PathLike
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
@@ -196,6 +197,31 @@ class _Classes(Mapping[str, "type[Archived]"]):
 
 
 CLASSES: "Mapping[str, type[Archived]]" = _Classes()
+
+
+def load(path: str | PathLike[str], *, max_bytes: int | None = None) -> "Archived":
+    """The estimator in a model file, whichever kind it is.
+
+    Parameters
+    ----------
+    path : The file, as ``save`` of any model and ``mcquack fit`` write it.
+    max_bytes : How large a file is read; by default what the variable MCQUACK_MODEL_BYTES says, or 1 GiB. What is
+        larger is refused before it fills the memory.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from sklearn.datasets import load_iris
+    >>> from mcquack.models import SupportVectorClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> with TemporaryDirectory() as folder:
+    ...     SupportVectorClassifier().fit(X, y).save(f"{folder}/svc.mcq")
+    ...     load(f"{folder}/svc.mcq", max_bytes=1_000_000).predict(X[:2]).tolist()
+    [0, 0]
+    """
+    from mcquack.models import archive  # not above: a look at the catalogue needs neither scikit-learn nor Numba
+
+    return archive.load(CLASSES, path, max_bytes=max_bytes)
 
 
 @cache

@@ -1,0 +1,17 @@
+from mcquack.circuits import library as library
+from mcquack.circuits.angles import Angle as Angle
+from mcquack.circuits.angles import arccos as arccos
+from mcquack.circuits.angles import arcsin as arcsin
+from mcquack.circuits.angles import arctan as arctan
+from mcquack.circuits.angles import b as b
+from mcquack.circuits.angles import pi_minus as pi_minus
+from mcquack.circuits.angles import w as w
+from mcquack.circuits.angles import x as x
+from mcquack.circuits.circuit import Circuit as Circuit
+from mcquack.circuits.feature_map import FeatureMap as FeatureMap
+from mcquack.circuits.gates import Gate as Gate
+from mcquack.circuits.gates import all_to_all as all_to_all
+from mcquack.circuits.gates import line as line
+from mcquack.circuits.gates import ring as ring
+from mcquack.circuits.overlap import OverlapCircuits as OverlapCircuits
+from mcquack.circuits.overlap import Sampler as Sampler

@@ -1,0 +1,17 @@
+from mcquack.datasets import synthetic as synthetic
+from mcquack.datasets.dataset import Dataset as Dataset
+from mcquack.datasets.dataset import Part as Part
+from mcquack.datasets.exporting import export as export
+from mcquack.datasets.own import ColumnOptions as ColumnOptions
+from mcquack.datasets.own import from_arrays as from_arrays
+from mcquack.datasets.own import from_frame as from_frame
+from mcquack.datasets.own import from_parts as from_parts
+from mcquack.datasets.own import load_csv as load_csv
+from mcquack.datasets.own import load_parquet as load_parquet
+from mcquack.datasets.registry import Description as Description
+from mcquack.datasets.registry import Request as Request
+from mcquack.datasets.registry import describe as describe
+from mcquack.datasets.registry import descriptions as descriptions
+from mcquack.datasets.registry import load as load
+from mcquack.datasets.registry import names as names
+from mcquack.datasets.registry import register as register

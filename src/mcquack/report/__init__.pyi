@@ -1,0 +1,16 @@
+from mcquack.report.benchmark import write_report as write_report
+from mcquack.report.circuit import plot_circuit as plot_circuit
+from mcquack.report.dataset import plot_dataset as plot_dataset
+from mcquack.report.device import plot_bitflip_calibration as plot_bitflip_calibration
+from mcquack.report.device import plot_device_ring as plot_device_ring
+from mcquack.report.embedding import EmbeddingDisplay as EmbeddingDisplay
+from mcquack.report.embedding import plot_embedding as plot_embedding
+from mcquack.report.model import KernelDisplay as KernelDisplay
+from mcquack.report.model import TrainingDisplay as TrainingDisplay
+from mcquack.report.model import plot_history as plot_history
+from mcquack.report.model import plot_importances as plot_importances
+from mcquack.report.model import plot_kernel as plot_kernel
+from mcquack.report.ranking import plot_critical_difference as plot_critical_difference
+from mcquack.report.ranking import plot_ranking as plot_ranking
+from mcquack.report.ranking import plot_scores_by_size as plot_scores_by_size
+from mcquack.report.ranking import plot_wins as plot_wins
