@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 import reprlib
-from collections.abc import Callable
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, get_args
+from collections.abc import Callable, Generator
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.preprocessing import MinMaxScaler
 from sklearn.utils.validation import validate_data
 
 from mcquack.arrays import FloatArray, IntArray
@@ -20,15 +19,24 @@ from mcquack.circuits.feature_map import FeatureMap
 from mcquack.circuits.library import MAPS, circuit_named, paper
 from mcquack.constraints import Boolean, Constraints, Number, OneOf, Optional, Whole
 from mcquack.errors import InvalidInputError
-from mcquack.models.archive import Trained, restored_dtype, restored_feature_map, restored_range
-from mcquack.models.base import TrainedClassifier, drawn_seed
+from mcquack.models.archive import Shape, Trained, restored_dtype, restored_feature_map, restored_range
+from mcquack.models.base import HistoryRow, TrainedClassifier, ValidationData, drawn_seed
 from mcquack.models.features import SCALE, Features, Scale, learned_features, scaling_range
 from mcquack.models.model_file import ModelFile
-from mcquack.models.preparation import Prepared, check_reach, fingerprint, fitted_scaler, merged_repeats, scaled
+from mcquack.models.preparation import (
+    ClassWeight,
+    Prepared,
+    check_reach,
+    fingerprint,
+    fitted_scaler,
+    merged_repeats,
+    scaled,
+)
 from mcquack.simulators.choice import ENGINE, EngineChoice, engine_of
 from mcquack.simulators.compiled.memory import require_bytes
 from mcquack.simulators.engine import Engine
 from mcquack.training.endings import Ending, Patience, Progress
+from mcquack.training.settings import AnyOptimizer
 from mcquack.training.state import InitStrategy, TrainingData, initial_embedding
 
 if TYPE_CHECKING:
@@ -38,6 +46,7 @@ FeatureMapChoice: TypeAlias = str | Circuit | Callable[[int], Circuit]
 OWN_MAPS = ("paper", "device")  # whose layers may depend on the engine
 
 
+@dataclass(eq=False, repr=False)
 class CircuitModel(Trained):
     """A model with a trained circuit: the engine that runs it, samples as it takes them, and its part of a file."""
 
@@ -54,16 +63,26 @@ class CircuitModel(Trained):
         "engine": ENGINE,
     }
 
-    n_qubits: int
-    n_repetitions: int | None
-    scale: Scale
-    feature_map: FeatureMapChoice
-    engine: EngineChoice
-    random_state: int | np.random.RandomState | None
-    feature_map_: Circuit
-    feature_range_: tuple[float, float]
-    weights_: FloatArray
-    bias_: FloatArray
+    n_qubits: int = 6
+    n_repetitions: int | None = None
+    _: KW_ONLY
+    epochs: int = 200
+    decay_rate: float = 0.99
+    reg_param_weights: float = 0.0
+    reg_param_bias: float = 0.0
+    batch_size: int = 100
+    patience: int | None = 20
+    init_strategy: InitStrategy = "default"
+    init_small: bool = True
+    optimizer: AnyOptimizer = "adam"
+    n_components: int | None = None
+    scale: Scale = True
+    class_weight: ClassWeight = None
+    validation_fraction: float | None = None
+    feature_map: FeatureMapChoice = "paper"
+    engine: EngineChoice = "auto"
+    random_state: int | np.random.RandomState | None = None
+    verbose: int = 0
 
     _features_per_gate: ClassVar[Literal[1, 3]] = 1
 
@@ -141,6 +160,9 @@ class CircuitModel(Trained):
         circuit = {"feature_map": self.feature_map_.to_json(), "feature_range": list(self.feature_range_)}
         return {**circuit, **super()._saved_fields()}
 
+    def _shapes(self) -> dict[str, Shape]:
+        return {"weights": self.feature_map_.weights_shape, "bias": self.feature_map_.bias_shape}
+
     def _restore(self, file: ModelFile) -> None:
         own = isinstance(self.feature_map, str) and self.feature_map in OWN_MAPS  # else it may have any gates
         self.feature_map_ = restored_feature_map(
@@ -157,11 +179,37 @@ class CircuitModel(Trained):
 class CircuitClassifier(CircuitModel, TrainedClassifier):
     """A classifier that trains a feature map by passes over the samples, until patience is used up."""
 
-    epochs: int
-    patience: int | None
-    batch_size: int
-    init_strategy: InitStrategy
-    init_small: bool
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        validation_data: ValidationData | None = None,
+    ) -> Self:
+        """Train as :meth:`fit_iter` does, until ``epochs`` or ``patience`` is used up.
+
+        An interrupt (Ctrl-C) keeps the best model so far, which can be used and saved, and is raised again: so it also
+        stops a cross validation or a search around it.
+        """
+        return self._run_through(self.fit_iter(X, y, sample_weight, validation_data=validation_data))
+
+    def fit_iter(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        validation_data: ValidationData | None = None,
+    ) -> Generator[HistoryRow, None, None]:
+        """Train, and yield each epoch's row of the history; after any of them the model can be used.
+
+        Parameters
+        ----------
+        X, y, sample_weight : Samples (N, d), labels of any type, and how much each sample counts.
+        validation_data : pair (X, y), optional. What ``patience`` watches, in the place of a share of the samples.
+        """
+        return self._training_rows(X, y, sample_weight, validation_data=validation_data)
 
     def _learned_features(self, data: TrainingData) -> Features | None:
         settings = self.get_params(deep=False)
@@ -218,7 +266,7 @@ class CircuitClassifier(CircuitModel, TrainedClassifier):
 
     def _set_fitted(self, asked: Any, prepared: Prepared, progress: Progress) -> None:
         super()._set_fitted(asked, prepared, progress)
-        self.scaler_: MinMaxScaler | None = prepared.scaler
+        self.scaler_ = prepared.scaler
         self.feature_map_ = prepared.engine.feature_map
         self.feature_range_ = prepared.feature_range
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,27 +16,22 @@ from sklearn.utils.validation import check_is_fitted
 from mcquack.arrays import FloatArray
 from mcquack.constraints import POSITIVE, Constraints, constraints_of
 from mcquack.errors import InvalidInputError, ShotBudgetError
-from mcquack.kernels.fidelity import with_winner_first
 from mcquack.kernels.losses import LossChoice
 from mcquack.kernels.quantum import QuantumKernel, require_room, square_shots
-from mcquack.models.archive import Shape
-from mcquack.models.circuit_classifier import CircuitModel, FeatureMapChoice, trained_kernel
-from mcquack.models.classical.base import softmax, winners
-from mcquack.models.classical.support_vectors import pair_margins, pair_scores, restored_numbers
-from mcquack.models.features import Scale
+from mcquack.models.circuit_classifier import CircuitModel, trained_kernel
+from mcquack.models.classical.base import softmax_shares, winners
+from mcquack.models.classical.kernel_machines import PairwiseMachine, pair_scores
 from mcquack.models.mcquack import McQuackClassifier
-from mcquack.models.model_file import ModelFile, require_field, require_tensor, require_that
+from mcquack.models.model_file import ModelFile, require_field, require_that
 from mcquack.models.preparation import (
-    ClassWeight,
     checked_samples,
     class_factors,
     class_numbers,
     merged_repeats,
     scaled,
 )
-from mcquack.simulators.choice import EngineChoice
-from mcquack.training.settings import Optimizer, Steps, check_passes
-from mcquack.training.state import EpochReport, InitStrategy, TrainingData
+from mcquack.training.settings import Steps, check_passes
+from mcquack.training.state import EpochReport, TrainingData
 
 _ENTRIES_AT_ONCE = 1 << 22  # of the kernel with the support vectors: 32 MiB
 _LEAST_ROWS = 1024  # below, the states of the support vectors would cost more than the products with them
@@ -46,8 +41,8 @@ _LEARNED = (
 )  # fmt: skip
 
 
-@dataclass(eq=False, repr=False)
-class KernelAlignmentClassifier(ClassifierMixin, CircuitModel):
+@dataclass(eq=False, repr=False, kw_only=True)
+class KernelAlignmentClassifier(ClassifierMixin, PairwiseMachine, CircuitModel):
     """Support vector machine on the fidelity kernel of a circuit that is trained first, as McQuack trains it.
 
     Training the circuit aligns the kernel between samples and trainable centroids, and is linear in samples. Then the
@@ -87,35 +82,15 @@ class KernelAlignmentClassifier(ClassifierMixin, CircuitModel):
     _constraints: ClassVar[Constraints] = {**constraints_of(McQuackClassifier), "C": POSITIVE}
     _columns = EpochReport.__dataclass_fields__.keys()
 
-    n_qubits: int = 6
-    n_repetitions: int | None = None
-    _: KW_ONLY
     C: float = 1.0
-    epochs: int = 200
     epochs_ka: int = 1
     epochs_co: int = 1
     lr_ka: float = 3e-2
     lr_co: float = 3e-2
-    decay_rate: float = 0.99
-    reg_param_weights: float = 0.0
-    reg_param_bias: float = 0.0
     reg_param_co: float = 1e-3
-    batch_size: int = 100
-    patience: int | None = 20
-    init_strategy: InitStrategy = "default"
-    init_small: bool = True
     n_centroids_per_class: int = 1
     loss: LossChoice = "alignment"
-    optimizer: Optimizer = "adam"
     steps: Steps = "alternating"
-    n_components: int | None = None
-    scale: Scale = True
-    class_weight: ClassWeight = None
-    validation_fraction: float | None = None
-    feature_map: FeatureMapChoice = "paper"
-    engine: EngineChoice = "auto"
-    random_state: int | np.random.RandomState | None = None
-    verbose: int = 0
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Trains the circuit, then the machine; within one batch a sample of weight two is a sample given twice.
@@ -133,10 +108,7 @@ class KernelAlignmentClassifier(ClassifierMixin, CircuitModel):
             self.feature_names_in_ = trained.feature_names_in_
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        self.support_vectors_: FloatArray = data.X[machine.support_]
-        self.n_support_: NDArray[np.int64] = machine.n_support_.astype(np.int64)
-        self.dual_coef_: FloatArray = machine.dual_coef_
-        self.intercept_: FloatArray = machine.intercept_
+        self._set_machine(machine, data.X)
         self.shots_ = trained.shots_ + square_shots(trained._fitted_engine, len(data.X))
         return self
 
@@ -194,8 +166,7 @@ class KernelAlignmentClassifier(ClassifierMixin, CircuitModel):
 
     def _scores(self, rows: FloatArray, number: int) -> FloatArray:
         kernel = trained_kernel(self, on_scaled=True, number=number).kernel(rows, self.support_vectors_)
-        margins = pair_margins(kernel, self.n_support_, dual_coef=self.dual_coef_, intercept=self.intercept_)
-        return pair_scores(margins, len(self.classes_))
+        return pair_scores(self._margins_of(kernel), len(self.classes_))
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Class with most votes, of several that with the largest sum of margins."""
@@ -205,37 +176,17 @@ class KernelAlignmentClassifier(ClassifierMixin, CircuitModel):
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:
         """Softmax of the scores: an ordering with the shape of probabilities, not calibrated ones."""
-        scores = self.decision_function(X)
-        shares = softmax(scores if scores.ndim == 2 else np.stack([np.zeros_like(scores), scores], axis=1))
-        return with_winner_first(winners(scores), shares)
+        return softmax_shares(self.decision_function(X))
 
     # Files
 
     def _saved_fields(self) -> dict[str, Any]:
         return {**super()._saved_fields(), "shots": self.shots_}
 
-    def _shapes(self) -> dict[str, Shape]:
-        circuit = self.feature_map_
-        return {
-            "weights": circuit.weights_shape,
-            "bias": circuit.bias_shape,
-            "support_vectors": (None, self._n_inputs),
-        }
-
-    def _saved_tensors(self) -> dict[str, NDArray[Any]]:
-        machine = {"n_support": self.n_support_, "dual_coef": self.dual_coef_, "intercept": self.intercept_}
-        return {**super()._saved_tensors(), **machine}
-
     def _restore(self, file: ModelFile) -> None:
         super()._restore(file)
         self.shots_ = require_field(file.header, "shots", int) if "shots" in file.header else 0  # not in 0.2.0
         require_that(self.shots_ >= 0, "its number of shots is not a count.")
-        n_classes, n_vectors = len(self.classes_), len(self.support_vectors_)
-        self.n_support_ = restored_numbers(file, n_classes=n_classes, n_vectors=n_vectors)
-        n_pairs = n_classes * (n_classes - 1) // 2
-        shapes = {"dual_coef": (n_classes - 1, n_vectors), "intercept": (n_pairs,)}
-        for name, shape in shapes.items():
-            setattr(self, f"{name}_", require_tensor(file, name, shape=shape, dtype=np.float64))
 
 
 def _machine_data(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Generator
-from dataclasses import KW_ONLY, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self, get_args
 
 import numpy as np
@@ -26,22 +26,20 @@ from mcquack.models import archive
 from mcquack.models.archive import STATE, Shape, restored_seen, restored_state
 from mcquack.models.base import HistoryRow, Trainer, ValidationData
 from mcquack.models.catalog import preset
-from mcquack.models.circuit_classifier import OWN_MAPS, CircuitClassifier, FeatureMapChoice, trained_kernel
-from mcquack.models.features import TRANSFORMER, Scale
+from mcquack.models.circuit_classifier import OWN_MAPS, CircuitClassifier, trained_kernel
+from mcquack.models.features import TRANSFORMER
 from mcquack.models.model_file import ModelFile, require_field, require_that
-from mcquack.models.preparation import ClassWeight, Prepared
+from mcquack.models.preparation import Prepared
 from mcquack.models.starts import SeveralStarts, mean_measured
-from mcquack.simulators.choice import EngineChoice
 from mcquack.simulators.engine import Engine, Measured
 from mcquack.simulators.statevector import StatevectorEngine
 from mcquack.training.batches import epoch_orders
 from mcquack.training.endings import Progress, TrainedEpoch
 from mcquack.training.loop import train
-from mcquack.training.settings import AnyOptimizer, Schedule, Steps, TrainingSettings, check_passes
+from mcquack.training.settings import Schedule, Steps, TrainingSettings, check_passes
 from mcquack.training.shot_cost import affords, epoch_shots, require_affordable, training_engine
 from mcquack.training.state import (
     EpochReport,
-    InitStrategy,
     Parameters,
     TrainingState,
     initial_centroids,
@@ -57,7 +55,7 @@ _WORST_LOSS = 2.0  # of an untrained model: one minus the worst alignment
 _KEPT_ROWS = 10_000  # of the history; a stream's could outgrow the header
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CircuitClassifier, SeveralStarts):
     """Multiclass quantum kernel classifier with one trainable centroid per class, or several.
 
@@ -180,40 +178,20 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     _columns = EpochReport.__dataclass_fields__.keys()
     _learning_rates = "lr_ka and lr_co"
 
-    n_qubits: int = 6
-    n_repetitions: int | None = None
-    _: KW_ONLY
-    epochs: int = 200
     epochs_ka: int = 1
     epochs_co: int = 1
     lr_ka: float = 3e-2
     lr_co: float = 3e-2
-    decay_rate: float = 0.99
-    reg_param_weights: float = 0.0
-    reg_param_bias: float = 0.0
     reg_param_co: float = 1e-3
-    batch_size: int = 100
-    patience: int | None = 20
-    init_strategy: InitStrategy = "default"
-    init_small: bool = True
     n_centroids_per_class: int = 1
     loss: LossChoice | Literal["auto"] = "auto"
-    optimizer: AnyOptimizer = "adam"
     schedule: Schedule = "exponential"
     input_noise: float = 0.0
     feature_drop: float = 0.0
     steps: Steps | Literal["auto"] = "auto"
     n_starts: int = 1
     transformer: Any = None
-    n_components: int | None = None
-    scale: Scale = True
-    class_weight: ClassWeight = None
-    validation_fraction: float | None = None
-    feature_map: FeatureMapChoice = "paper"
-    engine: EngineChoice = "auto"
-    random_state: int | np.random.RandomState | None = None
     warm_start: bool = False
-    verbose: int = 0
 
     @classmethod
     def from_preset(cls, name: str, **settings: Any) -> Self:
@@ -234,21 +212,6 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         return cls(**{**preset(name), **settings})
 
     # Training
-
-    def fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        validation_data: ValidationData | None = None,
-    ) -> Self:
-        """Trains as :meth:`fit_iter` until ``epochs`` or ``patience`` is used up.
-
-        An interrupt (Ctrl-C) keeps the best model so far, which can be used and saved, and is raised again: so it also
-        stops a cross validation or a search around it.
-        """
-        return self._run_through(self.fit_iter(X, y, sample_weight, validation_data=validation_data))
 
     def fit_iter(
         self,
@@ -652,10 +615,9 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         }
 
     def _shapes(self) -> dict[str, Shape]:
-        circuit, n_centroids = self.feature_map_, len(self.classes_) * int(self.n_centroids_per_class)
-        shapes = {"weights": circuit.weights_shape, "bias": circuit.bias_shape}
-        learned = {"log_beta": (1,)} if is_learned(self.loss_) else {}
-        return {**shapes, "centroids": (n_centroids, self._n_inputs), **learned}
+        n_centroids = len(self.classes_) * int(self.n_centroids_per_class)
+        learned: dict[str, Shape] = {"log_beta": (1,)} if is_learned(self.loss_) else {}
+        return {**super()._shapes(), "centroids": (n_centroids, self._n_inputs), **learned}
 
     def _saved_tensors(self) -> dict[str, NDArray[Any]]:
         if hasattr(self, "starts_"):

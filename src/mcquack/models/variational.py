@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Generator, Sequence
-from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, ClassVar, Self, cast
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,13 +17,11 @@ from mcquack.circuits.circuit import Circuit
 from mcquack.constraints import POSITIVE, Constraints, constraints_of
 from mcquack.kernels.fidelity import shares, with_winner_first
 from mcquack.models.archive import Shape
-from mcquack.models.base import HistoryRow, Trainer, ValidationData
-from mcquack.models.circuit_classifier import CircuitClassifier, FeatureMapChoice
-from mcquack.models.features import Scale
+from mcquack.models.base import Trainer
+from mcquack.models.circuit_classifier import CircuitClassifier
 from mcquack.models.model_file import ModelFile, require_field, require_that
-from mcquack.models.preparation import ClassWeight, Prepared
+from mcquack.models.preparation import Prepared
 from mcquack.randomness import stream
-from mcquack.simulators.choice import EngineChoice
 from mcquack.simulators.engine import Engine
 from mcquack.simulators.statevector import StateEngine
 from mcquack.training.endings import Progress, TrainedEpoch
@@ -34,8 +32,8 @@ from mcquack.training.ensembles import (
     VariationalSettings,
     VariationalTraining,
 )
-from mcquack.training.settings import PASSES, Optimizer
-from mcquack.training.state import InitStrategy, Parameters
+from mcquack.training.settings import PASSES
+from mcquack.training.state import Parameters
 
 _LOOP_SETTINGS = ("decay_rate", "reg_param_weights", "reg_param_bias", "batch_size", "optimizer")
 
@@ -51,28 +49,6 @@ class VariationalClassifier(CircuitClassifier):
     _constraints: ClassVar[Constraints] = {name: constraints_of(VariationalSettings)[name] for name in _LOOP_SETTINGS}
     _columns = VariationalReport.__dataclass_fields__.keys()
     _trains_together: bool  # whether the classifiers share weights
-
-    def fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        validation_data: ValidationData | None = None,
-    ) -> Self:
-        """Train until ``epochs`` or ``patience`` is used up; an interrupt keeps the best so far and is raised again."""
-        return self._run_through(self.fit_iter(X, y, sample_weight, validation_data=validation_data))
-
-    def fit_iter(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        validation_data: ValidationData | None = None,
-    ) -> Generator[HistoryRow, None, None]:
-        """Train, and yield each epoch's row of the history; after any of them the model can be used."""
-        return self._training_rows(X, y, sample_weight, validation_data=validation_data)
 
     def _as_inputs(self, prepared: Prepared, *, going_on: bool) -> Prepared:
         prepared = super()._as_inputs(prepared, going_on=going_on)
@@ -187,7 +163,7 @@ def _check_width(n_qubits: int) -> None:
     require(n_qubits >= 2, "n_qubits", "at least 2, one for each of the two logits", n_qubits)
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class VariationalEnsembleClassifier(VariationalClassifier):
     """M independently trained variational classifiers on McQuack's feature map, the paper's VC.
 
@@ -217,33 +193,13 @@ class VariationalEnsembleClassifier(VariationalClassifier):
     _learning_rates = "lr"
     _trains_together = False
 
-    n_qubits: int = 6
-    n_repetitions: int | None = None
-    _: KW_ONLY
-    epochs: int = 200
     lr: float = 3e-2
-    decay_rate: float = 0.99
-    reg_param_weights: float = 0.0
-    reg_param_bias: float = 0.0
-    batch_size: int = 100
-    patience: int | None = 20
-    init_strategy: InitStrategy = "default"
-    init_small: bool = True
-    optimizer: Optimizer = "adam"
-    n_components: int | None = None
-    scale: Scale = True
-    class_weight: ClassWeight = None
-    validation_fraction: float | None = None
-    feature_map: FeatureMapChoice = "paper"
-    engine: EngineChoice = "auto"
-    random_state: int | np.random.RandomState | None = None
-    verbose: int = 0
 
     def _paces(self) -> dict[str, Any]:
         return {"lr_weights": self.lr, "lr_bias": self.lr}
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class SharedVariationalClassifier(VariationalClassifier):
     """Variational classifiers that share their weights and have biases of their own, optimised in turn.
 
@@ -272,30 +228,10 @@ class SharedVariationalClassifier(VariationalClassifier):
     _learning_rates = "lr_shared and lr_class"
     _trains_together = True
 
-    n_qubits: int = 6
-    n_repetitions: int | None = None
-    _: KW_ONLY
-    epochs: int = 200
     epochs_shared: int = 1
     epochs_class: int = 1
     lr_shared: float = 3e-2
     lr_class: float = 3e-2
-    decay_rate: float = 0.99
-    reg_param_weights: float = 0.0
-    reg_param_bias: float = 0.0
-    batch_size: int = 100
-    patience: int | None = 20
-    init_strategy: InitStrategy = "default"
-    init_small: bool = True
-    optimizer: Optimizer = "adam"
-    n_components: int | None = None
-    scale: Scale = True
-    class_weight: ClassWeight = None
-    validation_fraction: float | None = None
-    feature_map: FeatureMapChoice = "paper"
-    engine: EngineChoice = "auto"
-    random_state: int | np.random.RandomState | None = None
-    verbose: int = 0
 
     def _paces(self) -> dict[str, Any]:
         rates = {"lr_weights": self.lr_shared, "lr_bias": self.lr_class}

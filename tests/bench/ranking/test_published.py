@@ -187,7 +187,7 @@ def test_texts_become_values_of_the_type_that_the_default_has(tmp_path, monkeypa
 
 
 def test_a_model_is_known_by_its_class_and_all_visible_qubits_are_full_now(tmp_path, monkeypatch):
-    home = "mcquack.models.classical.support_vectors:SupportVectorClassifier"
+    home = "mcquack.models.classical.kernel_machines:SupportVectorClassifier"
     lines = ("two_curves,2,any,SupportVectorClassifier,visible_qubits,all", "two_curves,2,any,SVC,C,1.0")
     mine = replace(catalog.entry("svc"), name="mine", home=home)
     monkeypatch.setattr(catalog, "_entries", lambda: (mine,))

@@ -3,6 +3,7 @@
 import copy
 from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,8 +13,9 @@ from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mcquack.arrays import FloatArray
-from mcquack.constraints import RANDOM_STATE, Constraints, Number, Optional, Whole
+from mcquack.constraints import RANDOM_STATE, Constraints, Optional, Whole
 from mcquack.errors import InvalidInputError
+from mcquack.kernels.fidelity import with_winner_first
 from mcquack.models.archive import Archived
 from mcquack.models.features import SCALE, Scale
 from mcquack.models.preparation import checked_samples, learned_scaling
@@ -21,10 +23,9 @@ from mcquack.models.preparation import checked_samples, learned_scaling
 Labels = NDArray[np.int64]
 _BLOCK = 1024  # samples that are predicted at a time, so that no kernel of all of them is ever held
 _FAR = 1e100  # squares of anything farther could be infinite
-# Any other width would not leave γ a finite positive number.
-WIDTH = Number(1e-50, 1e50, closed="both")
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ClassicalClassifier(ClassifierMixin, Archived):
     """A classifier that learns from scaled rows and class numbers, and gives each row a score for every class."""
 
@@ -34,9 +35,9 @@ class ClassicalClassifier(ClassifierMixin, Archived):
         "random_state": RANDOM_STATE,
     }
 
-    n_components: int | None
-    scale: Scale
-    random_state: int | np.random.RandomState | None
+    n_components: int | None = None
+    scale: Scale = True
+    random_state: int | np.random.RandomState | None = None
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learns from samples (N, d) and their labels, of any type."""
@@ -109,21 +110,7 @@ def softmax(scores: FloatArray) -> FloatArray:
     return shares
 
 
-def squared_distances(X: FloatArray, points: FloatArray) -> FloatArray:
-    """‖x_i - p_j‖², shape (N, P)."""
-    # Distances know no origin; one amid the points saves the digits that a large offset would cost.
-    origin = points.mean(axis=0)
-    left, right = X - origin, points - origin
-    squares: FloatArray = (left**2).sum(axis=1)[:, None] + (right**2).sum(axis=1) - 2 * left @ right.T
-    return np.maximum(squares, 0)
-
-
-def rbf_kernel(X: FloatArray, points: FloatArray, gamma: float) -> FloatArray:
-    """K[i, j] = exp(-γ ‖x_i - p_j‖²)."""
-    kernel: FloatArray = np.exp(-gamma * squared_distances(X, points))
-    return kernel
-
-
-def gamma_of_width(width: float) -> float:
-    """γ = 1 / (2 width²)."""
-    return 1 / (2 * float(width) ** 2)
+def softmax_shares(scores: FloatArray) -> FloatArray:
+    """Return the softmax of scores (N, M), or of 0 and the score of two classes (N,); the predicted class leads."""
+    both = scores if scores.ndim == 2 else np.stack([np.zeros_like(scores), scores], axis=1)
+    return with_winner_first(winners(scores), softmax(both))

@@ -16,8 +16,7 @@ from mcquack.checks import MOST, require, required_count
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.constraints import POSITIVE, Constraints, Custom, Number, OneOf, Optional, Whole
 from mcquack.errors import InvalidInputError
-from mcquack.kernels.fidelity import with_winner_first
-from mcquack.models.classical.base import ClassicalClassifier, Labels, softmax, winners
+from mcquack.models.classical.base import ClassicalClassifier, Labels, softmax_shares
 from mcquack.models.features import Scale
 from mcquack.models.model_file import ModelFile, require_tensor, require_that
 
@@ -76,9 +75,7 @@ class _Perceptron(ClassicalClassifier):
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:
         """Softmax of the last layer's outputs (N, M)."""
-        scores = self.decision_function(X)
-        shares = softmax(scores if scores.ndim == 2 else np.stack([np.zeros(len(scores)), scores], axis=1))
-        return with_winner_first(winners(scores), shares)
+        return softmax_shares(self.decision_function(X))
 
     @property
     def n_parameters_(self) -> int:
@@ -182,9 +179,6 @@ class MatchedNeuralNetwork(_Perceptron):
     n_parameters: int | None = None
     n_qubits: int = 6
     n_repetitions: int = 1
-    n_components: int | None = None
-    scale: Scale = True
-    random_state: int | np.random.RandomState | None = None
 
     def _learn(self, X: FloatArray, labels: Labels, weights: FloatArray) -> None:
         target = self._target(X.shape[1])
@@ -242,9 +236,7 @@ class MultilayerPerceptron(_Perceptron):
     max_iter: int = 3000
     batch_size: int = 32
     activation: Activation = "relu"
-    n_components: int | None = None
     scale: Scale = False
-    random_state: int | np.random.RandomState | None = None
 
     def _learn(self, X: FloatArray, labels: Labels, weights: FloatArray) -> None:
         self._train(X, labels, hidden_layer_sizes=self.hidden_layer_sizes, alpha=self.alpha, max_iter=self.max_iter)

@@ -20,9 +20,8 @@ from mcquack.arrays import FloatArray
 from mcquack.errors import InvalidInputError
 from mcquack.kernels.fidelity import centroid_slopes, class_scores
 from mcquack.models.circuit_classifier import trained_kernel
-from mcquack.models.classical.base import rbf_kernel
+from mcquack.models.classical.kernel_machines import SupportVectorClassifier, pair_scores, rbf_kernel
 from mcquack.models.classical.neural_network import MatchedNeuralNetwork, MultilayerPerceptron
-from mcquack.models.classical.support_vectors import SupportVectorClassifier, pair_scores
 from mcquack.models.kernel_alignment import KernelAlignmentClassifier
 from mcquack.models.mcquack import McQuackClassifier
 from mcquack.models.robustness.turns import Turn, mean_radii, rivals, turn_of, way_at_speed, way_with_bend
