@@ -56,6 +56,11 @@ def test_the_classifier_imports_without_what_only_others_need() -> None:
     assert in_a_fresh_process(f"{HIDING}\nfrom mcquack import McQuackClassifier\nprint(McQuackClassifier.__name__)")
 
 
+def test_a_silent_search_fits_without_what_only_others_need() -> None:
+    fit = "McQuackClassifierCV({'n_qubits': 2, 'n_repetitions': 2, 'epochs': 1}).fit([[0.0], [1.0]] * 5, [0, 1] * 5)"
+    assert in_a_fresh_process(f"{HIDING}\nfrom mcquack import McQuackClassifierCV\nprint({fit}.n_splits_)") == "1"
+
+
 @pytest.mark.parametrize("name", ["mcquack", *LAZY])
 def test_names_are_those_that_type_checkers_see(name: str) -> None:
     package = import_module(name)

@@ -83,8 +83,8 @@ def test_the_classical_models_of_the_qml_suite_get_features_as_they_come(model):
 @EVERY_MODEL
 def test_a_class_is_found_by_either_of_its_names(entry):
     kind = entry.estimator_class()
-    assert catalog.CLASSES[kind.__name__] is kind
-    assert list(catalog.CLASSES).count(kind.__name__) == 1
+    assert catalog.classes()[kind.__name__]() is kind
+    assert list(catalog.classes()).count(kind.__name__) == 1
 
 
 @EVERY_MODEL
@@ -126,7 +126,7 @@ def test_a_new_model_takes_a_class_and_an_entry(monkeypatch):
     monkeypatch.setattr(catalog, "_entries", lambda: listed)
     assert catalog.names("classical")[-1] == "dummy"
     assert catalog.entry("dummy").new(strategy="prior").strategy == "prior"
-    assert catalog.CLASSES["DummyClassifier"] is dummy.estimator_class()
+    assert catalog.classes()["DummyClassifier"]() is dummy.estimator_class()
     assert dummy.suites == ()
     with pytest.raises(InvalidInputError, match="dummy has no search space for 'qml'; there is none"):
         dummy.search_space("qml")

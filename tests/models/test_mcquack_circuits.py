@@ -19,7 +19,7 @@ from mcquack.circuits.library import MAPS, circuit_named
 from mcquack.errors import InvalidInputError, ModelFileError, ShotBudgetError
 from mcquack.kernels import Shots
 from mcquack.models import QuackClassifier
-from mcquack.models.facts import model_facts
+from mcquack.models.catalog import model_facts
 from mcquack.models.model_file import FORMAT_VERSION, LATEST_VERSION, read_model, write_model
 from mcquack.report import plot_embedding, plot_kernel
 from mcquack.simulators import GateEngine, StatevectorEngine

@@ -9,7 +9,7 @@ from typing import Any, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import StratifiedKFold
 
 from mcquack import datasets
@@ -77,9 +77,9 @@ def _is_classifier(found: object) -> bool:
     if not isinstance(found, type):
         return False
     has_verbs = all(callable(getattr(found, verb, None)) for verb in ("fit", "predict", "get_params"))
-    # Some libraries only say what they are, by the attribute that scikit-learn had for it before there were tags.
-    says_so = issubclass(found, ClassifierMixin) or getattr(found, "_estimator_type", None) == "classifier"
-    return has_verbs and says_so
+    # Some libraries, as CatBoost, inherit nothing from scikit-learn; what predicts probabilities is a classifier there.
+    apart = not issubclass(found, BaseEstimator) and hasattr(found, "predict_proba")
+    return has_verbs and (apart or issubclass(found, ClassifierMixin))
 
 
 def _returned(function: Any) -> object:

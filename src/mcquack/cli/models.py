@@ -11,8 +11,7 @@ from rich.text import Text
 
 from mcquack.cli import completions
 from mcquack.cli.console import Json, bare_table, say, show_rows, tab_separated
-from mcquack.models.catalog import Kind, entries, entry
-from mcquack.models.facts import Facts, entry_facts
+from mcquack.models.catalog import Facts, Kind, entries, entry, entry_facts
 from mcquack.progress import SafeConsole
 
 _SUITES = ("real-world", "qml")

@@ -26,7 +26,7 @@ from mcquack.datasets.table.column import IMPUTING
 from mcquack.datasets.table.encoder import Unknown
 from mcquack.datasets.table.value import listed
 from mcquack.errors import InvalidInputError, printable
-from mcquack.models.facts import Facts, model_facts
+from mcquack.models.catalog import Facts, model_facts
 from mcquack.models.tables import labels_csv
 from mcquack.progress import row_text
 

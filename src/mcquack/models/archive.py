@@ -3,7 +3,7 @@
 import os
 import platform
 import re
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import asdict
 from importlib.metadata import version
 from types import MappingProxyType
@@ -66,6 +66,22 @@ class Archived(BaseEstimator):
     extra_: dict[str, Any]
     versions_: dict[str, str]
 
+    # Settings that were added without a new format version, with what a file without them means. A new setting of an
+    # estimator belongs here; where its meaning depends on others, the format gets a new version and an upgrade.
+    _added_settings: ClassVar[Mapping[str, Any]] = MappingProxyType(
+        {
+            "steps": "alternating",
+            "schedule": "exponential",
+            "input_noise": 0.0,
+            "feature_drop": 0.0,
+            "n_starts": 1,
+            "transformer": None,
+            "n_components": None,
+            "warm_start": False,
+            "verbose": 0,
+        }
+    )
+
     def save(self, path: str | os.PathLike[str], *, extra: dict[str, Any] | None = None) -> None:
         """Writes a file that can be loaded without running code; ``extra``, any JSON object, is then in ``extra_``."""
         check_is_fitted(self)
@@ -77,7 +93,7 @@ class Archived(BaseEstimator):
 
         None is what the variable MCQUACK_MODEL_BYTES says, or else 1 GiB.
         """
-        return load({cls.__name__: cls}, path, max_bytes=max_bytes)
+        return load({cls.__name__: lambda: cls}, path, max_bytes=max_bytes)
 
     @property
     def _n_inputs(self) -> int:
@@ -197,8 +213,10 @@ def _format_version(header: Mapping[str, Any]) -> int:
     return FORMAT_VERSION if known else LATEST_VERSION
 
 
-def load(kinds: Mapping[str, type[M]], path: str | os.PathLike[str], *, max_bytes: int | None = None) -> M:
-    """The estimator that the file holds, if it is one of these."""
+def load(
+    kinds: Mapping[str, Callable[[], type[M]]], path: str | os.PathLike[str], *, max_bytes: int | None = None
+) -> M:
+    """Return the estimator that the file holds, if its kind is one of these, each with what returns its class."""
     file = read_model(path, max_bytes=max_bytes)
     try:
         return _model(kinds, file)
@@ -215,14 +233,15 @@ def _in_a_line(error: Exception) -> str:
     return text if len(text) <= _MOST_LETTERS else f"{text[: _MOST_LETTERS // 2]} … {text[-_MOST_LETTERS // 2 :]}"
 
 
-def _model(kinds: Mapping[str, type[M]], file: ModelFile) -> M:
+def _model(kinds: Mapping[str, Callable[[], type[M]]], file: ModelFile) -> M:
     header = file.header
     name = require_field(header, "kind", str)
     if name not in kinds:
         raise ModelFileError(
             f"it holds a {name[:80]}, not a {' or '.join(kinds)}; load it as that, or upgrade mcquack."
         )
-    model = kinds[name](**_settings(require_field(header, "settings", dict), kinds[name], header["format_version"]))
+    kind = kinds[name]()
+    model = kind(**_settings(require_field(header, "settings", dict), kind, header["format_version"]))
     model._check_settings()
     model.classes_ = _classes(require_field(header, "classes", dict))
     model.n_features_in_ = require_field(header, "n_features", int)
@@ -327,12 +346,12 @@ def _settings(plain: Mapping[str, Any], kind: type[Archived], version: int) -> d
         settings = dict(plain) if version > 1 else _from_version_1(plain)
     except KeyError as error:
         raise ModelFileError(f"it lacks the setting {error}; copy it again, or save the model anew.") from error
-    known = set(kind._get_param_names())
+    known = kind().get_params(deep=False).keys()
     unknown = ", ".join(sorted(settings.keys() - known))[:200]
     require_that(not unknown, f"it has settings that this mcquack does not know ({unknown}); upgrade it.")
-    missing = ", ".join(sorted(known - settings.keys() - _ADDED_SETTINGS.keys()))[:200]
+    missing = ", ".join(sorted(known - settings.keys() - kind._added_settings.keys()))[:200]
     require_that(not missing, f"it lacks the settings {missing}; copy it again, or save the model anew.")
-    settings = {**{name: value for name, value in _ADDED_SETTINGS.items() if name in known}, **settings}
+    settings = {**{name: value for name, value in kind._added_settings.items() if name in known}, **settings}
     settings = {name: tuple(value) if isinstance(value, list) else value for name, value in settings.items()}
     weights = plain.get("class_weight")
     require_that(not isinstance(weights, dict), "its class weights are not a list of pairs.")
@@ -345,23 +364,6 @@ def _settings(plain: Mapping[str, Any], kind: type[Archived], version: int) -> d
     if "engine" in settings:
         settings["engine"] = _engine(settings["engine"])
     return settings
-
-
-# Settings that were added without a new format version, with what a file without them means. A new setting of an
-# estimator belongs here; where its meaning depends on others, the format gets a new version and an upgrade.
-_ADDED_SETTINGS: Mapping[str, Any] = MappingProxyType(
-    {
-        "steps": "alternating",
-        "schedule": "exponential",
-        "input_noise": 0.0,
-        "feature_drop": 0.0,
-        "n_starts": 1,
-        "transformer": None,
-        "n_components": None,
-        "warm_start": False,
-        "verbose": 0,
-    }
-)
 
 
 def _from_version_1(settings: Mapping[str, Any]) -> dict[str, Any]:

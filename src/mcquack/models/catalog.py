@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from mcquack.models.archive import Archived
 
 Settings = dict[str, Any]
+Facts = dict[str, Any]  # as JSON has them
+_OF_A_CIRCUIT = ("n_qubits", "n_layers", "n_features", "n_gates", "depth")
 
 
 @dataclass(frozen=True)
@@ -179,24 +181,9 @@ def entry(name: str) -> Entry:
     raise InvalidInputError(f"no model is named {name!r}; {hint}")
 
 
-class _Classes(Mapping[str, "type[Archived]"]):
-    """Classes by the names that model files have for them, each imported when it is taken out."""
-
-    def __getitem__(self, class_name: str) -> type["Archived"]:
-        return self._homes[class_name].estimator_class()
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._homes)
-
-    def __len__(self) -> int:
-        return len(self._homes)
-
-    @property
-    def _homes(self) -> dict[str, Entry]:
-        return {known.class_name: known for known in entries()}
-
-
-CLASSES: "Mapping[str, type[Archived]]" = _Classes()
+def classes() -> dict[str, Callable[[], type["Archived"]]]:
+    """Every model by the name that files have for its class, with the function that imports the class."""
+    return {known.class_name: known.estimator_class for known in entries()}
 
 
 def load(path: str | PathLike[str], *, max_bytes: int | None = None) -> "Archived":
@@ -221,7 +208,7 @@ def load(path: str | PathLike[str], *, max_bytes: int | None = None) -> "Archive
     """
     from mcquack.models import archive  # not above: a look at the catalogue needs neither scikit-learn nor Numba
 
-    return archive.load(CLASSES, path, max_bytes=max_bytes)
+    return archive.load(classes(), path, max_bytes=max_bytes)
 
 
 @cache
@@ -248,6 +235,61 @@ def preset(name: str) -> dict[str, Any]:
     if name not in _presets():
         raise InvalidInputError(f"there is no preset {name!r}; choose one of {', '.join(_presets())}.")
     return dict(_presets()[name])
+
+
+# Facts
+
+
+def model_facts(model: Any, *, path: object = "the model") -> Facts:
+    """All about a model from ``mcquack.load``: what it takes and gives, how it was trained, and by what.
+
+    What a kind of model does not have is None; ``path`` is what the facts and error messages call it.
+
+    >>> from mcquack.models import NystroemSVM
+    >>> model_facts(NystroemSVM().fit([[0.0], [1.0]], ["a", "b"]))["classes"]
+    ['a', 'b']
+    """
+    from mcquack.models.archive import plain_settings  # not above: the catalogue needs neither scikit-learn nor Numba
+    from mcquack.models.tables import encoder_of
+
+    circuit, history = getattr(model, "feature_map_", None), getattr(model, "history_", [])
+    in_steps = hasattr(model, "max_steps")  # what training is counted in
+    best: Any = getattr(model, "best_epochs_", getattr(model, "best_epoch_", None))
+    return {
+        "file": str(path),
+        "kind": type(model).__name__,
+        "classes": model.classes_.tolist(),
+        "n_features": model.n_features_in_,
+        "table": encoder_of(model, path=path).to_header() if "table" in getattr(model, "extra_", {}) else None,
+        "circuit": circuit and {name: getattr(circuit, name, None) for name in _OF_A_CIRCUIT},
+        "n_parameters": model.n_parameters_,
+        "n_epochs": model.n_iter_ if history and not in_steps else None,
+        "n_steps": model.n_iter_ if in_steps else None,
+        "best_epoch": best.tolist() if hasattr(best, "tolist") else best,
+        "last_epoch": dict(history[-1]) if history else None,
+        "settings": plain_settings(model),
+        "versions": dict(getattr(model, "versions_", {})),
+    }
+
+
+def entry_facts(entry: Entry, *, with_settings: bool = True) -> Facts:
+    """What the catalogue knows about a model; settings and search spaces take an import of its class.
+
+    >>> entry_facts(entry("svc"))["n_settings"]
+    {'real-world': 16, 'qml': 16}
+    """
+    facts = {
+        "name": entry.name,
+        "title": entry.title,
+        "kind": entry.kind,
+        "description": entry.description,
+        "class": entry.home.replace(":", "."),
+        "n_settings": {suite: len(entry.search_space(suite)) for suite in entry.suites},
+    }
+    if with_settings:
+        facts["defaults"] = dict(entry.defaults())
+        facts["search_spaces"] = {suite: entry.search_space(suite).values for suite in entry.suites}
+    return facts
 
 
 _READ_WHEN_USED: Mapping[str, Callable[[], Any]] = {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import KW_ONLY, dataclass
 from itertools import islice
 from typing import Any, ClassVar, Self, TypeAlias
@@ -166,20 +165,22 @@ class McQuackClassifierCV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cla
 
         An interrupt while these train keeps the best model so far, and is raised again.
         """
-        from mcquack.progress import SafeConsole, counted_on_bar, tell  # not above: it imports rich
-
         with noted_compiling(bool(self.verbose)):
-            candidates, data, seed = self._begun(X, y, sample_weight, validation_data)
-            console = SafeConsole(stderr=True)
-            n_trainings = sum(self._n_on_rungs(len(candidates))) if self.verbose else 0
-            with counted_on_bar("training", n_trainings, console) if self.verbose else nullcontext() as count:
-                search = self._search(candidates, data, seed=seed, count=count)
-                for rung in islice(search, self.n_rungs):
-                    if count is not None:
-                        tell(self._rung_text(rung), console)
-            for _ in search:  # the chosen settings train, and show it by themselves
+            begun = self._begun(X, y, sample_weight, validation_data)
+            for _ in self._shown(*begun) if self.verbose else self._search(*begun):
                 pass
         return self
+
+    def _shown(self, candidates: list[_Candidate], data: _Data, seed: int) -> Generator[dict[str, Any], None, None]:
+        """Search, and show on stderr how far the rungs are; the chosen settings show their training by themselves."""
+        from mcquack.progress import SafeConsole, counted_on_bar, tell  # not above: it imports rich
+
+        console = SafeConsole(stderr=True)
+        with counted_on_bar("training", sum(self._n_on_rungs(len(candidates))), console) as count:
+            search = self._search(candidates, data, seed, count=count)
+            for rung in islice(search, self.n_rungs):
+                tell(self._rung_text(rung), console)
+        yield from search
 
     def _rung_text(self, rung: Mapping[str, Any]) -> str:
         n_settings = rung["n_settings"]
@@ -208,8 +209,7 @@ class McQuackClassifierCV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cla
         validation_data : pair (X, y), optional. What settings are scored on, in the place of ``cv``. The model that is
             kept has then learned from X alone.
         """
-        candidates, data, seed = self._begun(X, y, sample_weight, validation_data)
-        return self._search(candidates, data, seed=seed)
+        return self._search(*self._begun(X, y, sample_weight, validation_data))
 
     def _begun(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, validation_data: ValidationData | None
@@ -227,7 +227,7 @@ class McQuackClassifierCV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cla
         return candidates, (rows, targets, weights), seed
 
     def _search(
-        self, candidates: list[_Candidate], data: _Data, *, seed: int, count: Callable[[str], None] | None = None
+        self, candidates: list[_Candidate], data: _Data, seed: int, *, count: Callable[[str], None] | None = None
     ) -> Generator[dict[str, Any], None, None]:
         """What :meth:`fit_iter` yields; ``count`` is told of every setting that came to a rung, in whatever thread."""
         scorer = get_scorer(self.scoring)
