@@ -1,6 +1,7 @@
 """Errors show all that they quote, and none of it can act on the terminal that it is printed to."""
 
 import inspect
+import pickle
 import sys
 import traceback
 import unicodedata
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcquack import errors
-from mcquack.errors import McQuackError, printable
+from mcquack.errors import InvalidInputError, LayoutWarning, McQuackError, Setting, StoreError, printable
 
 KINDS = [each for each in vars(errors).values() if inspect.isclass(each) and issubclass(each, McQuackError)]
 TURNING = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
@@ -44,3 +45,21 @@ def test_every_error_of_ours_is_safe_to_print(kind: type[McQuackError]) -> None:
     error = kind("it holds \x1b]0;a title\x07 and\ntwo lines \u202e")
     assert str(error) == r"it holds \x1b]0;a title\x07 and" + "\n" + r"two lines \u202e"
     assert acts("".join(traceback.format_exception(error))) <= {"\n"}
+
+
+@pytest.mark.parametrize("kind", [InvalidInputError, LayoutWarning])
+def test_a_message_keeps_the_settings_that_it_names(kind: type[InvalidInputError | LayoutWarning]) -> None:
+    mean, error = Setting("missing", "mean"), Setting("max_error")
+    message = kind("fill {them} with ", mean, ", or lower ", error, ".")
+    assert str(message) == "fill {them} with missing='mean', or lower max_error."
+    assert message.settings == (mean, error)
+    assert message.setting == "missing"
+    assert message.written(lambda each: f"--{each.name}") == "fill {them} with --missing, or lower --max_error."
+    assert pickle.loads(pickle.dumps(message)).args == message.args
+
+
+@pytest.mark.parametrize("error", [InvalidInputError("n_qubits=3"), InvalidInputError(), StoreError(28, "No space")])
+def test_a_message_without_settings_is_as_python_has_it(error: McQuackError) -> None:
+    assert (error.settings, error.setting) == ((), None)
+    assert error.written(lambda each: "!") == str(error)
+    assert "n_qubits=3" in str(error) or not error.args or "[Errno 28] No space" in str(error)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from mcquack.errors import InvalidInputError, MissingDependencyError
+from mcquack.errors import InvalidInputError, MissingDependencyError, Setting
 
 
 def is_whole_number(value: Any) -> bool:
@@ -28,7 +28,7 @@ def is_number(value: Any) -> bool:
 def require(condition: Any, name: str, expected: str, value: object) -> None:
     """Raises InvalidInputError, which says what the setting ``name`` must be, unless the condition holds."""
     if not condition:
-        raise InvalidInputError(f"{name} must be {expected}, got {_shown(value)}.")
+        raise InvalidInputError(Setting(name), f" must be {expected}, got {_shown(value)}.")
 
 
 def _shown(value: object) -> str:

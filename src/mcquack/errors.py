@@ -1,6 +1,9 @@
 """The exceptions that mcquack raises on purpose; each also is the built-in that callers expect."""
 
 import unicodedata
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 # Marks that turn the direction of text around, part lines or cannot be seen: what is shown is not what is there.
 _MISLEADING = frozenset("\u061c\u200b\u200e\u200f\u2028\u2029\u2060\ufeff") | {
@@ -31,14 +34,59 @@ def _acts(character: str) -> bool:
     return character in _MISLEADING or unicodedata.category(character) in ("Cc", "Cs")
 
 
-class McQuackError(Exception):
-    """Base of all: ``except McQuackError`` catches what the package itself refuses.
+@dataclass(frozen=True)
+class Setting:
+    """A setting that a message names, with the value that the message recommends, if any.
 
-    A message may quote a file that nobody has vouched for, so it is printed without what could act on a terminal.
+    >>> print(Setting("max_error"), Setting("missing", "mean"))
+    max_error missing='mean'
     """
 
+    name: str
+    value: Any = None
+
     def __str__(self) -> str:
-        return printable(super().__str__(), keep="\n")
+        return self.name if self.value is None else f"{self.name}={self.value!r}"
+
+
+class _Message:
+    """A message, given in parts where it names settings: a command line calls these by other names.
+
+    It may quote a file that nobody has vouched for, so it is printed without what could act on a terminal.
+    """
+
+    args: tuple[Any, ...]
+
+    @property
+    def settings(self) -> tuple[Setting, ...]:
+        """The settings that the message names, in its order."""
+        return tuple(part for part in self.args if isinstance(part, Setting))
+
+    @property
+    def setting(self) -> str | None:
+        """The name of the first of the settings, None if there are none."""
+        return self.settings[0].name if self.settings else None
+
+    def written(self, write: Callable[[Setting], str] = str) -> str:
+        """Return the message with each setting as ``write`` writes it.
+
+        >>> error = InvalidInputError("fill them with ", Setting("missing", "mean"), ".")
+        >>> error.written(lambda setting: f"--{setting.name} {setting.value}")
+        'fill them with --missing mean.'
+        """
+        parts = self.args if self.settings else (super().__str__(),)
+        return printable("".join(write(part) if isinstance(part, Setting) else str(part) for part in parts), keep="\n")
+
+    def __str__(self) -> str:
+        return self.written()
+
+
+class McQuackError(_Message, Exception):
+    """Base of all: ``except McQuackError`` catches what the package itself refuses."""
+
+
+class McQuackWarning(_Message, UserWarning):
+    """Base of all warnings of the package."""
 
 
 class InvalidInputError(McQuackError, ValueError):
@@ -124,23 +172,23 @@ class TimeBudgetError(McQuackError, TimeoutError):
     """A fit that took longer than it may, and was ended."""
 
 
-class SubstitutedDataWarning(UserWarning):
+class SubstitutedDataWarning(McQuackWarning):
     """The original data was out of reach, and what took its place differs from it as the message says."""
 
 
-class NotationWarning(UserWarning):
+class NotationWarning(McQuackWarning):
     """Text that is taken as categories, and looks like numbers or dates in another notation than it is read by."""
 
 
-class CheckpointWarning(UserWarning):
+class CheckpointWarning(McQuackWarning):
     """A model in training that could not be written; training goes on, and the next checkpoint tries again."""
 
 
-class CompiledCodeWarning(UserWarning):
+class CompiledCodeWarning(McQuackWarning):
     """Compiled code that could not be kept on disk: it runs, and the next process has to compile it again."""
 
 
-class LayoutWarning(UserWarning):
+class LayoutWarning(McQuackWarning):
     """A circuit for a device that has no ring of so many qubits, or none without faults.
 
     The message names the nearest numbers of qubits that there are rings of, or what a simulation puts in the place of

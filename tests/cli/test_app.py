@@ -97,3 +97,28 @@ def test_ctrl_c_while_the_command_is_loaded_is_quiet():
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     finished = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False, env=environment)
     assert (finished.returncode, finished.stdout, finished.stderr) == (130, b"", b"")
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        (["--missing", "error"], "--missing mean"),
+        (["--ignore", "b", "--qubits", 0], "--qubits"),
+        (["--ignore", "b", "--setting", "n_qubits=0"], "n_qubits must be"),
+        (["--ignore", "b", "--feature-map", "nothing"], "--feature-map must be"),
+        (["--ignore", "b", "--no-scale"], "--scale, or"),
+        (["--ignore", "b", "--one-hot", "--thousands", "."], "--thousands must be"),
+    ],
+)
+def test_errors_name_the_options_that_the_verb_has_and_that_were_given(mcquack, table, tmp_path, options, named):
+    path = table("a,b,feature_map,label\n1e30,,missing=1,x\n2e30,1,missing=2,y\n3,2,missing=1,x\n")
+    told = mcquack("fit", path, "--target", "label", "--out", tmp_path / "m.mcq", "--epochs", 1, *options)
+    assert told.code in (1, 2)
+    assert named in told.err
+
+
+@pytest.mark.filterwarnings("default::mcquack.errors.NotationWarning")
+def test_warnings_name_the_options_of_the_verb(mcquack, table, tmp_path):
+    path = table("a b,label\n" + "31.12.2020,x\n30.11.2020,y\n" * 3)
+    told = mcquack("fit", path, "--target", "label", "--out", tmp_path / "m.mcq", "--epochs", 1, "--qubits", 2)
+    assert "--categorical 'a b'" in told.err

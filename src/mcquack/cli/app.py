@@ -4,13 +4,13 @@ import io
 import shlex
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 import typer
 import typer.main
 
-from mcquack import __version__, errors
+from mcquack import __version__
 from mcquack.cli import console as exit_codes
 from mcquack.cli.bench import app as bench
 from mcquack.cli.compile import compile_code
@@ -24,8 +24,10 @@ from mcquack.cli.predict import info, predict
 from mcquack.cli.report import report
 from mcquack.cli.score import score
 from mcquack.cli.trainability import app as trainability
-from mcquack.cli.wording import in_words_of_options
-from mcquack.errors import AccountError, McQuackError, MissingDataError
+from mcquack.errors import AccountError, McQuackError, McQuackWarning, MissingDataError, Setting
+
+# The names of settings of models, where options that were given are called otherwise.
+_SETTINGS = {"n_qubits": "--qubits", "n_repetitions": "--repetitions", "random_state": "--seed"}
 
 app = typer.Typer(
     name="mcquack",
@@ -79,10 +81,21 @@ def paper() -> None:
 
 
 def exit_code(arguments: Sequence[str], app: typer.Typer = app, *, name: str = "mcquack") -> int:
-    """Runs one command line of an app and gives its exit code; what goes wrong becomes one line on stderr."""
+    """Run one command line of an app and return its exit code; what goes wrong becomes one line on stderr."""
     words = [argument for argument in arguments if argument != "--debug"]
+
+    def show_warning(message: Warning | str, category: type[Warning], filename: str, lineno: int, *_: Any) -> None:
+        if isinstance(message, McQuackWarning):
+            tell(f"mcquack: {_in_one_line(message.written(_options_of(app, words)))}")
+        else:
+            tell(warnings.formatwarning(message, category, filename, lineno).rstrip("\n"))
+
     try:
-        app(words, prog_name=name, obj=f"{name} {shlex.join(words)}")  # what verbs record that they were called with
+        with warnings.catch_warnings():
+            warnings.showwarning = show_warning  # type: ignore[assignment]  # Python gives no file and no line
+            app(
+                words, prog_name=name, obj=f"{name} {shlex.join(words)}"
+            )  # what verbs record that they were called with
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else exit_codes.DONE
     except KeyboardInterrupt:  # before or after the verb, which answers for itself
@@ -91,42 +104,51 @@ def exit_code(arguments: Sequence[str], app: typer.Typer = app, *, name: str = "
     except Exception as error:
         if "--debug" in arguments:
             raise
-        tell(f"mcquack: {_told(error, app, arguments)}")
+        tell(f"mcquack: {_error_text(error, _options_of(app, words))}")
         return exit_codes.REFUSED
     return exit_codes.DONE
 
 
-def _told(error: Exception, app: typer.Typer, arguments: Sequence[str]) -> str:
-    """What to tell about an error: one line, unless it lists what is missing or how to get an account."""
+def _error_text(error: Exception, write: Callable[[Setting], str]) -> str:
+    """Return an error in one line, unless it lists what is missing or how to get an account."""
     if isinstance(error, MissingDataError | AccountError):
         return str(error)
     if isinstance(error, OSError) and error.strerror:
-        text = f"{error.strerror}: {error.filename}" if error.filename else error.strerror
-    elif isinstance(error, McQuackError | OSError):
-        text = in_words_of_options(str(error), typer.main.get_command(app), arguments)
-    else:
-        text = f"unexpected {type(error).__name__}: {error} (run again with --debug and report it, please)"
+        return _in_one_line(f"{error.strerror}: {error.filename}" if error.filename else error.strerror)
+    if isinstance(error, McQuackError):
+        return _in_one_line(error.written(write))
+    if isinstance(error, OSError):
+        return _in_one_line(str(error))
+    return _in_one_line(f"unexpected {type(error).__name__}: {error} (run again with --debug and report it, please)")
+
+
+def _in_one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _show_warning(
-    message: Warning | str,
-    category: type[Warning],
-    filename: str,
-    lineno: int,
-    *_: Any,
-) -> None:
-    """Tells warnings of our own in one line, as errors are; those of others as Python does."""
-    if category.__module__ == errors.__name__:
-        told = in_words_of_options(str(message), typer.main.get_command(app), sys.argv[1:])
-        tell(f"mcquack: {' '.join(told.split())}")
-    else:
-        tell(warnings.formatwarning(message, category, filename, lineno).rstrip("\n"))
+def _options_of(app: typer.Typer, arguments: Sequence[str]) -> Callable[[Setting], str]:
+    """Return what writes a setting as an option of the verb that was called, or else as Python does."""
+    verb: Any = typer.main.get_command(app)
+    for word in arguments:
+        if (found := getattr(verb, "commands", {}).get(word)) is None:
+            break
+        verb = found
+    options = {each.name: each.opts[0] for each in verb.params if each.param_type_name == "option"}
+    given = {word.partition("=")[0] for word in arguments}
+    options |= {name: option for name, option in _SETTINGS.items() if option in given & set(options.values())}
+
+    def written(setting: Setting) -> str:
+        value = setting.value[0] if isinstance(setting.value, list) else setting.value
+        option = options.get(setting.name, "")
+        if not option or value is None or value is True:
+            return option or str(setting)
+        return f"{option} {value if str(value).isidentifier() else repr(value)}"
+
+    return written
 
 
 def main(app: typer.Typer = app, *, name: str = "mcquack") -> None:
-    """Runs the command line of this process; the entry point of the package, and of commands beside it."""
-    warnings.showwarning = _show_warning  # type: ignore[assignment]  # Python gives no file and no line
+    """Run the command line of this process; the entry point of the package, and of commands beside it."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a label that the terminal cannot show must not stop anything
             stream.reconfigure(errors="backslashreplace")

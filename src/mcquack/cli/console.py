@@ -7,7 +7,8 @@ import os
 import sys
 import tomllib
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import is_dataclass
 from functools import wraps
 from importlib.resources import files
@@ -92,6 +93,20 @@ def tell(note: str) -> None:
 def say(text: str) -> None:
     """Prints lines on stdout, in which tabs may part fields, as safely as :func:`tell`."""
     typer.echo(printable(text, keep="\n\t"))
+
+
+@contextmanager
+def told_as_notes(category: type[Warning]) -> Iterator[list[str]]:
+    """Print the warnings of a category as notes when the block ends, and add them to the list that it yields."""
+    notes: list[str] = []
+    with warnings.catch_warnings(record=True, action="always", category=category) as caught:
+        yield notes
+    for warning in caught:
+        if issubclass(warning.category, category):
+            notes.append(" ".join(str(warning.message).split()))
+            tell(f"Note: {notes[-1]}")
+        else:
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
 
 
 def show_content(content: bytes) -> None:

@@ -25,9 +25,9 @@ from mcquack.cli.console import (
     say,
     tab_separated,
     tell,
+    told_as_notes,
     write_picture,
 )
-from mcquack.cli.wording import told_as_notes
 from mcquack.datasets import Dataset, Description, describe, descriptions, load, names
 from mcquack.datasets import export as export_dataset
 from mcquack.datasets.dataset import PART_NAMES

@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 import mcquack  # whose subpackages are imported when they are first used: Qiskit and SQLite would delay every --help
 from mcquack.circuits.overlap import Sampler, n_layers_of
 from mcquack.cli import console as exit_codes
-from mcquack.cli.console import tell, tell_problems
+from mcquack.cli.console import tell, tell_problems, told_as_notes
 from mcquack.cli.fit import is_name
 from mcquack.cli.rows import first_rows, read_rows
-from mcquack.cli.wording import told_as_notes
 from mcquack.datasets.table import EncodedTable, read_table
 from mcquack.errors import InvalidInputError, LayoutWarning
 from mcquack.models.tables import encoder_of

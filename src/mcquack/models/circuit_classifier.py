@@ -18,7 +18,7 @@ from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.circuits.library import MAPS, circuit_named, paper
 from mcquack.constraints import Boolean, Constraints, Number, OneOf, Optional, Whole
-from mcquack.errors import InvalidInputError
+from mcquack.errors import InvalidInputError, Setting
 from mcquack.models.archive import Shape, Trained, restored_dtype, restored_feature_map, restored_range
 from mcquack.models.base import HistoryRow, TrainedClassifier, ValidationData, drawn_seed
 from mcquack.models.features import SCALE, Features, Scale, learned_features, scaling_range
@@ -120,8 +120,9 @@ class CircuitModel(Trained):
             )
         hint = did_you_mean(given, MAPS, otherwise="") if isinstance(given, str) else ""
         raise InvalidInputError(
-            f"feature_map must be one of {', '.join(map(repr, MAPS))}, a Circuit, or a function that makes one of the "
-            f"number of features, got {reprlib.repr(given)}. {hint}".rstrip()
+            Setting("feature_map"),
+            f" must be one of {', '.join(map(repr, MAPS))}, a Circuit, or a function that makes one of the number of "
+            f"features, got {reprlib.repr(given)}. {hint}".rstrip(),
         )
 
     def _own_map(self, n_features: int, engine: Engine[Any]) -> FeatureMap:

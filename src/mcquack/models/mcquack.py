@@ -19,7 +19,7 @@ from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.constraints import Boolean, Constraints, Custom, OneOf, Whole, constraints_of
-from mcquack.errors import InvalidInputError, LayoutWarning
+from mcquack.errors import InvalidInputError, LayoutWarning, Setting
 from mcquack.kernels.fidelity import ClassScore, class_scores, winning_classes, with_winner_first
 from mcquack.kernels.losses import LOSS, Alignment, CrossEntropy, Loss, LossChoice, class_shares, is_learned, loss_of
 from mcquack.models import archive
@@ -267,13 +267,15 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
 
         n = circuit.n_qubits
         if not fits_heavy_hex(n):
-            nearest = " or ".join(map(str, nearest_lengths(n, filter(fits_heavy_hex, range(3, n + 12)))))
-            warnings.warn(
+            nearest, *others = nearest_lengths(n, filter(fits_heavy_hex, range(3, n + 12)))
+            warning = LayoutWarning(
                 f"heavy-hex devices have no ring of {n} qubits, which the CNOTs of this circuit run around; the "
-                f"nearest that fit are n_qubits={nearest}. Simulators, and devices with other couplers, may take it.",
-                LayoutWarning,
-                stacklevel=5,
+                "nearest that fit are ",
+                Setting("n_qubits", nearest),
+                *(f" or {other}" for other in others),
+                ". Simulators, and devices with other couplers, may take it.",
             )
+            warnings.warn(warning, stacklevel=5)
 
     def _trainer(self, prepared: Prepared, progress: Progress, *, shown_on: Any) -> Trainer:
         engine = training_engine(prepared.engine, seed=prepared.seed, spent=progress.shots)

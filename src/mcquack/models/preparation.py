@@ -15,7 +15,7 @@ from sklearn.utils.validation import validate_data
 
 from mcquack.arrays import FloatArray
 from mcquack.circuits.circuit import Circuit
-from mcquack.errors import InvalidInputError
+from mcquack.errors import InvalidInputError, Setting
 from mcquack.kernels.fidelity import reach
 from mcquack.models.features import Features, Scale, learned_features, scaling_range
 from mcquack.training.state import TrainingData
@@ -142,7 +142,9 @@ def check_reach(X: FloatArray, dtype: DTypeLike, circuit: Circuit) -> None:
         row, feature = np.argwhere(far)[0]
         raise InvalidInputError(
             f"feature {feature} of sample {row} is {X[row, feature]:g}, too large for an angle in {np.dtype(dtype)}; "
-            "use scale=True, or scale the features."
+            "use ",
+            Setting("scale", True),
+            ", or scale the features.",
         )
 
 

@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from mcquack.datasets.table import Table, TableEncoder
 from mcquack.datasets.table.column import MAX_CATEGORIES, Missing
 from mcquack.datasets.table.reading import csv_table
-from mcquack.errors import InvalidInputError, InvalidTableError, ModelFileError
+from mcquack.errors import InvalidInputError, InvalidTableError, ModelFileError, Setting
 
 
 def table_of(text):
@@ -129,7 +129,7 @@ def test_missing_values_are_told_by_column_and_row():
     assert "column 'x' is missing in 1 row (3) and infinite in 1 row (6)" in message
     assert "column 'flag' is missing in 1 row (4)" in message
     assert "column 'job' is missing in 1 row (5)" in message
-    assert "missing=drop" in message
+    assert caught.value.settings == (Setting("missing", "mean"), Setting("missing", "drop"))
 
 
 @pytest.mark.parametrize(("missing", "x"), [("mean", 5 / 3), ("median", 1), ("most_frequent", 1)])

@@ -10,7 +10,7 @@ from mcquack.datasets import load_csv
 from mcquack.datasets.table import Notation, TableEncoder
 from mcquack.datasets.table.notation import matching_options
 from mcquack.datasets.table.reading import csv_table
-from mcquack.errors import InvalidInputError, InvalidTableError, ModelFileError, NotationWarning
+from mcquack.errors import InvalidInputError, InvalidTableError, ModelFileError, NotationWarning, Setting
 
 AMOUNTS = ("38.249,59", "1.000", "7,5", "€ 12", "-3,25 €")
 VALUES = [38249.59, 1000.0, 7.5, 12.0, -3.25]
@@ -59,22 +59,30 @@ def test_what_is_no_notation_is_refused(wrong):
         Notation(**wrong)
 
 
+COMMA, POINTS, COMMAS = Setting("decimal", ","), Setting("thousands", "."), Setting("thousands", ",")
+BY_DAY, BY_MONTH = Setting("date_format", "%d/%m/%Y"), Setting("date_format", "%m/%d/%Y")
+
+
 @pytest.mark.parametrize(
-    ("texts", "told"),
+    ("texts", "expected"),
     [
-        (["38.249,59", "7,5"], "decimal=',' and thousands='.'"),
-        (["$38,249.59"], "thousands=','"),
-        (["38,249"], "decimal=',' or thousands=','"),
-        (["31.12.2020", "01.02.2021"], "date_format='%d.%m.%Y'"),
-        (["12/31/2020"], "date_format='%m/%d/%Y'"),
-        (["01/02/2020"], "date_format='%d/%m/%Y' or date_format='%m/%d/%Y'"),
+        (["38.249,59", "7,5"], ("numbers, with ", COMMA, " and ", POINTS)),
+        (["$38,249.59"], ("numbers, with ", COMMAS)),
+        (["38,249"], ("numbers, with ", COMMA, " or ", COMMAS)),
+        (["31.12.2020", "01.02.2021"], ("dates, with ", Setting("date_format", "%d.%m.%Y"))),
+        (["12/31/2020"], ("dates, with ", BY_MONTH)),
+        (["01/02/2020"], ("dates, with ", BY_DAY, " or ", BY_MONTH)),
     ],
 )
-def test_what_looks_like_numbers_or_dates_is_told_with_its_options(texts, told):
-    assert told in matching_options(texts)
-    with pytest.warns(NotationWarning, match="column 'x' is taken as categories") as caught:
+def test_what_looks_like_numbers_or_dates_is_told_with_its_options(texts, expected):
+    found = matching_options(texts)
+    assert found[: len(expected)] == expected
+    with pytest.warns(NotationWarning, match="'x'") as caught:
         TableEncoder.fit(table(texts * 2), target="label")
-    assert told in str(caught[0].message)
+    warning = caught[0].message
+    assert isinstance(warning, NotationWarning)
+    named = tuple(part for part in found if isinstance(part, Setting))
+    assert warning.settings == (*named, Setting("categorical", ["x"]))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         TableEncoder.fit(table(texts * 2), target="label", categorical=["x"])
@@ -82,7 +90,7 @@ def test_what_looks_like_numbers_or_dates_is_told_with_its_options(texts, told):
 
 @pytest.mark.parametrize("texts", [["red", "7,5"], ["1.2.3"], ["A1", "B2"], ["12:30"], [""], ["31.13.2020"]])
 def test_other_texts_are_left_alone(texts):
-    assert matching_options(texts) == ""
+    assert matching_options(texts) == ()
 
 
 def test_dates_become_days_by_their_format():

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from mcquack.datasets.table.notation import PLAIN_NUMBER, Notation, matching_options
 from mcquack.datasets.table.value import Table, in_rows, listed
-from mcquack.errors import InvalidInputError, InvalidTableError, NotationWarning
+from mcquack.errors import InvalidInputError, InvalidTableError, NotationWarning, Setting
 
 Kind = Literal["number", "boolean", "date", "category"]
 Missing = Literal["error", "mean", "median", "most_frequent", "drop"]
@@ -121,8 +121,8 @@ class Column:
 
 def _as_which(text: object, kind: Kind) -> str:
     """In a message: how a text would be a number or a date after all."""
-    options = matching_options([text]) if isinstance(text, str) else ""
-    noun, _, how = options.partition(", ")
+    options = matching_options([text]) if isinstance(text, str) else ()
+    noun, _, how = "".join(map(str, options)).partition(", ")
     return f" ({how} it would be)" if noun == f"{kind}s" else ""
 
 
@@ -146,11 +146,12 @@ def chosen_kind(table: Table, name: str, *, numeric: Collection[str], categorica
     if unreadable.sum() <= (1 - _MOSTLY_NUMBERS) * (len(column) - column.null_count):
         texts = sorted(set(column.filter(unreadable).to_pylist()))
         options = matching_options(texts)
-        look = f", which look like {options}" if options else ""
         raise InvalidTableError(
             f"{table.source}: column {name!r} holds numbers but also {listed(texts, limit=3)} in "
-            f"{in_rows(table.rows[unreadable])}{look}. Correct or empty those cells; or make the column numeric, which "
-            "leaves those rows out, or categorical, which takes every value as a category."
+            f"{in_rows(table.rows[unreadable])}",
+            *((", which look like ", *options) if options else ()),
+            ". Correct or empty those cells; or make the column numeric, which leaves those rows out, or categorical, "
+            "which takes every value as a category.",
         )
     _warn_of_notation(table, name, column)
     return kind
@@ -163,12 +164,14 @@ def _warn_of_notation(table: Table, name: str, column: pa.Array) -> None:
     """Tells that what becomes categories looks like numbers or dates in another notation than the table was read by."""
     texts = pc.unique(column).drop_null()[:_LOOKED_AT].to_pylist() if is_text(column) else []
     if options := matching_options(texts):
-        warnings.warn(
-            f"{table.source}: column {name!r} is taken as categories, but values as {texts[0]!r} look like {options}; "
-            f"give these options, or categorical=[{name!r}] to keep it so.",
-            NotationWarning,
-            stacklevel=2,
+        warning = NotationWarning(
+            f"{table.source}: column {name!r} is taken as categories, but values as {texts[0]!r} look like ",
+            *options,
+            "; give these options, or ",
+            Setting("categorical", [name]),
+            " to keep it so.",
         )
+        warnings.warn(warning, stacklevel=2)
 
 
 def _inferred_kind(table: Table, name: str) -> Kind:

@@ -26,7 +26,7 @@ from mcquack.datasets.table.column import (
 )
 from mcquack.datasets.table.notation import Notation
 from mcquack.datasets.table.value import RowProblem, Table, in_rows, listed
-from mcquack.errors import InvalidInputError, InvalidTableError, ModelFileError
+from mcquack.errors import InvalidInputError, InvalidTableError, ModelFileError, Setting
 
 Unknown = Literal["report", "most_frequent", "error"]
 MissingTarget = Literal["drop", "error"]
@@ -285,8 +285,9 @@ def _one_hot_columns(one_hot: bool | Collection[str], kinds: Mapping[str, Kind],
         table.column(name)
         if name not in of_categories:
             raise InvalidInputError(
-                f"column {name!r} is not one of categories, so one_hot is not for it; make it categorical, or leave it "
-                "out of one_hot."
+                f"column {name!r} is not one of categories, so ",
+                Setting("one_hot"),
+                " is not for it; make it categorical, or leave it out.",
             )
     return frozenset(one_hot)
 
@@ -311,7 +312,9 @@ def _usable(columns: Iterable[Column], table: Table, *, missing: Missing) -> NDA
     if not usable.any():
         raise InvalidTableError(
             f"{table.source}: every row has a cell that is missing, infinite or of the wrong kind, so none is left; "
-            "fill them with missing=mean, median or most_frequent, or ignore the columns at fault."
+            "fill them with ",
+            Setting("missing", "mean"),
+            ", median or most_frequent, or ignore the columns at fault.",
         )
     return np.asarray(usable, dtype=bool)
 
@@ -326,8 +329,11 @@ def _check_complete(cells: dict[str, Cells], usable: NDArray[np.bool_], *, table
     if faults:
         more = f"; and {len(faults) - 5} more columns" if len(faults) > 5 else ""
         raise InvalidTableError(
-            f"{table.source}: {'; '.join(faults[:5])}{more}. Fill them with missing=mean, median or most_frequent, "
-            "leave those rows out with missing=drop, or ignore the columns."
+            f"{table.source}: {'; '.join(faults[:5])}{more}. Fill them with ",
+            Setting("missing", "mean"),
+            ", median or most_frequent, leave those rows out with ",
+            Setting("missing", "drop"),
+            ", or ignore the columns.",
         )
 
 
@@ -335,8 +341,9 @@ def _check_known(column: Column, cells: Cells, *, table: Table) -> None:
     if column.kind == "category" and cells.unreadable.any():
         _, first = next(column.reasons(table, cells=cells, unusable=cells.unreadable))
         raise InvalidTableError(
-            f"{table.source}: {first}, and others in {in_rows(table.rows[cells.unreadable])}; "
-            "correct them, or choose unknown=report or most_frequent."
+            f"{table.source}: {first}, and others in {in_rows(table.rows[cells.unreadable])}; correct them, or choose ",
+            Setting("unknown", "report"),
+            " or most_frequent.",
         )
 
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from mcquack.checks import require
+from mcquack.errors import Setting
 
 DECIMALS = (".", ",")
 THOUSANDS = (",", ".", " ", "'", "_")
@@ -126,34 +127,38 @@ def _parsed(text: str, date_format: str) -> datetime | None:
         return None
 
 
-def matching_options(texts: Iterable[str]) -> str:
-    """The options by which all of these texts would be numbers or dates, to be put into a message; empty if none do.
+def matching_options(texts: Iterable[str]) -> tuple[str | Setting, ...]:
+    """Return how all of these texts would be numbers or dates, as parts of a message; empty if they would not.
 
-    >>> matching_options(["38.249,59", "7,5"])
-    "numbers, with decimal=',' and thousands='.'"
-    >>> matching_options(["31.12.2020"])
-    "dates, with date_format='%d.%m.%Y'"
+    >>> print(*matching_options(["38.249,59", "7,5"]), sep="")
+    numbers, with decimal=',' and thousands='.'
+    >>> print(*matching_options(["31.12.2020"]), sep="")
+    dates, with date_format='%d.%m.%Y'
     >>> matching_options(["red", "7,5"])
-    ''
+    ()
     """
     seen = list(islice(dict.fromkeys(texts), _LOOKED_AT))
     if not seen or not any(character.isdigit() for character in seen[0]):
-        return ""
+        return ()
     column = pa.array(seen, pa.string())
-    found = [told for notation, told in _number_notations() if not notation.numbers(column).null_count]
-    if found:
-        return f"numbers, with {' or '.join(found[:2])}"
-    dated = [each for each in _DATE_FORMATS if all(_parsed(text, each) is not None for text in seen)]
-    return f"dates, with {' or '.join(f'date_format={each!r}' for each in dated[:2])}" if dated else ""
+    noun, found = "numbers", [how for each, how in _number_notations() if not each.numbers(column).null_count]
+    if not found:
+        dated = [each for each in _DATE_FORMATS if all(_parsed(text, each) is not None for text in seen)]
+        noun, found = "dates", [(Setting("date_format", each),) for each in dated]
+    if not found:
+        return ()
+    first, *others = found[:2]
+    return (f"{noun}, with ", *first, *(part for each in others for part in (" or ", *each)))
 
 
-def _number_notations() -> Iterator[tuple[Notation, str]]:
+def _number_notations() -> Iterator[tuple[Notation, tuple[str | Setting, ...]]]:
     """From the simplest on: what reads all texts with fewer options is told first."""
-    yield Notation(decimal=","), "decimal=','"
-    yield Notation(decimal="."), "decimal='.'"
+    for decimal in (",", "."):
+        yield Notation(decimal=decimal), (Setting("decimal", decimal),)
     for thousands in THOUSANDS:
         if thousands != ".":
-            yield Notation(thousands=thousands), f"thousands={thousands!r}"
+            yield Notation(thousands=thousands), (Setting("thousands", thousands),)
     for thousands in THOUSANDS:
         if thousands != ",":
-            yield Notation(decimal=",", thousands=thousands), f"decimal=',' and thousands={thousands!r}"
+            how = (Setting("decimal", ","), " and ", Setting("thousands", thousands))
+            yield Notation(decimal=",", thousands=thousands), how

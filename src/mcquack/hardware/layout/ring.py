@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mcquack.checks import is_number, require, required_count
-from mcquack.errors import LayoutError, LayoutWarning
+from mcquack.errors import LayoutError, LayoutWarning, Setting
 from mcquack.hardware.layout import cycles
 from mcquack.hardware.layout.coupling import FAULTY, Coupling, idle_steps, properties_along
 from mcquack.hardware.layout.cycles import Graph, TooManyStatesError
@@ -232,7 +232,11 @@ def _no_such_ring(coupling: Coupling, length: int, *, max_error: float, n_layers
         others = f"another number of qubits ({listed(good)}), " if good else ""
         return LayoutError(
             f"every ring of {length} qubits on {coupling.name} has couplers or qubits with an error of {max_error:g} "
-            f"or more. Choose {others}a higher max_error, or allow_faulty=True."
+            f"or more. Choose {others}a higher ",
+            Setting("max_error"),
+            ", or ",
+            Setting("allow_faulty", True),
+            ".",
         )
     faultless = f"without faulty ones of {listed(good)}" if good else "none without faulty ones"
     without = "" if every == good else f", and {faultless}"

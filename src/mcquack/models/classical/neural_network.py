@@ -15,7 +15,7 @@ from mcquack.arrays import FloatArray
 from mcquack.checks import MOST, require, required_count
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.constraints import POSITIVE, Constraints, Custom, Number, OneOf, Optional, Whole
-from mcquack.errors import InvalidInputError
+from mcquack.errors import InvalidInputError, Setting
 from mcquack.models.classical.base import ClassicalClassifier, Labels, softmax_shares
 from mcquack.models.features import Scale
 from mcquack.models.model_file import ModelFile, require_tensor, require_that
@@ -102,7 +102,8 @@ class _Perceptron(ClassicalClassifier):
             with np.errstate(over="ignore", invalid="ignore"):
                 losses = np.asarray_chkfinite(network.fit(X, labels).loss_curve_)
         except ValueError as error:  # of numbers that are not finite: all else is checked already
-            raise InvalidInputError("training diverged; lower learning_rate, or use scale=True.") from error
+            lower, use = Setting("learning_rate"), Setting("scale", True)
+            raise InvalidInputError("training diverged; lower ", lower, ", or use ", use, ".") from error
         self.weights_, self.biases_ = network.coefs_, network.intercepts_
         self._set_history(losses)
 
