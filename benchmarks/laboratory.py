@@ -15,12 +15,11 @@ from benchmarks.machine import description
 from benchmarks.tables import Table, add_output_arguments, write_results
 from mcquack.bench import ranking
 from mcquack.bench.executors import LocalExecutor
-from mcquack.bench.outcome import METRICS, Outcome, current_environment
 from mcquack.bench.plan import Cell, Choice
 from mcquack.bench.runner import run
 from mcquack.bench.store import Store
 from mcquack.bench.suite import read_suite
-from mcquack.bench.task import TEST, Task
+from mcquack.bench.task import METRICS, TEST, Outcome, Task, current_environment
 from mcquack.datasets import names
 from mcquack.models import catalog
 from mcquack.report.benchmark import write_report

@@ -9,10 +9,9 @@ from sklearn.preprocessing import MinMaxScaler
 
 from mcquack.arrays import FloatArray
 from mcquack.bench import ranking
-from mcquack.bench.outcome import Metric, Part
 from mcquack.bench.ranking import CellScores
 from mcquack.bench.store import Store
-from mcquack.bench.task import model_and_label
+from mcquack.bench.task import Metric, Part, model_and_label
 from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.library import Sized
 from mcquack.datasets import describe, load

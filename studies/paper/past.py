@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from mcquack.bench.outcome import Metric
 from mcquack.bench.ranking import CellScores, Standing, cell_scores, compare, over_draws, score_table, standings
 from mcquack.bench.ranking.ranks import Scale
 from mcquack.bench.store import Store
+from mcquack.bench.task import Metric
 from mcquack.errors import InvalidInputError, McQuackError
 from mcquack.report.ranking import METRIC_TITLES, metric_phrase, plot_ranking
 from mcquack.report.style import counted

@@ -4,8 +4,8 @@ import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from mcquack.bench.outcome import Metric
 from mcquack.bench.ranking import CellScores, Standing, score_table, standings
+from mcquack.bench.task import Metric
 from mcquack.datasets import describe
 from mcquack.errors import UnknownDatasetError
 from mcquack.report.ranking import METRIC_TITLES, metric_phrase, plot_ranking

@@ -5,9 +5,9 @@ from functools import cache
 from pathlib import Path
 
 from mcquack.bench import ranking
-from mcquack.bench.outcome import Metric
 from mcquack.bench.ranking import CellScores
 from mcquack.bench.store import Store
+from mcquack.bench.task import Metric
 from mcquack.datasets import describe
 from studies.tables import rows_file, table, write_tables
 

@@ -8,10 +8,10 @@ from statistics import fmean
 from typing import Any
 
 from mcquack.bench import ranking
-from mcquack.bench.outcome import Metric
 from mcquack.bench.ranking import CellScores, Comparison, ScoreTable, Standing
 from mcquack.bench.store import Store
 from mcquack.bench.suite import read_suite
+from mcquack.bench.task import Metric
 from mcquack.checks import is_number
 from mcquack.datasets import describe
 from mcquack.datasets.registry import draw_of

@@ -16,10 +16,9 @@ from pathlib import Path
 from unittest.mock import patch
 
 from mcquack.bench import runner as flight
-from mcquack.bench.outcome import Environment, Outcome
 from mcquack.bench.plan import Cell, SearchMethod
 from mcquack.bench.store import Store
-from mcquack.bench.task import Split
+from mcquack.bench.task import Environment, Outcome, Split
 from mcquack.errors import WorkerLostError
 from mcquack.models.catalog import SearchSpace
 

@@ -2,10 +2,9 @@
 
 from dataclasses import dataclass
 
-from mcquack.bench.outcome import Environment, Outcome
 from mcquack.bench.plan import Cell, Choice, SearchMethod
 from mcquack.bench.runner import Event
-from mcquack.bench.task import TEST, VALIDATION
+from mcquack.bench.task import TEST, VALIDATION, Environment, Outcome
 from mcquack.models.catalog import SearchSpace
 
 SMALL = ("real-world", "--datasets", "iris3", "--models", "svc,nystroem_svm", "--search", "random:2", "--seeds", "2")

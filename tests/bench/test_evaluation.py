@@ -18,9 +18,8 @@ from threadpoolctl import threadpool_info
 
 from mcquack import datasets
 from mcquack.bench.evaluation import area_under_curves, confusion, label_scores, outcome
-from mcquack.bench.outcome import METRICS, Outcome, current_environment
 from mcquack.bench.samples import samples
-from mcquack.bench.task import TEST, Split, TableSource, Task
+from mcquack.bench.task import METRICS, TEST, Outcome, Split, TableSource, Task, current_environment
 from mcquack.errors import CompiledCodeWarning, InvalidInputError
 from mcquack.models import McQuackClassifier, catalog
 

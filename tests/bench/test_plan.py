@@ -11,10 +11,9 @@ from sklearn.svm import SVC
 from mcquack import datasets
 from mcquack.bench import samples as samples_module
 from mcquack.bench.evaluation import outcome
-from mcquack.bench.outcome import Outcome, current_environment
 from mcquack.bench.plan import Cell, SearchMethod, listed_settings, plan
 from mcquack.bench.suite import read_suite
-from mcquack.bench.task import Split
+from mcquack.bench.task import Outcome, Split, current_environment
 from mcquack.errors import InvalidInputError, MissingDependencyError
 from mcquack.models.catalog import SearchSpace
 

@@ -16,10 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mcquack.bench.executors import ctrl_c_kept_from_new_processes
-from mcquack.bench.outcome import Outcome
 from mcquack.bench.plan import Step
 from mcquack.bench.runner import run
 from mcquack.bench.store import Store
+from mcquack.bench.task import Outcome
 from mcquack.errors import StoreBusyError, StoreError, WorkerLostError
 from mcquack.numerics import NUMERICS
 from tests.bench.doubles import (

@@ -19,9 +19,8 @@ from hypothesis import strategies as st
 from pyarrow import csv as arrow_csv
 from pyarrow import parquet
 
-from mcquack.bench.outcome import METRICS, Environment
 from mcquack.bench.store import STORE, RunRecord, Store, Tally, store_facts, write_csv, write_parquet
-from mcquack.bench.task import VALIDATION, Task
+from mcquack.bench.task import METRICS, VALIDATION, Environment, Task
 from mcquack.errors import InvalidInputError, McQuackError, StoreBusyError, StoreError
 from mcquack.numerics import NUMERICS
 from tests.bench.values import ENVIRONMENT, add_without_end, change_half, choice, done, failed, outcomes

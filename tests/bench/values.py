@@ -6,10 +6,9 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
-from mcquack.bench.outcome import METRICS, Environment, Outcome
 from mcquack.bench.plan import Choice
 from mcquack.bench.store import Store
-from mcquack.bench.task import TEST, VALIDATION, Split, TableSource, Task
+from mcquack.bench.task import METRICS, TEST, VALIDATION, Environment, Outcome, Split, TableSource, Task
 
 ENVIRONMENT = Environment({"mcquack": "0.1.0", "python": "3.11.7"})
 TRACEBACK = 'Traceback (most recent call last):\n  File "a.py", line 1, in <module>\nValueError: no'

@@ -4,11 +4,10 @@ import json
 
 import pytest
 
-from mcquack.bench.outcome import Environment, Outcome
 from mcquack.bench.progress import CellProgress
 from mcquack.bench.runner import Event
 from mcquack.bench.store import Store
-from mcquack.bench.task import Task
+from mcquack.bench.task import Environment, Outcome, Task
 from mcquack.cli.trainability import StudyProgress
 from mcquack.studies.trainability import observations
 from tests.report.trainability.fakes import fake_store, observation

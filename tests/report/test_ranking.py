@@ -6,8 +6,8 @@ from hypothesis import given
 from matplotlib.colors import to_hex, to_rgb
 from numpy.testing import assert_allclose, assert_array_equal
 
-from mcquack.bench.outcome import METRICS
 from mcquack.bench.ranking import WinMatrix, compare, score_table, scores_by_size, standings, win_matrix
+from mcquack.bench.task import METRICS
 from mcquack.errors import InvalidInputError
 from mcquack.report import plot_critical_difference, plot_ranking, plot_scores_by_size, plot_wins
 from mcquack.report.ranking import METRIC_TITLES, loss_shares, metric_phrase, overall_test

@@ -2,10 +2,6 @@ from mcquack.bench import ranking as ranking
 from mcquack.bench.cluster import DaskExecutor as DaskExecutor
 from mcquack.bench.executors import Executor as Executor
 from mcquack.bench.executors import LocalExecutor as LocalExecutor
-from mcquack.bench.outcome import METRICS as METRICS
-from mcquack.bench.outcome import Environment as Environment
-from mcquack.bench.outcome import Outcome as Outcome
-from mcquack.bench.outcome import current_environment as current_environment
 from mcquack.bench.plan import Cell as Cell
 from mcquack.bench.plan import Choice as Choice
 from mcquack.bench.plan import SearchMethod as SearchMethod
@@ -22,8 +18,12 @@ from mcquack.bench.store import write_parquet as write_parquet
 from mcquack.bench.suite import BUILT_IN as BUILT_IN
 from mcquack.bench.suite import Suite as Suite
 from mcquack.bench.suite import read_suite as read_suite
+from mcquack.bench.task import METRICS as METRICS
 from mcquack.bench.task import TEST as TEST
 from mcquack.bench.task import VALIDATION as VALIDATION
+from mcquack.bench.task import Environment as Environment
+from mcquack.bench.task import Outcome as Outcome
 from mcquack.bench.task import Split as Split
 from mcquack.bench.task import TableSource as TableSource
 from mcquack.bench.task import Task as Task
+from mcquack.bench.task import current_environment as current_environment

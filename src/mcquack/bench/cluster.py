@@ -14,8 +14,7 @@ from uuid import uuid4
 
 from mcquack import __version__
 from mcquack.bench.executors import ONE_THREAD, Evaluation, Executor, ctrl_c_kept_from_new_processes, evaluated
-from mcquack.bench.outcome import Outcome
-from mcquack.bench.task import Task
+from mcquack.bench.task import Outcome, Task
 from mcquack.checks import DASK, required_count
 from mcquack.errors import InvalidInputError, MissingDependencyError, WorkerLostError
 

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 from threadpoolctl import ThreadpoolController
 
-from mcquack.bench.outcome import Metric, Outcome, Stage, current_environment, now
 from mcquack.bench.samples import Samples, new_model, samples
-from mcquack.bench.task import AucScores, Task
+from mcquack.bench.task import AucScores, Metric, Outcome, Stage, Task, current_environment, now
 from mcquack.checks import is_number, is_whole_number
 from mcquack.datasets import Part
 from mcquack.errors import CompiledCodeWarning, TimeBudgetError

@@ -17,8 +17,7 @@ from typing import Any, Self
 
 from loky import BrokenProcessPool, ProcessPoolExecutor
 
-from mcquack.bench.outcome import Outcome
-from mcquack.bench.task import Task
+from mcquack.bench.task import Outcome, Task
 from mcquack.checks import required_count
 from mcquack.errors import WorkerLostError
 

@@ -7,8 +7,7 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
-from mcquack.bench.outcome import Metric, Outcome
-from mcquack.bench.task import TEST, AucScores, Split, TableSource, Task
+from mcquack.bench.task import TEST, AucScores, Metric, Outcome, Split, TableSource, Task
 from mcquack.checks import OPTUNA
 from mcquack.errors import InvalidInputError
 from mcquack.models.catalog import SearchSpace

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
-from mcquack.bench.outcome import Metric, Outcome, Part
-from mcquack.bench.task import Task, short_names
+from mcquack.bench.task import Metric, Outcome, Part, Task, short_names
 from mcquack.progress import Clock, SafeConsole, View, can_draw, counted, displayed, duration, seconds_left, tell
 
 if TYPE_CHECKING:  # so that a command line can show its help before it imports what runs a benchmark

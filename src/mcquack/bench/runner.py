@@ -11,10 +11,9 @@ from queue import SimpleQueue
 from typing import Literal
 
 from mcquack.bench.executors import Executor
-from mcquack.bench.outcome import Outcome, current_environment, now
 from mcquack.bench.plan import Cell, Choice, Plan, Step, plan
 from mcquack.bench.store import Store
-from mcquack.bench.task import Task
+from mcquack.bench.task import Outcome, Task, current_environment, now
 from mcquack.errors import StoreError, WorkerLostError
 from mcquack.interrupts import interrupts_noted
 

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import StratifiedKFold
 
 from mcquack import datasets
-from mcquack.bench.outcome import Part as PartName
+from mcquack.bench.task import Part as PartName
 from mcquack.bench.task import Split, TableSource, Task, model_and_label
 from mcquack.checks import did_you_mean
 from mcquack.datasets import Dataset, Description, Part

@@ -17,9 +17,21 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Self, get_args
 
-from mcquack.bench.outcome import METRICS, Environment, Outcome, Part, Stage, current_environment, now
 from mcquack.bench.plan import Choice
-from mcquack.bench.task import AucScores, Phase, Task, frozen, model_and_label
+from mcquack.bench.task import (
+    METRICS,
+    AucScores,
+    Environment,
+    Outcome,
+    Part,
+    Phase,
+    Stage,
+    Task,
+    current_environment,
+    frozen,
+    model_and_label,
+    now,
+)
 from mcquack.checks import require
 from mcquack.database import Database, FileKind, executing, inflated, stored_fields
 from mcquack.errors import InvalidInputError, StoreError

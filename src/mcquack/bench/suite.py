@@ -14,11 +14,20 @@ from types import UnionType
 from typing import Any, Literal, NoReturn, Self, get_args, get_origin
 
 from mcquack import datasets
-from mcquack.bench.outcome import METRICS, Metric
 from mcquack.bench.plan import Cell, SearchMethod
 from mcquack.bench.samples import check_model, check_settings, describe, estimator_class
 from mcquack.bench.store import RunRecord, Store, asked_pairs
-from mcquack.bench.task import VALIDATION, AucScores, Split, TableSource, Task, is_computed_here, model_and_label
+from mcquack.bench.task import (
+    METRICS,
+    VALIDATION,
+    AucScores,
+    Metric,
+    Split,
+    TableSource,
+    Task,
+    is_computed_here,
+    model_and_label,
+)
 from mcquack.bench.toml_text import KeyLines, toml_fields
 from mcquack.checks import did_you_mean, is_number, is_whole_number, require, required_count
 from mcquack.datasets.table import read_table

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 import typer
 
-from mcquack.bench.outcome import Outcome
 from mcquack.bench.progress import CellProgress, Progress, shown
-from mcquack.bench.task import Task
+from mcquack.bench.task import Outcome, Task
 from mcquack.cli import console as exit_codes
 from mcquack.cli.bench import Workers, is_study, listed
 from mcquack.cli.console import described, say, tell

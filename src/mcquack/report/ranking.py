@@ -20,8 +20,8 @@ from matplotlib.textpath import TextPath
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from mcquack.bench.outcome import Metric
 from mcquack.bench.ranking import Comparison, Contender, SizeCurve, Standing, WinMatrix
+from mcquack.bench.task import Metric
 from mcquack.errors import InvalidInputError
 from mcquack.report import style
 from mcquack.report.style import FONT_SIZE, INK, MUTED, PAPER, SMALL

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcquack import datasets
-from mcquack.bench.outcome import METRICS
 from mcquack.bench.ranking import (
     QNN_FAMILY,
     published,
@@ -20,6 +19,7 @@ from mcquack.bench.ranking import (
     standings,
 )
 from mcquack.bench.ranking.published import CORRECTED, LEFT_OUT, SOURCE
+from mcquack.bench.task import METRICS
 from mcquack.errors import DataFileError, InvalidInputError, InvalidTableError, MissingDataError
 from mcquack.models import catalog
 from tests.bench.published import written

@@ -6,11 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from mcquack.bench.outcome import Environment, Outcome
 from mcquack.bench.plan import Choice
 from mcquack.bench.ranking import cell_scores, over_draws, score_table
 from mcquack.bench.ranking.scores import model_titles
-from mcquack.bench.task import TableSource, Task
+from mcquack.bench.task import Environment, Outcome, TableSource, Task
 from mcquack.errors import InvalidInputError
 from tests.bench.ranking.cells import cell, cells_of, score_matrices
 

@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from mcquack.bench.outcome import METRICS, Environment, Outcome
 from mcquack.bench.plan import Choice
 from mcquack.bench.ranking import CellScores
 from mcquack.bench.store import RunRecord, Store
-from mcquack.bench.task import VALIDATION, Task
+from mcquack.bench.task import METRICS, VALIDATION, Environment, Outcome, Task
 
 ENVIRONMENT = Environment(
     {"python": "3.12.1", "mcquack": "0.1.0", "numpy": "2.1.0", "commit": "0123456789ab", "cores": "2"}

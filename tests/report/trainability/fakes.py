@@ -7,9 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from mcquack.bench.outcome import Environment, Outcome
 from mcquack.bench.store import RunRecord, Store
-from mcquack.bench.task import Task
+from mcquack.bench.task import Environment, Outcome, Task
 from mcquack.report.trainability.study import Study
 from mcquack.studies.trainability.design import PROBE
 from mcquack.studies.trainability.observation import GROUPS, GradientStatistics, Observation

@@ -7,9 +7,8 @@ import re
 
 import pytest
 
-from mcquack.bench.outcome import Outcome
 from mcquack.bench.store import Store
-from mcquack.bench.task import Task
+from mcquack.bench.task import Outcome, Task
 from mcquack.errors import InvalidInputError, StoreError
 from mcquack.report.trainability import write_trainability_report
 from mcquack.report.trainability.page import typeset

@@ -1,9 +1,8 @@
 """A folder of stores that nobody ran, as a study would have made them."""
 
-from mcquack.bench.outcome import Outcome
 from mcquack.bench.plan import Choice
 from mcquack.bench.store import RunRecord, Store
-from mcquack.bench.task import Task
+from mcquack.bench.task import Outcome, Task
 from mcquack.studies.hardware_twin import manifold_name
 from studies.paper.stores import Stores
 from tests.report.benchmark.fakes import ENVIRONMENT, fake_store

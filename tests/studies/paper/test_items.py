@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mcquack.bench.outcome import METRICS
+from mcquack.bench.task import METRICS
 from mcquack.datasets import names
 from mcquack.errors import InvalidInputError
 from studies.paper import items

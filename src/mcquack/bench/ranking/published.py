@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, get_args
 
 from mcquack import datasets
-from mcquack.bench.outcome import METRICS, Part
 from mcquack.bench.ranking.scores import CellScores, Key, family_and_size, model_titles
+from mcquack.bench.task import METRICS, Part
 from mcquack.checks import did_you_mean, is_number, is_whole_number
 from mcquack.datasets.files import DataFile, Source, places
 from mcquack.errors import InvalidInputError, InvalidTableError

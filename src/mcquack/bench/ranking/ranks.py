@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from scipy.stats import chi2, f, rankdata, studentized_range, t
 
 from mcquack.arrays import FloatArray
-from mcquack.bench.outcome import Metric, Part
 from mcquack.bench.ranking.scores import CellScores, Contender, ScoreTable
+from mcquack.bench.task import Metric, Part
 from mcquack.checks import is_whole_number, require
 from mcquack.errors import InvalidInputError
 from mcquack.randomness import stream

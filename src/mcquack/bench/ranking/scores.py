@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from mcquack import datasets
 from mcquack.arrays import FloatArray
-from mcquack.bench.outcome import Metric, Outcome, Part
 from mcquack.bench.plan import Choice
 from mcquack.bench.samples import title
 from mcquack.bench.store import Store
+from mcquack.bench.task import Metric, Outcome, Part
 from mcquack.datasets.registry import draw_of
 from mcquack.errors import InvalidInputError, UnknownDatasetError
 

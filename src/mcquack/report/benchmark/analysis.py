@@ -8,7 +8,6 @@ from typing import Literal
 
 import numpy as np
 
-from mcquack.bench.outcome import Metric, Part
 from mcquack.bench.ranking import (
     CellScores,
     Comparison,
@@ -25,6 +24,7 @@ from mcquack.bench.ranking import (
     standings,
     win_matrix,
 )
+from mcquack.bench.task import Metric, Part
 from mcquack.errors import InvalidInputError
 from mcquack.report.benchmark.contents import Contents
 from mcquack.report.ranking import METRIC_TITLES, overall_test

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
-from mcquack.bench.outcome import METRICS, Environment, Metric, Outcome
 from mcquack.bench.plan import Choice, Trial
 from mcquack.bench.ranking import OWN_FAMILY, CellScores, Contender, family_and_size, model_titles, scores_of
 from mcquack.bench.store import RunRecord, Store
+from mcquack.bench.task import METRICS, Environment, Metric, Outcome
 
 State = Literal["done", "failed", "nothing could be chosen", "unfinished"]
 

@@ -18,10 +18,10 @@ from typing import Any, Literal, NamedTuple
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
-from mcquack.bench.outcome import Metric, Outcome
 from mcquack.bench.plan import Trial
 from mcquack.bench.ranking import Contender, SizeCurve
 from mcquack.bench.ranking.scores import elided
+from mcquack.bench.task import Metric, Outcome
 from mcquack.datasets.registry import descriptions, draw_of
 from mcquack.report import ranking
 from mcquack.report.benchmark import pictures

@@ -8,8 +8,8 @@ from functools import lru_cache
 from io import StringIO
 from typing import Any, NamedTuple
 
-from mcquack.bench.outcome import Metric, Part
 from mcquack.bench.ranking import Contender, Interval
+from mcquack.bench.task import Metric, Part
 from mcquack.files import inert_cell
 from mcquack.report.benchmark.analysis import ALL, PARTS, Analysis, Score, View
 from mcquack.report.benchmark.contents import Contents

@@ -7,9 +7,9 @@ from typing import get_args
 
 from matplotlib.figure import Figure
 
-from mcquack.bench.outcome import Metric
 from mcquack.bench.ranking import CellScores, Scale
 from mcquack.bench.store import Store
+from mcquack.bench.task import Metric
 from mcquack.checks import require
 from mcquack.report.benchmark.analysis import ALL, Analysis, View, analyse
 from mcquack.report.benchmark.contents import Contents, read_contents

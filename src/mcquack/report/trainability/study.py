@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from mcquack.bench.outcome import Environment, Outcome
 from mcquack.bench.store import RunRecord, Store
+from mcquack.bench.task import Environment, Outcome
 from mcquack.errors import InvalidInputError
 from mcquack.files import plain_text
 from mcquack.studies.trainability import Observation

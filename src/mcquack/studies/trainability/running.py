@@ -6,12 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 from mcquack.bench.executors import Executor
-from mcquack.bench.outcome import Outcome
 from mcquack.bench.plan import Cell, Plan, SearchMethod, Step
 from mcquack.bench.runner import Event, run
 from mcquack.bench.samples import describe
 from mcquack.bench.store import RunRecord, Store
-from mcquack.bench.task import Task
+from mcquack.bench.task import Outcome, Task
 from mcquack.models.catalog import SearchSpace
 from mcquack.studies.trainability.design import PROBE, Design, ProbeSettings
 from mcquack.studies.trainability.observation import Observation
