@@ -175,18 +175,18 @@ def test_tables_of_a_suite_take_the_place_of_the_file(folder):
     assert suite.with_published(folder) is suite
     assert suite.pairs == (("iris3", "svc"),)
     assert suite.cell("iris3", "svc").space.fixed["C"] == 3.0
-    with pytest.raises(InvalidInputError, match="no settings of svc were published for two_curves_2"):
+    with pytest.raises(InvalidInputError, match=r"svc .* two_curves_2"):
         suite.cell("two_curves_2", "svc")
 
 
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("[published.svc.iris3]", "[published.svcc.iris3]", "mine.toml:7: 'svcc' is none of the models; did you mean"),
-        ("[published.svc.iris3]", "[published.svc.iris]", "mine.toml:7: 'iris' is none of the datasets; did you mean"),
-        ("[published.svc.iris3]", "[published.svc]", r"mine.toml:8: C must be a table, got 3.0"),
-        ("[published.svc.iris3]", "[published]", r"mine.toml:8: published.C must be a table, got 3.0"),
-        ("C = 3.0", "c_ = 3.0", "mine.toml:7: svc has no setting 'c_'"),
+        ("[published.svc.iris3]", "[published.svcc.iris3]", "mine.toml:7: 'svcc' .*svc"),
+        ("[published.svc.iris3]", "[published.svc.iris]", "mine.toml:7: 'iris' .*iris3"),
+        ("[published.svc.iris3]", "[published.svc]", r"mine.toml:8: published.svc.C .*table.*3\.0"),
+        ("[published.svc.iris3]", "[published]", r"mine.toml:8: published.C .*table.*3\.0"),
+        ("C = 3.0", "c_ = 3.0", "mine.toml:7: svc .*'c_'"),
     ],
 )
 def test_whatever_is_wrong_with_them_is_told_with_its_line(folder, old, new, message):
@@ -198,8 +198,7 @@ def test_where_nothing_was_published_there_is_nothing_to_run(tmp_path, monkeypat
     suite = read_suite("qml").with_(models=["vc"], search="published")
     with pytest.raises(InvalidInputError, match="with_published reads them"):
         suite.cells()
-    message = "no settings of vc were published for these datasets; there are some of svc, mlp for those of the suite"
-    with pytest.raises(InvalidInputError, match=message):
+    with pytest.raises(InvalidInputError, match=r" of vc .* of svc, mlp"):
         suite.with_published(written(tmp_path, monkeypatch))
 
 
@@ -243,9 +242,9 @@ def test_one_class_can_be_several_models_with_settings_of_their_own(folder):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('"mcquack/iqp",', '"mcquak/iqp",', "mine.toml:4: no model is named 'mcquak'; did you mean mcquack"),
-        ('[settings."mcquack/iqp"]', '[settings."mcquack/ipq"]', "'mcquack/ipq' is none of the models; did you mean"),
-        ('feature_map = "iqp"', 'feature_mapp = "iqp"', "mcquack/iqp has no setting 'feature_mapp'"),
+        ('"mcquack/iqp",', '"mcquak/iqp",', "mine.toml:4: .*'mcquak'; .* mcquack"),
+        ('[settings."mcquack/iqp"]', '[settings."mcquack/ipq"]', "'mcquack/ipq' .* mcquack/iqp"),
+        ('feature_map = "iqp"', 'feature_mapp = "iqp"', "mcquack/iqp .*'feature_mapp'"),
     ],
 )
 def test_what_is_wrong_with_a_labelled_model_is_told(folder, old, new, message):
@@ -264,32 +263,32 @@ def test_parts_of_a_suite_can_be_asked_for():
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('"iris3"', '"iris33"', r"mine.toml:3: no dataset is named 'iris33'; did you mean iris3"),
+        ('"iris3"', '"iris33"', r"mine.toml:3: .*'iris33'; .* iris3"),
         ('"two_curves_[23]"', '"two_corves_[23]"', r"mine.toml:3: no dataset .*two_corves"),
-        ('"svc"', '"svcc"', r"mine.toml:5: no model is named 'svcc'"),
-        ("neighbors:KN", "neighbours:KN", r"mine.toml:6: no model"),
-        ("seeds = 2", "seeds = 0", r"mine.toml:8: seeds must be"),
-        ("seeds = 2", "seeds = 2.5", r"mine.toml:8: seeds must be a whole number, got 2.5"),
-        ("seeds = 2", "seeds = true", r"mine.toml:8: seeds must be a whole number"),
-        ("seeds = 2", "seedz = 2", r"mine.toml:8: no key is called 'seedz'; did you mean seeds"),
-        ("seeds = 2", 'search = "rand:3"', r"mine.toml:8: a search is grid"),
-        ("seeds = 2", 'choose_by = "luck"', r"mine.toml:8: choose_by must be one of auc"),
-        ("seeds = 2", 'search_on = "test"', r"mine.toml:8: search_on must be validation or folds"),
-        ("seeds = 2", "n_folds = 1", r"mine.toml:8: n_folds must be"),
-        ("seeds = 2", "[cut.a]\nn_train = 5", r"mine.toml:8: the key 'cut.a.n_validation' is missing"),
-        ("n_neighbors = [1, 3]", "n_neighbors = []", r"mine.toml:11: n_neighbors has no values"),
-        ('path = "flowers.csv"', 'path = "trees.csv"', r"mine.toml:17: there is no file .*trees.csv"),
-        ("validation = 0.2", 'validation = "few"', r"mine.toml:19: validation must be a number"),
-        ('target = "kind"', "", r"mine.toml:16: the key 'tables.flowers.target' is missing"),
-        ('name = "mine"', "", r"mine.toml:1: the key 'name' is missing"),
-        ('name = "mine"', "name = mine", r"mine.toml is no valid TOML: .*line 2"),
-        ("[settings.svc]", "[settings]", r"mine.toml:14: settings.scale must be a table"),
-        ("[settings.svc]", "[settings.svcc]", r"mine.toml:13: 'svcc' is none of the models; did you mean svc"),
-        ("scale = false", "skale = false", r"mine.toml:13: svc has no setting 'skale'; did you mean scale"),
-        ("n_neighbors = [1, 3]", "neighbours = [1, 3]", r"mine.toml:10: .*no setting 'neighbours'"),
-        ("seeds = 2", "[cut.iriss]\nn_train = 5\nn_validation = 5", r"mine.toml:8: no family .* did you mean iris"),
-        ('target = "kind"', 'target = "kindd"', r"mine.toml:16: .*no column 'kindd'"),
-        ("validation = 0.2", "validation = 0.9", r"mine.toml:16: validation \+ test must be below 1"),
+        ('"svc"', '"svcc"', r"mine.toml:5: .*'svcc'"),
+        ("neighbors:KN", "neighbours:KN", r"mine.toml:6: .*neighbours"),
+        ("seeds = 2", "seeds = 0", r"mine.toml:8: seeds .* 0"),
+        ("seeds = 2", "seeds = 2.5", r"mine.toml:8: seeds .* 2\.5"),
+        ("seeds = 2", "seeds = true", r"mine.toml:8: seeds .* True"),
+        ("seeds = 2", "seedz = 2", r"mine.toml:8: .*'seedz'; .* seeds"),
+        ("seeds = 2", 'search = "rand:3"', r"mine.toml:8: .*'rand:3'"),
+        ("seeds = 2", 'choose_by = "luck"', r"mine.toml:8: choose_by .*'luck'"),
+        ("seeds = 2", 'search_on = "test"', r"mine.toml:8: search_on .*'test'"),
+        ("seeds = 2", "n_folds = 1", r"mine.toml:8: n_folds .* 1"),
+        ("seeds = 2", "[cut.a]\nn_train = 5", r"mine.toml:8: .*'cut.a.n_validation'"),
+        ("n_neighbors = [1, 3]", "n_neighbors = []", r"mine.toml:11: n_neighbors "),
+        ('path = "flowers.csv"', 'path = "trees.csv"', r"mine.toml:17: .*trees.csv"),
+        ("validation = 0.2", 'validation = "few"', r"mine.toml:19: tables.flowers.validation .*'few'"),
+        ('target = "kind"', "", r"mine.toml:16: .*'tables.flowers.target'"),
+        ('name = "mine"', "", r"mine.toml:1: .*'name'"),
+        ('name = "mine"', "name = mine", r"mine.toml .*TOML.*line 2"),
+        ("[settings.svc]", "[settings]", r"mine.toml:14: settings.scale .*table"),
+        ("[settings.svc]", "[settings.svcc]", r"mine.toml:13: 'svcc' .* svc"),
+        ("scale = false", "skale = false", r"mine.toml:13: svc .*'skale'; .* scale"),
+        ("n_neighbors = [1, 3]", "neighbours = [1, 3]", r"mine.toml:10: .*'neighbours'"),
+        ("seeds = 2", "[cut.iriss]\nn_train = 5\nn_validation = 5", r"mine.toml:8: .*'iriss'; .* iris"),
+        ('target = "kind"', 'target = "kindd"', r"mine.toml:16: .*'kindd'"),
+        ("validation = 0.2", "validation = 0.9", r"mine.toml:16: validation \+ test .* 1"),
     ],
 )
 def test_whatever_is_wrong_is_told_with_its_line(folder, old, new, message):
@@ -299,7 +298,7 @@ def test_whatever_is_wrong_is_told_with_its_line(folder, old, new, message):
 
 
 def test_a_suite_that_nobody_knows_is_refused():
-    with pytest.raises(InvalidInputError, match="did you mean real-world"):
+    with pytest.raises(InvalidInputError, match="real-world"):
         read_suite("real_world")
     with pytest.raises(FileNotFoundError):
         read_suite("nowhere.toml")
@@ -311,7 +310,7 @@ def test_a_model_that_is_listed_twice_is_run_once(folder):
 
 def test_the_names_of_the_built_in_suites_are_taken(folder):
     (folder / "mine.toml").write_text(MINE.replace('"mine"', '"qml"'))
-    with pytest.raises(InvalidInputError, match="is the name of a suite of mcquack"):
+    with pytest.raises(InvalidInputError, match="'qml'"):
         read_suite(folder / "mine.toml")
 
 
@@ -343,7 +342,7 @@ def test_only_tables_that_are_wanted_must_be_there(tmp_path):
     runs = (run(datasets=("iris3", "flowers"), tables=tables),)
     path.unlink()
     assert recorded_cells(runs, {("iris3", "svc")}).keys() == {("iris3", "svc")}
-    with pytest.raises(InvalidInputError, match=r"^the stored suite: there is no file .*flowers\.csv"):
+    with pytest.raises(InvalidInputError, match=r"^the stored suite: .*flowers\.csv"):
         recorded_cells(runs, {("flowers", "svc")})
 
 
@@ -402,8 +401,8 @@ def test_a_stored_suite_from_before_features_were_scaled_scales_none():
 @pytest.mark.parametrize(
     ("unscaled", "message"),
     [
-        ("svc", "mine.toml:9: svc scales features itself"),
-        ("sklearn.svm:SVC", "mine.toml:9: 'sklearn.svm:SVC' is none of the models"),
+        ("svc", "mine.toml:9: svc "),
+        ("sklearn.svm:SVC", "mine.toml:9: 'sklearn.svm:SVC'"),
     ],
 )
 def test_what_cannot_be_left_unscaled_is_refused(folder, unscaled, message):
@@ -428,16 +427,16 @@ def test_a_table_of_a_suite_takes_all_options_of_load_csv(folder):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ('ignore = ["b"]', "no column 'b'"),
-        ('ignore = "a"', "ignore must be a list of texts"),
-        ('missing = "guess"', "missing must be one of error, mean"),
-        ('ignored = ["a"]', "did you mean"),
-        ('one_hot = ["b"]', "no column 'b'"),
-        ("one_hot = 1", "one_hot must be true, false or a list of texts, got 1"),
-        ("decimal = 1", "decimal must be a text, got 1"),
-        ('decimal = ";"', "decimal must be one of '.', ','"),
-        ('thousands = "."', "thousands must be another sign than the decimal"),
-        ('date_format = "day"', "date_format must be a format such as"),
+        ('ignore = ["b"]', "'b'"),
+        ('ignore = "a"', "tables.flowers.ignore"),
+        ('missing = "guess"', "missing must be one of"),
+        ('ignored = ["a"]', "'tables.flowers.ignored'"),
+        ('one_hot = ["b"]', "'b'"),
+        ("one_hot = 1", "tables.flowers.one_hot"),
+        ("decimal = 1", "tables.flowers.decimal"),
+        ('decimal = ";"', "decimal must be"),
+        ('thousands = "."', "thousands must be"),
+        ('date_format = "day"', "date_format must be"),
     ],
 )
 def test_what_is_wrong_with_the_options_of_a_table_is_told(folder, line, message):
@@ -473,10 +472,10 @@ def trap(tmp_path, monkeypatch):
 def test_what_a_store_says_is_not_imported_unless_the_user_says_it_too(trap, kind, name):
     estimator_class.cache_clear()
     stored = {**Suite(name="mine", datasets=("iris3",), models=("svc",)).to_json(), kind: [name]}
-    with pytest.raises(InvalidInputError, match="what a store says is not imported"):
+    with pytest.raises(InvalidInputError, match=re.escape(repr(name))):
         suite_from_json(stored)
     record = RunRecord(command="", suite=stored)
-    with pytest.raises(InvalidInputError, match="what a store says is not imported"):
+    with pytest.raises(InvalidInputError, match=re.escape(repr(name))):
         recorded_cells((record,), set(record.pairs))
     assert not trap.exists()
     if kind == "models":

@@ -8,15 +8,15 @@ from mcquack.errors import InvalidInputError
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a = " + "9" * 400, "does not fit into 64 bits"),
+        ("a = " + "9" * 400, "64 bits"),
         ("a = " + "9" * 5_000, "mine.toml"),
-        ("a = 0x" + "f" * 9_000, "does not fit into 64 bits"),
-        ("a = [[1, [-9223372036854775809]]]", "does not fit into 64 bits"),
-        ('a = "b\\u0000c"', "holds a character of code 0"),
-        ('"b\\u0000c" = 1', "holds a character of code 0"),
+        ("a = 0x" + "f" * 9_000, "64 bits"),
+        ("a = [[1, [-9223372036854775809]]]", "64 bits"),
+        ('a = "b\\u0000c"', "code 0"),
+        ('"b\\u0000c" = 1', "code 0"),
         ("a = " + "[" * 10_000, "nested too deep"),
-        ("a" + ".a" * 1_000 + " = 1", "mine.toml:1: more than 500 dots are in one line"),
-        ("a = ", "is no valid TOML"),
+        ("a" + ".a" * 1_000 + " = 1", "mine.toml:1: .*500 dots"),
+        ("a = ", "valid TOML"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(text, message):
@@ -32,12 +32,12 @@ def test_what_can_be_meant_is_read():
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("seeds = 1000000000000", "seeds must be at most 100,000"),
-        ("draws = 100001", "draws must be at most 100,000"),
-        ("n_folds = 9000000000", "n_folds must be at most 100,000"),
-        ("[spaces.svc]\n" + "".join(f"s{i} = [1, 2, 3, 4, 5, 6, 7, 8, 9]\n" for i in range(30)), "settings in all"),
-        ("[tables.t]\npath = '" + "a" * 5_000 + "'\ntarget = 'k'", "there can be no file"),
-        ('search = "random:' + "9" * 5_000 + '"', "a search is grid"),
+        ("seeds = 1000000000000", "seeds .* 100,000"),
+        ("draws = 100001", "draws .* 100,000"),
+        ("n_folds = 9000000000", "n_folds .* 100,000"),
+        ("[spaces.svc]\n" + "".join(f"s{i} = [1, 2, 3, 4, 5, 6, 7, 8, 9]\n" for i in range(30)), "'svc' .*10,000,000"),
+        ("[tables.t]\npath = '" + "a" * 5_000 + "'\ntarget = 'k'", "mine.toml:5: .*'aaaa"),
+        ('search = "random:' + "9" * 5_000 + '"', "random:K.*'random:9999"),
     ],
 )
 def test_suites_that_could_never_be_run_are_refused(line, message):

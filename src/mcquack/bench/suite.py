@@ -4,14 +4,12 @@ The suites that come along are the TOML files in the folder ``suites``.
 """
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from fnmatch import fnmatchcase
 from importlib.resources import files
 from pathlib import Path
-from types import UnionType
-from typing import Any, Literal, NoReturn, Self, get_args, get_origin
+from typing import Any, Literal, Self, get_args, get_origin
 
 from mcquack import datasets
 from mcquack.bench.plan import Cell, SearchMethod
@@ -28,37 +26,26 @@ from mcquack.bench.task import (
     is_computed_here,
     model_and_label,
 )
-from mcquack.bench.toml_text import KeyLines, toml_fields
-from mcquack.checks import did_you_mean, is_number, is_whole_number, require, required_count
+from mcquack.bench.toml_text import FieldsReader, Key, Kind, toml_fields, user_text
+from mcquack.checks import did_you_mean, is_whole_number, require, required_count
 from mcquack.datasets.table import read_table
 from mcquack.errors import InvalidInputError
-from mcquack.files import plain_text
 from mcquack.models import catalog
 from mcquack.models.catalog import SearchSpace
 
 SearchOn = Literal["validation", "folds"]
-Key = tuple[str, ...]
 
 BUILT_IN = ("real-world", "qml", "hardware-twin", "feature-maps", "real-world-race", "qml-race")
 _PUBLISHED_FOR = "qml"  # the suite whose settings were published
 _SIZES: Mapping[str, type] = {"n_train": int, "n_validation": int}
-_Kind = type | UnionType
-_TITLES: Mapping[_Kind, str] = {
-    str: "a text",
-    list: "a list of texts",
-    int: "a whole number",
-    dict: "a table",
-    float: "a number",
-    bool | list: "true, false or a list of texts",
-}
 _MOST_TIMES = 100_000  # of seeds, draws and folds; all are listed before the first task runs
 _MOST_SETTINGS = 10_000_000  # of a search space, whose numbers a search by chance shuffles
 _REQUIRED = ("name", "datasets", "models")
-_TABLE_TYPES: Mapping[str, _Kind] = {
+_TABLE_KINDS: Mapping[str, Kind] = {
     **dict.fromkeys(("path", "target", "missing", "missing_target", "decimal", "thousands", "date_format"), str),
     **dict.fromkeys(("validation", "test"), float),
-    **dict.fromkeys(("numeric", "categorical", "ignore"), list),
-    "one_hot": bool | list,
+    **dict.fromkeys(("numeric", "categorical", "ignore"), list[str]),
+    "one_hot": bool | list[str],
 }
 
 
@@ -215,25 +202,12 @@ class Suite:
         )
 
     def to_json(self) -> dict[str, Any]:
-        nested = {name: getattr(self, name) for name in ("cut", "spaces", "settings")}
-        # The digest is taken anew, from the file as it is then.
-        tables = {
-            name: {key: value for key, value in table.to_json().items() if key != "digest"}
-            for name, table in self.tables.items()
-        }
-        # Where there is nothing published, releases that know none can read it too.
-        published = {
-            model: {name: dict(each) for name, each in known.items()} for model, known in self.published.items()
-        }
-        return {
-            **{name: getattr(self, name) for name, kind in _TYPES.items() if kind in (str, int)},
-            **{name: {key: dict(value) for key, value in content.items()} for name, content in nested.items()},
-            "datasets": list(self.datasets),
-            "models": list(self.models),
-            "unscaled": list(self.unscaled),
-            "tables": tables,
-            **({"published": published} if published else {}),
-        }
+        found: dict[str, Any] = {name: _plain(getattr(self, name)) for name in _KINDS}
+        for table in found["tables"].values():
+            del table["digest"]  # taken anew, from the file as it is then
+        if not self.published:  # releases that know none can read it too
+            del found["published"]
+        return found
 
     def _resolved(self, names: Iterable[str]) -> tuple[str, ...]:
         found: dict[str, None] = {}
@@ -308,8 +282,17 @@ class Suite:
 
 
 # What a TOML file may say: the fields of a suite, as TOML has them.
-_KINDS: Mapping[Any, type] = {tuple: list, Mapping: dict, int: int}
-_TYPES = {each.name: _KINDS.get(get_origin(each.type) or each.type, str) for each in fields(Suite)}
+_TOML_KINDS: Mapping[Any, Kind] = {tuple: list[str], Mapping: dict, int: int}
+_KINDS = {each.name: _TOML_KINDS.get(get_origin(each.type) or each.type, str) for each in fields(Suite)}
+
+
+def _plain(value: Any) -> Any:
+    """The value as JSON has it."""
+    if isinstance(value, TableSource):
+        return value.to_json()
+    if isinstance(value, Mapping):
+        return {name: _plain(each) for name, each in value.items()}
+    return [_plain(each) for each in value] if isinstance(value, tuple | list) else value
 
 
 def _is_foreign(name: str) -> bool:
@@ -339,7 +322,8 @@ def names_in_suite(name_or_path: str | Path) -> tuple[str, ...]:
     """The models and datasets that the TOML file of a suite lists, as they stand there and unchecked."""
     if name_or_path in BUILT_IN:
         return ()
-    given = toml_fields(_suite_text(Path(name_or_path)), called=str(name_or_path))
+    text = user_text(Path(name_or_path), what="suite", known=BUILT_IN)
+    given = toml_fields(text, called=str(name_or_path))
     return tuple(name for kind in ("models", "datasets") for name in _texts(given.get(kind)))
 
 
@@ -374,25 +358,18 @@ def read_suite(name_or_path: str | Path) -> Suite:
         file = files("mcquack.bench").joinpath("suites", f"{str(name_or_path).replace('-', '_')}.toml")
         return suite_from_text(file.read_text(encoding="utf-8"), called=str(name_or_path))
     path = Path(name_or_path)
-    suite = suite_from_text(_suite_text(path), called=str(path), folder=path.parent)
+    text = user_text(path, what="suite", known=BUILT_IN)
+    suite = suite_from_text(text, called=str(path), folder=path.parent)
     if suite.name in BUILT_IN:
         raise InvalidInputError(f"{path}: {suite.name!r} is the name of a suite of mcquack; choose another.")
     return suite
 
 
-def _suite_text(path: Path) -> str:
-    if path.suffix != ".toml":
-        hint = did_you_mean(path, BUILT_IN, otherwise=f"there are {' and '.join(BUILT_IN)}.")
-        raise InvalidInputError(f"no suite is named {str(path)!r}; {hint} A suite of yours is a .toml file.")
-    return plain_text(path, what="a suite in TOML")
-
-
 def suite_from_text(text: str, *, called: str, folder: Path = Path()) -> Suite:
     """The suite in TOML; paths of tables are relative to ``folder``, and errors name the file as ``called``."""
-    given = toml_fields(text, called=called)
-    reader = _Reader(KeyLines(text), called, folder)
-    suite = reader.suite(given)
-    reader.check_names(suite)
+    reader = FieldsReader(called, text)
+    suite = _suite(toml_fields(text, called=called), reader, folder=folder)
+    _check_names(suite, reader)
     return suite
 
 
@@ -414,7 +391,7 @@ def suite_from_json(given: Mapping[str, Any], *, named: Collection[str] = ()) ->
             "suite that has them (--suite FILE.toml), or them or others by --models and --datasets."
         )
     older = {"auc_scores": "raw", "unscaled": list(filter(_is_foreign, given.get("models", ())))}
-    return _Reader(None, "the stored suite", Path()).suite({**older, **given})
+    return _suite({**older, **given}, FieldsReader("the stored suite", None))
 
 
 def recorded_cells(
@@ -478,114 +455,71 @@ def cells_to_retry(
     return [cell for pair, cell in cells.items() if pair in pairs], again, left
 
 
-@dataclass(frozen=True)
-class _Reader:
-    """Checks the values of one file and knows where each stands; what has no text has no lines either."""
+def _suite(given: Mapping[str, Any], reader: FieldsReader, *, folder: Path = Path()) -> Suite:
+    reader.check(given, _KINDS, required=_REQUIRED)
+    values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
+    for name, value in given.items():
+        if isinstance(value, dict):
+            reader.check(value, dict.fromkeys(value, dict), within=(name,))
+    for model, by_dataset in given.get("published", {}).items():
+        reader.check(by_dataset, dict.fromkeys(by_dataset, dict), within=("published", model))
+    for family, sizes in given.get("cut", {}).items():
+        reader.check(sizes, _SIZES, within=("cut", family), required=tuple(_SIZES))
+    tables = given.get("tables", {}).items()
+    values["tables"] = {name: _table(table, reader, within=("tables", name), folder=folder) for name, table in tables}
+    try:
+        return Suite(**values)
+    except InvalidInputError as error:
+        reader.refuse_named(str(error))  # the suite names the key or quotes the text that it refuses
 
-    lines: KeyLines | None
-    called: str
-    folder: Path
 
-    def suite(self, given: Mapping[str, Any]) -> Suite:
-        self._check_keys(given, _TYPES, required=_REQUIRED)
-        values: dict[str, Any] = {}
-        for name, value in given.items():
-            values[name] = tuple(value) if isinstance(value, list) else value
-            for key, table in value.items() if isinstance(value, dict) else ():
-                if not isinstance(table, dict):
-                    self._refuse((name, key), f"{name}.{key} must be a table, got {table!r}")
-        for model, by_dataset in given.get("published", {}).items():
-            self._check_keys(by_dataset, dict.fromkeys(by_dataset, dict), within=("published", model))
-        for family, sizes in given.get("cut", {}).items():
-            self._check_keys(sizes, _SIZES, within=("cut", family), required=tuple(_SIZES))
-        values["tables"] = {name: self._table(name, table) for name, table in given.get("tables", {}).items()}
-        try:
-            return Suite(**values)
-        except InvalidInputError as error:
-            # The suite names the key or quotes the text that it refuses.
-            line = "" if self.lines is None else f":{self.lines.told_in(str(error))}"
-            raise InvalidInputError(f"{self.called}{line}: {error}") from error
+def _table(table: Mapping[str, Any], reader: FieldsReader, *, within: Key, folder: Path) -> TableSource:
+    reader.check(table, _TABLE_KINDS, within=within, required=("path", "target"))
+    try:
+        path = (folder / table["path"]).resolve()
+        is_there = path.is_file()
+    except OSError as error:  # as a name that is too long for any file
+        reader.refuse((*within, "path"), f"there can be no file {table['path'][:80]!r} ({error.strerror})")
+    if not is_there:
+        reader.refuse((*within, "path"), f"there is no file {path}")
+    with reader.placed(within):
+        return TableSource.of(path, **{key: value for key, value in table.items() if key != "path"})
 
-    def check_names(self, suite: Suite) -> None:
-        """Refuses what would silently be of no use: a misspelt model, setting, family or column."""
-        models = dict.fromkeys(model_and_label(name)[0] for name in suite.models)
-        for kind in ("spaces", "settings"):
-            for model, values in getattr(suite, kind).items():
-                self._check_known(model, {**dict.fromkeys(suite.models), **models}, what="models", key=(kind, model))
-                with self._placed((kind, model)):
-                    check_settings(model, values)
-        for model, by_dataset in suite.published.items():
-            for dataset, values in by_dataset.items():
-                key = ("published", model, dataset)
-                self._check_known(model, models, what="models", key=key)
-                self._check_known(dataset, suite.datasets, what="datasets", key=key)
-                with self._placed(key):
-                    check_settings(model, values)
-        for model in suite.unscaled:
-            self._check_known(model, {**dict.fromkeys(suite.models), **models}, what="models", key=("unscaled",))
-            if not _is_foreign(model):
-                self._refuse(("unscaled",), f"{model} scales features itself; see `mcquack models show {model}`")
-        families = {known.family for known in datasets.descriptions()}
-        for family in suite.cut:
-            if family not in families:
-                hint = did_you_mean(family, families, otherwise="mcquack datasets list shows them by family.")
-                self._refuse(("cut", family), f"no family of datasets is called {family!r}; {hint}")
-        for name, table in suite.tables.items():
-            with self._placed(("tables", name)):
-                read = read_table(table.path)
-                spread = () if isinstance(table.one_hot, bool) else table.one_hot
-                for column in (table.target, *table.numeric, *table.categorical, *table.ignore, *spread):
-                    read.column(column)
 
-    def _check_known(self, name: str, known: Collection[str], *, what: str, key: Key) -> None:
+def _check_names(suite: Suite, reader: FieldsReader) -> None:
+    """Refuses what would silently be of no use: a misspelt model, setting, family or column."""
+    models = dict.fromkeys(model_and_label(name)[0] for name in suite.models)
+    named = {**dict.fromkeys(suite.models), **models}
+
+    def check_known(name: str, known: Collection[str], *, what: str, key: Key) -> None:
         if name not in known:
             hint = did_you_mean(name, known, otherwise=f"there are {', '.join(known)}.")
-            self._refuse(key, f"{name!r} is none of the {what}; {hint}")
+            reader.refuse(key, f"{name!r} is none of the {what}; {hint}")
 
-    def _table(self, name: str, table: Mapping[str, Any]) -> TableSource:
-        within = ("tables", name)
-        self._check_keys(table, _TABLE_TYPES, within=within, required=("path", "target"))
-        try:
-            path = (self.folder / table["path"]).resolve()
-            is_there = path.is_file()
-        except OSError as error:  # as a name that is too long for any file
-            self._refuse((*within, "path"), f"there can be no file {table['path'][:80]!r} ({error.strerror})")
-        if not is_there:
-            self._refuse((*within, "path"), f"there is no file {path}")
-        with self._placed(within):
-            return TableSource.of(path, **{key: value for key, value in table.items() if key != "path"})
-
-    def _check_keys(
-        self, given: Mapping[str, Any], types: Mapping[str, _Kind], *, within: Key = (), required: Key = ()
-    ) -> None:
-        for name, value in given.items():
-            if name not in types:
-                hint = did_you_mean(name, types, otherwise=f"there are {', '.join(types)}.")
-                self._refuse((*within, name), f"no key is called {'.'.join((*within, name))!r}; {hint}")
-            if not _is_of(value, types[name]):
-                self._refuse((*within, name), f"{name} must be {_TITLES[types[name]]}, got {value!r}")
-        for name in required:
-            if name not in given:
-                self._refuse(within, f"the key {'.'.join((*within, name))!r} is missing")
-
-    @contextmanager
-    def _placed(self, key: Key) -> Iterator[None]:
-        try:
-            yield
-        except InvalidInputError as error:
-            self._refuse(key, str(error))
-
-    def _refuse(self, key: Key, message: str) -> NoReturn:
-        end = "" if message.endswith((".", "?")) else "."
-        place = self.called if self.lines is None else f"{self.called}:{self.lines.of(key)}"
-        raise InvalidInputError(f"{place}: {message}{end}")
-
-
-def _is_of(value: Any, kind: _Kind) -> bool:
-    if isinstance(kind, UnionType):
-        return any(_is_of(value, each) for each in get_args(kind))
-    if kind is list:
-        return isinstance(value, list) and all(isinstance(each, str) for each in value)
-    if kind is float:
-        return is_number(value)
-    return isinstance(value, kind) and not (kind is int and isinstance(value, bool))
+    for kind in ("spaces", "settings"):
+        for model, values in getattr(suite, kind).items():
+            check_known(model, named, what="models", key=(kind, model))
+            with reader.placed((kind, model)):
+                check_settings(model, values)
+    for model, by_dataset in suite.published.items():
+        for dataset, values in by_dataset.items():
+            key = ("published", model, dataset)
+            check_known(model, models, what="models", key=key)
+            check_known(dataset, suite.datasets, what="datasets", key=key)
+            with reader.placed(key):
+                check_settings(model, values)
+    for model in suite.unscaled:
+        check_known(model, named, what="models", key=("unscaled",))
+        if not _is_foreign(model):
+            reader.refuse(("unscaled",), f"{model} scales features itself; see `mcquack models show {model}`")
+    families = {known.family for known in datasets.descriptions()}
+    for family in suite.cut:
+        if family not in families:
+            hint = did_you_mean(family, families, otherwise="mcquack datasets list shows them by family.")
+            reader.refuse(("cut", family), f"no family of datasets is called {family!r}; {hint}")
+    for name, table in suite.tables.items():
+        with reader.placed(("tables", name)):
+            read = read_table(table.path)
+            spread = () if isinstance(table.one_hot, bool) else table.one_hot
+            for column in (table.target, *table.numeric, *table.categorical, *table.ignore, *spread):
+                read.column(column)

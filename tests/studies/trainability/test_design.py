@@ -92,7 +92,7 @@ def test_sizes_that_a_design_does_not_have_are_refused(design, text):
 
 
 def test_models_that_cannot_be_so_wide_are_refused():
-    with pytest.raises(InvalidInputError, match="vc needs whole statevectors"):
+    with pytest.raises(InvalidInputError, match=r"^vc .* 20 qubits"):
         read_design("wide").with_(models=("vc",))
 
 
@@ -113,20 +113,20 @@ def test_other_texts_are_no_sizes(text):
         (
             "init_small = [true, false]",
             "init_smal = [true]",
-            "mine.toml:9: no setting of a probe is called 'init_smal'",
+            "mine.toml:9: .*'init_smal'",
         ),
-        ("init_small = [true, false]", "init_small = true", "mine.toml:9: init_small must be a list of values"),
-        ("init_small = [true, false]", "init_small = [1]", "mine.toml:9: init_small must be True or False, got 1"),
-        ("n_qubits = [2, 3]", "n_qubits = []", "mine.toml:8: n_qubits must be a list of at least one"),
-        ("epochs = 4", "epochs = -4", "mine.toml:12: epochs must be"),
-        ("epochs = 4", "n_qubits = 4", "n_qubits must be either varied or fixed"),
-        ("seeds = 2", "seeds = 0", "mine.toml:5: seeds must be"),
-        ("seeds = 2", 'seeds = "two"', "mine.toml:5: seeds must be a whole number"),
-        ("seeds = 2", "seed = 2", "mine.toml:5: no key is called 'grids.small.seed'; did you mean seeds"),
-        ("seeds = 2\n", "", "mine.toml:3: the key 'grids.small.seeds' is missing"),
+        ("init_small = [true, false]", "init_small = true", "mine.toml:9: grids.small.vary.init_small .*list"),
+        ("init_small = [true, false]", "init_small = [1]", "mine.toml:9: init_small .* 1"),
+        ("n_qubits = [2, 3]", "n_qubits = []", "mine.toml:8: n_qubits "),
+        ("epochs = 4", "epochs = -4", "mine.toml:12: epochs .*-4"),
+        ("epochs = 4", "n_qubits = 4", "mine.toml:8: n_qubits "),
+        ("seeds = 2", "seeds = 0", "mine.toml:5: seeds .* 0"),
+        ("seeds = 2", 'seeds = "two"', "mine.toml:5: grids.small.seeds .*'two'"),
+        ("seeds = 2", "seed = 2", "mine.toml:5: .*'grids.small.seed'; .* seeds"),
+        ("seeds = 2\n", "", "mine.toml:3: .*'grids.small.seeds'"),
         ('dataset = "manifold"', 'dataset = "manifolds"', "mine.toml:4: .*manifold"),
-        ('name = "mine"\n', "", "the key 'name' is missing"),
-        ("[grids.small]", "[grids.small", "no valid TOML"),
+        ('name = "mine"\n', "", "mine.toml:1: .*'name'"),
+        ("[grids.small]", "[grids.small", "valid TOML"),
     ],
 )
 def test_what_is_wrong_is_told_with_its_line(old, new, message):
@@ -141,12 +141,12 @@ def test_a_design_of_the_user_s_is_read_from_its_file(tmp_path, design):
 
 
 def test_unknown_designs_are_refused():
-    with pytest.raises(InvalidInputError, match="did you mean paper"):
+    with pytest.raises(InvalidInputError, match="paper"):
         read_design("papers")
 
 
 def test_grids_have_different_names(design):
-    with pytest.raises(InvalidInputError, match="names of grids must be all different"):
+    with pytest.raises(InvalidInputError, match="all different"):
         Design(name="twice", grids=design.grids * 2)
 
 
