@@ -168,8 +168,8 @@ class LocalExecutor(Executor):
                 f"the worker processes ended {self._n_false_starts} times before they could begin a task; what they "
                 "printed says why. Finished tasks are stored: run again once that is mended."
             )
-        # A worker that has grown is replaced, as it should; that would be told on every such occasion.
-        warnings.filterwarnings("ignore", message="A worker stopped while some jobs", category=UserWarning)
+        # A worker that has grown is replaced, as it should; loky's thread would warn on every such occasion.
+        warnings.filterwarnings("ignore", category=UserWarning, module=r"loky\.process_executor")
         self._pool = ProcessPoolExecutor(self._jobs, initializer=_take_up, initargs=(self._duty,), env=ONE_THREAD)
         with ctrl_c_kept_from_new_processes():
             self._first_answer = self._pool.submit(os.getpid)
@@ -182,10 +182,8 @@ class LocalExecutor(Executor):
     def _translate(self, translation: Future[Outcome], done: Future[Outcome | None]) -> None:
         error = done.exception()
         if isinstance(error, BrokenProcessPool) and not self._client.closed:
-            # In fewer words, with the exit codes that end the original message.
-            codes = str(error).partition("exit codes of the workers are ")[2].partition("\n")[0]
-            lost = f"the worker process died (exit code {codes.strip('{} ') or 'unknown'})"
-            translation.set_exception(WorkerLostError(lost))
+            # In one line: the message ends with the exit codes, which nothing else of loky's tells.
+            translation.set_exception(WorkerLostError(f"the worker process died: {' '.join(str(error).split())}"))
         elif error is not None and not isinstance(error, BrokenProcessPool):
             translation.set_exception(error)
         elif error is None and (result := done.result()) is not None:

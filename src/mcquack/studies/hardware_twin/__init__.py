@@ -1,8 +1,7 @@
 """The paper's experiment on 124 qubits of two devices, calculated: exact, through shots, with noise, and trained."""
 
 from mcquack.studies.hardware_twin.measuring import N_MANIFOLDS, manifold_name
-from mcquack.studies.hardware_twin.rival import CrossValidatedSVC
-from mcquack.studies.hardware_twin.twin import CONTENDERS, TwinClassifier, contender
+from mcquack.studies.hardware_twin.twin import CONTENDERS, CrossValidatedSVC, TwinClassifier, contender
 
 __all__ = ["CONTENDERS", "N_MANIFOLDS", "CrossValidatedSVC", "TwinClassifier", "contender", "manifold_name"]
 

@@ -1,6 +1,6 @@
 """What a study runs: the settings of a run, complete grids of them, and designs, which TOML files hold."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from importlib.resources import files
 from itertools import product
@@ -10,8 +10,8 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 
 from mcquack.bench.samples import describe
-from mcquack.bench.task import Task
-from mcquack.bench.toml_text import KeyLines, toml_fields
+from mcquack.bench.task import Task, frozen
+from mcquack.bench.toml_text import FieldsReader, Kind, toml_fields, user_text
 from mcquack.checks import (
     did_you_mean,
     is_number,
@@ -22,7 +22,6 @@ from mcquack.checks import (
 )
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError
-from mcquack.files import plain_text
 from mcquack.simulators import Engine, EngineName, StateEngine, engine_of
 from mcquack.simulators.ring import MAX_LAYERS
 from mcquack.training.state import InitStrategy
@@ -174,7 +173,7 @@ class Grid:
         for name, values in self.vary.items():
             require(len(values) > 0, name, "a list of at least one value", list(values))
             require(name not in self.settings, name, "either varied or fixed, not both", list(values))
-            object.__setattr__(self, "vary", {**self.vary, name: tuple(dict.fromkeys(map(_frozen, values)))})
+            object.__setattr__(self, "vary", {**self.vary, name: tuple(dict.fromkeys(map(frozen, values)))})
         for point in self.points():
             ProbeSettings(**point)
 
@@ -290,18 +289,10 @@ def _with_sizes(grids: tuple[Grid, ...], sizes: Sizes) -> list[Grid]:
     return [grid.with_values("n_qubits", kept[grid.name]) for grid in grids if kept[grid.name]]
 
 
-def _frozen(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
-
-
 BUILT_IN = ("paper", "wide", "quick")
 DEFAULT = ("paper", "wide")
-Key = tuple[str, ...]
-Refusal = Callable[[Key, str], InvalidInputError]
-"""What is wrong with the value of a key, and where it stands."""
-_KEYS: Mapping[str, type] = {"name": str, "title": str, "grids": dict}
-_GRID_KEYS: Mapping[str, type] = {"dataset": str, "seeds": int, "new_data": bool, "vary": dict, "settings": dict}
-_TITLES = {str: "a text", int: "a whole number", dict: "a table", bool: "true or false"}
+_KINDS: Mapping[str, Kind] = {"name": str, "title": str, "grids": dict}
+_GRID_KINDS: Mapping[str, Kind] = {"dataset": str, "seeds": int, "new_data": bool, "vary": dict, "settings": dict}
 
 
 def read_design(name_or_path: str | Path) -> Design:
@@ -314,61 +305,25 @@ def read_design(name_or_path: str | Path) -> Design:
         file = files("mcquack.studies.trainability").joinpath("designs", f"{name_or_path}.toml")
         return design_from_text(file.read_text(encoding="utf-8"), called=str(name_or_path))
     path = Path(name_or_path)
-    if path.suffix != ".toml":
-        hint = did_you_mean(name_or_path, BUILT_IN, otherwise=f"there are {', '.join(BUILT_IN)}.")
-        raise InvalidInputError(f"no design is named {str(name_or_path)!r}; {hint} A design of yours is a .toml file.")
-    return design_from_text(plain_text(path, what="a design in TOML"), called=str(path))
+    return design_from_text(user_text(path, what="design", known=BUILT_IN), called=str(path))
 
 
 def design_from_text(text: str, *, called: str) -> Design:
     """The design in a text of TOML; ``called`` is what messages call the text."""
-    given, lines = toml_fields(text, called=called), KeyLines(text)
-
-    def refusal(key: Key, message: str) -> InvalidInputError:
-        return InvalidInputError(f"{called}:{lines.of(key)}: {message}{'' if message.endswith(('.', '?')) else '.'}")
-
-    _check_keys(given, _KEYS, (), refusal, required=("name", "grids"))
-    grids = tuple(_grid(name, grid, refusal) for name, grid in given["grids"].items())
-    try:
+    given, reader = toml_fields(text, called=called), FieldsReader(called, text)
+    reader.check(given, _KINDS, required=("name", "grids"))
+    reader.check(given["grids"], dict.fromkeys(given["grids"], dict), within=("grids",))
+    grids = tuple(_grid(name, grid, reader) for name, grid in given["grids"].items())
+    with reader.placed(("grids",)):
         return Design(name=given["name"], title=given.get("title", ""), grids=grids)
-    except InvalidInputError as error:
-        raise refusal(("grids",), str(error)) from error
 
 
-def _grid(name: str, given: Any, refusal: Refusal) -> Grid:
+def _grid(name: str, given: Mapping[str, Any], reader: FieldsReader) -> Grid:
     within = ("grids", name)
-    if not isinstance(given, dict):
-        raise refusal(within, f"grids.{name} must be a table, got {given!r}")
-    _check_keys(given, _GRID_KEYS, within, refusal, required=("dataset", "seeds", "vary"))
-    for setting, values in given["vary"].items():
-        if not isinstance(values, list):
-            raise refusal((*within, "vary", setting), f"{setting} must be a list of values, got {values!r}")
-    settings = {setting: _frozen(value) for setting, value in given.get("settings", {}).items()}
+    reader.check(given, _GRID_KINDS, within=within, required=("dataset", "seeds", "vary"))
+    reader.check(given["vary"], dict.fromkeys(given["vary"], list), within=(*within, "vary"))
+    settings = {setting: frozen(value) for setting, value in given.get("settings", {}).items()}
     try:
         return Grid(**{**given, "name": name, "settings": settings})
     except InvalidInputError as error:
-        raise refusal((*within, *_key_in(str(error), given)), str(error)) from error
-
-
-def _key_in(message: str, given: Mapping[str, Any]) -> Key:
-    for table in ("vary", "settings"):
-        for setting in given.get(table, {}):
-            if message.startswith(f"{setting} ") or f"{setting!r}" in message:
-                return table, setting
-    first = message.partition(" ")[0]
-    return (first if first in given else "dataset" if repr(given["dataset"]) in message else "vary",)
-
-
-def _check_keys(
-    given: Mapping[str, Any], types: Mapping[str, type], within: Key, refusal: Refusal, *, required: Key
-) -> None:
-    for name, value in given.items():
-        if name not in types:
-            hint = did_you_mean(name, types, otherwise=f"there are {', '.join(types)}.")
-            raise refusal((*within, name), f"no key is called {'.'.join((*within, name))!r}; {hint}")
-        kind = types[name]
-        if not (is_whole_number(value) if kind is int else isinstance(value, kind)):
-            raise refusal((*within, name), f"{name} must be {_TITLES[kind]}, got {value!r}")
-    for name in required:
-        if name not in given:
-            raise refusal(within, f"the key {'.'.join((*within, name))!r} is missing")
+        reader.refuse_named(str(error), within=within)

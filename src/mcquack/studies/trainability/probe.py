@@ -15,7 +15,7 @@ from mcquack.arrays import FloatArray
 from mcquack.errors import InvalidInputError
 from mcquack.models.preparation import fitted_scaler, merged_repeats, scaled
 from mcquack.randomness import held_out
-from mcquack.studies.scored import ScoredClassifier
+from mcquack.studies import ScoredClassifier
 from mcquack.studies.trainability.design import ProbeSettings
 from mcquack.studies.trainability.observation import Observation
 from mcquack.studies.trainability.subjects import (
