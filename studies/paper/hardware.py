@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from mcquack.bench.store import Store
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.datasets import describe, load
-from mcquack.datasets.real_world.built_in import MANIFOLD_DIMENSION
+from mcquack.datasets.real_world.drawing import MANIFOLD_DIMENSION
 from mcquack.errors import McQuackError
 from mcquack.hardware.layout import best_ring
 from mcquack.hardware.native import n_angles, native_gates

@@ -20,7 +20,7 @@ from mcquack.datasets.dataset import FrozenMapping
 from mcquack.datasets.own import ColumnOptions
 from mcquack.datasets.table.column import Missing
 from mcquack.datasets.table.encoder import MissingTarget
-from mcquack.datasets.table.notation import Notation
+from mcquack.datasets.table.value import Notation
 from mcquack.errors import InvalidInputError
 from mcquack.models import catalog
 from mcquack.numerics import numerics_of

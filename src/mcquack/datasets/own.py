@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
@@ -13,10 +14,8 @@ from mcquack.datasets.dataset import Dataset, Part, PartName, checked_image_shap
 from mcquack.datasets.table import LabelledTable, Table, TableEncoder, TableReading, frame_table, read_csv
 from mcquack.datasets.table.column import Missing, column_cells, is_text, plain_column
 from mcquack.datasets.table.encoder import MissingTarget
-from mcquack.datasets.table.limits import TableLimits
-from mcquack.datasets.table.notation import Notation
-from mcquack.datasets.table.parquet import parquet_table
-from mcquack.datasets.table.reading import is_frame
+from mcquack.datasets.table.reading import TableLimits, is_frame, parquet_table
+from mcquack.datasets.table.value import Notation
 from mcquack.errors import InvalidInputError, InvalidTableError
 
 
@@ -143,33 +142,18 @@ def table_dataset(
     test: float = 0.0,
     seed: int = 0,
     name: str | None = None,
-    missing: Missing = "error",
     missing_target: MissingTarget = "drop",
-    numeric: Collection[Hashable] = (),
-    categorical: Collection[Hashable] = (),
-    ignore: Collection[Hashable] = (),
-    one_hot: bool | Collection[Hashable] = False,
     decimal: str | None = None,
     thousands: str | None = None,
     date_format: str | None = None,
+    **columns: Any,
 ) -> Dataset:
-    """The usable rows of a table in their parts; what fills missing values is learned from the training part."""
+    """The usable rows of a table in their parts; what fills missing values is learned from the training part.
+
+    ``columns`` are the other ``ColumnOptions``.
+    """
     notation = Notation(decimal=decimal, thousands=thousands, date_format=date_format)
-
-    def fitted(held_out: Collection[int] = ()) -> TableEncoder:
-        # A DataFrame may call its columns by numbers, which are texts in the table that is made of it.
-        return TableEncoder.fit(
-            table,
-            target=target,
-            missing=missing,
-            numeric=tuple(map(str, numeric)),
-            categorical=tuple(map(str, categorical)),
-            ignore=tuple(map(str, ignore)),
-            held_out=held_out,
-            one_hot=one_hot if isinstance(one_hot, bool) else tuple(map(str, one_hot)),
-            notation=notation,
-        )
-
+    fitted = partial(TableEncoder.fit, table, target=target, notation=notation, **columns)
     encoder = fitted()
     samples = encoder.labelled(table, missing_target=missing_target)
     _check_instructive(samples, table=table, encoder=encoder)
@@ -179,7 +163,7 @@ def table_dataset(
         # What stands in for missing values, here or in later tables, must not know the parts that judge.
         encoder = fitted(held_out=samples.rows[kept_back].tolist())
         samples = encoder.labelled(table)
-    dropped = set(samples.incomplete_rows) if missing == "drop" else set()
+    dropped = set(samples.incomplete_rows) if encoder.missing == "drop" else set()
     left_out = tuple(problem for problem in samples.problems if problem.row not in dropped)
     parts: dict[str, Any] = {name: Part(samples.X[mask], samples.y[mask]) for name, mask in masks.items() if mask.any()}
     labels = np.unique(samples.y).tolist()

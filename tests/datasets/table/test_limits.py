@@ -14,8 +14,7 @@ from mcquack.bench.store import Store
 from mcquack.bench.suite import read_suite
 from mcquack.datasets.own import table_dataset
 from mcquack.datasets.table import read_table
-from mcquack.datasets.table.limits import TableLimits
-from mcquack.datasets.table.reading import csv_table
+from mcquack.datasets.table.reading import TableLimits, csv_table
 from mcquack.datasets.table.value import unique_names
 from mcquack.errors import InvalidInputError, InvalidTableError, StoreError
 from mcquack.studies.trainability.design import read_design
@@ -97,14 +96,14 @@ def test_a_parquet_file_is_read_as_it_was_written_however_it_is_packed(tmp_path,
     assert {name: column.to_pylist() for name, column in found.columns.items()} == whole.to_pydict()
 
 
-def test_a_header_and_bad_rows_have_limits_too(monkeypatch):
+def test_a_header_and_bad_rows_have_limits_too():
     with pytest.raises(InvalidTableError, match="has 301 columns, more than 100"):
         csv_table(b"," * 300 + b"\n", source="t.csv", limits=TableLimits(n_cells=10_000))
-    monkeypatch.setattr("mcquack.datasets.table.reading._MOST_BAD_ROWS", 5)
+    few = TableLimits(n_bad_rows=5)
     with pytest.raises(InvalidTableError, match="more than 5 rows do not fit the header of 2 columns"):
-        csv_table(b"a,b\n1,2\n" + b"1\n" * 6, source="t.csv")
+        csv_table(b"a,b\n1,2\n" + b"1\n" * 6, source="t.csv", limits=few)
     with pytest.raises(InvalidTableError, match="every cell is empty in 6 rows"):
-        csv_table(b"a,b\n1,2\n" + b",\n" * 6, source="t.csv")
+        csv_table(b"a,b\n1,2\n" + b",\n" * 6, source="t.csv", limits=few)
 
 
 @pytest.mark.parametrize("said", ["many", "-1", "0", "1e9", "9" * 400])

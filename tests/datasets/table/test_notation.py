@@ -8,7 +8,7 @@ import pytest
 
 from mcquack.datasets import load_csv
 from mcquack.datasets.table import Notation, TableEncoder
-from mcquack.datasets.table.notation import matching_options
+from mcquack.datasets.table.value import matching_options
 from mcquack.datasets.table.reading import csv_table
 from mcquack.errors import InvalidInputError, InvalidTableError, ModelFileError, NotationWarning, Setting
 

@@ -15,8 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcquack.datasets.table import TableEncoder, frame_table, read_table
-from mcquack.datasets.table import reading as csv_file
-from mcquack.datasets.table.reading import DELIMITERS, csv_table
+from mcquack.datasets.table.reading import DELIMITERS, TableLimits, csv_table
 from mcquack.errors import InvalidInputError, InvalidTableError
 
 BOM = b"\xef\xbb\xbf"
@@ -67,11 +66,10 @@ def test_a_decimal_comma_does_not_pass_for_a_delimiter():
 
 
 @pytest.mark.parametrize("block_bytes", [64, 1 << 26])
-def test_ragged_rows_are_told_by_number_and_the_others_kept(monkeypatch, block_bytes):
-    monkeypatch.setattr(csv_file, "_BLOCK_BYTES", block_bytes)
+def test_ragged_rows_are_told_by_number_and_the_others_kept(block_bytes):
     good = b"1,2\n" * 40
     content = b"a,b\n" + good + b"only one\n" + b'"line\nbreak",5\n' + b"\n" + b"1,2,3\n" + good + b",\n7,8"
-    table = csv_table(content, source="t.csv")
+    table = csv_table(content, source="t.csv", limits=TableLimits(block_bytes=block_bytes))
     assert [str(problem) for problem in table.bad_rows] == [
         "row 42: has 1 cell where the header has 2",
         "row 45: has 3 cells where the header has 2",

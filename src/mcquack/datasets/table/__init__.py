@@ -1,9 +1,8 @@
 """Tables from files and DataFrames: read, checked row by row, and turned into the numbers a classifier takes."""
 
 from mcquack.datasets.table.encoder import EncodedTable, LabelledTable, TableEncoder, TableReading
-from mcquack.datasets.table.notation import Notation
 from mcquack.datasets.table.reading import frame_table, read_csv, read_table
-from mcquack.datasets.table.value import RowProblem, Table
+from mcquack.datasets.table.value import Notation, RowProblem, Table
 
 __all__ = [
     "EncodedTable",

@@ -12,8 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from mcquack.datasets.table.notation import PLAIN_NUMBER, Notation, matching_options
-from mcquack.datasets.table.value import Table, in_rows, listed
+from mcquack.datasets.table.value import PLAIN_NUMBER, Notation, Table, in_rows, listed, matching_options
 from mcquack.errors import InvalidInputError, InvalidTableError, NotationWarning, Setting
 
 Kind = Literal["number", "boolean", "date", "category"]

@@ -2,7 +2,7 @@
 
 import sys
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, Self, get_args
 
@@ -24,8 +24,7 @@ from mcquack.datasets.table.column import (
     is_text,
     plain_column,
 )
-from mcquack.datasets.table.notation import Notation
-from mcquack.datasets.table.value import RowProblem, Table, in_rows, listed
+from mcquack.datasets.table.value import Notation, RowProblem, Table, in_rows, listed
 from mcquack.errors import InvalidInputError, InvalidTableError, ModelFileError, Setting
 
 Unknown = Literal["report", "most_frequent", "error"]
@@ -82,11 +81,11 @@ class TableEncoder:
         *,
         target: str,
         missing: Missing = "error",
-        numeric: Collection[str] = (),
-        categorical: Collection[str] = (),
-        ignore: Collection[str] = (),
+        numeric: Collection[Hashable] = (),
+        categorical: Collection[Hashable] = (),
+        ignore: Collection[Hashable] = (),
         held_out: Collection[int] = (),
-        one_hot: bool | Collection[str] = False,
+        one_hot: bool | Collection[Hashable] = False,
         notation: Notation | None = None,
     ) -> Self:
         """Learns kinds and categories from all rows with a label, values for imputation only from those not held out.
@@ -97,11 +96,12 @@ class TableEncoder:
         """
         table = table if notation is None else replace(table, notation=notation)
         require(missing in get_args(Missing), "missing", f"one of {listed(get_args(Missing))}", missing)
-        numeric, categorical, ignore = (frozenset(each) for each in (numeric, categorical, ignore))
-        names = _feature_names(table, target=target, ignore=ignore, chosen=(*numeric, *categorical))
+        # A DataFrame may call its columns by numbers, which are texts in the table that is made of it.
+        numbers, texts, ignored = (frozenset(map(str, each)) for each in (numeric, categorical, ignore))
+        names = _feature_names(table, target=target, ignore=ignored, chosen=(*numbers, *texts))
         _, unlabelled = target_labels(table, target)
         labelled = table.only(~unlabelled)
-        kinds = {name: chosen_kind(labelled, name, numeric=numeric, categorical=categorical) for name in names}
+        kinds = {name: chosen_kind(labelled, name, numeric=numbers, categorical=texts) for name in names}
         spread = _one_hot_columns(one_hot, kinds, table=table)
         columns = [
             Column(name=name, kind=kind, one_hot=name in spread).with_categories(labelled)
@@ -276,12 +276,15 @@ def _feature_names(table: Table, *, target: str, ignore: Collection[str], chosen
     return names
 
 
-def _one_hot_columns(one_hot: bool | Collection[str], kinds: Mapping[str, Kind], *, table: Table) -> frozenset[str]:
+def _one_hot_columns(
+    one_hot: bool | Collection[Hashable], kinds: Mapping[str, Kind], *, table: Table
+) -> frozenset[str]:
     """The columns of categories that become a feature for each category."""
     of_categories = frozenset(name for name, kind in kinds.items() if kind == "category")
     if isinstance(one_hot, bool):
         return of_categories if one_hot else frozenset()
-    for name in one_hot:
+    chosen = frozenset(map(str, one_hot))
+    for name in chosen:
         table.column(name)
         if name not in of_categories:
             raise InvalidInputError(
@@ -289,7 +292,7 @@ def _one_hot_columns(one_hot: bool | Collection[str], kinds: Mapping[str, Kind],
                 Setting("one_hot"),
                 " is not for it; make it categorical, or leave it out.",
             )
-    return frozenset(one_hot)
+    return chosen
 
 
 def _check_brief(columns: Iterable[Column], *, table: Table) -> None:
@@ -376,16 +379,14 @@ def _column(entry: object, *, missing: Missing, version: int) -> Column:
     name, kind, categories, fill = fields["name"], fields["kind"], fields["categories"], fields["fill"]
     _check(_is_name(name), "a column has no name")
     _check(isinstance(kind, str) and kind in get_args(Kind), f"column {name!r} is of no known kind")
+    is_category = kind == "category"
     are_texts = isinstance(categories, list) and all(isinstance(text, str) for text in categories)
-    _check(
-        are_texts
-        and len(set(categories)) == len(categories) <= MAX_CATEGORIES
-        and (len(categories) > 0) == (kind == "category"),
-        f"the categories of column {name!r} are not different texts",
-    )
-    is_possible = isinstance(one_hot, bool) and (kind == "category" or not one_hot) and len(categories) <= MAX_ONE_HOT
-    _check(is_possible or one_hot is False, f"column {name!r} cannot become a feature for each category")
-    needs_fill = kind == "category" or missing in IMPUTING
+    are_different = are_texts and len(set(categories)) == len(categories) <= MAX_CATEGORIES
+    has_right_number = are_different and (len(categories) > 0) == is_category
+    _check(has_right_number, f"the categories of column {name!r} are not different texts")
+    can_spread = one_hot is True and is_category and len(categories) <= MAX_ONE_HOT
+    _check(can_spread or one_hot is False, f"column {name!r} cannot become a feature for each category")
+    needs_fill = is_category or missing in IMPUTING
     is_sound = _is_fill(fill, kind=kind, n_categories=len(categories)) if needs_fill else fill is None
     _check(is_sound, f"the value for what is missing in column {name!r} cannot be one")
     known = float(fill) if needs_fill else None
