@@ -36,7 +36,8 @@ class Tally:
 
 def told(reports):
     """A line for everything that the tests of these reports have counted, the kills last and in all."""
-    totals, outcomes = Counter(), {}
+    totals: Counter[str] = Counter()
+    outcomes: dict[str, Counter[str]] = {}
     for report in reports:
         for name, value in report.user_properties:
             if name == _PROPERTY:

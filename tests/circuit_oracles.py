@@ -61,7 +61,7 @@ def start(circuit: Circuit, x: FloatArray) -> ComplexArray:
         state[:] = circuit.padding
         state[: len(x)] = x
         if np.any(state):
-            return state / math.sqrt(float(np.sum(np.abs(state) ** 2)))
+            return state / np.complex128(math.sqrt(float(np.sum(np.abs(state) ** 2))))
     state[0] = 1
     return state
 

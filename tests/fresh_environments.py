@@ -11,17 +11,18 @@ import sys
 import tomllib
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
 
 
-def oldest_dependencies(project: dict) -> list[str]:
+def oldest_dependencies(project: dict[str, Any]) -> list[str]:
     """The lowest release of each dependency that the project admits, as constraints for pip."""
     bounds = (re.match(r"([\w.-]+)>=([\d.]+)", line) for line in project["dependencies"])
     return [f"{bound[1]}=={bound[2]}.*" for bound in bounds if bound]
 
 
-def pythons(project: dict) -> list[str]:
+def pythons(project: dict[str, Any]) -> list[str]:
     """The interpreters here of the versions that the project names, the oldest first; this one, if there are none."""
     told = [line.rpartition(" ")[2] for line in project["classifiers"] if re.search(r":: 3\.\d+$", line)]
     found = [path for version in told if (path := shutil.which(f"python{version}"))]
@@ -35,7 +36,7 @@ def try_out(python: str, archive: Path, constraints: list[str]) -> None:
         (home / "constraints.txt").write_text("\n".join(constraints), encoding="utf-8")
         subprocess.run([python, "-m", "venv", home / "venv"], check=True)
         inside = home / "venv" / "bin" / "python"
-        pip = [inside, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        pip: list[str | Path] = [inside, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
         subprocess.run([*pip, "--constraint", home / "constraints.txt", archive.resolve()], check=True)
         shutil.copy(ROOT / "tests" / "smoke.py", home)
         subprocess.run([inside, "-I", "-W", "error::DeprecationWarning:mcquack", "smoke.py"], check=True, cwd=home)
@@ -46,7 +47,7 @@ def main() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     found = pythons(project)
     archives = [Path(name) for name in sys.argv[1:]]
-    tries = [(python, archive, []) for python in found for archive in archives]
+    tries: list[tuple[str, Path, list[str]]] = [(python, archive, []) for python in found for archive in archives]
     tries += [(found[0], archive, oldest_dependencies(project)) for archive in archives if archive.suffix == ".whl"]
     for python, archive, constraints in tries:
         with_what = "the oldest dependencies" if constraints else "the newest dependencies"

@@ -64,14 +64,21 @@ class Nursery:
         return self.start(function, *arguments).end()
 
     def close(self):
-        self._process.stdin.close()
+        stdin, stdout = self._pipes()
+        stdin.close()
         self._process.wait()
-        self._process.stdout.close()
+        stdout.close()
 
     def _asked(self, *message):
-        self._process.stdin.write(json.dumps(message) + "\n")
-        self._process.stdin.flush()
-        return json.loads(self._process.stdout.readline())
+        stdin, stdout = self._pipes()
+        stdin.write(json.dumps(message) + "\n")
+        stdin.flush()
+        return json.loads(stdout.readline())
+
+    def _pipes(self):
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        return self._process.stdin, self._process.stdout
 
 
 @contextmanager

@@ -5,9 +5,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from mcquack.arrays import FloatArray as FloatArray
 from mcquack.circuits.feature_map import FeatureMap
 
-FloatArray = NDArray[np.float64]
 ComplexArray = NDArray[np.complex128]
 
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -50,7 +51,7 @@ def test_what_a_killed_save_left_is_removed_by_the_next(tmp_path: Path) -> None:
 
 
 def test_what_somebody_is_writing_now_is_left_alone(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", WAITING, tmp_path / "slow"]
+    command = [sys.executable, "-c", WAITING, str(tmp_path / "slow")]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as slow:
         assert slow.stdout is not None
         slow.stdout.readline()
@@ -124,15 +125,22 @@ def test_nobody_may_read_a_file_who_might_not_before(
     path = tmp_path / "secret"
     path.write_bytes(b"old")
     path.chmod(mode)
-    seen = []
-    chmod, fsync, replace = Path.chmod, os.fsync, os.replace
+    seen: list[int] = []
 
-    def watch() -> None:
-        seen.extend(stat.S_IMODE((tmp_path / name).stat().st_mode) for name in leftovers(tmp_path))
+    def watched(step: Callable[..., object]) -> Callable[..., object]:
+        def run(*given: object) -> object:
+            before, done, after = modes(), step(*given), modes()
+            seen.extend(before + after)
+            return done
 
-    monkeypatch.setattr(Path, "chmod", lambda self, mode: (watch(), chmod(self, mode), watch())[1])
-    monkeypatch.setattr(os, "fsync", lambda descriptor: (watch(), fsync(descriptor))[1])
-    monkeypatch.setattr(os, "replace", lambda *places: (watch(), replace(*places))[1])
+        return run
+
+    def modes() -> list[int]:
+        return [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in leftovers(tmp_path)]
+
+    monkeypatch.setattr(Path, "chmod", watched(Path.chmod))
+    monkeypatch.setattr(os, "fsync", watched(os.fsync))
+    monkeypatch.setattr(os, "replace", watched(os.replace))
     replace_file(path, b"new")
     assert path.read_bytes() == b"new"
     assert stat.S_IMODE(path.stat().st_mode) == mode
@@ -156,7 +164,7 @@ def test_errors_name_the_file_that_was_wanted(step: str, tmp_path: Path, monkeyp
         raise OSError(errno.ENOSPC, "No space left on device", *([places[0], None, places[1]] if places[1:] else []))
 
     monkeypatch.setattr(os, step, full)
-    with pytest.raises(OSError, match=f"No space left on device: '{tmp_path / 'a'}'$"):
+    with pytest.raises(OSError, match=f"on device: '{tmp_path / 'a'}'$"):
         replace_file(tmp_path / "a", b"")
     assert list(tmp_path.iterdir()) == []
 
@@ -181,7 +189,7 @@ def test_folders_pipes_and_devices_are_refused_at_once(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for place in (tmp_path, tmp_path / "pipe", Path("/dev/zero"), Path("/dev/null")):
         for asked in (regular_file, check_regular):
-            with pytest.raises(InvalidInputError, match=r"is a (folder|pipe|device), where a table was expected; give"):
+            with pytest.raises(InvalidInputError, match=r"(folder|pipe|device), .* a table"):
                 asked(place, what="a table")
 
 

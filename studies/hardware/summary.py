@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from mcquack import McQuackClassifier, datasets
 from mcquack.hardware.devices import open_sampler
 from mcquack.hardware.jobs.ledger import Ledger, Measurement, hamming_histograms
-from mcquack.hardware.opening import snapshot_properties
+from mcquack.hardware.sampler import snapshot_properties
 from mcquack.hardware.services.options import Options
 from mcquack.kernels import SampledEngine
 from mcquack.kernels.bitflip import calibrate, classes_by_mean_hamming, mean_hamming, predicted_classes

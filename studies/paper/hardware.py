@@ -12,7 +12,7 @@ from mcquack.datasets.real_world.drawing import MANIFOLD_DIMENSION
 from mcquack.errors import McQuackError
 from mcquack.hardware.layout import best_ring
 from mcquack.hardware.native import n_angles, native_gates
-from mcquack.hardware.opening import device_coupling
+from mcquack.hardware.sampler import device_coupling
 from mcquack.report.device import plot_bitflip_calibration, plot_device_ring
 from mcquack.report.trainability.sections import Picture
 from mcquack.simulators.noise import AACHEN, PITTSBURGH

@@ -15,7 +15,7 @@ from mcquack.circuits.gates import GATES, PHASE, Gate, GateDefinition, Share, St
 from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.circuits.rotations import PAULIS
 from mcquack.errors import InvalidInputError
-from mcquack.hardware.textbook import overlap_gates
+from mcquack.hardware.native import overlap_gates
 from mcquack.models.robustness.turns import turn_of
 from mcquack.simulators import GateEngine, JaxEngine
 from mcquack.simulators.gates.plain import applied

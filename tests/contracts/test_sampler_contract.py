@@ -14,7 +14,7 @@ from mcquack.circuits import Circuit, x
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.circuits.overlap import OverlapCircuits, Sampler
 from mcquack.errors import InvalidInputError
-from mcquack.hardware.opening import device_sampler
+from mcquack.hardware.sampler import device_sampler
 from mcquack.hardware.services.options import Options
 from mcquack.simulators.gates import plain
 from mcquack.simulators.noise import NOISELESS, PITTSBURGH

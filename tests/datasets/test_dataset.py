@@ -46,11 +46,11 @@ def test_tells_its_sizes():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"test": Part(np.ones((2, 3)), np.array(["a", "b"]))}, r"the test part of 'letters' has the shape \(2, 3\)"),
-        ({"test": Part(np.ones((2, 4)), np.array(["a"]))}, r"2 samples but labels of the shape \(1,\)"),
-        ({"train": Part(np.ones((0, 4)), np.array([], dtype=str))}, "the train part of 'letters' is empty"),
+        ({"test": Part(np.ones((2, 3)), np.array(["a", "b"]))}, r"test part .*'letters' .* \(2, 3\)"),
+        ({"test": Part(np.ones((2, 4)), np.array(["a"]))}, r"2 samples .* \(1,\)"),
+        ({"train": Part(np.ones((0, 4)), np.array([], dtype=str))}, "train part .*'letters' .*empty"),
         ({"test": Part(np.ones((1, 4)), np.array(["d"]))}, "label"),
-        ({"class_names": ("A", "B")}, "labels without a name"),
+        ({"class_names": ("A", "B")}, "without a name"),
         ({"image_shape": (3, 2)}, r"image_shape must be \(height, width\) of 4 pixels, got \(3, 2\)"),
         ({"image_shape": 4}, "image_shape must be"),
         ({"image_shape": (-2, -2)}, "image_shape must be"),
@@ -93,14 +93,14 @@ def test_what_lies_beyond_the_range_is_clipped_on_request():
 
 
 def test_an_impossible_scaling_is_refused():
-    with pytest.raises(InvalidInputError, match="'min-max' or 'standard', got 'log'"):
+    with pytest.raises(InvalidInputError, match="'standard', got 'log'"):
         dataset().scaled("log")
-    with pytest.raises(InvalidInputError, match=r"to must be a range \(least, most\), got \(1, 0\)"):
+    with pytest.raises(InvalidInputError, match=r"^to .* got \(1, 0\)"):
         dataset().scaled(to=(1, 0))
 
 
 def test_a_part_that_is_not_there_cannot_be_counted():
-    with pytest.raises(InvalidInputError, match="letters has no test part; it has train, validation"):
+    with pytest.raises(InvalidInputError, match=r"no test part; .*train, validation"):
         dataset(test=None).class_counts("test")
 
 
@@ -189,7 +189,7 @@ def test_a_validation_part_is_drawn_from_the_training_part():
     )  # fmt: skip
     drawn = with_drawn_validation(dataset, fraction=0.2, seed=0)
     assert drawn.class_counts("validation") == (2, 2)
-    assert sorted([*drawn.train.X.ravel(), *drawn.validation.X.ravel()]) == X.ravel().tolist()
+    assert sorted([*drawn.train.X.ravel(), *drawn.parts["validation"].X.ravel()]) == X.ravel().tolist()
     assert drawn.test is test
     assert with_drawn_validation(dataset, fraction=0, seed=0).validation is None
 

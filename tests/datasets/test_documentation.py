@@ -26,7 +26,7 @@ def snippets(file, *, section=""):
 def names(data_dir, tmp_path, monkeypatch):
     """What the snippets take for granted, in a folder with the files that they read; models are trained in no time."""
     monkeypatch.setenv("MCQUACK_DATA", str(data_dir))
-    monkeypatch.setattr(registry, "_own", {})
+    monkeypatch.setattr(registry, "registered", {})
     quick = partial(mcquack.McQuackClassifier, epochs=1, n_qubits=2)
     monkeypatch.setattr(mcquack, "McQuackClassifier", quick, raising=False)
     monkeypatch.chdir(tmp_path)
@@ -51,7 +51,7 @@ def test_the_dataset_shown_first_is_as_shown(data_dir):
 
 
 def test_every_dataset_is_in_the_tables_of_the_documentation(monkeypatch):
-    monkeypatch.setattr(registry, "_own", {})  # other tests may have imported a study with datasets of its own
+    monkeypatch.setattr(registry, "registered", {})  # other tests may have imported a study with datasets of its own
     text = (ROOT / "docs" / "datasets.md").read_text(encoding="utf-8")
     for description in mcquack.datasets.descriptions():
         assert f"`{description.family if description.suite == 'qml' else description.name}`" in text

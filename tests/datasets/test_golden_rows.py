@@ -52,7 +52,7 @@ def check(name, **places):
 
 
 def test_every_dataset_has_a_golden_row(monkeypatch):
-    monkeypatch.setattr(registry, "_own", {})  # other tests may have imported a study with datasets of its own
+    monkeypatch.setattr(registry, "registered", {})  # other tests may have imported a study with datasets of its own
     assert [*golden_rows()] == [*datasets.names()]
 
 

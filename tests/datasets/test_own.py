@@ -1,4 +1,6 @@
 import gzip
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -33,8 +35,8 @@ def test_every_sample_goes_with_its_label_into_one_part():
 
 
 def test_without_shares_all_is_for_training_and_shares_too_small_give_no_part():
-    for options in ({}, {"validation": 0.01, "test": 0.01}):
-        dataset = from_arrays(X, Y, **options)
+    for share in (0.0, 0.01):
+        dataset = from_arrays(X, Y, validation=share, test=share)
         assert list(dataset.parts) == ["train"]
         assert_array_equal(dataset.train.X, X)
 
@@ -55,7 +57,7 @@ def test_bytes_and_floats_stay_and_other_numbers_become_floats(dtype, kept):
     assert from_arrays(X.astype(dtype), Y).train.X.dtype == kept
 
 
-LABELS = {
+LABELS: dict[str, tuple[list[Any], tuple[Any, ...]]] = {
     "ints": ([3, -1], (-1, 3)),
     "texts": (["b", "ä"], ("b", "ä")),
     "digits": (["10", "9"], ("10", "9")),
@@ -63,7 +65,7 @@ LABELS = {
     "whole floats": ([2.0, 1.0], (1.0, 2.0)),
 }
 NULLABLE = {int: "Int64", str: "string", bool: "boolean", float: "Float64"}
-HOLDERS = {
+HOLDERS: dict[str, Callable[[list[Any]], Any]] = {
     "list": list,
     "tuple": tuple,
     "array": np.array,
@@ -74,6 +76,12 @@ HOLDERS = {
     "polars": pl.Series,
     "arrow": pa.array,
 }
+
+
+def encoder_of(dataset):
+    """The encoder of a dataset that was read from a table."""
+    assert dataset.table is not None
+    return dataset.table.encoder
 
 
 @pytest.mark.parametrize("holder", HOLDERS)
@@ -92,7 +100,7 @@ def test_pictures_become_rows_of_bytes():
     pictures = np.arange(120, dtype=np.uint8).reshape(10, 3, 4)
     dataset = from_arrays(pictures, Y, test=0.2)
     assert dataset.image_shape == (3, 4)
-    assert dataset.train.X.dtype == dataset.test.X.dtype == np.uint8
+    assert dataset.train.X.dtype == dataset.parts["test"].X.dtype == np.uint8
     assert dataset.feature_names[:5] == ("pixel_0_0", "pixel_0_1", "pixel_0_2", "pixel_0_3", "pixel_1_0")
     assert_array_equal(from_arrays(pictures, Y).train.X[7].reshape(3, 4), pictures[7])
     flat = from_arrays(pictures.reshape(10, 12), Y, test=0.2, image_shape=(3, 4))
@@ -111,32 +119,32 @@ HOLE[4, 1] = np.nan
 @pytest.mark.parametrize(
     ("samples", "labels", "options", "message"),
     [
-        (X, Y[:9], {}, "10 samples but y has 9 labels"),
+        (X, Y[:9], {}, "10 samples .* 9 labels"),
         (X[:, 0], Y, {}, r"shape \(10,\); expected \(samples, features\)"),
         (X.reshape(10, 1, 1, 3), Y, {}, "expected"),
-        (np.empty((0, 3)), [], {}, "nothing is in it"),
+        (np.empty((0, 3)), [], {}, "nothing"),
         (pl.LazyFrame(COLUMNS), Y, {}, "collect"),
-        ([[1, 2], [3]], [0, 1], {}, "rows of equal length"),
+        ([[1, 2], [3]], [0, 1], {}, "equal length"),
         (X.astype(str), Y, {}, "X holds text"),
         ([[1, "a"], [2, "b"]], [0, 1], {}, "X holds text"),
         (np.array([[1, "a"]], object), [0], {}, "mixes"),
         (X.astype(complex), Y, {}, "complex"),
-        (HOLE, Y, {}, "feature 1 of sample 4 is nan, one of 1 missing"),
+        (HOLE, Y, {}, "feature 1 of sample 4 is nan"),
         ([[1, None], [2, 3]], [0, 1], {}, "feature 1 of sample 0 is nan"),
         (pd.DataFrame({"a": [1.0, np.inf]}), [0, 1], {}, r"feature 0 \('a'\) of sample 1 is inf"),
         (pl.DataFrame({"a": [1, None]}), [0, 1], {}, r"feature 0 \('a'\) of sample 1 is nan"),
-        (pd.DataFrame({"a": ["u", "v"]}), [0, 1], {}, "'a' holds no numbers.*from_frame"),
+        (pd.DataFrame({"a": ["u", "v"]}), [0, 1], {}, "'a' .*from_frame"),
         (pl.Series([1, 2]), [0, 1], {}, "is no table"),
         (np.ma.masked_invalid(HOLE), Y, {}, "masked"),
-        (X, [1] * 10, {}, "all samples have the label 1"),
-        (X, np.array(Y)[:, None], {}, r"y has the shape \(10, 1\)"),
-        (X, ["a", None] * 5, {}, "label of sample 1 is missing, one of 5"),
+        (X, [1] * 10, {}, "label 1;"),
+        (X, np.array(Y)[:, None], {}, r"shape \(10, 1\)"),
+        (X, ["a", None] * 5, {}, "sample 1 .*one of 5"),
         (X, ["a", float("nan")] * 5, {}, "label of sample 1 is missing"),
         (X, [1.0, float("nan")] * 5, {}, "label of sample 1 is missing"),
         (X, pd.array([1, None] * 5, dtype="Int64"), {}, "label of sample 1 is missing"),
         (X, [0.5, 1.5] * 5, {}, "fractions"),
         (X, ["a", 1] * 5, {}, "mixes"),
-        (X, [b"a", b"b"] * 5, {}, "give numbers or text"),
+        (X, [b"a", b"b"] * 5, {}, "numbers or text"),
         (X, Y, {"feature_names": ["a", "b"]}, "feature_names must be 3 different"),
         (X, Y, {"feature_names": ["a", "b", "b"]}, "feature_names must be 3 different"),
         (X, Y, {"class_names": ["only"]}, "class_names must be 2 different"),
@@ -170,13 +178,13 @@ def test_parts_that_exist_are_kept_and_later_changes_do_not_reach_them():
 
 def test_parts_share_one_type_of_number():
     dataset = from_parts((X.astype(np.uint8), Y), test=(X / 2, Y))
-    assert dataset.train.X.dtype == dataset.test.X.dtype == np.float64
+    assert dataset.train.X.dtype == dataset.parts["test"].X.dtype == np.float64
 
 
 @pytest.mark.parametrize(
     ("train", "test", "message"),
     [
-        ((X, Y), (X[:, :2], Y), "have 2 features where those of the training part have 3"),
+        ((X, Y), (X[:, :2], Y), "2 features .* 3;"),
         ((X.reshape(10, 3, 1), Y), (X.reshape(10, 1, 3), Y), r"\(1, 3\) features where"),
         ((FRAMES["polars"], Y), (FRAMES["polars"].select("v", "u", "w"), Y), "another order"),
         ((X, Y), (X[:2], [0, 2]), "as 2"),
@@ -216,7 +224,7 @@ def csv(tmp_path):
 
 def test_a_table_is_the_same_dataset_from_every_source(csv, tmp_path):
     pq.write_table(pa.Table.from_pandas(CONTENT, preserve_index=False), tmp_path / "t.parquet")
-    options = {"target": "label", "validation": 0.2, "test": 0.3, "seed": 1}
+    options: dict[str, Any] = {"target": "label", "validation": 0.2, "test": 0.3, "seed": 1}
     datasets = [
         load_csv(csv(CONTENT), **options),
         load_csv(str(csv(CONTENT, "no-suffix")), **options),
@@ -240,14 +248,14 @@ def test_a_dataset_has_the_name_of_its_file_or_the_given_one(csv):
 
 def test_the_encoder_makes_the_same_numbers_of_the_table_again():
     dataset = from_frame(CONTENT, target="label")
-    assert_array_equal(dataset.table.encoder.transform(frame_table(CONTENT)).X, dataset.train.X)
+    assert_array_equal(encoder_of(dataset).transform(frame_table(CONTENT)).X, dataset.train.X)
     assert_allclose(dataset.train.X[1], [0.125, 0, 2])
 
 
 @pytest.mark.parametrize(("missing", "fill"), [("mean", "mean"), ("median", "median"), ("most_frequent", "min")])
 def test_what_fills_a_gap_is_learned_from_the_training_part_only(missing, fill):
     frame = pd.DataFrame({"x": [np.nan, *np.arange(1.0, 30), *[np.nan] * 10], "label": [0, 1] * 20})
-    shares = {"validation": 0.3, "test": 0.3, "seed": 1}
+    shares: dict[str, Any] = {"validation": 0.3, "test": 0.3, "seed": 1}
     dataset = from_frame(frame, target="label", missing=missing, **shares)
     # The draw looks at labels alone, so numbered rows tell who is where.
     numbered = from_arrays(np.arange(40)[:, None], frame.label, **shares)
@@ -262,7 +270,7 @@ def test_what_will_fill_gaps_in_later_tables_is_learned_from_the_training_part_a
     jobs = ["nurse"] * 11 + ["baker"] * 29
     frame = pd.DataFrame({"x": np.arange(40.0), "job": jobs, "label": [0, 1] * 20})
     dataset = from_frame(frame, target="label", missing="mean", test=0.5, seed=1)
-    x, job = dataset.table.encoder.columns
+    x, job = encoder_of(dataset).columns
     assert x.fill == pytest.approx(dataset.train.X[:, 0].mean())
     assert x.fill != pytest.approx(frame.x.mean())
     assert job.fill == np.bincount(dataset.train.X[:, 1].astype(int)).argmax()
@@ -271,6 +279,7 @@ def test_what_will_fill_gaps_in_later_tables_is_learned_from_the_training_part_a
 def test_rows_that_were_not_used_are_told():
     frame = CONTENT.assign(x=CONTENT.x.where(CONTENT.index != 3), label=CONTENT.label.where(CONTENT.index != 0))
     reading = from_frame(frame, target="label", missing="drop").table
+    assert reading is not None
     assert [str(problem) for problem in reading.left_out] == ["row 0: the target 'label' is missing"]
     assert reading.n_dropped == 1
     with pytest.raises(InvalidTableError, match=r"missing in 1 row \(0\)"):
@@ -279,7 +288,7 @@ def test_rows_that_were_not_used_are_told():
 
 def test_columns_are_taken_as_asked():
     dataset = from_frame(CONTENT, target="label", ignore=["day"], categorical=["x"])
-    assert [(column.name, column.kind) for column in dataset.table.encoder.columns] == [
+    assert [(column.name, column.kind) for column in encoder_of(dataset).columns] == [
         ("x", "category"),
         ("job", "category"),
     ]
@@ -289,17 +298,17 @@ def test_columns_without_names_have_numbers():
     frame = pd.DataFrame([[0.5, 1, 7, 7], [1.5, 0, 8, 7]])
     dataset = from_frame(frame, target=1, ignore=[3], categorical=[2], numeric=[0])
     assert dataset.feature_names == ("0", "2")
-    assert [column.kind for column in dataset.table.encoder.columns] == ["number", "category"]
+    assert [column.kind for column in encoder_of(dataset).columns] == ["number", "category"]
     assert dataset.labels == (0, 1)
 
 
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ({"x": [1, 2], "label": ["a", "a"]}, "all 2 usable rows have the label 'a' in 'label'"),
-        ({"x": range(30), "label": range(30)}, "names or measures rows"),
-        ({"x": [1e308, -1e308], "label": ["a", "b"]}, "'x' lie too far apart"),
-        ({"x": [1, None], "label": ["a", "b"]}, r"'x' is missing in 1 row \(1\)"),
+        ({"x": [1, 2], "label": ["a", "a"]}, "2 usable rows .*'a' in 'label'"),
+        ({"x": range(30), "label": range(30)}, "measures rows"),
+        ({"x": [1e308, -1e308], "label": ["a", "b"]}, "'x' lie too"),
+        ({"x": [1, None], "label": ["a", "b"]}, r"'x' .*1 row \(1\)"),
         ({"x": [1, 2], "y": ["a", "b"]}, "no column 'label'"),
     ],
 )
@@ -312,12 +321,12 @@ def test_options_that_make_no_sense_are_refused():
     with pytest.raises(InvalidInputError, match="validation"):
         from_frame(CONTENT, target="label", validation=2)
     with pytest.raises(TypeError, match="mising"):
-        from_frame(CONTENT, target="label", mising="drop")
+        from_frame(CONTENT, target="label", mising="drop")  # type: ignore[call-arg]
 
 
 def test_a_file_of_another_kind_is_refused(csv, tmp_path):
     pq.write_table(pa.Table.from_pandas(CONTENT, preserve_index=False), tmp_path / "t.parquet")
-    with pytest.raises(InvalidTableError, match="is a Parquet file"):
+    with pytest.raises(InvalidTableError, match="Parquet file"):
         load_csv(tmp_path / "t.parquet", target="label")
-    with pytest.raises(InvalidTableError, match="not a readable Parquet"):
+    with pytest.raises(InvalidTableError, match="readable Parquet"):
         load_parquet(csv(CONTENT), target="label")

@@ -61,7 +61,7 @@ def write_digits(folder, *, seed):
     random = np.random.default_rng(seed)
     directions = random.normal(size=(6, 784)) * 0.5 ** np.arange(6)[:, None]
     written = []
-    for images, labels, count in (*[(*IDX_NAMES[:2], 400)], *[(*IDX_NAMES[2:], 100)]):
+    for (images, labels), count in ((IDX_NAMES[:2], 400), (IDX_NAMES[2:], 100)):
         y = random.integers(0, 10, size=count).astype(np.uint8)
         X = np.clip(128 + 25 * random.normal(size=(count, 6)) @ directions, 0, 255).astype(np.uint8)
         for name, array in ((images, X.reshape(-1, 28, 28)), (labels, y)):

@@ -4,6 +4,7 @@ import subprocess
 import sys
 from copy import deepcopy
 from dataclasses import asdict, replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -34,7 +35,7 @@ REAL_WORLD = (
 
 @pytest.fixture
 def _own_registry(monkeypatch):
-    monkeypatch.setattr(registry, "_own", {})
+    monkeypatch.setattr(registry, "registered", {})
 
 
 def test_all_datasets_of_the_paper_are_there():
@@ -101,10 +102,10 @@ SQUARES = datasets.from_arrays(np.ones((4, 2, 2)), [0, 1, 0, 1])
     ("changes", "built", "message"),
     [
         ({"class_names": ("no", "yes")}, SQUARES, r"class names \('no', 'yes'\) are described, \('0', '1'\) came"),
-        ({"image_shape": None}, SQUARES, r"image shape None is described, \(2, 2\) came"),
-        ({"class_counts": {"train": (1, 3)}}, SQUARES, "class counts .* came; mend its description"),
+        ({"image_shape": None}, SQUARES, r"None .*, \(2, 2\) came"),
+        ({"class_counts": {"train": (1, 3)}}, SQUARES, "class counts .*; mend"),
         ({"sizes": {"train": 5}}, SQUARES, r"{'train': 5} samples are described, {'train': 4} came; mend"),
-        ({}, (np.ones((4, 4)), [0, 1, 0, 1]), "squares: its builder must return a Dataset, but tuple came"),
+        ({}, (np.ones((4, 4)), [0, 1, 0, 1]), "Dataset, but tuple"),
     ],
 )
 def test_whatever_differs_from_the_description_is_told(changes, built, message):
@@ -122,7 +123,7 @@ def test_a_builder_that_does_not_heed_sizes_is_told_so():
         sizes={"train": 4},
     )  # fmt: skip
     datasets.register(description)(lambda request: SQUARES)
-    with pytest.raises(InvalidInputError, match=r"{'train': 2} samples were asked for, {'train': 4} came.*leave sizes"):
+    with pytest.raises(InvalidInputError, match=r"{'train': 2} .*{'train': 4} .*leave sizes"):
         datasets.load("squares", sizes=(2,))
 
 
@@ -132,9 +133,10 @@ def test_a_dataset_of_yours_can_be_registered_again_and_one_of_ours_cannot():
         name="mine", title="Mine", task="None", class_names=("0", "1"), n_features=1, sizes={"train": 2}
     )
     for value in (1.0, 2.0):
-        datasets.register(description)(lambda request, value=value: datasets.from_arrays([[0.0], [value]], [0, 1]))
+        made = datasets.from_arrays([[0.0], [value]], [0, 1])
+        datasets.register(description)(partial(lambda made, request: made, made))
         assert datasets.load("mine").train.X.max() == value
-    with pytest.raises(InvalidInputError, match="'iris3' is a dataset of mcquack; choose another name"):
+    with pytest.raises(InvalidInputError, match=r"'iris3' .*another name"):
         datasets.register(replace(description, name="iris3"))
 
 
@@ -155,14 +157,14 @@ def test_a_description_is_a_value(description):
     ("changes", "message"),
     [
         ({"name": "Two Words"}, "lower-case letters"),
-        ({"n_features": 0}, "n_features of x must be a whole number of at least 1"),
-        ({"sizes": {"train": 0}}, "train size of x must be a whole number of at least 1"),
-        ({"sizes": {"train": 5.0}}, "train size of x must be a whole number of at least 1"),
+        ({"n_features": 0}, "n_features of x .*at least 1"),
+        ({"sizes": {"train": 0}}, "train size .*at least 1"),
+        ({"sizes": {"train": 5.0}}, "train size .*at least 1"),
         ({"image_shape": (2, 2)}, "image_shape must be"),
         ({"sizes": {"test": 5}}, "must name train"),
         ({"sizes": {"train": 5, "holdout": 5}}, "must name train"),
-        ({"class_counts": {"train": (2, 2)}}, "do not add up"),
-        ({"class_counts": {"train": (2, 2, 1)}}, "do not add up"),
+        ({"class_counts": {"train": (2, 2)}}, "not add up"),
+        ({"class_counts": {"train": (2, 2, 1)}}, "not add up"),
     ],
 )
 def test_a_wrong_description_is_refused(changes, message):
@@ -178,7 +180,7 @@ def test_an_unknown_name_is_answered_with_close_ones(name, hint):
 
 
 def test_an_unknown_suite_is_answered_with_the_known_ones():
-    with pytest.raises(InvalidInputError, match="there are qml, real-world, extra"):
+    with pytest.raises(InvalidInputError, match="qml, real-world, extra"):
         datasets.names("qlm")
 
 
@@ -203,25 +205,25 @@ def test_other_sizes_keep_the_proportions_of_the_classes():
 
 @pytest.mark.parametrize("arguments", [{"seed": 1}, {"sizes": (10, 10)}])
 def test_a_fixed_dataset_takes_no_seed_and_no_sizes(arguments):
-    with pytest.raises(InvalidInputError, match="linearly_separable_4 is one fixed dataset"):
+    with pytest.raises(InvalidInputError, match="linearly_separable_4 is one"):
         datasets.load("linearly_separable_4", **arguments)
 
 
 @pytest.mark.parametrize(("name", "hint"), [("two_curves_diff_4", "two_curves"), ("pm2", "plus_minus")])
 def test_a_fixed_dataset_names_the_generator_of_its_kind_if_there_is_one(name, hint):
-    with pytest.raises(InvalidInputError, match=rf"sizes; mcquack\.datasets\.synthetic\.{hint} makes more of its kind"):
+    with pytest.raises(InvalidInputError, match=rf"sizes; mcquack\.datasets\.synthetic\.{hint} makes more"):
         datasets.load(name, seed=1)
-    with pytest.raises(InvalidInputError, match=r"mnist_pca_3 is one fixed dataset, without seed or sizes\.$"):
+    with pytest.raises(InvalidInputError, match=r"mnist_pca_3 .*seed or sizes\.$"):
         datasets.load("mnist_pca_3", seed=1)
 
 
 @pytest.mark.parametrize(
     ("name", "sizes", "message"),
     [
-        ("iris3", (90, 30, 20), "the same samples, so their sizes must be equal, got 30 and 20"),
-        ("iris3", (2, 5, 5), "iris3: 2 training samples leave a class without any; ask for at least 3"),
-        ("pm4_generated", (3, 4, 4), "3 training samples leave a class without any; ask for at least 4"),
-        ("iris3", (200, 10, 10), "75 samples of class 'versicolor' are needed, but the source has 50, .* about 140"),
+        ("iris3", (90, 30, 20), "30 and 20"),
+        ("iris3", (2, 5, 5), "2 training samples .*at least 3"),
+        ("pm4_generated", (3, 4, 4), "3 training samples .*at least 4"),
+        ("iris3", (200, 10, 10), "75 samples .*'versicolor' .* 50, .* 140"),
     ],
 )
 def test_sizes_beyond_reach_are_refused_with_what_is_possible(name, sizes, message):
@@ -259,7 +261,7 @@ def test_what_a_caller_does_to_a_dataset_stays_with_the_caller():
 
 @pytest.mark.parametrize("name", [["iris3"], None, 3])
 def test_what_is_no_name_is_refused(name):
-    with pytest.raises(UnknownDatasetError, match="no dataset is named"):
+    with pytest.raises(UnknownDatasetError, match="is named"):
         datasets.load(name)
 
 

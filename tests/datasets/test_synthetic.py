@@ -126,7 +126,7 @@ def test_each_sign_has_the_bars_of_its_class():
         ("two_curves", {"n_features": 3, "test": 1.0}, "test"),
         ("two_curves", {"n_features": 3, "noise": 1e308}, "choose smaller"),
         ("two_curves", {"n_features": 3, "offset": 1e308}, "choose smaller"),
-        ("two_curves", {"n_features": 3, "n_samples": 1}, "takes 1 of 1 samples, which leaves none"),
+        ("two_curves", {"n_features": 3, "n_samples": 1}, "1 of 1 samples"),
         ("linearly_separable", {"n_features": 3, "test": 0.999}, "takes 300 of 300 samples"),
         ("hyperplanes", {"n_hyperplanes": 2, "n_samples": 1.5}, "n_samples"),
         ("hyperplanes", {"n_hyperplanes": 2, "seed": -1}, "seed"),

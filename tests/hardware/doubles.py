@@ -48,7 +48,7 @@ class FakeService:
         self.speed = Speed()
         self.jobs = {}
         self.submitted = []
-        self.calls = Counter()
+        self.calls: Counter[str] = Counter()
         self.token = SECRET
 
     @property
@@ -105,6 +105,14 @@ class FakeService:
 
         return self._call("cancel", end)
 
+    def instead(self, **calls):
+        """Answers these calls so from now on, and by itself again where that is None."""
+        for name, answer in calls.items():
+            if answer is None:
+                del self.__dict__[name]
+            else:
+                self.__dict__[name] = answer
+
     def restart(self):
         """As a service within the process does that ends: all jobs are forgotten."""
         self.jobs.clear()
@@ -148,5 +156,5 @@ def circuits_of(n_samples, n_centroids, *, n_qubits=3, n_layers=2, seed=0):
 
 def hasty(**changes):
     """A waiting that never waits, and notes for how long it would have."""
-    pauses = []
+    pauses: list[float] = []
     return Waiting(**{"sleep": pauses.append, "clock": lambda: sum(pauses)} | changes), pauses

@@ -6,12 +6,12 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from mcquack.arrays import FloatArray as FloatArray
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.randomness import stream
 from tests.oracles import after_gate, after_ring, rot
 
-FloatArray = NDArray[np.float64]
 ComplexArray = NDArray[np.complex128]
 
 

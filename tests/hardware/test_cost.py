@@ -4,8 +4,7 @@ from hypothesis import strategies as st
 
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError
-from mcquack.hardware.cost import estimate, readable_seconds
-from mcquack.hardware.jobs.service import Speed
+from mcquack.hardware.jobs.service import Speed, estimate, readable_seconds
 from mcquack.hardware.native import two_qubit_depth
 from mcquack.training import total_shots
 from tests.hardware.overlaps import ring_map

@@ -11,8 +11,7 @@ from mcquack.circuits import Circuit, b, w, x
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError, LayoutError, LayoutWarning
 from mcquack.hardware.devices import PAPER_DEVICES, open_device, open_sampler
-from mcquack.hardware.opening import snapshot_properties
-from mcquack.hardware.sampler import DeviceSampler
+from mcquack.hardware.sampler import DeviceSampler, snapshot_properties
 from mcquack.hardware.services.options import Options
 from mcquack.simulators.gates import GateEngine
 from mcquack.simulators.noise import AACHEN, PITTSBURGH, DeviceCalibration
@@ -74,22 +73,22 @@ def test_any_circuit_runs_where_gates_do() -> None:
         engine = open_device(name, shots=2000, options=Options(noise="none")).on(circuit)
         for _ in range(2):  # by a sampler that is opened once
             assert_allclose(engine.kernel(X, X[:2], **point), exact, rtol=0, atol=5 * 0.5 / np.sqrt(2000))
-    with pytest.raises(InvalidInputError, match=r"twin:aachen has noise for the feature map of the paper alone.*use"):
+    with pytest.raises(InvalidInputError, match=r"twin:aachen.*fake_pittsburgh"):
         open_sampler("twin:aachen", circuit)
-    with pytest.raises(InvalidInputError, match="has no gates for them"):
+    with pytest.raises(InvalidInputError, match="no gates"):
         open_sampler("aer", Circuit(2, 4, start="amplitudes").ry(0, b))
 
 
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("Simulator", "did you mean simulator"),
-        ("twin:foo", "there are twin:pittsburgh, twin:aachen, and those of snapshots"),
-        ("twin:", "there is no twin 'twin:'"),
-        ("twin:achen", "did you mean twin:aachen"),
-        ("twin:fake_rom", "did you mean fake_rome"),
-        ("rome", "did you mean fake_rome"),
-        ("", "there is no device ''"),
+        ("Simulator", r"mean simulator\?"),
+        ("twin:foo", "twin:pittsburgh, twin:aachen"),
+        ("twin:", "no twin 'twin:'"),
+        ("twin:achen", r"mean twin:aachen\?"),
+        ("twin:fake_rom", "mean fake_rome"),
+        ("rome", "mean fake_rome"),
+        ("", "no device ''"),
         (None, "name must be"),
     ],
 )

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from mcquack.circuits.overlap import OverlapCircuits
-from mcquack.hardware.native import angle_sets, n_angles, native_gates
-from mcquack.hardware.textbook import overlap_gates
+from mcquack.hardware.native import angle_sets, n_angles, native_gates, overlap_gates
 from tests.hardware.overlaps import (
     ComplexArray,
     FloatArray,
@@ -93,8 +92,8 @@ def test_one_qubit_has_no_ring(n_layers: int) -> None:
 
 # Native gates with these angles are the overlap circuit, for every pair and also where Euler angles are not unique.
 
-SX = np.array([[1 + 1j, 1 - 1j], [1 - 1j, 1 + 1j]]) / 2
-H = np.array([[1, 1], [1, -1]]) / np.sqrt(2)
+SX = np.array([[1 + 1j, 1 - 1j], [1 - 1j, 1 + 1j]], dtype=complex) / 2
+H = np.array([[1, 1], [1, -1]], dtype=complex) / np.sqrt(2)
 
 
 def native_unitary(circuits: OverlapCircuits, angles: FloatArray) -> ComplexArray:

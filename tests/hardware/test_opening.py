@@ -2,7 +2,9 @@ import os
 import pickle
 import subprocess
 import sys
+from functools import partial
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,14 +12,12 @@ import pytest
 from mcquack import hardware
 from mcquack.circuits import Circuit, OverlapCircuits, b, line, w, x
 from mcquack.errors import InvalidInputError, LayoutError
-from mcquack.hardware import opening
-from mcquack.hardware.cost import estimate
 from mcquack.hardware.jobs.ledger import Ledger
 from mcquack.hardware.jobs.running import follow, noted
-from mcquack.hardware.jobs.service import Limits, Speed
+from mcquack.hardware.jobs.service import Limits, Speed, estimate
 from mcquack.hardware.layout.coupling import properties_along
 from mcquack.hardware.layout.ring import best_ring
-from mcquack.hardware.opening import StoredJobs, device_coupling, device_sampler, snapshot_properties
+from mcquack.hardware.sampler import StoredJobs, device_coupling, device_sampler, snapshot_properties
 from mcquack.hardware.services import opening as services
 from mcquack.hardware.services.options import Options
 from tests.hardware.doubles import FakeService, circuits_of
@@ -46,7 +46,8 @@ def other_ring(monkeypatch):
     """Another day, on which other qubits are the best."""
 
     def change(ring):
-        monkeypatch.setattr(services, "_chosen_ring", lambda *_, **__: ring)
+        monkeypatch.setattr(services, "simulated_ring", lambda *_, **__: SimpleNamespace(qubits=ring))
+        monkeypatch.setattr(services, "chosen_qubits", lambda *_: ring)
 
     return change
 
@@ -116,7 +117,7 @@ def test_properties_are_those_of_the_best_ring_or_of_the_one_given():
 
 
 @pytest.fixture
-def stored(path, monkeypatch):
+def stored(path):
     """Two measurements on services that outlive their process: half of the first is measured, all else was not sent."""
     names = ("ibm_one", "fake_two")
     known = {name: FakeService(device=name, limits=Limits(executions=15)) for name in names}
@@ -127,10 +128,13 @@ def stored(path, monkeypatch):
                 for event in follow(ledger, service, measurement):
                     if event.kind == "done":
                         break
-    opened = []
-    module = SimpleNamespace(reopened=lambda told: opened.append(told["backend"]) or known[told["backend"]])
-    monkeypatch.setattr(opening, "services", lambda: module)
-    return SimpleNamespace(path=path, services=known, opened=opened)
+    opened: list[str] = []
+
+    def reopened(told):
+        opened.append(told["backend"])
+        return known[told["backend"]]
+
+    return SimpleNamespace(path=path, services=known, opened=opened, jobs=partial(StoredJobs, path, reopened=reopened))
 
 
 CIRCUIT = Circuit(3, 1).ry([0, 1, 2], x[0]).cnot(line(3)).rz([0, 1, 2], w * x[0] + b)
@@ -178,7 +182,7 @@ class TestAnyCircuit:
 
 class TestStoredJobs:
     def test_all_is_resumed_on_the_services_that_it_was_begun_on(self, stored):
-        jobs = StoredJobs(stored.path)
+        jobs = stored.jobs()
         assert [each.n_measured for each in jobs.summaries()] == [3, 0]
         kinds = [event.kind for event in jobs.resume()]
         assert kinds.count("done") == 3
@@ -190,7 +194,7 @@ class TestStoredJobs:
         assert list(jobs.resume()) == []
 
     def test_only_what_a_device_has_not_got_costs_and_nothing_is_opened_twice(self, stored):
-        jobs = StoredJobs(stored.path)
+        jobs = stored.jobs()
         list(jobs.cancel())
         stored.services["ibm_one"].speed = Speed(clops=None)
         ((device, cost),) = jobs.estimates()  # simulations cost nothing
@@ -201,14 +205,14 @@ class TestStoredJobs:
         assert jobs.estimates() == []
 
     def test_what_is_on_its_way_is_asked_for_and_the_rest_is_not(self, stored):
-        assert [event.kind for event in StoredJobs(stored.path).refresh()] == ["done"]
+        assert [event.kind for event in stored.jobs().refresh()] == ["done"]
         assert stored.opened == ["ibm_one"]
 
     def test_one_of_them_is_named_by_the_start_of_its_id(self, stored):
-        wanted = StoredJobs(stored.path).summaries()[1].id
-        assert [each.id for each in StoredJobs(stored.path, only=wanted[:6]).summaries()] == [wanted]
-        with pytest.raises(InvalidInputError, match=f"no measurement 'x'; it has .*{wanted[:12]}"):
-            StoredJobs(stored.path, only="x").summaries()
+        wanted = stored.jobs().summaries()[1].id
+        assert [each.id for each in stored.jobs(only=wanted[:6]).summaries()] == [wanted]
+        with pytest.raises(InvalidInputError, match=f"measurement 'x'; .*{wanted[:12]}"):
+            stored.jobs(only="x").summaries()
 
 
 def test_all_that_is_exported_is_there_and_qiskit_comes_with_what_needs_it():
@@ -217,17 +221,18 @@ def test_all_that_is_exported_is_there_and_qiskit_comes_with_what_needs_it():
     code += "assert 'qiskit' not in sys.modules; room.open_service; assert 'qiskit' in sys.modules"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     subprocess.run([sys.executable, "-c", code], check=True, env=environment)
-    assert set(dir(hardware)) >= set(hardware.__all__) - {"list_backends", "open_service"}
+    room: Any = hardware
+    assert set(dir(room)) >= set(room.__all__) - {"list_backends", "open_service"}
     with pytest.raises(AttributeError, match="nothing"):
-        _ = hardware.nothing
+        _ = room.nothing
 
 
 @pytest.mark.parametrize("module", ["qiskit_ibm_runtime", "qiskit", "qiskit_aer"])
 def test_without_qiskit_the_extra_is_named(module):
     # In a process of its own: this one has imported it, and others hold on to what they imported.
-    code = f"import sys; sys.modules[{module!r}] = None; from mcquack.hardware import opening; "
+    code = f"import sys; sys.modules[{module!r}] = None; from mcquack.hardware import sampler; "
     code += "from mcquack.circuits import FeatureMap; "
-    asking = 'opening.device_sampler("aer", FeatureMap(n_qubits=2, n_features=1, n_layers=2))'
+    asking = 'sampler.device_sampler("aer", FeatureMap(n_qubits=2, n_features=1, n_layers=2))'
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     finished = subprocess.run(
         [sys.executable, "-c", code + asking], capture_output=True, text=True, check=False, env=environment

@@ -17,8 +17,7 @@ from qiskit.quantum_info import Statevector
 
 from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.errors import InvalidInputError
-from mcquack.hardware.native import angle_sets
-from mcquack.hardware.qasm import angle_names, template_qasm3, to_qasm2, to_qasm3
+from mcquack.hardware.native import angle_names, angle_sets, template_qasm3, to_qasm2, to_qasm3
 from mcquack.simulators.gates import plain
 from tests.hardware.overlaps import overlap_circuits, overlap_probabilities, paper_overlaps, ring_map, some_circuits
 from tests.plain_states import states_of
@@ -76,9 +75,9 @@ def test_any_circuit_is_read_back_from_every_dialect(seed: int) -> None:
         assert_allclose(np.bincount(ones, probabilities(read)), expected, atol=1e-12)
     for text in (to_qasm3(circuits, **pair), to_qasm2(circuits, **pair)):
         assert f"{circuit.n_qubits} qubits, {len(circuit.gates)} gates;" in text
-    with pytest.raises(InvalidInputError, match="take the textbook form"):
+    with pytest.raises(InvalidInputError, match="textbook form"):
         to_qasm3(circuits)
-    with pytest.raises(InvalidInputError, match="take the textbook form"):
+    with pytest.raises(InvalidInputError, match="textbook form"):
         template_qasm3(circuits.circuit)
 
 
@@ -139,7 +138,7 @@ def test_the_124_qubits_of_the_paper_are_exported_with_its_counts() -> None:
 
 
 def test_export_needs_no_qiskit() -> None:
-    code = "import sys, mcquack.hardware.qasm; sys.exit('qiskit' in sys.modules)"
+    code = "import sys, mcquack.hardware.native; sys.exit('qiskit' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
@@ -148,8 +147,8 @@ def test_export_needs_no_qiskit() -> None:
     [
         ({"form": "dense"}, 'form must be "native" or "textbook"'),
         ({"dialect": "quil"}, 'dialect must be "standard" or "braket"'),
-        ({"sample": 2}, "sample must be a whole number from 0 to 1"),
-        ({"centroid": -1}, "centroid must be a whole number from 0 to 1"),
+        ({"sample": 2}, "sample .*0 to 1"),
+        ({"centroid": -1}, "centroid .*0 to 1"),
     ],
 )
 def test_unknown_choices_are_refused(arguments: dict[str, Any], message: str) -> None:
@@ -161,5 +160,5 @@ def test_unknown_choices_are_refused(arguments: dict[str, Any], message: str) ->
 @pytest.mark.parametrize("pair", [{"sample": 2}, {"sample": -1}, {"centroid": 3}, {"sample": True}, {"centroid": 0.0}])
 def test_a_pair_that_is_not_there_is_refused(pair: dict[str, Any], write: Any) -> None:
     (name,) = pair
-    with pytest.raises(InvalidInputError, match=f"{name} must be a whole number from 0 to {1 + (name == 'centroid')}"):
+    with pytest.raises(InvalidInputError, match=f"{name} .* 0 to {1 + (name == 'centroid')}"):
         write(some_circuits(2, 1, n_samples=2, n_centroids=3), **pair)

@@ -38,7 +38,7 @@ def backends(incomplete: str) -> list[str]:
 
 
 def _snapshots() -> tuple[str, ...]:
-    from mcquack.hardware.opening import services
+    from mcquack.hardware.sampler import services
 
     try:
         return tuple(device.name for device in services().list_backends() if device.name.startswith(_SNAPSHOT))

@@ -59,7 +59,7 @@ def devices(account: bool = False) -> None:
     each is a line of name, qubits, what it is, two-qubit gate, CLOPS and jobs waiting, separated by tabs.
     """
     try:
-        found = mcquack.hardware.opening.services().list_backends(with_account=account)
+        found = mcquack.hardware.sampler.services().list_backends(with_account=account)
     except MissingDependencyError as error:
         if account:
             raise

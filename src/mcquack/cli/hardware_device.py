@@ -88,7 +88,7 @@ class OpenDevice:
         if self.backend.startswith(("twin:fake_", "twin:ibm_")) and not faults:
             size: Any = {"n_qubits": feature_map.n_qubits, "n_layers": n_layers_of(feature_map)}
             device = self.backend.removeprefix("twin:")
-            for note in mcquack.hardware.opening.snapshot_properties(device, **size, options=options).notes:
+            for note in mcquack.hardware.sampler.snapshot_properties(device, **size, options=options).notes:
                 tell(f"Note: {note}.")
         if service is not None:
             told = service.description

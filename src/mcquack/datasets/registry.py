@@ -161,7 +161,8 @@ class Entry:
     build: Builder
 
 
-_own: dict[str, Entry] = {}
+registered: dict[str, Entry] = {}
+"""The datasets that programs have added, by name."""
 
 
 def load(
@@ -254,7 +255,7 @@ def register(description: Description) -> Callable[[Builder], Builder]:
         raise InvalidInputError(f"{description.name!r} would be a draw of another dataset; choose a name without @.")
 
     def remember(build: Builder) -> Builder:
-        _own[description.name] = Entry(description=description, build=build)
+        registered[description.name] = Entry(description=description, build=build)
         return build
 
     return remember
@@ -341,7 +342,7 @@ def draw_of(name: str) -> tuple[str, int | None]:
 
 
 def _entries() -> Mapping[str, Entry]:
-    return {**_ours(), **_own}
+    return {**_ours(), **registered}
 
 
 @cache

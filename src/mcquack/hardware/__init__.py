@@ -15,7 +15,7 @@ _exported, __dir__, __all__ = lazy_exports(__name__, __file__)
 
 def __getattr__(name: str) -> Any:
     if name in ("list_backends", "open_service"):  # these need Qiskit, and say so where it is missing
-        from mcquack.hardware.opening import services
+        from mcquack.hardware.sampler import services
 
         return getattr(services(), name)
     return _exported(name)

@@ -16,7 +16,7 @@ from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.circuits.overlap import OverlapCircuits, Sampler
 from mcquack.errors import InvalidInputError
-from mcquack.hardware.opening import device_sampler, snapshot_properties
+from mcquack.hardware.sampler import device_sampler, snapshot_properties
 from mcquack.hardware.services.options import Options
 from mcquack.simulators.engine import GradientRule
 from mcquack.simulators.noise import AACHEN, PITTSBURGH, DeviceCalibration

@@ -18,9 +18,8 @@ from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.circuits.overlap import OverlapCircuits, Sampler
 from mcquack.errors import InvalidInputError
-from mcquack.hardware.cost import Estimate, estimate
 from mcquack.hardware.devices import open_sampler
-from mcquack.hardware.jobs.service import job_ranges
+from mcquack.hardware.jobs.service import Estimate, estimate, job_ranges
 from mcquack.hardware.sampler import DeviceSampler
 from mcquack.kernels.bitflip import (
     Calibration,

@@ -2,7 +2,7 @@ import pytest
 
 from mcquack import checks as extras
 from mcquack.cli import console as tables
-from mcquack.hardware import opening
+from mcquack.hardware import sampler
 from mcquack.hardware.services import opening as services
 
 
@@ -46,7 +46,7 @@ def test_ours_are_listed_without_qiskit_too(mcquack, monkeypatch, options, code)
     def missing():
         raise extras.IBM.needed(what="a device or a snapshot of one")
 
-    monkeypatch.setattr(opening, "services", missing)
+    monkeypatch.setattr(sampler, "services", missing)
     outcome = mcquack("hardware", "devices", *options)
     assert outcome.code == code
     assert 'pip install "mcquack[ibm]"' in outcome.err

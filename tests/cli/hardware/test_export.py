@@ -4,8 +4,7 @@ from qiskit import qasm2, qasm3
 from qiskit.quantum_info import Statevector
 
 from mcquack import load
-from mcquack.hardware.native import angle_sets
-from mcquack.hardware.qasm import to_qasm3
+from mcquack.hardware.native import angle_sets, to_qasm3
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@ import pytest
 
 from mcquack import report
 from mcquack.hardware.layout.ring import best_ring
-from mcquack.hardware.opening import device_coupling
+from mcquack.hardware.sampler import device_coupling
 
 
 def test_the_ring_is_printed_in_order(mcquack, folder):

@@ -32,7 +32,7 @@ def no_qiskit(monkeypatch):
     def import_module(name):
         raise ModuleNotFoundError(f"No module named 'qiskit', which {name} needs")
 
-    monkeypatch.setattr("mcquack.hardware.opening.import_module", import_module)
+    monkeypatch.setattr("mcquack.hardware.sampler.import_module", import_module)
     for name in ("qiskit", "qiskit_aer", "qiskit_ibm_runtime"):
         monkeypatch.setitem(sys.modules, name, None)
 

@@ -16,16 +16,16 @@ from mcquack.errors import InvalidInputError
 @pytest.mark.parametrize(
     ("changes", "match"),
     [
-        ({"name": ""}, "name must be a file name without a folder"),
-        ({"name": "a/b.csv"}, "name must be a file name without a folder"),
-        ({"name": ".."}, "name must be a file name without a folder"),
-        ({"folder": "/etc"}, "folder must be a relative path"),
-        ({"folder": "a/../.."}, "folder must be a relative path"),
-        ({"checksum": "sha256:00"}, "the checksum of a.csv must be sha256:, md5: or git:"),
-        ({"checksum": "0" * 64}, "the checksum of a.csv must be sha256:, md5: or git:"),
-        ({"checksum": "md5:" + "A" * 32}, "the checksum of a.csv must be sha256:, md5: or git:"),
-        ({"url": "ftp://a/b"}, "the url of a.csv must be an address"),
-        ({"url": "openml:iris"}, "the url of a.csv must be an address"),
+        ({"name": ""}, "name must.* ''"),
+        ({"name": "a/b.csv"}, "name must.*a/b.csv"),
+        ({"name": ".."}, "name must.*'..'"),
+        ({"folder": "/etc"}, "folder must.*/etc"),
+        ({"folder": "a/../.."}, "folder must.*a/../.."),
+        ({"checksum": "sha256:00"}, "checksum of a.csv .*sha256:, md5: or git:"),
+        ({"checksum": "0" * 64}, "checksum of a.csv .*sha256:, md5: or git:"),
+        ({"checksum": "md5:" + "A" * 32}, "checksum of a.csv .*sha256:, md5: or git:"),
+        ({"url": "ftp://a/b"}, "url of a.csv .*ftp://a/b"),
+        ({"url": "openml:iris"}, "url of a.csv .*openml:iris"),
     ],
 )
 def test_a_file_that_could_never_be_found_is_refused(changes, match):
@@ -65,7 +65,7 @@ def test_a_file_of_another_kind_is_known_by_its_first_bytes(tmp_path):
     file = DataFile(name="file", magic=b"\x89HDF")
     for content, problem in ((b"\x89HDF and more", None), (b"<html>", r"begins with b'<htm' instead"), (b"", "b''")):
         path.write_bytes(content)
-        assert flaw(path, file) is None if problem is None else problem in flaw(path, file)
+        assert (problem or "None") in str(flaw(path, file))
 
 
 def test_a_flaw_tells_what_was_expected_and_what_came(tmp_path):
@@ -123,7 +123,7 @@ def test_what_a_packed_file_holds_is_proven_beside_its_md5(tmp_path):
     assert told == f"the checksum of what it holds is {inner} instead of {other}"
     path.write_bytes(path.read_bytes()[:-4])
     cut = DataFile(name="file.gz", checksum=checksum(path, kind="md5"), unpacked=inner)
-    assert "no whole gzip file" in flaw(path, cut)
+    assert "no whole gzip file" in str(flaw(path, cut))
 
 
 SHA = "sha256:" + "0" * 64

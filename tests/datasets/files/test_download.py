@@ -91,18 +91,18 @@ def test_a_stalled_transfer_ends_and_goes_on_where_it_stopped(server, target):
     [
         (Answer(status=404), DownloadError, "answers 404 Not Found", 1),
         (Answer(status=403), DownloadError, "answers 403 Forbidden", 1),
-        (Answer(status=503), DownloadError, "in 3 attempts: the server answers 503", 3),
+        (Answer(status=503), DownloadError, "3 attempts: .* 503", 3),
         (Answer(location="/file.bin"), DownloadError, "redirects", 31),
         (replace(CUT, heeds_range=False), DownloadError, r"100,000 of 300,000 bytes|IncompleteRead", 3),
         (replace(CUT, says_length=False, heeds_range=False), DownloadError, "100,000 of 300,000 bytes", 3),
-        (Answer(n_bytes=0, stalls=True), DownloadError, "kept silent for too long", 3),
-        (Answer(content=CONTENT[::-1]), DataFileError, "its checksum is sha256:.* instead of sha256:", 1),
+        (Answer(n_bytes=0, stalls=True), DownloadError, "silent", 3),
+        (Answer(content=CONTENT[::-1]), DataFileError, "sha256:.* instead of sha256:", 1),
         # Refused by the announced length: the content itself never comes.
         (Answer(content=CONTENT[:-1], n_bytes=0, stalls=True), DataFileError, "299,999 bytes instead of 300,000", 1),
         (Answer(content=CONTENT[:-1], says_length=False), DownloadError, "299,999 of 300,000", 3),
-        (Answer(content=CONTENT + b"!", says_length=False), DataFileError, "it has more than 300,000 bytes", 1),
+        (Answer(content=CONTENT + b"!", says_length=False), DataFileError, "more than 300,000", 1),
         # What never ends is not waited for.
-        (Answer(content=CONTENT * 4, says_length=False), DataFileError, "it has more than 300,000 bytes", 1),
+        (Answer(content=CONTENT * 4, says_length=False), DataFileError, "more than 300,000", 1),
     ],
 )
 def test_what_cannot_be_had_is_refused_and_takes_no_place(server, target, answer, error, match, n_asked):
@@ -118,7 +118,7 @@ def test_what_cannot_be_had_is_refused_and_takes_no_place(server, target, answer
 def test_a_file_whose_size_nobody_knows_has_a_largest_one(server, target):
     server.answers += [Answer(says_length=False)]
     file = data_file(server, n_bytes=None, checksum=None)
-    with pytest.raises(DataFileError, match="it has more than 250,000 bytes"):
+    with pytest.raises(DataFileError, match="more than 250,000"):
         download(file, to=target, patience=replace(PATIENCE, most_bytes=250_000))
     assert left_overs(target) == []
     download(file, to=target, patience=replace(PATIENCE, most_bytes=300_000))
@@ -128,7 +128,7 @@ def test_a_file_whose_size_nobody_knows_has_a_largest_one(server, target):
 def test_a_download_ends_with_its_time_although_bytes_still_come_and_what_came_is_kept(server, target, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr(downloading, "time", SimpleNamespace(monotonic=count().__next__))
-        with pytest.raises(DownloadError, match="takes longer to download than it may"):
+        with pytest.raises(DownloadError, match="takes longer"):
             download(data_file(server), to=target, patience=replace(PATIENCE, most_seconds=2))
     assert len(server.asked) == 1  # no further attempt
     assert 0 < target.with_name("file.bin.partial").stat().st_size < len(CONTENT)
@@ -249,7 +249,7 @@ download({data_file(server)!r}, to=Path({str(target)!r}), patience=Patience())
 
 def test_a_cache_that_cannot_be_written_is_named(server, tmp_path):
     (tmp_path / "cache").write_text("a file where the folder should be")
-    with pytest.raises(DownloadError, match=r"cache.file\.bin cannot be written .*MCQUACK_CACHE"):
+    with pytest.raises(DownloadError, match=r"cache.file\.bin .*MCQUACK_CACHE"):
         download(data_file(server), to=tmp_path / "cache" / "file.bin", patience=PATIENCE)
     assert server.asked == []
 
@@ -281,7 +281,7 @@ def test_a_full_disk_is_told_and_what_came_is_kept(server, target, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(Path, "open", on_a_small_disk)
-        with pytest.raises(DownloadError, match="No space left on device"):
+        with pytest.raises(DownloadError, match="space left"):
             download(data_file(server), to=target, patience=PATIENCE)
     assert not target.exists()
     download(data_file(server), to=target, patience=PATIENCE)

@@ -76,9 +76,7 @@ def test_the_group_without_labels_takes_the_rest_and_no_group_takes_what_is_left
 
 def test_a_source_with_too_few_samples_is_refused():
     counts = {"train": (2, 3, 0), "test": (1, 2, 0)}
-    with pytest.raises(
-        InvalidInputError, match=r"x: 5 samples of class 'B' are needed, but the source has 2, .* about 3 samples"
-    ):
+    with pytest.raises(InvalidInputError, match=r"5 samples .*'B' .* 2, .*3 samples"):
         drawn(numbered_pool([0, 0, 0, 1, 1]), **draw(((0,), (1,), (2,)), counts=counts))
 
 
@@ -102,9 +100,9 @@ def test_repeats_are_kept_only_on_request():
 @pytest.mark.parametrize(
     ("X", "y", "message"),
     [
-        (np.zeros((3, 2)), np.zeros(3), "1 features and one label for each"),
-        (np.zeros((3, 1)), np.zeros(2), "one label for each"),
-        (np.zeros((3, 1)), np.zeros((3, 1)), "one label for each"),
+        (np.zeros((3, 2)), np.zeros(3), "1 features"),
+        (np.zeros((3, 1)), np.zeros(2), "one label"),
+        (np.zeros((3, 1)), np.zeros((3, 1)), "one label"),
         (np.array([[1.0], [np.inf]]), np.zeros(2), "missing or infinite"),
         (np.array([[1.0], [np.nan]]), np.zeros(2), "missing or infinite"),
     ],

@@ -202,10 +202,10 @@ def doh_members(*, without=None, cell=1.5, label="Benign"):
     ("name", "members", "message"),
     [
         ("url", {"All.csv": url_table(cell="oops")}, "cannot be read .*oops"),
-        ("url", {"All.csv": url_table(label="")}, "'URL_Type_obf_Type' is empty in 1 rows"),
+        ("url", {"All.csv": url_table(label="")}, "'URL_Type_obf_Type' .* 1 rows"),
         ("url", {"All.csv": "\n"}, "cannot be read"),
         ("doh", doh_members(cell="oops"), "cannot be read .*oops"),
-        ("doh", doh_members(label=""), "'Label' is empty in 2 rows"),
+        ("doh", doh_members(label=""), "'Label' .* 2 rows"),
         ("doh", doh_members(without=DOH[3]), f"cannot be read .*{DOH[3]}"),
         ("doh", doh_members(without="Label"), "cannot be read .*Label"),
     ],
@@ -223,7 +223,7 @@ def test_an_archive_that_cannot_be_unpacked_is_refused(change, tmp_path):
     for start in (content.find(b"PK\x01\x02") + offset, offset - 2):  # both headers say the same
         content[start] = value
     path.write_bytes(content)
-    with pytest.raises(DataFileError, match="not a whole, plain zip archive"):
+    with pytest.raises(DataFileError, match="plain zip archive"):
         readers("url")[-1](path)
 
 
@@ -249,7 +249,7 @@ def test_a_column_of_numbers_that_came_as_text_is_refused():
     table = pa.table({"a": ["1", "2"], "b": [1.0, 2.0]})
     assert_array_equal(matrix(table, ["a", "b"], text=["a"]), [[0, 1], [1, 2]])
     for text in ([], ["a", "b"]):
-        with pytest.raises(DataFileError, match="expected; replace the table"):
+        with pytest.raises(DataFileError, match="replace the table"):
             matrix(table, ["a", "b"], text=text)
 
 
@@ -312,7 +312,7 @@ def test_signs(tmp_path):
 
 def test_signs_in_hdf5_without_h5py_say_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "h5py", None)
-    with pytest.raises(MissingDependencyError, match=r'h5py to read: pip install "mcquack\[hdf5\]"'):
+    with pytest.raises(MissingDependencyError, match=r'pip install "mcquack\[hdf5\]"'):
         readers("pm4")[1](tmp_path / "p.h5")
 
 
@@ -335,7 +335,7 @@ def test_signs_of_another_shape_or_kind_are_refused(arrays, tmp_path):
     with h5py.File(tmp_path / "p.h5", "w") as file:
         for name, array in {**right, **arrays}.items():
             file.create_group(name) if array is None else file.create_dataset(name, data=array)
-    with pytest.raises(DataFileError, match="not the PlusMinus file"):
+    with pytest.raises(DataFileError, match="PlusMinus file"):
         readers("pm4")[1](tmp_path / "p.h5")
 
 
@@ -364,7 +364,7 @@ def test_a_broken_file_is_refused_by_name(name, index, file, content, tmp_path):
 
 
 def test_an_archive_without_the_table_is_refused(tmp_path):
-    with pytest.raises(DataFileError, match=r"has no file 'All\.csv'"):
+    with pytest.raises(DataFileError, match=r"no file 'All\.csv'"):
         readers("url")[2](zipped(tmp_path / "u.zip", {"other.csv": "1"}))
 
 

@@ -14,6 +14,7 @@ from mcquack.bench.store import Store
 from mcquack.bench.suite import read_suite
 from mcquack.datasets.own import table_dataset
 from mcquack.datasets.table import read_table
+from mcquack.datasets.table.column import column_cells
 from mcquack.datasets.table.reading import TableLimits, csv_table
 from mcquack.datasets.table.value import unique_names
 from mcquack.errors import InvalidInputError, InvalidTableError, StoreError
@@ -34,9 +35,7 @@ def test_a_packed_table_is_not_unpacked_beyond_the_limit(tmp_path, monkeypatch):
         return chunk
 
     monkeypatch.setattr(gzip.GzipFile, "read", counted_read)
-    with pytest.raises(
-        InvalidTableError, match=r"t\.csv\.gz holds more than 100,000 bytes once it is unpacked; .*MCQUACK"
-    ):
+    with pytest.raises(InvalidTableError, match=r"t\.csv\.gz .* 100,000 bytes .*unpacked; .*MCQUACK"):
         read_table(path, limits=TableLimits(n_bytes=100_000))
     assert sum(taken) < 3_000_000  # of 8 million
     monkeypatch.setenv("MCQUACK_TABLE_BYTES", "100_000")
@@ -100,16 +99,16 @@ def test_a_header_and_bad_rows_have_limits_too():
     with pytest.raises(InvalidTableError, match="has 301 columns, more than 100"):
         csv_table(b"," * 300 + b"\n", source="t.csv", limits=TableLimits(n_cells=10_000))
     few = TableLimits(n_bad_rows=5)
-    with pytest.raises(InvalidTableError, match="more than 5 rows do not fit the header of 2 columns"):
+    with pytest.raises(InvalidTableError, match=r"5 rows .*2 columns"):
         csv_table(b"a,b\n1,2\n" + b"1\n" * 6, source="t.csv", limits=few)
-    with pytest.raises(InvalidTableError, match="every cell is empty in 6 rows"):
+    with pytest.raises(InvalidTableError, match="6 rows"):
         csv_table(b"a,b\n1,2\n" + b",\n" * 6, source="t.csv", limits=few)
 
 
 @pytest.mark.parametrize("said", ["many", "-1", "0", "1e9", "9" * 400])
 def test_a_limit_that_is_no_number_is_refused(monkeypatch, said):
     monkeypatch.setenv("MCQUACK_TABLE_CELLS", said)
-    with pytest.raises(InvalidInputError, match="MCQUACK_TABLE_CELLS must be a whole number of at least 1"):
+    with pytest.raises(InvalidInputError, match=r"MCQUACK_TABLE_CELLS .*at least 1"):
         TableLimits.of()
 
 
@@ -136,14 +135,14 @@ def odd(request, tmp_path):
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="devices are files only on Unix")
 def test_folders_pipes_and_devices_are_refused_and_never_waited_for(odd):
     for suffix in (".csv", ".csv.gz", ".parquet", ""):
-        with pytest.raises(InvalidTableError, match=r"is a (folder|pipe|device), where a table was expected"):
+        with pytest.raises(InvalidTableError, match=r"(folder|pipe|device), .* a table"):
             read_table(odd(suffix))
     path = odd(".toml")
     for read in (read_suite, read_design):
-        with pytest.raises(InvalidInputError, match=r"is a (folder|pipe|device), where a .* in TOML was expected"):
+        with pytest.raises(InvalidInputError, match=r"(folder|pipe|device), .*TOML"):
             read(path)
     for options in ({}, {"write": True}, {"create": True}):
-        with pytest.raises(StoreError, match=r"is a (folder|pipe|device), where a store was expected"):
+        with pytest.raises(StoreError, match=r"(folder|pipe|device), .* a store"):
             Store.open(path, **options)
 
 
@@ -156,7 +155,7 @@ def test_folders_pipes_and_devices_are_refused_and_never_waited_for(odd):
 def test_a_broken_parquet_file_is_named(tmp_path, content):
     path = tmp_path / "t.parquet"
     path.write_bytes(content)
-    with pytest.raises(InvalidTableError, match=r"t\.parquet is not a readable Parquet file \(.+\); write it again"):
+    with pytest.raises(InvalidTableError, match=r"t\.parquet .*Parquet file \(.+\)"):
         read_table(path)
 
 
@@ -168,7 +167,7 @@ def test_a_file_that_is_not_there_is_told_by_the_system(tmp_path):
 
 def test_numbers_of_hundreds_of_digits_are_infinite_and_refused():
     table = csv_table(f"a,k\n{'9' * 400},x\n1,y\n".encode(), source="t.csv")
-    with pytest.raises(InvalidTableError, match="column 'a' is infinite in 1 row"):
+    with pytest.raises(InvalidTableError, match="'a' is infinite"):
         table_dataset(table, target="k")
 
 
@@ -218,27 +217,24 @@ class Counted(str):
 def test_names_that_come_twice_are_found_without_comparing_all_with_all():
     names = [Counted(f"c{number % 1_000}") for number in range(2_000)]
     Counted.n_compared = 0
-    with pytest.raises(InvalidTableError, match="comes more than once"):
+    with pytest.raises(InvalidTableError, match="more than once"):
         unique_names(names, source="t.csv")
     assert Counted.n_compared < 10 * len(names)
 
 
-def test_many_columns_of_few_rows_are_read_as_each_by_itself_is(monkeypatch):
+def test_many_columns_of_few_rows_are_read_as_each_by_itself_is():
     cells = ["1", "-2.5e3", "+.5", "", "NA", "red", "true", "2024-01-02", "9" * 400, "nan", "inf", " 7 ", "1,5"]
-    draws = np.random.default_rng(3)
-    rows = [";".join([*draws.choice(cells, 40), "xy"[row % 2]]) for row in range(30)]
-    rows += [";".join(["3"] * 40 + ["x"])]
-    content = "\n".join([";".join([*(f"c{number}" for number in range(40)), "k"]), *rows]).encode()
-    together = csv_table(content, source="t.csv")
-    with monkeypatch.context() as patched:
-        patched.setattr("mcquack.datasets.table.column._FEW_ROWS", 0)
-        patched.setattr("mcquack.datasets.table.reading._CELLS_AT_ONCE", 1)
-        alone = csv_table(content, source="t.csv")
-        by_itself = [datasets.table.column.column_cells(alone, name, kind="number") for name in alone.names]
-    assert {name: column.to_pylist() for name, column in together.columns.items()} == {
-        name: column.to_pylist() for name, column in alone.columns.items()
-    }
-    for name, expected in zip(together.names, by_itself, strict=True):
-        found = datasets.table.column.column_cells(together, name, kind="number")
-        np.testing.assert_array_equal(found.values, expected.values)
-        np.testing.assert_array_equal(found.unreadable, expected.unreadable)
+    rows = np.random.default_rng(3).choice(cells, (31, 41))
+    rows[:, 40], rows[30, :40] = "x", "3"
+
+    def table(rows):
+        header = ";".join(f"c{number}" for number in range(rows.shape[1]))
+        return csv_table("\n".join([header, *map(";".join, rows)]).encode(), source="t.csv")
+
+    together, alone = table(rows), table(np.tile(rows, (40, 1)))  # more rows are read column by column
+    for number, name in enumerate(together.names):
+        (by_itself, _) = table(rows[:, [number, 40]]).columns.values()
+        assert together.column(name).to_pylist() == by_itself.to_pylist()
+        found, expected = (column_cells(each, name, kind="number") for each in (together, alone))
+        np.testing.assert_array_equal(found.values, expected.values[:31])
+        np.testing.assert_array_equal(found.unreadable, expected.unreadable[:31])

@@ -8,8 +8,8 @@ import pytest
 
 from mcquack.datasets import load_csv
 from mcquack.datasets.table import Notation, TableEncoder
-from mcquack.datasets.table.value import matching_options
 from mcquack.datasets.table.reading import csv_table
+from mcquack.datasets.table.value import matching_options
 from mcquack.errors import InvalidInputError, InvalidTableError, ModelFileError, NotationWarning, Setting
 
 AMOUNTS = ("38.249,59", "1.000", "7,5", "€ 12", "-3,25 €")
@@ -104,7 +104,7 @@ def test_a_cell_in_another_notation_is_told_as_that():
     encoder = TableEncoder.fit(table(["1.5", "2"]), target="label")
     (problem,) = encoder.transform(table(["1.5", "38.249,59"])).problems
     assert "'38.249,59' is not a number (with decimal=',' and thousands='.' it would be)" in str(problem)
-    with pytest.raises(InvalidTableError, match="which look like numbers, with thousands=','"):
+    with pytest.raises(InvalidTableError, match="numbers, with thousands=','"):
         TableEncoder.fit(table([*map(str, range(30)), "1,000.5"]), target="label")
 
 
@@ -134,12 +134,18 @@ def test_categories_become_features_of_their_own(colours):
     assert dataset.train.X.tolist() == [[1, 0, 0, 1], [2, 1, 0, 0], [3, 0, 1, 0], [4, 0, 0, 1]]
     assert load_csv(colours, target="label", one_hot=["colour"]).feature_names == dataset.feature_names
     assert load_csv(colours, target="label").feature_names == ("x", "colour")
-    with pytest.raises(InvalidInputError, match="'x' is not one of categories"):
+    with pytest.raises(InvalidInputError, match=r"'x' .*categories"):
         load_csv(colours, target="label", one_hot=["x"])
 
 
+def encoder_of(dataset):
+    """The encoder of a dataset that was read from a table."""
+    assert dataset.table is not None
+    return dataset.table.encoder
+
+
 def test_features_of_categories_are_in_the_header(colours):
-    encoder = load_csv(colours, target="label", one_hot=True).table.encoder
+    encoder = encoder_of(load_csv(colours, target="label", one_hot=True))
     again = TableEncoder.from_header(encoder.to_header())
     assert again == encoder
     unseen = csv_table(b"colour,x\nblack,1\nblue,2\n", source="new.csv")
@@ -149,7 +155,7 @@ def test_features_of_categories_are_in_the_header(colours):
 
 
 def test_what_the_first_version_can_say_is_written_so(colours):
-    header = load_csv(colours, target="label").table.encoder.to_header()
+    header = encoder_of(load_csv(colours, target="label")).to_header()
     assert header["version"] == 1
     assert set(header["columns"][0]) == {"name", "kind", "categories", "fill"}
     assert TableEncoder.from_header(header).to_header() == header

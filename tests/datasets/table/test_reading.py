@@ -113,14 +113,14 @@ def test_columns_may_have_the_name_of_a_missing_value():
         (BOM + b"\r\n \n", "is empty"),
         (b"a,b\n", "no rows"),
         (b"a,b", "no rows"),
-        (b"a,b,a\n1,2,3\n", "'a' comes more than once"),
-        (b"a, a\n1,2\n", "'a' comes more than once"),
+        (b"a,b,a\n1,2,3\n", "'a' comes more"),
+        (b"a, a\n1,2\n", "'a' comes more"),
         (b",a,\n1,2,3\n", "column 1, 3 of 3 has no name"),
         (b"a,b\n1\n1,2,3\n", "not one of 2 rows"),
         (b"a,b\n1,2\n3,\xe4\n", "0xe4 in line 3"),
         (b"a,b\n1,\x00\n", "binary"),
-        (b'a,b\n1,2\n3,"4\n5,6\n7,8\n', "quote opened in row 3"),
-        (b'a\n1\n"2\n3\n', "quote opened in row 3"),
+        (b'a,b\n1,2\n3,"4\n5,6\n7,8\n', "quote .*row 3"),
+        (b'a\n1\n"2\n3\n', "quote .*row 3"),
         (b'a,"b\n1,2\n', "quotes"),
     ],
 )
@@ -141,14 +141,14 @@ def test_gzipped_csv(tmp_path):
         ("t.xlsx", b"", "expected a CSV"),
         ("noname", b"a,b\n1,2\n", "expected a CSV"),
         ("t.gz", gzip.compress(b"a\n1\n", mtime=0), "expected a CSV"),
-        ("t.csv", b"PAR1....", "rename it to end in .parquet"),
-        ("t.csv", b"PK\x03\x04...", "save the sheet as CSV"),
+        ("t.csv", b"PAR1....", "end in .parquet"),
+        ("t.csv", b"PK\x03\x04...", "sheet as CSV"),
         ("t.csv", "a,b\n1,2\n".encode("utf-16"), "UTF-16"),
-        ("t.csv", gzip.compress(b"a\n1\n", mtime=0), r"rename it to end in .csv.gz"),
-        ("t.csv.gz", b"a,b\n1,2\n", "not a whole gzip"),
-        ("t.csv.gz", gzip.compress(b"a,b\n1,2\n", mtime=0)[:-9], "not a whole gzip"),
-        ("t.parquet", b"a,b\n1,2\n", "not a readable Parquet"),
-        ("t.parquet", b"", "not a readable Parquet"),
+        ("t.csv", gzip.compress(b"a\n1\n", mtime=0), r"end in .csv.gz"),
+        ("t.csv.gz", b"a,b\n1,2\n", "whole gzip"),
+        ("t.csv.gz", gzip.compress(b"a,b\n1,2\n", mtime=0)[:-9], "whole gzip"),
+        ("t.parquet", b"a,b\n1,2\n", "readable Parquet"),
+        ("t.parquet", b"", "readable Parquet"),
     ],
 )
 def test_a_file_that_is_not_what_its_name_says_is_refused(tmp_path, name, content, message):
@@ -188,16 +188,16 @@ def test_parquet_without_samples_or_with_double_names_is_refused(tmp_path, conte
 
 
 def test_an_unknown_column_is_told_with_the_known_ones():
-    with pytest.raises(InvalidTableError, match=r"'b'; its columns are 'a'\.$"):
+    with pytest.raises(InvalidTableError, match=r"'b'; .*'a'\.$"):
         csv_table(b"a\n1\n", source="t.csv").column("b")
-    with pytest.raises(InvalidTableError, match="is the header missing"):
+    with pytest.raises(InvalidTableError, match="header missing"):
         csv_table(b"5.1,3.5\n4.9,3.0\n", source="t.csv").column("b")
 
 
 def test_a_table_does_not_change():
     table = csv_table(b"a\n1\n2\n", source="t.csv")
     with pytest.raises(TypeError):
-        table.columns["a"] = None
+        table.columns["a"] = None  # type: ignore[index]
     assert values(table.only(np.array([False, True]))) == {"a": ["2"]}
     assert len(table) == 2
 
@@ -252,8 +252,8 @@ class Odd:
         (pd.DataFrame({"a": [1 + 2j]}), "column a"),
         (pd.DataFrame({"a": pd.arrays.SparseArray([1, 0])}), "column a"),
         (pd.DataFrame({"a": [2**70]}), "of one kind"),
-        (pd.DataFrame([[1, 2]], columns=["a", "a"]), "'a' comes more than once"),
-        (pd.DataFrame([[1, 2]], columns=[1, "1"]), "'1' comes more than once"),
+        (pd.DataFrame([[1, 2]], columns=["a", "a"]), "'a' comes more"),
+        (pd.DataFrame([[1, 2]], columns=[1, "1"]), "'1' comes more"),
         (pd.DataFrame({"": [1]}), "has no name"),
         (pd.DataFrame({"a": []}), "no rows"),
         (pl.DataFrame(), "no columns"),
@@ -270,7 +270,7 @@ def test_what_is_no_frame_is_refused(frame, message):
 )
 def test_columns_that_no_number_stands_for_are_named(column):
     frame = pd.DataFrame({"a": column, "label": [0, 1]})
-    with pytest.raises(InvalidTableError, match="column 'a' is of the type"):
+    with pytest.raises(InvalidTableError, match="'a' is of"):
         TableEncoder.fit(frame_table(frame), target="label")
 
 

@@ -146,7 +146,7 @@ def test_the_first_result_of_a_part_stays(ledger):
 
 
 def test_an_unknown_measurement_is_told_with_those_that_are_known(ledger):
-    with pytest.raises(StoreError, match=r"no measurement x; its latest ones are: none"):
+    with pytest.raises(StoreError, match=r"measurement x;.* none"):
         ledger.measurement("x")
     ledger.add(measurement(), PARTS)
     with pytest.raises(StoreError, match=measurement().id):
@@ -156,14 +156,14 @@ def test_an_unknown_measurement_is_told_with_those_that_are_known(ledger):
 def test_a_ledger_that_was_opened_to_read_is_not_written(path, ledger):
     ledger.add(measurement(), PARTS)
     with Ledger.open(path) as reader:
-        with pytest.raises(StoreError, match="not open to be written"):
+        with pytest.raises(StoreError, match="written"):
             reader.add(measurement(label="again"), PARTS)
         assert reader.ids() == (measurement().id,)
 
 
 def test_a_second_writer_is_refused_and_readers_are_not(path, ledger):
     ledger.add(measurement(), PARTS)
-    with pytest.raises(StoreBusyError, match="its jobs go on"):
+    with pytest.raises(StoreBusyError, match="jobs go on"):
         Ledger.open(path, write=True)
     with Ledger.open(path) as reader:
         assert measurement().id in reader
@@ -184,7 +184,7 @@ def test_a_full_disk_is_told_and_costs_only_what_had_no_room(ledger):
     tag = send(ledger, one)
     ledger._connection.execute("PRAGMA max_page_count = 1")  # SQLite takes the present size for the least one
     bits = np.random.default_rng(0).integers(0, 256, (1, 7, 100_000), dtype=np.uint8)
-    with pytest.raises(StoreError, match=r"disk is full .*make room.* safe, and jobs that were sent go on"):
+    with pytest.raises(StoreError, match=r"disk is full.* room.* safe"):
         ledger.keep_bits(tag, bits)
     assert ledger.parts(one.id)[0].job.state == "queued"
     ledger._connection.execute("PRAGMA max_page_count = 100000")
@@ -249,7 +249,7 @@ def test_files_of_others_are_refused_and_left_as_they_are(path, tmp_path):
     for name in ("text", "other", "store"):
         before = (tmp_path / name).read_bytes()
         for write in (False, True):
-            with pytest.raises(StoreError, match=r"no SQLite file|no ledger of mcquack"):
+            with pytest.raises(StoreError, match=r"no SQLite|no ledger"):
                 Ledger.open(tmp_path / name, write=write)
         assert (tmp_path / name).read_bytes() == before
 

@@ -188,7 +188,7 @@ class TestFaults:
     def test_a_service_out_of_reach_is_given_up_after_the_time_that_was_set(self, memory):
         service = FakeService(faults=["offline"] * 100)
         waiting, pauses = hasty(offline_seconds=100)
-        with pytest.raises(DeviceError, match=r"not be reached for 100 seconds .*no route.* 0 of 6 circuits"):
+        with pytest.raises(DeviceError, match=r"100 seconds.*no route.* 0 of 6"):
             list(follow(memory, service, begun(memory, service), waiting=waiting))
         assert pauses == [1, 2, 4, 8, 16, 32, 37]
 
@@ -196,7 +196,7 @@ class TestFaults:
         service = FakeService(faults=[None, *["stall"] * 1000])
         waiting, pauses = hasty(wait_seconds=60, poll_seconds=10)
         measurement = begun(memory, service)
-        with pytest.raises(DeviceError, match=r"after \d+ seconds the jobs are not done.* 1 job left"):
+        with pytest.raises(DeviceError, match=r"\d+ seconds.* 1 job"):
             list(follow(memory, service, measurement, waiting=waiting))
         assert 60 <= sum(pauses) <= 70
         assert max(pauses) == 10
@@ -213,14 +213,14 @@ class TestFaults:
     def test_a_refusal_is_final_if_nothing_is_under_way(self, memory):
         service = FakeService(faults=["refuse"])
         measurement = begun(memory, service)
-        with pytest.raises(DeviceError, match=r"too many jobs are pending\. 0 of 6 circuits are kept"):
+        with pytest.raises(DeviceError, match=r"pending\. 0 of 6"):
             list(follow(memory, service, measurement))
         assert kinds(follow(memory, service, measurement)) == ["sent", "done"]
 
     def test_a_refusal_is_final_if_whatever_was_under_way_has_ended(self, memory):
         service = FakeService(limits=SMALL, faults=[None, "refuse", "fail", *["refuse"] * 500])
         waiting, _ = hasty(wait_seconds=1000, attempts=1)
-        with pytest.raises(DeviceError, match="too many jobs are pending"):
+        with pytest.raises(DeviceError, match="pending"):
             list(follow(memory, service, begun(memory, service), waiting=waiting))
 
     def test_an_account_that_is_refused_stays_the_error_it_is(self, memory):
@@ -229,7 +229,7 @@ class TestFaults:
         def submit_without_account(angles, *, shots, tag):
             raise AccountError("no account.")
 
-        service.submit = submit_without_account
+        service.instead(submit=submit_without_account)
         with pytest.raises(AccountError, match="no account"):
             list(follow(memory, service, begun(memory, service)))
 
@@ -239,9 +239,9 @@ class TestFaults:
         def submit_without_disk(angles, *, shots, tag):
             raise StoreError("the disk is full.")
 
-        service.submit = submit_without_disk
+        service.instead(submit=submit_without_disk)
         waiting, pauses = hasty()
-        with pytest.raises(StoreError, match="the disk is full"):
+        with pytest.raises(StoreError, match="disk is full"):
             list(follow(memory, service, begun(memory, service), waiting=waiting))
         assert not pauses
 
@@ -268,7 +268,7 @@ class TestFaults:
     )
     def test_bits_that_were_not_asked_for_are_refused_and_not_paid_for_again(self, memory, bits, reason):
         service = FakeService()
-        service.outcomes = lambda job_id: bits
+        service.instead(outcomes=lambda job_id: bits)
         measurement = begun(memory, service)
         with pytest.raises(DeviceError, match=reason):
             list(follow(memory, service, measurement))
@@ -277,13 +277,13 @@ class TestFaults:
         assert (part.is_measured, part.job.state) == (False, "failed")
         assert reason in part.job.message
         # Whoever has mended it may try again.
-        del service.outcomes
+        service.instead(outcomes=None)
         assert kinds(follow(memory, service, measurement)) == ["resent", "done"]
 
     @pytest.mark.parametrize("step", [refresh, cancel])
     def test_a_job_with_bits_that_were_not_asked_for_can_be_looked_after(self, memory, step):
         service = FakeService(limits=SMALL)
-        service.outcomes = lambda job_id: np.zeros((1, 1, 1), dtype=np.uint8)
+        service.instead(outcomes=lambda job_id: np.zeros((1, 1, 1), dtype=np.uint8))
         measurement = begun(memory, service)
         list(submit(memory, service, measurement))
         for job_id in service.jobs:
@@ -314,7 +314,7 @@ class TestFaults:
 
     def test_another_service_is_refused(self, memory):
         measurement = begun(memory, FakeService())
-        with pytest.raises(InvalidInputError, match=r"backend is 'other' and was 'fake'\. Open that one"):
+        with pytest.raises(InvalidInputError, match=r"'other'.* 'fake'"):
             list(follow(memory, FakeService(device="other"), measurement))
 
 
@@ -361,7 +361,7 @@ class TestCancelling:
 
     def test_a_service_that_takes_its_time_to_cancel_is_believed(self, memory):
         service = FakeService(polls=9)
-        service.cancel = lambda job_id: None
+        service.instead(cancel=lambda job_id: None)
         measurement = begun(memory, service)
         list(submit(memory, service, measurement))
         assert kinds(cancel(memory, service, measurement)) == ["cancelled"]
@@ -369,7 +369,7 @@ class TestCancelling:
 
     def test_what_was_done_before_it_could_be_cancelled_is_not_paid_for_twice(self, memory):
         service = FakeService(polls=9, limits=SMALL)
-        service.cancel = lambda job_id: None
+        service.instead(cancel=lambda job_id: None)
         measurement = begun(memory, service)
         list(submit(memory, service, measurement))
         assert kinds(cancel(memory, service, measurement)) == ["cancelled"] * 3
@@ -394,10 +394,11 @@ class TestCancelling:
         service = FakeService(polls=1)
         measurement = begun(memory, service)
         list(submit(memory, service, measurement))
-        asked, service.cancel = service.cancel, died
+        service.instead(cancel=died)
         with pytest.raises(Crash):
             list(cancel(memory, service, measurement))
-        service.cancel, service.jobs["job-0"].state = asked, finished
+        service.instead(cancel=None)
+        service.jobs["job-0"].state = finished
         (part,) = memory.parts(measurement.id)
         assert part.is_being_cancelled
         assert memory.summary(measurement.id).unsent == (part,)  # what it costs to go on is known beforehand
@@ -417,11 +418,16 @@ class TestCancelling:
 
     def test_a_service_that_takes_its_time_never_seems_to_go_on_with_what_is_being_cancelled(self, memory, monkeypatch):
         service = FakeService(polls=9)
-        service.cancel = lambda job_id: None
+        service.instead(cancel=lambda job_id: None)
         measurement = begun(memory, service)
         list(submit(memory, service, measurement))
         noted, note = [], memory.note_state
-        monkeypatch.setattr(memory, "note_state", lambda *told: noted.append(told[1]) or note(*told))
+
+        def watched(tag, state, *message):
+            noted.append(state)
+            note(tag, state, *message)
+
+        monkeypatch.setattr(memory, "note_state", watched)
         list(cancel(memory, service, measurement))
         assert set(noted) == {"cancelled"}
 
@@ -470,7 +476,7 @@ def test_a_message_that_changes_is_an_event_and_one_that_does_not_is_none(memory
     measurement = begun(memory, service)
     list(submit(memory, service, measurement))
     service.jobs["job-0"].state = "done"
-    service.status = lambda job_id: next(statuses)
+    service.instead(status=lambda job_id: next(statuses))
     events = list(follow(memory, service, measurement, waiting=hasty()[0]))
     assert [(event.kind, event.message) for event in events] == [
         ("waiting", "place 2"),

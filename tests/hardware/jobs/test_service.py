@@ -39,9 +39,9 @@ def test_the_limits_of_the_paper_s_service_hold_its_experiment_in_one_job():
 
 
 def test_a_circuit_that_no_job_can_hold_is_refused():
-    with pytest.raises(InvalidInputError, match=r"1000 shots .* 999 executions: take at most 999 shots"):
+    with pytest.raises(InvalidInputError, match=r"1000 shots.* 999"):
         job_ranges(3, shots=1000, circuit=ring_map(1, 1), limits=Limits(executions=999))
-    with pytest.raises(InvalidInputError, match=r"1116 angles .* 1000: take fewer qubits"):
+    with pytest.raises(InvalidInputError, match=r"1116 angles.* 1000"):
         job_ranges(3, shots=10, circuit=ring_map(124, 2), limits=Limits(parameters=1000))
     with pytest.raises(InvalidInputError, match="shots"):
         job_ranges(3, shots=0, circuit=ring_map(1, 1))

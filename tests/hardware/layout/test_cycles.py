@@ -29,7 +29,7 @@ def weighted_graphs(draw):
     pairs = [(first, second) for first in range(n_vertices) for second in range(first + 1, n_vertices)]
     edges = draw(st.lists(st.sampled_from(pairs), unique=True, max_size=16)) if pairs else []
     numbers = st.integers(-20, 20).map(float)
-    graph = {vertex: {} for vertex in range(n_vertices)}
+    graph: dict[int, dict[int, float]] = {vertex: {} for vertex in range(n_vertices)}
     for first, second in edges:
         graph[first][second] = graph[second][first] = draw(numbers)
     return graph, {vertex: draw(numbers) for vertex in graph}
@@ -56,6 +56,7 @@ def test_the_best_cycle_of_every_length_weighs_as_much_as_the_best_of_all(weight
         if not weights:
             assert found is None
         else:
+            assert found is not None
             assert len(set(found)) == len(found) == length
             assert weight(graph, vertex_weights, found) == max(weights)
 

@@ -93,11 +93,12 @@ def test_the_longest_ring_of_heavy_hex_is_the_only_one():
     ring = best_ring(lattice, 124)
     assert is_ring(lattice, ring.qubits)
     used = {lattice.edges[place] for place in lattice.ring_couplers(ring.qubits)}
-    graph = usable_graph(lattice, max_error=0.5, with_faulty=False)
+    graph = {qubit: dict(others) for qubit, others in usable_graph(lattice, max_error=0.5, with_faulty=False).items()}
     # Whoever avoids one of its couplers gains: no other ring does.
     for first, second in used:
         graph[first][second] = graph[second][first] = -1.0
     other = best_cycle(graph, dict.fromkeys(graph, 0.0), 124)
+    assert other is not None
     assert set(other) == set(ring.qubits)
 
 
@@ -149,12 +150,12 @@ def test_the_notes_name_the_faults():
 
 def test_a_simulation_is_refused_no_ring_for_faults_and_says_what_took_their_place():
     lattice = with_faults(heavy_hex(), couplers=[(15, 19)])
-    with pytest.warns(LayoutWarning, match=r"^every ring of 124 .*coupler.* 15–19; .*counts as the median, 0\.001"):
+    with pytest.warns(LayoutWarning, match=r"124 .*15–19; .*median, 0\.001"):
         ring = simulated_ring(lattice, 124)
     assert ring == best_ring(lattice, 124, allow_faulty=True) == simulated_ring(lattice, 124, allow_faulty=True)
     # Without faults there is nothing to be warned of, and where there is no ring at all no simulation has one.
     assert simulated_ring(lattice, 100) == best_ring(lattice, 100)
-    with pytest.raises(LayoutError, match="has no ring of 126 qubits"):
+    with pytest.raises(LayoutError, match="126 qubits"):
         simulated_ring(lattice, 126)
 
 
@@ -188,9 +189,9 @@ def test_a_length_with_faults_only_is_told_with_those_without():
 
 def test_a_device_without_any_good_qubit_is_told_so():
     broken = replace(heavy_hex(), readout_error=(1.0,) * 156)
-    with pytest.raises(LayoutError, match=r"every ring of 12 .* 0\.5 or more\. Choose a higher max_error"):
+    with pytest.raises(LayoutError, match=r"12 .* 0\.5 .*max_error"):
         best_ring(broken, 12)
-    with pytest.raises(LayoutError, match=r"steps of 4, and none without faulty ones\. Choose one"):
+    with pytest.raises(LayoutError, match=r"steps of 4, and none"):
         best_ring(broken, 13)
 
 
@@ -226,7 +227,7 @@ def test_even_steps_are_told_by_their_ends(lengths, text):
 
 @given(st.sets(st.integers(1, 40)).map(sorted))
 def test_the_text_says_all_and_no_more(lengths):
-    said = []
+    said: list[int] = []
     for part in listed(lengths).split(", ") if lengths else []:
         first, _, rest = part.partition(" to ")
         last, _, step = rest.partition(" in steps of ")

@@ -45,6 +45,7 @@ class FarAccount:
     sent: list[FarJob] = field(default_factory=list)
     trouble: Exception | None = None
     asked: list[dict[str, Any]] = field(default_factory=list)
+    token: str = ""
 
     def job(self, job_id: str) -> FarJob:
         self._answer()

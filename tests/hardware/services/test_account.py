@@ -5,8 +5,9 @@ import json
 import logging
 import textwrap
 import traceback
+from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from urllib.parse import quote, quote_plus
 
@@ -97,13 +98,19 @@ def test_an_account_that_cannot_be_opened_gives_no_token_away(error, saved_token
         raise error
 
     caplog.set_level(logging.DEBUG)
-    monkeypatch.setattr(account, "QiskitRuntimeService", type("Refusing", (account.QiskitRuntimeService,), {}))
-    monkeypatch.setattr(account.QiskitRuntimeService, "__new__", lambda cls: refuse())
+    monkeypatch.setattr(account, "QiskitRuntimeService", refuse)
     with pytest.raises(AccountError) as told:
         ibm_service()
     assert "***" in str(told.value)
     assert saved_token not in str(told.value) + caplog.text
     assert_leads_to_no_token(told.value)
+
+
+def said_of(error, text):
+    """What the vendor says of an error of its connection, whose number is not in it."""
+    told = IBMRuntimeError(f"{text}: {error}")
+    told.__context__ = error
+    return told
 
 
 @pytest.mark.parametrize(
@@ -115,9 +122,10 @@ def test_an_account_that_cannot_be_opened_gives_no_token_away(error, saved_token
         (RequestsApiError(f"504 Server Error {TOKEN}", status_code=504), ConnectionError),
         (RequestsApiError(f"429 Client Error {TOKEN}", status_code=429), ConnectionError),
         (RequestsApiError(f"400 Client Error {TOKEN}", status_code=400), DeviceError),
-        (IBMRuntimeError(f"Failed to retrieve job: '502 Server Error: {TOKEN}'"), ConnectionError),
-        (IBMRuntimeError(f"Failed to run program: 'Pool: Max retries exceeded {TOKEN}'"), ConnectionError),
-        (IBMRuntimeError(f"Failed to run program: '409 Client Error: quota {TOKEN}'"), DeviceError),
+        (said_of(RequestsApiError(f"502 {TOKEN}", status_code=502), "Failed to retrieve job"), ConnectionError),
+        (said_of(requests.ConnectionError(f"Max retries {TOKEN}"), "Failed to run program"), ConnectionError),
+        (said_of(RequestsApiError(f"409 quota {TOKEN}", status_code=409), "Failed to run program"), DeviceError),
+        (IBMRuntimeError(f"no more of it {TOKEN}"), DeviceError),
         (requests.Timeout(f"slow {TOKEN}"), ConnectionError),
         (IBMInputValueError(f"circuit too wide {TOKEN}"), DeviceError),
         (ValueError(f"circuit too wide {TOKEN}"), DeviceError),
@@ -154,11 +162,11 @@ def test_errors_of_our_own_stay_as_they_are():
 ODD_TOKEN = "aB3/+_Zq-" + "xY7~" * 8 + "é"
 
 
-def base64_forms(content):
-    return [base64.b64encode(content).decode(), base64.urlsafe_b64encode(content).decode()]
+def within_base64(token, *, before, after, kind):
+    return kind(f"{before}{token}{after}".encode()).decode()
 
 
-FORMS = {
+FORMS: dict[str, list[Callable[[str], str]]] = {
     "upper case": [str.upper],
     "lower case": [str.lower],
     "an address": [
@@ -175,10 +183,10 @@ FORMS = {
         lambda token: textwrap.fill(base64.b64encode(f"Bearer {token}".encode()).decode(), 10),
     ],
     "Base64": [
-        lambda token, before=before, after=after, kind=kind: base64_forms(f"{before}{token}{after}".encode())[kind]
+        partial(within_base64, before=before, after=after, kind=kind)
         for before in ("", "a", "ab", "apikey:")
         for after in ("", "x", "xy", ":more")
-        for kind in (0, 1)
+        for kind in (base64.b64encode, base64.urlsafe_b64encode)
     ],
 }
 
@@ -223,7 +231,7 @@ def test_every_device_of_the_list_can_be_had_by_its_name():
     assert len({device.name for device in devices}) == len(devices) > 50
     assert not any(is_remote(device.name) for device in devices)
     # The largest first, for these are the ones that rings of a hundred qubits fit on.
-    sizes = [device.n_qubits for device in devices[1:]]
+    sizes = [device.n_qubits or 0 for device in devices[1:]]
     assert sizes == sorted(sizes, reverse=True)
     assert snapshot(devices[-1].name).num_qubits == sizes[-1]
 
@@ -237,18 +245,19 @@ def test_a_snapshot_tells_what_its_cost_is_estimated_from():
         processor="Heron r3",
         two_qubit_gate="cz",
         clops=330_000,
-        rep_delay_us=pytest.approx(250),
+        rep_delay_us=known["fake_pittsburgh"].rep_delay_us,
     )
+    assert known["fake_pittsburgh"].rep_delay_us == pytest.approx(250)
     assert known["fake_nighthawk"].clops is None
 
 
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("fake_pitsburgh", "did you mean fake_pittsburgh"),
-        ("Pittsburgh", "did you mean fake_pittsburgh"),
-        ("aers", "did you mean aer"),
-        ("leastbusy", "did you mean least_busy"),
+        ("fake_pitsburgh", "mean fake_pittsburgh"),
+        ("Pittsburgh", r"fake_pittsburgh\?"),
+        ("aers", r"mean aer\?"),
+        ("leastbusy", r"least_busy\?"),
         ("zzzzzz", "list_backends shows all"),
         (7, "list_backends shows all"),
     ],
@@ -283,14 +292,16 @@ def test_a_heron_processor_is_a_heavy_hex_lattice():
 
 def test_medians_are_those_that_the_device_reports():
     coupling = coupling_of(fake("FakePittsburgh"))
-    median = {name: sorted(getattr(coupling, name))[78] for name in ("sx_error", "readout_error", "t1_us", "t2_us")}
+    known = ("sx_error", "readout_error", "t1_us", "t2_us", "two_qubit_error", "two_qubit_us", "sx_us")
+    ordered = {name: sorted(getattr(coupling, name)) for name in known}
+    median = {name: values[len(values) // 2] for name, values in ordered.items()}
     assert_allclose(median["sx_error"], 1.99e-4, rtol=0.01)
     assert_allclose(median["readout_error"], 4.517e-3, rtol=0.01)
     assert_allclose(median["t1_us"], 299, rtol=0.01)
     assert_allclose(median["t2_us"], 317, rtol=0.01)
-    assert_allclose(sorted(coupling.two_qubit_error)[88], 1.549e-3, rtol=0.02)
-    assert min(coupling.two_qubit_us) == pytest.approx(0.088)
-    assert min(coupling.sx_us) == pytest.approx(0.032)
+    assert_allclose(median["two_qubit_error"], 1.549e-3, rtol=0.02)
+    assert ordered["two_qubit_us"][0] == pytest.approx(0.088)
+    assert ordered["sx_us"][0] == pytest.approx(0.032)
 
 
 @pytest.mark.parametrize(
@@ -388,5 +399,5 @@ def test_an_error_above_certainty_is_a_fault():
 
 
 def test_a_backend_without_qubits_is_refused():
-    with pytest.raises(DeviceError, match="hand-made does not say how many qubits"):
+    with pytest.raises(DeviceError, match="hand-made"):
         coupling_of(Backend(Target()))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
-from qiskit import QuantumCircuit
+from qiskit import QuantumCircuit, transpile
 from qiskit.circuit import Parameter
 from qiskit.circuit.library import RZZGate
 from qiskit.providers.fake_provider import GenericBackendV2
@@ -15,9 +15,10 @@ from qiskit.transpiler import CouplingMap, InstructionProperties, Target
 from qiskit_ibm_runtime.fake_provider import FakeTorino
 
 from mcquack.circuits import Circuit, OverlapCircuits, b, line, w, x
+from mcquack.circuits.gates import gate_matrices
 from mcquack.errors import InvalidInputError, LayoutError
 from mcquack.hardware.native import angle_sets, n_angles
-from mcquack.hardware.opening import device_sampler
+from mcquack.hardware.sampler import device_sampler
 from mcquack.hardware.services import general
 from mcquack.hardware.services.general import chosen_qubits, circuit_template, cut_out, routed, symbolic_target
 from mcquack.hardware.services.options import Options
@@ -44,9 +45,9 @@ def exact_probabilities(circuits: OverlapCircuits, sample: int, centroid: int) -
     assert circuit is not None
     states = start_states(circuit, np.zeros((1, circuit.n_features)))
     for gate, own in plain.gates_with_angles(circuit, circuits.samples[sample : sample + 1]):
-        states = plain.applied(states, plain.gate_matrices(gate, own), gate.qubits)
+        states = plain.applied(states, gate_matrices(gate, own), gate.qubits)
     for gate, own in reversed(list(plain.gates_with_angles(circuit, circuits.centroids[centroid : centroid + 1]))):
-        states = plain.applied(states, np.swapaxes(plain.gate_matrices(gate, own).conj(), -1, -2), gate.qubits)
+        states = plain.applied(states, np.swapaxes(gate_matrices(gate, own).conj(), -1, -2), gate.qubits)
     return np.abs(states[0]) ** 2
 
 
@@ -128,15 +129,15 @@ def test_faults_and_gates_for_some_angles_are_left_out() -> None:
     assert set(found["cz"]) == {(1, 2)}  # of the others one is faulty, and one leads to a qubit that cannot be read
     assert "rzz" not in found.operation_names
     assert set(chosen_qubits(Circuit(2, 1).rzz((0, 1), x[0]), target)) == {1, 2}
-    with pytest.raises(LayoutError, match="what is not faulty"):
+    with pytest.raises(LayoutError, match="not faulty"):
         chosen_qubits(Circuit(3, 1).rzz([(0, 1), (1, 2)], x[0]), target)
-    with pytest.raises(LayoutError, match="what is not faulty"):
+    with pytest.raises(LayoutError, match="not faulty"):
         routed(circuit_template(Circuit(2, 1).rzz((0, 1), x[0])), [0, 2], target)
 
 
 def test_a_parameter_that_changes_nothing_does_no_harm() -> None:
     circuit = Circuit(1, 1).rz(0, x[0])
-    program = DeviceProgram.on(device(BASES[0]), [3], circuit)
+    program = DeviceProgram.on(device(BASES[0]).target, [3], circuit)
     found, values = program.pub(np.zeros((5, 2)))
     assert len(found.parameters) >= 1
     assert {array.shape[0] for array in values.values()} == {5}
@@ -144,7 +145,7 @@ def test_a_parameter_that_changes_nothing_does_no_harm() -> None:
 
 def test_circuits_that_do_not_fit_are_refused() -> None:
     wide = Circuit(8, 1).ry(range(8), x[0]).cnot(line(8))
-    with pytest.raises(LayoutError, match="needs 8 qubits, and the device has 7"):
+    with pytest.raises(LayoutError, match=r"8 qubits.* 7"):
         chosen_qubits(wide, device(BASES[0]).target)
     with pytest.raises(LayoutError, match="qubits 0 to 6"):
         routed(circuit_template(Circuit(1, 1).ry(0, x[0])), [7], device(BASES[0]).target)
@@ -160,8 +161,12 @@ def test_without_errors_a_snapshot_counts_what_is_exact_and_transpiles_once(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls = []
-    real = general.transpile
-    monkeypatch.setattr(general, "transpile", lambda *all_, **named: calls.append(1) or real(*all_, **named))
+
+    def counted(*all_: Any, **named: Any) -> Any:
+        calls.append(1)
+        return transpile(*all_, **named)
+
+    monkeypatch.setattr(general, "transpile", counted)
     circuits, shots = overlaps(3, seed=3), 2000
     sampler = device_sampler(name, circuits.circuit, options=Options(noise="none"))
     counts = sampler.hamming_counts(circuits, shots=shots)

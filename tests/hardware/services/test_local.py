@@ -129,7 +129,7 @@ def test_jobs_wait_are_found_run_and_cancelled():
     assert (service.find("a-1"), service.find("b-1"), service.find("c-1")) == (first, second, None)
     service.cancel(second)
     assert service.status(second).state == "cancelled"
-    with pytest.raises(DeviceError, match="is cancelled and has no outcomes"):
+    with pytest.raises(DeviceError, match="cancelled"):
         service.outcomes(second)
     assert service.outcomes(first).shape == (4, 3, 1)
     service.cancel(first)  # stays as it is
@@ -143,7 +143,7 @@ def test_a_new_process_knows_no_job():
     assert later.description == service.description
     assert later.find("a-1") is None
     for ask in (later.status, later.outcomes, later.cancel):
-        with pytest.raises(LostJobError, match="have it sent again"):
+        with pytest.raises(LostJobError, match="sent again"):
             ask(job_id)
 
 
@@ -203,7 +203,7 @@ def test_faults_on_the_ring_are_noted():
     service = open_service("fake_pittsburgh", circuit=ring_map(124, 2), options=options)
     assert len(service.description["ring"]) == 124
     assert "two-qubit error of the couplers" in service.description["notes"]
-    with pytest.warns(LayoutWarning, match=r"faulty coupler.* counts as the median") as told:
+    with pytest.warns(LayoutWarning, match=r"faulty coupler.* median") as told:
         same = open_service("fake_pittsburgh", circuit=ring_map(124, 2))
     assert same.description == service.description
     assert service.description["notes"] in str(told[0].message)
@@ -282,6 +282,7 @@ def test_pauli_errors_stand_for_every_wait_but_the_first():
 def test_gates_err_as_often_as_the_calibration_says():
     device = lattice()
     model = noise_model(device, "pauli")
+    assert model is not None
     errors = {(name, qubits): error for name, by in model._local_quantum_errors.items() for qubits, error in by.items()}
     for pair in device.pairs:
         error = SuperOp(errors["cz", pair])

@@ -20,7 +20,7 @@ from qiskit_ibm_runtime.fake_provider import FakePittsburgh, FakeTorino
 from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.errors import DeviceError, InvalidInputError, LayoutError
 from mcquack.hardware.layout.ring import best_ring
-from mcquack.hardware.native import angle_sets, n_angles
+from mcquack.hardware.native import angle_sets, n_angles, native_map, overlap_gates
 from mcquack.hardware.services import program as samplers
 from mcquack.hardware.services.account import coupling_of
 from mcquack.hardware.services.local import noiseless_ring
@@ -34,7 +34,6 @@ from mcquack.hardware.services.program import (
     sampler_settings,
     sent,
 )
-from mcquack.hardware.textbook import overlap_gates
 from tests.hardware.overlaps import (
     of_itself,
     overlap_circuits,
@@ -83,7 +82,7 @@ def textbook_circuit(circuits: OverlapCircuits, *, sample: int, centroid: int) -
 
 @given(circuits=overlap_circuits())
 def test_binding_gives_the_textbook_circuit(circuits: OverlapCircuits) -> None:
-    template = overlap_template(circuits.circuit)
+    template = overlap_template(native_map(circuits.circuit))
     bound = without_measurements(template.assign_parameters(angle_sets(circuits)[0, 1]))
     textbook = textbook_circuit(circuits, sample=0, centroid=1)
     assert Operator(bound).equiv(Operator(textbook), atol=1e-9)
@@ -126,7 +125,7 @@ def test_qubits_are_read_in_order_into_one_register() -> None:
 @given(seed=st.integers(0, 10**6), n_layers=st.integers(1, 3))
 def test_a_placed_circuit_measures_the_same_on_every_device(basis: list[str], seed: int, n_layers: int) -> None:
     circuits = some_circuits(6, n_layers, seed=seed)
-    ring_circuit = placed(overlap_template(ring_map(6, n_layers)), RING, device(basis))
+    ring_circuit = placed(overlap_template(ring_map(6, n_layers)), RING, device(basis).target)
     assert measured_qubits(ring_circuit) == RING
     assert set(ring_circuit.count_ops()) <= {*basis, "measure", "barrier"}
     bound = ring_circuit.assign_parameters(angle_sets(circuits)[1, 0])
@@ -136,7 +135,7 @@ def test_a_placed_circuit_measures_the_same_on_every_device(basis: list[str], se
 @pytest.mark.parametrize("basis", BASES, ids="-".join)
 def test_there_are_no_swaps_and_every_gate_is_one_of_the_device(basis: list[str]) -> None:
     backend = device(basis)
-    ring_circuit = placed(overlap_template(ring_map(6, 3)), RING, backend)
+    ring_circuit = placed(overlap_template(ring_map(6, 3)), RING, backend.target)
     on_two = [gate for gate in ring_circuit.data if len(gate.qubits) == 2]
     assert len(on_two) == 4 * 6
     for gate in ring_circuit.data:
@@ -149,7 +148,7 @@ def test_there_are_no_swaps_and_every_gate_is_one_of_the_device(basis: list[str]
 def test_the_longest_rings_have_the_counts_of_the_paper_also_for_a_pair_of_equals(backend: Any, length: int) -> None:
     device = backend()
     ring = best_ring(coupling_of(device), length, allow_faulty=True)
-    ring_circuit = placed(overlap_template(ring_map(length, 2)), ring.qubits, device)
+    ring_circuit = placed(overlap_template(ring_map(length, 2)), ring.qubits, device.target)
     assert measured_qubits(ring_circuit) == list(ring.qubits)
     assert list(ring_circuit.parameters) == sorted(ring_circuit.parameters, key=lambda parameter: parameter.index)
     circuits = of_itself(some_circuits(length, 2, n_samples=2))
@@ -162,13 +161,13 @@ def test_the_longest_rings_have_the_counts_of_the_paper_also_for_a_pair_of_equal
 @pytest.mark.parametrize(
     "target",
     [
-        AerSimulator(),
+        AerSimulator().target,
         GenericBackendV2(4, basis_gates=["rz", "sx", "cz"], seed=0).target,
         Target.from_configuration(["rz", "sx", "cz", "measure"]),
     ],
     ids=["simulator", "all coupled", "any size"],
 )
-def test_where_all_qubits_are_coupled_any_order_is_a_ring(target: Any) -> None:
+def test_where_all_qubits_are_coupled_any_order_is_a_ring(target: Target) -> None:
     ring_circuit = placed(overlap_template(ring_map(4, 2)), (3, 1, 0, 2), target)
     assert measured_qubits(ring_circuit) == [3, 1, 0, 2]
     counts = ring_circuit.count_ops()
@@ -176,14 +175,14 @@ def test_where_all_qubits_are_coupled_any_order_is_a_ring(target: Any) -> None:
 
 
 def test_without_a_second_layer_the_qubits_need_no_couplers() -> None:
-    ring_circuit = placed(overlap_template(ring_map(3, 1)), [7, 1, 4], device(["rz", "sx", "cz"]))
+    ring_circuit = placed(overlap_template(ring_map(3, 1)), [7, 1, 4], device(["rz", "sx", "cz"]).target)
     assert measured_qubits(ring_circuit) == [7, 1, 4]
     assert dict(ring_circuit.count_ops()) == {"rz": 9, "sx": 6, "measure": 3, "barrier": 1}
 
 
 @pytest.mark.parametrize("n_qubits", [1, 2])
 def test_one_and_two_qubits_need_no_cycle(n_qubits: int) -> None:
-    ring_circuit = placed(overlap_template(ring_map(n_qubits, 2)), [7, 6][:n_qubits], device(["rz", "sx", "cz"]))
+    ring_circuit = placed(overlap_template(ring_map(n_qubits, 2)), [7, 6][:n_qubits], device(["rz", "sx", "cz"]).target)
     assert measured_qubits(ring_circuit) == [7, 6][:n_qubits]
     assert ring_circuit.count_ops().get("cz", 0) == 4 * (n_qubits - 1)
 
@@ -195,17 +194,17 @@ def test_one_and_two_qubits_need_no_cycle(n_qubits: int) -> None:
         ([3, 2, 1, 0, 5, 5], r"different qubits between 0 and 7, got \[3, 2, 1, 0, 5, 5\]"),
         ([3, 2, 1, 0, 5, 8], r"different qubits between 0 and 7, got .*, 8\]"),
         ([3, 2, 1, 0, 5, -1], r"between 0 and 7, got .*, -1\]"),
-        ([1, 0, 5, 6, 7, 2], "the device has no coupler between the qubits 7 and 2"),
+        ([1, 0, 5, 6, 7, 2], "7 and 2"),
     ],
 )
 def test_a_ring_that_is_none_is_refused(ring: list[int], message: str) -> None:
     with pytest.raises(LayoutError, match=message):
-        placed(overlap_template(ring_map(6, 2)), ring, device(["rz", "sx", "cz"]))
+        placed(overlap_template(ring_map(6, 2)), ring, device(["rz", "sx", "cz"]).target)
 
 
 @pytest.mark.parametrize("size", [(0, 2), (3, 0), (2.5, 1), (True, 1)])
 def test_a_circuit_has_at_least_one_qubit_and_layer(size: tuple[Any, Any]) -> None:
-    with pytest.raises(InvalidInputError, match="must be a whole number of at least 1"):
+    with pytest.raises(InvalidInputError, match="at least 1"):
         overlap_template(ring_map(*size))
 
 
@@ -232,7 +231,7 @@ def simulator():
 
 @pytest.fixture
 def program(simulator):
-    return DeviceProgram.on(simulator, (0, 1), ring_map(2, 2))
+    return DeviceProgram.on(simulator.target, (0, 1), ring_map(2, 2))
 
 
 @pytest.mark.parametrize("make", MAKERS)
@@ -271,9 +270,14 @@ def test_as_many_shots_come_back_as_were_asked_for(shots, program, simulator):
 
 def test_decoupling_puts_pulses_into_the_waiting_times(monkeypatch):
     run = []
-    monkeypatch.setattr(AerSimulator, "run", lambda self, circuits, **options: run.extend(circuits) or 1 / 0)
+
+    def noted(self, circuits, **options):
+        run.extend(circuits)
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(AerSimulator, "run", noted)
     simulator = AerSimulator(target=noiseless_ring(6).target)
-    program = DeviceProgram.on(simulator, range(6), ring_map(6, 2))
+    program = DeviceProgram.on(simulator.target, range(6), ring_map(6, 2))
     angles = flat_angles(some_circuits(6, 2, n_samples=1, n_centroids=1))
     for options in (Options(), Options(decoupling="XX")):
         with pytest.raises(ZeroDivisionError):

@@ -47,9 +47,9 @@ class JobEvent:
 
 
 T = TypeVar("T")
-Events = Iterator[JobEvent]
 Told = Generator[JobEvent, None, T]
 """The events of a step, and what it gives in the end."""
+Events = Told[None]
 
 
 @dataclass(frozen=True, kw_only=True)

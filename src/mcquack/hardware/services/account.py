@@ -30,11 +30,6 @@ from mcquack.hardware.services.options import LEAST_BUSY, NOISELESS
 TWO_QUBIT_GATES = ("cz", "ecr", "cx")
 """What CNOTs are made of on IBM's devices, the best first."""
 
-# How the vendor words an answer that may be another one a minute later, when it keeps no number of it.
-_OUT_OF_REACH = re.compile(
-    r"\b(429 Client|5\d\d Server) Error|Max retries exceeded|timed out|[Cc]onnection (aborted|refused|reset|error)"
-)
-
 TOKEN_VARIABLE = "QISKIT_IBM_TOKEN"
 
 _STARS = "***"
@@ -107,12 +102,16 @@ class _Explained:
 
 
 def _is_out_of_reach(error: Exception) -> bool:
-    code = getattr(error, "status_code", None)
-    if isinstance(code, int):
-        return code in (-1, 429) or code >= 500
-    if isinstance(error, requests.RequestException | ConnectionError | TimeoutError):
-        return True
-    return _OUT_OF_REACH.search(str(error)) is not None
+    # The vendor's errors have no number, but were raised while one of its connection was handled, which has.
+    cause: BaseException | None = error
+    while cause is not None:
+        code = getattr(cause, "status_code", None)
+        if isinstance(code, int):
+            return code in (-1, 429) or code >= 500
+        if isinstance(cause, requests.RequestException | ConnectionError | TimeoutError):
+            return True
+        cause = cause.__cause__ or cause.__context__
+    return False
 
 
 def without_secrets(text: object) -> str:
@@ -217,7 +216,7 @@ def snapshot(name: str) -> BackendV2:
         raise unknown_device(name)
     with warnings.catch_warnings():
         # One warns that its numbers are invented; the wish for that device is answer enough.
-        warnings.filterwarnings("ignore", message="Properties of fake_", category=UserWarning)
+        warnings.simplefilter("ignore", UserWarning)
         return _snapshots()[name]()
 
 

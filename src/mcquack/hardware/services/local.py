@@ -32,7 +32,7 @@ from mcquack.hardware.layout.coupling import RingProperties, properties_along
 from mcquack.hardware.native import n_angles
 from mcquack.hardware.services.account import coupling_of, device_of
 from mcquack.hardware.services.general import CutDevice, cut_out
-from mcquack.hardware.services.options import Description, Noise, Setup
+from mcquack.hardware.services.options import Noise, Setup
 from mcquack.hardware.services.program import DeviceProgram, SetupService, chosen_api, outcomes_of, sent
 from mcquack.randomness import stream
 
@@ -97,7 +97,7 @@ class LocalService(SetupService):
         self._lock = Lock()
 
     @property
-    def description(self) -> Description:
+    def description(self) -> dict[str, Any]:
         """Its ``notes`` say what the simulation leaves out or replaces."""
         version = None if self._backend is None else str(self._backend.backend_version)
         return self._setup.description(device_version=version, method=self._method, notes="; ".join(self._notes))
@@ -176,7 +176,7 @@ class LocalService(SetupService):
             program = DeviceProgram.on(self._ring.target, range(self._setup.n_qubits), self._setup.circuit)
             return program, RingSimulator.of(self._ring, **how)
         assert self._backend is not None
-        whole = DeviceProgram.on(self._backend, self._setup.ring, self._setup.circuit)
+        whole = DeviceProgram.on(self._backend.target, self._setup.ring, self._setup.circuit)
         circuit, device = cut_out(whole.circuit, self._backend.target)
         return replace(whole, circuit=circuit), RingSimulator.of(device, **how)
 

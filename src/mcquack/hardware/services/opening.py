@@ -48,7 +48,7 @@ def open_service(
     options = Options() if options is None else options
     require(isinstance(options, Options), "options", "Options", options)
     circuit = circuit.for_overlaps()
-    account, backend = _found(name, circuit.n_qubits)
+    account, backend = found_device(name, circuit.n_qubits)
     if ring is None:
         ring = _chosen_ring(backend, circuit, options=options, is_simulated=account is None)
     setup = Setup(
@@ -69,12 +69,12 @@ def reopened(description: Mapping[str, Any], *, mode: Mode = "job") -> Service:
 
 def opened(setup: Setup) -> Service:
     """The service of a setup."""
-    return _service(setup, *_found(setup.backend, setup.n_qubits))
+    return _service(setup, *found_device(setup.backend, setup.n_qubits))
 
 
 def open_backend(name: str) -> BackendV2:
     """The device or snapshot of that name, for what it tells about itself."""
-    _, backend = _found(name, n_qubits=1)
+    _, backend = found_device(name, n_qubits=1)
     if backend is None:
         raise InvalidInputError(f"{name} is a simulator and has no couplers; name a device, or a snapshot of one.")
     return backend
@@ -97,7 +97,8 @@ def list_backends(*, with_account: bool = False) -> tuple[Device, ...]:
     return *sorted(found, key=lambda device: (device.pending_jobs or 0, device.name)), *local_devices()
 
 
-def _found(name: str, n_qubits: int) -> tuple[Any, BackendV2 | None]:
+def found_device(name: str, n_qubits: int) -> tuple[Any, BackendV2 | None]:
+    """Return the account and the backend of a device; one on this computer has no account, "aer" neither of them."""
     if not is_remote(name):
         return None, None if name == NOISELESS else snapshot(name)
     account = ibm_service()

@@ -25,7 +25,6 @@ Decoupling = Literal["XX", "XpXm", "XY4"]
 Api = Literal["auto", "v2", "executor"]
 Mode = Literal["job", "batch", "session"]
 Noise = Literal["full", "pauli", "none"]
-Description = dict[str, str | int | float | bool | list[int] | None]
 
 # Where the vendor stops to add randomisations of its own accord.
 _MOST_RANDOMIZATIONS = 32
@@ -153,7 +152,7 @@ class Setup:
             )
         return found
 
-    def description(self, **details: str | int | float | bool | None) -> Description:
+    def description(self, **details: str | int | float | bool | None) -> dict[str, Any]:
         told = asdict(self.options)
         # How jobs are grouped changes nothing in them, and what led to a ring nothing on it. Only simulations have a
         # seed, and only their noise can be chosen.

@@ -14,7 +14,6 @@ from uuid import uuid4
 import numpy as np
 from qiskit import ClassicalRegister, QuantumCircuit, QuantumRegister, transpile
 from qiskit.circuit import Parameter, ParameterVector
-from qiskit.providers import BackendV2
 from qiskit.transpiler import Target
 
 from mcquack.circuits.circuit import Circuit
@@ -47,9 +46,8 @@ def overlap_template(feature_map: FeatureMap) -> QuantumCircuit:
     return circuit
 
 
-def placed(template: QuantumCircuit, ring: Sequence[int], device: BackendV2 | Target) -> QuantumCircuit:
+def placed(template: QuantumCircuit, ring: Sequence[int], target: Target) -> QuantumCircuit:
     """The template in the gates of a device, qubit q on the physical qubit ``ring[q]``, without a SWAP."""
-    target = device if isinstance(device, Target) else device.target
     qubits = [int(qubit) for qubit in ring]
     _require_fit(template, qubits, target)
     is_native = set(target.operation_names) >= _NATIVE_GATES
@@ -94,12 +92,11 @@ class DeviceProgram:
     places: dict[Parameter, int]
 
     @classmethod
-    def on(cls, device: BackendV2 | Target, ring: Sequence[int], circuit: Circuit) -> Self:
+    def on(cls, target: Target, ring: Sequence[int], circuit: Circuit) -> Self:
         """``ring`` is the device's qubits in the order of the circuit's."""
         if isinstance(circuit, FeatureMap):
-            found = placed(overlap_template(circuit), ring, device)
+            found = placed(overlap_template(circuit), ring, target)
         else:
-            target = device if isinstance(device, Target) else device.target
             found = routed(circuit_template(circuit), ring, target)
         if not found.parameters:
             # Samplers run a circuit once that has no parameters. A turn about z of a zero changes nothing.
@@ -187,7 +184,7 @@ def _v2_sampler(mode: Any, settings: dict[str, Any]) -> Any:
 
     with warnings.catch_warnings():
         # Whoever asks for this one knows that it has a successor, or has an older version without it.
-        warnings.filterwarnings("ignore", message=".*SamplerV2 class is deprecated", category=DeprecationWarning)
+        warnings.simplefilter("ignore", DeprecationWarning)
         return SamplerV2(mode=mode, options=settings)
 
 

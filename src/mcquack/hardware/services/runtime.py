@@ -13,7 +13,7 @@ from mcquack.checks import required_count
 from mcquack.errors import DeviceError, LostJobError
 from mcquack.hardware.jobs.service import Angles, Bits, JobState, JobStatus, Limits, Speed
 from mcquack.hardware.services.account import device_of, explained, without_secrets
-from mcquack.hardware.services.options import Description, Setup
+from mcquack.hardware.services.options import Setup
 from mcquack.hardware.services.program import DeviceProgram, SetupService, outcomes_of, sent
 
 _STATES: dict[str, JobState] = {
@@ -23,8 +23,6 @@ _STATES: dict[str, JobState] = {
     **dict.fromkeys(("ERROR", "FAILED"), "failed"),
     "CANCELLED": "cancelled",
 }
-# What a batch or session says when it takes no more jobs.
-_CLOSED = ("Closed", "In progress, not accepting new jobs")
 
 
 class RuntimeService(SetupService):
@@ -44,7 +42,7 @@ class RuntimeService(SetupService):
         return self
 
     @property
-    def description(self) -> Description:
+    def description(self) -> dict[str, Any]:
         return self._setup.description()
 
     @property
@@ -76,6 +74,7 @@ class RuntimeService(SetupService):
             return self._tags[tag]
         if not hasattr(self._account, "jobs"):  # the vendor's service for local mode keeps none
             return None
+        # No public name has the instance that the backend was found in; without it, that of the account is asked.
         instance = getattr(self._backend, "_instance", None)
         with explained("the service could not be asked for a job"):
             found = self._account.jobs(limit=1, backend_name=self._backend.name, job_tags=[tag], instance=instance)
@@ -118,12 +117,12 @@ class RuntimeService(SetupService):
 
     @cached_property
     def _program(self) -> DeviceProgram:
-        return DeviceProgram.on(self._backend, self._setup.ring, self._setup.circuit)
+        return DeviceProgram.on(self._backend.target, self._setup.ring, self._setup.circuit)
 
     def _mode(self) -> Any:
         if self._setup.options.mode == "job":
             return self._backend
-        if self._group is not None and self._group.status() in _CLOSED:
+        if self._group is not None and (self._group.details() or {}).get("accepting_jobs") is False:
             self.close()
         if self._group is None:
             self._group = (Batch if self._setup.options.mode == "batch" else Session)(backend=self._backend)
