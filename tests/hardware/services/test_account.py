@@ -20,7 +20,7 @@ from qiskit.circuit.library import CXGate, CZGate, SXGate
 from qiskit.providers.fake_provider import GenericBackendV2
 from qiskit.transpiler import InstructionProperties, QubitProperties, Target
 from qiskit_aer import AerSimulator
-from qiskit_ibm_runtime import fake_provider
+from qiskit_ibm_runtime import QiskitRuntimeService, fake_provider
 from qiskit_ibm_runtime.accounts.exceptions import AccountNotFoundError
 from qiskit_ibm_runtime.api.exceptions import RequestsApiError
 from qiskit_ibm_runtime.exceptions import IBMInputValueError, IBMNotAuthorizedError, IBMRuntimeError, RuntimeJobNotFound
@@ -94,11 +94,12 @@ def test_without_an_account_the_steps_to_one_are_told(name):
     ],
 )
 def test_an_account_that_cannot_be_opened_gives_no_token_away(error, saved_token, monkeypatch, caplog):
-    def refuse():
-        raise error
+    class Refusing(QiskitRuntimeService):  # type: ignore[misc]
+        def __new__(cls):
+            raise error
 
     caplog.set_level(logging.DEBUG)
-    monkeypatch.setattr(account, "QiskitRuntimeService", refuse)
+    monkeypatch.setattr(account, "QiskitRuntimeService", Refusing)
     with pytest.raises(AccountError) as told:
         ibm_service()
     assert "***" in str(told.value)
