@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field
 
-from mcquack.models import archive
 from mcquack.models.classical import CentroidKernelClassifier
 
 STEPS = 100  # of an epoch
@@ -30,7 +29,7 @@ class Stepping(CentroidKernelClassifier):
 
     def save(self, path, *, resumable=False, extra=None):
         fields = {**self._saved_fields(), "resumable": resumable}
-        archive.save(self, path, fields=fields, tensors=self._saved_tensors(), extra=extra)
+        self._write(path, fields, self._saved_tensors(), extra)
 
     def _saved_fields(self):
         return {"history": self.history_, "resumable": hasattr(self, "training_state_")}

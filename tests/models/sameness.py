@@ -4,7 +4,14 @@ from typing import Any
 
 from numpy.testing import assert_array_equal
 
-from mcquack import McQuackClassifier
+from mcquack import FeatureMap, McQuackClassifier
+
+
+def own_map(model: Any) -> FeatureMap:
+    """Return the circuit of a fitted model, which is one of the paper's."""
+    circuit = model.feature_map_
+    assert isinstance(circuit, FeatureMap)
+    return circuit
 
 
 def timeless(history: list[dict[str, Any]]) -> list[dict[str, Any]]:

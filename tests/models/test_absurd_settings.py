@@ -1,5 +1,6 @@
 """Settings that cannot be meant are refused by name, before anything of their size is made."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from mcquack.simulators import RingEngine, SimulatedSampler, StatevectorEngine
 from mcquack.training.settings import TrainingSettings, decayed
 
 X, Y = make_blobs(20, n_features=3, centers=2, random_state=0)
-SMALL = {"n_qubits": 2, "n_repetitions": 1, "epochs": 1, "random_state": 0}
+SMALL: dict[str, Any] = {"n_qubits": 2, "n_repetitions": 1, "epochs": 1, "random_state": 0}
 HUGE = [10**30, 10**400, 10**5000, 2**63, np.uint64(2**64 - 1)]
 ODD = [float("inf"), float("-inf"), float("nan"), -1, 0.5, True, "1", None, [1]]
 
@@ -43,7 +44,7 @@ def test_endless_counts_are_refused_by_name(name: str, value: Any) -> None:
 @pytest.mark.parametrize("value", [*HUGE, 10**6], ids=shown)
 def test_endless_centroids_and_starts_are_refused(value: Any) -> None:
     for name in ("n_centroids_per_class", "n_starts", "n_repetitions"):
-        with pytest.raises(InvalidInputError, match=f"{name} must be at most {MOST[name]:,}"):
+        with pytest.raises(InvalidInputError, match=f"{name} .* {MOST[name]:,}"):
             McQuackClassifier(**{**SMALL, name: value}).fit(X, Y)
 
 
@@ -70,7 +71,7 @@ def test_rates_are_numbers_that_a_float_can_stand_for(name: str) -> None:
     assert not is_number(10**400)
     for value in (10**400, 10**5000, float("inf"), float("nan")):
         with pytest.raises(InvalidInputError, match=name):
-            McQuackClassifier(**SMALL, **{name: value}).fit(X, Y)
+            McQuackClassifier(**SMALL | {name: value}).fit(X, Y)
 
 
 def test_rates_that_grow_beyond_all_numbers_are_infinite() -> None:
@@ -82,9 +83,9 @@ def test_rates_that_grow_beyond_all_numbers_are_infinite() -> None:
 def test_counts_are_those_of_arrays() -> None:
     assert required_count("samples", np.uint64(7)) == 7
     assert required_count("samples", MOST_OF_ALL) == 2**63 - 1
-    with pytest.raises(InvalidInputError, match=r"samples must be at most 9,223,372,036,854,775,807, got"):
+    with pytest.raises(InvalidInputError, match=r"samples .* 9,223,372,036,854,775,807"):
         required_count("samples", 2**63)
-    with pytest.raises(InvalidInputError, match="got an integer of 16,610 bits"):
+    with pytest.raises(InvalidInputError, match="16,610 bits"):
         required_count("samples", 10**5000)
 
 
@@ -108,22 +109,19 @@ def test_other_models_refuse_what_no_memory_holds(kind: Any, given_settings: dic
 
 def test_small_integers_of_numpy_do_not_overflow() -> None:
     """Seventy centroids of each of two classes are more than eight bits hold."""
+    counts = {"n_qubits": 2, "epochs": 1, "epochs_ka": 3, "batch_size": 100, "n_centroids_per_class": 70}
     small, plain = (
-        McQuackClassifier(
-            **{**SMALL, "n_qubits": kind(2), "epochs": kind(1)},
-            epochs_ka=kind(3),
-            batch_size=kind(100),
-            n_centroids_per_class=kind(70),
-        ).fit(X, Y)
+        McQuackClassifier(**SMALL | {name: kind(count) for name, count in counts.items()}).fit(X, Y)
         for kind in (np.int8, int)
     )
     assert_array_equal(small.transform(X), plain.transform(X))
-    assert TrainingSettings(epochs_ka=np.int8(3), batch_size=np.uint8(9)).batch_size.__class__ is int
+    counted: dict[str, Any] = {"epochs_ka": np.int8(3), "batch_size": np.uint8(9)}
+    assert TrainingSettings(**counted).batch_size.__class__ is int
 
 
 # Whatever is set, a model is trained or a typed error says what is wrong: never an overflow or a want of memory.
 
-WILD = st.one_of(
+WILD: st.SearchStrategy[Any] = st.one_of(
     st.sampled_from([*HUGE, *ODD, 2**31, 2**62, 10**12, 1e308, 5e-324, -0.0, np.float32("inf"), np.int8(3), 10**6]),
     st.integers(),
     st.floats(),
@@ -157,9 +155,7 @@ def tried(kind: Any, given_settings: dict[str, Any]) -> None:
 def wild_settings(draw: Any) -> tuple[Any, dict[str, Any]]:
     kind = draw(st.sampled_from(list(NAMES)))
     names = draw(st.lists(st.sampled_from(NAMES[kind]), min_size=1, max_size=3, unique=True))
-    return kind, {
-        name: draw(WILD.filter(lambda value, name=name: can_be_trained_in_a_moment(name, value))) for name in names
-    }
+    return kind, {name: draw(WILD.filter(partial(can_be_trained_in_a_moment, name))) for name in names}
 
 
 @pytest.mark.filterwarnings("ignore::Warning")

@@ -178,7 +178,8 @@ def test_anything_json_can_travel_along(tmp_path: Path) -> None:
     model = small().fit(IRIS_X, IRIS_Y)
     assert reloaded(model, tmp_path, extra=extra).extra_ == extra
     assert reloaded(model, tmp_path).extra_ == {}
-    for unfit in ({"a": {1, 2}}, {"a": b"bytes"}, {"a": np.nan}, {1: "a"}):
+    unusable: list[Any] = [{"a": {1, 2}}, {"a": b"bytes"}, {"a": np.nan}, {1: "a"}]
+    for unfit in unusable:
         with pytest.raises(InvalidInputError):
             model.save(tmp_path / "other.mcq", extra=unfit)
     assert not (tmp_path / "other.mcq").exists()
@@ -200,9 +201,9 @@ def test_the_right_kind_is_found(tmp_path: Path) -> None:
     loaded = mcquack.load(tmp_path / "quack.mcq")
     assert type(loaded) is QuackClassifier
     assert_same_predictions(loaded, quack)
-    with pytest.raises(ModelFileError, match="holds a QuackClassifier, not a McQuackClassifier"):
+    with pytest.raises(ModelFileError, match=r"QuackClassifier, .* McQuackClassifier"):
         McQuackClassifier.load(tmp_path / "quack.mcq")
-    with pytest.raises(ModelFileError, match="holds a McQuackClassifier, not a QuackClassifier"):
+    with pytest.raises(ModelFileError, match=r"McQuackClassifier, .* QuackClassifier"):
         QuackClassifier.load(tmp_path / "mcquack.mcq")
 
 
@@ -227,15 +228,18 @@ def test_an_interrupted_stream_goes_on_as_if_it_had_not_been(tmp_path: Path) -> 
         assert_same_training(loaded.partial_fit(*part), model.partial_fit(*part))
 
 
-def test_a_history_too_long_for_the_file_is_still_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_history_too_long_for_the_file_is_still_counted(tmp_path: Path) -> None:
     """The file keeps the last rows only, and training goes on as if it had all."""
-    monkeypatch.setattr("mcquack.models.mcquack._KEPT_ROWS", 3)
+    path = tmp_path / "m.mcq"
     restless = {"lr_ka": 0.6, "lr_co": 0.6, "decay_rate": 1.0, "epochs": 12, "patience": 8}
     for seed in range(5):
         part = small(**restless, random_state=seed)
         for _ in itertools.islice(part.fit_iter(IRIS_X, IRIS_Y), 6):
             pass
-        loaded = reloaded(part, tmp_path, resumable=True)
+        part.save(path, resumable=True)
+        header, tensors = read_model(path)
+        write_model(path, header={**header, "history": header["history"][-3:]}, tensors=tensors)
+        loaded = McQuackClassifier.load(path)
         assert (loaded.n_iter_, loaded.best_epoch_) == (6, part.best_epoch_)
         whole = small(**restless, random_state=seed).fit(IRIS_X, IRIS_Y)
         for _ in loaded.fit_iter(IRIS_X, IRIS_Y, resume=True):
@@ -243,6 +247,10 @@ def test_a_history_too_long_for_the_file_is_still_counted(tmp_path: Path, monkey
         assert (loaded.n_iter_, loaded.best_epoch_) == (whole.n_iter_, whole.best_epoch_)
         assert_same_model(loaded, whole)
         assert_same_state(loaded, whole)
+    rows = [{**part.history_[-1], "epoch": epoch} for epoch in range(1, 12_001)]
+    part.history_, part.n_iter_ = rows, len(rows)
+    again = reloaded(part, tmp_path)
+    assert (again.history_, again.n_iter_) == (rows[-10_000:], 12_000)
 
 
 def test_loaded_models_can_be_copied_and_pickled(tmp_path: Path) -> None:
@@ -501,8 +509,12 @@ def test_claims_of_size_must_agree_with_the_arrays(is_refused: Any) -> None:
     assert is_refused(huge)
 
 
-def with_array(name: str, array: np.ndarray) -> Callable[[ModelFile], None]:
+def with_array(name: str, array: np.ndarray) -> Callable[[ModelFile], object]:
     return lambda file: file.tensors.update({name: np.ascontiguousarray(array)})
+
+
+def without_array(name: str) -> Callable[[ModelFile], object]:
+    return lambda file: file.tensors.pop(name)
 
 
 def test_every_array_is_needed_in_its_shape_and_type(original: ModelFile, is_refused: Any) -> None:
@@ -510,7 +522,7 @@ def test_every_array_is_needed_in_its_shape_and_type(original: ModelFile, is_ref
     for name, array in original.tensors.items():
         other = np.int64 if array.dtype == np.float32 else np.float32
         shapes = [array[None], array.reshape(-1)[:-1], np.concatenate([array, array]), array.astype(other)]
-        changes = [lambda file, name=name: file.tensors.pop(name), *(with_array(name, changed) for changed in shapes)]
+        changes = [without_array(name), *(with_array(name, changed) for changed in shapes)]
         accepted += [(name, place) for place, change in enumerate(changes) if not is_refused(change)]
     assert accepted == []
 

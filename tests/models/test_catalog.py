@@ -95,27 +95,21 @@ def test_settings_not_given_have_their_defaults(entry):
 
 
 @pytest.mark.parametrize(
-    ("ask", "message"),
+    ("ask", "named"),
     [
-        (lambda: catalog.entry("mcquak"), "no model is named 'mcquak'; did you mean mcquack or quack?"),
-        (lambda: catalog.entry("SVC"), "did you mean svc"),
-        (lambda: catalog.entry("zzz"), "mcquack models list shows all"),
-        (lambda: catalog.names("quantic"), "a model is quantum or classical, not 'quantic'"),
-        (
-            lambda: catalog.entry("mcquack").new(lr_kao=1),
-            "mcquack has no setting 'lr_kao'; did you mean lr_ka or lr_co?",
-        ),
-        (lambda: catalog.entry("mcquack").new(zzz=1), "mcquack models show mcquack lists them"),
-        (
-            lambda: catalog.entry("vc").search_space("qml"),
-            "vc has no search space for 'qml'; there is one for real-world",
-        ),
+        (lambda: catalog.entry("mcquak"), ["'mcquak'", "mcquack or quack"]),
+        (lambda: catalog.entry("SVC"), ["'SVC'", "svc"]),
+        (lambda: catalog.entry("zzz"), ["'zzz'", "mcquack models list"]),
+        (lambda: catalog.names("quantic"), ["quantum or classical", "'quantic'"]),
+        (lambda: catalog.entry("mcquack").new(lr_kao=1), ["mcquack", "'lr_kao'", "lr_ka or lr_co"]),
+        (lambda: catalog.entry("mcquack").new(zzz=1), ["'zzz'", "mcquack models show mcquack"]),
+        (lambda: catalog.entry("vc").search_space("qml"), ["vc", "'qml'", "real-world"]),
     ],
 )
-def test_a_question_without_an_answer_is_refused_with_what_there_is(ask, message):
+def test_a_question_without_an_answer_is_refused_with_what_there_is(ask, named):
     with pytest.raises(InvalidInputError) as caught:
         ask()
-    assert message in str(caught.value)
+    assert [each for each in named if each not in str(caught.value)] == []
 
 
 def test_a_new_model_takes_a_class_and_an_entry(monkeypatch):
@@ -123,12 +117,12 @@ def test_a_new_model_takes_a_class_and_an_entry(monkeypatch):
         name="dummy", title="Dummy", kind="classical", home="sklearn.dummy:DummyClassifier", description="Guesses."
     )
     listed = (*catalog.entries(), dummy)
-    monkeypatch.setattr(catalog, "_entries", lambda: listed)
-    assert catalog.names("classical")[-1] == "dummy"
+    monkeypatch.setattr(catalog, "entries", lambda kind=None: listed)
+    assert catalog.names()[-1] == "dummy"
     assert catalog.entry("dummy").new(strategy="prior").strategy == "prior"
     assert catalog.classes()["DummyClassifier"]() is dummy.estimator_class()
     assert dummy.suites == ()
-    with pytest.raises(InvalidInputError, match="dummy has no search space for 'qml'; there is none"):
+    with pytest.raises(InvalidInputError, match=r"dummy .*'qml'"):
         dummy.search_space("qml")
 
 

@@ -1,5 +1,6 @@
 """A model in training changes from one whole state to the next, whenever it is interrupted."""
 
+import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
@@ -17,7 +18,7 @@ def test_an_interrupt_leaves_what_was_there() -> None:
     model = McQuackClassifier(n_qubits=2)
     before = dict(vars(model))
     with pytest.raises(KeyboardInterrupt), changed_at_once(model) as double:  # noqa: PT012
-        double.n_qubits, double.weights_ = 3, "half of it"
+        double.n_qubits, double.bias_ = 3, np.zeros(1)
         raise KeyboardInterrupt
     assert vars(model) == before
 

@@ -223,9 +223,9 @@ def test_columns_of_the_kernel_have_names(frame: pd.DataFrame, fitted: McQuackCl
 
 
 @pytest.mark.parametrize(("library", "kind"), [("pandas", pd.DataFrame), ("polars", pl.DataFrame)])
-def test_kernels_come_as_tables_on_demand(frame: pd.DataFrame, library: str, kind: type) -> None:
+def test_kernels_come_as_tables_on_demand(frame: pd.DataFrame, library: str, kind: Any) -> None:
     model = small().set_output(transform=library).fit(frame, IRIS_Y)
-    table = model.transform(frame)
+    table: Any = model.transform(frame)
     assert isinstance(table, kind)
     assert list(table.columns) == model.get_feature_names_out().tolist()
     assert_array_equal(table.to_numpy(), small().fit(frame, IRIS_Y).transform(frame))

@@ -186,7 +186,9 @@ def test_a_model_file_has_what_becomes_of_features(settings: dict[str, Any], tmp
     model = fitted(**settings)
     model.save(tmp_path / "model.mcq")
     again = load(tmp_path / "model.mcq")
-    kept, read = (each.features_.to_file() for each in (model, again))
+    assert model.features_
+    assert again.features_
+    kept, read = model.features_.to_file(), again.features_.to_file()
     assert kept.keys() == read.keys()
     for name in kept:
         assert_array_equal(read[name], kept[name], strict=True)
@@ -260,7 +262,7 @@ def test_impossible_settings_are_refused(name: str, wrong: Any) -> None:
         McQuackClassifier(2, epochs=1, **{name: wrong}).fit(*IRIS)
 
 
-class Nonsense(StandardScaler):
+class Nonsense(StandardScaler):  # type: ignore[misc]  # scikit-learn has no types
     def transform(self, X: NDArray[Any], copy: bool | None = None) -> NDArray[Any]:
         return np.full((len(X), 2), np.nan)
 

@@ -37,7 +37,8 @@ def _watched():
 def acts():
     """What code does meanwhile that a file must not bring about."""
     global _seen
-    _seen = noted = []
+    noted: list[tuple[str, str]] = []
+    _seen = noted
     try:
         yield noted
     finally:

@@ -17,7 +17,6 @@ import mcquack
 from mcquack import FeatureMap, McQuackClassifier
 from mcquack.errors import InvalidInputError, MemoryLimitError, ModelFileError, ShotBudgetError
 from mcquack.kernels import QuantumKernel, SampledEngine, Shots
-from mcquack.models import kernel_alignment as module
 from mcquack.models.kernel_alignment import KernelAlignmentClassifier
 from mcquack.models.model_file import read_model, write_model
 from mcquack.randomness import stream
@@ -71,7 +70,7 @@ def test_it_is_scikit_learns_machine_on_the_trained_kernel(n_classes: int, C: fl
 def test_where_a_class_is_more_than_one_point_it_learns_sooner_than_mcquack_and_training_helps() -> None:
     X = stream(0, "X").uniform(-1, 1, size=(400, 2))
     y = X[:, 0] * X[:, 1] > 0  # opposite quadrants
-    settings = {"n_qubits": 2, "n_repetitions": 4, "epochs": 10, "random_state": 0}
+    settings: dict[str, Any] = {"n_qubits": 2, "n_repetitions": 4, "epochs": 10, "random_state": 0}
     machine, untrained = (KernelAlignmentClassifier(**settings | more, C=10.0) for more in ({}, {"epochs": 0}))
     scores = [
         model.fit(X[:250], y[:250]).score(X[250:], y[250:])
@@ -115,7 +114,7 @@ def test_weights_of_classes_are_weights_of_their_samples() -> None:
 
 
 def test_a_class_without_weight_is_refused() -> None:
-    with pytest.raises(InvalidInputError, match=r"class_weight leaves nothing of \[2\]"):
+    with pytest.raises(InvalidInputError, match=r"class_weight .* \[2\]"):
         KernelAlignmentClassifier(**QUICK, class_weight={2: 0.0}).fit(IRIS_X, IRIS_Y)
 
 
@@ -141,32 +140,24 @@ def test_settings_that_cannot_be_used_are_refused_and_change_nothing(settings: A
 
 def test_prediction_goes_by_blocks_against_support_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
     model = KernelAlignmentClassifier(**QUICK).fit(IRIS_X, IRIS_Y)
-    whole = model.decision_function(IRIS_X)
-    monkeypatch.setattr(module, "_ENTRIES_AT_ONCE", 1)
-    monkeypatch.setattr(module, "_LEAST_ROWS", 40)
+    whole, n_vectors, many = model.decision_function(IRIS_X), len(model.support_vectors_), np.tile(IRIS_X, (1400, 1))
     asked: list[tuple[int, int]] = []
     compute = QuantumKernel.kernel
-    monkeypatch.setattr(
-        QuantumKernel, "kernel", lambda self, X, Y=None: asked.append((len(X), len(Y))) or compute(self, X, Y)
-    )
-    assert_allclose(model.decision_function(IRIS_X), whole, atol=1e-12)
-    n_vectors = len(model.support_vectors_)
-    assert n_vectors < len(IRIS_X)
-    assert asked == [(40, n_vectors)] * 3 + [(30, n_vectors)]
 
+    def noted(self: QuantumKernel, X: Any, Y: Any = None) -> Any:
+        asked.append((len(X), len(Y)))
+        return compute(self, X, Y)
 
-def test_memory_of_prediction_does_not_grow_with_samples_times_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_ENTRIES_AT_ONCE", 1 << 18)
-    X = stream(0, "X").normal(size=(400, 3))
-    model = KernelAlignmentClassifier(**QUICK, C=0.01).fit(X, np.arange(400) % 2)
-    assert len(model.support_vectors_) > 350
-    many = np.tile(X, (50, 1))
-    model.predict(many[:2000])
+    monkeypatch.setattr(QuantumKernel, "kernel", noted)
     tracemalloc.start()
-    model.predict(many)
+    found = model.decision_function(many)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert peak < len(many) * len(model.support_vectors_) * 8 / 2
+    assert_allclose(found, np.tile(whole, (1400, 1)), atol=1e-12)
+    assert len(asked) > 1
+    assert sum(n_rows for n_rows, _ in asked) == len(many)
+    assert {n_columns for _, n_columns in asked} == {n_vectors}
+    assert peak < len(many) * n_vectors * 8
 
 
 # Engines and circuits
@@ -201,7 +192,7 @@ def test_a_budget_of_shots_is_that_of_training_and_of_the_square_kernel() -> Non
     assert kernel > 10 * 15 * 14 // 2
     epoch = model(1)._alignment().epoch_shots(X, y)
     taken.clear()
-    with pytest.raises(ShotBudgetError, match=f"takes {kernel:,} shots, and an epoch before it {epoch:,}; the budget"):
+    with pytest.raises(ShotBudgetError, match=f"{kernel:,} shots.* {epoch:,}"):
         model(kernel + epoch - 1).fit(X, y)
     assert not taken
     found = model(kernel + 2 * epoch + 1).fit(X, y)

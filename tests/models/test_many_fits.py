@@ -5,6 +5,7 @@ import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from mcquack.models import McQuackClassifier, SharedVariationalClassifier
 from tests.campaigns import rounds
 
 X, Y = load_iris(return_X_y=True)
-SETTINGS = (
+SETTINGS: tuple[dict[str, Any], ...] = (
     {},
     {"batch_size": 16},
     {"n_qubits": 3, "steps": "joint"},

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal, assert_equal
 from sklearn.datasets import load_digits, load_iris, load_wine, make_blobs
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import recall_score
@@ -27,7 +27,8 @@ from mcquack.kernels.losses import Alignment, CrossEntropy, target_alignment
 from mcquack.models import PRESETS
 from mcquack.models import mcquack as module
 from mcquack.simulators.statevector import StatevectorEngine
-from tests.models.sameness import assert_same_model, assert_same_state, assert_same_training, timeless
+from mcquack.training import loop
+from tests.models.sameness import assert_same_model, assert_same_state, assert_same_training, own_map, timeless
 
 IRIS_X, IRIS_Y = load_iris(return_X_y=True)
 
@@ -144,8 +145,9 @@ NAMES = {
 
 @pytest.mark.parametrize("kind", NAMES)
 def test_names_of_classes_only_name(kind: str) -> None:
-    names = np.asarray(NAMES[kind])
-    y = names[IRIS_Y] if not isinstance(NAMES[kind], list) else [NAMES[kind][label] for label in IRIS_Y]
+    given: Any = NAMES[kind]
+    names = np.asarray(given)
+    y = [given[label] for label in IRIS_Y] if isinstance(given, list) else names[IRIS_Y]
     plain, named = small().fit(IRIS_X, IRIS_Y), small().fit(IRIS_X, y)
     assert_array_equal(named.classes_, names, strict=True)
     assert_array_equal(named.weights_, plain.weights_)
@@ -175,12 +177,12 @@ def test_measurements_are_no_labels() -> None:
 
 @pytest.mark.parametrize("kind", [McQuackClassifier, QuackClassifier])
 def test_one_class_is_no_problem_to_learn(kind: type[McQuackClassifier]) -> None:
-    with pytest.raises(InvalidInputError, match="at least two classes, got one class"):
+    with pytest.raises(InvalidInputError, match="one class"):
         kind(n_qubits=2).fit(IRIS_X, np.zeros(len(IRIS_X)))
-    with pytest.raises(InvalidInputError, match="at least two classes"):
+    with pytest.raises(InvalidInputError, match="two classes"):
         kind(n_qubits=2).partial_fit(IRIS_X, np.zeros(len(IRIS_X)), classes=[0])
     weights = (IRIS_Y == 1).astype(float)
-    with pytest.raises(InvalidInputError, match="at least two classes"):
+    with pytest.raises(InvalidInputError, match="two classes"):
         kind(n_qubits=2).fit(IRIS_X, IRIS_Y, weights)
 
 
@@ -270,7 +272,7 @@ def test_few_features_are_repeated_until_the_circuit_is_deep(n_features: int, n_
     X = np.random.default_rng(0).normal(size=(20, n_features))
     n_qubits = 1 if n_features == 38 else 2
     model = small(n_qubits=n_qubits, n_repetitions=None, epochs=1).fit(X, np.arange(20) % 2)
-    assert model.feature_map_.n_layers == n_layers
+    assert own_map(model).n_layers == n_layers
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -446,7 +448,7 @@ def test_the_reported_accuracy_is_that_of_the_model() -> None:
     [
         ((IRIS_X, IRIS_Y + 1), "not among"),
         ((IRIS_X[:, :2], IRIS_Y), "2 features"),
-        ((IRIS_X, IRIS_Y[:-1]), "inconsistent numbers of samples"),
+        ((IRIS_X, IRIS_Y[:-1]), "inconsistent"),
         ((IRIS_X * np.nan, IRIS_Y), "NaN"),
     ],
 )
@@ -492,9 +494,9 @@ def test_generators_of_numpy_are_seeds_too() -> None:
 
 def test_the_global_generator_is_touched_only_when_there_is_no_seed() -> None:
     seed_everyone(5)
-    before = np.random.get_state()[1].copy()  # noqa: NPY002
+    before = np.random.get_state(legacy=False)  # noqa: NPY002
     small(validation_fraction=0.2).fit(IRIS_X, IRIS_Y)
-    assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
+    assert_equal(np.random.get_state(legacy=False), before)  # noqa: NPY002
     unseeded = small(random_state=None).fit(IRIS_X, IRIS_Y)
     seed_everyone(5)
     assert_same_training(small(random_state=None).fit(IRIS_X, IRIS_Y), unseeded)
@@ -624,7 +626,7 @@ def several(request: pytest.FixtureRequest) -> McQuackClassifier:
 
 def scores_of(model: McQuackClassifier, X: np.ndarray) -> np.ndarray:
     by_class = model.transform(X).reshape(len(X), len(model.classes_), model.n_centroids_per_class)
-    return by_class.max(axis=2) if model.loss.class_score == "max" else by_class.sum(axis=2)
+    return by_class.max(axis=2) if model.loss_.class_score == "max" else by_class.sum(axis=2)
 
 
 def test_each_centroid_has_parameters_and_a_column(several: McQuackClassifier) -> None:
@@ -635,7 +637,7 @@ def test_each_centroid_has_parameters_and_a_column(several: McQuackClassifier) -
     names = several.get_feature_names_out().tolist()
     assert len(set(names)) == len(names) == n_centroids
     assert names[:2] == [f"mcquack_{several.classes_[0]}_0", f"mcquack_{several.classes_[0]}_1"]
-    assert several.n_parameters_ == 6 * 2 * several.feature_map_.n_layers + n_centroids * 3
+    assert several.n_parameters_ == 6 * 2 * own_map(several).n_layers + n_centroids * 3
 
 
 def test_the_class_is_that_of_the_highest_score(several: McQuackClassifier) -> None:
@@ -753,7 +755,7 @@ def test_a_file_says_whether_fit_goes_on(warm_start: bool, tmp_path: Path) -> No
 
 
 def test_only_true_and_false_say_whether_fit_goes_on() -> None:
-    with pytest.raises(InvalidInputError, match="warm_start must be True or False, got 1"):
+    with pytest.raises(InvalidInputError, match=r"warm_start .* 1"):
         small(warm_start=1).fit(IRIS_X, IRIS_Y)
 
 
@@ -919,7 +921,7 @@ def test_every_epoch_leaves_a_model_to_use() -> None:
         rows.append(row)
         assert model.history_ == rows
         assert model.predict(IRIS_X).shape == (150,)
-        assert loss_of(model, IRIS_X, IRIS_Y) == pytest.approx(min(row["loss"] for row in rows), abs=1e-5)
+        assert loss_of(model, IRIS_X, IRIS_Y) == pytest.approx(min(row["loss"] or 0 for row in rows), abs=1e-5)
     assert len(rows) == 5
     assert_same_training(model, small(lr_ka=0.3, lr_co=0.3).fit(IRIS_X, IRIS_Y))
 
@@ -943,20 +945,20 @@ def test_settings_and_data_are_checked_before_the_first_epoch_is_asked_for() -> 
 
 def interrupted_after(n_epochs: int) -> Any:
     """The training loop with a user who loses patience."""
-    original = module.train
+    original = loop.train
 
-    def loop(*arguments: Any, **settings: Any) -> Iterator[Any]:
+    def interrupted(*arguments: Any, **settings: Any) -> Iterator[Any]:
         yield from itertools.islice(original(*arguments, **settings), n_epochs)
         raise KeyboardInterrupt
 
-    return loop
+    return interrupted
 
 
 def test_an_interrupt_keeps_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
     three = small(epochs=3).fit(IRIS_X, IRIS_Y)
     monkeypatch.setattr(module, "train", interrupted_after(3))
     model = small()
-    with pytest.raises(KeyboardInterrupt, match="interrupted after 3 epochs; the best of them is kept"):
+    with pytest.raises(KeyboardInterrupt, match="3 epochs"):
         model.fit(IRIS_X, IRIS_Y)
     assert_same_training(model, three)
     assert model.predict(IRIS_X).shape == (150,)
@@ -1087,7 +1089,7 @@ def test_other_data_are_not_resumed() -> None:
         (IRIS_X, swapped, None),
         (IRIS_X, IRIS_Y, IRIS_Y + 1.0),
     ]:
-        with pytest.raises(InvalidInputError, match="resume with the same data"):
+        with pytest.raises(InvalidInputError, match="same data"):
             list(model.fit_iter(X, y, weights, validation_data=KEPT_BACK, resume=True))
     assert timeless(model.history_) == before
     assert len(list(model.fit_iter(IRIS_X, IRIS_Y, validation_data=KEPT_BACK, resume=True))) == 2
@@ -1096,18 +1098,18 @@ def test_other_data_are_not_resumed() -> None:
 @pytest.mark.parametrize("validation_data", [None, (IRIS_X[1::3], IRIS_Y[1::3])])
 def test_other_validation_data_are_not_resumed(validation_data: Any) -> None:
     model = small(epochs=3).fit(IRIS_X, IRIS_Y, validation_data=KEPT_BACK).set_params(epochs=5)
-    with pytest.raises(InvalidInputError, match="resume with the same data"):
+    with pytest.raises(InvalidInputError, match="same data"):
         list(model.fit_iter(IRIS_X, IRIS_Y, validation_data=validation_data, resume=True))
 
 
 def test_only_a_state_of_training_can_be_resumed(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInputError, match="no training to resume"):
+    with pytest.raises(InvalidInputError, match="resumable=True"):
         small().fit_iter(IRIS_X, IRIS_Y, resume=True)
     small().fit(IRIS_X, IRIS_Y).save(tmp_path / "model.mcq")
     with pytest.raises(InvalidInputError, match="resumable=True"):
         McQuackClassifier.load(tmp_path / "model.mcq").fit_iter(IRIS_X, IRIS_Y, resume=True)
     stream = small().partial_fit(IRIS_X[::2], IRIS_Y[::2], classes=[0, 1, 2])
-    with pytest.raises(InvalidInputError, match="resume with the same data"):
+    with pytest.raises(InvalidInputError, match="same data"):
         stream.fit_iter(IRIS_X, IRIS_Y, resume=True)
 
 
@@ -1181,7 +1183,7 @@ def test_numbers_of_numpy_are_numbers() -> None:
     rates = {
         "lr_ka": np.float64(1e-2),
         "scale": tuple(np.array([0.0, 1.0])),
-        "engine": StatevectorEngine(n_threads=np.int64(1)),
+        "engine": StatevectorEngine(n_threads=np.int64(1)),  # type: ignore[arg-type]
     }
     plain = small(batch_size=50, patience=3, lr_ka=1e-2).fit(IRIS_X, IRIS_Y)
     assert_same_training(small(**settings, **rates).fit(IRIS_X, IRIS_Y), plain)
@@ -1222,7 +1224,7 @@ def test_the_paper_has_a_name() -> None:
 def test_the_qml_suite_has_a_name() -> None:
     """Values from the lists that the paper searched for the QML benchmark suite."""
     settings = McQuackClassifier.from_preset("qml").get_params()
-    table = {
+    table: dict[str, set[Any]] = {
         "n_qubits": {6}, "n_repetitions": {1, 5}, "epochs": {500}, "epochs_ka": {1, 2}, "epochs_co": {1, 2},
         "lr_ka": {1e-3, 1e-2, 1e-1}, "lr_co": {1e-3, 1e-2, 1e-1}, "decay_rate": {1.0},
         "reg_param_weights": {0.0, 1e-3, 1e-2}, "reg_param_bias": {0.0, 1e-3}, "reg_param_co": {1e-3},
@@ -1239,7 +1241,7 @@ def test_presets_can_be_changed_in_part() -> None:
     assert isinstance(QuackClassifier.from_preset("paper"), QuackClassifier)
     for name in PRESETS:
         McQuackClassifier.from_preset(name, n_qubits=2, epochs=1).fit(IRIS_X, IRIS_Y)
-    with pytest.raises(InvalidInputError, match="no preset 'papers'; choose one of default, paper, qml"):
+    with pytest.raises(InvalidInputError, match=r"'papers'.* default, paper, qml"):
         McQuackClassifier.from_preset("papers")
     with pytest.raises(TypeError):
         McQuackClassifier.from_preset("paper", qubits=2)
@@ -1268,16 +1270,16 @@ def test_quack_refuses_three() -> None:
 def test_quack_puts_three_features_into_a_gate(n_qubits: int, n_features: int, n_layers: int) -> None:
     X = np.random.default_rng(0).normal(size=(30, n_features))
     model = QuackClassifier(n_qubits=n_qubits, n_repetitions=1, epochs=1).fit(X, np.arange(30) % 2)
-    assert model.feature_map_.features_per_gate == 3
-    assert model.feature_map_.n_layers == n_layers == -(-n_features // (3 * n_qubits))
+    assert own_map(model).features_per_gate == 3
+    assert own_map(model).n_layers == n_layers == -(-n_features // (3 * n_qubits))
     angles = np.arange(3 * n_qubits * n_layers).reshape(n_layers, n_qubits, 3)
-    assert_array_equal(model.feature_map_.feature_index, angles % n_features)
-    assert small(n_qubits=n_qubits, epochs=1).fit(X, np.arange(30) % 2).feature_map_.features_per_gate == 1
+    assert_array_equal(own_map(model).feature_index, angles % n_features)
+    assert own_map(small(n_qubits=n_qubits, epochs=1).fit(X, np.arange(30) % 2)).features_per_gate == 1
 
 
 def test_quack_with_one_feature_is_mcquack() -> None:
     X, y = IRIS_X[:100, 2:3], IRIS_Y[:100]
-    settings = {"n_qubits": 2, "n_repetitions": 3, "epochs": 5, "random_state": 0}
+    settings: dict[str, Any] = {"n_qubits": 2, "n_repetitions": 3, "epochs": 5, "random_state": 0}
     quack, mcquack = QuackClassifier(**settings).fit(X, y), McQuackClassifier(**settings).fit(X, y)
     assert_array_equal(quack.weights_, mcquack.weights_)
     assert_array_equal(quack.transform(X), mcquack.transform(X))

@@ -93,15 +93,15 @@ def test_a_builder_may_make_the_papers_circuit_which_then_has_its_own_engine() -
 @pytest.mark.parametrize(
     ("feature_map", "message"),
     [
-        ("zzz", "feature_map must be one of 'paper', .* did you mean zz?"),
-        (7, "feature_map must be one of .*, a Circuit, or a function .* got 7"),
-        (None, "feature_map must be one of"),
-        (lambda n_features: "zz", "for 4 it made 'zz'; return a circuit"),
-        (lambda n_features: None, "for 4 it made None; return a circuit"),
-        (lambda n_features: sharing(n_features + 1), "feature_map takes 5 features, and the samples have 4"),
-        (sharing(3), "feature_map takes 3 features, and the samples have 4"),
-        (Circuit(21, 4).rx(0, x[0]), "takes 1 to 20 qubits, got 21"),
-        (Circuit, "feature_map must be one of .* got <class"),
+        ("zzz", "feature_map .*'paper', .* zz"),
+        (7, "feature_map .*Circuit.* 7"),
+        (None, "feature_map .*None"),
+        (lambda n_features: "zz", " 4 .*'zz'"),
+        (lambda n_features: None, " 4 .*None"),
+        (lambda n_features: sharing(n_features + 1), "feature_map .* 5 .* 4"),
+        (sharing(3), "feature_map .* 3 .* 4"),
+        (Circuit(21, 4).rx(0, x[0]), "20 qubits, got 21"),
+        (Circuit, "feature_map .*<class"),
     ],
 )
 def test_what_is_no_circuit_for_these_samples_is_refused(feature_map: Any, message: str) -> None:
@@ -111,7 +111,7 @@ def test_what_is_no_circuit_for_these_samples_is_refused(feature_map: Any, messa
 
 @pytest.mark.parametrize("engine", ["statevector", "ring", StatevectorEngine(dtype="float64")])
 def test_engines_of_the_papers_circuit_say_which_one_takes_others(engine: Any) -> None:
-    with pytest.raises(InvalidInputError, match='use engine="gates" for any other circuit'):
+    with pytest.raises(InvalidInputError, match='engine="gates"'):
         fitted("iqp", engine=engine)
 
 
@@ -254,7 +254,7 @@ def test_hostile_circuits_are_refused_as_files(change: Callable[[Any], Any], tmp
     header, tensors = read_model(path)
     broken = change(header["feature_map"])
     write_model(path, header={**header, "feature_map": broken}, tensors=tensors, format_version=LATEST_VERSION)
-    with pytest.raises(ModelFileError, match="is no usable model file"):
+    with pytest.raises(ModelFileError, match="no usable model"):
         load(path)
 
 
@@ -264,7 +264,7 @@ def test_a_hostile_circuit_among_the_settings_is_refused_too(tmp_path: Path) -> 
     header, tensors = read_model(path)
     header["settings"]["feature_map"]["gates"] = [["boom", [0], []]]
     write_model(path, header=header, tensors=tensors, format_version=LATEST_VERSION)
-    with pytest.raises(ModelFileError, match=r"its circuit cannot be used: .*gates that are known"):
+    with pytest.raises(ModelFileError, match=r"circuit.*gates"):
         load(path)
 
 
@@ -275,7 +275,7 @@ def test_the_papers_names_stand_for_the_papers_circuits(tmp_path: Path) -> None:
     header["settings"]["feature_map"] = "paper"
     for kind in ("McQuackClassifier", "QuackClassifier"):
         write_model(path, header={**header, "kind": kind}, tensors=tensors, format_version=LATEST_VERSION)
-        with pytest.raises(ModelFileError, match=f"its circuit is not one of {kind}"):
+        with pytest.raises(ModelFileError, match=kind):
             load(path)
 
 
@@ -311,7 +311,7 @@ def test_a_stream_of_samples(circuit: Circuit) -> None:
 def test_another_circuit_is_another_model() -> None:
     model = fitted("iqp", n_qubits=2)
     for change in ({"feature_map": "zz"}, {"n_qubits": 3}, {"feature_map": sharing}, {"n_repetitions": 5}):
-        with pytest.raises(InvalidInputError, match="ask for another circuit"):
+        with pytest.raises(InvalidInputError, match="another circuit"):
             clone_fitted(model).set_params(**change, warm_start=True).fit(FEW_X, FEW_Y)
     given = fitted(FIXED).set_params(n_qubits=7, n_repetitions=3)  # which a given circuit does not heed
     given.set_params(warm_start=True).fit(FEW_X, FEW_Y)
@@ -372,7 +372,7 @@ def test_a_sampler_trains_any_circuit_within_its_budget(gradient: Any, tmp_path:
 
 def test_amplitudes_are_not_shifted() -> None:
     engine = Shots(gradient="parameter_shift", engine=GateEngine())
-    with pytest.raises(InvalidInputError, match="features that are amplitudes are no angles"):
+    with pytest.raises(InvalidInputError, match="amplitudes"):
         fitted(CIRCUITS["amplitudes"], engine=engine)
 
 

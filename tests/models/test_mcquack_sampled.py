@@ -25,7 +25,7 @@ from mcquack.simulators.noise import PITTSBURGH
 from mcquack.simulators.ring import RingEngine
 from mcquack.simulators.samplers import NoisySampler, SimulatedSampler
 from mcquack.simulators.statevector import StatevectorEngine
-from tests.models.sameness import assert_same_model, assert_same_training
+from tests.models.sameness import assert_same_model, assert_same_training, own_map
 from tests.training.measured import Remembering
 
 X, Y = make_blobs(24, n_features=8, centers=2, cluster_std=3.5, random_state=3)
@@ -68,7 +68,7 @@ def test_predictions_come_from_the_sampler(trained: McQuackClassifier) -> None:
 @pytest.mark.parametrize("tolerance", [None, 0, 1, 4])
 def test_the_kernel_is_the_share_of_shots(trained: McQuackClassifier, tolerance: int | None) -> None:
     model = measuring(trained, tolerance=tolerance)
-    rows = model.scaler_.transform(X).astype(model.engine.dtype)
+    rows = model.scaler_.transform(X).astype(model.weights_.dtype)
     embedding = {"weights": model.weights_.astype(float), "bias": model.bias_.astype(float)}
     circuits = OverlapCircuits.of(model.feature_map_, rows.astype(float), model.centroids_.astype(float), **embedding)
     counts = SAMPLER.hamming_counts(circuits, shots=50)
@@ -139,7 +139,7 @@ def test_training_on_a_noisy_device_improves_within_a_stated_budget(gradient: An
 
 
 def test_one_repetition_is_unsaid() -> None:
-    assert sampled(counting(shots=5), epochs=1).fit(X, Y).feature_map_.n_layers == 2
+    assert own_map(sampled(counting(shots=5), epochs=1).fit(X, Y)).n_layers == 2
 
 
 def test_quack_takes_a_sampler_too() -> None:
@@ -218,7 +218,7 @@ def test_a_sampler_alone_is_no_engine(engine: Any) -> None:
         lambda: model.epoch_shots(FEW_X, FEW_Y),
         lambda: model.partial_fit(FEW_X, FEW_Y, np.unique(FEW_Y)),
     ):
-        with pytest.raises(InvalidInputError, match=r"engine must be 'auto' or .*, or an engine"):
+        with pytest.raises(InvalidInputError, match=r"engine .*'auto'"):
             use()
 
 
@@ -238,7 +238,7 @@ def test_training_ends_before_the_epoch_that_would_exceed_the_budget() -> None:
 def test_a_budget_below_one_epoch_is_refused_before_anything_is_sent() -> None:
     per_epoch, sampler = sampled().epoch_shots(X, Y), Remembering()
     model = sampled(counting(sampler, budget=per_epoch - 1))
-    message = rf"one epoch takes {per_epoch:,} shots, and the budget is {per_epoch - 1:,}; nothing was sent"
+    message = f"{per_epoch:,} shots.* {per_epoch - 1:,}"
     with pytest.raises(ShotBudgetError, match=message):
         model.fit_iter(X, Y)  # not even the first epoch needs to be asked for
     with pytest.raises(ShotBudgetError, match=message):

@@ -17,9 +17,9 @@ from mcquack.errors import InvalidInputError, LayoutWarning, ModelFileError
 from mcquack.hardware.layout.ring import fits_heavy_hex
 from mcquack.kernels import SampledEngine
 from mcquack.models import PRESETS
-from mcquack.models import mcquack as mcquack_module
+from mcquack.models.model_file import read_model, write_model
 from mcquack.simulators.samplers import SimulatedSampler
-from tests.models.sameness import assert_same_model, assert_same_training
+from tests.models.sameness import assert_same_model, assert_same_training, own_map
 
 X, Y = load_iris(return_X_y=True)
 
@@ -107,22 +107,19 @@ def test_it_takes_no_shots_and_no_budget() -> None:
 
 
 @pytest.mark.parametrize("numbers", [{"n_iter": 1}, {"best_epoch": 1}, {"n_iter": -1, "best_epoch": -1}])
-def test_a_file_whose_epochs_contradict_each_other_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, numbers: dict[str, int]
-) -> None:
-    model = small().fit(X, Y)
-    fields = model._saved_fields()
-    monkeypatch.setattr(mcquack_module.McQuackClassifier, "_saved_fields", lambda _: {**fields, **numbers})
-    model.save(tmp_path / "m.mcq")
-    monkeypatch.undo()
-    with pytest.raises(ModelFileError, match="contradict its history"):
-        load(tmp_path / "m.mcq")
+def test_a_file_whose_epochs_contradict_each_other_is_refused(tmp_path: Path, numbers: dict[str, int]) -> None:
+    path = tmp_path / "m.mcq"
+    small().fit(X, Y).save(path)
+    header, tensors = read_model(path)
+    write_model(path, header={**header, **numbers}, tensors=tensors)
+    with pytest.raises(ModelFileError, match="epochs"):
+        load(path)
 
 
 def test_the_preset_of_the_paper_for_devices() -> None:
     model = McQuackClassifier.from_preset("device", n_qubits=4, random_state=0).fit(X, Y)
     assert dict(PRESETS["device"])["n_qubits"] == 124
-    assert (model.n_iter_, model.feature_map_.n_layers, model.feature_map_.final_entangler) == (0, 1, False)
+    assert (model.n_iter_, own_map(model).n_layers, own_map(model).final_entangler) == (0, 1, False)
     assert_array_equal(model.weights_, 1)
     scaled = model.scaler_.transform(X)
     assert_allclose([scaled.min(), scaled.max()], [-1, 1])
@@ -135,7 +132,7 @@ def test_small_presets_for_devices_are_two_layers_on_a_ring_that_devices_have(na
         rows = np.random.default_rng(0).normal(size=(6, n_features))
         # No warning: those are errors here.
         model = McQuackClassifier.from_preset(name, epochs=0, random_state=0).fit(rows, [0, 1] * 3)
-        circuit = model.feature_map_
+        circuit = own_map(model)
         assert (circuit.n_qubits, circuit.n_layers, circuit.final_entangler) == (n_qubits, 2, False)
         assert fits_heavy_hex(circuit.n_qubits)
 
@@ -182,5 +179,5 @@ def test_circuits_need_a_model_and_its_features() -> None:
 
 @pytest.mark.parametrize("epochs", [-1, 0.5, None, "0"])
 def test_fewer_than_none_are_refused(epochs: Any) -> None:
-    with pytest.raises(InvalidInputError, match="epochs must be a whole number of at least 0"):
+    with pytest.raises(InvalidInputError, match=r"epochs .* 0"):
         small(epochs=epochs).fit(X, Y)

@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import hashlib
 import json
 import math
 import os
@@ -156,7 +157,7 @@ def nested(depth: int) -> Any:
     ids=lambda value: type(value).__name__,
 )
 def test_headers_that_json_would_change_are_refused(value: Any, tmp_path: Path) -> None:
-    with pytest.raises(InvalidInputError, match=r"was not written: the header field 'field"):
+    with pytest.raises(InvalidInputError, match="'field"):
         write_model(tmp_path / "m", header={"field": value}, tensors={})
     assert list(tmp_path.iterdir()) == []
 
@@ -165,20 +166,20 @@ def test_headers_that_json_would_change_are_refused(value: Any, tmp_path: Path) 
     "header", [{"format": "other"}, {"format_version": 1}, {"format_version": 3}, {"sha256": None}]
 )
 def test_fields_of_the_format_are_reserved(header: dict[str, Any], tmp_path: Path) -> None:
-    with pytest.raises(InvalidInputError, match="belongs to the format"):
+    with pytest.raises(InvalidInputError, match="belongs"):
         write_model(tmp_path / "m", header=header, tensors={})
 
 
 @pytest.mark.parametrize(
     ("tensor", "message"),
     [
-        (np.zeros(3, np.float16), "float32, float64 or int64, got ndarray of float16"),
-        (np.zeros(3, np.complex128), "got ndarray of complex128"),
-        (np.zeros(3, ">f4"), "got ndarray of >f4"),
-        (np.array(["a"]), "got ndarray of <U1"),
-        (np.array([object()]), "got ndarray of object"),
-        ([1.0, 2.0], "got list of objects"),
-        (np.float64(1), "got float64 of float64"),
+        (np.zeros(3, np.float16), "int64, .* float16"),
+        (np.zeros(3, np.complex128), "complex128"),
+        (np.zeros(3, ">f4"), ">f4"),
+        (np.array(["a"]), "<U1"),
+        (np.array([object()]), "object"),
+        ([1.0, 2.0], "list"),
+        (np.float64(1), "got float64"),
         (np.zeros((3, 4)).T, "C-contiguous"),
         (np.zeros(8)[::2], "C-contiguous"),
         (np.array([1.0, np.nan]), "not finite"),
@@ -199,7 +200,7 @@ def test_array_names_are_text_and_not_the_formats_own(name: Any, tmp_path: Path)
 
 
 def test_a_header_too_large_to_read_is_not_written(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInputError, match="keep large values in arrays"):
+    with pytest.raises(InvalidInputError, match="large values"):
         write_model(tmp_path / "m", header={"text": "x" * model_file.MAX_HEADER_BYTES}, tensors={})
 
 
@@ -215,7 +216,7 @@ def test_every_truncation_is_refused(tmp_path: Path) -> None:
         with pytest.raises(ModelFileError):
             read_model(path)
     path.write_bytes(content + b"\0")
-    with pytest.raises(ModelFileError, match="arrays cannot be read"):
+    with pytest.raises(ModelFileError, match="cannot be read"):
         read_model(path)
 
 
@@ -260,6 +261,21 @@ class Anything(str):
         return True
 
 
+@pytest.fixture
+def any_checksum(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every checksum is right."""
+
+    class Digest:
+        def __init__(self, _: bytes) -> None: ...
+
+        def update(self, _: bytes) -> None: ...
+
+        def hexdigest(self) -> str:
+            return Anything("0")
+
+    monkeypatch.setattr(hashlib, "sha256", Digest)
+
+
 def changed_table(content: bytes, generator: random.Random) -> bytes:
     """The file with a value somewhere in its table of contents replaced, removed or doubled."""
     n_table = int.from_bytes(content[:8], "little")
@@ -272,26 +288,8 @@ def changed_table(content: bytes, generator: random.Random) -> bytes:
         places += [(value, key) for key in keys]
         waiting += [value[key] for key in keys]
     around, key = generator.choice(places)
-    odd = (
-        0,
-        1,
-        -1,
-        4,
-        8,
-        1 << 31,
-        1 << 63,
-        1 << 64,
-        0.5,
-        1e999,
-        None,
-        True,
-        "",
-        "F32",
-        "F64",
-        "I64",
-        [],
-        [0],
-        {},
+    odd: tuple[Any, ...] = (
+        *(0, 1, -1, 4, 8, 1 << 31, 1 << 63, 1 << 64, 0.5, 1e999, None, True, "", "F32", "F64", "I64", [], [0], {}),
         "\ud800",
     )
     way = generator.randrange(4)
@@ -329,18 +327,14 @@ def check_changed_tables(folder: Path, n_files: int) -> int:
     return n_read
 
 
-def test_what_safetensors_would_refuse_is_refused_whatever_the_checksum(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(model_file, "_digest_of", lambda *_: Anything())
+@pytest.mark.usefixtures("any_checksum")
+def test_what_safetensors_would_refuse_is_refused_whatever_the_checksum(tmp_path: Path) -> None:
     assert 0 < check_changed_tables(tmp_path, 500) < 250
 
 
 @pytest.mark.campaign
-def test_of_thousands_of_changed_files_none_raises_another_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(model_file, "_digest_of", lambda *_: Anything())
+@pytest.mark.usefixtures("any_checksum")
+def test_of_thousands_of_changed_files_none_raises_another_error(tmp_path: Path) -> None:
     assert 0 < check_changed_tables(tmp_path, 50_000) < 25_000
 
 
@@ -388,21 +382,21 @@ def nan_file() -> bytes:
 
 
 HOSTILE: dict[str, tuple[bytes | Callable[[Path], bytes], str]] = {
-    "empty": (b"", "incomplete or of another kind"),
-    "seven bytes": (b"1234567", "incomplete or of another kind"),
+    "empty": (b"", "another kind"),
+    "seven bytes": (b"1234567", "another kind"),
     "zero header": (bytes(8), "not valid JSON"),
     "zeros": (bytes(1000), "not valid JSON"),
-    "header of 2**63 bytes": (struct.pack("<Q", 1 << 63) + b"{}", "incomplete or of another kind"),
-    "header of 2**64-1 bytes": (b"\xff" * 8 + b"{}", "incomplete or of another kind"),
-    "100 MB claimed": (struct.pack("<Q", 100_000_000) + b"{" * 1000, "incomplete or of another kind"),
+    "header of 2**63 bytes": (struct.pack("<Q", 1 << 63) + b"{}", "another kind"),
+    "header of 2**64-1 bytes": (b"\xff" * 8 + b"{}", "another kind"),
+    "100 MB claimed": (struct.pack("<Q", 100_000_000) + b"{" * 1000, "another kind"),
     "header beyond the cap": (lambda _: struct.pack("<Q", 17 << 20) + bytes(17 << 20), "allowed are 16,777,216"),
-    "pickle": (lambda _: pickled(), "incomplete or of another kind"),
-    "zip": (zipped, "incomplete or of another kind"),
-    "text": (b"label,x,y\n1,2,3\n" * 9, "incomplete or of another kind"),
+    "pickle": (lambda _: pickled(), "another kind"),
+    "zip": (zipped, "another kind"),
+    "text": (b"label,x,y\n1,2,3\n" * 9, "another kind"),
     "not UTF-8": (struct.pack("<Q", 4) + b'{"\xff"', "not valid JSON"),
     "byte order mark": (struct.pack("<Q", 5) + b"\xef\xbb\xbf{}", "not valid JSON"),
-    "a JSON list": (struct.pack("<Q", 2) + b"[]", "not a JSON object"),
-    "a JSON number": (struct.pack("<Q", 3) + b"1e9", "not a JSON object"),
+    "a JSON list": (struct.pack("<Q", 2) + b"[]", "a JSON object"),
+    "a JSON number": (struct.pack("<Q", 3) + b"1e9", "a JSON object"),
     "no metadata": (struct.pack("<Q", 2) + b"{}", "no mcquack header"),
     "metadata null": (forged(metadata="null"), "no mcquack header"),
     "metadata of another program": (forged(metadata='{"format":"pt"}'), "no mcquack header"),
@@ -418,7 +412,7 @@ HOSTILE: dict[str, tuple[bytes | Callable[[Path], bytes], str]] = {
     "very many lists": (lambda _: with_header('"a":[' + "[]," * (5 << 20) + "0]"), "more than 1,048,576 values"),
     "very many numbers": (lambda _: with_header('"a":[' + "0," * (6 << 20) + "0]"), "more than 1,048,576 values"),
     "very many arrays": (lambda _: forged('"":0,' * (1 << 21) + '"":0'), "more than 1,048,576 values"),
-    "white space before the table": (struct.pack("<Q", 3) + b" {}", "not a JSON object"),
+    "white space before the table": (struct.pack("<Q", 3) + b" {}", "a JSON object"),
     "deep header": (with_header('"a":' + "[" * 100_000 + "]" * 100_000), "nested too deeply"),
     "rather deep header": (with_header('"sha256":"","a":' + "[" * 40 + "]" * 40), "nested deeper than 32"),
     "repeated array": (
@@ -429,67 +423,67 @@ HOSTILE: dict[str, tuple[bytes | Callable[[Path], bytes], str]] = {
     "repeated key in an entry": (forged('"t":{"dtype":"F32","dtype":"F32"}'), "occurs twice"),
     "repeated field": (with_header('"a":1,"a":1'), "occurs twice"),
     "repeated nested field": (with_header('"a":{"b":1,"b":2}'), "occurs twice"),
-    "header not JSON": (forged(header="{"), "its header is not valid JSON"),
-    "header a list": (forged(header="[]"), "its header is not a JSON object"),
-    "NaN field": (with_header('"sha256":"","a":NaN'), "NaN is not a JSON number"),
-    "infinite field": (with_header('"sha256":"","a":-Infinity'), "not a JSON number"),
+    "header not JSON": (forged(header="{"), "not valid JSON"),
+    "header a list": (forged(header="[]"), "a JSON object"),
+    "NaN field": (with_header('"sha256":"","a":NaN'), "NaN"),
+    "infinite field": (with_header('"sha256":"","a":-Infinity'), "JSON number"),
     "overflowing field": (with_header('"sha256":"","a":1e999'), "finite numbers"),
     "endless integer": (with_header('"sha256":"","a":' + "9" * 100_000), "not valid JSON"),
     "long integer": (with_header('"sha256":"","a":' + "9" * 4000), "more than 128 bits"),
     "half a surrogate pair": (with_header(r'"sha256":"","a":"\ud800"'), "valid Unicode"),
     "half a surrogate pair as a name": (with_header(r'"sha256":"","\udfff":1'), "valid Unicode"),
-    "other format": (forged(header='{"format":"other","format_version":1}'), "its format is not 'mcquack-model'"),
-    "no format": (forged(header="{}"), "its format is not"),
-    "format a list": (forged(header='{"format":[]}'), "its format is not"),
+    "other format": (forged(header='{"format":"other","format_version":1}'), "'mcquack-model'"),
+    "no format": (forged(header="{}"), "its format"),
+    "format a list": (forged(header='{"format":[]}'), "its format"),
     "newer version": (forged(header='{"format":"mcquack-model","format_version":4}'), "upgrade mcquack"),
     "newer version with new arrays": (
         forged({"t": entry([1], 0, 1, "F8")}, b"1", header='{"format":"mcquack-model","format_version":7}'),
         "upgrade mcquack",
     ),
-    "version zero": (forged(header='{"format":"mcquack-model","format_version":0}'), "no format version 0"),
-    "negative version": (forged(header='{"format":"mcquack-model","format_version":-1}'), "no format version -1"),
-    "version true": (forged(header='{"format":"mcquack-model","format_version":true}'), "must be of type int"),
-    "version 1.0": (forged(header='{"format":"mcquack-model","format_version":1.0}'), "must be of type int"),
-    "no version": (forged(header='{"format":"mcquack-model"}'), "lacks the field 'format_version'"),
-    "no checksum": (with_header('"a":1'), "lacks the field 'sha256'"),
-    "checksum a number": (with_header('"sha256":1'), "must be of type str"),
-    "wrong checksum": (with_header('"sha256":"0"'), "checksum does not match"),
+    "version zero": (forged(header='{"format":"mcquack-model","format_version":0}'), "version 0"),
+    "negative version": (forged(header='{"format":"mcquack-model","format_version":-1}'), "version -1"),
+    "version true": (forged(header='{"format":"mcquack-model","format_version":true}'), "type int"),
+    "version 1.0": (forged(header='{"format":"mcquack-model","format_version":1.0}'), "type int"),
+    "no version": (forged(header='{"format":"mcquack-model"}'), "'format_version'"),
+    "no checksum": (with_header('"a":1'), "'sha256'"),
+    "checksum a number": (with_header('"sha256":1'), "type str"),
+    "wrong checksum": (with_header('"sha256":"0"'), "checksum"),
     "unknown dtype": (forged({"t": entry([1], 0, 2, "BF16")}, bytes(2)), "got 'BF16'"),
-    "dtype a list": (forged({"t": entry([1], 0, 4, ["F32"])}, bytes(4)), "arrays cannot be read"),
-    "dtype null": (forged({"t": entry([1], 0, 4, None)}, bytes(4)), "arrays cannot be read"),
-    "dtype object": (forged({"t": entry([1], 0, 8, "O")}, bytes(8)), "arrays cannot be read"),
-    "entry a number": (forged({"t": 3}), "arrays cannot be read"),
-    "entry incomplete": (forged({"t": {"dtype": "F32", "shape": []}}), "arrays cannot be read"),
-    "entry with more": (forged({"t": {**entry([], 0, 4), "code": "x"}}, bytes(4)), "arrays cannot be read"),
-    "half a surrogate pair as an array": (forged({"\ud800": entry([], 0, 4)}, bytes(4)), "arrays cannot be read"),
-    "shape null": (forged({"t": entry(None, 0, 4)}, bytes(4)), "arrays cannot be read"),
-    "shape a number": (forged({"t": entry(1, 0, 4)}, bytes(4)), "arrays cannot be read"),
-    "shape of text": (forged({"t": entry(["1"], 0, 4)}, bytes(4)), "arrays cannot be read"),
-    "shape of fractions": (forged({"t": entry([1.0], 0, 4)}, bytes(4)), "arrays cannot be read"),
-    "shape of truth": (forged({"t": entry([True], 0, 4)}, bytes(4)), "arrays cannot be read"),
-    "negative shape": (forged({"t": entry([-1], 0, 4)}, bytes(4)), "arrays cannot be read"),
-    "two negative lengths": (forged({"t": entry([-1, -1], 0, 4)}, bytes(4)), "arrays cannot be read"),
-    "huge shape": (forged({"t": entry([1 << 62], 0, 4)}, bytes(4)), "arrays cannot be read"),
-    "huger shape": (forged({"t": entry([1 << 64], 0, 4)}, bytes(4)), "arrays cannot be read"),
-    "shape that overflows to its size": (forged({"t": entry([1 << 62, 4], 0, 0)}), "arrays cannot be read"),
-    "huge empty shape": (forged({"t": entry([1 << 62, 1 << 62, 0], 0, 0)}), "arrays cannot be read"),
+    "dtype a list": (forged({"t": entry([1], 0, 4, ["F32"])}, bytes(4)), "cannot be read"),
+    "dtype null": (forged({"t": entry([1], 0, 4, None)}, bytes(4)), "cannot be read"),
+    "dtype object": (forged({"t": entry([1], 0, 8, "O")}, bytes(8)), "cannot be read"),
+    "entry a number": (forged({"t": 3}), "cannot be read"),
+    "entry incomplete": (forged({"t": {"dtype": "F32", "shape": []}}), "cannot be read"),
+    "entry with more": (forged({"t": {**entry([], 0, 4), "code": "x"}}, bytes(4)), "cannot be read"),
+    "half a surrogate pair as an array": (forged({"\ud800": entry([], 0, 4)}, bytes(4)), "cannot be read"),
+    "shape null": (forged({"t": entry(None, 0, 4)}, bytes(4)), "cannot be read"),
+    "shape a number": (forged({"t": entry(1, 0, 4)}, bytes(4)), "cannot be read"),
+    "shape of text": (forged({"t": entry(["1"], 0, 4)}, bytes(4)), "cannot be read"),
+    "shape of fractions": (forged({"t": entry([1.0], 0, 4)}, bytes(4)), "cannot be read"),
+    "shape of truth": (forged({"t": entry([True], 0, 4)}, bytes(4)), "cannot be read"),
+    "negative shape": (forged({"t": entry([-1], 0, 4)}, bytes(4)), "cannot be read"),
+    "two negative lengths": (forged({"t": entry([-1, -1], 0, 4)}, bytes(4)), "cannot be read"),
+    "huge shape": (forged({"t": entry([1 << 62], 0, 4)}, bytes(4)), "cannot be read"),
+    "huger shape": (forged({"t": entry([1 << 64], 0, 4)}, bytes(4)), "cannot be read"),
+    "shape that overflows to its size": (forged({"t": entry([1 << 62, 4], 0, 0)}), "cannot be read"),
+    "huge empty shape": (forged({"t": entry([1 << 62, 1 << 62, 0], 0, 0)}), "cannot be read"),
     "rank 100": (forged({"t": entry([1] * 100, 0, 4)}, bytes(4)), "up to 8 axes"),
-    "shape larger than its bytes": (forged({"t": entry([2], 0, 4)}, bytes(4)), "arrays cannot be read"),
-    "shape smaller than its bytes": (forged({"t": entry([1], 0, 8)}, bytes(8)), "arrays cannot be read"),
-    "offsets reversed": (forged({"t": entry([1], 4, 0)}, bytes(4)), "arrays cannot be read"),
-    "offsets negative": (forged({"t": entry([1], -4, 0)}, bytes(4)), "arrays cannot be read"),
-    "one offset": (forged({"t": {**entry([1], 0, 4), "data_offsets": [0]}}, bytes(4)), "arrays cannot be read"),
+    "shape larger than its bytes": (forged({"t": entry([2], 0, 4)}, bytes(4)), "cannot be read"),
+    "shape smaller than its bytes": (forged({"t": entry([1], 0, 8)}, bytes(8)), "cannot be read"),
+    "offsets reversed": (forged({"t": entry([1], 4, 0)}, bytes(4)), "cannot be read"),
+    "offsets negative": (forged({"t": entry([1], -4, 0)}, bytes(4)), "cannot be read"),
+    "one offset": (forged({"t": {**entry([1], 0, 4), "data_offsets": [0]}}, bytes(4)), "cannot be read"),
     "three offsets": (
         forged({"t": {**entry([1], 0, 4), "data_offsets": [0, 4, 4]}}, bytes(4)),
-        "arrays cannot be read",
+        "cannot be read",
     ),
-    "overlap": (forged({"a": entry([2], 0, 8), "b": entry([2], 4, 12)}, bytes(12)), "arrays cannot be read"),
-    "twice the same bytes": (forged({"a": entry([1], 0, 4), "b": entry([1], 0, 4)}, bytes(4)), "arrays cannot be read"),
-    "hole": (forged({"a": entry([1], 0, 4), "b": entry([1], 8, 12)}, bytes(12)), "arrays cannot be read"),
-    "hole at the start": (forged({"a": entry([1], 4, 8)}, bytes(8)), "arrays cannot be read"),
-    "beyond the end": (forged({"a": entry([2], 0, 8)}, bytes(4)), "arrays cannot be read"),
-    "far beyond the end": (forged({"a": entry([1 << 40], 0, 1 << 42)}, bytes(4)), "arrays cannot be read"),
-    "data of no array": (forged(data=bytes(4)), "arrays cannot be read"),
+    "overlap": (forged({"a": entry([2], 0, 8), "b": entry([2], 4, 12)}, bytes(12)), "cannot be read"),
+    "twice the same bytes": (forged({"a": entry([1], 0, 4), "b": entry([1], 0, 4)}, bytes(4)), "cannot be read"),
+    "hole": (forged({"a": entry([1], 0, 4), "b": entry([1], 8, 12)}, bytes(12)), "cannot be read"),
+    "hole at the start": (forged({"a": entry([1], 4, 8)}, bytes(8)), "cannot be read"),
+    "beyond the end": (forged({"a": entry([2], 0, 8)}, bytes(4)), "cannot be read"),
+    "far beyond the end": (forged({"a": entry([1 << 40], 0, 1 << 42)}, bytes(4)), "cannot be read"),
+    "data of no array": (forged(data=bytes(4)), "cannot be read"),
     "NaN in an array": (lambda _: nan_file(), "not finite"),
 }
 
@@ -547,7 +541,7 @@ def test_sparse_giants_are_refused_by_their_size(tmp_path: Path) -> None:
     path = tmp_path / "m"
     contents_of(path)
     os.truncate(path, 2 << 30)
-    with pytest.raises(ModelFileError, match=r"2,147,483,648 bytes, and of a model at most 1,073,741,824"):
+    with pytest.raises(ModelFileError, match=r"2,147,483,648 .* 1,073,741,824"):
         read_model(path)
 
 
@@ -591,14 +585,18 @@ def test_reading_takes_hardly_more_memory_than_the_arrays(tmp_path: Path) -> Non
 def test_a_file_that_is_cut_short_while_it_is_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "m"
     write_model(path, header=HEADER, tensors={"t": np.ones(100_000)})
-    digest = model_file._digest_of
+    sha256 = hashlib.sha256
 
-    def then_cut(*given: Any) -> str:
-        found = digest(*given)
-        os.truncate(path, 10_000)
-        return found
+    class ThenCut:
+        def __init__(self, data: bytes) -> None:
+            self.inner = sha256(data)
+            self.update = self.inner.update
 
-    monkeypatch.setattr(model_file, "_digest_of", then_cut)
+        def hexdigest(self) -> str:
+            os.truncate(path, 10_000)
+            return self.inner.hexdigest()
+
+    monkeypatch.setattr(hashlib, "sha256", ThenCut)
     with pytest.raises(ModelFileError, match="cut short"):
         read_model(path)
 
@@ -608,9 +606,9 @@ def test_the_size_limit_is_the_callers(tmp_path: Path) -> None:
     contents_of(path)
     size = path.stat().st_size
     assert read_model(path, max_bytes=size).header == {**HEADER, **STAMP}
-    with pytest.raises(ModelFileError, match=r"set the variable MCQUACK_MODEL_BYTES .*, or max_bytes in Python"):
+    with pytest.raises(ModelFileError, match=r"MCQUACK_MODEL_BYTES .*max_bytes"):
         read_model(path, max_bytes=size - 1)
-    with pytest.raises(InvalidInputError, match="max_bytes must be a whole number of at least 1"):
+    with pytest.raises(InvalidInputError, match=r"max_bytes .* 0"):
         read_model(path, max_bytes=0)
 
 
@@ -621,12 +619,12 @@ def test_the_size_limit_is_else_that_of_the_environment(tmp_path: Path, monkeypa
     monkeypatch.setenv("MCQUACK_MODEL_BYTES", str(size))
     read_model(path)
     monkeypatch.setenv("MCQUACK_MODEL_BYTES", str(size - 1))
-    with pytest.raises(ModelFileError, match=f"has {size:,} bytes, and of a model at most {size - 1:,} are read"):
+    with pytest.raises(ModelFileError, match=f"{size:,} .* {size - 1:,}"):
         read_model(path)
     read_model(path, max_bytes=size)
     for wrong in ("much", "-1", "0", "1e9", "9" * 20):
         monkeypatch.setenv("MCQUACK_MODEL_BYTES", wrong)
-        with pytest.raises(InvalidInputError, match="MCQUACK_MODEL_BYTES must be a whole number of at least 1"):
+        with pytest.raises(InvalidInputError, match="MCQUACK_MODEL_BYTES"):
             read_model(path)
     monkeypatch.setenv("MCQUACK_MODEL_BYTES", " ")
     read_model(path)
@@ -638,17 +636,17 @@ def test_memory_that_runs_out_is_the_same_error(tmp_path: Path, monkeypatch: pyt
     def exhausted(*_: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(model_file, "_tensor", exhausted)
-    with pytest.raises(ModelFileError, match="does not fit into memory"):
+    monkeypatch.setattr(np, "empty", exhausted)
+    with pytest.raises(ModelFileError, match="memory"):
         read_model(tmp_path / "m")
 
 
 def test_folders_and_pipes_are_no_model_files(tmp_path: Path) -> None:
-    with pytest.raises(ModelFileError, match="is a folder, where a model was expected"):
+    with pytest.raises(ModelFileError, match="folder"):
         read_model(tmp_path)
     os.mkfifo(tmp_path / "pipe")
     for place in (tmp_path / "pipe", "/dev/zero"):
-        with pytest.raises(ModelFileError, match=r"is a (pipe|device), where a model was expected"):
+        with pytest.raises(ModelFileError, match=r"pipe|device"):
             read_model(place)
 
 
@@ -807,10 +805,10 @@ def test_required_fields_have_their_type() -> None:
     assert require_field(fields, "list", list) == [1]
     as_float = require_field(fields, "n", float)
     assert (as_float, type(as_float)) == (3.0, float)
-    with pytest.raises(ModelFileError, match="lacks the field 'm'"):
+    with pytest.raises(ModelFileError, match="'m'"):
         require_field(fields, "m", int)
     for name, kind in [("flag", int), ("flag", float), ("x", int), ("n", bool), ("name", list), ("list", dict)]:
-        with pytest.raises(ModelFileError, match=f"'{name}' must be of type {kind.__name__}, got"):
+        with pytest.raises(ModelFileError, match=f"'{name}' .* {kind.__name__}"):
             require_field(fields, name, kind)
 
 
@@ -822,7 +820,7 @@ def test_required_arrays_have_their_shape_and_type() -> None:
     with pytest.raises(ModelFileError, match="'weights' is missing"):
         require_tensor(file, "weights", shape=())
     for shape in [(1, 2), (1, 2, 3, 1), (1, 2, 4), (None, 3, None)]:
-        with pytest.raises(ModelFileError, match=r"the shape of 'bias' must be \(.*\), got \(1, 2, 3\)"):
+        with pytest.raises(ModelFileError, match=r"'bias' .*\(1, 2, 3\)"):
             require_tensor(file, "bias", shape=shape)
-    with pytest.raises(ModelFileError, match="'bias' must be of type float64, got float32"):
+    with pytest.raises(ModelFileError, match=r"'bias' .* float64, got float32"):
         require_tensor(file, "bias", shape=(1, 2, 3), dtype=np.float64)

@@ -59,7 +59,7 @@ def test_a_released_file_that_counts_shots_has_the_kernel_that_it_had(path: Path
     """All calls of a model drew from one stream, which gives the shots of then; those of today are others of it."""
     model, expected = load(path), np.load(path.with_suffix(".npz"))
     X, engine = expected["X"], model.engine
-    inner = engine_of(engine.engine, model.feature_map_).on(model.feature_map_)
+    inner: Any = engine_of(engine.engine, model.feature_map_).on(model.feature_map_)
     rows, centroids = (inner.encode(some, model.weights_, model.bias_) for some in (model.scaled(X), model.centroids_))
     if engine.tolerance is None:
         exact = inner.fidelities(rows, centroids)
@@ -101,7 +101,7 @@ def test_training_goes_on_after_a_release(release: str) -> None:
         pass
     assert [row["loss"] for row in resumed.history_[:3]] == losses
     assert resumed.n_iter_ == 5
-    of_the_paper = {"loss": "alignment", "steps": "alternating"}
+    of_the_paper: dict[str, Any] = {"loss": "alignment", "steps": "alternating"}
     whole = McQuackClassifier(2, 2, epochs=5, random_state=0, **of_the_paper).fit(IRIS_X, IRIS_Y)
     assert_allclose([row["loss"] for row in resumed.history_], [row["loss"] for row in whole.history_], rtol=1e-5)
 
@@ -167,7 +167,7 @@ def test_the_first_format_is_checked_as_ever(tmp_path: Path) -> None:
             first_format(tmp_path, **{name: ...})
     with pytest.raises(ModelFileError, match="magic"):
         first_format(tmp_path, magic=1)
-    hostile = {
+    hostile: dict[str, list[Any]] = {
         "engine": ["mps", None, 3, ["ring"]],
         "dtype": ["float16", "object", 3],
         "n_threads": [0, -1, "x", 1.5],

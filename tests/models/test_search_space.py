@@ -58,21 +58,21 @@ def test_numbers_beyond_its_end_are_refused(number):
 
 
 def test_positions_of_strangers_are_refused():
-    with pytest.raises(InvalidInputError, match=r"\['b'\] are not in this search space; it has \['a'\]"):
+    with pytest.raises(InvalidInputError, match=r"\['b'\] .*\['a'\]"):
         SearchSpace.of({"a": [1, 2]}).at({"b": 1})
 
 
 @pytest.mark.parametrize(
     ("given_values", "message"),
     [
-        ([], "lr has no values"),
-        ([0.1, 0.1], "lr lists a value twice"),
-        ([1, True], "lr lists a value twice"),
-        ({"low": 0.1}, "lr must be numbers"),
-        ([0.1, {}], "lr must be numbers"),
-        ([[0.1, [0.2]]], "lr must be numbers"),
-        (float("nan"), "lr must be numbers"),
-        (None, "lr must be numbers"),
+        ([], "lr .*no values"),
+        ([0.1, 0.1], "lr .*twice"),
+        ([1, True], "lr .*twice"),
+        ({"low": 0.1}, "lr .*numbers"),
+        ([0.1, {}], "lr .*numbers"),
+        ([[0.1, [0.2]]], "lr .*numbers"),
+        (float("nan"), "lr .*numbers"),
+        (None, "lr .*numbers"),
     ],
 )
 def test_what_cannot_be_searched_is_refused_by_name(given_values, message):

@@ -14,8 +14,8 @@ from mcquack.training import TrainingSettings
 from mcquack.training.ensembles import VariationalSettings
 
 X, Y = make_blobs(20, n_features=3, centers=2, random_state=0)
-SMALL = {"n_qubits": 2, "n_repetitions": 1, "epochs": 2, "random_state": 0}
-KINDS = {
+SMALL: dict[str, Any] = {"n_qubits": 2, "n_repetitions": 1, "epochs": 2, "random_state": 0}
+KINDS: dict[type, dict[str, Any]] = {
     McQuackClassifier: SMALL,
     models.QuackClassifier: SMALL,
     models.KernelAlignmentClassifier: SMALL,
@@ -93,7 +93,7 @@ class CountingEngine(StatevectorEngine):
 
     n_bound = 0
 
-    def on(self, feature_map: Any, **options: Any) -> Any:
+    def on(self, feature_map: Any, **options: Any) -> Any:  # type: ignore[misc]  # it is final
         type(self).n_bound += 1
         return super().on(feature_map, **options)
 
@@ -103,8 +103,8 @@ def test_a_fit_makes_its_training_settings_and_its_engine_once(
 ) -> None:
     monkeypatch.setattr(CountingEngine, "n_bound", 0)
     model = McQuackClassifier(**SMALL, engine=CountingEngine())
-    for n_fits, fit in enumerate((model.fit, model.fit, model.partial_fit), start=1):
-        fit(X, Y)
+    for n_fits, verb in enumerate(("fit", "fit", "partial_fit"), start=1):
+        getattr(model, verb)(X, Y)
         assert made == {"TrainingSettings": n_fits}
         assert CountingEngine.n_bound == n_fits
     assert np.isfinite(model.transform(X)).all()

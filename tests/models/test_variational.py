@@ -1,5 +1,7 @@
 """The ensembles of variational classifiers as estimators."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -17,6 +19,7 @@ from mcquack.models.variational import SharedVariationalClassifier, VariationalE
 from mcquack.simulators import GateEngine
 from mcquack.simulators.ring import RingEngine
 from mcquack.simulators.statevector import StatevectorEngine
+from tests.models.sameness import own_map
 from tests.oracles import after_gate, after_ring, angles, rot
 
 IRIS_X, IRIS_Y = load_iris(return_X_y=True)
@@ -54,8 +57,8 @@ def test_scikit_learns_own_checks_with_the_defaults(estimator, check):
 def test_parameters_are_counted_as_in_the_paper(name, n_parameters):
     known = datasets.describe(name)
     d, n_classes = known.paper_n_features, known.n_classes
-    X = np.random.default_rng(0).normal(size=(2 * n_classes, d))
-    settings = {"n_repetitions": 1, "epochs": 1, "random_state": 0}
+    X = np.random.default_rng(0).normal(size=(2 * n_classes, d or 0))
+    settings: dict[str, Any] = {"n_repetitions": 1, "epochs": 1, "random_state": 0}
     y = np.arange(2 * n_classes) % n_classes
     assert VariationalEnsembleClassifier(**settings).fit(X, y).n_parameters_ == n_parameters
     shared = SharedVariationalClassifier(**settings).fit(X, y)
@@ -181,7 +184,7 @@ def test_impossible_settings_are_refused(kind, settings, name):
 
 @pytest.mark.parametrize(("kind", "name"), [(KINDS[0], "lr"), (KINDS[1], "lr_shared"), (KINDS[1], "lr_class")])
 def test_a_learning_rate_is_refused_by_its_own_name(kind, name):
-    with pytest.raises(InvalidInputError, match=f"{name} must be a positive number"):
+    with pytest.raises(InvalidInputError, match=f"{name} .* positive"):
         small(kind, **{name: -1.0}).fit(IRIS_X, IRIS_Y)
 
 
@@ -224,10 +227,9 @@ def test_mcquack_is_a_variational_classifier_that_measures_the_zero_state(final_
         feature_map="paper" if final_entangler else "device",
         random_state=0,
     ).fit(IRIS_X, IRIS_Y)
-    feature_map: FeatureMap = model.feature_map_
     states = model.statevectors(IRIS_X[::10])
     for column, centroid in enumerate(model.centroids_):
-        behind_w = inverse_states(feature_map, states, centroid, model.weights_, model.bias_)
+        behind_w = inverse_states(own_map(model), states, centroid, model.weights_, model.bias_)
         assert_allclose(np.abs(behind_w[:, 0]) ** 2, model.transform(IRIS_X[::10])[:, column], atol=1e-10)
 
 
@@ -242,9 +244,9 @@ def test_a_training_that_diverges_names_settings_that_the_model_has(kind):
 @both
 def test_only_statevectors_have_expectations(kind):
     for engine in ("ring", RingEngine(), Shots(5)):
-        with pytest.raises(InvalidInputError, match="engine must be one of statevectors"):
+        with pytest.raises(InvalidInputError, match="engine"):
             small(kind, engine=engine).fit(IRIS_X, IRIS_Y)
-    with pytest.raises(InvalidInputError, match="engine must be 'auto'"):
+    with pytest.raises(InvalidInputError, match=r"engine .*auto"):
         small(kind, engine="mps").fit(IRIS_X, IRIS_Y)
 
 
@@ -268,9 +270,9 @@ def test_a_circuit_may_be_given(kind, tmp_path):
     loaded = load(tmp_path / "model.mcq")
     assert loaded.get_params() == model.get_params()
     assert_array_equal(loaded.predict_proba(IRIS_X), model.predict_proba(IRIS_X))
-    with pytest.raises(InvalidInputError, match="n_qubits must be at least 2"):
+    with pytest.raises(InvalidInputError, match=r"n_qubits .* 2"):
         small(kind, feature_map=FeatureMap(n_qubits=1, n_features=4, n_layers=2)).fit(IRIS_X, IRIS_Y)
-    with pytest.raises(InvalidInputError, match="feature_map takes 4 features, and the samples have 3"):
+    with pytest.raises(InvalidInputError, match=r"feature_map .* 4 .* 3"):
         small(kind, feature_map=feature_map).fit(IRIS_X[:, :3], IRIS_Y)
 
 
@@ -322,6 +324,6 @@ def test_the_papers_circuit_trains_alike_gate_by_gate(kind):
 
 @both
 def test_a_builder_needs_two_qubits_for_two_logits(kind):
-    with pytest.raises(InvalidInputError, match="n_qubits must be at least 2"):
+    with pytest.raises(InvalidInputError, match=r"n_qubits .* 2"):
         small(kind, feature_map=lambda n_features: Circuit(1, n_features).rx(0, x[0])).fit(IRIS_X, IRIS_Y)
     assert small(kind, n_qubits=1, epochs=1, feature_map=lines).fit(IRIS_X, IRIS_Y).feature_map_.n_qubits == 3

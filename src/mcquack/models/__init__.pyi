@@ -10,7 +10,6 @@ from mcquack.models.classical import MultilayerPerceptron as MultilayerPerceptro
 from mcquack.models.classical import NystroemSVM as NystroemSVM
 from mcquack.models.classical import SupportVectorClassifier as SupportVectorClassifier
 from mcquack.models.cross_validated import McQuackClassifierCV as McQuackClassifierCV
-from mcquack.models.importance import feature_importances as feature_importances
 from mcquack.models.kernel_alignment import KernelAlignmentClassifier as KernelAlignmentClassifier
 from mcquack.models.mcquack import McQuackClassifier as McQuackClassifier
 from mcquack.models.mcquack import QuackClassifier as QuackClassifier
@@ -21,5 +20,6 @@ from mcquack.models.quantum.iqp import IQPVariationalClassifier as IQPVariationa
 from mcquack.models.quantum.metric import QuantumMetricLearner as QuantumMetricLearner
 from mcquack.models.quantum.reuploading import DataReuploadingClassifier as DataReuploadingClassifier
 from mcquack.models.quantum.tree_tensor import TreeTensorClassifier as TreeTensorClassifier
+from mcquack.models.robustness.attacks import feature_importances as feature_importances
 from mcquack.models.variational import SharedVariationalClassifier as SharedVariationalClassifier
 from mcquack.models.variational import VariationalEnsembleClassifier as VariationalEnsembleClassifier

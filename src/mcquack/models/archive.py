@@ -16,7 +16,6 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.utils.validation import check_is_fitted
 
 from mcquack.circuits.circuit import Circuit
-from mcquack.circuits.feature_map import FeatureMap
 from mcquack.constraints import check_settings
 from mcquack.errors import InvalidInputError, ModelFileError
 from mcquack.kernels.losses import LOSSES, Alignment, CrossEntropy, Loss
@@ -40,7 +39,6 @@ _LIBRARIES = ("mcquack", "numpy", "numba", "scikit-learn")
 _LABEL_TYPE = re.compile(r"[<>|=]?(b1|[iu][1248]|f[248]|U[0-9]{1,7}|O)")
 _LABEL_BYTES = 1 << 26
 _MOST_FEATURES = 1 << 24
-_MOST_RANGE = 1e14
 _MOST_LETTERS = 700
 _COMMON_FIELDS = {
     "format", "format_version", "kind", "settings", "classes", "n_features", "feature_names", "versions", "extra",
@@ -61,7 +59,7 @@ class Archived(BaseEstimator):
     classes_: NDArray[Any]
     n_features_in_: int
     feature_names_in_: NDArray[Any]
-    scaler_: MinMaxScaler | None = None
+    scaler_: Any = None  # a MinMaxScaler, or None
     features_: Features | None = None
     extra_: dict[str, Any]
     versions_: dict[str, str]
@@ -85,7 +83,7 @@ class Archived(BaseEstimator):
     def save(self, path: str | os.PathLike[str], *, extra: dict[str, Any] | None = None) -> None:
         """Writes a file that can be loaded without running code; ``extra``, any JSON object, is then in ``extra_``."""
         check_is_fitted(self)
-        save(self, path, fields=self._saved_fields(), tensors=self._saved_tensors(), extra=extra)
+        self._write(path, self._saved_fields(), self._saved_tensors(), extra)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Self:
@@ -94,6 +92,37 @@ class Archived(BaseEstimator):
         None is what the variable MCQUACK_MODEL_BYTES says, or else 1 GiB.
         """
         return load({cls.__name__: lambda: cls}, path, max_bytes=max_bytes)
+
+    def _write(
+        self,
+        path: str | os.PathLike[str],
+        fields: Mapping[str, Any],
+        tensors: Mapping[str, NDArray[Any]],
+        extra: Mapping[str, Any] | None,
+    ) -> None:
+        """Write what all estimators have in common, and the fields and tensors of this kind."""
+        feature_names = getattr(self, "feature_names_in_", None)
+        header: dict[str, Any] = {
+            "kind": type(self).__name__,
+            "settings": plain_settings(self),
+            "classes": _plain_classes(self.classes_),
+            "n_features": int(self.n_features_in_),
+            "feature_names": None if feature_names is None else [str(name) for name in feature_names],
+            "versions": {"python": platform.python_version(), **{name: version(name) for name in _LIBRARIES}},
+            "extra": dict(extra or {}),
+            "scaled_to": None if self.scaler_ is None else [float(bound) for bound in self.scaler_.feature_range],
+            **fields,
+        }
+        arrays = dict(tensors)
+        if self.features_ is not None:
+            made = self.features_.to_file()
+            if names := [name.removeprefix(FEATURES) for name in made if name.startswith(FEATURES)]:
+                header["features"] = names
+            arrays |= made
+        if self.scaler_ is not None:
+            arrays |= dict(zip(_SCALER_TENSORS, (self.scaler_.data_min_, self.scaler_.data_max_), strict=True))
+        contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+        write_model(path, header=header, tensors=contiguous, format_version=_format_version(header))
 
     @property
     def _n_inputs(self) -> int:
@@ -164,46 +193,13 @@ class Resumable(Archived):
             )
         kept = self._saved_tensors()
         tensors = {name: kept[name] for name in kept if resumable or not name.startswith(STATE)}
-        save(self, path, fields={**self._saved_fields(), "resumable": resumable}, tensors=tensors, extra=extra)
+        self._write(path, {**self._saved_fields(), "resumable": resumable}, tensors, extra)
 
     def _saved_fields(self) -> dict[str, Any]:
         return {"fingerprint": self._fingerprint, "resumable": hasattr(self, "training_state_")}
 
 
 M = TypeVar("M", bound=Archived)
-
-
-def save(
-    model: Archived,
-    path: str | os.PathLike[str],
-    *,
-    fields: Mapping[str, Any],
-    tensors: Mapping[str, NDArray[Any]],
-    extra: Mapping[str, Any] | None,
-) -> None:
-    """Writes what all estimators have in common, and the fields and tensors of this kind."""
-    feature_names = getattr(model, "feature_names_in_", None)
-    header: dict[str, Any] = {
-        "kind": type(model).__name__,
-        "settings": plain_settings(model),
-        "classes": _plain_classes(model.classes_),
-        "n_features": int(model.n_features_in_),
-        "feature_names": None if feature_names is None else [str(name) for name in feature_names],
-        "versions": {"python": platform.python_version(), **{name: version(name) for name in _LIBRARIES}},
-        "extra": dict(extra or {}),
-        "scaled_to": None if model.scaler_ is None else [float(bound) for bound in model.scaler_.feature_range],
-        **fields,
-    }
-    arrays = dict(tensors)
-    if model.features_ is not None:
-        made = model.features_.to_file()
-        if names := [name.removeprefix(FEATURES) for name in made if name.startswith(FEATURES)]:
-            header["features"] = names
-        arrays |= made
-    if model.scaler_ is not None:
-        arrays |= dict(zip(_SCALER_TENSORS, (model.scaler_.data_min_, model.scaler_.data_max_), strict=True))
-    contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    write_model(path, header=header, tensors=contiguous, format_version=_format_version(header))
 
 
 def _format_version(header: Mapping[str, Any]) -> int:
@@ -358,7 +354,7 @@ def _settings(plain: Mapping[str, Any], kind: type[Archived], version: int) -> d
     if isinstance(weights, list):
         settings["class_weight"] = dict(weights)
     if isinstance(settings.get("feature_map"), dict):
-        settings["feature_map"] = _circuit(settings["feature_map"])
+        settings["feature_map"] = restored_circuit(settings["feature_map"])
     if "loss" in settings:
         settings["loss"] = restored_loss(settings["loss"])
     if "engine" in settings:
@@ -453,7 +449,7 @@ def _classes(plain: Mapping[str, Any]) -> NDArray[Any]:
 def _scaler(file: ModelFile, n_features: int) -> MinMaxScaler | None:
     if file.header.get("scaled_to", "missing") is None:
         return None
-    pair = _increasing(require_field(file.header, "scaled_to", list), "the range that it scales to", most=MAX_BOUND)
+    pair = restored_range(require_field(file.header, "scaled_to", list), "the range that it scales to", most=MAX_BOUND)
     low, high = (require_tensor(file, name, shape=(n_features,), dtype=np.float64) for name in _SCALER_TENSORS)
     require_that((low <= high).all(), "its scaling has minima above maxima.")
     with np.errstate(over="ignore"):
@@ -462,45 +458,19 @@ def _scaler(file: ModelFile, n_features: int) -> MinMaxScaler | None:
     return MinMaxScaler(feature_range=pair).fit(np.stack([low, high]))
 
 
-def _increasing(pair: Any, what: str, *, most: float) -> tuple[float, float]:
+def restored_range(pair: Any, what: str, *, most: float) -> tuple[float, float]:
+    """Return an increasing pair of numbers, neither of them larger than ``most``."""
     numbers = isinstance(pair, list) and len(pair) == 2 and _are(pair, float)
     require_that(numbers and -most <= pair[0] < pair[1] <= most, f"{what} is not an increasing pair of usable numbers.")
     return pair[0], pair[1]
 
 
-# The parts of a trained circuit out of a model file, each checked before it is believed.
-
-
-def restored_feature_map(file: ModelFile, *, n_features: int, features_per_gate: int | None, kind: str) -> Circuit:
-    """The circuit that the header describes, if this kind of model has such circuits; None asks for no kind of gate."""
-    circuit = _circuit(require_field(file.header, "feature_map", dict))
-    if features_per_gate is not None:
-        own = isinstance(circuit, FeatureMap) and circuit.features_per_gate == features_per_gate
-        require_that(own, f"its circuit is not one of {kind}.")
-    sizes = f"its circuit takes {circuit.n_features} features, its samples have {n_features}."
-    require_that(circuit.n_features == n_features, sizes)
-    return circuit
-
-
-def _circuit(plain: Mapping[str, Any]) -> Circuit:
+def restored_circuit(plain: Mapping[str, Any]) -> Circuit:
+    """Return the circuit that a file describes."""
     try:
         return Circuit.from_json(plain)
     except InvalidInputError as error:
         raise ModelFileError(f"its circuit cannot be used: {error}") from error
-
-
-def restored_range(header: Mapping[str, Any]) -> tuple[float, float]:
-    """The range that the features were in; a file of version 1 has it among its settings."""
-    first = header["settings"].get("feature_range") if header["format_version"] == 1 else None
-    pair = require_field(header, "feature_range", list) if first is None else first
-    return _increasing(pair, "the range of its features", most=_MOST_RANGE)
-
-
-def restored_dtype(file: ModelFile) -> np.dtype[Any]:
-    """The type in which the parameters were trained."""
-    weights = file.tensors.get("weights", np.zeros(0, np.int64))
-    require_that(weights.dtype.kind == "f", "the array 'weights' is missing, or not one of floating-point numbers.")
-    return weights.dtype
 
 
 def restored_history(header: Mapping[str, Any], *, columns: Set[str]) -> list[dict[str, Any]]:
@@ -513,14 +483,6 @@ def restored_history(header: Mapping[str, Any], *, columns: Set[str]) -> list[di
         right = type(row["epoch"]) is int and row["loss"] is not None and _are(numbers, float)
         require_that(right, "its training history has something else than numbers.")
     return rows
-
-
-def restored_seen(header: Mapping[str, Any], *, n_classes: int) -> NDArray[np.bool_]:
-    """Which classes have had samples."""
-    flags = require_field(header, "seen", list)
-    fit = len(flags) == n_classes and _are(flags, bool)
-    require_that(fit, "its list of classes that have had samples does not fit its classes.")
-    return np.array(flags)
 
 
 def restored_state(

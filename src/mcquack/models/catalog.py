@@ -222,11 +222,9 @@ def _search_spaces() -> Mapping[str, Mapping[str, SearchSpace]]:
 
 @cache
 def _presets() -> Mapping[str, Mapping[str, Any]]:
+    tables = package_tables("presets.toml")
     return MappingProxyType(
-        {
-            name: MappingProxyType({setting: frozen(value) for setting, value in settings.items()})
-            for name, settings in package_tables("presets.toml").items()
-        }
+        {name: MappingProxyType({key: frozen(tables[name][key]) for key in tables[name]}) for name in tables}
     )
 
 
@@ -292,6 +290,10 @@ def entry_facts(entry: Entry, *, with_settings: bool = True) -> Facts:
     return facts
 
 
+ENTRIES: tuple[Entry, ...]
+PAPER: Mapping[str, Any]
+PRESETS: Mapping[str, Mapping[str, Any]]
+QML_SUITE: Mapping[str, Any]
 _READ_WHEN_USED: Mapping[str, Callable[[], Any]] = {
     "ENTRIES": entries,
     "PAPER": lambda: _presets()["paper"],

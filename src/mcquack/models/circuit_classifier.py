@@ -19,10 +19,10 @@ from mcquack.circuits.feature_map import FeatureMap
 from mcquack.circuits.library import MAPS, circuit_named, paper
 from mcquack.constraints import Boolean, Constraints, Number, OneOf, Optional, Whole
 from mcquack.errors import InvalidInputError, Setting
-from mcquack.models.archive import Shape, Trained, restored_dtype, restored_feature_map, restored_range
+from mcquack.models.archive import Shape, Trained, restored_circuit, restored_range
 from mcquack.models.base import HistoryRow, TrainedClassifier, ValidationData, drawn_seed
 from mcquack.models.features import SCALE, Features, Scale, learned_features, scaling_range
-from mcquack.models.model_file import ModelFile
+from mcquack.models.model_file import ModelFile, require_field, require_that
 from mcquack.models.preparation import (
     ClassWeight,
     Prepared,
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from mcquack.kernels.quantum import QuantumKernel
 
 FeatureMapChoice: TypeAlias = str | Circuit | Callable[[int], Circuit]
+_MOST_RANGE = 1e14  # of features in a file
 OWN_MAPS = ("paper", "device")  # whose layers may depend on the engine
 
 
@@ -165,15 +166,20 @@ class CircuitModel(Trained):
         return {"weights": self.feature_map_.weights_shape, "bias": self.feature_map_.bias_shape}
 
     def _restore(self, file: ModelFile) -> None:
-        own = isinstance(self.feature_map, str) and self.feature_map in OWN_MAPS  # else it may have any gates
-        self.feature_map_ = restored_feature_map(
-            file,
-            n_features=self._n_inputs,
-            features_per_gate=self._features_per_gate if own else None,
-            kind=type(self).__name__,
-        )
-        self.feature_range_ = restored_range(file.header)
-        self._restore_arrays(file, restored_dtype(file))
+        header, circuit = file.header, restored_circuit(require_field(file.header, "feature_map", dict))
+        if isinstance(self.feature_map, str) and self.feature_map in OWN_MAPS:  # others may have any gates
+            own = isinstance(circuit, FeatureMap) and circuit.features_per_gate == self._features_per_gate
+            require_that(own, f"its circuit is not one of {type(self).__name__}.")
+        sizes = f"its circuit takes {circuit.n_features} features, its samples have {self._n_inputs}."
+        require_that(circuit.n_features == self._n_inputs, sizes)
+        self.feature_map_ = circuit
+        # A file of version 1 has the range among its settings.
+        pair = header["settings"].get("feature_range") if header["format_version"] == 1 else None
+        pair = require_field(header, "feature_range", list) if pair is None else pair
+        self.feature_range_ = restored_range(pair, "the range of its features", most=_MOST_RANGE)
+        weights = file.tensors.get("weights", np.zeros(0, np.int64))
+        require_that(weights.dtype.kind == "f", "the array 'weights' is missing, or not one of floating-point numbers.")
+        self._restore_arrays(file, weights.dtype)
         super()._restore(file)
 
 

@@ -258,7 +258,7 @@ class McQuackClassifierCV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cla
         self.best_params_, self.best_score_, self.best_index_ = best.settings, best.score, best.number
         self.n_splits_ = len(best.parts)
         self.classes_ = self.best_estimator_.classes_
-        self.cv_results_ = {
+        self.cv_results_: dict[str, list[Any]] = {
             "params": [each.settings for each in candidates],
             "mean_test_score": [each.score for each in candidates],
             "std_test_score": [float(np.std(each.scores)) for each in candidates],

@@ -23,7 +23,7 @@ from mcquack.errors import InvalidInputError, LayoutWarning, Setting
 from mcquack.kernels.fidelity import ClassScore, class_scores, winning_classes, with_winner_first
 from mcquack.kernels.losses import LOSS, Alignment, CrossEntropy, Loss, LossChoice, class_shares, is_learned, loss_of
 from mcquack.models import archive
-from mcquack.models.archive import STATE, Shape, restored_seen, restored_state
+from mcquack.models.archive import STATE, Shape, restored_state
 from mcquack.models.base import HistoryRow, Trainer, ValidationData
 from mcquack.models.catalog import preset
 from mcquack.models.circuit_classifier import OWN_MAPS, CircuitClassifier, trained_kernel
@@ -406,13 +406,13 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
                 "put it back, or set warm_start=False to fit anew."
             )
 
-    def _settings(self, prepared: Prepared, **changed: Any) -> TrainingSettings:
+    def _settings(self, prepared: Prepared) -> TrainingSettings:
         """Return the settings of the training loop on these data; they are made once in a fit."""
         names = {field.name for field in fields(TrainingSettings)}
         given = {name: value for name, value in self.get_params(deep=False).items() if name in names}
         given |= {"seed": prepared.seed, "feature_range": prepared.feature_range}
         given |= {"steps": self._steps_on(prepared.engine), "loss": self._loss_on(prepared.engine)}
-        return TrainingSettings(**{**given, **changed})
+        return TrainingSettings(**given)
 
     def _steps_on(self, engine: Engine[Any]) -> Steps:
         if self.steps != AUTO:
@@ -535,7 +535,6 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
 
     def overlap_circuits(self, X: ArrayLike | None = None) -> OverlapCircuits:
         """The circuits whose zeros a device counts for samples and centroids, or for the centroids among themselves."""
-        check_is_fitted(self, "centroids_")
         self._single()
         rows = self.centroids_ if X is None else self.scaled(X)
         return OverlapCircuits.of(self.feature_map_, rows, self.centroids_, weights=self.weights_, bias=self.bias_)
@@ -544,7 +543,6 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         """Amplitudes (N, 2**n) of samples, or of the centroids if none are given, up to a common phase of each."""
         from mcquack.simulators.gates import GateEngine
 
-        check_is_fitted(self, "centroids_")
         self._single()
         rows = self.centroids_ if X is None else self.scaled(X)
         kind: type[Any] = StatevectorEngine if isinstance(self.feature_map_, FeatureMap) else GateEngine
@@ -555,7 +553,6 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
     @property
     def kernel_(self) -> QuantumKernel:
         """The trained kernel between any two samples, which scales features as the model does: ``SVC(kernel=…)``."""
-        check_is_fitted(self, "centroids_")
         return trained_kernel(self._single())
 
     @property
@@ -640,7 +637,10 @@ class McQuackClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Circu
         self.shots_ = require_field(header, "shots", int)
         self.best_epoch_ = require_field(header, "best_epoch", int)
         self._best_loss = require_field(header, "best_loss", float)
-        self._seen = restored_seen(header, n_classes=len(self.classes_))
+        seen = require_field(header, "seen", list)
+        fit = len(seen) == len(self.classes_) and all(isinstance(flag, bool) for flag in seen)
+        require_that(fit, "its list of classes that have had samples does not fit its classes.")
+        self._seen = np.array(seen)
         self._fingerprint = require_field(header, "fingerprint", str)
         require_that(self._best_loss >= 0, "its best loss is not one that training can have had.")
         require_that(self.shots_ >= 0, "its number of shots is not a count.")

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from mcquack.checks import is_whole_number
 from mcquack.errors import InvalidInputError
@@ -96,7 +97,8 @@ class SeveralStarts(Resumable):
             whole.shots_ = sum(start.shots_ for start in starts)
 
     def _single(self) -> Self:
-        """Return the model itself; raise if it has several starts."""
+        """Return the model itself; raise if it is not fitted or has several starts."""
+        check_is_fitted(self, "centroids_")
         if hasattr(self, "starts_"):
             raise InvalidInputError(
                 f"this model averages {len(self.starts_)} starts, each with parameters of its own; take one of starts_."

@@ -13,7 +13,6 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mcquack.errors import InvalidInputError, ModelFileError
-from mcquack.models import model_file
 from mcquack.models.classical import (
     CentroidKernelClassifier,
     MatchedNeuralNetwork,
@@ -24,6 +23,7 @@ from mcquack.models.classical import (
 from mcquack.models.classical.base import ClassicalClassifier
 from mcquack.models.model_file import read_model, write_model
 from tests.models.classical.kinds import SMALL, samples, small
+from tests.models.hostile_files import signed
 
 KINDS = pytest.mark.parametrize("kind", SMALL)
 CLASSES = pytest.mark.parametrize("n_classes", [2, 3, 10])
@@ -132,7 +132,7 @@ WRONG: dict[Kind, dict[str, list[Any]]] = {
 @KINDS
 def test_settings_that_mean_nothing_are_refused(kind: Kind) -> None:
     X, y = samples(2)
-    common = {"scale": [None, 1, "yes"], "random_state": [-1, 2**32, 1.5, "x"]}
+    common: dict[str, list[Any]] = {"scale": [None, 1, "yes"], "random_state": [-1, 2**32, 1.5, "x"]}
     for name, values in {**common, **WRONG[kind]}.items():
         for value in values:
             with pytest.raises(InvalidInputError, match=name):
@@ -233,7 +233,7 @@ def test_every_array_must_be_there_and_fit(kind: Kind, n_classes: int, tmp_path:
 
 
 @KINDS
-def test_numbers_must_be_finite(kind: Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_numbers_must_be_finite(kind: Kind, tmp_path: Path) -> None:
     path = tmp_path / "model.mcq"
     model = small(kind).fit(*samples(3))
     model.save(path)
@@ -242,8 +242,6 @@ def test_numbers_must_be_finite(kind: Kind, tmp_path: Path, monkeypatch: pytest.
         broken = {**tensors, name: np.full_like(tensors[name], np.nan)}
         with pytest.raises(InvalidInputError, match=name):
             write_model(path, header=header, tensors=broken)
-        with monkeypatch.context() as careless:
-            careless.setattr(model_file, "_model", lambda *content: None)  # which reads back what is to be written
-            write_model(path, header=header, tensors=broken)
+        path.write_bytes(signed(header, broken))
         with pytest.raises(ModelFileError, match=name):
             kind.load(path)

@@ -1,6 +1,7 @@
 """Centroids, landmarks and support vectors decide as scikit-learn's do, by the same kernel."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -139,8 +140,8 @@ def test_landmarks_are_samples_that_the_seed_chooses() -> None:
 def test_all_samples_as_landmarks_in_any_order_are_the_same_machine() -> None:
     X, y = (part[::3] for part in samples(3))
     models = [NystroemSVM(n_landmarks=len(X), random_state=seed).fit(X, y) for seed in (0, 1)]
-    scores = [model.decision_function(X) for model in models]
-    assert_allclose(*scores, atol=1e-2)  # up to the tolerance of the solver
+    first, second = (model.decision_function(X) for model in models)
+    assert_allclose(first, second, atol=1e-2)  # up to the tolerance of the solver
 
 
 # Votes of pairs
@@ -148,7 +149,7 @@ def test_all_samples_as_landmarks_in_any_order_are_the_same_machine() -> None:
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5, 10])
 @pytest.mark.parametrize("settings", [{}, {"C": 0.01}, {"C": 100.0, "gamma": 0.1}, {"gamma": 1e3}])
-def test_votes_and_scores_are_scikit_learns(n_classes: int, settings: dict[str, float]) -> None:
+def test_votes_and_scores_are_scikit_learns(n_classes: int, settings: dict[str, Any]) -> None:
     X, y = samples(n_classes)
     model, peer = SupportVectorClassifier(**settings).fit(X[::2], y[::2]), SVC(**settings)
     rows = model.scaler_.transform(X)
@@ -198,7 +199,7 @@ def test_numbers_of_support_vectors_must_add_up(counts: list[int], tmp_path: Pat
 
 
 @pytest.mark.parametrize("gamma", [0.0, -1.0, 1e200, "scale", None, True])
-def test_gamma_in_a_file_is_a_positive_number(gamma: object, tmp_path: Path) -> None:
+def test_gamma_in_a_file_is_a_positive_number(gamma: Any, tmp_path: Path) -> None:
     path = tmp_path / "model.mcq"
     SupportVectorClassifier().fit(*samples(3)).save(path)
     header, tensors = read_model(path)

@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcquack.circuits.feature_map import FeatureMap
-from mcquack.errors import InvalidInputError
 from mcquack.models.classical.neural_network import matched_layers, perceptron_parameters
 
 # Features, classes, and the parameters of McQuack and of the neural network in the paper's table of results.
@@ -60,9 +59,3 @@ def test_no_pair_is_closer(d: int, o: int, target: int) -> None:
     layers = matched_layers(d, o, target)
     assert layers in closest
     assert abs(layers[0] - layers[1]) == min(abs(a - b) for a, b in closest)
-
-
-@pytest.mark.parametrize("arguments", [(0, 1, 10), (3, 0, 10), (3, 1, 0), (3, 1, 10.0)])
-def test_counts_must_be_counts(arguments: tuple[int, int, int]) -> None:
-    with pytest.raises(InvalidInputError, match="at least 1"):
-        matched_layers(*arguments)

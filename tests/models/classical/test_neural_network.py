@@ -12,6 +12,7 @@ from sklearn.neural_network import MLPClassifier
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError, ModelFileError
 from mcquack.models.classical import MatchedNeuralNetwork, MultilayerPerceptron
+from mcquack.models.classical.neural_network import Activation
 from mcquack.models.model_file import read_model, write_model
 from tests.models.classical.kinds import samples
 
@@ -29,9 +30,9 @@ def assert_same(model: Any, peer: MLPClassifier, X: Any, rows: Any) -> None:
 
 @CLASSES
 @ACTIVATIONS
-def test_the_suites_network_is_scikit_learns(n_classes: int, ours: str, theirs: str) -> None:
+def test_the_suites_network_is_scikit_learns(n_classes: int, ours: Activation, theirs: str) -> None:
     X, y = samples(n_classes)
-    settings = {"alpha": 1e-3, "max_iter": 2000, "batch_size": 32, "random_state": 5}
+    settings: dict[str, Any] = {"alpha": 1e-3, "max_iter": 2000, "batch_size": 32, "random_state": 5}
     model = MultilayerPerceptron((12, 6), learning_rate=0.02, activation=ours, **settings).fit(X, y)
     peer = MLPClassifier((12, 6), learning_rate_init=0.02, activation=theirs, **settings).fit(X, y)
     assert model.hidden_layer_sizes_ == (12, 6)
@@ -41,7 +42,7 @@ def test_the_suites_network_is_scikit_learns(n_classes: int, ours: str, theirs: 
 @CLASSES
 @ACTIVATIONS
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # of the peer
-def test_the_matched_network_is_scikit_learns(n_classes: int, ours: str, theirs: str) -> None:
+def test_the_matched_network_is_scikit_learns(n_classes: int, ours: Activation, theirs: str) -> None:
     X, y = samples(n_classes)
     model = MatchedNeuralNetwork(ours, epochs=30, random_state=5).fit(X, y)
     peer = MLPClassifier(

@@ -1,6 +1,5 @@
 """What the classical baselines share: from what a user passes to scaled rows, and from scores to labels."""
 
-import copy
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from mcquack.constraints import RANDOM_STATE, Constraints, Optional, Whole
 from mcquack.errors import InvalidInputError
 from mcquack.kernels.fidelity import with_winner_first
 from mcquack.models.archive import Archived
+from mcquack.models.base import changed_at_once
 from mcquack.models.features import SCALE, Scale
 from mcquack.models.preparation import checked_samples, learned_scaling
 
@@ -44,23 +44,20 @@ class ClassicalClassifier(ClassifierMixin, Archived):
         return self._fit(X, y)
 
     def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        # On a copy, so that a fit that fails changes nothing.
-        fitted = copy.copy(self)
-        fitted._set_learned(X, y, sample_weight)
-        self.__dict__ = fitted.__dict__
-        return self
-
-    def _set_learned(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> None:
         self._check_settings()
-        rows, targets, weights = checked_samples(self, X, y, sample_weight, reset=True)
-        classes, labels = np.unique(targets, return_inverse=True)
-        if len(classes) < 2:
-            raise InvalidInputError(f"training needs at least two classes, got one class or none: {classes.tolist()}.")
-        self.features_, self.scaler_ = learned_scaling(
-            rows, labels, weights, n_components=self.n_components, scale=self.scale
-        )
-        self.classes_ = classes
-        self._learn(self._scaled(rows), labels, weights)
+        with changed_at_once(self) as fitted:  # a fit that fails changes nothing
+            rows, targets, weights = checked_samples(fitted, X, y, sample_weight, reset=True)
+            classes, labels = np.unique(targets, return_inverse=True)
+            if len(classes) < 2:
+                raise InvalidInputError(
+                    f"training needs at least two classes, got one class or none: {classes.tolist()}."
+                )
+            fitted.features_, fitted.scaler_ = learned_scaling(
+                rows, labels, weights, n_components=self.n_components, scale=self.scale
+            )
+            fitted.classes_ = classes
+            fitted._learn(fitted._scaled(rows), labels, weights)
+        return self
 
     @abstractmethod
     def _learn(self, X: FloatArray, labels: Labels, weights: FloatArray) -> None:

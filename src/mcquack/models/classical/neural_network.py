@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier
 
 from mcquack.arrays import FloatArray
-from mcquack.checks import MOST, require, required_count
+from mcquack.checks import MOST, require
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.constraints import POSITIVE, Constraints, Custom, Number, OneOf, Optional, Whole
 from mcquack.errors import InvalidInputError, Setting
@@ -32,10 +32,7 @@ def perceptron_parameters(n_features: int, n_outputs: int, hidden: tuple[int, in
 
 def matched_layers(n_features: int, n_outputs: int, target: int) -> tuple[int, int]:
     """The widths that :class:`MatchedNeuralNetwork` describes; of equally balanced pairs the one with a wider first."""
-    d, o, target = (
-        required_count(name, value)
-        for name, value in (("n_features", n_features), ("n_outputs", n_outputs), ("target", target))
-    )
+    d, o = n_features, n_outputs
     narrowest = max(o, 2)
     if perceptron_parameters(d, o, (narrowest, narrowest)) > target:
         narrowest = 1

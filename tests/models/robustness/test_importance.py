@@ -80,9 +80,9 @@ def test_names_of_features_are_compared() -> None:
 
 
 def test_what_has_no_derivative_is_refused() -> None:
-    with pytest.raises(InvalidInputError, match="RBFSampler is not affine"):
+    with pytest.raises(InvalidInputError, match="RBFSampler"):
         feature_importances(trained(transformer=RBFSampler(n_components=3, random_state=0)), X)
-    with pytest.raises(InvalidInputError, match="starts of this model have learned different features"):
+    with pytest.raises(InvalidInputError, match=r"starts .*features"):
         feature_importances(trained(n_starts=2, epochs=1, n_components=2, validation_fraction=0.3), X)
     with pytest.raises(InvalidInputError, match="per must be"):
         feature_importances(trained(epochs=1), X, per="mile")  # type: ignore[arg-type]
