@@ -25,7 +25,7 @@ from mcquack.studies.trainability.design import read_design
 
 def test_a_packed_table_is_not_unpacked_beyond_the_limit(tmp_path, monkeypatch):
     path = tmp_path / "t.csv.gz"
-    path.write_bytes(gzip.compress(b"a,k\n" + b"1,2\n3,4\n" * 1_000_000))
+    path.write_bytes(gzip.compress(b"a,k\n" + b"1,2\n3,4\n" * 250_000))
     taken = []
     whole_read = gzip.GzipFile.read
 
@@ -37,13 +37,13 @@ def test_a_packed_table_is_not_unpacked_beyond_the_limit(tmp_path, monkeypatch):
     monkeypatch.setattr(gzip.GzipFile, "read", counted_read)
     with pytest.raises(InvalidTableError, match=r"t\.csv\.gz .* 100,000 bytes .*unpacked; .*MCQUACK"):
         read_table(path, limits=TableLimits(n_bytes=100_000))
-    assert sum(taken) < 3_000_000  # of 8 million
+    assert sum(taken) < 1_500_000  # of 2 million
     monkeypatch.setenv("MCQUACK_TABLE_BYTES", "100_000")
     with pytest.raises(InvalidTableError, match="holds more than 100,000 bytes"):
         datasets.load_csv(path, target="k")
     with pytest.raises(InvalidTableError, match="more than 1,000 cells in all"):
         datasets.load_csv(path, target="k", most_bytes=10**8, most_cells=1_000)
-    assert len(datasets.load_csv(path, target="k", most_bytes=10**8).train.y) == 2_000_000
+    assert len(datasets.load_csv(path, target="k", most_bytes=10**8).train.y) == 500_000
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,7 @@ def calls_to_encode(n_columns, cell="{}"):
 @pytest.mark.parametrize("cell", ["{}", "kind {}"])
 def test_encoding_takes_as_many_calls_for_each_column_however_many_there_are(cell):
     calls_to_encode(10, cell)  # what is imported first is not counted
-    small, large = calls_to_encode(200, cell), calls_to_encode(1_600, cell)
+    small, large = calls_to_encode(100, cell), calls_to_encode(800, cell)
     assert large < 8.5 * small
 
 

@@ -32,11 +32,15 @@ BEING_CANCELLED = "its end was asked for, and the service has not confirmed it y
 # Bits of a device hardly shrink more at any other level.
 _COMPRESSION_LEVEL = 1
 
-_TABLES = files("mcquack.hardware.jobs").joinpath("ledger.sql").read_text(encoding="utf-8").split(";\n")[:-1]
+
+def _make_tables(connection: sqlite3.Connection) -> None:
+    statements = files("mcquack.hardware.jobs").joinpath("ledger.sql").read_text(encoding="utf-8").split(";\n")[:-1]
+    executing(*statements)(connection)
+
 
 LEDGER = FileKind(
     application_id=0x6D63716A,  # "mcqj"
-    migrations=(executing(*_TABLES),),
+    migrations=(_make_tables,),
     synchronous="FULL",  # jobs cost money, and a ledger changes rarely
     noun="ledger",
     maker="a measurement with a device",
