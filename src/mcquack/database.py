@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 Migration = Callable[[sqlite3.Connection], None]
 Meaning = tuple[str, str]  # what happened to a file, and what to do
 
-_SECONDS_TO_WAIT = 30.0  # for others to finish a transaction
 _COMPRESSED = ".gz"  # how the names of compressed files end, which gzip refuses to decompress otherwise
 
 
@@ -42,6 +41,7 @@ class FileKind:
     try_again: str = "do the same again"
     writing: str = "writing"  # what another process does with the file that it holds
     stopping: str = "stop it"
+    seconds_to_wait: float = 30.0  # for others to finish a transaction
     # What happened and what to do, by names of SQLite's codes, where more than the usual ones can occur.
     meanings: Mapping[str, Meaning] = field(default_factory=dict)
 
@@ -135,7 +135,7 @@ class Database:
     @classmethod
     def _opened_in_memory(cls) -> Self:
         """One without a file, that ends with the process; threads may share it if they take turns."""
-        connection = _connect(":memory:", check_same_thread=False)
+        connection = _connect(cls._kind, ":memory:", check_same_thread=False)
         with _closed_on_error(connection):
             _migrate(cls._kind, connection)
             connection.execute("PRAGMA foreign_keys = ON")
@@ -240,7 +240,7 @@ def _migrate(kind: FileKind, connection: sqlite3.Connection) -> None:
 
 
 def _writing_connection(kind: FileKind, path: Path, *, create: bool) -> sqlite3.Connection:
-    connection = _connect(path, mode="rwc" if create else "rw")
+    connection = _connect(kind, path, mode="rwc" if create else "rw")
     with _closed_on_error(connection):
         connection.execute("BEGIN IMMEDIATE")
         if not create or path.stat().st_size > 0:  # only what has no content at all may be overwritten
@@ -256,13 +256,13 @@ def _writing_connection(kind: FileKind, path: Path, *, create: bool) -> sqlite3.
 
 def _reading_connection(kind: FileKind, path: Path) -> sqlite3.Connection:
     """A connection to a file of the newest version; an older one is read into memory and migrated there."""
-    connection = _decompressed(kind, path) if _is_compressed(path) else _readable(path)
+    connection = _decompressed(kind, path) if _is_compressed(path) else _readable(kind, path)
     with _closed_on_error(connection):
         _refuse_others(kind, connection, path=path, create=False)
         if _version(connection) == kind.newest_version:
             return connection
     with closing(connection):
-        copy = _copy_in_memory(connection)
+        copy = _copy_in_memory(kind, connection)
     with _closed_on_error(copy):
         _migrate(kind, copy)
     return copy
@@ -282,19 +282,21 @@ def _refuse_others(kind: FileKind, connection: sqlite3.Connection, *, path: Path
         )
 
 
-def _connect(place: Path | Literal[":memory:"], *, mode: str = "rw", **options: Any) -> sqlite3.Connection:
+def _connect(
+    kind: FileKind, place: Path | Literal[":memory:"], *, mode: str = "rw", **options: Any
+) -> sqlite3.Connection:
     name = f"{place.absolute().as_uri()}?mode={mode}" if isinstance(place, Path) else place
     # Transactions begin and end where the code says so, hence no isolation level.
     connection: sqlite3.Connection = sqlite3.connect(
-        name, uri=True, timeout=_SECONDS_TO_WAIT, isolation_level=None, **options
+        name, uri=True, timeout=kind.seconds_to_wait, isolation_level=None, **options
     )
     connection.row_factory = sqlite3.Row
     return connection
 
 
-def _readable(path: Path) -> sqlite3.Connection:
+def _readable(kind: FileKind, path: Path) -> sqlite3.Connection:
     """A connection, also where SQLite may not repair the file first, or note beside it who reads what."""
-    connection = _connect(path, mode="ro")
+    connection = _connect(kind, path, mode="ro")
     try:
         with _closed_on_error(connection):
             _version(connection)
@@ -306,12 +308,12 @@ def _readable(path: Path) -> sqlite3.Connection:
     logs = (path.with_name(f"{path.name}-{kind}") for kind in ("wal", "journal"))
     unfinished = [log for log in logs if log.exists() and log.stat().st_size > 0]
     if not unfinished:
-        return _connect(path, mode="ro&immutable=1")
+        return _connect(kind, path, mode="ro&immutable=1")
     with TemporaryDirectory() as folder:
         for file in (path, *unfinished):
             shutil.copyfile(file, Path(folder) / file.name)
-        with closing(_connect(Path(folder) / path.name)) as connection:
-            return _copy_in_memory(connection)
+        with closing(_connect(kind, Path(folder) / path.name)) as connection:
+            return _copy_in_memory(kind, connection)
 
 
 def _is_compressed(path: Path) -> bool:
@@ -331,8 +333,8 @@ def _decompressed(kind: FileKind, path: Path) -> sqlite3.Connection:
             raise StoreError(
                 f"the {kind.noun} {path} cannot be decompressed, it is damaged ({error}): use a copy."
             ) from error
-        with closing(_connect(plain)) as connection:
-            return _copy_in_memory(connection)
+        with closing(_connect(kind, plain)) as connection:
+            return _copy_in_memory(kind, connection)
 
 
 @contextmanager
@@ -344,8 +346,8 @@ def _closed_on_error(connection: sqlite3.Connection) -> Iterator[None]:
         raise
 
 
-def _copy_in_memory(connection: sqlite3.Connection) -> sqlite3.Connection:
-    copy = _connect(":memory:")
+def _copy_in_memory(kind: FileKind, connection: sqlite3.Connection) -> sqlite3.Connection:
+    copy = _connect(kind, ":memory:")
     with _closed_on_error(copy):
         connection.backup(copy)
     return copy

@@ -13,9 +13,11 @@ from collections import deque
 from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 from mcquack.bench import runner as flight
+from mcquack.bench.executors import Executor
 from mcquack.bench.plan import Cell, SearchMethod
 from mcquack.bench.store import Store
 from mcquack.bench.task import Environment, Outcome, Split
@@ -34,7 +36,7 @@ def scored(task):
     return Outcome(
         task=task,
         environment=NOWHERE,
-        scores={"train": {"accuracy": 1.0}, part: {"accuracy": score}},
+        scores={"train": {"accuracy": 1.0}, part: {"accuracy": score}},  # type: ignore[dict-item]
         n_parameters=1,
         fingerprint=task.dataset,
         finished_at="2024-01-01T00:00:00+00:00",
@@ -117,7 +119,7 @@ def rows(store):
 # An executor without processes, whose tasks end in an order that a seed decides.
 
 
-class ScriptedExecutor:
+class ScriptedExecutor(Executor):
     """Ends one task whenever somebody waits for one.
 
     A task for which ``kills`` is true takes all that are in flight with it, as a broken pool does.
@@ -125,6 +127,7 @@ class ScriptedExecutor:
 
     tasks_per_worker = 3
     n_trials_alone = 2
+    n_workers = 2
 
     def __init__(self, *, n_workers=2, seed=0, evaluate=scored, kills=lambda task: False):
         self.n_workers = n_workers
@@ -143,7 +146,7 @@ class ScriptedExecutor:
     def submit(self, task):
         assert not self.is_stopped
         self.submitted.append(task)
-        future = Future()
+        future: Future[Outcome] = Future()
         self._pending[future] = task
         return future
 
@@ -152,6 +155,9 @@ class ScriptedExecutor:
         for future in list(self._pending)[self.n_workers :]:
             del self._pending[future]
             future.cancel()
+
+    def close(self, *, wait):
+        self.stop()
 
     def end_one(self):
         self.n_pending_at_waits.append(len(self._pending))
@@ -185,7 +191,7 @@ class ScriptedExecutor:
 class _WaitingRoom:
     def __init__(self, executor):
         self._executor = executor
-        self._items = deque()
+        self._items: deque[Any] = deque()
 
     def put(self, item):
         self._items.append(item)

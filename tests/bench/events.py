@@ -1,6 +1,7 @@
 """A small benchmark, and cells, outcomes and events as such a one has them."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from mcquack.bench.plan import Cell, Choice, SearchMethod
 from mcquack.bench.runner import Event
@@ -37,7 +38,7 @@ def final_task(of, seed=0):
 def done(task, *, score=0.5, seconds=1.0):
     """Its outcome, with the same score on all parts."""
     part = "test" if task.phase == "final" else "validation"
-    scores = {"train": {"accuracy": score}, part: {"accuracy": score}}
+    scores: Any = {"train": {"accuracy": score}, part: {"accuracy": score}}
     return Outcome(task=task, environment=Environment({}), scores=scores, seconds={"fit": seconds})
 
 

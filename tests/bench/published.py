@@ -23,8 +23,8 @@ LINES = (
 
 def written(folder, monkeypatch, *, lines=LINES):
     """The folder with such a file, which its checksum would refuse."""
-    monkeypatch.setattr(published, "_SETTINGS", replace(published._SETTINGS, checksum=None, n_bytes=None))
-    path = folder / published._SETTINGS.path
+    monkeypatch.setattr(published, "SETTINGS", replace(published.SETTINGS, checksum=None, n_bytes=None))
+    path = folder / published.SETTINGS.path
     path.parent.mkdir(parents=True)
     path.write_bytes(gzip.compress("\n".join([HEADER, *lines, ""]).encode()))
     return folder

@@ -10,6 +10,7 @@ from mcquack.bench.executors import LocalExecutor
 from mcquack.bench.runner import run
 from mcquack.bench.store import Store
 from tests.bench.doubles import cell, logged
+from tests.known import known
 
 CELLS = (
     cell("a", values=range(150)),
@@ -37,7 +38,7 @@ def work(folder, *, on="processes", data_dir=None, kind="many"):
     ):
         for event in events:
             if event.kind == "finished":
-                acknowledged.write(f"{event.outcome.task.id}\n")
+                acknowledged.write(f"{known(event.outcome).task.id}\n")
             elif event.kind in ("started", "stopping"):
                 acknowledged.write(f"{event.kind}\n")
 

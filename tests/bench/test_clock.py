@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 import numpy as np
 import pytest
 
-from mcquack.bench import outcome as outcomes
+from mcquack.bench import task as tasks
 from mcquack.bench.runner import run
 from mcquack.bench.store import RunRecord
 from mcquack.cli.app import exit_code
@@ -32,7 +32,7 @@ def jumping(monkeypatch):
             read.append(tz)
             return datetime(2025, 1, 1, tzinfo=tz) + timedelta(seconds=chance.uniform(-3e8, 3e8))
 
-    for module in (outcomes, ledgers):
+    for module in (tasks, ledgers):
         monkeypatch.setattr(module, "datetime", Jumping)
     return read
 
@@ -40,12 +40,12 @@ def jumping(monkeypatch):
 def dated(task):
     """The outcome of a task with the time of its end."""
     found = scored(task)
-    return type(found)(**{**vars(found), "finished_at": outcomes.now()})
+    return type(found)(**{**vars(found), "finished_at": tasks.now()})
 
 
 def run_through(store, seed):
     executor = ScriptedExecutor(seed=seed, evaluate=dated)
-    record = RunRecord(command="test", suite={}, environment=NOWHERE, started=outcomes.now())
+    record = RunRecord(command="test", suite={}, environment=NOWHERE, started=tasks.now())
     with executor.waited_for(), store.recorded(record):
         list(run(CELLS, store, executor))
     return rows(store), store.choices()

@@ -184,7 +184,7 @@ def test_a_scheduler_that_is_lost_ends_the_run_and_keeps_its_rows(cluster):
         events = run(CELLS, store, executor)
         after_rows(3, events, store)
         cluster.scheduler.kill()
-        with pytest.raises(WorkerLostError, match=r"has not answered for 5 s\. Finished tasks are stored"):
+        with pytest.raises(WorkerLostError, match="not answered for 5 s"):
             list(events)
         executor.close(wait=False)
         assert len(store.finished_ids()) >= 3
@@ -198,7 +198,7 @@ def test_a_cluster_that_has_lost_all_workers_ends_the_run_and_keeps_its_rows(clu
         events = run(CELLS, store, executor)
         after_rows(3, events, store)
         worker.kill()
-        with pytest.raises(WorkerLostError, match=r"has had no workers for 5 s\. Finished tasks are stored"):
+        with pytest.raises(WorkerLostError, match="no workers for 5 s"):
             list(events)
         executor.close(wait=False)
         assert len(store.finished_ids()) >= 3
@@ -226,17 +226,17 @@ def test_a_port_that_is_taken_gives_no_warning(recwarn):
 
 
 def test_a_scheduler_without_workers_is_told_of(cluster):
-    with pytest.raises(WorkerLostError, match="has no workers; start some: dask worker tcp"):
+    with pytest.raises(WorkerLostError, match="dask worker tcp"):
         DaskExecutor(cluster.address, patience=0.5)
 
 
 def test_an_address_without_a_scheduler_is_told_of():
-    with pytest.raises(WorkerLostError, match=r"no Dask scheduler answers at 127\.0\.0\.1:1"):
+    with pytest.raises(WorkerLostError, match=r"127\.0\.0\.1:1;"):
         DaskExecutor("127.0.0.1:1", patience=0.5)
 
 
 def test_an_address_that_is_none_is_told_of():
-    with pytest.raises(InvalidInputError, match="no address of a Dask scheduler"):
+    with pytest.raises(InvalidInputError, match="no address://at all"):
         DaskExecutor("no address://at all", patience=0.5)
 
 
@@ -249,7 +249,7 @@ def test_a_missing_package_is_told_of(monkeypatch):
 def test_workers_and_schedulers_with_another_version_are_told_of(cluster, monkeypatch):
     cluster.start_worker()
     monkeypatch.setattr(dask_connection, "__version__", "99.9")
-    with pytest.raises(InvalidInputError, match=r"the Dask worker at tcp://.* has mcquack .*, but this is 99\.9"):
+    with pytest.raises(InvalidInputError, match=r"worker at tcp://.* 99\.9"):
         DaskExecutor(cluster.address)
 
 
@@ -258,5 +258,5 @@ def test_workers_that_cannot_import_mcquack_are_told_of(cluster, tmp_path):
     blocked.mkdir()
     (blocked / "sitecustomize.py").write_text("import sys; sys.modules['mcquack'] = None")
     cluster.start_worker(PYTHONPATH=os.pathsep.join(map(str, (blocked, HOME, HOME / "src"))))
-    with pytest.raises(MissingDependencyError, match=r"the Dask worker at tcp://.* cannot import mcquack"):
+    with pytest.raises(MissingDependencyError, match=r"worker at tcp://.* pip install"):
         DaskExecutor(cluster.address)

@@ -1,4 +1,5 @@
 import os
+from typing import Any
 
 import pytest
 
@@ -75,7 +76,7 @@ def test_a_task_that_kills_its_worker_fails_alone():
 @pytest.mark.parametrize("n_kills", rounds(1, short=3, full=12))
 def test_a_worker_that_somebody_kills_costs_no_row(log, monkeypatch, n_kills, tally):
     monkeypatch.setenv(SECONDS, "0.05")
-    n_values, killed = 5 * n_kills + 3, set()
+    n_values, killed = 5 * n_kills + 3, set[int]()
     with new_store() as store:
         with LocalExecutor(jobs=2, evaluate=logged) as executor:
             for event in run((cell("a", values=range(n_values)),), store, executor):
@@ -124,9 +125,12 @@ def test_a_closed_executor_that_need_not_wait_kills_its_workers(log, monkeypatch
     assert not is_alive(log()[0][0])
 
 
+UNSTARTABLE: Any = Unstartable()
+
+
 def test_workers_that_cannot_start_end_the_run_without_a_failure():
     with new_store() as store:
-        with LocalExecutor(jobs=1, evaluate=Unstartable()) as executor, pytest.raises(WorkerLostError, match="begin"):
+        with LocalExecutor(jobs=1, evaluate=UNSTARTABLE) as executor, pytest.raises(WorkerLostError, match="begin"):
             list(run((cell(),), store, executor))
         assert not store.failed_ids()
 

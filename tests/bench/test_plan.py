@@ -13,9 +13,10 @@ from mcquack.bench import samples as samples_module
 from mcquack.bench.evaluation import outcome
 from mcquack.bench.plan import Cell, SearchMethod, listed_settings, plan
 from mcquack.bench.suite import read_suite
-from mcquack.bench.task import Outcome, Split, current_environment
+from mcquack.bench.task import Outcome, Split, Task, current_environment
 from mcquack.errors import InvalidInputError, MissingDependencyError
 from mcquack.models.catalog import SearchSpace
+from tests.known import known
 
 SPACE = SearchSpace.of({"a": list(range(6)), "b": [0.1, 0.2, 0.3], "c": "kept"})
 FOLDS = tuple(Split(kind="fold", fold=fold, n_folds=5) for fold in range(5))
@@ -39,7 +40,7 @@ def hilly(task):
     fold = task.split.fold or 0
     score = 0.9 - 0.05 * abs(settings["a"] - 4) - abs(settings["b"] - 0.2) + 0.001 * fold
     part = "test" if task.phase == "final" else "validation"
-    return Outcome(task=task, environment=current_environment(), scores={part: {"accuracy": score}})
+    return Outcome(task=task, environment=current_environment(), scores={part: {"accuracy": score}})  # type: ignore[dict-item]
 
 
 def failed(task):
@@ -48,7 +49,8 @@ def failed(task):
 
 def walked(cell, answer=hilly):
     """All tasks in the order of the steps, and the choice."""
-    steps, choice, tasks = plan(cell), None, []
+    tasks: list[Task] = []
+    steps, choice = plan(cell), None
     step = next(steps)
     while True:
         tasks.extend(step.tasks)
@@ -204,9 +206,10 @@ def test_no_choice_ever_depends_on_a_test_part(suite, monkeypatch):
     def searched(noise):
         def poisoned(name, **options):
             found = load(name, **options)
-            X, y = found.test
+            test = known(found.test)
+            X, y = test
             random = np.random.default_rng(noise)
-            test = found.test._replace(X=random.permuted(X, axis=0) + random.normal(size=X.shape), y=random.permuted(y))
+            test = test._replace(X=random.permuted(X, axis=0) + random.normal(size=X.shape), y=random.permuted(y))
             return replace(found, test=test if noise else found.test)
 
         monkeypatch.setattr(datasets, "load", poisoned)

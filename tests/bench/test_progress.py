@@ -3,7 +3,7 @@ import re
 from dataclasses import replace
 from functools import reduce
 from itertools import count
-from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -28,6 +28,7 @@ from tests.bench.events import (
     started,
 )
 
+EXECUTOR: Any = Workers()
 SVC, MLP = cell(model="svc"), cell(model="mlp")
 
 
@@ -210,7 +211,7 @@ def clock(step):
 
 def lines(capsys, events, *, cells=(SVC,), step=0.0):
     """What is told elsewhere than on a terminal."""
-    states = list(shown(events, Progress.before(cells), executor=Workers(), clock=clock(step)))
+    states = list(shown(events, Progress.before(cells), executor=EXECUTOR, clock=clock(step)))
     return states, capsys.readouterr().err.splitlines()
 
 
@@ -301,9 +302,10 @@ def test_no_terminal_is_too_small(width, height):
 
 
 def rendered(progress, *, width, height):
-    console = SafeConsole(file=io.StringIO(), width=width, height=height)
+    file = io.StringIO()
+    console = SafeConsole(file=file, width=width, height=height)
     console.print(progress.view(3.0).drawn(3.0, width=width, height=height))
-    return console.file.getvalue().splitlines()
+    return file.getvalue().splitlines()
 
 
 def test_the_live_view_tells_what_runs_and_who_leads():
@@ -322,7 +324,7 @@ def test_on_a_terminal_notes_stay_above_the_live_view():
     file = io.StringIO()
     terminal = SafeConsole(file=file, force_terminal=True, width=80, height=24)
     events = [finished(SVC, failed(search_task(SVC), "E: [bold]x \x9b2J")), *list(events_of(SVC))[2:]]
-    states = list(shown(events, Progress.before([SVC]), executor=Workers(), console=terminal))
+    states = list(shown(events, Progress.before([SVC]), executor=EXECUTOR, console=terminal))
     assert states[-1].n_failed == 1
     text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", file.getvalue())
     assert r"svc on iris3 failed: E: [bold]x \x9b2J" in text
@@ -335,7 +337,7 @@ def test_the_view_ends_with_the_events_also_when_they_break():
         yield started(SVC, search_task(SVC))
         raise KeyboardInterrupt
 
-    states = shown(broken(), Progress.before([SVC]), executor=SimpleNamespace(n_workers=1))
+    states = shown(broken(), Progress.before([SVC]), executor=EXECUTOR)
     next(states)
     with pytest.raises(KeyboardInterrupt):
         next(states)

@@ -10,6 +10,7 @@ import time
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -38,6 +39,7 @@ from tests.bench.doubles import (
 )
 from tests.bench.runner_process import work
 from tests.campaigns import rounds
+from tests.known import known
 
 CELLS = (cell("a"), cell("b"), cell("b", model="mlp"), cell("c", search="random:2"))
 N_TASKS = 3 * (6 + N_SEEDS) + 4 + N_SEEDS
@@ -235,7 +237,7 @@ def test_a_choice_is_stored_before_the_tasks_that_it_asks_for():
                 if task.phase == "final":
                     assert task.id in store.choices()[task.dataset, task.model].final_ids
             if event.kind == "chosen":
-                assert store.choices()[event.choice.dataset, event.choice.model] == event.choice
+                assert store.choices()[known(event.choice).dataset, known(event.choice).model] == event.choice
 
 
 def test_an_outcome_is_stored_before_it_is_told():
@@ -243,7 +245,7 @@ def test_an_outcome_is_stored_before_it_is_told():
     with new_store() as store, executor.waited_for():
         for event in run(CELLS, store, executor):
             if event.kind == "finished":
-                assert store.outcome(event.outcome.task.id) == event.outcome
+                assert store.outcome(known(event.outcome).task.id) == event.outcome
 
 
 def test_cells_that_ask_for_one_task_at_a_time_together_keep_all_workers_busy():
@@ -265,7 +267,7 @@ def test_cells_that_ask_for_one_task_at_a_time_together_keep_all_workers_busy():
 @few
 @given(seed=seeds)
 def test_no_task_starts_while_one_of_an_earlier_cell_is_ready(seed):
-    ready = {}
+    ready: dict[str, Any] = {}
     with new_store() as store:
         for event in events(CELLS, store, ScriptedExecutor(n_workers=1, seed=seed)):
             if event.kind == "planned":
@@ -297,7 +299,7 @@ def test_an_interrupted_run_tells_what_still_ends_and_then_raises():
             pass
         stopping = going.throw(KeyboardInterrupt)
         assert stopping.kind == "stopping"
-        told = []
+        told: list[Any] = []
         with pytest.raises(KeyboardInterrupt):
             told.extend(going)  # extends by one after the other, so what came before the exception stays
         assert [event.kind for event in told] == ["finished"] * 2

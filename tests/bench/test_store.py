@@ -3,6 +3,7 @@ import hashlib
 import json
 import math
 import random
+import re
 import sqlite3
 import subprocess
 import sys
@@ -26,6 +27,7 @@ from mcquack.numerics import NUMERICS
 from tests.bench.values import ENVIRONMENT, add_without_end, change_half, choice, done, failed, outcomes
 from tests.campaigns import rounds
 from tests.database.processes import started
+from tests.known import known
 from tests.spoiling import spoilt, tell
 
 
@@ -82,8 +84,8 @@ def test_the_order_of_outcomes_does_not_depend_on_when_they_came(tmp_path):
     assert all(other == first for other in others)
 
 
-def test_outcomes_are_found_by_phase_and_success_also_beyond_one_page(store, monkeypatch):
-    monkeypatch.setattr("mcquack.bench.store._ROWS_AT_ONCE", 7)
+def test_outcomes_are_found_by_phase_and_success_also_beyond_one_page(store):
+    store.rows_at_once = 7
     added = [
         (failed if seed % 3 == 0 else done)(seed, **({"split": VALIDATION} if seed % 2 else {})) for seed in range(50)
     ]
@@ -127,8 +129,8 @@ def test_a_choice_replaces_the_older_one_of_its_cell(store):
     assert list(store.choices()) == [("iris3", "svc"), ("iris3", "vc")]
 
 
-def test_final_outcomes_are_those_of_current_choices_in_their_order(store, monkeypatch):
-    monkeypatch.setattr("mcquack.bench.store._ROWS_AT_ONCE", 2)
+def test_final_outcomes_are_those_of_current_choices_in_their_order(store):
+    store.rows_at_once = 2
     for seed in range(9):
         store.add(done(seed, model="vc"))
         store.add(failed(seed) if seed == 6 else done(seed))
@@ -156,7 +158,7 @@ def test_runs_are_numbered_and_tell_how_they_ended(store):
 
 
 def test_a_run_that_never_began_cannot_end(store):
-    with pytest.raises(InvalidInputError, match="a run that began, got 7"):
+    with pytest.raises(InvalidInputError, match=r"number .* 7"):
         store.end_run(7, "done")
 
 
@@ -179,14 +181,19 @@ def test_readers_see_what_was_added_at_once(path, store):
             assert len(reader.finished_ids()) == seed + 1
 
 
-def test_an_interrupt_within_a_transaction_leaves_the_store_usable(store, monkeypatch):
-    def interrupted(*_):
+class Interrupting:
+    """An environment whose facts are read within a transaction, which Ctrl-C hits there."""
+
+    id = "1"
+
+    @property
+    def facts(self):
         raise KeyboardInterrupt
 
-    with monkeypatch.context() as patched:
-        patched.setattr("mcquack.bench.store._keep_environment", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            store.add(done(0))
+
+def test_an_interrupt_within_a_transaction_leaves_the_store_usable(store):
+    with pytest.raises(KeyboardInterrupt):
+        store.add(done(0, environment=Interrupting()))
     store.add(done(1))
     assert list(store.outcomes()) == [done(1)]
 
@@ -217,17 +224,17 @@ def test_a_row_that_makes_no_sense_is_told_as_such(path, damage):
     connection = sqlite3.connect(path, isolation_level=None)
     connection.execute(damage)
     connection.close()
-    with Store.open(path) as store, pytest.raises(StoreError, match=r"a row of the store .* cannot be read"):
+    with Store.open(path) as store, pytest.raises(StoreError, match=re.escape(str(path))):
         list(store.outcomes())
 
 
-def test_details_that_would_fill_the_memory_are_refused(path, monkeypatch):
-    monkeypatch.setattr("mcquack.bench.store._MOST_DETAILS", 1000)
+def test_details_that_would_fill_the_memory_are_refused(path):
     with Store.open(path, create=True) as store:
+        store.most_details = 1000
         store.add(done(0, details={"class_names": ["a" * 900]}))
         store.add(done(1, details={"class_names": ["a" * 1000]}))
-        assert store.outcome(done(0).task.id).details["class_names"] == ["a" * 900]
-        with pytest.raises(StoreError, match="grows to more than 1,000 bytes"):
+        assert known(store.outcome(done(0).task.id)).details["class_names"] == ["a" * 900]
+        with pytest.raises(StoreError, match="1,000 bytes"):
             store.outcome(done(1).task.id)
 
 
@@ -359,7 +366,7 @@ def test_rows_older_than_the_numerics_version_are_of_version_1_and_keep_their_id
         if write:
             store.add(done(0, model="mcquack"))
             assert store.numerics() == {1: 2, NUMERICS: 1}
-            assert store.outcome(was).task.numerics == 1
+            assert known(store.outcome(was)).task.numerics == 1
 
 
 def test_a_row_of_an_older_numerics_version_gives_way_to_a_newer_one_of_its_task(store, tmp_path):
@@ -412,7 +419,7 @@ class TestWhatIsRefused:
         with closing(sqlite3.connect(path)) as connection:
             connection.execute(f"PRAGMA user_version = {STORE.newest_version + 1}")
         before = path.read_bytes()
-        with pytest.raises(StoreError, match=r"upgrade mcquack\. What it holds already is safe"):
+        with pytest.raises(StoreError, match=f"{STORE.newest_version + 1} .*{STORE.newest_version}"):
             Store.open(path, **fields)
         assert path.read_bytes() == before
 
@@ -420,14 +427,14 @@ class TestWhatIsRefused:
         with closing(sqlite3.connect(path)) as connection:
             connection.execute("CREATE TABLE outcomes (id)")
         before = path.read_bytes()
-        with pytest.raises(StoreError, match=r"no store of mcquack.* that `mcquack bench run` made"):
+        with pytest.raises(StoreError, match="`mcquack bench run`"):
             Store.open(path, **fields)
         assert path.read_bytes() == before
 
 
 def test_a_second_writer_is_refused_and_a_reader_is_not(path, store):
     store.add(done())
-    with pytest.raises(StoreBusyError, match=r"another process is writing the store .* Reading is possible"):
+    with pytest.raises(StoreBusyError, match=re.escape(str(path))):
         Store.open(path, write=True)
     with Store.open(path) as reader:
         assert list(reader.outcomes()) == [done()]
@@ -528,7 +535,7 @@ def test_a_full_disk_is_told_and_costs_only_what_had_no_room(path, store):
     store.choose(choice(1))
     pages(store, 1)  # SQLite takes the present size for the least one
     for _ in range(2):
-        with pytest.raises(StoreError, match=r"disk is full .*make room and run the same command again.* safe") as told:
+        with pytest.raises(StoreError, match=r"disk is full .*same command") as told:
             store.add(done(99, details=LARGE))
         assert str(path) in str(told.value)
     with pytest.raises(StoreError, match="disk is full"):
@@ -758,8 +765,8 @@ def test_an_empty_store_gives_a_table_without_lines(store, tmp_path, write):
     assert {"id", "test_auc", "seconds_fit", "versions"} <= set(table.column_names)
 
 
-def test_more_lines_than_are_turned_at_once_are_all_written(store, tmp_path, monkeypatch):
-    monkeypatch.setattr("mcquack.bench.store._LINES_AT_ONCE", 3)
+def test_more_lines_than_are_turned_at_once_are_all_written(store, tmp_path):
+    store.rows_at_once = 3
     for seed in range(10):
         store.add(done(seed))
     write_parquet(store, tmp_path / "a.parquet")

@@ -3,6 +3,7 @@ import json
 import pickle
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -107,21 +108,22 @@ def test_options_of_a_table_are_written_where_they_are_not_the_default():
     assert made.to_json()["table"]["ignore"] == ["a", "b"]
     assert made.id == task(table=replace(TABLE, ignore=("a", "b"), missing="drop")).id
     assert Task.from_json(json.loads(json.dumps(made.to_json()))) == made
-    with pytest.raises(InvalidInputError, match="missing must be one of error, mean"):
-        replace(TABLE, missing="guess")
+    with pytest.raises(InvalidInputError, match=r"missing .*mean"):
+        replace(TABLE, missing="guess")  # type: ignore[arg-type]
 
 
 def test_no_column_of_categories_is_spread_by_an_empty_list_and_no_text_is_taken_for_names():
-    assert replace(TABLE, one_hot=()) == replace(TABLE, one_hot=[]) == TABLE
-    made = task(table=replace(TABLE, one_hot=["b", "a", "b"], thousands="'"))
+    empty: Any = []
+    assert replace(TABLE, one_hot=()) == replace(TABLE, one_hot=empty) == TABLE
+    made = task(table=replace(TABLE, one_hot=("b", "a", "b"), thousands="'"))
     assert made.table.options == {"one_hot": ("a", "b"), "thousands": "'"}
     assert Task.from_json(json.loads(json.dumps(made.to_json()))) == made
     for name in ("numeric", "categorical", "ignore", "one_hot"):
-        with pytest.raises(InvalidInputError, match=f"{name} must be names of columns"):
-            replace(TABLE, **{name: "id"})
+        with pytest.raises(InvalidInputError, match=f"^{name} "):
+            replace(TABLE, **{name: "id"})  # type: ignore[arg-type]
     for wrong in ({"decimal": ";"}, {"thousands": "."}, {"date_format": "day"}):
         with pytest.raises(InvalidInputError, match=f"{next(iter(wrong))} must be"):
-            replace(TABLE, **wrong)
+            replace(TABLE, **wrong)  # type: ignore[arg-type]
 
 
 def test_the_numerics_version_is_part_of_a_task_of_a_model_of_mcquack():
@@ -167,7 +169,7 @@ def test_a_task_from_before_there_was_a_choice_has_raw_areas_and_the_id_it_had()
     assert Task.from_json(content).auc_scores == "raw"
     asked = task(auc_scores="normalised")
     assert Task.from_json(asked.to_json()) == asked
-    with pytest.raises(InvalidInputError, match="auc_scores must be raw or normalised"):
+    with pytest.raises(InvalidInputError, match=r"auc_scores .*softmax"):
         task(auc_scores="softmax")
 
 

@@ -3,11 +3,12 @@
 import multiprocessing
 import sys
 from contextlib import contextmanager
+from typing import Any
 
 from mcquack.errors import StoreError
 from tests.database.notebook import Notebook
 
-_context = multiprocessing.get_context("spawn" if sys.platform == "win32" else "forkserver")
+_context: Any = multiprocessing.get_context("spawn" if sys.platform == "win32" else "forkserver")
 # So that a process starts within milliseconds.
 _context.set_forkserver_preload(["filelock", "hypothesis.strategies", "mcquack.bench.store"])
 

@@ -44,11 +44,11 @@ def test_a_transaction_that_is_broken_off_leaves_nothing(notebook, error):
 def test_what_was_opened_to_read_is_not_written(path, notebook):
     with (
         Notebook.open(path) as reader,
-        pytest.raises(StoreError, match=r"not open to be written: use Notebook\.open\(…, write=True\)"),
+        pytest.raises(StoreError, match="write=True"),
     ):
         reader.add("1")
     notebook.close()
-    with pytest.raises(StoreError, match="not open to be written"):
+    with pytest.raises(StoreError, match="write=True"):
         notebook.add("1")
 
 
@@ -97,9 +97,8 @@ def test_a_compressed_notebook_is_read_and_nothing_is_left_beside_it(packed, nam
     assert names(tmp_path) == before
 
 
-def test_a_compressed_notebook_of_an_older_version_is_read(packed, monkeypatch):
-    monkeypatch.setattr(Notebook, "_kind", of_migrations(NEXT))
-    with Notebook.open(packed) as notebook:
+def test_a_compressed_notebook_of_an_older_version_is_read(packed):
+    with LaterNotebook.open(packed) as notebook:
         assert notebook.texts() == ["from a later version"]
 
 
@@ -200,8 +199,8 @@ def test_a_path_may_be_relative(tmp_path, monkeypatch):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the same exists there under another name")
 def test_a_disk_that_offers_no_log_is_written_with_more_care(path, monkeypatch):
-    def connect(path, *, mode):
-        return _connect(path, mode=f"{mode}&vfs=unix-none")  # knows no shared memory, which a log needs
+    def connect(kind, path, *, mode):
+        return _connect(kind, path, mode=f"{mode}&vfs=unix-none")  # knows no shared memory, which a log needs
 
     monkeypatch.setattr("mcquack.database._connect", connect)
     with Notebook.open(path, create=True) as notebook:
@@ -250,9 +249,9 @@ class TestWhereNobodyMayWrite:
         with Notebook.open(path, create=True) as notebook:
             notebook.add("1")
         protect(open_folder)
-        with without_privileges(), pytest.raises(StoreError, match=r"allow writing to its folder.* safe"):
+        with without_privileges(), pytest.raises(StoreError, match="allow writing"):
             Notebook.open(path, write=True)
-        with without_privileges(), pytest.raises(StoreError, match="allow writing to its folder"):
+        with without_privileges(), pytest.raises(StoreError, match="allow writing"):
             Notebook.open(open_folder / "new.sqlite", create=True)
 
     def test_a_file_that_is_read_only_is_read_but_not_written(self, open_folder):
@@ -265,7 +264,7 @@ class TestWhereNobodyMayWrite:
         with without_privileges():
             with Notebook.open(path) as notebook:
                 assert notebook.texts() == ["1"]
-            with pytest.raises(StoreError, match=r"read-only .* copy it to where you may write.* safe"):
+            with pytest.raises(StoreError, match=r"read-only .* copy it"):
                 Notebook.open(path, write=True)
 
     def test_a_file_that_nobody_may_read_is_told_as_such(self, open_folder):
@@ -351,14 +350,16 @@ def test_other_errors_stay_as_they_are(error):
     assert caught.value is error
 
 
-def test_a_program_that_holds_the_file_is_told_of(path, monkeypatch):
-    monkeypatch.setattr("mcquack.database._SECONDS_TO_WAIT", 0.05)
+def test_a_program_that_holds_the_file_is_told_of(path):
+    class Impatient(Notebook):
+        _kind = replace(NOTEBOOK, seconds_to_wait=0.05)
+
     Notebook.open(path, create=True).close()
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
         for write in (False, True):
-            with pytest.raises(StoreError, match=r"another program holds it .*close that program"):
-                Notebook.open(path, write=write)
+            with pytest.raises(StoreError, match="close that program"):
+                Impatient.open(path, write=write)
     with Notebook.open(path, write=True) as notebook:
         notebook.add("1")
 
@@ -387,43 +388,55 @@ def of_migrations(*more):
     return replace(NOTEBOOK, migrations=(*NOTEBOOK.migrations, *more))
 
 
+class LaterNotebook(Notebook):
+    """The notebook of the next version."""
+
+    _kind = of_migrations(NEXT)
+
+
+class FailingNotebook(Notebook):
+    """One whose second migration fails."""
+
+    _kind = of_migrations(NEXT, FAILING)
+
+
 @pytest.fixture
-def later_version(notebook, monkeypatch):
-    """Has a notebook of this version and turns the code into that of the next one."""
+def of_this_version(path, notebook):
+    """The path of a notebook of this version with one text."""
     notebook.add("1")
     notebook.close()
-    monkeypatch.setattr(Notebook, "_kind", of_migrations(NEXT))
+    return path
 
 
-def test_an_older_file_is_migrated_when_it_is_opened_to_write(path, later_version):
-    with Notebook.open(path, write=True) as notebook:
+def test_an_older_file_is_migrated_when_it_is_opened_to_write(of_this_version):
+    path = of_this_version
+    with LaterNotebook.open(path, write=True) as notebook:
         assert notebook.texts() == ["from a later version"]
     assert query(path, "PRAGMA user_version") == [(2,)]
     assert query(path, "SELECT text, page FROM notes") == [("from a later version", None)]
 
 
-def test_an_older_file_is_read_as_if_migrated_and_stays_as_it_is(path, later_version):
+def test_an_older_file_is_read_as_if_migrated_and_stays_as_it_is(of_this_version):
+    path = of_this_version
     before = path.read_bytes()
-    with Notebook.open(path) as notebook:
+    with LaterNotebook.open(path) as notebook:
         assert notebook.texts() == ["from a later version"]
     assert path.read_bytes() == before
 
 
 @pytest.mark.parametrize("write", [False, True])
-def test_a_migration_that_fails_changes_nothing(path, later_version, monkeypatch, write):
-    with monkeypatch.context() as patched:
-        patched.setattr(Notebook, "_kind", of_migrations(NEXT, FAILING))
-        with pytest.raises(StoreError, match="no such column"):
-            Notebook.open(path, write=write)
+def test_a_migration_that_fails_changes_nothing(of_this_version, write):
+    path = of_this_version
+    with pytest.raises(StoreError, match="no such column"):
+        FailingNotebook.open(path, write=write)
     assert query(path, "PRAGMA user_version") == [(1,)]
     assert query(path, "SELECT text FROM notes") == [("1",)]
-    with Notebook.open(path, write=True) as notebook:
+    with LaterNotebook.open(path, write=True) as notebook:
         assert len(notebook.texts()) == 1
 
 
-def test_a_new_file_goes_through_all_versions(path, monkeypatch):
-    monkeypatch.setattr(Notebook, "_kind", of_migrations(NEXT))
-    with Notebook.open(path, create=True) as notebook, Notebook.in_memory() as other:
+def test_a_new_file_goes_through_all_versions(path):
+    with LaterNotebook.open(path, create=True) as notebook, LaterNotebook.in_memory() as other:
         for one in (notebook, other):
             one._connection.execute("INSERT INTO notes (text, page) VALUES ('a', 1)")
             assert one.texts() == ["a"]
@@ -437,7 +450,7 @@ class TestWhatIsRefused:
         with closing(sqlite3.connect(path)) as connection:
             connection.execute("PRAGMA user_version = 2")
         before = path.read_bytes()
-        with pytest.raises(StoreError, match=r"version 2 .* up to 1: upgrade mcquack\. What it holds is safe\."):
+        with pytest.raises(StoreError, match=r"version 2 .* up to 1: "):
             Notebook.open(path, **fields)
         assert path.read_bytes() == before
 
@@ -445,7 +458,7 @@ class TestWhatIsRefused:
         with closing(sqlite3.connect(path)) as connection:
             connection.execute("CREATE TABLE notes (text)")
         before = path.read_bytes()
-        with pytest.raises(StoreError, match=r"no notebook of mcquack.* give the path of one that a test made") as told:
+        with pytest.raises(StoreError, match=re.escape(str(path))) as told:
             Notebook.open(path, **fields)
         assert ("where there is no file yet" in str(told.value)) == ("create" in fields)
         assert path.read_bytes() == before
@@ -465,7 +478,7 @@ class TestWhatIsRefused:
 
 @pytest.mark.parametrize("write", [False, True])
 def test_a_file_is_made_only_where_that_was_asked_for(path, write):
-    with pytest.raises(StoreError, match=r"no notebook at .*; a test makes one"):
+    with pytest.raises(StoreError, match=str(path)):
         Notebook.open(path, write=write)
     assert list(path.parent.iterdir()) == []
 
@@ -473,7 +486,7 @@ def test_a_file_is_made_only_where_that_was_asked_for(path, write):
 def test_an_empty_file_is_used_only_if_one_is_to_be_made(path):
     path.touch()
     for fields in ({}, {"write": True}):
-        with pytest.raises(StoreError, match="no notebook of mcquack"):
+        with pytest.raises(StoreError, match=str(path)):
             Notebook.open(path, **fields)
     with Notebook.open(path, create=True) as notebook:
         notebook.add("1")
@@ -523,7 +536,7 @@ def test_a_notebook_is_the_same_under_another_name(path, notebook):
 
 def test_where_no_lock_can_be_made_nothing_is_written(path):
     path.with_name(f"{path.name}.lock").mkdir()
-    with pytest.raises(StoreError, match="no lock can be made"):
+    with pytest.raises(StoreError, match="no lock"):
         Notebook.open(path, create=True)
     assert not path.exists()
 
@@ -538,6 +551,6 @@ def test_folders_pipes_and_devices_are_refused_at_once_and_left_alone(kind, tmp_
     else:
         path.symlink_to("/dev/zero")
     for options in ({}, {"write": True}, {"create": True}):
-        with pytest.raises(StoreError, match=r"is a (folder|pipe|device), where a .* was expected; give the path of"):
+        with pytest.raises(StoreError, match=r"is a (folder|pipe|device), where a .* was expected"):
             Notebook.open(path, **options)
     assert [file.name for file in tmp_path.iterdir()] == ["notebook.sqlite"]

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 from statistics import mean
+from typing import Any
 
 import pytest
 from scipy.stats import wilcoxon
@@ -27,7 +28,8 @@ def test_the_defaults_are_the_best_of_them_on_tables() -> None:
     }
     assert max(means, key=means.__getitem__) == json.dumps(ENTROPY, sort_keys=True)
     model = McQuackClassifier(epochs=0).fit([[0.0], [1.0]], [0, 1])
-    resolved = {"loss": model.loss_.name, "steps": model.steps_, "epochs": McQuackClassifier().epochs}
+    loss: Any = model.loss_
+    resolved = {"loss": loss.name, "steps": model.steps_, "epochs": McQuackClassifier().epochs}
     for name, value in ENTROPY.items():
         if name in TrainingSettings.__dataclass_fields__:
             assert resolved.get(name, getattr(model, name)) == value, name

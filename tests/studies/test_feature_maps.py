@@ -1,6 +1,7 @@
 """The suite runs every map with about the same number of parameters, and its README says what the rows say."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from numpy.testing import assert_array_equal
@@ -43,7 +44,7 @@ def test_all_maps_come_close_to_the_same_size():
 @pytest.mark.parametrize("name", ["paper", "amplitude"])
 def test_the_model_of_the_suite_is_mcquack_on_a_sized_map(name):
     X, y = datasets.load("two_curves_3").train
-    settings = {"n_qubits": 2, "epochs": 2, "random_state": 0}
+    settings: dict[str, Any] = {"n_qubits": 2, "epochs": 2, "random_state": 0}
     ours = SizedMcQuack(feature_map=name, n_map_parameters=50, **settings).fit(X, y)
     plain = McQuackClassifier(feature_map=Sized(name, 50, n_qubits=2), **settings).fit(X, y)
     assert ours.feature_map_ == plain.feature_map_

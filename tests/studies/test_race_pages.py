@@ -7,6 +7,7 @@ import pytest
 from mcquack.bench import ranking
 from mcquack.bench.store import Store
 from mcquack.bench.suite import read_suite
+from mcquack.bench.task import Metric
 
 STUDIES = Path(__file__).parents[2] / "studies"
 
@@ -139,7 +140,8 @@ def test_the_first_page_says_what_the_rows_of_the_papers_benchmark_support() -> 
 def test_friedmans_test_is_printed_as_iman_and_davenports_statistic() -> None:
     from studies.real_world import race
 
-    for metric, printed in (("balanced_accuracy", "F 20.9, p = 9e-19"), ("auc", "F 17.9, p = 1e-16")):
+    expected: dict[Metric, str] = {"balanced_accuracy": "F 20.9, p = 9e-19", "auc": "F 17.9, p = 1e-16"}
+    for metric, printed in expected.items():
         assert printed in race.verdict(metric)
 
 

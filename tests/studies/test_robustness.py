@@ -2,6 +2,8 @@
 
 from collections import defaultdict
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -34,7 +36,7 @@ def test_every_dataset_and_seed_has_all_rows_of_robustness_once():
 
 
 def test_no_attack_gets_below_a_certified_radius_and_all_are_stronger_than_noise():
-    by_model = defaultdict(dict)
+    by_model: dict[tuple[str, ...], dict[tuple[str, ...], float]] = defaultdict(dict)
     for row in rows("robustness"):
         by_model[row["dataset"], row["seed"], row["model"]][row["measure"], row["source"], row["size"]] = float(
             row["value"]
@@ -49,11 +51,12 @@ def test_no_attack_gets_below_a_certified_radius_and_all_are_stronger_than_noise
 
 
 def test_what_the_readme_of_robustness_finds_is_in_the_rows():
-    from studies.robustness.summary import LADDERS, overall
+    from studies.robustness.measure import LADDERS
+    from studies.robustness.summary import overall
 
     under_attack = {model: overall(model, "pgd", size=0.1) for model in LADDERS}
-    assert max(under_attack, key=under_attack.get) == "SVC"
-    assert min(under_attack, key=under_attack.get) == "NN"
+    assert max(under_attack, key=under_attack.__getitem__) == "SVC"
+    assert min(under_attack, key=under_attack.__getitem__) == "NN"
     assert (
         under_attack["McQuack, λ = 0.001"] > under_attack["McQuack, alignment"] > under_attack["McQuack, cross entropy"]
     )
@@ -70,8 +73,8 @@ def test_what_the_readme_of_robustness_finds_is_in_the_rows():
     at_best = {model: overall(model, "best clean") for model in LADDERS}
     assert at_best["McQuack, cross entropy"] > at_best["McQuack, alignment"] > at_best["McQuack, λ = 0.001"] - 0.01
     certified = {model: overall(model, "certified") for model in LADDERS}
-    assert max(certified, key=certified.get) == "SVC"
-    assert min(certified, key=certified.get) == "McQuack, alignment"
+    assert max(certified, key=certified.__getitem__) == "SVC"
+    assert min(certified, key=certified.__getitem__) == "McQuack, alignment"
     assert certified["McQuack, λ = 0.001"] > 1.5 * certified["McQuack, alignment"]
 
 
@@ -97,7 +100,8 @@ def test_every_contender_has_a_row_for_every_dataset_and_seed():
 
 
 def test_what_the_readme_of_fixed_kernels_finds_is_in_the_rows():
-    from studies.fixed_kernels.summary import CONTENDERS, means, overall
+    from studies.fixed_kernels.measure import CONTENDERS
+    from studies.fixed_kernels.summary import means, overall
     from studies.robustness.data import DATASETS
 
     alignment = {name: overall(name, "alignment") for name in CONTENDERS}
@@ -150,7 +154,7 @@ def test_ladders_are_matched_on_the_validation_part_alone():
     def ladder(name):
         return lambda data, seed: ((rung, Fixed(score)) for rung, score in enumerate(scores[name]))
 
-    data = measure.Split(None, None, "validation", None, None, None)
+    data: Any = SimpleNamespace(X_validation="validation", y_validation=None)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(measure, "LADDERS", {name: ladder(name) for name in scores})
         found = measure.chosen(data, 0)

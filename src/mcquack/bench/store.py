@@ -39,7 +39,6 @@ from mcquack.files import inert_cell, replace_file
 
 HowEnded = Literal["done", "interrupted", "failed"]
 
-_ROWS_AT_ONCE = 500
 _NORMALISED = json.dumps({"auc_scores": "normalised"})[1:-1]  # as it stands in a task
 _LEVEL = 1  # digits shrink to less than half at any level of compression, and this is the fastest
 
@@ -118,8 +117,10 @@ class Store(Database):
     (1, ['svc'])
     """
 
-    _kind = STORE
+    rows_at_once = 500  # that a query reads, or that a table is made of
+    most_details = 1 << 28  # bytes of one row, far beyond what curves and small pictures take
     path: Path
+    _kind = STORE
 
     @cached_property
     def _environments(self) -> dict[str, Environment]:
@@ -180,7 +181,7 @@ class Store(Database):
         # hold up the writer.
         query = f"""{_SELECTED[details]} WHERE outcomes.id > :last
             AND (:phase IS NULL OR +phase = :phase) AND (:failed IS NULL OR +failed = :failed)
-            ORDER BY outcomes.id LIMIT {_ROWS_AT_ONCE}"""
+            ORDER BY outcomes.id LIMIT {self.rows_at_once}"""
         last = ""
         while page := self._rows(query, {"last": last, "phase": phase, "failed": failed}):
             yield from (self._outcome_of(row) for row in page if row["id"] not in left_out)
@@ -189,8 +190,8 @@ class Store(Database):
     def final_outcomes(self, *, details: bool = True) -> Iterator[Outcome]:
         """Those that the choices asked for, choice by choice; what earlier choices asked for is left out."""
         ids = list(dict.fromkeys(task_id for choice in self.choices().values() for task_id in choice.final_ids))
-        for start in range(0, len(ids), _ROWS_AT_ONCE):
-            wanted = ids[start : start + _ROWS_AT_ONCE]
+        for start in range(0, len(ids), self.rows_at_once):
+            wanted = ids[start : start + self.rows_at_once]
             query = f"{_SELECTED[details]} WHERE outcomes.id IN ({', '.join('?' * len(wanted))})"
             found = {row["id"]: row for row in self._rows(query, wanted)}
             yield from (self._outcome_of(found[task_id]) for task_id in wanted if task_id in found)
@@ -226,7 +227,9 @@ class Store(Database):
                 # Sequences among the settings are tuples, as in the settings of a task.
                 content["settings"] = {name: frozen(value) for name, value in content["settings"].items()}
                 content |= {name: tuple(_of_type(content[name], list)) for name in ("task_ids", "final_ids")}
-                choice = _checked_choice(Choice(**content))
+                choice = Choice(**_checked(content, _CHOICE_KINDS))
+                for task_id in (*choice.task_ids, *choice.final_ids):
+                    _of_type(task_id, str)
                 found[choice.dataset, choice.model] = choice
         return found
 
@@ -269,15 +272,8 @@ class Store(Database):
         with self._readable_content():
             return tuple(
                 RunRecord(
-                    **{
-                        **row,
-                        "command": _of_type(row["command"], str),
-                        "suite": _suite_fields(row["suite"]),
-                        "environment": self._environment(row),
-                        "started": _of_type(row["started"], str),
-                        "ended": _of_type(row["ended"], str | None),
-                        "how": _of_type(row["how"], str | None),
-                    }
+                    **_checked(row, _RUN_KINDS)
+                    | {"suite": _suite_fields(row["suite"]), "environment": self._environment(row)}
                 )
                 for row in map(dict, found)
             )
@@ -304,17 +300,14 @@ class Store(Database):
 
     def _outcome_of(self, row: sqlite3.Row) -> Outcome:
         with self._readable_content():
-            content = b"{}" if row["details"] is None else inflated(row["details"], limit=_MOST_DETAILS)
+            content = b"{}" if row["details"] is None else inflated(row["details"], limit=self.most_details)
             return Outcome(
                 task=Task.from_json(stored_fields(row["task"])),
                 environment=self._environment(row),
                 scores={part: _numbers(scores) for part, scores in stored_fields(row["scores"]).items()},  # type: ignore[misc]
                 seconds=_numbers(stored_fields(row["seconds"])),  # type: ignore[arg-type]
-                n_parameters=_of_type(row["n_parameters"], int | None),
-                fingerprint=_of_type(row["fingerprint"], str),
                 details=stored_fields(content.decode("utf-8")),
-                error=_of_type(row["error"], str | None),
-                finished_at=_of_type(row["finished_at"], str),
+                **_checked({name: row[name] for name in _OUTCOME_KINDS}, _OUTCOME_KINDS),
             )
 
     def _environment(self, row: Mapping[str, Any] | sqlite3.Row) -> Environment:
@@ -328,9 +321,15 @@ class Store(Database):
 
 # What rows say is checked before it is used: SQLite keeps whatever it is given in any column.
 
-_MOST_DETAILS = 1 << 28  # bytes of one row, far beyond what curves and small pictures take
 _LISTS = ("datasets", "models", "unscaled")
 _TABLES = ("cut", "spaces", "settings", "published", "tables")
+_OUTCOME_KINDS = {"n_parameters": int | None, "fingerprint": str, "error": str | None, "finished_at": str}
+_RUN_KINDS = {"command": str, "started": str, "ended": str | None, "how": str | None}
+_CHOICE_KINDS = {
+    **dict.fromkeys(("dataset", "model", "metric", "search"), str),
+    "score": float | int | None,
+    **dict.fromkeys(("n_settings", "n_failed"), int),
+}
 
 
 def _of_type(value: Any, kind: Any) -> Any:
@@ -343,13 +342,12 @@ def _numbers(fields: Any) -> dict[str, float]:
     return {name: _of_type(value, float | int) for name, value in _of_type(fields, dict).items()}
 
 
-def _checked_choice(choice: Choice) -> Choice:
-    for text in (choice.dataset, choice.model, choice.metric, choice.search, *choice.task_ids, *choice.final_ids):
-        _of_type(text, str)
-    _of_type(choice.score, float | int | None)
-    _of_type(choice.n_settings, int)
-    _of_type(choice.n_failed, int)
-    return choice
+def _checked(fields: dict[str, Any], kinds: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields, if those that have a kind are of it."""
+    for name, kind in kinds.items():
+        if name in fields:
+            _of_type(fields[name], kind)
+    return fields
 
 
 def _suite_fields(text: Any) -> dict[str, Any]:
@@ -446,7 +444,6 @@ _SCORES = {f"{part}_{metric}": (part, metric) for part in get_args(Part) for met
 _SECONDS = {f"seconds_{stage}": stage for stage in get_args(Stage)}
 # So that the order in which tasks ended does not show.
 _ORDER = ("dataset", "data_seed", "model", "phase", "settings", "split", "seed", "id")
-_LINES_AT_ONCE = 5_000
 
 
 def write_parquet(store: Store, path: Path) -> None:
@@ -496,7 +493,7 @@ def _table(store: Store) -> Any:
         }.items()
     )
     lines, batches = _lines(store), []
-    while some := list(islice(lines, _LINES_AT_ONCE)):
+    while some := list(islice(lines, store.rows_at_once)):
         batches.append(pa.RecordBatch.from_pylist(some, schema=schema))
     return pa.Table.from_batches(batches, schema=schema).sort_by([(name, "ascending") for name in _ORDER])
 

@@ -1,6 +1,5 @@
 import csv
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,6 @@ from hypothesis import strategies as st
 from mcquack import datasets
 from mcquack.bench.ranking import (
     QNN_FAMILY,
-    published,
     published_scores,
     published_settings,
     ranks,
@@ -23,6 +21,7 @@ from mcquack.bench.task import METRICS
 from mcquack.errors import DataFileError, InvalidInputError, InvalidTableError, MissingDataError
 from mcquack.models import catalog
 from tests.bench.published import written
+from tests.known import known
 
 FOLDER = "qml_benchmarks/scores"
 
@@ -64,7 +63,8 @@ def test_the_published_ranking_is_reproduced(as_published):
         assert line.average_rank == pytest.approx(rank, abs=6e-4)
         assert line.n_datasets == n_datasets
         assert line.mean_score == pytest.approx(score, abs=6e-4)
-        assert line.interval.low < line.average_rank < line.interval.high
+        interval = known(line.interval)
+        assert interval.low < line.average_rank < interval.high
 
 
 def test_every_number_of_the_table_beside_the_scores_is_reproduced(as_published, computed):
@@ -126,7 +126,7 @@ def test_models_can_be_chosen(data_dir):
     assert {cell.model for cell in published_scores(data_dir, models=["SVC"])} == {"SVC"}
     assert {cell.model for cell in published_scores(data_dir)} == set(QNN_FAMILY)
     assert len({cell.model for cell in published_scores(data_dir, models=None)}) == 20
-    with pytest.raises(InvalidInputError, match="no scores of svc were published; there are "):
+    with pytest.raises(InvalidInputError, match=r" svc .*; "):
         published_scores(data_dir, models=["svc"])
 
 
@@ -187,13 +187,9 @@ def test_texts_become_values_of_the_type_that_the_default_has(tmp_path, monkeypa
 
 
 def test_a_model_is_known_by_its_class_and_all_visible_qubits_are_full_now(tmp_path, monkeypatch):
-    home = "mcquack.models.classical.kernel_machines:SupportVectorClassifier"
-    lines = ("two_curves,2,any,SupportVectorClassifier,visible_qubits,all", "two_curves,2,any,SVC,C,1.0")
-    mine = replace(catalog.entry("svc"), name="mine", home=home)
-    monkeypatch.setattr(catalog, "_entries", lambda: (mine,))
-    monkeypatch.setattr(published, "_MODELS", {})
+    lines = ("two_curves,2,any,QuantumBoltzmannMachine,visible_qubits,all", "two_curves,2,any,Unknown,C,1.0")
     folder = written(tmp_path, monkeypatch, lines=lines)
-    assert published_settings(folder) == {"mine": {"two_curves_2": {"visible_qubits": "full"}}}
+    assert published_settings(folder) == {"boltzmann": {"two_curves_2": {"visible_qubits": "full"}}}
 
 
 def test_the_file_of_settings_is_asked_for_and_verified(data_dir, tmp_path):
@@ -299,20 +295,20 @@ def test_a_line_that_cannot_be_used_is_named(table, old, new, message):
 
 
 def test_a_score_that_is_there_twice_is_refused(table):
-    with pytest.raises(InvalidTableError, match=r"line 3: svc on iris3 \(test auc\) was there before"):
+    with pytest.raises(InvalidTableError, match=r"line 3: .* iris3 \(test auc\)"):
         read_published(table(LINE, LINE.replace("0.9", "0.8")))
 
 
 def test_what_is_no_such_table_is_refused(table, tmp_path):
-    with pytest.raises(InvalidTableError, match="line 1: there is no column std and source; the first line must name"):
+    with pytest.raises(InvalidTableError, match=r"line 1: .* std and source;"):
         read_published(table(LINE, header="dataset,model,part,metric,mean,n_parameters"))
-    with pytest.raises(InvalidTableError, match="cannot be read: No such file"):
+    with pytest.raises(InvalidTableError, match="No such file"):
         read_published(tmp_path / "absent.csv")
     with pytest.raises(InvalidTableError, match="not UTF-8"):
         read_published(table("é", encoding="latin-1"))
     empty = tmp_path / "empty.csv"
     empty.write_bytes(b"")
-    with pytest.raises(InvalidTableError, match="there is no column"):
+    with pytest.raises(InvalidTableError, match="dataset and model"):
         read_published(empty)
     assert read_published(table()) == ()
 

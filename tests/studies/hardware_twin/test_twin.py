@@ -1,4 +1,5 @@
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from mcquack.kernels.bitflip import classes_by_mean_hamming, predicted_classes
 from mcquack.models.mcquack import McQuackClassifier
 from mcquack.studies.hardware_twin import CONTENDERS, TwinClassifier
 from mcquack.studies.hardware_twin.measuring import Arrays, Reading
+from tests.known import known
 
 # Five qubits are quick, and tell as much as a ring that a device has.
 pytestmark = pytest.mark.filterwarnings("ignore:heavy-hex devices have no ring")
@@ -45,7 +47,7 @@ def test_nothing_is_trained_unless_it_says_so(samples):
 
 def test_the_trained_one_is_mcquack(samples):
     X, y = samples
-    settings = {"loss": "alignment", "steps": "alternating", "feature_map": "device", "engine": "ring"}
+    settings: dict[str, Any] = {"loss": "alignment", "steps": "alternating", "feature_map": "device", "engine": "ring"}
     mcquack = McQuackClassifier(5, epochs=3, scale=False, random_state=0, **settings).fit(X, y)
     model = CONTENDERS["TrainedFidelity"](**SMALL).fit(X, y)
     assert_array_equal(model.predict(X), mcquack.predict(X))
@@ -58,7 +60,7 @@ def test_scores_choose_as_the_rules_do(samples, view):
     by_paper, by_mean = (CONTENDERS[f"Untrained{view.title()}{rule}"](**SMALL).fit(X, y) for rule in ("Paper", "Mean"))
     ones = by_paper._hamming(X, "use")
     assert_array_equal(by_mean._hamming(X, "use"), ones)
-    expected = predicted_classes(ones, by_paper.tolerance_)
+    expected = predicted_classes(ones, known(by_paper.tolerance_))
     assert_array_equal(by_paper.predict(X), by_paper.classes_[expected])
     assert_array_equal(by_mean.predict(X), by_mean.classes_[classes_by_mean_hamming(ones)])
 

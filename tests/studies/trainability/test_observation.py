@@ -1,6 +1,7 @@
 """Derivatives of losses and kernel entries, and their statistics."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,9 +10,11 @@ from numpy.testing import assert_allclose
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError
 from mcquack.kernels.losses import target_alignment
+from mcquack.simulators.engine import Engine
 from mcquack.simulators.ring import RingEngine
 from mcquack.simulators.statevector import StatevectorEngine
 from mcquack.studies.trainability.observation import (
+    GROUPS,
     fidelity_gradients,
     gradient_statistics,
     grouped_statistics,
@@ -21,12 +24,11 @@ from mcquack.training.settings import TrainingSettings
 from mcquack.training.state import Parameters, TrainingData
 
 FEATURE_MAP = FeatureMap(n_qubits=3, n_features=4, n_layers=2)
-ENGINES = {
+ENGINES: dict[str, Engine[Any]] = {
     "statevector": StatevectorEngine(FEATURE_MAP, dtype=np.float64, n_threads=1),
     "ring": RingEngine(FEATURE_MAP, n_threads=1),
 }
 SETTINGS = TrainingSettings(reg_param_weights=0.02, reg_param_bias=0.03, reg_param_co=0.1, feature_range=(-1.0, 1.0))
-GROUPS = ("weights", "bias", "centroids")
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,6 @@
 import json
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,8 +14,10 @@ from mcquack.models import catalog
 from mcquack.studies.trainability import Observation, TrainabilityProbe
 from mcquack.studies.trainability.analysis.losses import LossSlice
 from mcquack.studies.trainability.design import PROBE
+from mcquack.studies.trainability.observation import Group
+from tests.known import known
 
-SMALL = {"n_qubits": 3, "epochs": 3, "lr": 0.02, "n_threads": 1, "random_state": 5}
+SMALL: dict[str, Any] = {"n_qubits": 3, "epochs": 3, "lr": 0.02, "n_threads": 1, "random_state": 5}
 MODELS = ("mcquack", "quack", "vc", "shared_vc")
 RATES = {"vc": ("lr",), "shared_vc": ("lr_shared", "lr_class")}
 
@@ -39,7 +42,7 @@ def estimator(model, **settings):
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("init_small", [True, False])
 def test_what_is_watched_is_the_training_of_the_model_itself(samples, model, init_small):
-    settings = {"init_small": init_small, "init_strategy": "wx+b=0", "batch_size": 16}
+    settings: dict[str, Any] = {"init_small": init_small, "init_strategy": "wx+b=0", "batch_size": 16}
     history = estimator(model, **settings).fit(*samples).history_
     trace = TrainabilityProbe(model, regularised=True, **SMALL, **settings).fit(*samples).observation_.trace
     assert trace
@@ -53,10 +56,13 @@ def test_the_first_step_of_training_has_the_gradients_that_were_measured(samples
     assert seen.settings["n_train"] <= seen.settings["batch_size"]
     # An ensemble reports the norm of each of its classifiers, the root of their mean square.
     share = 2 if model == "vc" else 1
-    groups = ("weights",) if model == "shared_vc" else ("weights", "bias")  # the others wait for the first to be taken
+    # The others wait for the first to be taken.
+    groups: tuple[Group, ...] = (
+        ("weights",) if model == "shared_vc" else ("weights", "bias")
+    )  # the others wait for the first to be taken
     for group in groups:
         norm = seen.gradients[group].norm / np.sqrt(share)
-        assert_allclose(seen.trace[f"grad_norm_{group}"][0], norm, rtol=1e-3)
+        assert_allclose(known(seen.trace[f"grad_norm_{group}"][0]), norm, rtol=1e-3)
     if model != "shared_vc":
         assert_allclose(seen.step_losses[0], seen.scores["first_batch_loss"], rtol=1e-4)
     assert ("centroids" in seen.gradients) == (model in ("mcquack", "quack"))
@@ -67,7 +73,7 @@ def test_epochs_of_several_steps_do_not_tell_the_losses_of_each(samples):
     assert seen.step_losses == ()
     assert len(seen.trace["loss"]) == 3
     assert seen.scores["final_loss"] == seen.trace["loss"][-1]
-    assert seen.scores["best_loss"] == min(seen.trace["loss"])
+    assert seen.scores["best_loss"] == min(map(known, seen.trace["loss"]))
 
 
 def test_without_epochs_only_the_start_is_seen(samples):
@@ -163,18 +169,18 @@ def test_the_start_tells_what_a_device_would_take(samples):
 @pytest.mark.parametrize(
     ("settings", "problem"),
     [
-        ({"landscape": 4}, "landscape must be 0, or an odd number"),
-        ({"landscape": 5, "model": "vc"}, "landscape must be 0 for vc"),
-        ({"model": "svc"}, "model must be 'mcquack' or"),
-        ({"init_strategy": "zeros"}, "init_strategy must be"),
-        ({"n_qubits": 0}, "n_qubits must be"),
-        ({"epochs": -1}, "epochs must be"),
-        ({"init_small": "yes"}, "init_small must be True or False"),
-        ({"lr": 0.0}, "lr must be a positive number"),
-        ({"feature_range": (1.0, -1.0)}, "feature_range must be an increasing pair"),
-        ({"model": "vc", "n_qubits": 50}, "vc needs whole statevectors"),
-        ({"n_qubits": 50, "n_layers": 5}, "n_layers must be at most 4"),
-        ({"engine": "cluster"}, "engine must be"),
+        ({"landscape": 4}, "landscape .* 4"),
+        ({"landscape": 5, "model": "vc"}, "landscape .*vc"),
+        ({"model": "svc"}, "model .*'svc'"),
+        ({"init_strategy": "zeros"}, "init_strategy .*'zeros'"),
+        ({"n_qubits": 0}, "n_qubits .* 0"),
+        ({"epochs": -1}, "epochs .* -1"),
+        ({"init_small": "yes"}, "init_small .*'yes'"),
+        ({"lr": 0.0}, "lr .* 0"),
+        ({"feature_range": (1.0, -1.0)}, "feature_range .*-1"),
+        ({"model": "vc", "n_qubits": 50}, "vc .* 50"),
+        ({"n_qubits": 50, "n_layers": 5}, "n_layers .* 4"),
+        ({"engine": "cluster"}, "engine .*'cluster'"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(samples, settings, problem):
@@ -184,7 +190,7 @@ def test_settings_that_make_no_sense_are_refused(samples, settings, problem):
 
 def test_quack_tells_two_classes_apart_and_no_more(samples):
     X, _ = samples
-    with pytest.raises(InvalidInputError, match="quack needs two classes"):
+    with pytest.raises(InvalidInputError, match=r"quack .*two classes"):
         TrainabilityProbe("quack").fit(X, np.arange(40) % 3)
     three = TrainabilityProbe("vc", **SMALL).fit(X, np.arange(40) % 3)
     assert three.decision_function(X).shape == (40, 3)

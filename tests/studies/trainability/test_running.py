@@ -1,5 +1,6 @@
 from concurrent.futures import Future
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -43,7 +44,7 @@ class HereAndNow(Executor):
 
     def submit(self, task):
         self.done.append(task)
-        future = Future()
+        future: Future[Any] = Future()
         future.set_running_or_notify_cancel()
         future.set_result(outcome(task))
         return future

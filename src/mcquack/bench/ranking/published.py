@@ -36,7 +36,7 @@ QNN_FAMILY = (
 CORRECTED = "test scores corrected: the published ones are of the training part"
 LEFT_OUT = "test scores left out: the published ones are of the training part"
 
-_SCORES, _RERUNS, _SETTINGS = (
+SCORES, RERUNS, SETTINGS = (
     DataFile(name=name, folder="qml_benchmarks/scores", checksum=f"sha256:{digest}", n_bytes=n_bytes)
     for name, digest, n_bytes in (
         ("final_scores.csv.gz", "e3b28463b3fdcf118790ba9516541c49c133c58dab3cb90d0085afaee5528fbf", 59_700),
@@ -61,7 +61,7 @@ def published_scores(
         no rerun, these are left out.
     models : those to return, None for all 20.
     """
-    source = Source(title="tidied scores of the QML benchmark suite", files=(_SCORES, _RERUNS), read=_by_cell)
+    source = Source(title="tidied scores of the QML benchmark suite", files=(SCORES, RERUNS), read=_by_cell)
     _, (rows, reruns) = places(data_dir).read((source,), wanted_for="a ranking beside the published models")
     known = dict.fromkeys(model for _, model in rows)
     unknown = sorted(set(models or ()) - set(known))
@@ -139,7 +139,7 @@ def published_settings(data_dir: str | Path | None = None) -> dict[str, dict[str
     >>> published_settings()["svc"]["two_curves_4"]  # doctest: +SKIP
     {'C': 100.0, 'gamma': 1.0}
     """
-    source = Source(title="best settings of the QML benchmark suite", files=(_SETTINGS,), read=_by_cell)
+    source = Source(title="best settings of the QML benchmark suite", files=(SETTINGS,), read=_by_cell)
     _, (cells,) = places(data_dir).read((source,), wanted_for="a run with published settings")
     names = {**{entry.class_name: entry.name for entry in catalog.entries()}, **_MODELS}
     found: dict[str, dict[str, dict[str, Any]]] = {}

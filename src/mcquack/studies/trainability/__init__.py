@@ -4,19 +4,6 @@ A :class:`Design` says what is run, :class:`TrainabilityProbe` is the instrument
 :func:`observations` reads it again; :mod:`mcquack.studies.trainability.analysis` tells what the observations say.
 """
 
-from mcquack.studies.trainability.design import Design, Grid, Sizes, read_design
-from mcquack.studies.trainability.observation import GradientStatistics, Observation
-from mcquack.studies.trainability.probe import TrainabilityProbe
-from mcquack.studies.trainability.running import observations, run_design
+from mcquack.lazy import lazy_exports
 
-__all__ = [
-    "Design",
-    "GradientStatistics",
-    "Grid",
-    "Observation",
-    "Sizes",
-    "TrainabilityProbe",
-    "observations",
-    "read_design",
-    "run_design",
-]
+__getattr__, __dir__, __all__ = lazy_exports(__name__, __file__)

@@ -5,9 +5,7 @@ from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from importlib.resources import files
 from itertools import product
 from pathlib import Path
-from typing import Any, Literal, Self, get_args
-
-import numpy as np
+from typing import Any, ClassVar, Literal, Self, get_args
 
 from mcquack.bench.samples import describe
 from mcquack.bench.task import Task, frozen
@@ -17,10 +15,10 @@ from mcquack.checks import (
     is_number,
     is_whole_number,
     require,
-    require_positive,
     required_count,
 )
 from mcquack.circuits.feature_map import FeatureMap
+from mcquack.constraints import POSITIVE, Boolean, Constraints, Custom, OneOf, Optional, Whole, check_settings
 from mcquack.errors import InvalidInputError
 from mcquack.simulators import Engine, EngineName, StateEngine, engine_of
 from mcquack.simulators.ring import MAX_LAYERS
@@ -29,6 +27,14 @@ from mcquack.training.state import InitStrategy
 ModelName = Literal["mcquack", "quack", "vc", "shared_vc"]
 FEATURES_PER_GATE: Mapping[ModelName, Literal[1, 3]] = {"mcquack": 1, "quack": 3, "vc": 1, "shared_vc": 1}
 VARIATIONAL: tuple[ModelName, ...] = ("vc", "shared_vc")
+
+
+def _is_increasing_pair(value: Any) -> bool:
+    return isinstance(value, tuple | list) and len(value) == 2 and all(map(is_number, value)) and value[0] < value[1]
+
+
+def _is_a_grid(value: Any) -> bool:
+    return is_whole_number(value) and (value == 0 or (value >= 3 and value % 2 == 1))
 
 
 @dataclass
@@ -57,32 +63,20 @@ class ProbeSettings:
     landscape: int = 0
     series: str = ""
 
+    _constraints: ClassVar[Constraints] = {
+        "model": OneOf(*get_args(ModelName)),
+        **dict.fromkeys(("n_qubits", "n_repetitions", "batch_size"), Whole()),
+        **dict.fromkeys(("n_layers", "n_features", "n_train"), Optional(Whole())),
+        **dict.fromkeys(("epochs", "n_entries"), Whole(0)),
+        **dict.fromkeys(("init_small", "regularised", "final_entangler"), Boolean()),
+        "init_strategy": OneOf(*get_args(InitStrategy)),
+        **dict.fromkeys(("lr", "decay_rate", "reg_param"), POSITIVE),
+        "feature_range": Custom("an increasing pair of numbers", _is_increasing_pair),
+        "landscape": Custom("0, or an odd number of at least 3", _is_a_grid),
+    }
+
     def __post_init__(self) -> None:
-        require(self.model in get_args(ModelName), "model", _either(get_args(ModelName)), self.model)
-        for name in ("n_qubits", "n_repetitions", "batch_size"):
-            required_count(name, getattr(self, name))
-        for name in ("n_layers", "n_features", "n_train"):
-            value = getattr(self, name)
-            require(
-                value is None or (is_whole_number(value) and value >= 1),
-                name,
-                "None or a whole number of at least 1",
-                value,
-            )
-        for name in ("epochs", "n_entries", "landscape"):
-            value = getattr(self, name)
-            require(is_whole_number(value) and value >= 0, name, "a whole number of at least 0", value)
-        for name in ("init_small", "regularised", "final_entangler"):
-            require(isinstance(getattr(self, name), bool | np.bool_), name, "True or False", getattr(self, name))
-        choices = get_args(InitStrategy)
-        require(self.init_strategy in choices, "init_strategy", _either(choices), self.init_strategy)
-        for name in ("lr", "decay_rate", "reg_param"):
-            require_positive(name, getattr(self, name))
-        bounds = self.feature_range
-        pair = isinstance(bounds, tuple | list) and len(bounds) == 2 and all(map(is_number, bounds))
-        require(pair and bounds[0] < bounds[1], "feature_range", "an increasing pair of numbers", bounds)
-        odd = self.landscape == 0 or (self.landscape >= 3 and self.landscape % 2 == 1)
-        require(odd, "landscape", "0, or an odd number of at least 3", self.landscape)
+        check_settings(self)
         if self.is_variational and not isinstance(self.runs_on, StateEngine):
             raise InvalidInputError(
                 f"{self.model} needs whole statevectors, at most 20 qubits, and was asked for {self.n_qubits} on the "
@@ -122,10 +116,6 @@ class ProbeSettings:
             return FeatureMap.with_repetitions(n_features=given, n_repetitions=self.n_repetitions, **shared)
         encoded = min(given, self.n_layers * self.n_qubits * per_gate)
         return FeatureMap(n_features=encoded, n_layers=self.n_layers, **shared)
-
-
-def _either(choices: tuple[str, ...]) -> str:
-    return " or ".join(map(repr, choices))
 
 
 PROBE = "mcquack.studies.trainability:TrainabilityProbe"

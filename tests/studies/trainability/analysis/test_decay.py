@@ -165,7 +165,7 @@ def test_too_few_sizes_are_refused():
     with pytest.raises(InvalidInputError, match="5 sizes or more, got 4"):
         fit_decay(noisy_means(power, sizes=[2, 3, 4, 5]), law="power")
     with pytest.raises(InvalidInputError, match="law must be"):
-        fit_decay(noisy_means(power), law="linear")
+        fit_decay(noisy_means(power), law="linear")  # type: ignore[arg-type]
 
 
 def verdict(log_law, *, scatter=0.1, n_seeds=4, seed=0, sizes=SIZES):

@@ -1,6 +1,7 @@
 """Means by setting, exact shares of variance, and fANOVA."""
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,13 +13,16 @@ from mcquack.errors import InvalidInputError, MissingDependencyError
 from mcquack.studies.trainability.analysis import exact_anova, forest_importances, means_by
 from mcquack.studies.trainability.analysis import importance as fanova
 from mcquack.studies.trainability.analysis.importance import normalised
+from tests.known import known
 
 
 def test_means_are_those_of_the_runs_that_share_the_named_settings():
     rows = [({"lr": lr, "seed": seed}, 10 * lr + seed) for lr in (0.1, 0.01) for seed in range(3)]
     fast, slow = means_by(rows, ["lr"])
-    assert (fast.settings, fast.mean, fast.n) == ({"lr": 0.1}, pytest.approx(2), 3)
-    assert (slow.settings, slow.mean, slow.n) == ({"lr": 0.01}, pytest.approx(1.1), 3)
+    assert (fast.settings, fast.n) == ({"lr": 0.1}, 3)
+    assert fast.mean == pytest.approx(2)
+    assert (slow.settings, slow.n) == ({"lr": 0.01}, 3)
+    assert slow.mean == pytest.approx(1.1)
 
 
 def test_runs_without_a_value_are_counted_and_groups_without_any_are_left_out():
@@ -30,7 +34,7 @@ def test_runs_without_a_value_are_counted_and_groups_without_any_are_left_out():
 def test_students_intervals_cover_as_often_as_they_say():
     rng = np.random.default_rng(0)
     groups = means_by([({"g": g}, float(rng.normal())) for g in range(400) for _ in range(4)], ["g"], level=0.9)
-    covered = sum(group.interval.low <= 0 <= group.interval.high for group in groups)
+    covered = sum(known(group.interval).low <= 0 <= known(group.interval).high for group in groups)
     assert 340 <= covered <= 380
 
 
@@ -91,8 +95,8 @@ def test_noise_is_its_share_and_effects_are_found_below_it():
     assert found.noise == pytest.approx(1 / 1.25, abs=0.03)
     assert found.share("a") == pytest.approx(0.25 / 1.25, abs=0.03)
     assert found.share("a") / (1 - found.noise) == pytest.approx(1, abs=0.03)
-    assert found.effect("a").p < 1e-20
-    assert found.effect("b").p > 0.01
+    assert known(found.effect("a").p) < 1e-20
+    assert known(found.effect("b").p) > 0.01
 
 
 def test_f_tests_reject_what_is_not_there_as_rarely_as_they_say():
@@ -116,7 +120,7 @@ def test_intervals_cover_shares_and_unbiased_shares_are_free_of_noise():
         rows = grid_rows(truth, **levels, n_seeds=4, noise=0.5, seed=seed)
         found = exact_anova(rows, names=list(levels), n_resamples=200)
         for name in covered:
-            interval = found.effect(name).interval
+            interval = known(found.effect(name).interval)
             covered[name] += interval.low <= exact.share(name) * factor <= interval.high
         unbiased.append(found.effect("b").unbiased)
     assert min(covered.values()) >= 84
@@ -139,11 +143,11 @@ def test_an_incomplete_grid_is_refused_with_what_it_lacks():
     rows = grid_rows(lambda a, b: a, a=[0, 1], b=["x", "y"])[:-1]
     with pytest.raises(InvalidInputError, match=r"lacks 1 of 4 cells \(a = 1, b = 'y'\)"):
         exact_anova(rows)
-    with pytest.raises(InvalidInputError, match="no setting has more than one value"):
+    with pytest.raises(InvalidInputError, match="vary one"):
         exact_anova(rows[:1])
-    with pytest.raises(InvalidInputError, match="not all rows have a setting 'c'"):
+    with pytest.raises(InvalidInputError, match="'c'"):
         exact_anova(rows, names=["c"])
-    with pytest.raises(InvalidInputError, match="there is no effect of z"):
+    with pytest.raises(InvalidInputError, match=r" of z; "):
         exact_anova(rows[:2]).share("z")
 
 
@@ -177,7 +181,7 @@ def test_both_conventions_are_those_of_optuna():
     study = optuna.create_study()
     small = {"init_small": optuna.distributions.CategoricalDistribution([0, 1])}
     n_qubits = {"n_qubits": optuna.distributions.IntDistribution(0, 5)}
-    levels = {"n_qubits": list(range(2, 8)), "init_small": [True, False]}
+    levels: dict[str, list[Any]] = {"n_qubits": list(range(2, 8)), "init_small": [True, False]}
     for settings, value in rows():
         params = {name: levels[name].index(settings[name]) for name in levels}
         study.add_trial(optuna.trial.create_trial(params=params, distributions={**n_qubits, **small}, value=value))

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from numpy.testing import assert_allclose
 
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError
+from mcquack.simulators.engine import Engine
 from mcquack.simulators.ring import RingEngine
 from mcquack.simulators.statevector import StatevectorEngine
 from mcquack.studies.trainability.analysis import oscillation
@@ -68,7 +70,7 @@ def test_a_zigzag_goes_nowhere():
 def test_more_oscillation_on_the_same_descent_is_measured_as_more():
     epochs = np.arange(60)
     trend = np.exp(-epochs / 15)
-    found = [oscillation(trend + size * np.sin(epochs)) for size in (0.0, 0.02, 0.1, 0.4)]
+    found = [oscillation((trend + size * np.sin(epochs)).tolist()) for size in (0.0, 0.02, 0.1, 0.4)]
     for earlier, later in itertools.pairwise(found):
         assert later.uphill > earlier.uphill
         assert later.amplitude > earlier.amplitude
@@ -85,7 +87,7 @@ FEATURE_MAP = FeatureMap(n_qubits=3, n_features=4, n_layers=2)
 PROBLEM = random_problem(FEATURE_MAP, n_samples=12, n_classes=2)
 DATA = TrainingData(PROBLEM.X, np.arange(12) % 2, np.ones(12), 2)
 START = Parameters(PROBLEM.weights, PROBLEM.bias, PROBLEM.centroids)
-ENGINES = [StatevectorEngine(FEATURE_MAP, dtype=np.float64), RingEngine(FEATURE_MAP)]
+ENGINES: list[Engine[Any]] = [StatevectorEngine(FEATURE_MAP, dtype=np.float64), RingEngine(FEATURE_MAP)]
 
 
 def single(group, place, like=START):

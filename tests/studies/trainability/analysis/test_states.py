@@ -1,6 +1,7 @@
 """Expressibility, entanglement and concentration beside Haar-random states."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -81,8 +82,8 @@ def test_more_pairs_of_the_same_stream_begin_alike():
 def test_any_circuit_with_the_gates_of_the_paper_is_as_expressive():
     feature_map = FeatureMap(n_qubits=3, n_features=2, n_layers=2)
     same = feature_map + Circuit(3, 2)
-    of_both = [random_circuit_fidelities(circuit, n_pairs=600, seed=2) for circuit in (feature_map, same)]
-    assert_allclose(*of_both, atol=1e-9)  # the same draws, through another engine
+    one, other = [random_circuit_fidelities(circuit, n_pairs=600, seed=2) for circuit in (feature_map, same)]
+    assert_allclose(one, other, atol=1e-9)  # the same draws, through another engine
 
 
 def test_constant_angles_rest_and_equal_ones_turn_together():
@@ -122,7 +123,7 @@ def test_every_map_of_the_library_has_an_expressibility_and_an_entangling_power(
     assert fidelities.shape == (60,)
     assert 0 <= fidelities.min() <= fidelities.max() <= 1
     rng = np.random.default_rng(0)
-    engine = engine_of("auto", circuit).on(circuit)
+    engine: Any = engine_of("auto", circuit).on(circuit)
     parameters = rng.normal(size=circuit.weights_shape), rng.normal(size=circuit.bias_shape)
     found = entanglement(engine, rng.uniform(size=(5, 4)), *parameters)
     assert found.shape == (5,)

@@ -1,0 +1,9 @@
+from mcquack.studies.trainability.design import Design as Design
+from mcquack.studies.trainability.design import Grid as Grid
+from mcquack.studies.trainability.design import Sizes as Sizes
+from mcquack.studies.trainability.design import read_design as read_design
+from mcquack.studies.trainability.observation import GradientStatistics as GradientStatistics
+from mcquack.studies.trainability.observation import Observation as Observation
+from mcquack.studies.trainability.probe import TrainabilityProbe as TrainabilityProbe
+from mcquack.studies.trainability.running import observations as observations
+from mcquack.studies.trainability.running import run_design as run_design
