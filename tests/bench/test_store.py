@@ -22,7 +22,7 @@ from pyarrow import parquet
 
 from mcquack.bench.store import STORE, RunRecord, Store, Tally, store_facts, write_csv, write_parquet
 from mcquack.bench.task import METRICS, VALIDATION, Environment, Task
-from mcquack.errors import InvalidInputError, McQuackError, StoreBusyError, StoreError
+from mcquack.errors import InvalidInputError, McQuackError, StoreError
 from mcquack.numerics import NUMERICS
 from tests.bench.values import ENVIRONMENT, add_without_end, change_half, choice, done, failed, outcomes
 from tests.campaigns import rounds
@@ -411,33 +411,10 @@ def test_a_migrated_store_has_the_tables_of_a_new_one(released, tmp_path):
     assert tables(released) == tables(tmp_path / "new.sqlite")
 
 
-@pytest.mark.parametrize("fields", [{}, {"write": True}, {"create": True}])
-class TestWhatIsRefused:
-    def test_a_store_of_a_newer_version(self, path, store, fields):
-        store.add(done())
-        store.close()
-        with closing(sqlite3.connect(path)) as connection:
-            connection.execute(f"PRAGMA user_version = {STORE.newest_version + 1}")
-        before = path.read_bytes()
-        with pytest.raises(StoreError, match=f"{STORE.newest_version + 1} .*{STORE.newest_version}"):
-            Store.open(path, **fields)
-        assert path.read_bytes() == before
-
-    def test_a_database_of_another_program(self, path, fields):
-        with closing(sqlite3.connect(path)) as connection:
-            connection.execute("CREATE TABLE outcomes (id)")
-        before = path.read_bytes()
-        with pytest.raises(StoreError, match="`mcquack bench run`"):
-            Store.open(path, **fields)
-        assert path.read_bytes() == before
-
-
-def test_a_second_writer_is_refused_and_a_reader_is_not(path, store):
-    store.add(done())
-    with pytest.raises(StoreBusyError, match=re.escape(str(path))):
-        Store.open(path, write=True)
-    with Store.open(path) as reader:
-        assert list(reader.outcomes()) == [done()]
+def test_a_file_of_another_kind_is_refused_with_what_makes_a_store(path):
+    path.write_text("a,b")
+    with pytest.raises(StoreError, match="`mcquack bench run`"):
+        Store.open(path)
 
 
 def test_a_write_does_not_wait_for_the_disk(store):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from dataclasses import KW_ONLY, dataclass
-from typing import Any, Literal, Self
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,15 +19,22 @@ from mcquack.models.features import Scale
 from mcquack.models.preparation import learned_scaling
 
 
+@dataclass(eq=False, repr=False)
 class OnFeatures(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier of scikit-learn on principal components, quantiles or scaled features, as McQuack takes them."""
+    """A classifier of scikit-learn on principal components, quantiles or scaled features, as McQuack takes them.
 
-    n_components: int | None
-    scale: Scale
+    Parameters
+    ----------
+    n_components, scale : as in :class:`McQuackClassifier`.
+    random_state : as in the classifier. Subclasses have its other settings.
+    """
 
-    @abstractmethod
-    def _classifier(self) -> Any:
-        """The classifier of scikit-learn, with its settings."""
+    kind: ClassVar[type[Any]]  # of scikit-learn
+    fixed: ClassVar[Mapping[str, Any]] = {}  # its settings that are no parameters here
+
+    n_components: int | None = field(default=None, kw_only=True)
+    scale: Scale = field(default=True, kw_only=True)
+    random_state: int | None = field(default=None, kw_only=True)
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learns features and then the classifier from samples (N, d) and their labels."""
@@ -35,7 +43,9 @@ class OnFeatures(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.features_, self.scaler_ = learned_scaling(
             rows, labels, np.ones(len(rows)), n_components=self.n_components, scale=self.scale
         )
-        self.classifier_ = self._classifier().fit(self._scaled(rows), targets)
+        settings = self.get_params(deep=False)
+        own = {name: settings[name] for name in settings.keys() - {"n_components", "scale"}}
+        self.classifier_ = self.kind(**own, **self.fixed).fit(self._scaled(rows), targets)
         return self
 
     def _scaled(self, rows: FloatArray) -> FloatArray:
@@ -66,55 +76,30 @@ class OnFeatures(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 class Forest(OnFeatures):
     """Random forest. Settings are those of RandomForestClassifier, and ``n_components`` and ``scale`` of McQuack."""
 
+    kind = RandomForestClassifier
+
     n_estimators: int = 300
     min_samples_leaf: int = 1
     max_features: float | Literal["sqrt"] = "sqrt"
-    _: KW_ONLY
-    n_components: int | None = None
-    scale: Scale = True
-    random_state: int | None = None
-
-    def _classifier(self) -> Any:
-        return RandomForestClassifier(
-            n_estimators=self.n_estimators,
-            min_samples_leaf=self.min_samples_leaf,
-            max_features=self.max_features,
-            random_state=self.random_state,
-        )
 
 
 @dataclass(eq=False, repr=False)
 class Boosting(OnFeatures):
     """Gradient boosting. Settings are those of HistGradientBoostingClassifier, and two of McQuack."""
 
+    kind = HistGradientBoostingClassifier
+    fixed = MappingProxyType({"early_stopping": False})
+
     learning_rate: float = 0.1
     max_iter: int = 100
     max_leaf_nodes: int = 31
-    _: KW_ONLY
-    n_components: int | None = None
-    scale: Scale = True
-    random_state: int | None = None
-
-    def _classifier(self) -> Any:
-        return HistGradientBoostingClassifier(
-            learning_rate=self.learning_rate,
-            max_iter=self.max_iter,
-            max_leaf_nodes=self.max_leaf_nodes,
-            early_stopping=False,
-            random_state=self.random_state,
-        )
 
 
 @dataclass(eq=False, repr=False)
 class Logistic(OnFeatures):
     """Logistic regression. Settings are those of LogisticRegression, and two of McQuack."""
 
+    kind = LogisticRegression
+
     C: float = 1.0
     max_iter: int = 1000
-    _: KW_ONLY
-    n_components: int | None = None
-    scale: Scale = True
-    random_state: int | None = None
-
-    def _classifier(self) -> Any:
-        return LogisticRegression(C=self.C, max_iter=self.max_iter, random_state=self.random_state)
