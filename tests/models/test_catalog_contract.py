@@ -21,7 +21,7 @@ LEAST = {"circuit_centric": 0.6, "tree_tensor": 0.6}  # amplitudes know nothing 
 QUICK = {**SMALL, "epochs": 3, "max_iter": 3, "max_steps": 3}
 BINARY = ("quack",)
 FEATURES = ["sepal length", "sepal width", "petal length", "petal width"]
-METHODS = ("predict", "predict_proba", "decision_function")
+METHODS = ("predict", "predict_proba", "decision_function", "transform", "statevectors")
 TEXTS = np.array(["setosa", "versicolor", "virginica"])
 
 pytestmark = pytest.mark.parametrize("name", catalog.names())
@@ -62,10 +62,13 @@ def test_a_clone_has_the_settings_and_nothing_learned(name):
 
 def test_what_is_not_fitted_neither_predicts_nor_is_saved(name, tmp_path):
     model, (X, _) = quick(name), data(name)
-    for ask in (lambda: model.predict(X), lambda: model.save(tmp_path / "model.mcq")):
+    for method in filter(lambda method: hasattr(model, method), METHODS):
         with pytest.raises(NotFittedError):
-            ask()
+            getattr(model, method)(X)
+    with pytest.raises(NotFittedError):
+        model.save(tmp_path / "model.mcq")
     assert list(tmp_path.iterdir()) == []
+    assert not hasattr(model, "n_parameters_")
 
 
 def test_probabilities_have_the_order_of_predictions_also_where_they_tie(name):
@@ -124,6 +127,8 @@ def test_a_loaded_model_answers_as_the_saved_one(name, tmp_path):
         assert loaded.n_parameters_ == model.n_parameters_
         assert loaded.feature_names_in_.tolist() == FEATURES
         assert loaded.extra_ == {"note": "kept"}
+        assert getattr(loaded, "history_", None) == getattr(model, "history_", None)
+        assert_array_equal(getattr(loaded, "best_epochs_", 0), getattr(model, "best_epochs_", 0))
         assert_same_answers(loaded, model, frame)
 
 
@@ -136,3 +141,4 @@ def test_columns_keep_their_names_and_must_come_as_in_training(name):
     assert_array_equal(model.predict(frame), fitted(quick(name), X, y).predict(X))
     with pytest.raises(ValueError, match="same order"):
         model.predict(frame[FEATURES[::-1]])
+    assert not hasattr(fitted(model, X, y), "feature_names_in_")

@@ -12,7 +12,6 @@ import pandas as pd
 import polars as pl
 import pytest
 from numpy.testing import assert_array_equal
-from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_iris, load_wine
 from sklearn.exceptions import NotFittedError
@@ -52,17 +51,6 @@ def test_scikit_learns_own_checks_with_the_defaults(estimator: Any, check: Calla
 
 
 # Copies
-
-
-@KINDS
-def test_a_clone_has_the_settings_and_nothing_learned(kind: type[McQuackClassifier]) -> None:
-    X, y = data_for(kind)
-    model = small(kind, class_weight={0: 1.0, 1: 2.0}, scale=(-1.0, 1.0), lr_ka=0.1).fit(X, y)
-    twin = clone(model)
-    assert twin.get_params() == model.get_params()
-    with pytest.raises(NotFittedError):
-        twin.predict(X)
-    assert_same_training(twin.fit(X, y), model)
 
 
 @KINDS

@@ -138,9 +138,15 @@ def test_settings_that_cannot_be_used_are_refused_and_change_nothing(settings: A
     assert_array_equal(model.decision_function(IRIS_X), before)
 
 
+class InSmallBlocks(KernelAlignmentClassifier):
+    """The same with blocks of forty rows."""
+
+    _entries_at_once = 1
+    _least_rows = 40
+
+
 def test_prediction_goes_by_blocks_against_support_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
-    model = KernelAlignmentClassifier(**QUICK).fit(IRIS_X, IRIS_Y)
-    whole, n_vectors, many = model.decision_function(IRIS_X), len(model.support_vectors_), np.tile(IRIS_X, (1400, 1))
+    whole, model = (kind(**QUICK).fit(IRIS_X, IRIS_Y) for kind in (KernelAlignmentClassifier, InSmallBlocks))
     asked: list[tuple[int, int]] = []
     compute = QuantumKernel.kernel
 
@@ -149,15 +155,25 @@ def test_prediction_goes_by_blocks_against_support_vectors(monkeypatch: pytest.M
         return compute(self, X, Y)
 
     monkeypatch.setattr(QuantumKernel, "kernel", noted)
+    found = model.decision_function(IRIS_X)
+    n_vectors = len(model.support_vectors_)
+    assert n_vectors < len(IRIS_X)
+    assert asked == [(40, n_vectors)] * 3 + [(30, n_vectors)]
+    assert_allclose(found, whole.decision_function(IRIS_X), atol=1e-12)
+
+
+def test_memory_of_prediction_does_not_grow_with_samples_times_vectors() -> None:
+    X = stream(0, "X").normal(size=(400, 3))
+    model = InSmallBlocks(**QUICK, C=0.01).fit(X, np.arange(400) % 2)
+    model._least_rows = 800
+    assert len(model.support_vectors_) > 350
+    many = np.tile(X, (20, 1))
+    model.predict(many[:400])
     tracemalloc.start()
-    found = model.decision_function(many)
+    model.predict(many)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert_allclose(found, np.tile(whole, (1400, 1)), atol=1e-12)
-    assert len(asked) > 1
-    assert sum(n_rows for n_rows, _ in asked) == len(many)
-    assert {n_columns for _, n_columns in asked} == {n_vectors}
-    assert peak < len(many) * n_vectors * 8
+    assert peak < len(many) * len(model.support_vectors_) * 8 / 2
 
 
 # Engines and circuits

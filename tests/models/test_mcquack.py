@@ -242,15 +242,6 @@ def test_a_sample_is_judged_alone(fitted: McQuackClassifier) -> None:
     assert_array_equal(fitted.transform(EVERYWHERE[::-1])[::-1], together)
 
 
-def test_nothing_can_be_asked_before_training() -> None:
-    model = small()
-    for method in ("predict", "predict_proba", "decision_function", "transform", "statevectors"):
-        with pytest.raises(NotFittedError):
-            getattr(model, method)(IRIS_X)
-    with pytest.raises(NotFittedError):
-        _ = model.n_parameters_
-
-
 @pytest.mark.parametrize(
     ("n_qubits", "n_repetitions", "n_features", "n_classes"), [(1, 1, 4, 3), (2, 3, 3, 2), (4, 2, 9, 5)]
 )

@@ -180,8 +180,6 @@ def test_fields_of_the_format_are_reserved(header: dict[str, Any], tmp_path: Pat
         (np.array([object()]), "object"),
         ([1.0, 2.0], "list"),
         (np.float64(1), "got float64"),
-        (np.zeros((3, 4)).T, "C-contiguous"),
-        (np.zeros(8)[::2], "C-contiguous"),
         (np.array([1.0, np.nan]), "not finite"),
         (np.array([np.inf], np.float32), "not finite"),
         (np.zeros((1,) * 9), "up to 8 axes"),
@@ -224,8 +222,9 @@ def test_every_changed_byte_is_noticed(tmp_path: Path) -> None:
     path = tmp_path / "m"
     contents_of(path)
     content = path.read_bytes()
+    others = (0, 255, ord("0"), ord('"'))
     for position, old in enumerate(content):
-        for new in {old ^ 1, old ^ 128, 0, ord("0"), ord('"'), 255} - {old}:
+        for new in {old ^ 1, old ^ 128, others[position % 4]} - {old}:
             path.write_bytes(content[:position] + bytes([new]) + content[position + 1 :])
             with pytest.raises(ModelFileError):
                 read_model(path)
@@ -425,8 +424,8 @@ HOSTILE: dict[str, tuple[bytes | Callable[[Path], bytes], str]] = {
     "repeated nested field": (with_header('"a":{"b":1,"b":2}'), "occurs twice"),
     "header not JSON": (forged(header="{"), "not valid JSON"),
     "header a list": (forged(header="[]"), "a JSON object"),
-    "NaN field": (with_header('"sha256":"","a":NaN'), "NaN"),
-    "infinite field": (with_header('"sha256":"","a":-Infinity'), "JSON number"),
+    "NaN field": (with_header('"sha256":"","a":NaN'), "finite numbers"),
+    "infinite field": (with_header('"sha256":"","a":-Infinity'), "finite numbers"),
     "overflowing field": (with_header('"sha256":"","a":1e999'), "finite numbers"),
     "endless integer": (with_header('"sha256":"","a":' + "9" * 100_000), "not valid JSON"),
     "long integer": (with_header('"sha256":"","a":' + "9" * 4000), "more than 128 bits"),

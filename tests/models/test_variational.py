@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_iris
-from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mcquack import FeatureMap, McQuackClassifier, datasets
@@ -137,21 +136,6 @@ def test_training_can_be_watched_and_left(kind):
 
 
 @both
-def test_files_give_the_same_model(kind, tmp_path):
-    model = small(kind, class_weight={0: 1.0, 1: 2.0, 2: 0.5}).fit(IRIS_X, IRIS_Y)
-    model.save(tmp_path / "m.mcq", extra={"note": "hello"})
-    for loaded in (load(tmp_path / "m.mcq"), kind.load(tmp_path / "m.mcq")):
-        assert type(loaded) is kind
-        assert loaded.get_params() == model.get_params()
-        assert loaded.history_ == model.history_
-        assert loaded.extra_ == {"note": "hello"}
-        assert_array_equal(loaded.best_epochs_, model.best_epochs_)
-        assert_array_equal(loaded.decision_function(IRIS_X), model.decision_function(IRIS_X))
-    with pytest.raises(ModelFileError, match="not a McQuackClassifier"):
-        McQuackClassifier.load(tmp_path / "m.mcq")
-
-
-@both
 @pytest.mark.parametrize(
     ("where", "value"),
     [
@@ -186,13 +170,6 @@ def test_impossible_settings_are_refused(kind, settings, name):
 def test_a_learning_rate_is_refused_by_its_own_name(kind, name):
     with pytest.raises(InvalidInputError, match=f"{name} .* positive"):
         small(kind, **{name: -1.0}).fit(IRIS_X, IRIS_Y)
-
-
-@both
-def test_nothing_can_be_asked_before_training(kind):
-    for method in ("predict", "predict_proba", "decision_function"):
-        with pytest.raises(NotFittedError):
-            getattr(kind(), method)(IRIS_X)
 
 
 def inverse_states(feature_map, states, features, weights, bias):

@@ -121,8 +121,7 @@ class Archived(BaseEstimator):
             arrays |= made
         if self.scaler_ is not None:
             arrays |= dict(zip(_SCALER_TENSORS, (self.scaler_.data_min_, self.scaler_.data_max_), strict=True))
-        contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-        write_model(path, header=header, tensors=contiguous, format_version=_format_version(header))
+        write_model(path, header=header, tensors=arrays, format_version=_format_version(header))
 
     @property
     def _n_inputs(self) -> int:

@@ -33,8 +33,6 @@ from mcquack.models.preparation import (
 from mcquack.training.settings import Steps, check_passes
 from mcquack.training.state import EpochReport, TrainingData
 
-_ENTRIES_AT_ONCE = 1 << 22  # of the kernel with the support vectors: 32 MiB
-_LEAST_ROWS = 1024  # below, the states of the support vectors would cost more than the products with them
 _LEARNED = (
     "classes_", "n_features_in_", "features_", "scaler_", "feature_map_", "feature_range_", "weights_", "bias_",
     "history_", "n_iter_", "_seed",
@@ -81,6 +79,8 @@ class KernelAlignmentClassifier(ClassifierMixin, PairwiseMachine, CircuitModel):
 
     _constraints: ClassVar[Constraints] = {**constraints_of(McQuackClassifier), "C": POSITIVE}
     _columns = EpochReport.__dataclass_fields__.keys()
+    _entries_at_once: ClassVar[int] = 1 << 22  # of the kernel with the support vectors: 32 MiB
+    _least_rows: ClassVar[int] = 1024  # with fewer, the states of the support vectors would cost more than the products
 
     C: float = 1.0
     epochs_ka: int = 1
@@ -161,7 +161,7 @@ class KernelAlignmentClassifier(ClassifierMixin, PairwiseMachine, CircuitModel):
         """Votes of pairs with their summed margins between them (N, M); for two classes the margin (N,)."""
         check_is_fitted(self, "support_vectors_")
         rows = self.scaled(X)
-        size = max(_LEAST_ROWS, _ENTRIES_AT_ONCE // len(self.support_vectors_))
+        size = max(self._least_rows, self._entries_at_once // len(self.support_vectors_))
         return np.concatenate([self._scores(rows[part], part.start) for part in gen_batches(len(rows), size)])
 
     def _scores(self, rows: FloatArray, number: int) -> FloatArray:

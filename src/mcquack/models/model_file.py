@@ -14,7 +14,7 @@ import reprlib
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, NoReturn, TypeAlias, TypeVar
+from typing import Any, BinaryIO, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -63,7 +63,7 @@ def write_model(
     tensors: Mapping[str, Tensor],
     format_version: int = FORMAT_VERSION,
 ) -> None:
-    """Writes strict JSON and finite arrays of float32, float64 or int64 that are C-contiguous, all or nothing.
+    """Write strict JSON and finite arrays of float32, float64 or int64, all or nothing.
 
     A higher ``format_version`` makes earlier releases refuse a file in which there is what they do not know.
     """
@@ -143,8 +143,9 @@ def _content(header: Mapping[str, JSON], tensors: Mapping[str, Tensor], format_v
     fields = _plain_object({**header, **stamp}, None, 0)
     for name, tensor in tensors.items():
         _check_writable(name, tensor)
+    tensors = {name: np.asarray(tensor, order="C") for name, tensor in tensors.items()}
     document = json.dumps({**fields, _CHECKSUM: _digest(fields, tensors)}, allow_nan=False)
-    content = save(dict(tensors), metadata={_METADATA_KEY: document})
+    content = save(tensors, metadata={_METADATA_KEY: document})
     _model(io.BytesIO(content), len(content))
     return content
 
@@ -156,8 +157,6 @@ def _check_writable(name: str, tensor: Tensor) -> None:
     if not isinstance(tensor, np.ndarray) or tensor.dtype not in _DTYPES.values():
         kind = f"{type(tensor).__name__} of {getattr(tensor, 'dtype', 'objects')}"
         raise ModelFileError(f"{name!r} must be an array of float32, float64 or int64, got {kind}; convert it.")
-    if not tensor.flags.c_contiguous:
-        raise ModelFileError(f"{name!r} must be a C-contiguous array; pass it through numpy.ascontiguousarray.")
 
 
 def _check_replaceable(path: Path) -> None:
@@ -298,7 +297,7 @@ def _parsed_object(document: bytes | str, what: str) -> dict[str, Any]:
     many = sum(text.count(mark) for mark in "[{,") > MAX_VALUES
     require_that(not many, f"{what} has more than {MAX_VALUES:,} values; keep large values in arrays.")
     try:
-        value = json.loads(text, object_pairs_hook=_unrepeated, parse_constant=_refuse_constant)
+        value = json.loads(text, object_pairs_hook=_unrepeated)
     except RecursionError:
         raise ModelFileError(f"{what} is nested too deeply; {_OURS}") from None
     except ValueError as error:
@@ -315,10 +314,6 @@ def _unrepeated(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
             raise ValueError(f"the name {reprlib.repr(name)} occurs twice")
         fields[name] = value
     return fields
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a JSON number")
 
 
 _Where: TypeAlias = tuple[Any, str | int] | None  # the place around it, and the name or number in that
