@@ -8,6 +8,65 @@
 >>> ranking.compare(table), ranking.win_matrix(table)  # Friedman and Nemenyi, pairs  # doctest: +SKIP
 """
 
-from mcquack.lazy import lazy_exports
+from mcquack.bench.ranking.published import QNN_FAMILY, published_scores, published_settings, read_published
+from mcquack.bench.ranking.ranks import (
+    Comparison,
+    Interval,
+    Scale,
+    SizeCurve,
+    Standing,
+    WinMatrix,
+    average_ranks,
+    bootstrap_intervals,
+    compare,
+    normalised_ranks,
+    rank_counts,
+    ranks,
+    scores_by_size,
+    standings,
+    win_matrix,
+)
+from mcquack.bench.ranking.scores import (
+    OWN_FAMILY,
+    CellScores,
+    Contender,
+    ScoreTable,
+    cell_scores,
+    family_and_size,
+    model_titles,
+    over_draws,
+    score_table,
+    scores_of,
+)
 
-__getattr__, __dir__, __all__ = lazy_exports(__name__, __file__)
+__all__ = [
+    "OWN_FAMILY",
+    "QNN_FAMILY",
+    "CellScores",
+    "Comparison",
+    "Contender",
+    "Interval",
+    "Scale",
+    "ScoreTable",
+    "SizeCurve",
+    "Standing",
+    "WinMatrix",
+    "average_ranks",
+    "bootstrap_intervals",
+    "cell_scores",
+    "compare",
+    "family_and_size",
+    "model_titles",
+    "normalised_ranks",
+    "over_draws",
+    "published_scores",
+    "published_settings",
+    "rank_counts",
+    "ranks",
+    "read_published",
+    "score_table",
+    "scores_by_size",
+    "scores_of",
+    "standings",
+    "win_matrix",
+]
