@@ -177,7 +177,7 @@ def colour_bar(ax: Axes, colours: Any, **options: Any) -> Axes:
 
 def write_title(ax: Axes, title: str) -> None:
     """Writes a plain title at the left."""
-    ax.set_title(title, loc="left", size=FONT_SIZE + 1, color=INK, pad=8)
+    ax.set_title(title, loc="left", size=FONT_SIZE + 1, color=INK, pad=8, parse_math=False)
 
 
 # Figures as SVG: for files as they are, for pages in the page's own colours and type.

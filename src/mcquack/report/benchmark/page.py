@@ -10,8 +10,8 @@ import hashlib
 import json
 import re
 import zlib
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache, partial
+from collections.abc import Mapping, Sequence
+from functools import cache
 from importlib.resources import files
 from typing import Any, Literal, NamedTuple
 
@@ -24,7 +24,6 @@ from mcquack.bench.ranking.scores import elided
 from mcquack.bench.task import Metric, Outcome
 from mcquack.datasets.registry import descriptions, draw_of
 from mcquack.report import ranking
-from mcquack.report.benchmark import pictures
 from mcquack.report.benchmark.analysis import ALL, PARTS, Analysis, View
 from mcquack.report.benchmark.contents import Cell, Contents
 from mcquack.report.benchmark.tables import Column, Entry, WinRecord, view_tables
@@ -192,15 +191,12 @@ _NUMBERS = {"ranking": "Rank counts", "critical-difference": "p values", "wins":
 
 def _pictures(view: View) -> dict[str, Markup]:
     """The figures of a view that there is enough to draw of, by their place on the page."""
-    made: dict[str, Callable[..., Markup]] = {
-        "ranking": partial(pictures.ranking_picture, view.standings, title=f"{view.title}: average normalised rank")
-    }
+    made = {"ranking": ranking.ranking_drawing(view.standings, title=f"{view.title}: average normalised rank")}
     if view.comparison is not None:
-        drawn = partial(pictures.critical_difference_picture, view.comparison, title=f"{view.title}: average rank")
-        made["critical-difference"] = drawn
+        made["critical-difference"] = ranking.difference_drawing(view.comparison, title=f"{view.title}: average rank")
     if len(view.standings) > 1:
-        made["wins"] = partial(pictures.wins_picture, view.wins, title=f"{view.title}: wins – ties – losses")
-    return {place: draw(label=_LABELS[place]) for place, draw in made.items()}
+        made["wins"] = ranking.wins_drawing(view.wins, title=f"{view.title}: wins – ties – losses")
+    return {place: drawing.svg(label=_LABELS[place]) for place, drawing in made.items()}
 
 
 def _view_parts(view: View, analysis: Analysis, panels: Mapping[Metric, Mapping[str, Markup]]) -> dict[str, str]:
@@ -230,7 +226,7 @@ def _size_panels(analysis: Analysis) -> dict[Metric, dict[str, Markup]]:
             curves.setdefault(curve.family, []).append(curve)
         phrase = ranking.metric_phrase(metric)
         found[metric] = {
-            family: pictures.sizes_picture(
+            family: ranking.sizes_svg(
                 of_family,
                 contenders=analysis.contenders,
                 metric=phrase,

@@ -1,4 +1,4 @@
-"""The figures of the page tell what those of matplotlib do, and nothing of them lies outside."""
+"""A chart is the same in a page and in matplotlib, and nothing of it lies outside."""
 
 import re
 from dataclasses import replace
@@ -10,7 +10,7 @@ from matplotlib.text import Text
 
 from mcquack.bench.ranking import Contender, WinMatrix, compare, score_table, scores_by_size, standings, win_matrix
 from mcquack.report import plot_critical_difference, plot_ranking, plot_scores_by_size, plot_wins
-from mcquack.report.benchmark import pictures
+from mcquack.report.ranking import difference_drawing, ranking_drawing, sizes_svg, wins_drawing
 from mcquack.report.style import shade
 from tests.report.fakes import benchmark
 
@@ -20,22 +20,23 @@ CURVES = scores_by_size(benchmark())
 FAMILY = [curve for curve in CURVES if curve.family == CURVES[0].family]
 MODELS = tuple(dict.fromkeys(curve.contender for curve in FAMILY))
 
+TITLE = "A title"
 DRAWN = {
     "ranking": (
-        plot_ranking(LINES, title="A title"),
-        pictures.ranking_picture(LINES, title="A title", label="x"),
+        plot_ranking(LINES, title=TITLE),
+        ranking_drawing(LINES, title=TITLE).svg(label="x"),
     ),
     "critical difference": (
-        plot_critical_difference(compare(TABLE), title="A title"),
-        pictures.critical_difference_picture(compare(TABLE), title="A title", label="x"),
+        plot_critical_difference(compare(TABLE), title=TITLE),
+        difference_drawing(compare(TABLE), title=TITLE).svg(label="x"),
     ),
     "wins": (
-        plot_wins(win_matrix(TABLE), title="A title"),
-        pictures.wins_picture(win_matrix(TABLE), title="A title", label="x"),
+        plot_wins(win_matrix(TABLE), title=TITLE),
+        wins_drawing(win_matrix(TABLE), title=TITLE).svg(label="x"),
     ),
     "sizes": (
         plot_scores_by_size(FAMILY, legend=False),
-        pictures.sizes_picture(FAMILY, contenders=MODELS, metric=FAMILY[0].metric, name="s", label="x"),
+        sizes_svg(FAMILY, contenders=MODELS, metric=FAMILY[0].metric, name="s", label="x"),
     ),
 }
 every_picture = pytest.mark.parametrize("kind", DRAWN)
@@ -73,31 +74,32 @@ def test_everything_lies_within_the_box(kind):
         assert top <= y <= top + height
 
 
+@every_picture
+def test_everything_lies_within_the_figure(kind):
+    figure, _ = DRAWN[kind]
+    FigureCanvasAgg(figure).draw()
+    for text in (text for ax in figure.axes for text in ax.texts):
+        box = text.get_window_extent()
+        assert figure.bbox.x0 <= box.x0 <= box.x1 <= figure.bbox.x1
+        assert figure.bbox.y0 <= box.y0 <= box.y1 <= figure.bbox.y1
+
+
 def test_a_critical_difference_longer_than_the_scale_ends_with_it():
     models = ("Alpha", "Beta")
     few = compare(score_table(benchmark(models, families=("curves",), published=())), least_share=0.7)
-    few = replace(few, critical_difference=7.25)
-    picture = pictures.critical_difference_picture(few, title="A title", label="x")
+    picture = difference_drawing(replace(few, critical_difference=7.25), title=TITLE).svg(label="x")
     width = float(picture.partition('viewBox="')[2].split()[2])
     assert "critical difference 7.25, more than the scale" in picture
     assert width < 700
     ends = [float(x) for each in elements(picture, "path") for x in re.findall(r"[ML](-?[\d.]+) ", each.get("d"))]
     assert max(ends) <= width
-    figure = plot_critical_difference(few, title="A title")
-    (ax,) = figure.axes
-    assert max(max(line.get_xdata()) for line in ax.lines) <= 2.1  # the scale ends at 2
-    FigureCanvasAgg(figure).draw()
-    for text in ax.texts:
-        box = text.get_window_extent()
-        assert figure.bbox.x0 <= box.x0
-        assert box.x1 <= figure.bbox.x1
 
 
 def test_long_names_widen_a_picture():
     def width(name):
         pair = tuple(Contender(model=each, title=each) for each in (name, "b"))
         matrix = WinMatrix(contenders=pair, wins=((0, 5), (2, 0)), ties=((0, 1), (1, 0)))
-        picture = pictures.wins_picture(matrix, title="", label="x")
+        picture = wins_drawing(matrix, title="").svg(label="x")
         assert "5–1–2" in picture
         return float(picture.partition('viewBox="')[2].split()[2])
 
@@ -128,5 +130,5 @@ def test_curves_and_bands_can_be_found_by_model_and_part():
 def test_names_are_text_whatever_they_hold():
     pair = tuple(Contender(model=name, title=name) for name in ("<b>&", "$x$"))
     matrix = WinMatrix(contenders=pair, wins=((0, 1), (1, 0)), ties=((0, 0), (0, 0)))
-    picture = pictures.wins_picture(matrix, title="<i>", label='"<')
+    picture = wins_drawing(matrix, title="<i>").svg(label='"<')
     assert {"<b>&", "$x$", "<i>"} <= {each.text for each in elements(picture, "text")}
