@@ -1,21 +1,20 @@
 """What a page shows of one item: comparisons, figures and tables, and where they come from."""
 
-import csv
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from io import StringIO
 from pathlib import Path
+from typing import Any
 
 from mcquack.bench.store import RunRecord
-from mcquack.files import inert_cell
-from mcquack.report.trainability.sections import Picture
+from mcquack.report import document
+from mcquack.report.document import Column, Picture, Several, Table
 from studies.paper.checks import Check, Verdict, signed, verdict_of
 from studies.paper.items import Item
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pair:
+class Pair(Several):
     """Our number and the paper's in one field of a table; ``holds`` is the verdict of their comparison."""
 
     ours: float | None
@@ -24,6 +23,10 @@ class Pair:
     digits: int = 3
     paper_digits: int = 2
     holds: bool | None = None
+
+    @property
+    def numbers(self) -> Sequence[float | None]:
+        return self.ours, self.paper
 
     @property
     def text(self) -> str:
@@ -39,54 +42,23 @@ class Pair:
         return "" if self.paper is None else signed(f"{self.paper:,.{self.paper_digits}f}")
 
 
-Entry = str | int | float | Pair | None
+def table(
+    name: str, title: str, heads: Sequence[str], rows: Iterable[tuple[Any, ...]], *, folded: bool = False
+) -> Table:
+    """A table, in which a column with pairs is two in its file."""
+    kept = tuple(rows)
+    paired = [any(isinstance(row[column], Pair) for row in kept) for column in range(len(heads))]
+    columns = (
+        Column(title=head, parts=("", ", paper") if two else ("",)) for head, two in zip(heads, paired, strict=True)
+    )
+    return document.table(title, title, columns, kept, name=name, folded=folded)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Sheet:
-    """A table of a page, which also is a file beside it: numbers in full there, rounded on the page."""
-
-    name: str
-    title: str
-    heads: tuple[str, ...]
-    rows: tuple[tuple[Entry, ...], ...]
-    folded: bool = False  # shown on request
-
-    def is_number(self, column: int) -> bool:
-        """Whether a column has no text in it, so that it is set flush right."""
-        return not any(isinstance(row[column], str) for row in self.rows)
-
-    @property
-    def csv(self) -> str:
-        """The table as CSV; a pair is two columns."""
-        stream = StringIO()
-        writer = csv.writer(stream, lineterminator="\n")
-        paired = [any(isinstance(row[column], Pair) for row in self.rows) for column in range(len(self.heads))]
-        writer.writerow(
-            [
-                inert_cell(name)
-                for head, two in zip(self.heads, paired, strict=True)
-                for name in ((head, f"{head}, paper") if two else (head,))
-            ]
-        )
-        for row in self.rows:
-            fields: list[str | int | float | None] = []
-            for entry, two in zip(row, paired, strict=True):
-                if isinstance(entry, Pair):
-                    fields += [entry.ours, entry.paper]
-                else:
-                    fields += [entry, None] if two else [entry]
-            writer.writerow(map(inert_cell, fields))
-        return stream.getvalue()
-
-
-def check_sheet(item: Item, checks: Sequence[Check]) -> Sheet:
+def check_table(item: Item, checks: Sequence[Check]) -> Table:
     """All comparisons of an item as a table."""
     told = {True: "holds", False: "does not hold", None: "shown only"}
-    rows = tuple((check.what, check.paper, check.ours, told[check.holds]) for check in checks)
-    return Sheet(
-        name=f"{item.id}_comparisons", title="Comparisons", heads=("compared", "paper", "ours", "comparison"), rows=rows
-    )
+    rows = ((check.what, check.paper, check.ours, told[check.holds]) for check in checks)
+    return table(f"{item.id}_comparisons", "Comparisons", ("compared", "paper", "ours", "comparison"), rows)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -98,7 +70,7 @@ class Exhibit:
     item : what the paper has.
     checks : our numbers compared with the paper's.
     findings : sentences of what else the numbers say.
-    pictures, sheets : figures and tables, ours beside the paper's where it has numbers.
+    pictures, tables : figures and tables, ours beside the paper's where it has numbers.
     notes : what has to be known to read them.
     rows, runs : the store that was read and the runs that made it, if it is of a store.
     commands : what makes the store.
@@ -112,7 +84,7 @@ class Exhibit:
     checks: tuple[Check, ...] = ()
     findings: tuple[str, ...] = ()
     pictures: tuple[Picture, ...] = ()
-    sheets: tuple[Sheet, ...] = ()
+    tables: tuple[Table, ...] = ()
     notes: tuple[str, ...] = ()
     rows: Path | None = None
     runs: tuple[RunRecord, ...] = ()
@@ -137,7 +109,7 @@ class Exhibit:
         return self.missing or self.conclusion or self.verdict.sentence
 
     @cached_property
-    def all_sheets(self) -> tuple[Sheet, ...]:
+    def all_tables(self) -> tuple[Table, ...]:
         """The tables, with that of the comparisons first unless another has them as its fields."""
-        own = (check_sheet(self.item, self.checks),) if self.checks and self.compared else ()
-        return (*own, *self.sheets)
+        own = (check_table(self.item, self.checks),) if self.checks and self.compared else ()
+        return (*own, *self.tables)

@@ -14,12 +14,12 @@ from mcquack.hardware.layout import best_ring
 from mcquack.hardware.native import n_angles, native_gates
 from mcquack.hardware.sampler import device_coupling
 from mcquack.report.device import plot_bitflip_calibration, plot_device_ring
-from mcquack.report.trainability.sections import Picture
+from mcquack.report.document import Picture
 from mcquack.simulators.noise import AACHEN, PITTSBURGH
 from mcquack.studies.hardware_twin import CONTENDERS, N_MANIFOLDS, contender, manifold_name
 from mcquack.training import total_shots
 from studies.paper.checks import Check, claim_check, equal_check, score_check
-from studies.paper.exhibit import Exhibit, Pair, Sheet
+from studies.paper.exhibit import Exhibit, Pair, table
 from studies.paper.items import ITEMS, values
 from studies.paper.sources import Sources
 
@@ -98,13 +98,13 @@ def result_exhibit(store: Store) -> Exhibit:
         pair = Pair(ours=mean, spread=spread, paper=round(paper[0], 10), holds=check.holds)
         rows.append((title, pair, ", ".join(f"{each:.2f}" for each in runs), told or "–"))
     heads = ("model", "accuracy", "the paper's runs", "our datasets and runs")
-    sheet = Sheet(name="hardware_results", title="Accuracy, and below it the paper's", heads=heads, rows=tuple(rows))
+    sheet = table("hardware_results", "Accuracy, and below it the paper's", heads, rows)
     n_datasets = max((len(each.by_dataset) for each in found.values()), default=0)
     return Exhibit(
         item=ITEMS["hardware_results"],
         checks=tuple(checks),
         findings=(f"Ours are means over {n_datasets} draws of the dataset, ± the standard deviation between them.",),
-        sheets=(sheet,),
+        tables=(sheet,),
     )
 
 
@@ -197,15 +197,15 @@ def calibration_exhibit(store: Store) -> Exhibit:
         caption = f"Ours: one run of the simulated {key.title()}, with the intervals that 100 shots leave."
         figure = plot_bitflip_calibration(model.calibration_)  # type: ignore[arg-type]  # this rule calibrates
         pictures.append(Picture(f"calibration_{key}", f"Calibration of b, {key.title()}", caption, figure))
-    sheet = Sheet(
-        name="calibration",
-        title="The b that our runs have chosen",
-        heads=("model", "median b", "smallest", "largest", "runs"),
-        rows=tuple(rows),
+    sheet = table(
+        "calibration",
+        "The b that our runs have chosen",
+        ("model", "median b", "smallest", "largest", "runs"),
+        rows,
     )
     notes = ("The paper took the b of Pittsburgh for both devices; that of Aachen is shown beside it.",)
     return Exhibit(
-        item=ITEMS["calibration"], checks=tuple(checks), pictures=tuple(pictures), sheets=(sheet,), notes=notes
+        item=ITEMS["calibration"], checks=tuple(checks), pictures=tuple(pictures), tables=(sheet,), notes=notes
     )
 
 

@@ -14,11 +14,10 @@ from mcquack.circuits.feature_map import FeatureMap
 from mcquack.models.mcquack import McQuackClassifier
 from mcquack.report import style
 from mcquack.report.circuit import plot_circuit
-from mcquack.report.embedding import plot_embedding
-from mcquack.report.model import plot_kernel
-from mcquack.report.trainability.sections import Picture
+from mcquack.report.document import Picture
+from mcquack.report.model import plot_embedding, plot_kernel
 from studies.paper.checks import Check, claim_check, equal_check
-from studies.paper.exhibit import Exhibit, Sheet
+from studies.paper.exhibit import Exhibit, table
 from studies.paper.items import ITEMS
 
 STEPS = ("first KAO", "first CO", "second KAO", "second CO")
@@ -85,15 +84,15 @@ def overview_exhibit() -> Exhibit:
             folded=True,
         ),
     )
-    sheet = Sheet(
-        name="overview",
-        title="Alignment and training accuracy after each step",
-        heads=("step", "alignment", "accuracy"),
-        rows=tuple(rows),
+    sheet = table(
+        "overview",
+        "Alignment and training accuracy after each step",
+        ("step", "alignment", "accuracy"),
+        rows,
     )
     samples = "Clouds around the corners of a square, opposite ones of one class: 60 samples, two qubits."
     notes = (f"{samples} Every step is {_PASSES} passes over all samples.",)
-    return Exhibit(item=ITEMS["overview"], checks=tuple(checks), pictures=pictures, sheets=(sheet,), notes=notes)
+    return Exhibit(item=ITEMS["overview"], checks=tuple(checks), pictures=pictures, tables=(sheet,), notes=notes)
 
 
 def _corners() -> tuple[Any, Any]:

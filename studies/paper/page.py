@@ -2,31 +2,20 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cache
 from itertools import chain
 from pathlib import Path
-from typing import Any
-
-from jinja2 import Environment
-from markupsafe import Markup
 
 from mcquack import __version__
 from mcquack.errors import InvalidInputError
-from mcquack.report.benchmark.page import PACKAGE as BENCHMARK
-from mcquack.report.benchmark.page import STYLES, environment, joined, rendered
-from mcquack.report.style import PAGE, inline_svg, replace_files, svg_bytes
-from mcquack.report.trainability.page import PACKAGE as TRAINABILITY
-from mcquack.report.trainability.sections import Picture
-from mcquack.report.trainability.study import number_text
+from mcquack.report.pages import PAGE, Folder, encoded, page_text, replace_files
 from studies.paper import hardware, model, past, qml_suite, real_world, trainability
 from studies.paper.checks import RULE
 from studies.paper.exhibit import Exhibit
-from studies.paper.items import SECTIONS, Section
+from studies.paper.items import SECTIONS
 from studies.paper.sources import Sources
 from studies.paper.stores import Stores
 
-PACKAGE = "studies.paper"
+TEMPLATES = Path(__file__).parent / "templates"
 STATUSES: Mapping[str, str] = {
     "same": "the same",
     "partly": "partly the same",
@@ -36,16 +25,6 @@ STATUSES: Mapping[str, str] = {
     "past": "past the paper",
 }
 """What the badges of items say, by status."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Contents:
-    """What a page of the site has in its head; it has no failures, machines and fingerprints of its own."""
-
-    title: str
-    failures: tuple[Any, ...] = ()
-    environments: tuple[Any, ...] = ()
-    prints: Mapping[str, Any] = field(default_factory=dict)
 
 
 def write_paper_site(stores: Stores, out: Path, *, data_dir: Path | None = None) -> Path:
@@ -75,73 +54,36 @@ def all_exhibits(sources: Sources) -> Iterator[Exhibit]:
 
 def site_files(exhibits: Sequence[Exhibit]) -> dict[str, bytes]:
     """All files of the site by their paths in its folder."""
-    found: dict[str, bytes] = {}
-    sections = {name: [each for each in exhibits if each.item.section == name] for name in SECTIONS}
-    shown = {name: SECTIONS[name] for name, kept in sections.items() if kept}
+    folder = Folder()
     for exhibit in exhibits:
-        for sheet in exhibit.all_sheets:
-            found[f"tables/{sheet.name}.csv"] = sheet.csv.encode("utf-8", "replace")
+        for table in exhibit.all_tables:
+            folder.add_table(table, latex=False)
         for picture in exhibit.pictures:
-            found[f"figures/{picture.name}.svg"] = svg_bytes(picture.figure)
-    for name in shown:
-        found[f"pages/{name}.html"] = _page(
-            "section.html.j2",
-            title=f"{SECTIONS[name]}: the paper and ours",
+            folder.add_figure(picture.name, picture.figure, kind=picture.title)
+    by_section: dict[str, list[Exhibit]] = {
+        name: [each for each in exhibits if each.item.section == name] for name in SECTIONS
+    }
+    shown: dict[str, str] = {name: title for name, title in SECTIONS.items() if by_section[name]}
+    counts = Counter(exhibit.status for exhibit in exhibits)
+    found = folder.contents
+    for name in ("", *shown):
+        text = page_text(
+            "section.html.j2" if name else "index.html.j2",
+            TEMPLATES,
+            scripts=("theme",),
+            start="followTheme();\n",
+            styles=(TEMPLATES / "paper.css").read_text(encoding="utf-8"),
+            contents={"title": f"{shown[name]}: the paper and ours" if name else "The paper and ours"},
             name=name,
             sections=shown,
-            exhibits=sections[name],
-            home="../",
+            by_section=by_section,
+            counts={status: counts[status] for status in STATUSES if counts[status]},
+            n_items=sum(exhibit.item.section != "past" for exhibit in exhibits),
+            is_quick=any(exhibit.is_quick for exhibit in exhibits),
+            home="../" if name else "",
+            statuses=STATUSES,
+            rule=RULE,
+            version=__version__,
         )
-    counts = Counter(exhibit.status for exhibit in exhibits)
-    found[PAGE] = _page(
-        "index.html.j2",
-        title="The paper and ours",
-        name="",
-        sections=shown,
-        by_section={name: sections[name] for name in shown},
-        counts={status: counts[status] for status in STATUSES if counts[status]},
-        n_items=sum(exhibit.item.section != "past" for exhibit in exhibits),
-        is_quick=any(exhibit.is_quick for exhibit in exhibits),
-        home="",
-    )
+        found[f"pages/{name}.html" if name else PAGE] = encoded(text)
     return found
-
-
-def _page(template: str, *, title: str, sections: Mapping[Section, str], **others: Any) -> bytes:
-    styles = [joined(BENCHMARK, "styles", STYLES), joined(TRAINABILITY, "styles", ("study",))]
-    text = rendered(
-        _environment().get_template(template),
-        Contents(title=title),
-        styles="\n".join([*styles, joined(PACKAGE, "styles", ("paper",))]),
-        scripts=joined(BENCHMARK, "scripts", ("theme",)) + "\nfollowTheme();\n",
-        sections=sections,
-        statuses=STATUSES,
-        rule=RULE,
-        version=__version__,
-        **others,
-    )
-    return text.encode("utf-8", "replace")
-
-
-@cache
-def _environment() -> Environment:
-    made = environment(PACKAGE, BENCHMARK)
-    made.filters |= {"drawn": _drawn, "entry": _entry, "tied": _tied}
-    return made
-
-
-def _drawn(picture: Picture) -> Markup:
-    return inline_svg(picture.figure, name=picture.name, label=f"{picture.title}. {picture.caption}")
-
-
-def _tied(text: str) -> str:
-    """A text in which no percent sign begins a line."""
-    return text.replace(" %", "\u00a0%")
-
-
-def _entry(value: object) -> str:
-    if value is None:
-        return "–"
-    if isinstance(value, int) and not isinstance(value, bool):
-        return f"{value:,}".replace("-", "−")
-    return number_text(value, digits=3) if isinstance(value, float) else str(value)

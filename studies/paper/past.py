@@ -10,10 +10,10 @@ from mcquack.bench.ranking.ranks import Scale
 from mcquack.bench.store import Store
 from mcquack.bench.task import Metric
 from mcquack.errors import InvalidInputError, McQuackError
+from mcquack.report.document import Picture, Table, file_name
 from mcquack.report.ranking import METRIC_TITLES, metric_phrase, plot_ranking
-from mcquack.report.style import counted
-from mcquack.report.trainability.sections import Picture, file_name, listed
-from studies.paper.exhibit import Exhibit, Sheet
+from mcquack.report.style import counted, listed
+from studies.paper.exhibit import Exhibit, table
 from studies.paper.items import SECTIONS, Item, Section
 from studies.paper.sources import Sources
 from studies.tables import rows_name
@@ -65,20 +65,20 @@ def store_exhibit(sources: Sources, study: Section, path: Path, *, name: str) ->
         return Exhibit(item=item, rows=path, runs=runs, missing="The store has no finished row of a benchmark.")
     cells = pooled(sources, study, own, name=rows_name(path))
     pictures: list[Picture] = []
-    sheets: list[Sheet] = []
+    tables: list[Table] = []
     sentences: list[str] = []
     for metric in METRICS[study]:
-        table = score_table(cells, metric=metric)
-        lines = standings(table, scale=SCALES[study])
+        scores = score_table(cells, metric=metric)
+        lines = standings(scores, scale=SCALES[study])
         if not lines:
             continue
         file = f"{name}_{metric}"
         title = f"{METRIC_TITLES[metric]}: average normalised rank"
         phrase = metric_phrase(metric)
-        caption = f"On how many of {counted(len(table.datasets), 'dataset')} each model has each rank by {phrase}."
+        caption = f"On how many of {counted(len(scores.datasets), 'dataset')} each model has each rank by {phrase}."
         figure = plot_ranking(lines, title=title)
         pictures.append(Picture(file, f"{item.title}, {phrase}", caption, figure, folded=bool(pictures)))
-        sheets.append(_leaderboard(lines, metric, name=file))
+        tables.append(_leaderboard(lines, metric, name=file))
         sentences.append(_conclusion(cells, lines, metric))
     if not sentences:
         return Exhibit(
@@ -89,7 +89,7 @@ def store_exhibit(sources: Sources, study: Section, path: Path, *, name: str) ->
         conclusion=sentences[0],
         findings=tuple(sentences[1:]),
         pictures=tuple(pictures),
-        sheets=tuple(sheets),
+        tables=tuple(tables),
         rows=path,
         runs=runs,
     )
@@ -109,7 +109,7 @@ def pooled(sources: Sources, study: Section, own: Cells, *, name: str) -> Cells:
     return (*own, *others)
 
 
-def _leaderboard(lines: Sequence[Standing], metric: Metric, *, name: str) -> Sheet:
+def _leaderboard(lines: Sequence[Standing], metric: Metric, *, name: str) -> Table:
     rows = tuple(
         (
             line.contender.label,
@@ -121,7 +121,7 @@ def _leaderboard(lines: Sequence[Standing], metric: Metric, *, name: str) -> She
         for line in lines
     )
     heads = ("model", "average rank", "95 % interval", "datasets", f"mean {metric_phrase(metric)}")
-    return Sheet(name=name, title=f"Average ranks by {metric_phrase(metric)}", heads=heads, rows=rows)
+    return table(name, f"Average ranks by {metric_phrase(metric)}", heads, rows)
 
 
 def _conclusion(cells: Cells, lines: Sequence[Standing], metric: Metric) -> str:

@@ -2,19 +2,20 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from mcquack.bench.suite import read_suite
 from mcquack.datasets import describe
 from mcquack.models import catalog
 from studies.paper.checks import Check, equal_check
-from studies.paper.exhibit import Entry, Exhibit, Pair, Sheet
+from studies.paper.exhibit import Exhibit, Pair, table
 from studies.paper.items import ITEMS, class_counts, values
 
 
 def dataset_exhibit() -> Exhibit:
     """Features and classes of every dataset, and where ours differ from the paper's."""
     checks: list[Check] = []
-    rows: list[tuple[Entry, ...]] = []
+    rows: list[tuple[Any, ...]] = []
     for name, (n_features, n_classes) in values()["datasets"].items():
         known = describe(name)
         features = equal_check(f"features of {known.title}", n_features, known.n_features)
@@ -28,13 +29,13 @@ def dataset_exhibit() -> Exhibit:
             )
         ]
         rows.append((known.title, known.task, *counts, " ".join(known.notes)))
-    sheet = Sheet(
-        name="datasets",
-        title="The datasets",
-        heads=("dataset", "what is told apart", "features", "classes", "where ours differs"),
-        rows=tuple(rows),
+    sheet = table(
+        "datasets",
+        "The datasets",
+        ("dataset", "what is told apart", "features", "classes", "where ours differs"),
+        rows,
     )
-    return Exhibit(item=ITEMS["datasets"], checks=tuple(checks), sheets=(sheet,), compared=False)
+    return Exhibit(item=ITEMS["datasets"], checks=tuple(checks), tables=(sheet,), compared=False)
 
 
 def class_count_exhibit() -> Exhibit:
@@ -48,13 +49,13 @@ def class_count_exhibit() -> Exhibit:
         ratio = None if ours is None else min(ours) / sum(ours)
         share = Pair(ours=ratio, paper=min(counts) / sum(counts), paper_digits=3)
         rows.append((known.title, part, check.ours, check.paper, share))
-    sheet = Sheet(
-        name="class_counts",
-        title="Samples of each class, and the share of the smallest",
-        heads=("dataset", "part", "ours", "paper", "smallest share"),
-        rows=tuple(rows),
+    sheet = table(
+        "class_counts",
+        "Samples of each class, and the share of the smallest",
+        ("dataset", "part", "ours", "paper", "smallest share"),
+        rows,
     )
-    return Exhibit(item=ITEMS["class_counts"], checks=tuple(checks), sheets=(sheet,), compared=False)
+    return Exhibit(item=ITEMS["class_counts"], checks=tuple(checks), tables=(sheet,), compared=False)
 
 
 def space_exhibit(item: str, wanted: Iterable[tuple[str, str]]) -> Exhibit:

@@ -4,11 +4,11 @@ import statistics
 from collections.abc import Iterator, Sequence
 
 from mcquack.bench.ranking import QNN_FAMILY, CellScores, Standing, score_table, scores_by_size, standings
+from mcquack.report.document import Picture
 from mcquack.report.ranking import plot_ranking, plot_scores_by_size
 from mcquack.report.style import counted
-from mcquack.report.trainability.sections import Picture
 from studies.paper.checks import Check, claim_check, rank_check, signed
-from studies.paper.exhibit import Exhibit, Pair, Sheet
+from studies.paper.exhibit import Exhibit, Pair, table
 from studies.paper.items import ITEMS, values
 from studies.paper.protocol import space_exhibit
 from studies.paper.real_world import order_check
@@ -78,7 +78,7 @@ def ranking_exhibit(cells: Cells, notes: tuple[str, ...]) -> Exhibit:
         for line in lines
     )
     heads = ("model", "average rank", "95 % interval", "datasets", "mean test accuracy")
-    sheet = Sheet(name="qml_ranks", title="Average ranks, and below them the paper's", heads=heads, rows=rows)
+    sheet = table("qml_ranks", "Average ranks, and below them the paper's", heads, rows)
     pictures: tuple[Picture, ...] = ()
     if lines:
         caption = "Ours: on how many datasets each model has each rank by test accuracy."
@@ -90,20 +90,20 @@ def ranking_exhibit(cells: Cells, notes: tuple[str, ...]) -> Exhibit:
         checks=tuple(checks),
         findings=(f"Our rows have {counted(n_datasets, 'dataset')} of the paper's 133.",),
         pictures=pictures,
-        sheets=(sheet,),
+        tables=(sheet,),
         notes=notes,
     )
 
 
 def family_exhibit(cells: Cells, notes: tuple[str, ...]) -> Exhibit:
     """Average ranks in each family, and McQuack's place there."""
-    table = score_table(cells)
+    scores = score_table(cells)
     checks: list[Check] = []
     pictures: list[Picture] = []
     averages: dict[str, dict[str, float]] = {}
     for family, place in values()["qml_suite"]["places"].items():
         told = f"place {place}" if place > FIRST else "one of the first three"
-        lines = standings(table.of_family(family)) if family in table.families else ()
+        lines = standings(scores.of_family(family)) if family in scores.families else ()
         models = [line.contender.model for line in lines]
         for line in lines:
             averages.setdefault(line.contender.label, {})[family] = line.average_rank
@@ -112,18 +112,16 @@ def family_exhibit(cells: Cells, notes: tuple[str, ...]) -> Exhibit:
         holds = None if own is None else (own == place if place > FIRST else own <= FIRST)
         checks.append(claim_check(f"McQuack in {family}", paper=told, ours=ours, holds=holds))
         if lines:
-            caption = f"Ours: ranks on the {counted(table.families.count(family), 'dataset')} of {family} in our rows."
+            caption = f"Ours: ranks on the {counted(scores.families.count(family), 'dataset')} of {family} in our rows."
             figure = plot_ranking(lines, title=f"Ours. {family.replace('_', ' ')}")
             pictures.append(
                 Picture(f"qml_ranking_{family}", f"Ranks in {family}", caption, figure, folded=bool(pictures))
             )
     families = tuple(values()["qml_suite"]["places"])
     rows = tuple((label, *(found.get(family) for family in families)) for label, found in averages.items())
-    sheet = Sheet(
-        name="qml_ranks_by_family", title="Our average ranks in each family", heads=("model", *families), rows=rows
-    )
+    sheet = table("qml_ranks_by_family", "Our average ranks in each family", ("model", *families), rows)
     return Exhibit(
-        item=ITEMS["qml_families"], checks=tuple(checks), pictures=tuple(pictures), sheets=(sheet,), notes=notes
+        item=ITEMS["qml_families"], checks=tuple(checks), pictures=tuple(pictures), tables=(sheet,), notes=notes
     )
 
 
@@ -173,7 +171,7 @@ def size_exhibit(cells: Cells, notes: tuple[str, ...]) -> Exhibit:
         for point in curve.points
     )
     heads = ("family", "model", "part", "size", "accuracy")
-    sheet = Sheet(name="qml_scores_by_size", title="Accuracy against size", heads=heads, rows=rows, folded=True)
+    sheet = table("qml_scores_by_size", "Accuracy against size", heads, rows, folded=True)
     return Exhibit(
-        item=ITEMS["qml_sizes"], checks=tuple(checks), pictures=tuple(pictures), sheets=(sheet,), notes=notes
+        item=ITEMS["qml_sizes"], checks=tuple(checks), pictures=tuple(pictures), tables=(sheet,), notes=notes
     )

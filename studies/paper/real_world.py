@@ -3,16 +3,17 @@
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from mcquack.bench.ranking import CellScores, Standing, score_table, standings
 from mcquack.bench.task import Metric
 from mcquack.datasets import describe
 from mcquack.errors import UnknownDatasetError
+from mcquack.report.document import Picture, Table
 from mcquack.report.ranking import METRIC_TITLES, metric_phrase, plot_ranking
 from mcquack.report.style import counted
-from mcquack.report.trainability.sections import Picture
 from studies.paper.checks import Check, claim_check, equal_check, rank_check, score_check
-from studies.paper.exhibit import Entry, Exhibit, Pair, Sheet
+from studies.paper.exhibit import Exhibit, Pair, table
 from studies.paper.items import ITEMS, real_world_scores, values
 from studies.paper.protocol import class_count_exhibit, dataset_exhibit, space_exhibit
 from studies.paper.sources import Sources
@@ -95,11 +96,11 @@ def ranking_exhibit(own: Cells) -> Exhibit:
         caption = "The paper's: the same, from its table of two digits, which has more ties than its unrounded scores."
         figure = plot_ranking(tuple(theirs.values()), title=f"The paper's. {title}")
         pictures.append(Picture(f"real_world_ranking_{metric}_paper", f"The paper's, {phrase}", caption, figure))
-    sheet = Sheet(
-        name="real_world_ranks",
-        title="Average ranks, ours beside those that follow from the paper's table",
-        heads=("metric", "model", "average rank"),
-        rows=tuple(rows),
+    sheet = table(
+        "real_world_ranks",
+        "Average ranks, ours beside those that follow from the paper's table",
+        ("metric", "model", "average rank"),
+        rows,
     )
     n_datasets = len({cell.dataset for cell in own})
     findings = (f"Our rows have {counted(n_datasets, 'dataset')} of the paper's {len(values()['datasets'])}.",)
@@ -108,7 +109,7 @@ def ranking_exhibit(own: Cells) -> Exhibit:
         checks=tuple(checks),
         findings=findings,
         pictures=tuple(pictures),
-        sheets=(sheet,),
+        tables=(sheet,),
     )
 
 
@@ -126,7 +127,7 @@ def score_exhibit(item: str, own: Cells, metrics: Sequence[Metric]) -> Exhibit:
     """Scores of every model on every dataset, ours with the paper's in brackets, and the means over datasets."""
     found = {(cell.dataset, cell.model): cell for cell in own}
     checks: list[Check] = []
-    sheets: list[Sheet] = []
+    tables: list[Table] = []
     findings: list[str] = []
     for metric in metrics:
         by_pair: dict[tuple[str, str], Check] = {}
@@ -139,14 +140,14 @@ def score_exhibit(item: str, own: Cells, metrics: Sequence[Metric]) -> Exhibit:
                 n_test=describe(theirs.dataset).sizes["test"],
             )
         checks += by_pair.values()
-        sheets.append(_score_sheet(found, by_pair, metric, name=item, folded=len(metrics) > 1))
+        tables.append(_score_table(found, by_pair, metric, name=item, folded=len(metrics) > 1))
         if own:
             findings.append(_mean_text(found, metric))
     return Exhibit(
         item=ITEMS[item],
         checks=tuple(checks),
         findings=tuple(findings),
-        sheets=tuple(sheets),
+        tables=tuple(tables),
         notes=("Mean ± standard deviation over the seeds. Where a comparison does not hold, the field is marked.",),
         compared=False,
     )
@@ -170,16 +171,16 @@ def _models() -> dict[str, str]:
     return {cell.model: cell.title for cell in real_world_scores()}
 
 
-def _score_sheet(
+def _score_table(
     found: Mapping[tuple[str, str], CellScores],
     checks: Mapping[tuple[str, str], Check],
     metric: Metric,
     *,
     name: str,
     folded: bool,
-) -> Sheet:
+) -> Table:
     theirs = {(cell.dataset, cell.model): cell for cell in real_world_scores()}
-    rows: list[tuple[Entry, ...]] = []
+    rows: list[tuple[Any, ...]] = []
     for dataset in dict.fromkeys(dataset for dataset, _ in theirs):
         pairs = []
         for model in _models():
@@ -191,9 +192,7 @@ def _score_sheet(
             )
         rows.append((dataset_title(dataset), *pairs))
     title = f"{METRIC_TITLES[metric]} on the test part, and below it the paper's"
-    return Sheet(
-        name=f"{name}_{metric}", title=title, heads=("dataset", *_models().values()), rows=tuple(rows), folded=folded
-    )
+    return table(f"{name}_{metric}", title, ("dataset", *_models().values()), rows, folded=folded)
 
 
 def _mean_text(found: Mapping[tuple[str, str], CellScores], metric: Metric) -> str:
@@ -227,10 +226,10 @@ def parameter_exhibit(own: Cells) -> Exhibit:
         checks.append(check)
         pair = Pair(ours=count, paper=theirs.n_parameters, digits=0, paper_digits=0, holds=check.holds)
         rows.setdefault(theirs.dataset, []).append(pair)
-    sheet = Sheet(
-        name="parameters",
-        title="Trained parameters, and below them the paper's",
-        heads=("dataset", *_models().values()),
+    sheet = table(
+        "parameters",
+        "Trained parameters, and below them the paper's",
+        ("dataset", *_models().values()),
         rows=tuple((dataset_title(dataset), *pairs) for dataset, pairs in rows.items()),
     )
-    return Exhibit(item=ITEMS["parameters"], checks=tuple(checks), sheets=(sheet,), compared=False)
+    return Exhibit(item=ITEMS["parameters"], checks=tuple(checks), tables=(sheet,), compared=False)

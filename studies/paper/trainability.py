@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from mcquack.bench.store import Store
+from mcquack.report.document import Picture
+from mcquack.report.style import capital
 from mcquack.report.trainability import figures
-from mcquack.report.trainability.sections import Importance, Picture, importances, means, span
+from mcquack.report.trainability.sections import Importance, importances, means, span
 from mcquack.report.trainability.study import (
     MAIN,
     Study,
-    capital,
     lines,
     paper_slice,
     read_study,
@@ -23,7 +24,7 @@ from mcquack.report.trainability.study import (
 from mcquack.studies.trainability import Observation
 from mcquack.studies.trainability.analysis.importance import normalised
 from studies.paper.checks import Check, claim_check
-from studies.paper.exhibit import Entry, Exhibit, Sheet
+from studies.paper.exhibit import Exhibit, table
 from studies.paper.items import ITEMS, values
 from studies.paper.sources import Sources
 
@@ -53,7 +54,7 @@ def importance_exhibit(study: Study) -> Exhibit:
     found, faults = importances(series) if series else ((), ())
     checks: list[Check] = []
     pictures: list[Picture] = []
-    rows: list[tuple[Entry, ...]] = []
+    rows: list[tuple[Any, ...]] = []
     for each in found:
         shares = normalised(each.forest) if each.forest is not None else each.anova.main
         checks += _importance_checks(each, shares, told)
@@ -67,9 +68,9 @@ def importance_exhibit(study: Study) -> Exhibit:
         name = f"importance_{each.target.replace(' ', '_')}"
         pictures.append(Picture(name, f"Importance for the {each.target}", caption, figure, folded=bool(pictures)))
     heads = ("result", "setting", "exact share", "fANOVA, normalised")
-    sheet = Sheet(name="importance", title="Shares of every setting", heads=heads, rows=tuple(rows))
+    sheet = table("importance", "Shares of every setting", heads, rows)
     return Exhibit(
-        item=item, checks=tuple(checks), pictures=tuple(pictures), sheets=(sheet,) if rows else (), notes=faults
+        item=item, checks=tuple(checks), pictures=tuple(pictures), tables=(sheet,) if rows else (), notes=faults
     )
 
 
@@ -106,14 +107,14 @@ def gradient_exhibit(study: Study) -> Exhibit:
         for point in figures.gradient_points(line, "weights")
     )
     heads = ("start", "qubits", "mean", "standard deviation", "seeds")
-    sheet = Sheet(name="gradients", title="First weight gradients", heads=heads, rows=rows, folded=True)
+    sheet = table("gradients", "First weight gradients", heads, rows, folded=True)
     caption = (
         f"Ours: mean and standard deviation of the weight gradients of the first batch"
         f"{slice_text(main_series(study))}, {span(sizes_of(kept))}; scales differ."
     )
     picture = Picture("gradients", "Weight gradients against qubits", caption, figures.plot_gradients(kept))
     return Exhibit(
-        item=ITEMS["gradients"], checks=tuple(checks), findings=tuple(findings), pictures=(picture,), sheets=(sheet,)
+        item=ITEMS["gradients"], checks=tuple(checks), findings=tuple(findings), pictures=(picture,), tables=(sheet,)
     )
 
 
@@ -144,9 +145,7 @@ def loss_exhibit(study: Study) -> Exhibit:
         for small in (True, False)
         if any(small in by_start for by_start in found.values())
     )
-    sheet = Sheet(
-        name="losses", title="Means over sizes, seeds and the other settings", heads=("start", *found), rows=rows
-    )
+    sheet = table("losses", "Means over sizes, seeds and the other settings", ("start", *found), rows)
     steps = study.trained.get("steps", ())
     findings = tuple(
         f"Step by step, {', '.join(setting_text(*each_one) for each_one in each.settings.items())}: {each.mean:.3f} of "
@@ -156,4 +155,4 @@ def loss_exhibit(study: Study) -> Exhibit:
     kept = paper_slice(trained)
     caption = f"Ours: mean loss after each epoch{slice_text(trained)}, {span(sizes_of(kept))}."
     picture = Picture("losses", "Training losses", caption, figures.plot_losses(kept))
-    return Exhibit(item=ITEMS["losses"], checks=tuple(checks), findings=findings, pictures=(picture,), sheets=(sheet,))
+    return Exhibit(item=ITEMS["losses"], checks=tuple(checks), findings=findings, pictures=(picture,), tables=(sheet,))

@@ -51,7 +51,7 @@ def visit(browser):
         page.set_default_timeout(15_000)
         page.on("console", lambda message: complaints.append(message.text))
         page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("request", lambda asked: asked.url.startswith((within, "data:")) or strange.append(asked.url))
+        page.on("request", lambda asked: strange.extend([] if asked.url.startswith((within, "data:")) else [asked.url]))
         page.goto(address)
         return page
 

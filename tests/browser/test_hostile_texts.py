@@ -71,7 +71,8 @@ def test_no_text_runs(browser, tmp_path, n_texts, tally):
         for address in (hostile_benchmark(folder, texts), hostile_study(folder, texts)):
             context = browser.new_context(viewport=DESK)
             page = context.new_page()
-            page.on("dialog", lambda dialog: (ran.append(dialog.message), dialog.dismiss()))
+            page.on("dialog", lambda dialog: ran.append(dialog.message))
+            page.on("dialog", lambda dialog: dialog.dismiss())
             page.on("request", lambda request, address=address: _check_request(request.url, address, ran))
             page.goto(address)
             page.wait_for_load_state("load")

@@ -4,7 +4,8 @@ from functools import partial
 
 import pytest
 
-from mcquack.report.trainability import sections, write_trainability_report
+from mcquack.report.trainability import write_trainability_report
+from mcquack.studies.trainability.analysis import forest_importances
 from tests.browser.test_benchmark_report import CONTRASTS, DESK, PHONE
 from tests.report.trainability.fakes import fake_store, observations, wide_observations
 
@@ -17,7 +18,9 @@ def report(tmp_path_factory):
     found = [*observations(sizes=(2, 3, 4, 5, 6), n_seeds=2, epochs=8), *wide_observations(n_seeds=1)]
     store = fake_store(folder / "fake.sqlite", found, n_failed=1)
     with pytest.MonkeyPatch.context() as patched:  # what forests find is not seen here
-        patched.setattr(sections, "forest_importances", partial(sections.forest_importances, n_trees=4))
+        patched.setattr(
+            "mcquack.report.trainability.sections.forest_importances", partial(forest_importances, n_trees=4)
+        )
         return write_trainability_report(store, folder / "report").as_uri()
 
 

@@ -1,13 +1,19 @@
 """What is drawn in tests: a model with states by construction, and a benchmark whose scores are made up."""
 
 from io import BytesIO
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
+from matplotlib.path import Path
 from numpy.typing import NDArray
 
 from mcquack.bench.ranking import CellScores
+
+T = TypeVar("T")
 
 
 class FakeModel:
@@ -16,9 +22,10 @@ class FakeModel:
     def __init__(
         self, classes: list[Any], *, k: int = 1, n_qubits: int = 3, n_epochs: int = 5, validated: bool = False
     ) -> None:
-        self.classes_ = np.array(sorted(classes))
+        self.classes_: NDArray[Any] = np.array(sorted(classes))
         self.centroid_states = random_states(len(classes) * k, n_qubits, seed=0)
-        self.history_ = [
+        self.best_epoch_: int | None = None
+        self.history_: list[dict[str, Any]] = [
             {
                 "epoch": epoch,
                 "loss_kao": 1 - 0.1 * epoch,
@@ -80,6 +87,29 @@ def benchmark(models=MODELS, *, families=FAMILIES, published=("Beta",), seed=0) 
 def texts(figure: Figure) -> set[str]:
     """All that is written in the axes."""
     return {text.get_text() for ax in figure.axes for text in ax.texts}
+
+
+def xs(line: Line2D) -> NDArray[np.float64]:
+    return np.asarray(line.get_xdata(), dtype=np.float64)
+
+
+def ys(line: Line2D) -> NDArray[np.float64]:
+    return np.asarray(line.get_ydata(), dtype=np.float64)
+
+
+def lengths(ax: Axes) -> list[float]:
+    """The lengths of all bars that lie."""
+    return [bar.get_width() for bar in ax.patches if isinstance(bar, Rectangle)]
+
+
+def corners(path: Path) -> NDArray[np.float64]:
+    return np.asarray(path.vertices, dtype=np.float64)
+
+
+def known(value: T | None) -> T:
+    """A value that is there."""
+    assert value is not None
+    return value
 
 
 def is_drawn(figure: Figure) -> bool:

@@ -1,9 +1,12 @@
 import numpy as np
-import pandas as pd
+import pandas as pd  # type: ignore[import-untyped]
 import pytest
 from matplotlib.axes import Axes
+from matplotlib.collections import Collection, LineCollection
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.image import imread
+from matplotlib.lines import Line2D
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_iris
 
@@ -18,9 +21,9 @@ from mcquack.report import (
     plot_importances,
     plot_kernel,
 )
-from mcquack.report.embedding import fidelity_plane
+from mcquack.report.model import fidelity_plane
 from mcquack.report.style import MOST_SAMPLES
-from tests.report.fakes import FakeModel, random_states
+from tests.report.fakes import FakeModel, known, lengths, random_states
 
 
 def test_every_panel_shows_its_columns():
@@ -92,8 +95,16 @@ def test_a_single_epoch_is_a_visible_dot():
 
 
 def test_a_model_without_history_is_refused():
-    with pytest.raises(InvalidInputError, match="no training history"):
+    with pytest.raises(InvalidInputError, match="after fit"):
         plot_history(FakeModel(["a", "b"], n_epochs=0))
+
+
+def segments(ax: Axes) -> list[list[np.ndarray]]:
+    return [list(map(np.asarray, each.get_segments())) for each in ax.collections if isinstance(each, LineCollection)]
+
+
+def offsets(points: Collection) -> np.ndarray:
+    return np.asarray(points.get_offsets())
 
 
 def curves(ax: Axes) -> dict[str, np.ndarray]:
@@ -106,17 +117,17 @@ def test_rows_are_the_kernel_sorted_by_class(n_classes):
     X, y = model.samples(40)
     (image,) = kernel_axes(plot_kernel(model, X, y)).images
     expected = np.concatenate([model.transform(X[y == name]) for name in model.classes_])
-    assert image.get_array().shape == (40, n_classes)
-    assert_allclose(image.get_array(), expected, rtol=1e-12)
+    assert known(image.get_array()).shape == (40, n_classes)
+    assert_allclose(known(image.get_array()), expected, rtol=1e-12)
 
 
 def test_lines_part_the_classes():
     model = FakeModel(["a", "b", "c"])
     X, _ = model.samples(10)
     ax = kernel_axes(plot_kernel(model, X, list("aaabbbbbcc")))
-    rows, columns = ax.collections
-    assert_array_equal([segment[0, 1] for segment in rows.get_segments()], [2.5, 7.5])
-    assert_array_equal([segment[0, 0] for segment in columns.get_segments()], [0.5, 1.5])
+    rows, columns = segments(ax)
+    assert_array_equal([segment[0, 1] for segment in rows], [2.5, 7.5])
+    assert_array_equal([segment[0, 0] for segment in columns], [0.5, 1.5])
 
 
 def test_classes_are_named_at_the_middle_of_their_rows_and_at_their_column():
@@ -132,10 +143,10 @@ def test_centroids_of_a_class_stand_side_by_side_below_its_name():
     model = FakeModel(["a", "b", "c"], k=2)
     X, y = model.samples(9)
     ax = kernel_axes(plot_kernel(model, X, y))
-    assert ax.images[0].get_array().shape == (9, 6)
-    rows, columns = ax.collections
-    assert_array_equal([segment[0, 0] for segment in columns.get_segments()], [1.5, 3.5])
-    assert_array_equal([segment[:, 0] for segment in rows.get_segments()], [[-0.5, 5.5]] * 2)
+    assert known(ax.images[0].get_array()).shape == (9, 6)
+    rows, columns = segments(ax)
+    assert_array_equal([segment[0, 0] for segment in columns], [1.5, 3.5])
+    assert_array_equal([segment[:, 0] for segment in rows], [[-0.5, 5.5]] * 2)
     assert_array_equal(ax.get_xticks(), [0.5, 2.5, 4.5])
     assert [label.get_text() for label in ax.get_xticklabels()] == ["a", "b", "c"]
 
@@ -144,9 +155,9 @@ def test_a_class_without_samples_keeps_its_column_and_has_no_rows():
     model = FakeModel(["a", "b", "c"])
     X, _ = model.samples(4)
     ax = kernel_axes(plot_kernel(model, X, list("aacc")))
-    assert ax.images[0].get_array().shape == (4, 3)
+    assert known(ax.images[0].get_array()).shape == (4, 3)
     assert [label.get_text() for label in ax.get_yticklabels()] == ["a", "c"]
-    assert len(ax.collections[0].get_segments()) == 1
+    assert len(segments(ax)[0]) == 1
 
 
 def test_names_of_classes_too_small_to_name_are_left_out():
@@ -175,9 +186,9 @@ def test_a_kernel_draws_into_given_axes():
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        (["a", "b"], "X has 3 rows but y has 2 labels"),
-        (["a", "b", "z"], "labels z, which the model was not trained on"),
-        ([["a"], ["b"], ["a"]], r"array of shape \(3, 1\)"),
+        (["a", "b"], r"\b3\b.*\b2\b"),
+        (["a", "b", "z"], r"\bz\b"),
+        ([["a"], ["b"], ["a"]], r"\(3, 1\)"),
         ([], "no samples"),
     ],
 )
@@ -202,16 +213,17 @@ def test_every_sample_is_a_point_and_every_centroid_a_star(n_classes, k):
     model = FakeModel(list(range(n_classes)), k=k)
     ax = plot_embedding(model, *model.samples(50)).axes[0]
     points, stars = ax.collections[::2], ax.collections[1::2]
-    assert [len(of_class.get_offsets()) for of_class in points] == [50 // n_classes] * n_classes
-    assert [len(star.get_offsets()) for star in stars] == [k] * n_classes
+    assert [len(offsets(of_class)) for of_class in points] == [50 // n_classes] * n_classes
+    assert [len(offsets(star)) for star in stars] == [k] * n_classes
     for of_class, star in zip(points, stars, strict=True):
-        assert_allclose(of_class.get_facecolor()[0, :3], star.get_facecolor()[0, :3])
+        assert to_hex(np.asarray(of_class.get_facecolor())[0]) == to_hex(np.asarray(star.get_facecolor())[0])
 
 
 def test_classes_differ_in_colour_and_shape_and_are_named():
     model = FakeModel([f"class {index}" for index in range(10)])
-    legend = plot_embedding(model, *model.samples(50)).axes[0].get_legend()
-    looks = {(handle.get_color(), handle.get_marker()) for handle in legend.legend_handles}
+    legend = known(plot_embedding(model, *model.samples(50)).axes[0].get_legend())
+    handles = [handle for handle in legend.legend_handles if isinstance(handle, Line2D)]
+    looks = {(handle.get_color(), handle.get_marker()) for handle in handles}
     assert len(looks) == 11
     assert [text.get_text() for text in legend.get_texts()] == [*model.classes_, "centroid"]
 
@@ -222,7 +234,7 @@ def test_global_phases_do_not_move_a_point():
     plain = fidelity_plane(states, fidelities(states, centroids))
     turned = fidelity_plane(phases * states, fidelities(phases * states, centroids))
     for one, other in zip(turned, plain, strict=True):
-        assert_allclose(one, other, atol=1e-10)
+        assert_allclose(np.asarray(one), np.asarray(other), atol=1e-10)
 
 
 def test_the_plane_is_that_of_the_principal_components_of_the_density_matrices():
@@ -263,8 +275,8 @@ def test_of_many_samples_the_same_are_drawn_every_time_in_proportion():
     X, _ = model.samples(MOST_SAMPLES * 4)
     y = np.where(np.arange(len(X)) % 4 == 0, "a", "b")
     first, second = (plot_embedding(model, X, y).axes[0].collections for _ in range(2))
-    assert [len(points.get_offsets()) for points in first[::2]] == [MOST_SAMPLES // 4, MOST_SAMPLES * 3 // 4]
-    assert_array_equal(first[0].get_offsets(), second[0].get_offsets())
+    assert [len(offsets(points)) for points in first[::2]] == [MOST_SAMPLES // 4, MOST_SAMPLES * 3 // 4]
+    assert_array_equal(offsets(first[0]), offsets(second[0]))
 
 
 def test_data_frames_reach_the_model_as_data_frames():
@@ -279,12 +291,12 @@ def test_data_frames_reach_the_model_as_data_frames():
     model = NamesModel(["yes", "no"], n_qubits=2)
     frame = pd.DataFrame(np.random.default_rng(0).random((MOST_SAMPLES + 10, 4)), columns=list("abcd"))
     figure = plot_embedding(model, frame, np.where(frame["a"] > 0.5, "yes", "no"))
-    assert sum(len(points.get_offsets()) for points in figure.axes[0].collections[::2]) == MOST_SAMPLES
+    assert sum(len(offsets(points)) for points in figure.axes[0].collections[::2]) == MOST_SAMPLES
 
 
 def test_an_embedding_draws_into_given_axes():
     figure = Figure()
-    left, right = figure.subfigures(1, 2)
+    left, right = np.asarray(figure.subfigures(1, 2))
     ax = right.subplots()
     model = FakeModel(["a", "b"])
     assert plot_embedding(model, *model.samples(6), ax=ax) is figure
@@ -295,9 +307,9 @@ def test_an_embedding_draws_into_given_axes():
 def test_too_few_samples_and_other_lengths_are_refused():
     model = FakeModel(["a", "b"])
     X, y = model.samples(5)
-    with pytest.raises(InvalidInputError, match="2 samples do not span a plane"):
+    with pytest.raises(InvalidInputError, match="at least 3"):
         plot_embedding(model, X[:2], y[:2])
-    with pytest.raises(InvalidInputError, match="X has 5 rows but y has 4 labels"):
+    with pytest.raises(InvalidInputError, match=r"\b5\b.*\b4\b"):
         plot_embedding(model, X, y[:4])
 
 
@@ -373,7 +385,7 @@ def test_a_training_is_displayed_in_three_axes():
     axes = Figure().subplots(3)
     assert shown.plot(ax=axes).figure_ is axes[0].figure
     assert plot_history(FakeModel(["a", "b"]), axes=axes) is axes[0].figure
-    with pytest.raises(InvalidInputError, match="into 3 axes, got 2"):
+    with pytest.raises(InvalidInputError, match=r"\b3\b.*\b2\b"):
         shown.plot(ax=axes[:2])
 
 
@@ -387,10 +399,10 @@ def test_figures_are_saved_for_print(tmp_path):
 def test_the_largest_importances_are_on_top():
     ax = plot_importances([0.1, 0.5, 0.3], list("xyz"), most=2).axes[0]
     assert [label.get_text() for label in ax.get_yticklabels()] == ["y", "z"]
-    assert_allclose([bar.get_width() for bar in ax.patches], [0.5, 0.3])
+    assert_allclose(lengths(ax), [0.5, 0.3])
     assert ax.yaxis_inverted()
     assert ax.get_xlabel() == "importance (1 smaller left out)"
-    with pytest.raises(InvalidInputError, match="2 importances but 1 names"):
+    with pytest.raises(InvalidInputError, match=r"\b2\b.*\b1\b"):
         plot_importances([1, 2], ["a"])
     with pytest.raises(InvalidInputError, match="finite number"):
         plot_importances([np.nan])

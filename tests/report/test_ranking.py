@@ -12,9 +12,9 @@ from mcquack.errors import InvalidInputError
 from mcquack.report import plot_critical_difference, plot_ranking, plot_scores_by_size, plot_wins
 from mcquack.report.drawing import TITLE
 from mcquack.report.ranking import METRIC_TITLES, loss_shares, metric_phrase, overall_test
-from mcquack.report.style import class_colour, new_axes, shade
+from mcquack.report.style import class_colour, figure_of, new_axes, shade
 from tests.bench.ranking.cells import score_matrices, table_of
-from tests.report.fakes import FAMILIES, MODELS, SIZES, benchmark, is_drawn, texts
+from tests.report.fakes import FAMILIES, MODELS, SIZES, benchmark, corners, is_drawn, known, texts, xs, ys
 
 
 def test_every_metric_has_a_title():
@@ -39,7 +39,7 @@ def test_the_best_stands_on_top_and_what_is_published_is_marked():
     names = ["Alpha", "Beta †", "Gamma", "Delta"]
     assert sorted(names, key=heights.__getitem__) == names
     assert ax.yaxis_inverted()
-    assert {"number of datasets", "† published: Somebody 2024"} <= texts(ax.figure)
+    assert {"number of datasets", "† published: Somebody 2024"} <= texts(figure_of(ax))
 
 
 def test_without_published_scores_nothing_is_said_of_them():
@@ -51,8 +51,9 @@ def test_without_published_scores_nothing_is_said_of_them():
 def test_averages_and_intervals_are_written_beside_the_bars():
     written = texts(plot_ranking(LINES))
     for line in LINES:
+        interval = known(line.interval)
         assert f"{line.average_rank:.2f}" in written
-        assert f"{line.interval.low:.2f} – {line.interval.high:.2f}" in written
+        assert f"{interval.low:.2f} – {interval.high:.2f}" in written
     assert "95 % interval" in written
     assert "99.5 % interval" in texts(plot_ranking(standings(score_table(benchmark()), level=0.995)))
 
@@ -107,7 +108,7 @@ def lines_of(figure, *, width):
 
 def test_each_model_is_named_with_its_rank_the_better_half_at_the_left():
     figure = plot_critical_difference(COMPARISON)
-    sides = {text.get_text().strip(): text.get_ha() for text in figure.axes[0].texts}
+    sides = {text.get_text().strip(): text.get_horizontalalignment() for text in figure.axes[0].texts}
     for index, (contender, rank) in enumerate(zip(COMPARISON.contenders, COMPARISON.average_ranks, strict=True)):
         if index < 2:
             assert sides[f"{contender.label}  {rank:.2f}"] == "right"
@@ -119,9 +120,9 @@ def ranks_at(comparison, line):
     """The ranks at which a line in points begins and ends, by the ruler that begins at rank 1."""
     scale = max(comparison.average_ranks) - min(comparison.average_ranks)
     figure = plot_critical_difference(comparison)
-    starts = sorted(each.get_xdata()[0] for each in lines_of(figure, width=0.9))
+    starts = sorted(xs(each)[0] for each in lines_of(figure, width=0.9))
     unit = (starts[-1] - starts[0]) / scale
-    return [min(comparison.average_ranks) + (x - starts[0]) / unit for x in line.get_xdata()]
+    return [min(comparison.average_ranks) + (x - starts[0]) / unit for x in xs(line)]
 
 
 def test_lines_start_at_the_ranks():
@@ -206,7 +207,7 @@ def test_rows_and_columns_have_the_same_names_and_the_note_explains_the_dagger()
     for name in ("Alpha", "Beta †", "Gamma", "Delta"):
         row, column = [text for text in ax.texts if text.get_text() == name]
         assert (row.get_rotation(), column.get_rotation()) == (0, 35)
-    assert {"datasets, the row against the column", "† published: Somebody 2024"} <= texts(ax.figure)
+    assert {"datasets, the row against the column", "† published: Somebody 2024"} <= texts(figure_of(ax))
 
 
 @given(means=score_matrices())
@@ -246,17 +247,17 @@ def test_each_family_has_a_panel_with_a_curve_for_each_contender():
         curves = {curve.contender.label: curve for curve in TEST if curve.family == family}
         assert len(ax.lines) == len(curves)
         for line in ax.lines:
-            curve = curves[line.get_label()]
-            assert_allclose(line.get_xdata(), SIZES)
-            assert_allclose(line.get_ydata(), [point.mean for point in curve.points])
+            curve = curves[str(line.get_label())]
+            assert_allclose(xs(line), SIZES)
+            assert_allclose(ys(line), [point.mean for point in curve.points])
 
 
 def test_bands_are_the_intervals():
     ax = plot_scores_by_size(TEST).axes[0]
     curves = sorted(TEST[::2], key=lambda curve: not curve.contender.is_published)
     for area, curve in zip(ax.collections, curves, strict=True):
-        points = area.get_paths()[0].vertices
-        bands = [point.band for point in curve.points]
+        points = corners(area.get_paths()[0])
+        bands = [known(point.band) for point in curve.points]
         assert_allclose(points[:, 1].min(), min(band.low for band in bands))
         assert_allclose(points[:, 1].max(), max(band.high for band in bands))
 
@@ -266,7 +267,7 @@ def test_a_contender_looks_the_same_in_all_panels_and_parts_and_unlike_the_other
     looks = [{line.get_label(): line.get_color() for line in ax.lines} for ax in figure.axes]
     assert looks[0] == looks[1]
     assert len(set(looks[0].values())) == len(looks[0]) == len(MODELS)
-    styles = {(line.get_gid().rpartition("-")[2], line.get_linestyle()) for ax in figure.axes for line in ax.lines}
+    styles = {(str(line.get_gid()).rpartition("-")[2], line.get_linestyle()) for ax in figure.axes for line in ax.lines}
     assert styles == {("test", "-"), ("train", "--")}
 
 
@@ -313,7 +314,7 @@ def test_colours_follow_the_order_that_is_given_and_ids_name_it():
     assert not figure.legends
     for number, ax in enumerate(figure.axes):
         for line in ax.lines:
-            place = [contender.label for contender in order].index(line.get_label())
+            place = [contender.label for contender in order].index(str(line.get_label()))
             assert line.get_color() == class_colour(place)
             assert line.get_gid() == f"panel-{number}-curve-{place}-test"
     assert {area.get_gid() for area in figure.axes[0].collections} == {f"panel-0-band-{n}-test" for n in range(4)}

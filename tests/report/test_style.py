@@ -34,7 +34,7 @@ from mcquack.report.style import (
 from tests.report.fakes import FakeModel
 
 
-def luminance(colour: object) -> float:
+def luminance(colour: str) -> float:
     return float(np.dot([0.2126, 0.7152, 0.0722], to_rgb(colour)))
 
 

@@ -5,15 +5,17 @@ longer to draw them than everything else in a report together. So the page write
 and colours follow the page's theme.
 """
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Literal, Self
 
+import numpy as np
 from markupsafe import Markup, escape
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
+from matplotlib.markers import MarkerStyle
 
 from mcquack.report import style
 from mcquack.report.style import FONT_SIZE, INK, MUTED, SMALL
@@ -27,18 +29,6 @@ _MARGIN = 5.0  # around a drawing that is a figure of its own
 _LETTER = 0.58  # width of a letter in units of its size, in a wide face
 _MARKER_SIZE = 3.5
 _ALIGNMENTS = {"start": "left", "middle": "center", "end": "right"}
-_CORNERS: dict[str, list[Point]] = {
-    "s": [(-1, -1), (1, -1), (1, 1), (-1, 1)],
-    "^": [(0, -1.1), (1.1, 1), (-1.1, 1)],
-    "v": [(0, 1.1), (1.1, -1), (-1.1, -1)],
-    "D": [(0, -1.3), (1.3, 0), (0, 1.3), (-1.3, 0)],
-    "P": [(-0.4, -1.2), (0.4, -1.2), (0.4, -0.4), (1.2, -0.4), (1.2, 0.4), (0.4, 0.4), (0.4, 1.2), (-0.4, 1.2),
-          (-0.4, 0.4), (-1.2, 0.4), (-1.2, -0.4), (-0.4, -0.4)],
-    "X": [(0, -0.6), (0.7, -1.2), (1.2, -0.7), (0.6, 0), (1.2, 0.7), (0.7, 1.2), (0, 0.6), (-0.7, 1.2), (-1.2, 0.7),
-          (-0.6, 0), (-1.2, -0.7), (-0.7, -1.2)],
-    "o": [(1.1 * math.cos(turn * math.pi / 8), 1.1 * math.sin(turn * math.pi / 8)) for turn in range(16)],
-}  # fmt: skip
-"""The corners of the shapes that are named as in matplotlib, around the origin, for a size of 2."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,9 +94,9 @@ class Line:
         line = f'<path d="{_path(self.points)}" style="{look}"/>'
         if not self.marker:
             return line
-        half, corners = _MARKER_SIZE / 2, _CORNERS[self.marker]
-        shapes = (tuple((x + half * i, y + half * j) for i, j in corners) for x, y in self.points)
-        return line + Area(shapes=tuple(shapes), colour=self.colour).svg()
+        corners = _corners(self.marker)
+        shapes = tuple(tuple((x + i, y + j) for i, j in corners) for x, y in self.points)
+        return line + Area(shapes=shapes, colour=self.colour).svg()
 
     def draw(self, ax: Axes) -> None:
         (drawn,) = ax.plot(
@@ -149,6 +139,15 @@ class Area:
         filled = PolyCollection(self.shapes, facecolors=self.colour, alpha=self.opacity, linewidths=0, gid=gid)
         ax.add_collection(filled)
         ax.autoscale_view()
+
+
+@cache
+def _corners(marker: str) -> list[Point]:
+    """The corners of a shape of matplotlib around the origin, with y downwards."""
+    shape = MarkerStyle(marker)
+    (outline,) = shape.get_path().transformed(shape.get_transform()).to_polygons()
+    corners = np.asarray(outline, dtype=np.float64)[:-1] * (_MARKER_SIZE, -_MARKER_SIZE)
+    return [(x, y) for x, y in corners.tolist()]
 
 
 def _path(points: Iterable[Point]) -> str:

@@ -381,14 +381,7 @@ def plot_scores_by_size(
         ax.remove()
     if legend:
         handles = [
-            Line2D(
-                [],
-                [],
-                color=style.class_colour(look),
-                marker=style.class_marker(look),
-                markersize=4,
-                label=_plain(each.label),
-            )
+            Line2D([], [], label=_plain(each.label), **style.class_look(look))
             for each, look in looks.items()
             if each in drawn
         ]

@@ -1,15 +1,13 @@
-"""What all figures and pages share: their colours, their axes, how they become SVG, numbers as words, and files.
+"""What all figures and pages share: their colours, their axes, how they become SVG, and numbers as words.
 
 The look is quiet and legible in grey and for colour-blind readers. Nothing here changes matplotlib's global state, so
 figures can be drawn in threads and beside those of the user.
 """
 
-import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from io import BytesIO
-from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
@@ -21,9 +19,6 @@ from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
-
-from mcquack.errors import InvalidInputError
-from mcquack.files import replace_file
 
 INK = "#1f2933"
 MUTED = "#66727f"
@@ -96,6 +91,11 @@ def class_colour(index: int) -> str:
 def class_marker(index: int) -> str:
     """The shape of the samples of the class at this position, so that colour is never the only difference."""
     return CLASS_MARKERS[index % len(CLASS_MARKERS)]
+
+
+def class_look(index: int) -> dict[str, Any]:
+    """Colour and shape of the class at this position, as matplotlib's lines take them."""
+    return {"color": class_colour(index), "marker": class_marker(index), "markersize": 3.8}
 
 
 def shade(place: float) -> str:
@@ -271,6 +271,56 @@ def moment(iso: str | None) -> str:
     return (iso or "").replace("T", " ").replace("+00:00", " UTC")
 
 
+def capital(text: str) -> str:
+    """A text with a large first letter; the others stay as they are."""
+    return text[:1].upper() + text[1:]
+
+
+def number_text(value: float, *, digits: int = 3) -> str:
+    """A number with these significant digits; very large and very small ones as powers of ten."""
+    if value == 0:
+        return "0"
+    text = f"{value:.{digits - 1}e}"
+    mantissa, _, exponent = text.partition("e")
+    if -4 <= int(exponent) < 6:
+        return f"{float(text):,.{max(digits - 1 - int(exponent), 0)}f}".replace("-", "−")
+    return f"{mantissa.replace('-', '−')} · {power_of_ten(int(exponent))}"
+
+
+def plain_number(text: str) -> str:
+    """A number as Python writes it, with a true minus sign and powers of ten; any other text stays as it is.
+
+    >>> plain_number("1e-05"), plain_number("-2.5"), plain_number("wide-5")
+    ('10⁻⁵', '−2.5', 'wide-5')
+    """
+    found = re.fullmatch(r"(-?[0-9.]+)(?:e([-+]?[0-9]+))?", text)
+    if found is None:
+        return text
+    mantissa = found[1].replace("-", "−")
+    if found[2] is None:
+        return mantissa
+    power = power_of_ten(int(found[2]))
+    return power if mantissa == "1" else f"{mantissa} · {power}"
+
+
+def power_of_ten(exponent: int) -> str:
+    """A power as 10⁻³."""
+    return f"10{str(exponent).translate(_SUPERSCRIPTS)}"
+
+
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def within(sentence: str) -> str:
+    """A sentence as a part of another, after a colon."""
+    return sentence[:1].lower() + sentence[1:]
+
+
+def listed(words: Sequence[str]) -> str:
+    """Words as "one, two and three"."""
+    return f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else "".join(words)
+
+
 MOST_SAMPLES = 1000  # points that are drawn; more would hide each other
 
 
@@ -288,42 +338,3 @@ def draw_class_legend(ax: Axes, names: Sequence[str], *, others: Sequence[Line2D
     ]
     place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.01, 1), "ncols": 1 + len(names) // 16}
     legend_of(ax, handles=[*handles, *others], handletextpad=0.3, **place)
-
-
-# A report as a folder of files, which the next report may replace.
-
-PAGE = "index.html"
-SUMS = "SHA256SUMS"  # lists the files of a report, so that the next one knows which of them are no longer needed
-
-
-def replace_files(folder: Path, contents: Mapping[str, bytes]) -> None:
-    """Writes all files and removes what an earlier report left; files that are nobody's report are never touched."""
-    earlier = _listed(folder / SUMS)
-    if (folder / PAGE).exists() and PAGE not in earlier:
-        raise InvalidInputError(f"{folder} has an {PAGE} that is no report; choose another folder, or remove it.")
-    for name in earlier.keys() - contents.keys():
-        path = folder / name
-        if ".." not in path.parts and path.is_file() and _digest(path.read_bytes()) == earlier[name]:
-            path.unlink()
-    sums = "".join(f"{_digest(content)}  {name}\n" for name, content in contents.items())
-    for name, content in {SUMS: sums.encode(), **contents}.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(path, content)
-
-
-def _listed(path: Path) -> dict[str, str]:
-    """Digests by name; names that lead out of the folder are no file of a report."""
-    if not path.is_file():
-        return {}
-    lines = (line.partition("  ") for line in path.read_text(encoding="utf-8", errors="replace").splitlines())
-    names = {name: digest for digest, _, name in lines if name}
-    return {
-        name: digest
-        for name, digest in names.items()
-        if name == PAGE or name.startswith(("tables/", "figures/", "pages/"))
-    }
-
-
-def _digest(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()

@@ -74,7 +74,10 @@ def test_models_of_the_same_title_are_told_apart_also_where_one_has_no_scores(tm
     assert [cell.contender for cell in contents.scores] == [
         cell.contender for cell in contents.cells if cell.contender.model == "sklearn.svm:SVC"
     ]
-    assert [(use.model, use.n_cells) for use in searches(contents)] == [("sklearn.svm:SVC", 1), ("svc", 1)]
+    assert [(model, n_datasets) for model, _, _, n_datasets, *_ in searches(contents).rows] == [
+        ("sklearn.svm:SVC", 1),
+        ("svc", 1),
+    ]
 
 
 def test_scores_of_which_seeds_are_missing_say_so(store_path, tmp_path):

@@ -14,10 +14,12 @@ from mcquack.bench.store import Store
 from mcquack.report.benchmark import write_report
 from mcquack.report.benchmark.analysis import analyse
 from mcquack.report.benchmark.contents import read_contents
-from mcquack.report.benchmark.page import SCRIPTS, STYLES, failure_groups, page
+from mcquack.report.benchmark.page import SCRIPTS, page
+from mcquack.report.pages import failure_groups
 from mcquack.report.style import contrast
 from tests.report.benchmark.fakes import DATASETS, fake_store
 
+TEMPLATES = files("mcquack.report").joinpath("templates")
 HOSTILE = "</script><img src=x onerror=alert(1)>\"'`${1}{{ 7*7 }}"
 
 
@@ -168,12 +170,10 @@ def test_nothing_is_loaded_from_elsewhere(text):
     assert "https://" not in text
 
 
-def test_every_style_and_script_is_part_of_the_page():
-    home = files("mcquack.report.benchmark").joinpath("templates")
-    for folder, names in (("styles", STYLES), ("scripts", SCRIPTS)):
-        found = {entry.name.partition(".")[0] for entry in home.joinpath(folder).iterdir()}
-        assert found == set(names)
-        assert len(names) == len(set(names))
+def test_every_script_is_part_of_a_page():
+    found = {entry.name.partition(".")[0] for entry in TEMPLATES.joinpath("scripts").iterdir()}
+    assert found == {*SCRIPTS, "study"}
+    assert len(SCRIPTS) == len(set(SCRIPTS))
 
 
 def test_data_leaves_out_nothing_of_a_task(text, contents):
@@ -223,7 +223,7 @@ def test_a_store_without_scores_still_has_a_page(tmp_path):
 
 
 # Colours are checked where they are defined; what the browser makes of them is checked in the browser.
-TOKENS = files("mcquack.report.benchmark").joinpath("templates", "styles", "tokens.css").read_text(encoding="utf-8")
+TOKENS = TEMPLATES.joinpath("style.css").read_text(encoding="utf-8")
 PAIRS = {name: (light, dark) for name, light, dark in re.findall(r"--([\w-]+): light-dark\((#\w+), (#\w+)\)", TOKENS)}
 
 

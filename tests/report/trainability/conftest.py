@@ -5,8 +5,8 @@ from functools import partial
 import pytest
 
 from mcquack.bench.store import Store
-from mcquack.report.trainability import sections
 from mcquack.report.trainability.study import read_study
+from mcquack.studies.trainability.analysis import forest_importances
 from tests.report.trainability.fakes import fake_store, observations, rate_observations, wide_observations
 
 SMALL = {"sizes": (2, 3, 4, 5, 6, 7), "n_seeds": 2, "epochs": 12}
@@ -16,7 +16,9 @@ SMALL = {"sizes": (2, 3, 4, 5, 6, 7), "n_seeds": 2, "epochs": 12}
 def _small_forests():
     """A few trees know the settings that were made to decide, and grow faster."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(sections, "forest_importances", partial(sections.forest_importances, n_trees=8))
+        patched.setattr(
+            "mcquack.report.trainability.sections.forest_importances", partial(forest_importances, n_trees=8)
+        )
         yield
 
 

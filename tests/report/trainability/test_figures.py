@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from numpy.testing import assert_allclose
+from numpy.typing import NDArray
 
 from mcquack.errors import InvalidInputError
 from mcquack.report.style import HEAT, svg_bytes
@@ -28,6 +29,7 @@ from mcquack.report.trainability.figures import gradient_points
 from mcquack.studies.trainability.analysis import exact_anova, forest_importances
 from mcquack.studies.trainability.analysis.losses import LossSlice
 from mcquack.studies.trainability.observation import Observation
+from tests.report.fakes import lengths, xs, ys
 from tests.report.trainability.fakes import observation, observations, wide_observations
 
 SIZES = (2, 3, 4, 5, 6)
@@ -66,7 +68,8 @@ def test_gradients_have_a_panel_for_each_start_with_scales_of_their_own():
     assert small.get_ylim() != ones.get_ylim()
     (container,) = small.containers
     points = gradient_points(lines(PAPER)[0], "weights")
-    assert_allclose(container[0].get_xydata(), [(point.n_qubits, point.mean) for point in points])
+    assert_allclose(xs(container[0]), [point.n_qubits for point in points])
+    assert_allclose(ys(container[0]), [point.mean for point in points])
     assert is_drawn(figure)
 
 
@@ -76,14 +79,15 @@ def test_losses_have_a_curve_for_each_size():
     curves = figure.axes[0].lines
     assert [curve.get_label() for curve in curves] == [str(size) for size in SIZES]
     seeds = [each for each in PAPER if each.settings["init_small"] and each.settings["n_qubits"] == 2]
-    assert_allclose(curves[0].get_ydata(), np.mean([each.trace["loss"] for each in seeds], axis=0))
+    losses: NDArray[np.float64] = np.array([each.trace["loss"] for each in seeds], dtype=np.float64)
+    assert_allclose(ys(curves[0]), losses.mean(axis=0))
     assert len(plot_losses(GRID).axes) == 8
 
 
 def test_a_loss_that_is_no_number_ends_its_curve_alone():
     broken = Observation.from_json({**observation(2).to_json(), "trace": {"loss": [0.5, 0.4, None]}})
     figure = plot_losses([broken, observation(3, epochs=3)])
-    assert np.isnan(figure.axes[0].lines[0].get_ydata()).tolist() == [False, False, True]
+    assert np.isnan(ys(figure.axes[0].lines[0])).tolist() == [False, False, True]
     assert is_drawn(figure)
 
 
@@ -92,7 +96,7 @@ def test_decays_show_means_and_both_fits():
     figure = plot_decays(found)
     assert titles(figure) == ["Weights", "Biases", "Centroids"]
     ax = figure.axes[0]
-    assert_allclose(ax.containers[0][0].get_ydata(), found[0].means.logs / math.log(10))
+    assert_allclose(ys(ax.containers[0][0]), found[0].means.logs / math.log(10))
     assert {line.get_linestyle() for line in ax.lines} >= {"--", ":"}
     assert is_drawn(figure)
 
@@ -115,7 +119,7 @@ def test_importances_show_all_three_measures():
     anova, forest = exact_anova(rows, names=names), forest_importances(rows, names=names, n_trees=8)
     (bars,) = plot_importances(anova, forest).axes
     assert len(bars.patches) == 9
-    assert sorted(patch.get_width() for patch in bars.patches[:3]) == pytest.approx(sorted(anova.main.values()))
+    assert sorted(lengths(bars)[:3]) == pytest.approx(sorted(anova.main.values()))
     assert len(plot_importances(anova).axes[0].patches) == 3  # without Optuna
 
 
@@ -123,7 +127,7 @@ def test_kernels_are_drawn_beside_states_by_chance():
     figure = plot_measures(lines(PAPER), KERNEL)
     assert titles(figure) == ["Mean fidelity", "Variance of fidelities", "Entangling power"]
     by_chance = figure.axes[0].lines[-1]
-    assert_allclose(by_chance.get_ydata(), -np.array(by_chance.get_xdata()) * math.log10(2))
+    assert_allclose(ys(by_chance), -xs(by_chance) * math.log10(2))
     assert is_drawn(plot_measures(lines(wide_observations(n_seeds=1)), KERNEL))
 
 
@@ -135,7 +139,7 @@ def test_shots_are_medians_and_at_least_one():
     ]
     figure = plot_measures(lines(given), SHOTS)
     assert titles(figure) == ["To see a kernel entry’s gradient", "To tell two classes apart"]
-    assert [ax.lines[0].get_ydata().tolist() for ax in figure.axes] == [[3.0], [0.0]]
+    assert [ys(ax.lines[0]).tolist() for ax in figure.axes] == [[3.0], [0.0]]
     assert is_drawn(figure)
 
 
@@ -153,7 +157,7 @@ def test_a_landscape_marks_its_lowest_point():
     losses = LossSlice(first=steps, second=steps, losses=(first - steps[4]) ** 2 + second**2)
     figure = plot_landscape(Landscape(title="costs $ 5", losses=losses, path=((1, 1), (0.5, 0.2))))
     marked = next(line for line in figure.axes[0].lines if line.get_label() == "smallest loss")
-    assert_allclose([marked.get_xdata()[0], marked.get_ydata()[0]], [steps[4], 0], atol=1e-12)
+    assert_allclose([xs(marked)[0], ys(marked)[0]], [steps[4], 0], atol=1e-12)
     assert is_drawn(figure)
     # Every shade has one of its own on a dark page, and nothing is written over the losses.
     drawn = set(re.findall(r"fill: (#[0-9a-f]{6})", svg_bytes(figure).decode()))

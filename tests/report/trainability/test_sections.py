@@ -5,15 +5,14 @@ from dataclasses import replace
 import pytest
 
 from mcquack.bench.ranking import Interval
-from mcquack.report.trainability import sections
+from mcquack.report.document import file_name
+from mcquack.report.style import listed
 from mcquack.report.trainability.sections import (
     about,
     all_sections,
     complete_rows,
-    file_name,
     importance_section,
     importances,
-    listed,
     means,
     scaling_section,
     shot_section,
@@ -159,7 +158,7 @@ def test_without_optuna_the_exact_shares_remain(study, monkeypatch):
     def missing(*_, **__):
         raise OPTUNA.needed(what="fANOVA")
 
-    monkeypatch.setattr(sections, "forest_importances", missing)
+    monkeypatch.setattr("mcquack.report.trainability.sections.forest_importances", missing)
     found, faults = importances(study.trained)
     assert all(each.forest is None for each in found)
     section = importance_section(found, faults)

@@ -5,14 +5,13 @@ import json
 import pytest
 
 from mcquack.errors import InvalidInputError
+from mcquack.report.style import number_text, power_of_ten
 from mcquack.report.trainability.sections import shots_text
 from mcquack.report.trainability.study import (
     factors,
     lines,
-    number_text,
     observed_landscapes,
     paper_slice,
-    power_of_ten,
     read_landscape,
     setting_text,
     slice_text,

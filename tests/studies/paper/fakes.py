@@ -45,8 +45,19 @@ def fake_twin(path, *, n_datasets=2, n_runs=3):
             for model in ("svc", "centroid_kernel", *DEVICES):
                 tasks = [Task.of(dataset, model, {}, seed=run) for run in range(n_runs)]
                 ids = tuple(task.id for task in tasks)
-                chosen = {"metric": "accuracy", "search": "none", "n_settings": 1, "task_ids": (), "final_ids": ids}
-                store.choose(Choice(dataset=dataset, model=model, settings={}, score=None, **chosen))
+                store.choose(
+                    Choice(
+                        dataset=dataset,
+                        model=model,
+                        settings={},
+                        score=None,
+                        metric="accuracy",
+                        search="none",
+                        n_settings=1,
+                        task_ids=(),
+                        final_ids=ids,
+                    )
+                )
                 for run, task in enumerate(tasks):
                     store.add(_run(task, run, seed))
     return path
@@ -55,5 +66,5 @@ def fake_twin(path, *, n_datasets=2, n_runs=3):
 def _run(task, run, seed):
     first = DEVICES.get(task.model)
     details = {} if first is None else {"history": {"epoch": [0], "tolerance": [first + run + seed]}}
-    scores = {"test": {"accuracy": 0.80 + 0.02 * run + 0.04 * seed}}
-    return Outcome(task=task, environment=ENVIRONMENT, scores=scores, details=details)
+    accuracy = 0.80 + 0.02 * run + 0.04 * seed
+    return Outcome(task=task, environment=ENVIRONMENT, scores={"test": {"accuracy": accuracy}}, details=details)

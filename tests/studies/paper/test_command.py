@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from mcquack.bench.store import Store
+from mcquack.bench.store import RunRecord, Store
 from mcquack.cli.app import exit_code
 from studies.paper import hardware, model, stores
 from studies.paper.__main__ import app
@@ -88,7 +88,7 @@ def test_a_run_that_was_cut_off_goes_on(paper, tmp_path):
     started = stores.Stores(folder=folder)
     started.path("real_world").parent.mkdir(parents=True)
     with Store.open(started.path("real_world"), create=True) as store:
-        store.begin_run(stores.RunRecord(command="python -m studies.paper", suite=TINY.chosen().to_json()))
+        store.begin_run(RunRecord(command="python -m studies.paper", suite=TINY.chosen().to_json()))
     outcome = paper("--studies", folder, "--out", tmp_path / "site", "--jobs", 1)
     assert outcome.code == 0
     assert "4 tasks done" in outcome.err

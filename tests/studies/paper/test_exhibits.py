@@ -13,18 +13,19 @@ from studies.paper.items import ITEMS, real_world_scores, values
 from studies.paper.sources import CUT_OFF, NOT_RUN, Sources
 from studies.paper.stores import Stores
 from tests.report.benchmark.fakes import published_cells
+from tests.report.fakes import known
 from tests.report.trainability.fakes import observations, study_of
 from tests.studies.paper.fakes import QML, REAL_WORLD
 
 
 def read(exhibit, name):
     """A table of an exhibit, as its file has it."""
-    (sheet,) = (sheet for sheet in exhibit.all_sheets if sheet.name == name)
-    return list(csv.DictReader(io.StringIO(sheet.csv)))
+    (table,) = (table for table in exhibit.all_tables if table.name == name)
+    return list(csv.DictReader(io.StringIO(table.csv)))
 
 
 def test_scores_on_real_data_are_the_means_of_the_rows(exhibits, stores):
-    found = {}
+    found: dict[tuple[str, str], list[float]] = {}
     with Store.open(stores.path("real_world")) as store:
         for outcome in store.outcomes(phase="final"):
             found.setdefault((outcome.task.dataset, outcome.task.model), []).append(outcome.scores["test"]["auc"])
@@ -72,7 +73,7 @@ def test_ranks_on_real_data_are_from_zero_for_the_best():
     own = [_as_ours(cell) for cell in real_world_scores() if cell.dataset == "mnist"]
     by_model = {line.contender.model: line.average_rank for line in real_world.unit_standings(own, "auc")}
     scores = {cell.model: cell.mean("test", "auc") for cell in own}
-    ordered = sorted(scores, key=scores.get, reverse=True)
+    ordered = sorted(scores, key=lambda model: known(scores[model]), reverse=True)
     assert [by_model[model] for model in ordered] == [0.0, 0.25, 0.5, 0.75, 1.0]
 
 
@@ -168,9 +169,13 @@ def test_places_in_families_follow_from_the_ranks_there(exhibits):
 def test_trends_follow_from_the_smallest_and_the_largest_size(change, trend):
     def cell(family, n):
         score = 0.8 + (change if n == 20 else 0.0)
-        values = {("test", "accuracy"): (score, score), ("train", "accuracy"): (score + 0.06,) * 2}
         return CellScores(
-            dataset=f"{family}_{n}", family=family, size=n, model="mcquack", title="McQuack", values=values
+            dataset=f"{family}_{n}",
+            family=family,
+            size=n,
+            model="mcquack",
+            title="McQuack",
+            values={("test", "accuracy"): (score, score), ("train", "accuracy"): (score + 0.06,) * 2},
         )
 
     trends = values()["qml_suite"]["trends"]

@@ -102,6 +102,6 @@ def test_rows_that_are_compressed_are_there(tmp_path):
 
 
 def test_a_step_is_of_a_suite_or_of_designs():
-    for wrong in ({}, {"suite": "qml", "designs": ("paper",)}):
+    for suite, designs in (("", ()), ("qml", ("paper",))):
         with pytest.raises(InvalidInputError, match="suite"):
-            RunStep(**wrong)
+            RunStep(suite=suite, designs=designs)

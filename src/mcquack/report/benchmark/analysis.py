@@ -27,6 +27,7 @@ from mcquack.bench.ranking import (
 from mcquack.bench.task import Metric, Part
 from mcquack.errors import InvalidInputError
 from mcquack.report.benchmark.contents import Contents
+from mcquack.report.document import Several
 from mcquack.report.ranking import METRIC_TITLES, overall_test
 from mcquack.report.style import counted
 
@@ -47,12 +48,25 @@ RANK_SCALES: Mapping[Scale, str] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Score:
+class Score(Several):
     """Mean and standard deviation over the seeds, and whether it is among the best two of its dataset."""
 
     mean: float
     spread: float | None
     mark: Mark = ""
+
+    @property
+    def numbers(self) -> Sequence[float | None]:
+        return self.mean, self.spread
+
+    def latex(self, digits: int) -> str:
+        """The best score is bold, the second best underlined."""
+        mean = f"{self.mean:.{digits}f}"
+        marked = {"best": rf"\textbf{{{mean}}}", "second": rf"\underline{{{mean}}}"}.get(self.mark, mean)
+        return marked if self.spread is None else rf"{marked} $\pm$ {self.spread:.{digits}f}"
+
+
+SCORE_PARTS = (" mean", " std")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,6 +10,7 @@ from mcquack.bench.plan import Choice, Trial
 from mcquack.bench.ranking import OWN_FAMILY, CellScores, Contender, family_and_size, model_titles, scores_of
 from mcquack.bench.store import RunRecord, Store
 from mcquack.bench.task import METRICS, Environment, Metric, Outcome
+from mcquack.report.document import Document, facts_of
 
 State = Literal["done", "failed", "nothing could be chosen", "unfinished"]
 
@@ -53,17 +54,12 @@ class Cell:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Contents:
+class Contents(Document):
     """A benchmark, in an order that does not depend on which task ended first."""
 
-    title: str
-    runs: tuple[RunRecord, ...]
     scores: tuple[CellScores, ...]  # of this store, then of publications, on the datasets of this store only
     cells: tuple[Cell, ...]
     datasets: tuple[ListedDataset, ...]
-    failures: tuple[Outcome, ...]
-    n_done: int
-    seconds: float  # of all stages of all tasks
 
     @cached_property
     def families(self) -> Mapping[str, int]:
@@ -114,27 +110,24 @@ class Contents:
 
 def read_contents(store: Store, *, published: Sequence[CellScores] = (), title: str | None = None) -> Contents:
     """All that the store has, and of the published scores those on its datasets."""
-    runs, choices = store.runs(), store.choices()
-    suite = runs[-1].suite if runs else {}
+    choices = store.choices()
     # Searches without their details, the final tasks of the current choices with them, and whatever failed.
     found = (*store.outcomes(phase="search", details=False), *store.outcomes(failed=True), *store.final_outcomes())
     outcomes = {outcome.task.id: outcome for outcome in found}
+    facts = facts_of(store, list(outcomes.values()), title=title)
+    runs: tuple[RunRecord, ...] = facts["runs"]
     cells = _cells(outcomes, choices=choices, over=_pairs_over(runs))
-    datasets = _ordered_datasets(cells, suite=suite)
+    datasets = _ordered_datasets(cells, suite=runs[-1].suite if runs else {})
     order = {dataset.name: index for index, dataset in enumerate(datasets)}
     finals = (outcome for cell in cells for outcome in cell.finals)  # the store may have grown since
     titles = {cell.contender.model: cell.contender.title for cell in cells}
     ours = scores_of(finals, choices=choices, titles=titles)
     theirs = (cell for cell in published if cell.dataset in order)
     return Contents(
-        title=title or suite.get("title") or suite.get("name") or store.path.stem,
-        runs=runs,
+        **facts,
         scores=tuple(sorted((*ours, *theirs), key=lambda cell: (cell.is_published, order[cell.dataset]))),
         cells=tuple(sorted(cells, key=lambda cell: order[cell.dataset])),
         datasets=datasets,
-        failures=tuple(sorted((each for each in outcomes.values() if each.failed), key=lambda each: str(each.task))),
-        n_done=sum(not outcome.failed for outcome in outcomes.values()),
-        seconds=sum(sum(outcome.seconds.values()) for outcome in outcomes.values()),
     )
 
 

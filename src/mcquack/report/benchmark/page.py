@@ -1,4 +1,4 @@
-"""The page of a report: one HTML file with all styles, scripts, figures and data inside.
+"""The report of a benchmark as a folder: its page, all tables as CSV and LaTeX, and the main figures as SVG.
 
 Figures, leaderboards and the numbers behind them are written into the page here, once for each view that a reader may
 choose: a metric, on all datasets or on those of a family. The first view stands in the page as it is; the others lie
@@ -6,41 +6,121 @@ in it compressed, as the tasks of every cell do, and the scripts unpack what som
 """
 
 import base64
-import hashlib
 import json
-import re
 import zlib
-from collections.abc import Mapping, Sequence
-from functools import cache
-from importlib.resources import files
-from typing import Any, Literal, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple, get_args
 
-from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
+from matplotlib.figure import Figure
 
 from mcquack.bench.plan import Trial
-from mcquack.bench.ranking import Contender, SizeCurve
-from mcquack.bench.ranking.scores import elided
-from mcquack.bench.task import Metric, Outcome
+from mcquack.bench.ranking import CellScores, Contender, Scale, SizeCurve
+from mcquack.bench.store import Store
+from mcquack.checks import require
 from mcquack.datasets.registry import descriptions, draw_of
 from mcquack.report import ranking
-from mcquack.report.benchmark.analysis import ALL, PARTS, Analysis, View
-from mcquack.report.benchmark.contents import Cell, Contents
-from mcquack.report.benchmark.tables import Column, Entry, WinRecord, view_tables
+from mcquack.report.benchmark.analysis import ALL, PARTS, Analysis, View, analyse
+from mcquack.report.benchmark.contents import Cell, Contents, read_contents
+from mcquack.report.benchmark.tables import tables, view_tables
+from mcquack.report.document import Table, file_name, table
+from mcquack.report.drawing import Drawing
+from mcquack.report.pages import PAGE, Folder, Links, encoded, environment, page_text, replace_files
 from mcquack.report.ranking import METRIC_TITLES
-from mcquack.report.style import counted, duration, moment
+from mcquack.report.style import counted
 
-PACKAGE = "mcquack.report.benchmark"
-STYLES = ("tokens", "base", "layout", "tables", "charts", "task", "print")
 SCRIPTS = ("dom", "views", "scores", "datasets", "task", "task_charts", "theme", "sections", "main")
 """In this order: a script uses what those before it define."""
 
-MOST_FAILURES = 200  # different tracebacks on the page; there are more only if something is wrong with all tasks
 
-Link = tuple[str, str, str]  # title, form ("CSV") and path of a file beside the page
+def write_report(
+    store: Store | str | PathLike[str],
+    out: str | PathLike[str],
+    *,
+    published: Sequence[CellScores] = (),
+    title: str | None = None,
+    rank_scale: Scale = "share",
+) -> Path:
+    """Write the report of a benchmark into a folder, in place of an earlier one.
 
-Links = Mapping[str, Mapping[Metric | None, Sequence[Link]]]
-"""The files beside the page by kind and metric, or None for what is of no single metric."""
+    Parameters
+    ----------
+    store : the results, as ``mcquack bench run`` leaves them: an open store, or the path of its file.
+    out : the folder; it is made if it does not exist. Files that are not of an earlier report are left alone.
+    published : scores of others, which are ranked beside those of the store on the datasets that the store has, and
+        marked.
+    title : what stands above the page; by default the title of the suite.
+    rank_scale : average ranks are means of rank / models ("share", as in the QML benchmark suite) or of
+        (rank - 1) / (models - 1) ("unit", as in the paper: 0 for a model that is always first, 1 for one that is last).
+
+    Returns
+    -------
+    The page, ``index.html`` in the folder. It needs no other file and no internet.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder, Store.open(Path(folder, "results.sqlite"), create=True) as store:
+    ...     write_report(store, Path(folder, "report"), title="Nothing yet").name
+    'index.html'
+    """
+    require(rank_scale in get_args(Scale), "rank_scale", "share or unit", rank_scale)
+    if isinstance(store, Store):
+        contents = read_contents(store, published=published, title=title)
+    else:
+        with Store.open(store) as opened:
+            contents = read_contents(opened, published=published, title=title)
+    replace_files(Path(out), _files(contents, rank_scale=rank_scale))
+    return Path(out, PAGE)
+
+
+def _files(contents: Contents, *, rank_scale: Scale) -> dict[str, bytes]:
+    analysis, folder = analyse(contents, rank_scale=rank_scale), Folder()
+    for each in tables(contents, analysis):
+        folder.add_table(each)
+    for kind, metric, figure in _figures(analysis):
+        folder.add_figure(file_name(kind.removesuffix(" figure"), metric), figure, kind=kind, metric=metric)
+    return {**folder.contents, PAGE: encoded(page(contents, analysis, links=folder.links))}
+
+
+def _figures(analysis: Analysis) -> Iterator[tuple[str, Metric, Figure]]:
+    """The charts of the first view and the ranks by AUC, with the kind of each in the list of files."""
+    if (view := analysis.main) is None:
+        return
+    for place, drawing in _drawings(view).items():
+        yield _CHARTS[place].file, view.metric, drawing.plot()
+    if view.metric != "auc" and "auc" in analysis.views:
+        yield _CHARTS["ranking"].file, "auc", _drawings(analysis.views["auc"][ALL])["ranking"].plot()
+    if curves := analysis.curves["test", view.metric]:
+        yield "Scores by size figure", view.metric, ranking.plot_scores_by_size(curves)
+
+
+class _Chart(NamedTuple):
+    """What a chart is called among the files and to those who do not see it, and the table behind it."""
+
+    file: str
+    label: str
+    numbers: str
+
+
+_CHARTS = {
+    "ranking": _Chart("Ranking figure", "Ranks of each model", "Rank counts"),
+    "critical-difference": _Chart("Critical difference figure", "Average ranks and critical differences", "p values"),
+    "wins": _Chart("Wins figure", "Wins, ties and losses of each pair", "Wins"),
+}
+"""The charts of a view by their place on the page."""
+
+
+def _drawings(view: View) -> dict[str, Drawing]:
+    """The charts of a view that there is enough to draw of, by place."""
+    made = {"ranking": ranking.ranking_drawing(view.standings, title=f"{view.title}: average normalised rank")}
+    if view.comparison is not None:
+        made["critical-difference"] = ranking.difference_drawing(view.comparison, title=f"{view.title}: average rank")
+    if len(view.standings) > 1:
+        made["wins"] = ranking.wins_drawing(view.wins, title=f"{view.title}: wins – ties – losses")
+    return made
 
 
 def page(contents: Contents, analysis: Analysis, *, links: Links) -> str:
@@ -48,116 +128,46 @@ def page(contents: Contents, analysis: Analysis, *, links: Links) -> str:
     views = [view for by_family in analysis.views.values() for view in by_family.values()]
     panels = _size_panels(analysis)
     parts = [_view_parts(view, analysis, panels) for view in views]
-    return rendered(
-        _environment().get_template("page.html.j2"),
-        contents,
-        styles=joined(PACKAGE, "styles", STYLES),
-        scripts=joined(PACKAGE, "scripts", SCRIPTS),
+    main = analysis.main
+    return page_text(
+        "benchmark.html.j2",
+        scripts=SCRIPTS,
+        contents=contents,
         data=_json_in_html(_page_data(contents, analysis, views)),
-        view=parts[views.index(analysis.main)] if analysis.main else {},
+        view=parts[views.index(main)] if main else {},
         view_chunks=[_packed(each) for each in parts],
         cell_chunks=[_packed(_cell_data(contents, cell)) for cell in contents.cells],
         n_published=sum(each.is_published for each in analysis.contenders),
-        n_own=sum(not each.is_published for each in analysis.contenders),
         has_sizes=any(analysis.curves.values()),
-        lead=analysis.main.standings[:3] if analysis.main else (),
-        rank_formula=analysis.main.rank_formula if analysis.main else "",
+        lead=main.standings[:3] if main else (),
+        rank_formula=main.rank_formula if main else "",
         links=links,
         publications=publications(contents),
         numerics=sorted({each.task.numerics for cell in contents.cells for each in cell.outcomes} - {None}),
         searches=searches(contents),
+        n_own=sum(not each.is_published for each in analysis.contenders),
     )
 
 
-# Templates, styles and scripts, which the pages of all reports are put together from
-
-_ENDINGS = {"styles": "css", "scripts": "js"}
-
-
-def environment(*packages: str) -> Environment:
-    """Templates, each found in the first of the packages that has one of its name."""
-    made = Environment(
-        loader=ChoiceLoader([PackageLoader(package, "templates") for package in packages]),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    made.filters |= {"counted": counted, "duration": duration, "moment": moment, "theirs": theirs}
-    return made
-
-
-@cache
-def _environment() -> Environment:
-    made = environment(PACKAGE)
-    made.filters |= {"metric_phrase": ranking.metric_phrase, "metric_title": METRIC_TITLES.__getitem__}
-    made.filters |= {"breakable": _breakable, "told": _told}
-    return made
-
-
-@cache
-def joined(package: str, kind: Literal["styles", "scripts"], names: Sequence[str]) -> str:
-    """The styles or scripts of these names one after the other."""
-    home = files(package).joinpath("templates", kind)
-    return "\n".join(home.joinpath(f"{name}.{_ENDINGS[kind]}").read_text(encoding="utf-8") for name in names)
-
-
-def rendered(template: Template, contents: Any, *, styles: str, scripts: str, **others: Any) -> str:
-    """A page about contents that have failures, environments and fingerprints, with its styles and scripts inside."""
-    script = f'"use strict";\n(() => {{\n{scripts}}})();\n'  # they share their names with nobody else
-    return template.render(
-        contents=contents,
-        failures=failure_groups(contents.failures),
-        most_failures=MOST_FAILURES,
-        environments=contents.environments,
-        prints=contents.prints,
-        style=Markup(styles),
-        script=Markup(script),
-        # By its hash, the page tells the browser to run this script and no other.
-        script_hash=f"sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode('ascii')}",
-        **others,
-    )
-
-
-class FailureGroup(NamedTuple):
-    """Tasks that failed in the same way, with the traceback and its last line."""
-
-    error: str
-    reason: str
-    outcomes: Sequence[Outcome]
-
-
-def failure_groups(failures: Sequence[Outcome]) -> list[FailureGroup]:
-    """Tasks with the same traceback together, the most frequent first."""
-    groups: dict[str, list[Outcome]] = {}
-    for outcome in failures:
-        groups.setdefault((outcome.error or "").strip(), []).append(outcome)
-    found = [FailureGroup(error, outcomes[0].reason, outcomes) for error, outcomes in groups.items()]
-    return sorted(found, key=lambda group: -len(group.outcomes))
-
-
-class SearchUse(NamedTuple):
-    """How the settings of a model were found, over all datasets."""
-
-    model: str
-    search: str
-    metric: Metric
-    n_cells: int
-    n_settings: int
-    n_failed: int
-
-
-def searches(contents: Contents) -> tuple[SearchUse, ...]:
-    """One line for each model and kind of search."""
+def searches(contents: Contents) -> Table:
+    """How settings were found, with one row for each model and kind of search over all datasets."""
     counts: dict[tuple[str, str, Metric], list[tuple[int, int]]] = {}
     for cell in contents.cells:
         if (choice := cell.choice) is not None:
             key = cell.contender.title, choice.search, choice.metric
             counts.setdefault(key, []).append((choice.n_settings, choice.n_failed))
-    return tuple(
-        SearchUse(*key, len(found), *map(sum, zip(*found, strict=True))) for key, found in sorted(counts.items())
+    rows = (
+        (
+            title,
+            search,
+            "–" if search == "none" else ranking.metric_phrase(metric),
+            len(found),
+            *map(sum, zip(*found, strict=True)),
+        )
+        for (title, search, metric), found in sorted(counts.items())
     )
+    heads = ("Model", "Search", "Chosen by", "Datasets", "Settings tried", "Failed")
+    return table("Searches", "Searches", heads, rows)
 
 
 class Publication(NamedTuple):
@@ -181,27 +191,9 @@ def publications(contents: Contents) -> tuple[Publication, ...]:
     return tuple(found)
 
 
-_LABELS = {
-    "ranking": "Ranks of each model",
-    "critical-difference": "Average ranks and critical differences",
-    "wins": "Wins, ties and losses of each pair",
-}
-_NUMBERS = {"ranking": "Rank counts", "critical-difference": "p values", "wins": "Wins"}  # the tables behind them
-
-
-def _pictures(view: View) -> dict[str, Markup]:
-    """The figures of a view that there is enough to draw of, by their place on the page."""
-    made = {"ranking": ranking.ranking_drawing(view.standings, title=f"{view.title}: average normalised rank")}
-    if view.comparison is not None:
-        made["critical-difference"] = ranking.difference_drawing(view.comparison, title=f"{view.title}: average rank")
-    if len(view.standings) > 1:
-        made["wins"] = ranking.wins_drawing(view.wins, title=f"{view.title}: wins – ties – losses")
-    return {place: drawing.svg(label=_LABELS[place]) for place, drawing in made.items()}
-
-
 def _view_parts(view: View, analysis: Analysis, panels: Mapping[Metric, Mapping[str, Markup]]) -> dict[str, str]:
-    write: Any = _environment().get_template("view.html.j2").module
-    numbers = {table.kind: table for table in view_tables(view)}
+    write: Any = environment().get_template("view.html.j2").module
+    numbers = {each.kind: each for each in view_tables(view)}
     shown = [panel for family, panel in panels[view.metric].items() if view.family in (ALL, family)]
     curves = [curve for curve in analysis.curves["test", view.metric] if view.family in (ALL, curve.family)]
     parts = {
@@ -209,10 +201,11 @@ def _view_parts(view: View, analysis: Analysis, panels: Mapping[Metric, Mapping[
         "reading": Markup.escape(view.reading),
         "sizes": write.sizes(shown, _legend(curves, view, analysis)),
     }
-    drawn = _pictures(view)
-    for place, label in _LABELS.items():
+    drawn = _drawings(view)
+    for place, (_, label, kind) in _CHARTS.items():
+        found = place in drawn
         parts[place] = write.chart(
-            drawn.get(place, ""), numbers.get(_NUMBERS[place]) if place in drawn else None, label
+            drawn[place].svg(label=label) if found else "", numbers[kind] if found else None, label
         )
     return {name: str(part) for name, part in parts.items()}
 
@@ -247,37 +240,6 @@ def _legend(curves: Sequence[SizeCurve], view: View, analysis: Analysis) -> list
     crowd = published[_MOST_PUBLISHED:] if len(analysis.contenders) > _MOST_CURVES else []
     there = {curve.contender for curve in curves}
     return [(index, each, each not in crowd) for index, each in enumerate(analysis.contenders) if each in there]
-
-
-_MOST_LETTERS = 80  # of a name on the page; all of a longer one is told where the mouse rests
-
-
-def theirs(name: object, n_letters: int = _MOST_LETTERS) -> Markup:
-    """A text that somebody else chose: whatever it is written in, the text around it keeps its order and its place."""
-    return _isolated(str(name), [elided(str(name), n_letters=n_letters)], n_letters=n_letters)
-
-
-def _breakable(name: str) -> Markup:
-    """A name that may, if it is long, be broken before each of the words that it is put together from."""
-    shown = elided(name, n_letters=_MOST_LETTERS)
-    return _isolated(name, re.split(r"(?<=[a-z0-9])(?=[A-Z])|(?<=_)", shown) if len(name) > 12 else [shown])
-
-
-def _isolated(name: str, words: Sequence[str], *, n_letters: int = _MOST_LETTERS) -> Markup:
-    whole = Markup(' class="elided" title="{}"').format(name) if len(name) > n_letters else Markup("")
-    return Markup("<bdi{}>{}</bdi>").format(whole, Markup("<wbr>").join(words))
-
-
-def _told(entry: Entry, column: Column) -> str:
-    match entry:
-        case None:
-            return "·"
-        case WinRecord():
-            return "–".join(map(str, entry))
-        case float():
-            return "< 0.001" if entry < 0.001 else f"{entry:.{column.digits}f}"
-        case _:
-            return str(entry)
 
 
 # What the scripts read, with models and datasets as numbers in their lists

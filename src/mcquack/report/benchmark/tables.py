@@ -1,64 +1,34 @@
-"""The tables of a report as values, and how a table is written as CSV and as LaTeX."""
+"""The tables of a benchmark's report."""
 
-import csv
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
-from io import StringIO
-from typing import Any, NamedTuple
+from dataclasses import astuple, dataclass
 
 from mcquack.bench.ranking import Contender, Interval
-from mcquack.bench.task import Metric, Part
-from mcquack.files import inert_cell
-from mcquack.report.benchmark.analysis import ALL, PARTS, Analysis, Score, View
+from mcquack.report.benchmark.analysis import ALL, PARTS, SCORE_PARTS, Analysis, View
 from mcquack.report.benchmark.contents import Contents
+from mcquack.report.document import Column, Several, Table, table
 from mcquack.report.ranking import METRIC_TITLES, metric_phrase
 
 
-class WinRecord(NamedTuple):
-    """How one model fared against another."""
+@dataclass(frozen=True)
+class WinRecord(Several):
+    """On how many datasets one model is better than another, as good, and worse."""
 
     wins: int
     ties: int
     losses: int
 
-
-Entry = str | int | float | Score | WinRecord | None  # what stands in a table; None where there is nothing to tell
-
-
-@dataclass(frozen=True, kw_only=True)
-class Column:
-    """A head and what stands below it."""
-
-    title: str
-    source: str = ""  # of a published model
-    digits: int = 3  # behind the point in print
-    parts: tuple[str, ...] = ()  # the names of the numbers in an entry that has several
-
-
-SCORE_PARTS = ("mean", "std")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Table:
-    """``kind`` is what it is called in a list of all; with the metric, if it is of one, it tells it from the others."""
-
-    kind: str
-    metric: Metric | None = None
-    title: str
-    columns: tuple[Column, ...]
-    rows: tuple[tuple[Entry, ...], ...]
+    @property
+    def numbers(self) -> Sequence[float]:
+        return astuple(self)
 
     @property
-    def name(self) -> str:
-        return file_name(self.kind, self.metric)
+    def text(self) -> str:
+        return "–".join(map(str, self.numbers))
 
 
-def file_name(kind: str, metric: Metric | None) -> str:
-    """The name of a file without its ending, as rank_counts_auc."""
-    words = kind.lower().replace(",", "").replace(" ", "_")
-    return f"{words}_{metric}" if metric else words
+_WIN_PARTS = (" wins", " ties", " losses")
 
 
 def tables(contents: Contents, analysis: Analysis) -> tuple[Table, ...]:
@@ -78,19 +48,6 @@ def _of_metric(contents: Contents, analysis: Analysis, metric: Metric) -> Iterat
     yield _scores_by_size(analysis, metric)
 
 
-def table(
-    kind: str,
-    title: str,
-    heads: Iterable[str | Column],
-    rows: Iterable[tuple[Any, ...]],
-    *,
-    metric: Metric | None = None,
-) -> Table:
-    """A table under these heads, of which a text is a plain column."""
-    columns = tuple(Column(title=head) if isinstance(head, str) else head for head in heads)
-    return Table(kind=kind, metric=metric, title=title, columns=columns, rows=tuple(rows))
-
-
 _MODEL: tuple[str | Column, ...] = ("model", "source")
 
 
@@ -98,7 +55,7 @@ def _named(contender: Contender) -> tuple[str, str | None]:
     return contender.title, contender.source or None
 
 
-def _columns(contenders: Iterable[Contender], *, parts: tuple[str, ...] = ()) -> tuple[Column, ...]:
+def _columns(contenders: Iterable[Contender], *, parts: tuple[str, ...] = ("",)) -> tuple[Column, ...]:
     return tuple(Column(title=each.title, source=each.source, parts=parts) for each in contenders)
 
 
@@ -159,7 +116,7 @@ def view_tables(view: View) -> Iterator[Table]:
         for row, contender in enumerate(contenders)
     )
     title = f"Wins, ties and losses of the row against the column {by_metric}"
-    yield table("Wins", title, (*_MODEL, *_columns(contenders, parts=WinRecord._fields)), records, metric=metric)
+    yield table("Wins", title, (*_MODEL, *_columns(contenders, parts=_WIN_PARTS)), records, metric=metric)
 
 
 def _scores(contents: Contents, analysis: Analysis, *, part: Part, metric: Metric) -> Table:
@@ -219,96 +176,3 @@ def _general(contents: Contents) -> Iterator[Table]:
     prints = ((dataset, each) for dataset, found in contents.prints.items() for each in found)
     title = "Fingerprints of the data that models were trained and scored on"
     yield table("Fingerprints", title, ("dataset", "fingerprint"), prints)
-
-
-# CSV: all digits, so that reading gives the same numbers
-
-
-def csv_text(table: Table) -> str:
-    """A table as CSV with a head of one line; what is not there is empty, and no text is taken for a formula."""
-    stream = StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow([inert_cell(head) for column in table.columns for head in _csv_heads(column)])
-    for row in table.rows:
-        entries = zip(row, table.columns, strict=True)
-        writer.writerow([inert_cell(number) for entry, column in entries for number in _numbers(entry, column)])
-    return stream.getvalue()
-
-
-def _csv_heads(column: Column) -> Sequence[str]:
-    title = f"{column.title} ({column.source})" if column.source else column.title
-    return [f"{title} {part}" for part in column.parts] or [title]
-
-
-def _numbers(entry: Entry, column: Column) -> Sequence[str | int | float | None]:
-    """The numbers of an entry, one for each part of its column."""
-    match entry:
-        case Score():
-            return entry.mean, entry.spread
-        case WinRecord():
-            return entry
-        case None:
-            return (None,) * max(1, len(column.parts))
-        case _:
-            return (entry,)
-
-
-# LaTeX, to be included in a table environment
-
-_NAMES = {"\\": "backslash", "^": "asciicircum", "~": "asciitilde", "<": "less", ">": "greater"}
-_NAMES |= {'"': "quotedbl", "†": "dagger", "±": "pm"}
-_ESCAPES = str.maketrans(
-    {sign: rf"\text{name}{{}}" for sign, name in _NAMES.items()}
-    | {sign: f"\\{sign}" for sign in "{}$&#%_"}
-    | {"–": "--"}
-)
-
-
-def latex(table: Table) -> str:
-    """A table as a tabular with the rules of booktabs; the best score is bold, the second best underlined."""
-    columns = range(len(table.columns))
-    alignments = ["l" if any(isinstance(row[column], str) for row in table.rows) else "r" for column in columns]
-    sources = dict.fromkeys(column.source for column in table.columns if column.source)
-    heads = [escaped(each.title) + (r"\textsuperscript{\textdagger}" if each.source else "") for each in table.columns]
-    bodies = [[_latex_entry(*each) for each in zip(row, table.columns, strict=True)] for row in table.rows]
-    head, *body = (f"{' & '.join(line)} \\\\" for line in (heads, *bodies))
-    lines = [
-        f"% {_one_line(table.title)}; needs \\usepackage{{booktabs}}.",
-        *(f"% A dagger marks what is published: {_one_line(source)}" for source in sources),
-        rf"\begin{{tabular}}{{{''.join(alignments)}}}",
-        r"\toprule",
-        head,
-        r"\midrule",
-        *body,
-        r"\bottomrule",
-        r"\end{tabular}",
-    ]
-    return "\n".join(lines) + "\n"
-
-
-@lru_cache(maxsize=4096)  # names stand in many rows
-def escaped(text: str) -> str:
-    """Text that LaTeX prints as it is, on one line."""
-    return _one_line(text).translate(_ESCAPES)
-
-
-def _one_line(text: str) -> str:
-    return " ".join("".join(character if character.isprintable() else " " for character in text).split())
-
-
-def _latex_entry(entry: Entry, column: Column) -> str:
-    match entry:
-        case None:
-            return "--"
-        case Score():
-            mean = f"{entry.mean:.{column.digits}f}"
-            marked = {"best": rf"\textbf{{{mean}}}", "second": rf"\underline{{{mean}}}"}.get(entry.mark, mean)
-            return marked if entry.spread is None else rf"{marked} $\pm$ {entry.spread:.{column.digits}f}"
-        case WinRecord():
-            return "--".join(map(str, entry))
-        case float():
-            return f"{entry:.{column.digits}f}"
-        case str():
-            return escaped(entry)
-        case _:
-            return str(entry)

@@ -15,8 +15,20 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
 
 from mcquack.errors import InvalidInputError
 from mcquack.report import style
-from mcquack.report.style import CLASS_COLOURS, FAINT, FONT_SIZE, HEAT, INK, MUTED, PAPER, RAMP, SMALL
-from mcquack.report.trainability.study import GROUP_TITLES, Landscape, Line, capital, lines, power_of_ten, sizes_of
+from mcquack.report.style import (
+    CLASS_COLOURS,
+    FAINT,
+    FONT_SIZE,
+    HEAT,
+    INK,
+    MUTED,
+    PAPER,
+    RAMP,
+    SMALL,
+    capital,
+    power_of_ten,
+)
+from mcquack.report.trainability.study import GROUP_TITLES, Landscape, Line, lines, sizes_of
 from mcquack.studies.trainability import Observation
 from mcquack.studies.trainability.analysis import gradient_means, scaling
 from mcquack.studies.trainability.analysis.decay import FEWEST_SIZES, GradientOf, Law, Scaling, SizeMeans
@@ -62,8 +74,7 @@ def plot_gradients(observations: Sequence[Observation]) -> Figure:
     for ax, line in zip(axes, found, strict=True):
         sizes, means, stds, _ = zip(*gradient_points(line, "weights"), strict=True)
         ax.axhline(0, color=FAINT, linewidth=0.9, zorder=0)
-        look: dict[str, Any] = {"color": style.class_colour(0), "marker": style.class_marker(0), "markersize": 3.8}
-        ax.errorbar(sizes, means, stds, linewidth=1.0, elinewidth=1.1, capsize=2.2, **look)
+        ax.errorbar(sizes, means, stds, linewidth=1.0, elinewidth=1.1, capsize=2.2, **style.class_look(0))
         _qubit_axis(ax, list(line.by_qubits))
         _finish(ax, title=capital(line.label), ylabel="weight gradient" if ax is axes[0] else "")
     return figure
@@ -122,14 +133,8 @@ def plot_decays(found: Sequence[Decay], *, compact: bool = False) -> Figure:
 def _draw_decay(ax: Axes, decay: Decay, *, place: int) -> None:
     """On the scale of logarithms, for derivatives of fidelities may be smaller than a float can be."""
     means, colour = decay.means, style.class_colour(place)
-    look: dict[str, Any] = {
-        "color": colour,
-        "linestyle": "none",
-        "marker": style.class_marker(place),
-        "markersize": 3.8,
-    }
-    errors = np.sqrt(means.variances) / LN10
-    ax.errorbar(means.sizes, means.logs / LN10, errors, elinewidth=1.0, label=decay.line.label, **look)
+    look = {**style.class_look(place), "linestyle": "none", "label": decay.line.label}
+    ax.errorbar(means.sizes, means.logs / LN10, np.sqrt(means.variances) / LN10, elinewidth=1.0, **look)
     if decay.scaling is not None:
         sizes = np.geomspace(means.sizes.min(), means.sizes.max(), 80)
         dashes: dict[Law, str] = {"exponential": "--", "power": ":"}
@@ -226,11 +231,10 @@ def plot_measures(given: Sequence[Line], measures: Sequence[Measure], *, compact
     figure, axes = _panels(len(taken), legend_lines=1 + len(given) // (1 if compact else 2))
     for ax, measure in zip(axes, taken, strict=True):
         for place, (line, found) in enumerate(zip(given, values[measure.title], strict=True)):
-            sizes, colour, marker = list(found), style.class_colour(place), style.class_marker(place)
-            medians = [statistics.median(found[n]) for n in sizes]
-            ax.plot(sizes, medians, color=colour, linewidth=1.4, marker=marker, markersize=3.8, label=line.label)
-            lows, highs = [min(found[n]) for n in sizes], [max(found[n]) for n in sizes]
-            ax.fill_between(sizes, lows, highs, color=colour, alpha=0.13, linewidth=0)
+            medians = [statistics.median(each) for each in found.values()]
+            ax.plot(list(found), medians, linewidth=1.4, label=line.label, **style.class_look(place))
+            ends = [min(each) for each in found.values()], [max(each) for each in found.values()]
+            ax.fill_between(list(found), *ends, color=style.class_colour(place), alpha=0.13, linewidth=0)
         known = sorted({n for found in values[measure.title] for n in found})
         _draw_beside(ax, measure, known)
         if measure.is_log:

@@ -8,25 +8,22 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from mcquack.report.document import Picture, Section
+from mcquack.report.style import capital, listed, number_text, within
 from mcquack.report.trainability import figures
 from mcquack.report.trainability.figures import KERNEL, SHOTS, Decay, Measure
 from mcquack.report.trainability.sections import (
-    Picture,
-    Section,
+    GRADIENTS,
     Series,
     about,
-    listed,
     means,
     shots_text,
     span,
-    within,
 )
 from mcquack.report.trainability.study import (
     Line,
     Study,
-    capital,
     lines,
-    number_text,
     paper_slice,
     setting_text,
     sizes_of,
@@ -87,8 +84,7 @@ def _decay_findings(study: Study) -> Iterator[Finding]:
     """Whether gradients of the loss, and those of what a device measures, fall with the size."""
     series = {name: seen for name, seen in study.starts.items() if len(sizes_of(seen)) > 1}
     main = paper_slice(next(iter(series.values())))
-    kinds: tuple[GradientOf, ...] = ("gradients", "fidelity_gradients")
-    for of in kinds:
+    for of in GRADIENTS:
         shown = figures.decays(lines(main), of=of, groups=("weights",))
         fitted = [(each, law) for each in shown if (law := each.scaling) is not None]
         if not fitted:

@@ -14,20 +14,17 @@ from matplotlib.figure import Figure
 
 from mcquack.bench.ranking import Interval
 from mcquack.errors import InvalidInputError, MissingDependencyError
-from mcquack.report.benchmark.tables import Table, table
-from mcquack.report.style import counted
+from mcquack.report.document import Picture, Section, Table, file_name, table
+from mcquack.report.style import capital, counted, listed, number_text, power_of_ten, within
 from mcquack.report.trainability import figures
 from mcquack.report.trainability.figures import KERNEL, SHOTS
 from mcquack.report.trainability.study import (
     Landscape,
     Study,
-    capital,
     curve_oscillation,
     factors,
     lines,
-    number_text,
     paper_slice,
-    power_of_ten,
     setting_text,
     sizes_of,
     slice_text,
@@ -54,29 +51,6 @@ TRAINING: Mapping[str, Callable[[Observation], float | None]] = {
     "test accuracy": lambda seen: seen.scores.get("test_accuracy"),
 }
 """What is told of a training, by name."""
-
-
-@dataclass(frozen=True, eq=False)
-class Picture:
-    """A figure with its name, which is that of its file, and what has to be said below it."""
-
-    name: str
-    title: str
-    caption: str
-    figure: Figure
-    folded: bool = False  # shown on request
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Section:
-    """A part of the page: ``lead`` is what was found, in sentences; ``faults`` are what could not be told, and why."""
-
-    id: str
-    headline: str = ""  # the most important of the lead in a few words
-    lead: tuple[str, ...] = ()
-    pictures: tuple[Picture, ...] = ()
-    tables: tuple[Table, ...] = ()
-    faults: tuple[str, ...] = ()
 
 
 def all_sections(study: Study, landscapes: Sequence[Landscape] = ()) -> Iterator[Section]:
@@ -128,14 +102,17 @@ def gradient_section(series: Series) -> Section:
     )
 
 
+GRADIENTS: Mapping[GradientOf, str] = {"gradients": "", "fidelity_gradients": "entry"}
+"""What derivatives are of, with what the names of files end in."""
+
+
 def scaling_section(series: Series) -> Section:
     """Fits of both laws to the gradients of the loss and of single entries, and which of them the sizes favour."""
     lead: list[str] = []
     drawn: list[Picture] = []
     rows: list[tuple[Any, ...]] = []
-    kinds: tuple[GradientOf, ...] = ("gradients", "fidelity_gradients")
     main = next(iter(series))
-    for (name, found), of in product(series.items(), kinds):
+    for (name, found), of in product(series.items(), GRADIENTS):
         every, wanted = figures.decays(lines(found), of=of), {id(seen) for seen in paper_slice(found)}
         shown = [decay for decay in every if id(decay.line.observations[0]) in wanted]
         rows += [(name, _differentiated(of, decay.line.observations), *_verdict(decay)) for decay in every]
@@ -146,10 +123,7 @@ def scaling_section(series: Series) -> Section:
             if name == main and decay.group == "weights" and decay.scaling is not None:
                 where = f"{capital(series_title(name))}, {decay.line.label}"
                 lead.append(f"{where}, mean square of the weight {what}: {within(decay.scaling.sentence)}")
-        file, title = (
-            file_name("scaling", name, "" if of == "gradients" else "entry"),
-            f"{capital(what)}, {series_title(name)}",
-        )
+        file, title = file_name("scaling", name, GRADIENTS[of]), f"{capital(what)}, {series_title(name)}"
         caption = f"Mean squares of the {what}{slice_text(found)} with both fits; {about(found)}."
         drawn.append(Picture(file, title, caption, figures.plot_decays(shown), folded=name != main))
     heads = ("series", "of", "start", "group", "sizes", "qubits from", "to", "verdict", "best law")
@@ -230,6 +204,11 @@ class Importance:
     forest: Mapping[str, float] | None
     rows: tuple[Row, ...]
 
+    @property
+    def leading(self) -> str:
+        """The setting that explains most."""
+        return max(self.anova.main, key=self.anova.share)
+
     def levels(self, name: str) -> str:
         """Means for the levels of a setting: a share of variance does not tell which one is better."""
         found = {each.settings[name]: each.mean for each in means_by(self.rows, (name,))}
@@ -284,7 +263,7 @@ def importance_section(found: Sequence[Importance], faults: Sequence[str]) -> Se
     drawn: list[Picture] = []
     for each in found:
         if each.series == found[0].series:
-            name = max(each.anova.main, key=each.anova.share)
+            name = each.leading
             forest = f" (fANOVA, normalised: {normalised(each.forest)[name]:.2f})" if each.forest is not None else ""
             lead.append(
                 f"{capital(each.target)}, {series_title(each.series)}: {name} explains {each.anova.share(name):.2f} of "
@@ -296,9 +275,9 @@ def importance_section(found: Sequence[Importance], faults: Sequence[str]) -> Se
         drawn.append(Picture(file_name("importance", each.series, each.target), title, caption, figure, bool(drawn)))
     headline = ""
     if found:
-        name = max(found[0].anova.main, key=found[0].anova.share)
-        share = f"{found[0].anova.share(name):.2f} of the variance of the {found[0].target}"
-        headline = f"{name} explains {share}, {found[0].levels(name)}."
+        first, name = found[0], found[0].leading
+        share = f"{first.anova.share(name):.2f} of the variance of the {first.target}"
+        headline = f"{name} explains {share}, {first.levels(name)}."
     return Section(
         id="importance",
         headline=headline,
@@ -430,25 +409,10 @@ def pictures(
     """What the paper would show of each series; all but the first are seen on request."""
     drawn: list[Picture] = []
     for name, found in series.items():
-        told, figure = f"{caption}{slice_text(found)}; {about(found)}.", draw(paper_slice(found))
-        drawn.append(Picture(file_name(title, name), f"{title}, {series_title(name)}", told, figure, bool(drawn)))
+        told = f"{caption}{slice_text(found)}; {about(found)}."
+        figure, where = draw(paper_slice(found)), series_title(name)
+        drawn.append(Picture(file_name(title, name), f"{title}, {where}", told, figure, folded=bool(drawn)))
     return tuple(drawn)
-
-
-def file_name(*parts: str) -> str:
-    """The name of a file: letters, digits and underscores alone, for it also begins the ids on the page."""
-    joined = "_".join(filter(None, parts)).lower()
-    return "".join(letter if letter.isascii() and letter.isalnum() else "_" for letter in joined)
-
-
-def within(sentence: str) -> str:
-    """A sentence as a part of another, after a colon."""
-    return sentence[:1].lower() + sentence[1:]
-
-
-def listed(words: Sequence[str]) -> str:
-    """Words as "one, two and three"."""
-    return f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else "".join(words)
 
 
 def with_interval(value: float, interval: Interval | None) -> str:

@@ -1,7 +1,6 @@
 """What the report of a study is about: observations, read from a store once, in series and lines, and their names."""
 
 import json
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -11,10 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from mcquack.bench.store import RunRecord, Store
-from mcquack.bench.task import Environment, Outcome
+from mcquack.bench.store import Store
+from mcquack.bench.task import Environment
 from mcquack.errors import InvalidInputError
 from mcquack.files import plain_text
+from mcquack.report.document import Document, facts_of
+from mcquack.report.style import plain_number
 from mcquack.studies.trainability import Observation
 from mcquack.studies.trainability import observations as stored_observations
 from mcquack.studies.trainability.analysis import oscillation
@@ -38,17 +39,12 @@ _NO_FACTORS = _SIZES | {"series", "data_seed", "epochs", "batch_size", "n_train"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Study:
+class Study(Document):
     """All observations of a store, in an order that does not depend on which task ended first."""
 
-    title: str
-    runs: tuple[RunRecord, ...]
     observations: tuple[Observation, ...]
-    failures: tuple[Outcome, ...]
     environments: tuple[Environment, ...]
     prints: Mapping[str, tuple[str, ...]]
-    n_done: int
-    seconds: float  # of all stages of all tasks
 
     @cached_property
     def series(self) -> Mapping[str, tuple[Observation, ...]]:
@@ -84,8 +80,6 @@ class Study:
 
 def read_study(store: Store, *, title: str | None = None) -> Study:
     """The study in a store; a benchmark that the store may also hold is no part of it."""
-    runs = store.runs()
-    suite = runs[-1].suite if runs else {}
     own = (each for each in store.outcomes(details=False) if each.task.model == PROBE)
     outcomes = sorted(own, key=lambda each: str(each.task))
     prints: dict[str, dict[str, None]] = {}
@@ -93,14 +87,10 @@ def read_study(store: Store, *, title: str | None = None) -> Study:
         if each.fingerprint:
             prints.setdefault(each.task.dataset, {})[each.fingerprint] = None
     return Study(
-        title=title or suite.get("title") or suite.get("name") or store.path.stem,
-        runs=runs,
+        **facts_of(store, outcomes, title=title),
         observations=tuple(stored_observations(store)),
-        failures=tuple(each for each in outcomes if each.failed),
         environments=tuple(dict.fromkeys(each.environment for each in outcomes)),
         prints={dataset: tuple(found) for dataset, found in prints.items()},
-        n_done=sum(not each.failed for each in outcomes),
-        seconds=sum(sum(each.seconds.values()) for each in outcomes),
     )
 
 
@@ -274,7 +264,6 @@ _VALUES: Mapping[tuple[str, Any], str] = {
     ("regularised", True): "regularised",
     ("regularised", False): "not regularised",
 }
-_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def setting_text(name: str, value: Any) -> str:
@@ -283,40 +272,3 @@ def setting_text(name: str, value: Any) -> str:
         return str(value)
     known = _VALUES.get((name, value)) if isinstance(value, str | bool) else None
     return known or f"{_SETTING_NAMES.get(name, name.replace('_', ' '))} {plain_number(str(value))}"
-
-
-def capital(text: str) -> str:
-    """A text with a large first letter; the others stay as they are."""
-    return text[:1].upper() + text[1:]
-
-
-def number_text(value: float, *, digits: int = 3) -> str:
-    """A number with these significant digits; very large and very small ones as powers of ten."""
-    if value == 0:
-        return "0"
-    text = f"{value:.{digits - 1}e}"
-    mantissa, _, exponent = text.partition("e")
-    if -4 <= int(exponent) < 6:
-        return f"{float(text):,.{max(digits - 1 - int(exponent), 0)}f}".replace("-", "−")
-    return f"{mantissa.replace('-', '−')} · {power_of_ten(int(exponent))}"
-
-
-def plain_number(text: str) -> str:
-    """A number as Python writes it, with a true minus sign and powers of ten; any other text stays as it is.
-
-    >>> plain_number("1e-05"), plain_number("-2.5"), plain_number("wide-5")
-    ('10⁻⁵', '−2.5', 'wide-5')
-    """
-    found = re.fullmatch(r"(-?[0-9.]+)(?:e([-+]?[0-9]+))?", text)
-    if found is None:
-        return text
-    mantissa = found[1].replace("-", "−")
-    if found[2] is None:
-        return mantissa
-    power = power_of_ten(int(found[2]))
-    return power if mantissa == "1" else f"{mantissa} · {power}"
-
-
-def power_of_ten(exponent: int) -> str:
-    """A power as 10⁻³."""
-    return f"10{str(exponent).translate(_SUPERSCRIPTS)}"

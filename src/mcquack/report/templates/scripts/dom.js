@@ -32,6 +32,16 @@ function announce(text) {
   byId("announcements").textContent = text;
 }
 
+/** A table of rows below heads. */
+function tableOf(heads, rows, classes = null) {
+  return h("table", { class: classes }, h("thead", {}, h("tr", {}, heads)), h("tbody", {}, rows));
+}
+
+/** The head of a column, or of one with numbers. */
+function columnHead(content, isNumber = false) {
+  return h("th", { scope: "col", class: isNumber && "number" }, content);
+}
+
 /** A table that scrolls within itself; the keyboard can scroll it, too. */
 function scrollable(table, { label, classes = "" }) {
   return h("div", { class: `scroll ${classes}`, tabindex: "0", role: "region", "aria-label": label }, table);

@@ -121,22 +121,8 @@ function confusionPart(details) {
     });
     return h("tr", {}, h("th", { scope: "row" }, theirs(names[truth])), cells);
   });
-  const corner = h("th", { scope: "col" }, h("span", { class: "hidden-text" }, "true class"));
-  const table = h(
-    "table",
-    { class: "matrix confusion" },
-    h(
-      "thead",
-      {},
-      h(
-        "tr",
-        {},
-        corner,
-        names.map((name) => h("th", { scope: "col" }, theirs(name))),
-      ),
-    ),
-    h("tbody", {}, rows),
-  );
+  const corner = columnHead(h("span", { class: "hidden-text" }, "true class"));
+  const table = tableOf([corner, names.map((name) => columnHead(theirs(name)))], rows, "matrix confusion");
   const place = counts.length > 6 ? widePart : part;
   const note = h("p", { class: "note" }, "Rows are true classes, columns the predicted ones.");
   return place("Confusion on the test part", note, scrollable(table, { label: "Confusion matrix", classes: "pinned" }));

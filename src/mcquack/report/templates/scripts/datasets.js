@@ -28,7 +28,7 @@ function isRun(dataset, model) {
 }
 
 function scoreTable(datasets, models, scores) {
-  const heads = models.map((model) => h("th", { scope: "col", class: "number" }, modelName(model)));
+  const heads = [columnHead("Dataset"), ...models.map((model) => columnHead(modelName(model), true))];
   const hasFamilies = new Set(datasets.map((dataset) => dataset.family)).size > 1;
   let family = null;
   const rows = datasets.flatMap((dataset) => {
@@ -43,13 +43,7 @@ function scoreTable(datasets, models, scores) {
     const title = family.replaceAll("_", " ");
     return [h("tr", { class: "family-row" }, h("th", { colspan: models.length + 1, scope: "rowgroup" }, theirs(title))), line];
   });
-  const element = h(
-    "table",
-    { class: "scores" },
-    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Dataset"), heads)),
-    h("tbody", {}, rows),
-  );
-  return scrollable(element, { label: "Scores of every dataset", classes: "pinned tall" });
+  return scrollable(tableOf(heads, rows, "scores"), { label: "Scores of every dataset", classes: "pinned tall" });
 }
 
 function noted(dataset, model) {

@@ -38,10 +38,7 @@ async function contentOf(address) {
     const chunk = report.taskIds.findIndex((ids) => ids.split(" ").includes(value));
     if (chunk < 0) return plainContent("No such task", `This report has no task ${value}.`);
     const cell = await unpacked(`cell-${chunk}`);
-    return taskContent(
-      cell,
-      cell.tasks.find((task) => task.id === value),
-    );
+    return taskContent(cell, cell.tasks.find((task) => task.id === value));
   }
   const [dataset, model] = value.split(",").map(Number);
   const chunk = report.chunks[dataset]?.[model];
@@ -130,31 +127,10 @@ function scoresPart(task) {
 }
 
 function scoresTable(parts, metrics, text) {
-  return h(
-    "table",
-    {},
-    h(
-      "thead",
-      {},
-      h(
-        "tr",
-        {},
-        h("th", { scope: "col" }, "Metric"),
-        parts.map((name) => h("th", { scope: "col", class: "number" }, name)),
-      ),
-    ),
-    h(
-      "tbody",
-      {},
-      metrics.map((metric) =>
-        h(
-          "tr",
-          {},
-          h("th", { scope: "row" }, metric.title),
-          parts.map((name) => h("td", { class: "number" }, text(metric.name, name))),
-        ),
-      ),
-    ),
+  const cells = (metric) => parts.map((name) => h("td", { class: "number" }, text(metric.name, name)));
+  return tableOf(
+    [columnHead("Metric"), parts.map((name) => columnHead(name, true))],
+    metrics.map((metric) => h("tr", {}, h("th", { scope: "row" }, metric.title), cells(metric))),
   );
 }
 
@@ -180,12 +156,8 @@ function settingsPart(task) {
 }
 
 function warningsPart(warnings) {
-  return warnings?.length
-    ? widePart(
-        "Warnings",
-        warnings.map((text) => h("pre", {}, text)),
-      )
-    : null;
+  if (!warnings?.length) return null;
+  return widePart("Warnings", warnings.map((text) => h("pre", {}, text)));
 }
 
 function versionsPart(task) {
@@ -281,25 +253,12 @@ function trialTable(trials, metric) {
   const varied = names.filter((name) => new Set(trials.map((trial) => JSON.stringify(trial.settings[name]))).size > 1);
   const shown = varied.length > 0 ? varied : names;
   const order = sorted(trials, (trial) => trial.score, true);
-  const body = h("tbody");
-  const table = h(
-    "table",
-    {},
-    h(
-      "thead",
-      {},
-      h(
-        "tr",
-        {},
-        h("th", { scope: "col" }, metric),
-        h("th", { scope: "col", class: "number" }, "splits"),
-        h("th", { scope: "col", class: "number" }, "fit"),
-        shown.map((name) => h("th", { scope: "col" }, theirs(name))),
-      ),
-    ),
-    body,
+  const table = tableOf(
+    [columnHead(metric), columnHead("splits", true), columnHead("fit", true), shown.map((name) => columnHead(theirs(name)))],
+    [],
   );
-  const show = (count) => body.replaceChildren(...order.slice(0, count).map((trial) => trialRow(trial, shown)));
+  const show = (count) =>
+    table.tBodies[0].replaceChildren(...order.slice(0, count).map((trial) => trialRow(trial, shown)));
   show(MOST_TRIALS);
   const more = h(
     "button",
