@@ -116,21 +116,20 @@ def device_exhibit() -> Exhibit:
         for device, calibration in (("Pittsburgh", PITTSBURGH), ("Aachen", AACHEN))
         for name, number in told[device.lower()].items()
     ]
-    circuit = told["circuit"]
     feature_map = experiment_map()
     size, angles = (feature_map.n_qubits, feature_map.n_layers), [0.0] * n_angles(feature_map)
     gates = Counter(gate.name for gate in native_gates(*size, angles))
-    ours = {
-        "rz": gates["rz"],
-        "sx": gates["sx"],
-        "cz": gates["cz"],
-        "measure": feature_map.n_qubits,
-        "weights": feature_map.n_weights,
-        "biases": feature_map.n_bias,
-        "centroid_parameters": 2 * feature_map.n_features,
-        "shots": CONTENDERS[MODELS["pittsburgh"][1]]().shots,
+    circuit = {
+        "rz": ("RZ gates", gates["rz"]),
+        "sx": ("SX gates", gates["sx"]),
+        "cz": ("CZ gates", gates["cz"]),
+        "measure": ("measured qubits", feature_map.n_qubits),
+        "weights": ("weights", feature_map.n_weights),
+        "biases": ("biases", feature_map.n_bias),
+        "centroid_parameters": ("parameters of the centroids", 2 * feature_map.n_features),
+        "shots": ("shots for each circuit", CONTENDERS[MODELS["pittsburgh"][1]]().shots),
     }
-    checks += [equal_check(f"circuit: {_CIRCUIT_NAMES[name]}", circuit[name], number) for name, number in ours.items()]
+    checks += [equal_check(f"circuit: {what}", told["circuit"][key], ours) for key, (what, ours) in circuit.items()]
     return Exhibit(item=ITEMS["device"], checks=tuple(checks))
 
 
@@ -140,16 +139,6 @@ _DEVICE_NAMES = {
     "readout_error": "median readout error",
     "t1_us": "median T1 in µs",
     "t2_us": "median T2 in µs",
-}
-_CIRCUIT_NAMES = {
-    "rz": "RZ gates",
-    "sx": "SX gates",
-    "cz": "CZ gates",
-    "measure": "measured qubits",
-    "weights": "weights",
-    "biases": "biases",
-    "centroid_parameters": "parameters of the centroids",
-    "shots": "shots for each circuit",
 }
 
 
@@ -213,23 +202,15 @@ def dataset_exhibit() -> Exhibit:
     """The sizes of the experiment's dataset, as it is drawn here."""
     told, known, drawn = values()["hardware"]["dataset"], describe(_DATASET), load(_DATASET)
     X = drawn.train.X
-    ours = {
-        "manifold_dimension": MANIFOLD_DIMENSION,
-        "n_features": known.n_features,
-        "low": round(float(X.min()), 6),
-        "high": round(float(X.max()), 6),
-        "n_train": known.sizes["train"],
-        "n_test": known.sizes["test"],
+    sizes = {
+        "manifold_dimension": ("dimensions of the manifold", MANIFOLD_DIMENSION),
+        "n_features": ("features", known.n_features),
+        "low": ("smallest value", round(float(X.min()), 6)),
+        "high": ("largest value", round(float(X.max()), 6)),
+        "n_train": ("training samples", known.sizes["train"]),
+        "n_test": ("test samples", known.sizes["test"]),
     }
-    names = {
-        "manifold_dimension": "dimensions of the manifold",
-        "n_features": "features",
-        "low": "smallest value",
-        "high": "largest value",
-        "n_train": "training samples",
-        "n_test": "test samples",
-    }
-    checks = tuple(equal_check(names[name], told[name], number) for name, number in ours.items())
+    checks = tuple(equal_check(what, told[key], ours) for key, (what, ours) in sizes.items())
     return Exhibit(item=ITEMS["hardware_dataset"], checks=checks)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from mcquack.bench.store import RunRecord, Store
+from mcquack.bench.store import Store
 from mcquack.bench.suite import Suite, read_suite
 from mcquack.checks import require
 from mcquack.studies.trainability import read_design
@@ -137,13 +137,6 @@ class Stores:
             return ()
         ended = {_plain(run.suite) for run in own if run.how == "done"}
         return tuple(step for step in steps if _plain(step.chosen().to_json()) not in ended)
-
-    def runs(self, study: str) -> tuple[RunRecord, ...]:
-        """The runs that a study's rows came from; none without a store."""
-        if not self.is_there(study):
-            return ()
-        with Store.open(self.path(study)) as store:
-            return store.runs()
 
     def further(self, study: str) -> tuple[Path, ...]:
         """Other stores in the folder of a study, by name: what was run beside the paper's experiment."""

@@ -145,7 +145,7 @@ def _drawn_samples(dataset: Dataset) -> tuple[NDArray[np.float64], NDArray[Any]]
 
 
 def _draw_pictures(ax: Axes, dataset: Dataset, names: Sequence[str]) -> None:
-    """Shows the first training pictures of each class, in one or more rows of its own."""
+    """Show the first training pictures of each class, in one or more rows per class."""
     n_rows = max(1, PICTURE_ROWS // dataset.n_classes)
     blocks = [_block(dataset, label, n_rows=n_rows) for label in dataset.labels]
     height = blocks[0].shape[0]

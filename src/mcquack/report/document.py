@@ -23,7 +23,7 @@ class Several:
 
     @property
     def numbers(self) -> Sequence[float | None]:
-        """The numbers, each in a column of its own in a CSV file."""
+        """The numbers, one for each column of a CSV file."""
         raise NotImplementedError
 
     @property

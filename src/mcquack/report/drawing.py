@@ -25,7 +25,7 @@ Anchor = Literal["start", "middle", "end"]
 
 TITLE = 24.0  # height of the line with the title, in points
 LINE = 12.0  # height of a line of small print
-_MARGIN = 5.0  # around a drawing that is a figure of its own
+_MARGIN = 5.0  # around a drawing that fills a figure
 _LETTER = 0.58  # width of a letter in units of its size, in a wide face
 _MARKER_SIZE = 3.5
 _ALIGNMENTS = {"start": "left", "middle": "center", "end": "right"}

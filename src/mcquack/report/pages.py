@@ -203,7 +203,9 @@ def entry(value: Entry) -> str:
         case int() if not isinstance(value, bool):
             return f"{value:,}".replace("-", "−")
         case _:
-            return plain_number(str(value))
+            text = plain_number(str(value))
+            # A sentence breaks where the table ends; a word without end is a name, and shown in part.
+            return theirs(text) if any(len(word) > _MOST_LETTERS for word in text.split()) else text
 
 
 # A report as a folder of files, which the next report may replace

@@ -425,7 +425,7 @@ def _curve_marks(curves: Sequence[SizeCurve], looks: Mapping[Contender, int], *,
 def sizes_svg(
     curves: Sequence[SizeCurve], *, contenders: Sequence[Contender], metric: str, name: str, label: str
 ) -> Markup:
-    """The curves of one family as an element of a page: a panel of :func:`plot_scores_by_size` with a scale of its own.
+    """The curves of one family as an element of a page: a panel of :func:`plot_scores_by_size`, with its own scale.
 
     The ids of a curve and its band are ``name`` and ``curve-3-test`` or ``band-3-test``, 3 being the place in
     ``contenders``.

@@ -110,7 +110,7 @@ def text_colour(background: Any) -> str:
 
 
 def contrast(one: Any, other: Any) -> float:
-    """How well two colours can be told apart, from 1 to 21, as the guidelines for accessible web content measure it."""
+    """Return the contrast of two colours, from 1 to 21, as the guidelines for accessible web content define it."""
     low, high = sorted((_luminance(one), _luminance(other)))
     return (high + 0.05) / (low + 0.05)
 
@@ -159,7 +159,7 @@ def legend_of(owner: Axes | Figure, **options: Any) -> Legend:
 
 
 def legend_below(figure: Figure, handles: Sequence[Any], *, n_columns: int, title: str | None) -> Legend:
-    """A legend under all axes at the left, with a title in grey that tells what else there is to know."""
+    """A legend under all axes at the left, with a note in grey as its title."""
     place: dict[str, Any] = {"loc": "outside lower left", "ncols": n_columns, "alignment": "left"}
     legend = legend_of(figure, handles=handles, title=title, title_fontsize=SMALL, **place)
     legend.get_title().set_color(MUTED)
@@ -246,7 +246,7 @@ def _written(figure: Figure, *, letters: str) -> bytes:
 
 
 def chance(p_value: float) -> str:
-    """A p value as it is usually told."""
+    """A p value as it is usually written."""
     return "p\u00a0<\u00a00.001" if p_value < 0.001 else f"p\u00a0=\u00a0{p_value:.3f}"
 
 

@@ -16,7 +16,7 @@ def test_there_are_five_and_each_has_a_figure_of_its_own(findings):
     assert [each.section for each in findings] == ["scaling", "scaling", "training", "importance", "shots"]
     assert len(findings) == MOST_FINDINGS
     assert len({each.picture.name for each in findings}) == MOST_FINDINGS
-    assert all(each.told and each.headline.endswith(".") for each in findings)
+    assert all(each.details and each.headline.endswith(".") for each in findings)
 
 
 def test_headlines_tell_what_the_numbers_do(findings):

@@ -14,6 +14,39 @@ QML = tuple(f"{family}_{n}" for family in ("hidden_manifold", "linearly_separabl
 TWIN = "mcquack.studies.hardware_twin"
 DEVICES = {f"{TWIN}:UntrainedPittsburghPaper": 37, f"{TWIN}:UntrainedAachenPaper": 41}
 HOSTILE = "<img src=x onerror=document.title='broken'>"
+LABELS = (
+    "algo:quack",
+    "app:fig:rankings-benchmarks_datasets",
+    "app:fig:scores-datasets",
+    "app:fig_aachen_layout",
+    "app:fig_bitflip_calibration",
+    "app:tab:datasets_overview_description",
+    "app:tab:datasets_overview_ratios",
+    "app:tab:qml_benchmarks_hyperparams",
+    "app:tab:real_world_hyperparams",
+    "fig:circuit",
+    "fig:fifth",
+    "fig:first",
+    "fig:fourth",
+    "fig:full_circuit",
+    "fig:hyperparam_importance_fanova",
+    "fig:one_layer",
+    "fig:quack_overview",
+    "fig:ranking_combined",
+    "fig:ranking_qml_benchmarks",
+    "fig:ranking_real_world_ds",
+    "fig:second",
+    "fig:tab1",
+    "fig:tab2",
+    "fig:third",
+    "fig:trainability_grads_mean_std",
+    "fig:trainability_loss",
+    "tab:hardware_ds_params",
+    "tab:hardware_results",
+    "tab:ibm_aachen_stats",
+    "tab:results_real_world_ds",
+)
+"""The labels of all tables, figures, parts of figures and algorithms in the paper's source, sorted."""
 
 
 def fake_stores(folder, *, further=True):

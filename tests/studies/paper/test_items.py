@@ -12,8 +12,9 @@ from mcquack.datasets import names
 from mcquack.errors import InvalidInputError
 from studies.paper import items
 from studies.paper.checks import RULE
-from studies.paper.items import ITEMS, LABELS, SECTIONS, Item, class_counts, real_world_scores, values
+from studies.paper.items import ITEMS, SECTIONS, Item, class_counts, real_world_scores, values
 from studies.paper.stores import RUNS
+from tests.studies.paper.fakes import LABELS
 
 STUDY = Path(items.__file__).parent
 

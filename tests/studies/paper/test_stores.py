@@ -44,7 +44,6 @@ def test_without_a_store_all_steps_are_missing(tmp_path):
     stores = Stores(folder=tmp_path)
     assert not stores.is_there("qml_suite")
     assert stores.missing_steps("qml_suite") == RUNS["qml_suite"].steps
-    assert stores.runs("qml_suite") == ()
     assert stores.further("qml_suite") == ()
     assert Stores(folder=tmp_path, quick=True).missing_steps("qml_suite") == RUNS["qml_suite"].quick
 
@@ -53,7 +52,6 @@ def test_a_store_that_somebody_else_made_is_read_as_it_is(tmp_path):
     stores = Stores(folder=tmp_path)
     record(stores, "qml_suite", ("mcquack bench run qml", {"name": "qml"}, None))
     assert stores.missing_steps("qml_suite") == ()
-    assert [run.command for run in stores.runs("qml_suite")] == ["mcquack bench run qml"]
 
 
 def test_what_a_run_of_ours_has_not_ended_goes_on(tmp_path):

@@ -79,7 +79,7 @@ class View:
     standings: tuple[Standing, ...]
     wins: WinMatrix
     comparison: Comparison | None  # None where there is too little to test
-    n_parameters: Mapping[Contender, int]  # medians over datasets, of those that tell
+    n_parameters: Mapping[Contender, int]  # medians over the datasets where it is known
     fit_seconds: Mapping[Contender, float]  # medians over all seeds of all datasets with the settings that were chosen
 
     @property

@@ -1,4 +1,4 @@
-"""What a report tells, read from a store once: everything else is computed from ``Contents`` alone."""
+"""What a report shows, read from a store once: everything else is computed from ``Contents`` alone."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -19,7 +19,7 @@ Pair = tuple[str, str]  # a dataset and a model
 
 @dataclass(frozen=True, kw_only=True)
 class ListedDataset:
-    """A dataset of the report, with the family it belongs to and the number that tells it from others there."""
+    """A dataset of the report, with its family and the number that distinguishes it there."""
 
     name: str
     family: str

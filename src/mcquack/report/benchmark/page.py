@@ -179,7 +179,7 @@ class Publication(NamedTuple):
 
 
 def publications(contents: Contents) -> tuple[Publication, ...]:
-    """The sources of published scores, with the models each tells of and the notes on single scores."""
+    """The sources of published scores, with the models of each and the notes on single scores."""
     found = []
     for source in dict.fromkeys(cell.source for cell in contents.scores if cell.is_published):
         cells = [cell for cell in contents.scores if cell.source == source]

@@ -47,36 +47,34 @@ _CHANGES = {
 """Verdicts of ``Scaling.kind`` as what gradients do."""
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Finding:
-    """A sentence, what it rests on in ``told``, and its figure; ``section`` is the id of the one with the rest."""
+    """A sentence, what it rests on in ``details``, and its figure; ``section`` is the id of the one with the rest."""
 
     section: str
     headline: str
-    told: tuple[str, ...]
+    details: tuple[str, ...]
     picture: Picture
 
 
 def top_findings(study: Study, sections: Sequence[Section]) -> tuple[Finding, ...]:
-    """The findings of the series that is told first; what was not measured leaves its place to the next."""
+    """The findings of the first series; what was not measured leaves its place to the next."""
     by_id = {section.id: section for section in sections}
     found = list(_decay_findings(study)) if "scaling" in by_id else []
     if "training" in by_id:
         found += _training_finding(study.trained, by_id["training"])
     if "importance" in by_id and by_id["importance"].headline:
-        told = by_id["importance"]
-        found.append(
-            Finding(section=told.id, headline=told.headline, told=told.lead, picture=told.pictures[0]),
-        )
+        shown = by_id["importance"]
+        found.append(Finding(shown.id, shown.headline, shown.lead, shown.pictures[0]))
     if "shots" in by_id:
         reversed_shots = [replace(each, unit="shots per circuit") for each in SHOTS[::-1]]
         found += _measure_finding(study, by_id["shots"], reversed_shots, shots_text, "takes")
     if "kernel" in by_id:
-        found += _measure_finding(study, by_id["kernel"], KERNEL[1::-1], _told_power, "is")
+        found += _measure_finding(study, by_id["kernel"], KERNEL[1::-1], _power_text, "is")
     return tuple(found[:MOST_FINDINGS])
 
 
-def _told_power(logarithm: float) -> str:
+def _power_text(logarithm: float) -> str:
     return number_text(10**logarithm, digits=2)
 
 
@@ -98,7 +96,7 @@ def _decay_findings(study: Study) -> Iterator[Finding]:
         yield Finding(
             section="scaling",
             headline=f"From {_sizes(shown)}, gradients of {what} {listed(changes)}.",
-            told=tuple(f"{capital(each.line.label)}: {within(law.sentence)}" for each, law in fitted),
+            details=tuple(f"{capital(each.line.label)}: {within(law.sentence)}" for each, law in fitted),
             picture=Picture(f"finding_{of}", f"Gradients of {what}", caption, figures.plot_decays(shown, compact=True)),
         )
 
@@ -121,19 +119,19 @@ def _training_finding(series: Series, section: Section) -> Iterator[Finding]:
     if not accuracies:
         return
 
-    def told_by_start(measure: str, digits: int = 2) -> str:
+    def text_by_start(measure: str, digits: int = 2) -> str:
         told = []
         for each in means(main, names, measure):
             start = "".join(f" for {setting_text(*setting)}" for setting in each.settings.items())
             told.append(f"{number_text(each.mean, digits=digits)}{start}")
         return listed(told)
 
-    ends = [f"{measure} {told_by_start(measure)}" for measure in ("training accuracy", "final loss")]
+    ends = [f"{measure} {text_by_start(measure)}" for measure in ("training accuracy", "final loss")]
     shown = paper_slice(main)
     yield Finding(
         section=section.id,
-        headline=f"The test accuracy after training is {told_by_start('test accuracy')}.",
-        told=(f"Means over {span(sizes_of(main))} and all settings: {'; '.join(ends)}.", *section.lead),
+        headline=f"The test accuracy after training is {text_by_start('test accuracy')}.",
+        details=(f"Means over {span(sizes_of(main))} and all settings: {'; '.join(ends)}.", *section.lead),
         picture=Picture(
             "finding_training",
             "Test accuracy",
@@ -145,7 +143,7 @@ def _training_finding(series: Series, section: Section) -> Iterator[Finding]:
 
 
 def _measure_finding(
-    study: Study, section: Section, measures: Sequence[Measure], told: Callable[[float], str], verb: str
+    study: Study, section: Section, measures: Sequence[Measure], as_text: Callable[[float], str], verb: str
 ) -> Iterator[Finding]:
     """The first of these measures that is known, at the largest size of every line."""
     for found in study.starts.values():
@@ -158,13 +156,13 @@ def _measure_finding(
             parts = []
             for n_qubits, value, label in ends:
                 where = "" if same else f" at {span([n_qubits])}"
-                parts.append(f"{told(value)}{where} for {label}")
+                parts.append(f"{as_text(value)}{where} for {label}")
             size = f" at {span([ends[0][0]])}" if same else ""
             caption = f"{measure.title}: medians over seeds, shaded from the lowest to the highest"
             yield Finding(
                 section=section.id,
                 headline=f"{measure.title}{size} {verb} {listed(parts)}.",
-                told=section.lead,
+                details=section.lead,
                 picture=Picture(
                     f"finding_{section.id}",
                     measure.title,

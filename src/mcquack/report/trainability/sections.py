@@ -50,7 +50,7 @@ TRAINING: Mapping[str, Callable[[Observation], float | None]] = {
     "training accuracy": lambda seen: seen.scores.get("train_accuracy"),
     "test accuracy": lambda seen: seen.scores.get("test_accuracy"),
 }
-"""What is told of a training, by name."""
+"""The measures of a training, by name."""
 
 
 def all_sections(study: Study, landscapes: Sequence[Landscape] = ()) -> Iterator[Section]:
@@ -341,14 +341,14 @@ def shot_section(series: Series) -> Section:
     )
 
 
-def _ends(series: Series, measures: Sequence[figures.Measure], told: Callable[[float], str]) -> Iterator[str]:
+def _ends(series: Series, measures: Sequence[figures.Measure], as_text: Callable[[float], str]) -> Iterator[str]:
     name, main = next(iter(series.items()))
     for line in lines(paper_slice(main)):
         parts = []
         for measure in measures:
             if values := figures.measured(line, measure):
                 sizes = dict.fromkeys((min(values), max(values)))
-                numbers = [f"{told(statistics.median(values[n]))} at {span([n])}" for n in sizes]
+                numbers = [f"{as_text(statistics.median(values[n]))} at {span([n])}" for n in sizes]
                 parts.append(f"{within(measure.title)} {' and '.join(numbers)}")
         if parts:
             yield f"{capital(series_title(name))}, {line.label}: {'; '.join(parts)}."

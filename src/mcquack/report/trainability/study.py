@@ -24,7 +24,7 @@ from mcquack.studies.trainability.design import PROBE
 from mcquack.studies.trainability.observation import Group
 
 MAIN = "paper"
-"""The series that is told first, if there is one of this name."""
+"""The series that comes first, if there is one of this name."""
 
 PAPER_SLICE = {"regularised": True, "init_strategy": "wx+b=0"}
 """What the paper's figures show."""
@@ -60,7 +60,7 @@ class Study(Document):
 
     @cached_property
     def starts(self) -> Mapping[str, tuple[Observation, ...]]:
-        """The series that tell of the start: several sizes, and no learning rates, which would only repeat it."""
+        """The series about the start of training: several sizes, and no learning rates, which would only repeat it."""
         varied = {name: set(varied_settings(found)) for name, found in self.series.items()}
         kept = [name for name in varied if "n_qubits" in varied[name] and not {"lr", "decay_rate"} & varied[name]]
         return {name: self.series[name] for name in kept} or self.series
@@ -101,7 +101,7 @@ def sizes_of(observations: Iterable[Observation]) -> list[int]:
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
-    """One model and start at all of its sizes; ``settings`` are what tells it from the other lines."""
+    """One model and start at all of its sizes; ``settings`` are those that differ between lines."""
 
     model: str
     settings: tuple[tuple[str, Any], ...]
@@ -120,7 +120,7 @@ class Line:
 
 
 def lines(observations: Iterable[Observation], *, apart_from: Iterable[str] = ()) -> tuple[Line, ...]:
-    """Observations grouped into lines; a setting that all share, or that is in ``apart_from``, tells none apart.
+    """Observations grouped into lines by their settings, but for those that all share or that are in ``apart_from``.
 
     >>> seen = [Observation(model="mcquack", seed=0, settings={"n_qubits": 2, "init_small": x}) for x in (True, False)]
     >>> [line.label for line in lines(seen)]
