@@ -4,9 +4,9 @@ from mcquack.report.dataset import plot_dataset as plot_dataset
 from mcquack.report.device import plot_bitflip_calibration as plot_bitflip_calibration
 from mcquack.report.device import plot_device_ring as plot_device_ring
 from mcquack.report.model import EmbeddingDisplay as EmbeddingDisplay
-from mcquack.report.model import plot_embedding as plot_embedding
 from mcquack.report.model import KernelDisplay as KernelDisplay
 from mcquack.report.model import TrainingDisplay as TrainingDisplay
+from mcquack.report.model import plot_embedding as plot_embedding
 from mcquack.report.model import plot_history as plot_history
 from mcquack.report.model import plot_importances as plot_importances
 from mcquack.report.model import plot_kernel as plot_kernel

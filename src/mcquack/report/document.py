@@ -13,8 +13,8 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from mcquack.bench.task import Metric, Outcome
 from mcquack.bench.store import RunRecord, Store
+from mcquack.bench.task import Metric, Outcome
 from mcquack.files import inert_cell
 
 

@@ -13,8 +13,8 @@ from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PackageLoader, S
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
-from mcquack.bench.task import Metric, Outcome
 from mcquack.bench.ranking.scores import elided
+from mcquack.bench.task import Metric, Outcome
 from mcquack.errors import InvalidInputError
 from mcquack.files import replace_file
 from mcquack.report import ranking

@@ -19,6 +19,7 @@ from matplotlib.figure import Figure
 from mcquack.bench.plan import Trial
 from mcquack.bench.ranking import CellScores, Contender, Scale, SizeCurve
 from mcquack.bench.store import Store
+from mcquack.bench.task import Metric, Outcome
 from mcquack.checks import require
 from mcquack.datasets.registry import descriptions, draw_of
 from mcquack.report import ranking

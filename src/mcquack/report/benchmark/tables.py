@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 
 from mcquack.bench.ranking import Contender, Interval
+from mcquack.bench.task import Metric, Part
 from mcquack.report.benchmark.analysis import ALL, PARTS, SCORE_PARTS, Analysis, View
 from mcquack.report.benchmark.contents import Contents
 from mcquack.report.document import Column, Several, Table, table
