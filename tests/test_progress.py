@@ -38,7 +38,7 @@ from mcquack.progress import (
 from mcquack.simulators.compiled import notice
 
 X, Y = load_iris(return_X_y=True)
-QUICK = {"n_qubits": 2, "epochs": 4, "random_state": 0}
+QUICK: dict[str, Any] = {"n_qubits": 2, "epochs": 4, "random_state": 0}
 LONG = [{"epoch": n, "loss": 1 / n, "accuracy": 1 - 1 / n} for n in range(1, 36)]
 ROWS = LONG[:25]
 SPECIES = load_iris().target_names[Y]
@@ -68,7 +68,7 @@ def told(rows: list[dict[str, Any]], *, terminal: bool = False, going_on: bool =
     console = SafeConsole(file=io.StringIO(), force_terminal=terminal, width=120)
     model = Trained(**trained)
     assert list(shown(model.rows(rows), of=model, going_on=going_on, console=console)) == rows
-    return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]
+    return console.file.getvalue()  # type: ignore[attr-defined]
 
 
 def counts(text: str) -> list[str]:
@@ -400,11 +400,20 @@ def test_the_rest_takes_as_long_as_what_is_done(seconds: float, done: int, left:
     assert seconds_left(seconds, done=0, left=left) is None
 
 
-def test_a_fit_estimates_by_what_came_after_its_first_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    ticks = iter([100.0, 102.0, 104.0])  # the first row came late, as code was compiled before it
-    monkeypatch.setattr(progress.time, "monotonic", lambda: next(ticks))
-    model = Trained(10)
-    training = progress._Training(model, {}, stage(model, anew=True))
-    left = [training.view(0.0).seconds_left for _ in training.after(model.rows(ROWS[:3]))]
-    assert left == [None, 2.0 * 8, 2.0 * 7]
-    assert training.view(0.0).seconds_left is None
+def test_a_fit_estimates_by_what_came_after_its_first_row() -> None:
+    now = 100.0
+    model, console = Trained(10), SafeConsole(file=io.StringIO(), force_terminal=False)
+
+    def rows() -> Iterator[dict[str, Any]]:
+        nonlocal now
+        for row in model.rows(LONG[:10]):
+            now += 60.0 if model.n_iter_ == 1 else 2.0  # code was compiled before the first row
+            yield row
+
+    assert list(shown(rows(), of=model, console=console, clock=lambda: now)) == LONG[:10]
+    lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    assert [line.partition(" so far")[2] for line in lines] == [
+        "",
+        *(f", at most {2 * (10 - done)} s left" for done in range(2, 10)),
+        "",
+    ]

@@ -311,6 +311,7 @@ def shown(
     going_on: bool = False,
     names: Mapping[Any, str] | None = None,
     console: Console | None = None,
+    clock: Clock = time.monotonic,
 ) -> Iterator[AnyRow]:
     """Yield the rows of a history as training makes them, and show each on stderr.
 
@@ -321,6 +322,7 @@ def shown(
     going_on : Whether an earlier training of the model is continued, and its epochs counted.
     names : What to call the classes, in the place of their labels.
     console : Where to show them, in the place of stderr.
+    clock : What gives the seconds.
 
     Examples
     --------
@@ -335,16 +337,16 @@ def shown(
     epoch 1/2: loss 1.0000, accuracy 0.700
     epoch 2/2: loss 0.5000, accuracy 0.900
     """
-    training = _Training(of, names or {}, stage(of, names, anew=not going_on))
+    training = _Training(of, names or {}, stage(of, names, anew=not going_on), clock)
     where = console or SafeConsole(stderr=True)
-    return displayed(training.after(rows), training.view, milestone=training.milestone, console=where)
+    return displayed(training.after(rows), training.view, milestone=training.milestone, console=where, clock=clock)
 
 
 class _Training:
     """The training of a model, as far as its rows have come."""
 
-    def __init__(self, model: Any, names: Mapping[Any, str], begun: Stage) -> None:
-        self._model, self._names = model, names
+    def __init__(self, model: Any, names: Mapping[Any, str], begun: Stage, clock: Clock) -> None:
+        self._model, self._names, self._clock = model, names, clock
         self._reached, self._text, self._is_over = begun, _PREPARING, False
         self._times: list[tuple[float, int]] = []  # when the first row and the last came, and their epochs
 
@@ -352,7 +354,7 @@ class _Training:
         """Yield the rows, each after it was counted."""
         for row in rows:
             self._reached, self._text = stage(self._model, self._names), row_text(row)
-            self._times[1:] = [(time.monotonic(), self._reached.n_done)]
+            self._times[1:] = [(self._clock(), self._reached.n_done)]
             yield row
         self._is_over = bool(self._times)
         self._text = self._text if self._times else ""  # there was nothing to train

@@ -11,12 +11,13 @@ from mcquack.cli import console as exit_codes
 from mcquack.cli.app import main
 from mcquack.cli.bench import Workers, run_to_the_end
 from mcquack.cli.console import say, tell
-from mcquack.cli.datasets import DataDir
+from mcquack.cli.options import DataDir, DryRun, Jobs, Verb, flag, option
 from mcquack.cli.trainability import run_study
 from mcquack.errors import InvalidInputError
 from studies.paper.page import write_paper_site
 from studies.paper.stores import COMMAND, RUNS, RunStep, Stores
 
+_QUICK = "Run a small part of everything anew, in some minutes, with its rows in OUT/stores; the pages are marked."
 _QUICK_STORES = "stores"  # a folder beside the pages
 
 app = typer.Typer(
@@ -27,30 +28,19 @@ app = typer.Typer(
 )
 
 
-@app.command()
+@app.command(cls=Verb)
 def paper(
     context: typer.Context,
     studies: Annotated[
-        Path,
-        typer.Option(help="The folder of stores, real_world/rows.sqlite and so on; a missing one is made there."),
+        Path, option("The folder of stores, real_world/rows.sqlite and so on; a missing one is made there.", "FOLDER")
     ] = Path("studies"),
-    out: Annotated[Path, typer.Option(help="The folder to write to; it is made if it does not exist.")] = Path(
+    out: Annotated[Path, option("The folder to write to; it is made if it does not exist.", "FOLDER")] = Path(
         "paper-site"
     ),
-    quick: Annotated[
-        bool,
-        typer.Option(
-            "--quick",
-            help="Run a small part of everything anew, in some minutes, with its rows in OUT/stores; the pages are "
-            "marked.",
-        ),
-    ] = False,
-    no_run: Annotated[bool, typer.Option("--no-run", help="Run nothing: pages say what is not run yet.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what there is and what would be run.")] = False,
-    jobs: Annotated[
-        int | None,
-        typer.Option(min=1, help="Tasks that run at once, each on one core.", show_default="one for each core"),
-    ] = None,
+    quick: Annotated[bool, flag("--quick", _QUICK)] = False,
+    no_run: Annotated[bool, flag("--no-run", "Run nothing: pages say what is not run yet.")] = False,
+    dry_run: DryRun = False,
+    jobs: Jobs = None,
     data_dir: DataDir = None,
 ) -> None:
     """Write a site with every table and figure of the paper, ours beside the paper's, and run what is missing for it.

@@ -1,5 +1,6 @@
 import csv
 import io
+import re
 from dataclasses import dataclass
 
 import pytest
@@ -28,6 +29,18 @@ def mcquack(capsys):
         code = exit_code([str(argument) for argument in arguments])
         captured = capsys.readouterr()
         return Outcome(code, captured.out, captured.err)
+
+    return run
+
+
+@pytest.fixture
+def terminal(mcquack, monkeypatch):
+    """Runs a command line as on a terminal of this width, and gives the lines without colours."""
+
+    def run(*arguments, width):
+        monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+        monkeypatch.setenv("COLUMNS", str(width))
+        return re.sub(r"\x1b\[[0-9;]*m", "", mcquack(*arguments).out).splitlines()
 
     return run
 

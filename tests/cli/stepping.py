@@ -23,7 +23,7 @@ class Stepping(CentroidKernelClassifier):
         super().fit(X, y, sample_weight)
         while len(rows) * STEPS < self.max_steps:
             rows = [*rows, {"epoch": len(rows) + 1, "loss": 1 / (len(rows) + 1)}]
-            self.history_ = rows
+            self.history_: list[dict[str, float]] = rows
             self.training_state_ = self.n_iter_ = len(rows) * STEPS
             yield rows[-1]
 

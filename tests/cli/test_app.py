@@ -9,14 +9,50 @@ import pytest
 from mcquack.cli import fit as fit_module
 from tests.cli.tables import two_classes
 
+GROUPS: dict[str, tuple[str, ...]] = {
+    "": ("demo", "fit", "predict", "score", "info", "compile", "report"),
+    "datasets": ("list", "show", "fetch", "export", "plot"),
+    "models": ("list", "show"),
+    "bench": ("run", "status", "retry", "export", "merge", "suites"),
+    "trainability": ("run", "report"),
+    "hardware": ("devices", "layout", "calibrate", "run", "submit", "status", "resume", "cancel", "train", "export"),
+}
 
-@pytest.mark.parametrize("arguments", [["--help"], ["-h"], []])
-def test_help_explains_every_verb(mcquack, arguments):
-    outcome = mcquack(*arguments)
-    for verb in ("demo", "fit", "predict", "info"):
-        assert verb in outcome.out + outcome.err
-        assert mcquack(verb, "--help").code == 0
-    assert "Exit codes" in outcome.out + outcome.err
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_help_explains_every_verb_in_plain_words_on_a_narrow_terminal(mcquack, monkeypatch, group):
+    monkeypatch.setenv("COLUMNS", "80")
+    overview = mcquack(*group.split())
+    assert mcquack(*group.split(), "-h").code == 0
+    for verb in GROUPS[group]:
+        assert f" {verb} " in overview.out + overview.err
+        told = mcquack(*group.split(), verb, "--help")
+        assert told.code == 0
+        assert f"Usage: mcquack {group} {verb}".replace("  ", " ") in told.out
+        assert max(map(len, told.out.splitlines())) <= 80
+        assert not any(mark in told.out for mark in ("<bool>", "(ours)", "{"))
+    assert group or all(f" {name} " in overview.out + overview.err for name in GROUPS if name)
+
+
+def test_usual_options_come_first_and_the_others_in_panels(mcquack):
+    told = mcquack("fit", "--help").out
+    places = [told.index(text) for text in ("╭─ Options", "╭─ The model", "╭─ Reading the table", "--decimal")]
+    assert places == sorted(places)
+
+
+def test_help_and_lists_wait_for_nothing_that_computes_draws_or_asks():
+    heavy = {"distributed", "joblib", "matplotlib", "numba", "optuna", "platformdirs", "qiskit", "requests", "sklearn"}
+    heavy |= {"sqlite3", "mcquack.datasets.qml_suite", "mcquack.datasets.real_world"}
+    helps = ("", "datasets plot", "report", "bench run", "models", "hardware run", "trainability run", "fit")
+    commands = [*([*verb.split(), "--help"] for verb in helps), ["models", "list"], ["models", "list", "--json"]]
+    code = (
+        "import sys; from mcquack.cli.app import exit_code;"
+        f"assert not any([exit_code(each) for each in {commands}]);"
+        f"print({heavy} & set(sys.modules), file=sys.stderr);"
+        "import mcquack.hardware.devices, mcquack.hardware.labelling; assert 'qiskit' not in sys.modules"
+    )
+    finished = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
+    assert finished.stderr.strip() == "set()"
 
 
 def test_version(mcquack):
@@ -26,19 +62,49 @@ def test_version(mcquack):
 
 
 @pytest.mark.parametrize(
-    "arguments",
+    "line",
     [
-        ["quack"],
-        ["fit"],
-        ["fit", "t.csv", "--target", "y"],
-        ["fit", "t.csv", "--target", "y", "--out", "m.mcq", "--epochs", "-1"],
-        ["fit", "t.csv", "--target", "y", "--out", "m.mcq", "--missing", "guess"],
-        ["fit", "t.csv", "--target", "y", "--out", "m.mcq", "--validation", "1"],
-        ["predict", "m.mcq"],
+        "quack",
+        "fit",
+        "fit t.csv --target y",
+        "fit t.csv --target y --out m.mcq --epochs -1",
+        "fit t.csv --target y --out m.mcq --seed 4294967296",
+        "fit t.csv --target y --out m.mcq --missing guess",
+        "fit t.csv --target y --out m.mcq --validation 1",
+        "predict m.mcq",
+        "report some.sqlite",
+        "report some.sqlite --out page --rank-scale percent",
+        "models paint",
+        "models show",
+        "models list --kind quantic",
+        "datasets paint",
+        "datasets show",
+        "datasets fetch",
+        "datasets fetch iris3 --all",
+        "datasets fetch --suite qml --all",
+        "datasets export iris3",
+        "datasets export iris3 --out d --format xls",
+        "datasets export iris3 --out d --seed -1",
+        "datasets export iris3 --out d --sizes many",
+        "datasets plot iris3",
+        "bench race",
+        "bench run",
+        "bench run qml --jobs 0",
+        "bench run qml --seeds 0",
+        "bench run qml --budget -1",
+        "bench run qml --dask tcp://somewhere:8786 --jobs 2",
+        "bench status",
+        "bench retry",
+        "bench export some.sqlite",
+        "trainability run quick --dask tcp://somewhere:8786 --jobs 2",
+        "trainability report some.sqlite",
     ],
 )
-def test_wrong_usage_has_its_own_code(mcquack, arguments):
-    assert mcquack(*arguments).code == 2
+def test_wrong_usage_has_its_own_code(mcquack, line):
+    refused = mcquack(*line.split())
+    assert refused.code == 2
+    *_, last = line.split()
+    assert not last.startswith("--") or last in refused.err
 
 
 def test_what_moved_to_the_studies_says_so(mcquack):

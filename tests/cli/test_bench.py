@@ -19,7 +19,8 @@ from mcquack.bench.suite import BUILT_IN, read_suite
 from mcquack.cli import bench as benchmark
 from mcquack.cli import bench as data
 from mcquack.cli.app import exit_code
-from mcquack.cli.bench import Workers, listed
+from mcquack.cli.bench import Workers
+from mcquack.cli.options import listed
 from mcquack.errors import MissingDataError
 from mcquack.numerics import NUMERICS
 from tests.bench.events import N_SMALL, SMALL, cell, chosen, done, failed, final_task, search_task
@@ -87,37 +88,6 @@ def _written(path, *, n_seeds):
     return path
 
 
-VERBS = ("run", "status", "retry", "export", "merge", "suites")
-
-
-def test_help_explains_every_verb(mcquack):
-    assert "bench" in mcquack("--help").out
-    overview = mcquack("bench")
-    for verb in VERBS:
-        assert verb in overview.out + overview.err
-        told = mcquack("bench", verb, "-h")
-        assert told.code == 0
-        assert f"mcquack bench {verb}" in " ".join(told.out.split("Example")[1].split())
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["race"],
-        ["run"],
-        ["run", "qml", "--jobs", "0"],
-        ["run", "qml", "--seeds", "0"],
-        ["run", "qml", "--budget", "-1"],
-        ["run", "qml", "--dask", "tcp://somewhere:8786", "--jobs", "2"],
-        ["status"],
-        ["retry"],
-        ["export", "some.sqlite"],
-    ],
-)
-def test_wrong_usage_has_its_own_code(bench, arguments):
-    assert bench(*arguments).code == 2
-
-
 @pytest.mark.parametrize("verb", [["status"], ["retry"], ["export", "--csv", "t.csv"]])
 def test_a_store_that_is_not_there_is_told_in_a_line(bench, tmp_path, verb):
     outcome = bench(*verb, "no.sqlite")
@@ -125,17 +95,6 @@ def test_a_store_that_is_not_there_is_told_in_a_line(bench, tmp_path, verb):
     assert "there is no store at no.sqlite" in outcome.err
     assert outcome.err.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("arguments", [["bench", "run", "--help"], ["report", "--help"]])
-def test_help_waits_for_nothing_that_runs_or_draws(arguments):
-    heavy = {"distributed", "joblib", "matplotlib", "numba", "optuna", "sklearn", "sqlite3"}
-    code = (
-        f"import sys; from mcquack.cli.app import exit_code; exit_code({arguments});"
-        f"sys.exit(', '.join({heavy} & set(sys.modules)))"
-    )
-    finished = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
-    assert finished.stderr.strip() == ""
 
 
 def test_a_suite_is_run_and_the_same_command_again_runs_nothing(bench, small_store, status):
@@ -424,18 +383,6 @@ def test_a_store_without_a_run_has_nothing_to_retry(bench, tmp_path):
     assert "begin one with mcquack bench run" in refused.err
 
 
-@pytest.fixture
-def terminal(monkeypatch, bench):
-    """What the status is on a terminal of this width, without colours."""
-
-    def run(store, *, width):
-        monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-        monkeypatch.setenv("COLUMNS", str(width))
-        return re.sub(r"\x1b\[[0-9;]*m", "", bench("status", store).out).splitlines()
-
-    return run
-
-
 def test_scores_are_those_of_the_ranking(bench, small_store):
     lines = [line.split("\t") for line in bench("status", small_store).out.splitlines()]
     with Store.open(small_store) as store:
@@ -457,14 +404,14 @@ def test_json_tells_more_to_programs(status, small_store):
 
 
 def test_what_has_not_begun_is_listed_too(terminal, failed_store):
-    lines = terminal(failed_store, width=80)
+    lines = terminal("bench", "status", failed_store, width=80)
     assert lines[0].split() == ["dataset", "Moody", "svc"]
     assert re.fullmatch(r"iris3 +failed +\d\.\d{3} *", lines[1])
     connection = sqlite3.connect(failed_store)
     connection.execute("DELETE FROM outcomes WHERE failed")
     connection.commit()
     connection.close()
-    assert re.fullmatch(r"iris3 +– +\d\.\d{3} *", terminal(failed_store, width=80)[1])
+    assert re.fullmatch(r"iris3 +– +\d\.\d{3} *", terminal("bench", "status", failed_store, width=80)[1])
 
 
 def test_failures_that_are_alike_are_told_once(bench, failed_store):
@@ -510,7 +457,7 @@ def test_a_store_without_a_run_can_be_told(terminal, bench, tmp_path, width):
         store.add(done(search_task(cell("iris3", "mlp"))))
         store.add(failed(final_task(cell("iris3", "mlp"))))
         store.choose(chosen(cell("iris3", "mlp"), final_ids=(final_task(cell("iris3", "mlp")).id,)).choice)
-    lines = terminal("s.sqlite", width=width)
+    lines = terminal("bench", "status", "s.sqlite", width=width)
     assert ["dataset0", "failed"] in [line.split() for line in lines]
     assert ["iris3", "failed"] in [line.split() for line in lines]
     assert max(map(len, lines)) <= width
@@ -568,10 +515,8 @@ def test_json_tells_the_same_to_programs(bench):
 
 
 @pytest.mark.parametrize("width", [60, 200])
-def test_on_a_terminal_it_is_a_table(bench, monkeypatch, width):
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    monkeypatch.setenv("COLUMNS", str(width))
-    shown = re.sub(r"\x1b\[[0-9;]*m", "", bench("suites").out).splitlines()
+def test_on_a_terminal_it_is_a_table(terminal, width):
+    shown = terminal("bench", "suites", width=width)
     assert max(map(len, shown)) <= width
     assert {line.split()[0] for line in shown if line[:1].strip()} >= {*BUILT_IN, "name"}
 

@@ -4,6 +4,7 @@ import re
 import sys
 
 import pytest
+from rich.console import JustifyMethod
 
 from mcquack.cli import console
 from mcquack.datasets.table import RowProblem
@@ -20,7 +21,8 @@ def test_of_many_problems_the_first_are_told_and_the_others_counted(capsys):
 
 
 def test_rows_are_a_table_on_a_terminal_and_lines_to_cut_elsewhere(capsys, monkeypatch):
-    columns, rows = {"name": "left", "size": "right"}, [("[red]", 1), (":cat:", 20)]
+    columns: dict[str, JustifyMethod] = {"name": "left", "size": "right"}
+    rows = [("[red]", 1), (":cat:", 20)]
     console.show_rows(columns, rows)
     assert capsys.readouterr().out == "[red]\t1\n:cat:\t20\n"
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)

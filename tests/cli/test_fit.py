@@ -11,8 +11,8 @@ import pytest
 
 from mcquack import load as load_model
 from mcquack.cli import fit as fit_module
+from mcquack.cli.console import Checkpoints
 from mcquack.datasets import Description, from_arrays, load, register, registry
-from mcquack.errors import CheckpointWarning, NotationWarning
 from mcquack.models import McQuackClassifier, catalog
 from mcquack.randomness import held_out
 from tests.cli.stepping import Stepping
@@ -221,13 +221,6 @@ def test_a_model_of_no_epochs_is_written_scored_and_used(fitted, mcquack, table)
     assert told["settings"]["epochs"] == 0
 
 
-def test_it_is_finished_and_cannot_be_resumed(fitted):
-    fitted(two_classes(), "--epochs", 0)
-    _, outcome = fitted(two_classes(), "--resume")
-    assert outcome.code == 1
-    assert "was finished" in outcome.err
-
-
 def test_the_paper_s_model_for_devices(fitted):
     path, outcome = fitted(two_classes(), "--preset", "device", "--epochs", 0)
     assert outcome.code == 0
@@ -259,11 +252,14 @@ def test_an_interrupted_training_goes_on_to_the_same_model(fitted, interrupted_a
 
 def test_training_is_written_while_it_runs(fitted, monkeypatch):
     saves = []
-    monkeypatch.setattr(fit_module, "_SECONDS_BETWEEN_SAVES", -1.0)
+    monkeypatch.setattr(Checkpoints, "seconds_between", -1.0)
     save = McQuackClassifier.save
-    monkeypatch.setattr(
-        McQuackClassifier, "save", lambda self, *args, **kw: (saves.append(kw["resumable"]), save(self, *args, **kw))
-    )
+
+    def noted(self, *arguments, **options):
+        saves.append(options["resumable"])
+        save(self, *arguments, **options)
+
+    monkeypatch.setattr(McQuackClassifier, "save", noted)
     fitted(two_classes(), "--epochs", 3)
     assert saves == [True, True, True, False]
 
@@ -283,34 +279,33 @@ def full_disk(monkeypatch):
             replace(*places)
             epochs.append(len(saves))
 
-        monkeypatch.setattr(fit_module, "_SECONDS_BETWEEN_SAVES", -1.0)
+        monkeypatch.setattr(Checkpoints, "seconds_between", -1.0)
         monkeypatch.setattr(os, "replace", perhaps)
         return epochs
 
     return patched
 
 
+@pytest.mark.filterwarnings("default::mcquack.errors.CheckpointWarning")
 def test_training_goes_on_when_a_checkpoint_cannot_be_written_and_tries_again(fitted, full_disk):
     written = full_disk(1, 3)
-    with pytest.warns(CheckpointWarning) as told:
-        model, outcome = fitted(two_classes(), "--epochs", 3)
+    model, outcome = fitted(two_classes(), "--epochs", 3)
     assert outcome.code == 0
     assert written == [2, 4]
-    assert [str(each.message) for each in told] == [
-        f"{model} could not be written after epoch {epoch} (No space left on device); {left} "
-        "Training goes on and tries again."
-        for epoch, left in ((1, "nothing of this training is there."), (3, "it holds the model of epoch 2."))
-    ]
+    told = [line for line in outcome.err.splitlines() if line.startswith(f"mcquack: {model}")]
+    for line, epoch, left in zip(told, ("epoch 1", "epoch 3"), ("nothing of", "of epoch 2"), strict=True):
+        assert all(word in line for word in (epoch, left, "No space left"))
     assert len(McQuackClassifier.load(model).history_) == 3
     assert sorted(path.name for path in model.parent.iterdir()) == ["model.mcq", "train.csv"]
 
 
+@pytest.mark.filterwarnings("default::mcquack.errors.CheckpointWarning")
 def test_a_last_model_that_cannot_be_written_is_told_with_what_is_there(fitted, full_disk):
     full_disk(3, 4)
-    with pytest.warns(CheckpointWarning):
-        model, outcome = fitted(two_classes(), "--epochs", 3)
+    model, outcome = fitted(two_classes(), "--epochs", 3)
     assert outcome.code == 1
-    assert f"could not be written to {model} (No space left on device); it holds the model of epoch 2." in outcome.err
+    told = outcome.err.splitlines()[-1]
+    assert all(word in told for word in (str(model), "No space left", "of epoch 2"))
     assert "balanced accuracy" in outcome.out
     assert len(McQuackClassifier.load(model).history_) == 2
     assert fitted(two_classes(), "--epochs", 3, "--resume")[1].code == 0
@@ -404,10 +399,10 @@ def test_classes_are_shown_by_label_and_name(fit, monkeypatch):
 
 @pytest.mark.usefixtures("requests")
 def test_while_it_trains_classes_have_their_own_names(fit, monkeypatch):
-    told, original = {}, fit_module.shown
-    monkeypatch.setattr(fit_module, "shown", lambda rows, **given: told.update(given) or original(rows, **given))
+    named = []
+    monkeypatch.setattr("mcquack.cli.fit.shown", lambda rows, *, names, **_: named.append(names) or rows)  # type: ignore[func-returns-value]
     assert fit("squares").code == 0
-    assert told["names"] == {0: "dark", 1: "bright"}
+    assert named == [{0: "dark", 1: "bright"}]
 
 
 @pytest.mark.usefixtures("requests")
@@ -433,6 +428,7 @@ def test_training_is_resumed_on_the_same_draw_only(fit, interrupted_after):
 @pytest.mark.parametrize(("name", "note"), [("linearly_separable_4", False), ("iris3", True)])
 def test_without_a_validation_part_of_its_own_one_is_drawn_from_the_training_part(fit, name, note):
     dataset = load(name)
+    assert dataset.test is not None
     n_held = int(held_out(dataset.train.y, fraction=0.4, seed=0).sum())
     outcome = fit(name, "--validation", 0.4)
     assert outcome.code == 0
@@ -549,10 +545,16 @@ def test_every_model_is_fitted_shown_and_used(train, mcquack, table, name):
     shown = mcquack("info", path)
     assert shown.code == 0
     assert f"a {type(model).__name__}" in shown.out
-    assert json.loads(mcquack("info", path, "--json").out)["settings"]["random_state"] == 3
+    assert f"{model.n_parameters_:,}" in shown.out
+    facts = json.loads(mcquack("info", path, "--json").out)
+    assert (facts["settings"]["random_state"], facts["n_parameters"]) == (3, model.n_parameters_)
+    assert (facts["circuit"] is not None) == hasattr(model, "feature_map_")
     new = table("x,colour\n0.1,red\n5.2,blue\n")
     X = [[0.1, 1.0], [5.2, 0.0]]
     assert [row["prediction"] for row in mcquack("predict", path, new).rows] == model.predict(X).tolist()
+    shares = mcquack("predict", path, new, "--proba")
+    assert shares.code == (0 if hasattr(model, "predict_proba") else 1)
+    assert hasattr(model, "predict_proba") or "--proba" in shares.err
 
 
 @pytest.mark.parametrize("name", ["svc", "nn", "vc", "kernel_alignment"])
@@ -596,7 +598,7 @@ def test_validation_data_are_for_models_that_take_them(train):
     ],
 )
 def test_values_are_those_of_toml_or_python_or_plain_texts(text, name, value):
-    found = fit_module._named_value(text)
+    found = fit_module.named_value(text)
     assert found == (name, value)
     assert type(found[1]) is type(value)
 
@@ -773,7 +775,7 @@ def test_a_model_that_yields_no_epochs_tells_of_them_all_the_same(train):
 
 def test_its_steps_are_written_while_it_trains(train, stepping, monkeypatch):
     saves = []
-    monkeypatch.setattr(fit_module, "_SECONDS_BETWEEN_SAVES", -1.0)
+    monkeypatch.setattr(Checkpoints, "seconds_between", -1.0)
     monkeypatch.setattr(Stepping, "save", lambda self, path, *, resumable, extra: saves.append(resumable))
     train(stepping, "--setting", "max_steps=200")
     assert saves == [True, True, False]
@@ -794,11 +796,13 @@ def test_categories_and_notations_go_with_the_model(fitted, mcquack, table):
     assert "thousands '.'" in info
 
 
+@pytest.mark.filterwarnings("default::mcquack.errors.NotationWarning")
 def test_what_looks_like_a_number_is_told_with_the_options_of_the_command(mcquack, table, tmp_path):
     content = "x\tlabel\n" + "".join(f"{1 + index % 3}.000,5\t{'ab'[index % 2]}\n" for index in range(12))
     arguments = ["fit", table(content), "--target", "label", "--out", tmp_path / "m.mcq", "--model", "svc"]
-    with pytest.warns(NotationWarning, match="decimal=',' and thousands='.'"):
-        assert mcquack(*arguments).code == 0
+    told = mcquack(*arguments)
+    assert told.code == 0
+    assert "--decimal ',' and --thousands '.'" in told.err
     refused = mcquack(*arguments, "--force", "--decimal", "x")
     assert refused.code == 1
     assert "--decimal must be one of" in refused.err

@@ -1,40 +1,10 @@
 """``mcquack models`` lists and shows the catalogue, to people and to programs."""
 
 import json
-import re
-import subprocess
-import sys
 
 import pytest
 
 from mcquack.models import catalog
-
-
-@pytest.fixture
-def terminal(monkeypatch, mcquack):
-    """Runs one of the verbs as on a terminal of this width, and gives the lines without colours."""
-
-    def run(*arguments, width):
-        monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-        monkeypatch.setenv("COLUMNS", str(width))
-        return re.sub(r"\x1b\[[0-9;]*m", "", mcquack("models", *arguments).out).splitlines()
-
-    return run
-
-
-def test_help_explains_every_verb(mcquack):
-    assert "models" in mcquack("--help").out
-    overview = mcquack("models")
-    for verb in ("list", "show"):
-        assert verb in overview.out + overview.err
-        told = mcquack("models", verb, "-h")
-        assert told.code == 0
-        assert f"mcquack models {verb}" in told.out.split("Example")[1]
-
-
-@pytest.mark.parametrize("arguments", [["paint"], ["show"], ["list", "--kind", "quantic"]])
-def test_wrong_usage_has_its_own_code(mcquack, arguments):
-    assert mcquack("models", *arguments).code == 2
 
 
 def test_a_name_that_nobody_knows_is_met_with_those_close_to_it(mcquack):
@@ -42,16 +12,6 @@ def test_a_name_that_nobody_knows_is_met_with_those_close_to_it(mcquack):
     assert outcome.code == 1
     assert outcome.out == ""
     assert outcome.err == "mcquack: no model is named 'nystrom'; did you mean nystroem_svm?\n"
-
-
-@pytest.mark.parametrize("arguments", [["--help"], ["list"], ["list", "--json"]])
-def test_a_list_waits_for_no_model(arguments):
-    code = (
-        f"import sys; from mcquack.cli.app import exit_code; exit_code(['models', *{arguments}]);"
-        "sys.exit(', '.join({'matplotlib', 'numba', 'sklearn'} & set(sys.modules)))"
-    )
-    finished = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
-    assert finished.stderr.strip() == ""
 
 
 def test_elsewhere_than_on_a_terminal_every_model_is_a_line_to_cut(mcquack):
@@ -78,7 +38,7 @@ def test_json_tells_the_same_to_programs(mcquack):
 
 @pytest.mark.parametrize("width", [50, 80, 200])
 def test_no_terminal_is_too_narrow_for_names(terminal, width):
-    shown = terminal("list", width=width)
+    shown = terminal("models", "list", width=width)
     assert max(map(len, shown)) <= width
     words = [line.split()[0] for line in shown if line[:1].strip()]
     assert [word for word in words if word in catalog.names()] == list(catalog.names())
@@ -110,7 +70,7 @@ def test_json_shows_the_same_to_programs(mcquack):
 
 @pytest.mark.parametrize("width", [60, 120])
 def test_on_a_terminal_it_is_a_table(terminal, width):
-    shown = terminal("show", "svc", width=width)
+    shown = terminal("models", "show", "svc", width=width)
     assert max(map(len, shown)) <= width
     assert ["setting", "default", "real-world", "qml"] in [line.split() for line in shown]
     assert ["combinations", "16", "16"] in [line.split() for line in shown]

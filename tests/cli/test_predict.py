@@ -7,16 +7,15 @@ import json
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from sklearn.datasets import load_iris
 
 from mcquack.datasets import load_parquet
-from mcquack.datasets.table import TableEncoder
 from mcquack.errors import ModelFileError, printable
-from mcquack.models import McQuackClassifier, SupportVectorClassifier, catalog, load
+from mcquack.models import McQuackClassifier, SupportVectorClassifier, load
 from mcquack.models.model_file import read_model, write_model
 from mcquack.models.tables import table_extra
 from tests.cli.tables import two_classes
@@ -248,7 +247,7 @@ def test_a_model_without_a_table_says_how_to_use_it(mcquack, table, tmp_path):
 
 def test_a_broken_table_inside_a_model_is_refused(mcquack, table, tmp_path):
     model = McQuackClassifier(n_qubits=2, epochs=1, random_state=0).fit([[0.0], [1.0]], [0, 1])
-    column = {"name": "x", "kind": "number", "categories": [], "fill": None}
+    column: dict[str, Any] = {"name": "x", "kind": "number", "categories": [], "fill": None}
     for columns in ([], [column, {**column, "name": "y"}]):
         header = {"version": 1, "target": "label", "missing": "error", "columns": columns}
         model.save(tmp_path / "m.mcq", extra={"table": header})
@@ -278,37 +277,7 @@ def test_info_tells_the_model(fitted, mcquack):
 # Models of every kind.
 
 
-NAMES = tuple("abcd")
-
-
-QUICK = {"n_qubits": 2, "n_repetitions": 1, "epochs": 2, "max_steps": 2, "convergence_interval": None}
-
-
 RELEASED = sorted((Path(__file__).parents[1] / "models" / "released" / "0.2.0").glob("*.mcq"))
-
-
-@pytest.fixture(params=catalog.names())
-def saved(request, tmp_path):
-    """A small model of each kind in a file, with the encoder of a table of numbers."""
-    entry = catalog.entry(request.param)
-    quick = {name: value for name, value in QUICK.items() if name in entry.defaults()}
-    X, y = load_iris(return_X_y=True)
-    rows = y < 2
-    model = entry.new(**quick, random_state=0).fit(X[rows], y[rows])
-    encoder = TableEncoder.of_numbers(NAMES, target="kind")
-    model.save(tmp_path / "m.mcq", extra={"table": encoder.to_header()})
-    return model, tmp_path / "m.mcq"
-
-
-def test_info_tells_about_every_kind(mcquack, saved):
-    model, path = saved
-    told = mcquack("info", path)
-    assert told.code == 0
-    assert f"{type(model).__name__}" in told.out
-    assert f"{model.n_parameters_:,}" in told.out
-    facts = json.loads(mcquack("info", path, "--json").out)
-    assert facts["n_parameters"] == model.n_parameters_
-    assert (facts["circuit"] is not None) == hasattr(model, "feature_map_")
 
 
 @pytest.mark.parametrize("path", RELEASED, ids=lambda path: path.stem)
@@ -317,23 +286,6 @@ def test_the_settings_of_every_released_file_are_told_as_json(mcquack, path):
     assert facts["settings"]
     assert facts["n_parameters"] > 0
 
-
-def test_predict_applies_every_kind_to_a_table(mcquack, saved, table):
-    model, path = saved
-    content = "a,b,c,d\n5.1,3.5,1.4,0.2\n7,3.2,4.7,1.4\n"
-    outcome = mcquack("predict", path, table(content))
-    assert outcome.code == 0
-    expected = model.predict([[5.1, 3.5, 1.4, 0.2], [7, 3.2, 4.7, 1.4]])
-    assert [row["prediction"] for row in outcome.rows] == [str(label) for label in expected]
-    shares = mcquack("predict", path, table(content), "--proba")
-    if hasattr(model, "predict_proba"):
-        assert shares.code == 0
-    else:
-        assert shares.code == 1
-        assert "knows no probabilities" in shares.err
-
-
-# A file may hold any text, and none of it acts on the terminal of who looks at it.
 
 EVIL = "a\x1b[2J\x07\x9b31m\u202eb\nversions    none\tz"
 
@@ -380,7 +332,7 @@ def test_what_is_shown_of_a_file_does_not_act(mcquack, evil_model, table, monkey
 @pytest.mark.parametrize("field", ["kind", "settings", "extra field", "versions"])
 def test_what_is_told_of_a_refused_file_does_not_act(mcquack, evil_model, field, tmp_path):
     header, tensors = read_model(evil_model[0])
-    changed = {
+    changed: Any = {
         "kind": {"kind": EVIL},
         "settings": {"settings": {**header["settings"], EVIL: 1}},
         "extra field": {EVIL: 1},

@@ -4,7 +4,7 @@ import pytest
 
 from mcquack.cli.app import exit_code
 
-SMALL = (
+SMALL = [
     "qml",
     "--datasets",
     "linearly_separable_2",
@@ -14,7 +14,7 @@ SMALL = (
     "none",
     "--seeds",
     "2",
-)
+]
 
 
 @pytest.fixture(scope="module")
@@ -56,10 +56,6 @@ def test_the_page_says_on_which_scale_its_ranks_are(report, tmp_path, options, f
         assert float(next(csv.DictReader(file))["average rank"]) == best
 
 
-def test_a_scale_that_nobody_knows_is_refused(report):
-    assert report("--rank-scale", "percent").code == 2
-
-
 def test_published_scores_stand_beside_ours(report, tmp_path, table):
     titles = "dataset,model,part,metric,mean,std,n_parameters,source"
     published = table(f"{titles}\nlinearly_separable_2,oracle,test,accuracy,0.99,0.01,7,Delphi 2024\n")
@@ -85,10 +81,3 @@ def test_what_cannot_be_reported_is_refused(report, mcquack, store, tmp_path):
     assert "is a file" in refused.err
     assert mcquack("report", tmp_path / "no.sqlite", "--out", tmp_path / "other").code == 1
     assert not (tmp_path / "other").exists()
-
-
-def test_a_report_needs_a_place(mcquack, store):
-    assert mcquack("report", store).code == 2
-    told = mcquack("report", "-h")
-    assert told.code == 0
-    assert "mcquack report" in told.out.split("Example")[1]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, recall_score
 
-from mcquack.cli.score import Scores
+from mcquack.cli.predict import Scores
 from tests.cli.tables import two_classes
 
 

@@ -95,10 +95,6 @@ def test_what_cannot_be_run_is_refused(study, tmp_path, arguments, message):
     assert not (tmp_path / "trainability.sqlite").exists()
 
 
-def test_a_cluster_has_its_own_workers(study):
-    assert study("tiny.toml", "--dask", "tcp://nowhere:1", "--jobs", "2").code == 2
-
-
 @pytest.fixture
 def store(tmp_path):
     return fake_store(tmp_path / "s.sqlite", [observation(n, epochs=0) for n in (2, 3)])
@@ -145,13 +141,6 @@ def test_a_study_and_a_benchmark_have_reports_of_their_own(mcquack, store, tmp_p
     assert not out.exists()
 
 
-def test_a_report_needs_a_place(mcquack, store):
-    assert mcquack("trainability", "report", store).code == 2
-    told = mcquack("trainability", "report", "-h")
-    assert told.code == 0
-    assert "mcquack trainability report" in told.out.split("Example")[1]
-
-
 def test_a_heavy_task_that_comes_first_does_not_make_the_light_ones_look_long():
     tasks = [Task.of("manifold", "probe", {}, seed=seed) for seed in range(3)]
     expected = dict(zip([task.id for task in tasks], (100.0, 1.0, 3.0), strict=True))
@@ -177,8 +166,9 @@ def test_a_task_is_told_by_what_is_probed_and_means_over_settings_are_no_scores(
     assert progress.task_text(tasks[1]) == "mcquack, 3 qubits on manifold (paper, seed 1; lr=0.01)"
     assert progress.cell_text(tasks[0]) == "manifold"
     for task in tasks:
-        scores = {"test": {"accuracy": 0.5}}
-        outcome = Outcome(task=task, environment=Environment({}), scores=scores, seconds={"fit": 1.0})
+        outcome = Outcome(
+            task=task, environment=Environment({}), scores={"test": {"accuracy": 0.5}}, seconds={"fit": 1.0}
+        )
         progress = progress.after(Event(kind="finished", task=task, outcome=outcome))
     assert progress.n_ended == progress.n_most == 2
     assert progress.best() == {}

@@ -1,6 +1,6 @@
 """Whatever is wrong with a link of the site is found."""
 
-import importlib.util
+import runpy
 from pathlib import Path
 
 import pytest
@@ -10,10 +10,7 @@ SCRIPT = Path(__file__).parents[2] / "docs" / "check_site.py"
 
 @pytest.fixture(scope="module")
 def faults():
-    spec = importlib.util.spec_from_file_location("check_site", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.faults
+    return runpy.run_path(str(SCRIPT))["faults"]
 
 
 @pytest.mark.parametrize(

@@ -13,39 +13,28 @@ import typer.main
 from mcquack import __version__
 from mcquack.cli import console as exit_codes
 from mcquack.cli.bench import app as bench
-from mcquack.cli.compile import compile_code
+from mcquack.cli.compile import compile_
 from mcquack.cli.console import tell
 from mcquack.cli.datasets import app as datasets
 from mcquack.cli.demo import demo
 from mcquack.cli.fit import fit
 from mcquack.cli.hardware import app as hardware
 from mcquack.cli.models import app as models
-from mcquack.cli.predict import info, predict
-from mcquack.cli.report import report
-from mcquack.cli.score import score
+from mcquack.cli.models import info
+from mcquack.cli.options import Verb, group
+from mcquack.cli.predict import predict, score
+from mcquack.cli.results import report
 from mcquack.cli.trainability import app as trainability
 from mcquack.errors import AccountError, McQuackError, McQuackWarning, MissingDataError, Setting
 
 # The names of settings of models, where options that were given are called otherwise.
 _SETTINGS = {"n_qubits": "--qubits", "n_repetitions": "--repetitions", "random_state": "--seed"}
-
-app = typer.Typer(
-    name="mcquack",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    rich_markup_mode="markdown",  # joins the lines of a docstring into paragraphs
-    epilog="Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 done but some rows were left out or some tasks "
-    "failed, 130 interrupted. Add --debug to any command to see where an error comes from.",
-)
-for verb in (demo, fit, predict, score, info, report):
-    app.command()(verb)
-app.command("compile")(compile_code)
-app.add_typer(datasets, name="datasets")
-app.add_typer(models, name="models")
-app.add_typer(bench, name="bench")
-app.add_typer(hardware, name="hardware")
-app.add_typer(trainability, name="trainability")
+_PANELS: dict[str, tuple[Callable[..., None] | typer.Typer, ...]] = {
+    "A model": (demo, fit, predict, score, info, compile_),
+    "Comparisons and studies": (report, bench, trainability),
+    "Datasets and models by name": (datasets, models),
+    "Devices": (hardware,),
+}
 
 
 def _show_version(wanted: bool) -> None:
@@ -54,7 +43,6 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def mcquack(
     show_version: Annotated[
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and stop.")
@@ -68,6 +56,20 @@ def mcquack(
     `mcquack bench run` compares many models on many datasets, and `mcquack report` shows how they rank. `mcquack
     hardware` runs a model on a device, and `mcquack trainability` asks how well models train.
     """
+
+
+app = group(
+    mcquack,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 done but some rows were left out or some tasks "
+    "failed, 130 interrupted. Add --debug to any command to see where an error comes from.",
+)
+for panel, verbs in _PANELS.items():
+    for verb in verbs:
+        if isinstance(verb, typer.Typer):
+            app.add_typer(verb, rich_help_panel=panel)
+        else:
+            app.command(verb.__name__.removesuffix("_"), cls=Verb, rich_help_panel=panel)(verb)
 
 
 @app.command(hidden=True, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
@@ -93,9 +95,7 @@ def exit_code(arguments: Sequence[str], app: typer.Typer = app, *, name: str = "
     try:
         with warnings.catch_warnings():
             warnings.showwarning = show_warning  # type: ignore[assignment]  # Python gives no file and no line
-            app(
-                words, prog_name=name, obj=f"{name} {shlex.join(words)}"
-            )  # what verbs record that they were called with
+            app(words, prog_name=name, obj=f"{name} {shlex.join(words)}")  # which verbs record
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else exit_codes.DONE
     except KeyboardInterrupt:  # before or after the verb, which answers for itself

@@ -1,52 +1,55 @@
-"""The verbs of ``mcquack bench``."""
+"""``mcquack bench run`` and ``retry``: run many models on many datasets into a store."""
 
-import json
-import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import JustifyMethod
 
 from mcquack import bench as laboratory  # what runs a benchmark loads on first use: it would delay every --help
-from mcquack.bench.progress import Progress, metric_name, shown
-from mcquack.bench.task import AucScores, short_names
+from mcquack.bench.progress import Progress, shown
+from mcquack.bench.task import AucScores
 from mcquack.cli import console as exit_codes
-from mcquack.cli.console import Json, check_can_write, described, say, show_rows, tab_separated, tell
-from mcquack.cli.datasets import DataDir, loaded
+from mcquack.cli.console import say, tell
+from mcquack.cli.datasets import loaded
+from mcquack.cli.options import (
+    Budget,
+    Dask,
+    DataDir,
+    Datasets,
+    DryRun,
+    Jobs,
+    Models,
+    StoreFile,
+    argument,
+    group,
+    listed,
+    option,
+    suite_names,
+)
+from mcquack.cli.results import export, is_study, merge, status, suites
 from mcquack.datasets.files import places
 from mcquack.errors import InvalidInputError
-from mcquack.progress import SafeConsole, counted
+from mcquack.progress import counted
 
 if TYPE_CHECKING:
     from mcquack.bench.plan import Cell
+    from mcquack.bench.runner import Event
 
-Facts = dict[str, Any]
-StoreFile = Annotated[Path, typer.Argument(help="A store that mcquack bench run has written.", metavar="STORE")]
-
-_SHOWN_FAILURES = 10
-_COLUMNS = ("dataset", "model", "n_done", "n_failed", "n_seeds_done", "n_seeds")
-_SCORES = ("metric", "validation", "test", "spread")
-
-
-def listed(values: Iterable[str] | None) -> tuple[str, ...] | None:
-    """What was given with commas, repeatedly, or both; None if nothing was."""
-    names = [name.strip() for value in values or () for name in value.split(",")]
-    return tuple(dict.fromkeys(filter(None, names))) or None
-
-
-def is_study(store: Path) -> bool:
-    """Whether all that a store holds is of a study of trainability, which has a run and a report of its own."""
-    from mcquack.studies.trainability.design import PROBE  # not above: it would delay every --help
-
-    with laboratory.Store.open(store) as opened:
-        models = (outcome.task.model for outcome in opened.outcomes(details=False))
-        first = next(models, None)
-        return first == PROBE and all(model == PROBE for model in models)
+_SUITE = "qml, real-world, hardware-twin, feature-maps, or a TOML file of yours."
+_SEARCH = (
+    "How settings are chosen: among all (grid), among K at random (random:K), by K trials of Optuna (optuna:K), as "
+    "others published them for the QML suite (published), or not at all (none). Without it, as the suite says."
+)
+_SEEDS = "How often the chosen settings are scored; without it, as the suite says."
+_AUC_SCORES = (
+    "Where there are more than two classes, the area under the curve is of scores that sum to one for each sample "
+    "(normalised), or of those that the model decides by (raw). Without it, as the suite says."
+)
+_TRUSTED = "The suite whose models or datasets are module:name: only what it names is imported."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,21 +88,20 @@ class Workers:
         return laboratory.DaskExecutor(self.dask, jobs=jobs, data_dir=data_dir, budget=self.budget)
 
 
-@described("bench")
 def run(
     context: typer.Context,
-    suite: str,
-    models: list[str] | None = None,
-    datasets: list[str] | None = None,
-    search: str | None = None,
-    seeds: int | None = None,
-    auc_scores: AucScores | None = None,
-    jobs: int | None = None,
-    dask: str | None = None,
-    budget: float | None = None,
-    store: Path | None = None,
+    suite: Annotated[str, argument("SUITE", _SUITE, autocompletion=suite_names)],
+    models: Models = None,
+    datasets: Datasets = None,
+    search: Annotated[str | None, option(_SEARCH, "SEARCH")] = None,
+    seeds: Annotated[int | None, option(_SEEDS, "N", min=1)] = None,
+    auc_scores: Annotated[AucScores | None, option(_AUC_SCORES)] = None,
+    store: Annotated[Path | None, option("The file for the results; without it, SUITE.sqlite.", "FILE")] = None,
+    dry_run: DryRun = False,
+    jobs: Jobs = None,
+    dask: Dask = None,
+    budget: Budget = None,
     data_dir: DataDir = None,
-    dry_run: bool = False,
 ) -> None:
     """Choose the settings of each model on each dataset, then score them on the test part, once for each seed.
 
@@ -154,17 +156,16 @@ def _tell_size(suite: "laboratory.Suite", path: Path) -> None:
         say(f"{path} has {counted(counts.done, 'task')} done, {counts.failed:,} failed.")
 
 
-@described("bench")
 def retry(
     context: typer.Context,
     store: StoreFile,
-    failed: bool = False,
-    suite: Path | None = None,
-    models: list[str] | None = None,
-    datasets: list[str] | None = None,
-    jobs: int | None = None,
-    dask: str | None = None,
-    budget: float | None = None,
+    models: Models = None,
+    datasets: Datasets = None,
+    suite: Annotated[Path | None, option(_TRUSTED, "FILE.toml")] = None,
+    failed: Annotated[bool, typer.Option("--failed", hidden=True)] = False,
+    jobs: Jobs = None,
+    dask: Dask = None,
+    budget: Budget = None,
     data_dir: DataDir = None,
 ) -> None:
     """Run the tasks that failed once more, and then what follows from them, as the last run that had them asked for.
@@ -224,18 +225,27 @@ def run_to_the_end(
     if (found := store.counts()).total:  # which the run comes upon one after the other
         tell(f"{store.path} has {counted(found.done, 'task')} done, {found.failed:,} failed before this run.")
     record = laboratory.RunRecord(command=command, suite=suite)
-    try:
-        with (
-            store.recorded(record),
-            workers.executor() as executor,
-            closing(laboratory.run(cells, store, executor, retry_failed=retry_failed)) as events,
-        ):
-            for latest in shown(events, progress, executor=executor):
-                progress = latest
-    except KeyboardInterrupt:
-        tell(f"mcquack: interrupted; what was finished is in {store.path}, and the same command goes on from there.")
-        raise typer.Exit(exit_codes.INTERRUPTED) from None
+    with goes_on(store.path), store.recorded(record), workers.executor() as executor:
+        progress = followed(laboratory.run(cells, store, executor, retry_failed=retry_failed), progress, executor)
     _tell_result(progress, store.path)
+
+
+@contextmanager
+def goes_on(path: Path) -> Iterator[None]:
+    """Exit by the code of an interruption on Ctrl-C, and say where the results are."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        tell(f"mcquack: interrupted; what was finished is in {path}, and the same command goes on from there.")
+        raise typer.Exit(exit_codes.INTERRUPTED) from None
+
+
+def followed(events: "Generator[Event, None, None]", progress: Progress, executor: "laboratory.Executor") -> Progress:
+    """Show the events of a run to its end, and return the last progress."""
+    with closing(events):
+        for latest in shown(events, progress, executor=executor):
+            progress = latest
+    return progress
 
 
 def _tell_result(progress: Progress, path: Path) -> None:
@@ -257,157 +267,6 @@ def _tell_result(progress: Progress, path: Path) -> None:
         raise typer.Exit(exit_codes.SOME_TASKS_FAILED)
 
 
-@described("bench")
-def export(store: StoreFile, parquet: Path | None = None, csv: Path | None = None, force: bool = False) -> None:
-    """Write one line for each task: dataset, model, settings, seed, all scores, seconds, versions, or its error.
-
-    Example: mcquack bench export real-world.sqlite --parquet real-world.parquet
-    """
-    writers = {laboratory.write_parquet: parquet, laboratory.write_csv: csv}
-    outs = {write: out for write, out in writers.items() if out is not None}
-    if not outs:
-        raise typer.BadParameter("name the file to write.", param_hint="--parquet, --csv")
-    for out in outs.values():
-        check_can_write(out, overwrite=force, inputs=[store], regular=True)
-    with laboratory.Store.open(store) as opened:
-        for write, out in outs.items():
-            write(opened, out.resolve())  # a link stays a link
-        tell(f"In {' and '.join(map(str, outs.values()))}: {counted(opened.counts().total, 'task')}.")
-
-
-@described("bench")
-def merge(stores: list[Path], out: Path, final: bool = False) -> None:
-    """Put the results of several stores into one, as those of several machines.
-
-    A store that is there already is added to; what it has done stays as it is. With --final the searches and training
-    curves are left out, and what remains is small enough to be kept beside the text that quotes it.
-
-    Example: mcquack bench merge one.sqlite two.sqlite --out both.sqlite
-    """
-    if any(out.resolve() == store.resolve() for store in stores):
-        raise typer.BadParameter("it is one of the stores to read.", param_hint="--out")
-    with ExitStack() as opened:
-        sources = [opened.enter_context(laboratory.Store.open(store)) for store in stores]
-        into = opened.enter_context(laboratory.Store.open(out.resolve(), create=True))
-        laboratory.merge(sources, into, only_final=final)
-        tell(f"In {out}: {counted(into.counts().total, 'task')}.")
-
-
-def status(store: StoreFile, as_json: Json = False) -> None:
-    """Tell how far a benchmark is: scores of each model on each dataset, what failed and why, and the last run.
-
-    A run that goes on meanwhile is not disturbed. Elsewhere than on a terminal each model on a dataset is a line of
-    dataset, model, tasks done, tasks failed, seeds done, seeds, metric, score of the search, mean score on the test
-    part and its standard deviation over seeds, separated by tabs.
-
-    Examples: mcquack bench status real-world.sqlite, or mcquack bench status real-world.sqlite --json
-    """
-    with laboratory.Store.open(store) as opened:
-        facts = laboratory.store_facts(opened)
-    if as_json:
-        typer.echo(json.dumps(facts, indent=2, allow_nan=False))
-        return
-    for line in _summary(facts):
-        tell(line)
-    if sys.stdout.isatty():
-        _print_scores(facts["cells"])
-    else:
-        say(tab_separated(map(_fields, facts["cells"])))
-
-
-def _summary(facts: Facts) -> Iterator[str]:
-    cells = facts["cells"]
-    n_over = sum(cell["n_seeds"] is not None and cell["n_seeds_done"] == cell["n_seeds"] for cell in cells)
-    yield (
-        f"{facts['store']}: {counted(facts['n_done'], 'task')} done, {facts['n_failed']:,} failed; "
-        f"{n_over:,} of {len(cells):,} models on datasets have all their scores."
-    )
-    if facts["runs"]:
-        run = facts["runs"][-1]
-        how = "still running, or killed" if run["how"] is None else f"{run['how']} {run['ended']}"
-        yield f"Last run: {run['command']} (began {run['started']}; {how})"
-    if len(facts["numerics"]) > 1:
-        parts = (f"{counted(n_tasks, 'task')} of version {version}" for version, n_tasks in facts["numerics"].items())
-        yield f"Its rows are of several numerics versions, between which scores may differ: {', '.join(parts)}."
-    mixed = [f"{cell['model']} on {cell['dataset']}" for cell in cells if len(cell["auc_scores"]) > 1]
-    if mixed:
-        of = ", ".join(mixed)
-        yield f"Areas under the curve are of raw scores in some rows and of normalised ones in others: {of}."
-    # Most tasks of a model on a dataset fail alike, so each reason is told once.
-    names = short_names(cell["model"] for cell in cells)
-    alike = Counter(
-        f"{names[failed['model']]} on {failed['dataset']}: {failed['reason']}" for failed in facts["failures"]
-    )
-    for text, count in alike.most_common(_SHOWN_FAILURES):
-        yield f"  {count:,} × {text}"
-    if len(alike) > _SHOWN_FAILURES:
-        yield f"  and {len(alike) - _SHOWN_FAILURES} more (--json shows all)"
-
-
-def _fields(cell: Facts) -> Iterator[object]:
-    for name in (*_COLUMNS, *_SCORES):
-        value = cell[name]
-        yield "" if value is None else f"{value:.6g}" if isinstance(value, float) else value
-
-
-def _print_scores(cells: Sequence[Facts]) -> None:
-    texts = {(cell["dataset"], cell["model"]): _score_text(cell) for cell in cells}
-    datasets, models = (dict.fromkeys(names) for names in zip(*texts, strict=True)) if texts else ((), ())
-    show_rows(
-        {"dataset": "left", **dict.fromkeys(short_names(models).values(), "right")},
-        [(dataset, *(texts.get((dataset, model), "") for model in models)) for dataset in datasets],
-    )
-    metrics = ", ".join(dict.fromkeys(metric_name(cell["metric"]) for cell in cells if cell["metric"]))
-    SafeConsole().print(f"\nMean {metrics or 'score'} on the test part, in brackets if seeds are missing.", style="dim")
-
-
-def _score_text(cell: Facts) -> str:
-    if cell["test"] is not None:
-        score = f"{cell['test']:.3f}"
-        return score if cell["n_seeds_done"] == cell["n_seeds"] else f"({score})"
-    is_searching = cell["n_seeds"] is None and cell["n_done"]
-    return "searching" if is_searching else "failed" if cell["n_failed"] else "–"
-
-
-def suites(as_json: Json = False) -> None:
-    """List the suites that come along: their datasets, models, search, and how many tasks they are at most.
-
-    Elsewhere than on a terminal each suite is a line of name, title, number of datasets, models, search, seeds and
-    tasks, separated by tabs.
-
-    Examples: mcquack bench suites, or mcquack bench suites --json
-    """
-    found = [_suite_facts(laboratory.read_suite(name)) for name in laboratory.BUILT_IN]
-    if as_json:
-        typer.echo(json.dumps(found, indent=2))
-    elif sys.stdout.isatty():
-        _print_suites(found)
-    else:
-        plain = ({**each, "datasets": len(each["datasets"]), "models": ",".join(each["models"])} for each in found)
-        say(tab_separated(each.values() for each in plain))
-
-
-def _suite_facts(suite: "laboratory.Suite") -> Facts:
-    told = ("name", "title", "datasets", "models", "search", "seeds")
-    return {**{name: getattr(suite, name) for name in told}, "most_tasks": Progress.before(suite.cells()).n_most}
-
-
-def _print_suites(found: Sequence[Facts]) -> None:
-    columns: dict[str, JustifyMethod] = {"name": "left", "datasets": "right", "search": "left", "seeds": "right"}
-    rows = []
-    for each in found:
-        start = (each["name"], len(each["datasets"]), each["search"], each["seeds"])
-        rows.append((*start, f"{each['most_tasks']:,}", ", ".join(each["models"])))
-    show_rows({**columns, "tasks": "right", "models": "left"}, rows)
-    SafeConsole().print("\nTasks: at most. mcquack bench run NAME runs one, or a part of it.", style="dim")
-
-
-app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="markdown")
-for verb in (run, status, retry, export, merge, suites):
-    app.command()(verb)
-
-
-@app.callback()
 def bench() -> None:
     """Run many models on many datasets, on this machine or on a cluster, and keep every result in one file.
 
@@ -416,3 +275,6 @@ def bench() -> None:
 
     Examples: mcquack bench suites, then mcquack bench run real-world --datasets 'iris*' --models svc,mcquack
     """
+
+
+app = group(bench, run, status, retry, export, merge, suites)

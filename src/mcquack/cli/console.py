@@ -1,25 +1,20 @@
-"""What all verbs share: options, exit codes, notes on stderr, tables for people and programs, safe files."""
+"""What all verbs share: exit codes, notes on stderr, tables for people and programs, safe files."""
 
 import errno
-import inspect
 import io
 import os
 import sys
-import tomllib
+import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import is_dataclass
-from functools import wraps
-from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 from rich.console import JustifyMethod
 from rich.table import Table
 
-from mcquack.cli.completions import COMPLETIONS
 from mcquack.datasets.table import RowProblem
 from mcquack.errors import CheckpointWarning, InvalidInputError, UnsavedModelError, printable
 from mcquack.files import replace_file
@@ -32,54 +27,9 @@ WRONG_USAGE = 2  # typer's own
 SOME_ROWS_LEFT_OUT = 3  # done, but not for every row
 SOME_TASKS_FAILED = 3  # the same of a benchmark, also if no settings could be chosen
 INTERRUPTED = 130  # as a shell reports SIGINT
-
-Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
-
-_OPTIONS = tomllib.loads(files("mcquack.cli").joinpath("options.toml").read_text(encoding="utf-8"))
 _SHOWN_PROBLEMS = 10
 _PICTURE_FORMATS = (".png", ".pdf", ".svg")
 _DOTS_PER_INCH = 160
-
-
-def described(group: str, **defaults: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Makes a verb of typer of a plain function: what ``options.toml`` says of its arguments is their help.
-
-    In the place of an argument that is a dataclass come options for its fields, with these defaults.
-    """
-
-    def decorated(verb: Callable[..., None]) -> Callable[..., None]:
-        own = inspect.signature(verb).parameters
-        whole: dict[str, Any] = {name: each.annotation for name, each in own.items() if is_dataclass(each.annotation)}
-        fields = {name: inspect.signature(kind).parameters for name, kind in whole.items()}
-        told = {**_OPTIONS[group].get("all", {}), **_OPTIONS[group].get(verb.__name__, {})}
-        parameters = []
-        for name, parameter in own.items():
-            for each in fields.get(name, {name: parameter}).values():
-                default = defaults.get(each.name, each.default)
-                if each.name in told:
-                    default = _option(each, ... if default is each.empty else default, **told[each.name])
-                parameters.append(each.replace(kind=each.KEYWORD_ONLY, default=default))
-
-        @wraps(verb)
-        def with_options(**arguments: Any) -> None:
-            for name, kind in whole.items():
-                arguments[name] = kind(**{field: arguments.pop(field) for field in fields[name]})
-            verb(**arguments)
-
-        # What typer reads.
-        with_options.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-        with_options.__annotations__ = {each.name: each.annotation for each in parameters}
-        return with_options
-
-    return decorated
-
-
-def _option(parameter: inspect.Parameter, default: Any, *, is_argument: bool = False, **told: Any) -> Any:
-    # A flag is there or not, without a second name for its absence.
-    flags = [f"--{parameter.name.replace('_', '-')}"] if parameter.annotation is bool else []
-    if "completes" in told:
-        told["autocompletion"] = COMPLETIONS[told.pop("completes")]
-    return (typer.Argument if is_argument else typer.Option)(default, *told.pop("names", flags), **told)
 
 
 # Notes go to stderr, so that stdout stays for results.
@@ -174,6 +124,12 @@ def check_can_write(path: Path, *, overwrite: bool, inputs: Iterable[Path] = (),
         raise PermissionError(errno.EACCES, "no permission to write in the folder", str(path.parent))
 
 
+def check_folder(out: Path) -> None:
+    """Refuse a file where a folder is to be written."""
+    if out.exists() and not out.is_dir():
+        raise InvalidInputError(f"{out} is a file; name a folder with --out.")
+
+
 def write_whole(path: Path, content: bytes) -> None:
     """Writes all of it or nothing: a reader sees the old file or the new one."""
     path = path.resolve()  # a link stays a link
@@ -190,14 +146,22 @@ class Checkpoints:
     again; only the last, :meth:`finish`, must succeed. ``unit`` is what the training is counted in.
     """
 
+    seconds_between = 30.0
+
     def __init__(self, path: Path, write: Callable[..., None], *, unit: str = "epoch") -> None:
         self._path = path
         self._write = write
         self._unit = unit
         self._last_written: int | None = None
+        self._tried_at = time.monotonic()
+
+    @property
+    def are_due(self) -> bool:
+        """Whether the last try was longer ago than ``seconds_between``."""
+        return time.monotonic() - self._tried_at > self.seconds_between
 
     def write(self, n_done: int, **options: Any) -> None:
-        """Writes the model after so many epochs or steps, or warns."""
+        """Write the model after this many epochs or steps, or warn."""
         try:
             self._write(self._path, **options)
         except (OSError, InvalidInputError) as error:
@@ -205,6 +169,7 @@ class Checkpoints:
             warnings.warn(f"{text} Training goes on and tries again.", CheckpointWarning, stacklevel=2)
         else:
             self._last_written = n_done
+        self._tried_at = time.monotonic()
 
     def finish(self, **options: Any) -> None:
         """Writes the last model; UnsavedModelError if that fails."""

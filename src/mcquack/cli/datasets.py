@@ -17,61 +17,70 @@ from rich.text import Text
 
 from mcquack.cli import console as exit_codes
 from mcquack.cli.console import (
-    Json,
     bare_table,
     check_can_write,
     check_picture,
-    described,
     say,
     tab_separated,
     tell,
     told_as_notes,
     write_picture,
 )
-from mcquack.datasets import Dataset, Description, describe, descriptions, load, names
+from mcquack.cli.options import (
+    DataDir,
+    DatasetName,
+    DrawSeed,
+    Force,
+    Json,
+    OutFolder,
+    argument,
+    dataset_names,
+    flag,
+    group,
+    option,
+)
+from mcquack.datasets import Dataset, Description, describe, descriptions, load
 from mcquack.datasets import export as export_dataset
 from mcquack.datasets.dataset import PART_NAMES
 from mcquack.datasets.exporting import TARGET as TARGET
 from mcquack.datasets.exporting import Format, check_no_others, export_names
 from mcquack.datasets.files import Places, Source, places
-from mcquack.errors import DataFileError, InvalidInputError, McQuackError, SubstitutedDataWarning, printable
+from mcquack.errors import (
+    DataFileError,
+    InvalidInputError,
+    McQuackError,
+    SubstitutedDataWarning,
+    UnknownDatasetError,
+    printable,
+)
 from mcquack.progress import SafeConsole
 
 Facts = Mapping[str, Any]
 
-
-def completions(incomplete: str) -> list[str]:
-    """The names of datasets that begin so, for the shell."""
-    return [name for name in names() if name.startswith(incomplete)]
+_SIZES = "Samples in each part, such as 1000,400,400; without it, as mcquack datasets show tells."
+_SCALE = "Scale features as in the training part: to [0, 1] (min-max), or to mean 0 and variance 1 (standard)."
 
 
-Name = Annotated[
-    str, typer.Argument(help="The dataset, by a name that mcquack datasets list shows.", autocompletion=completions)
-]
-DataDir = Annotated[
-    Path | None,
-    typer.Option(help="Where the files of datasets are.", show_default="the folder that MCQUACK_DATA names"),
-]
-Seed = Annotated[int, typer.Option(min=0, help="Which samples, where they are a random draw: same seed, same samples.")]
-
-app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="markdown")
-
-
-@app.callback()
-def datasets() -> None:
-    """List, show, fetch, export and plot the datasets that are known by name: the paper's, the QML suite's, and more.
-
-    Many are generated. The files of the others are looked for in the folder given by --data-dir or MCQUACK_DATA, then
-    in the cache, and are downloaded otherwise. Train on a dataset by its name with `mcquack fit`.
-
-    Examples: mcquack datasets list --suite real-world, then mcquack datasets show mnist10
-    """
+def is_name(data: str) -> bool:
+    """Whether ``data`` must be the name of a dataset: no file here is called so, and it does not look like one."""
+    path = Path(data)
+    is_file = path.exists() and not path.is_dir()
+    return path.name == data and not is_file and not path.suffix
 
 
 def loaded(name: str, *, seed: int = 0, sizes: tuple[int, ...] | None = None, data_dir: Path | None = None) -> Dataset:
     """The dataset; a note on stderr tells if other data had to take its place."""
     with told_as_notes(SubstitutedDataWarning):
         return load(name, seed=seed, sizes=sizes, data_dir=data_dir)
+
+
+def named(name: str, *, seed: int, data_dir: Path | None) -> Dataset:
+    """Return the dataset of a name that is no file; a seed is for those that are drawn."""
+    try:
+        is_seeded = describe(name).is_seeded
+    except UnknownDatasetError as error:
+        raise UnknownDatasetError(f"there is no file {name!r}, and {error}") from None
+    return loaded(name, seed=seed if is_seeded else 0, data_dir=data_dir)
 
 
 # ``mcquack datasets list``: what there is.
@@ -81,10 +90,11 @@ _COLUMNS = ("name", "features", "classes", "samples", "where", "task")
 _LARGE_FAMILY = 5  # members that need a line each; more would bury the rest of a list of everything
 
 
-@app.command("list")
-@described("datasets")
-def listing(
-    suite: str | None = None, family: str | None = None, data_dir: DataDir = None, as_json: Json = False
+def list_(
+    suite: Annotated[str | None, option("Only this suite: qml, real-world or extra.", "SUITE")] = None,
+    family: Annotated[str | None, option("Only this family, such as mnist or two_curves.", "FAMILY")] = None,
+    as_json: Json = False,
+    data_dir: DataDir = None,
 ) -> None:
     """List the datasets: name, features, classes, samples in each part, where the files are, and the task.
 
@@ -178,8 +188,7 @@ _SHOWN = ("class_names", "class_counts", "paper_n_features", "image_shape", "is_
 _SHOWN_TEXTS = ("citation", "licence", "homepage")
 
 
-@app.command()
-def show(name: Name, data_dir: DataDir = None, as_json: Json = False) -> None:
+def show(name: DatasetName, as_json: Json = False, data_dir: DataDir = None) -> None:
     """Tell all about a dataset: classes, parts, citation, licence, where it comes from and where its files are.
 
     Of each file it says what proves that it is the right one (a sha256, a weaker checksum, or nothing), and by which
@@ -276,14 +285,10 @@ def _transport_text(file: Facts) -> str:
     return told.get(file["transport"] or "", "")
 
 
-@app.command()
-@described("datasets")
 def fetch(
-    names: Annotated[
-        list[str] | None, typer.Argument(help="The datasets, by name.", autocompletion=completions, show_default=False)
-    ] = None,
-    suite: str | None = None,
-    every: bool = False,
+    names: Annotated[list[str] | None, argument("NAME", "The datasets, by name.", autocompletion=dataset_names)] = None,
+    suite: Annotated[str | None, option("All of this suite: qml, real-world or extra.", "SUITE")] = None,
+    every: Annotated[bool, flag("--all", "All datasets that there are.")] = False,
     data_dir: DataDir = None,
 ) -> None:
     """Fetch the files of datasets, so that they can be used without internet from then on.
@@ -340,17 +345,15 @@ def _fetched(description: Description, available: Places) -> str:
     return f"{'downloaded' if before == 'download' else before}, {where}"
 
 
-@app.command()
-@described("datasets")
 def export(
-    name: Name,
-    out: Path,
-    format: Format = "csv",
-    seed: Seed = 0,
-    sizes: str | None = None,
-    scale: Literal["none", "min-max", "standard"] = "none",
+    name: DatasetName,
+    out: OutFolder,
+    format: Annotated[Format, option("A table for each part (csv, parquet), or all arrays in one file (npz).")] = "csv",
+    seed: DrawSeed = 0,
+    sizes: Annotated[str | None, option(_SIZES, "SIZES")] = None,
+    scale: Annotated[Literal["none", "min-max", "standard"], option(_SCALE)] = "none",
+    force: Force = False,
     data_dir: DataDir = None,
-    force: bool = False,
 ) -> None:
     """Write a dataset to a folder: one table for each part, and about.json with its seed, classes, source and licence.
 
@@ -390,9 +393,13 @@ def _check_folder(out: Path, files: Sequence[str], *, overwrite: bool) -> None:
     check_no_others(out, files)
 
 
-@app.command()
-@described("datasets")
-def plot(name: Name, out: Path, seed: Seed = 0, data_dir: DataDir = None, force: bool = False) -> None:
+def plot(
+    name: DatasetName,
+    out: Annotated[Path, option("The picture to write: .png, .pdf or .svg.", "FILE")],
+    seed: DrawSeed = 0,
+    force: Force = False,
+    data_dir: DataDir = None,
+) -> None:
     """Draw a dataset: the balance of its classes, its two principal components and, of pictures, some of each class.
 
     Example: mcquack datasets plot mnist10 --out mnist10.png
@@ -404,3 +411,16 @@ def plot(name: Name, out: Path, seed: Seed = 0, data_dir: DataDir = None, force:
     from mcquack.report import plot_dataset  # not above: matplotlib would delay every --help
 
     write_picture(plot_dataset(dataset), out)
+
+
+def datasets() -> None:
+    """List, show, fetch, export and plot the datasets that are known by name: the paper's, the QML suite's, and more.
+
+    Many are generated. The files of the others are looked for in the folder given by --data-dir or MCQUACK_DATA, then
+    in the cache, and are downloaded otherwise. Train on a dataset by its name with `mcquack fit`.
+
+    Examples: mcquack datasets list --suite real-world, then mcquack datasets show mnist10
+    """
+
+
+app = group(datasets, list_, show, fetch, export, plot)

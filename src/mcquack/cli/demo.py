@@ -6,16 +6,16 @@ import time
 import warnings
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from rich.table import Table as RichTable
 
-from mcquack.cli.console import described, say, tell, write_whole
+from mcquack.cli.console import check_folder, say, tell, write_whole
+from mcquack.cli.options import option, seed_option
 from mcquack.datasets import Part, load_csv
 from mcquack.datasets.dataset import pixel_names
 from mcquack.datasets.table import read_table
-from mcquack.errors import InvalidInputError
 from mcquack.models.tables import table_extra, table_reading
 from mcquack.progress import SafeConsole, shown
 
@@ -27,16 +27,18 @@ _TEST_SHARE = 0.25
 _EMBEDDED_SAMPLES = 300  # more would only cover each other
 
 
-@described("mcquack")
-def demo(out: Path = Path("mcquack-demo"), epochs: int | None = None, seed: int = 0) -> None:
+def demo(
+    out: Annotated[Path, option("The folder for figures, tables and the model.", "FOLDER")] = Path("mcquack-demo"),
+    epochs: Annotated[int | None, option("At most this many epochs.", "N", min=1)] = None,
+    seed: Annotated[int, seed_option("Same seed, same result.")] = 0,
+) -> None:
     """Train on handwritten digits, compare with classical classifiers and draw what was learned.
 
     Takes less than a minute and no internet.
     """
     from mcquack.models import McQuackClassifier  # not above: compilers and solvers would delay every --help
 
-    if out.exists() and not out.is_dir():
-        raise InvalidInputError(f"{out} is a file; name a folder with --out.")
+    check_folder(out)
     out.mkdir(parents=True, exist_ok=True)
     _write_digits(out, seed=seed)
     digits = load_csv(out / "digits.csv", target=_TARGET)

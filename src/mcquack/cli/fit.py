@@ -1,27 +1,28 @@
 """``mcquack fit``: from a table, or a dataset by name, to a model file."""
 
 import ast
-import time
 import tomllib
 from collections.abc import Iterable, Mapping
 from contextlib import closing, suppress
 from functools import partial
 from inspect import signature
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-import numpy as np
 import typer
 from rich.table import Table as RichTable
 
 from mcquack.cli import console as exit_codes
-from mcquack.cli.console import Checkpoints, check_can_write, described, tell, tell_problems
-from mcquack.cli.datasets import DataDir, loaded
-from mcquack.datasets import ColumnOptions, Dataset, describe
+from mcquack.cli.console import Checkpoints, check_can_write, tell, tell_problems
+from mcquack.cli.datasets import is_name, named
+from mcquack.cli.options import MODEL, TABLE, DataDir, Force, argument, flag, model_names, option, seed_option
+from mcquack.cli.predict import Scores
+from mcquack.datasets import ColumnOptions, Dataset
 from mcquack.datasets.dataset import with_drawn_validation
 from mcquack.datasets.own import table_dataset
 from mcquack.datasets.table import TableReading, read_table
-from mcquack.errors import InvalidInputError, UnknownDatasetError
+from mcquack.datasets.table.column import Missing
+from mcquack.errors import InvalidInputError
 from mcquack.models import catalog
 from mcquack.models.tables import identifying_columns, table_extra, table_reading
 from mcquack.progress import SafeConsole, shown, stage, unit_of
@@ -37,39 +38,82 @@ _COLUMN_DEFAULTS = ColumnOptions(
     thousands=None,
     date_format=None,
 )
+_VALIDATION = (
+    "Share of the rows kept back to score, and to stop in time where a model can, unless the dataset comes with such a "
+    "part."
+)
+_PRESET = (
+    "Settings of McQuack: default, those of the paper, qml of the QML benchmark suite, device of the paper's untrained "
+    "model for 124 qubits, device-12 or device-20 for rings of 12 and 20 qubits."
+)
+_SETTING = (
+    "Any setting of the model, as lr_ka=0.01 or scale=[-1.0, 1.0] (may be repeated); mcquack models show NAME lists "
+    "them."
+)
+_FEATURE_MAP = (
+    "The circuit: paper, device, quack, zz, pauli, iqp, hardware_efficient, reuploading, chebyshev, hubregtsen or "
+    "amplitude. Without it, as the preset."
+)
+_MISSING = (
+    "Missing values and infinities: refuse them (error), fill them with the mean, median or most_frequent, or drop "
+    "their rows."
+)
+_ONE_HOT = "Make a feature of 0 and 1 of each category, in place of one feature for each column of text."
+_DECIMAL = "What stands before the fraction of numbers: . or , (without it a point, and in a CSV with semicolons both)."
+_THOUSANDS = (
+    "What stands between groups of three digits: , or . or ' or _ or a space. A sign of a currency is then left out."
+)
+_DATE_FORMAT = "How dates are written, such as %d.%m.%Y; those as 2024-12-31 are always read."
 _PART_TITLES = {"train": "training", "validation": "validation", "test": "test"}
 _SHOWN_CLASSES = 30
-_SECONDS_BETWEEN_SAVES = 30.0
 
 
-@described("mcquack")
 def fit(
-    data: str,
-    out: Path,
-    target: str | None = None,
-    validation: float = 0.2,
+    data: Annotated[str, argument("DATA", "A table, CSV (also .gz) with a header or Parquet, or a dataset by name.")],
+    out: Annotated[Path, option("The model file to write.", "FILE")],
+    target: Annotated[str | None, option("The column with the labels; a table needs it.", "COLUMN")] = None,
+    model: Annotated[
+        str,
+        option("What to train, by a name of mcquack models list.", "NAME", autocompletion=model_names),
+    ] = "mcquack",
+    epochs: Annotated[
+        int | None,
+        option("At most this many epochs; 0 leaves McQuack untrained. Without it, as the preset says.", "N", min=0),
+    ] = None,
+    validation: Annotated[float, option(_VALIDATION, "SHARE", min=0, max=0.9)] = 0.2,
+    seed: Annotated[int | None, seed_option("Same seed and data, same model. Without it, 0.")] = None,
+    resume: Annotated[
+        bool, flag("--resume", "Go on with the interrupted training in the model file, on the same table.")
+    ] = False,
+    force: Force = False,
+    preset: Annotated[
+        Literal["default", "paper", "qml", "device", "device-12", "device-20"], option(_PRESET, "NAME", MODEL)
+    ] = "default",
+    setting: Annotated[list[str] | None, option(_SETTING, "NAME=VALUE", MODEL)] = None,
+    qubits: Annotated[int | None, option("Number of qubits; without it, as the preset.", "N", MODEL, min=1)] = None,
+    repetitions: Annotated[
+        int | None, option("How often the circuit encodes each feature; without it, as the preset.", "N", MODEL, min=1)
+    ] = None,
+    feature_map: Annotated[str | None, option(_FEATURE_MAP, "NAME", MODEL)] = None,
+    class_weight: Annotated[
+        Literal["none", "balanced"], option("Give every row, or every class, the same weight.", panel=MODEL)
+    ] = "none",
+    scale: Annotated[
+        bool | None,
+        flag("--scale/--no-scale", "Scale features to [0, 1] inside the model; without it, as the preset.", MODEL),
+    ] = None,
+    missing: Annotated[Missing, option(_MISSING, "HOW", TABLE)] = "error",
+    missing_target: Annotated[
+        Literal["drop", "error"], option("Rows without a label: leave them out, or refuse the table.", panel=TABLE)
+    ] = "drop",
+    numeric: Annotated[list[str] | None, option("Take as numbers (may be repeated).", "COLUMN", TABLE)] = None,
+    categorical: Annotated[list[str] | None, option("Take as categories (may be repeated).", "COLUMN", TABLE)] = None,
+    ignore: Annotated[list[str] | None, option("Leave out, as an id (may be repeated).", "COLUMN", TABLE)] = None,
+    one_hot: Annotated[bool, flag("--one-hot", _ONE_HOT, TABLE)] = False,
+    decimal: Annotated[str | None, option(_DECIMAL, "SIGN", TABLE)] = None,
+    thousands: Annotated[str | None, option(_THOUSANDS, "SIGN", TABLE)] = None,
+    date_format: Annotated[str | None, option(_DATE_FORMAT, "FORMAT", TABLE)] = None,
     data_dir: DataDir = None,
-    model: str = "mcquack",
-    setting: list[str] | None = None,
-    preset: Literal["default", "paper", "qml", "device", "device-12", "device-20"] = "default",
-    epochs: int | None = None,
-    qubits: int | None = None,
-    repetitions: int | None = None,
-    feature_map: str | None = None,
-    seed: int | None = None,
-    missing: Literal["error", "mean", "median", "most_frequent", "drop"] = "error",
-    missing_target: Literal["drop", "error"] = "drop",
-    numeric: list[str] | None = None,
-    categorical: list[str] | None = None,
-    ignore: list[str] | None = None,
-    one_hot: bool = False,
-    decimal: str | None = None,
-    thousands: str | None = None,
-    date_format: str | None = None,
-    class_weight: Literal["none", "balanced"] = "none",
-    scale: bool | None = None,
-    force: bool = False,
-    resume: bool = False,
 ) -> None:
     """Train a classifier on a table, or on a dataset by name, and save it with all that is needed to predict.
 
@@ -135,18 +179,18 @@ def _chosen_settings(
             f"{preset} sets {lacking}, which {entry.name} does not have; give its settings by --setting.",
             param_hint="--preset",
         )
-    for option, (name, value) in options.items():
+    for given, (name, value) in options.items():
         if value is None:
             continue
         if name not in known:
             raise typer.BadParameter(
                 f"{entry.name} has no setting {name!r}; mcquack models show {entry.name} lists those that it has, to "
                 "be given by --setting.",
-                param_hint=option,
+                param_hint=given,
             )
-        chosen[name], given_by[name] = value, option
+        chosen[name], given_by[name] = value, given
     for text in texts:
-        name, value = _named_value(text)
+        name, value = named_value(text)
         if name in chosen:
             raise typer.BadParameter(
                 f"{name} is given by {given_by[name]} already; keep one of the two.", param_hint="--setting"
@@ -155,7 +199,7 @@ def _chosen_settings(
     return {**kept, **chosen}
 
 
-def _named_value(text: str) -> tuple[str, Any]:
+def named_value(text: str) -> tuple[str, Any]:
     """The two sides of ``NAME=VALUE``: a value of TOML, or of Python as models show prints it, or else a plain text."""
     name, equals, said = (part.strip() for part in text.partition("="))
     if not name or not equals:
@@ -167,13 +211,6 @@ def _named_value(text: str) -> tuple[str, Any]:
     with suppress(SyntaxError, ValueError):
         return name, catalog.frozen(ast.literal_eval(said))
     return name, said
-
-
-def is_name(data: str) -> bool:
-    """Whether ``data`` must be the name of a dataset: no file here is called so, and it does not look like one."""
-    path = Path(data)
-    is_file = path.exists() and not path.is_dir()
-    return path.name == data and not is_file and not path.suffix
 
 
 def training_data(
@@ -213,11 +250,7 @@ def description(dataset: Dataset) -> str:
 
 
 def _named_dataset(name: str, *, validation: float, seed: int, data_dir: Path | None) -> Dataset:
-    try:
-        is_seeded = describe(name).is_seeded
-    except UnknownDatasetError as error:
-        raise UnknownDatasetError(f"there is no file {name!r}, and {error}") from None
-    dataset = loaded(name, seed=seed if is_seeded else 0, data_dir=data_dir)
+    dataset = named(name, seed=seed, data_dir=data_dir)
     if dataset.validation_is_test:
         tell(f"Note: {name} validates and tests on the same samples; training samples are kept back to validate.")
     elif dataset.validation is not None:
@@ -269,7 +302,6 @@ def _trained_until_interrupted(model: Any, dataset: Dataset, *, checkpoints: Che
     if not in_epochs and hasattr(model, "verbose"):
         model.set_params(verbose=1)  # which no file keeps
     n_done = stage(model).n_done if resume else 0
-    saved_at = time.monotonic()
     try:
         begun = train(*dataset.train, **options)
         if not in_epochs:
@@ -277,9 +309,8 @@ def _trained_until_interrupted(model: Any, dataset: Dataset, *, checkpoints: Che
         with closing(begun) as epochs:
             for _ in shown(epochs, of=model, going_on=resume, names=_class_names(dataset)):
                 n_done = stage(model).n_done
-                if can_resume and time.monotonic() - saved_at > _SECONDS_BETWEEN_SAVES:
+                if can_resume and checkpoints.are_due:
                     checkpoints.write(n_done, resumable=True)
-                    saved_at = time.monotonic()
     except KeyboardInterrupt:
         if n_done:
             return True
@@ -290,25 +321,20 @@ def _trained_until_interrupted(model: Any, dataset: Dataset, *, checkpoints: Che
 
 
 def _show_scores(model: Any, dataset: Dataset) -> None:
-    from sklearn.metrics import accuracy_score, recall_score
-
     length = f", {model.n_iter_:,} {unit_of(model)}s" if hasattr(model, "n_iter_") else ""
     table = RichTable(caption=f"{model.n_parameters_:,} parameters{length}")
     table.add_column("")
-    accuracies, recalls = [], []
+    found: list[Scores] = []
     for name, (X, y) in dataset.parts.items():
         table.add_column(f"{_PART_TITLES[name]} ({len(y):,} rows)", justify="right")
-        predicted = model.predict(X)
-        accuracies.append(accuracy_score(y, predicted))
-        # A class without samples has no recall.
-        recalls.append(recall_score(y, predicted, labels=model.classes_, average=None, zero_division=np.nan))
-    table.add_row("accuracy", *map(_share, accuracies))
-    table.add_row("balanced accuracy", *map(_share, np.nanmean(recalls, axis=1)), end_section=True)
+        found.append(Scores.of(y, model.predict(X), classes=model.classes_))
+    table.add_row("accuracy", *(f"{each.accuracy:.3f}" for each in found))
+    table.add_row("balanced accuracy", *(f"{each.balanced_accuracy:.3f}" for each in found), end_section=True)
     names = _class_names(dataset)
-    of_classes = zip(model.classes_.tolist(), np.transpose(recalls), strict=True)
-    for label, of_class in list(of_classes)[:_SHOWN_CLASSES]:
-        named = f" ({names[label]})" if names[label] != str(label) else ""
-        table.add_row(f"recall of {label}{named}", *map(_share, of_class))
+    for label in model.classes_[:_SHOWN_CLASSES].tolist():
+        called = f" ({names[label]})" if names[label] != str(label) else ""
+        recalls = (each.recalls.get(str(label)) for each in found)  # None of a class without samples
+        table.add_row(f"recall of {label}{called}", *("–" if share is None else f"{share:.3f}" for share in recalls))
     if len(model.classes_) > _SHOWN_CLASSES:
         table.add_row(f"and {len(model.classes_) - _SHOWN_CLASSES} more classes")
     SafeConsole().print(table)  # a label may look like ":cat:" or "[red]"
@@ -317,10 +343,6 @@ def _show_scores(model: Any, dataset: Dataset) -> None:
 def _class_names(dataset: Dataset) -> dict[Any, str]:
     """The names of the classes by their labels."""
     return dict(zip(dataset.labels, dataset.class_names, strict=True))
-
-
-def _share(value: float) -> str:
-    return "–" if np.isnan(value) else f"{value:.3f}"
 
 
 def _finish(out: Path, *, interrupted: bool, can_resume: bool, reading: TableReading) -> None:

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 import typer
@@ -13,20 +13,28 @@ import typer
 import mcquack
 from mcquack.circuits.overlap import Sampler
 from mcquack.cli import console
-from mcquack.cli import hardware_device as option
 from mcquack.cli.console import (
     Checkpoints,
     check_can_write,
     check_picture,
-    described,
     show_content,
     tell,
     tell_problems,
     write_whole,
 )
-from mcquack.cli.datasets import DataDir
 from mcquack.cli.fit import description, training_data
-from mcquack.cli.hardware_device import OpenDevice, goes_on_later, kernel_model, rows_of, tell_all
+from mcquack.cli.hardware_device import (
+    OpenDevice,
+    Yes,
+    check_tolerance,
+    goes_on_later,
+    interval,
+    kernel_model,
+    rows_of,
+    tell_all,
+    with_device_options,
+)
+from mcquack.cli.options import MODEL, OUTPUT, DataDir, Force, argument, backend_names, flag, group, option
 from mcquack.errors import InvalidInputError, MissingDependencyError, StoreBusyError
 from mcquack.models.tables import labels_csv, table_extra, table_reading
 from mcquack.progress import shown
@@ -36,13 +44,29 @@ if TYPE_CHECKING:
     from mcquack.hardware.services.account import Device
     from mcquack.models import McQuackClassifier
 
+_BACKEND = "A device or a snapshot of one, as fake_pittsburgh."
+_DATA = "The table to label, CSV (also .gz) or Parquet. Or a dataset by name: its test part."
+_ROWS = "Only the first of the rows, this many, as for a rehearsal."
+_TOLERANCE = "Count outcomes with at most this many ones; without it, the model's, or calibrated first."
+_TRAINING_TOLERANCE = "Train on outcomes with at most this many ones; without it, the model's, or calibrated."
+_RULE = "Compare the centroids, as in the paper, or label rows whose labels are known: --data."
+_CALIBRATION_DATA = "For --rule accuracy: a table with labels, or a dataset by name: its training part."
+_METHOD = (
+    "Derivatives from two directions (spsa), from some shifted angles (stochastic_shift), or from all of them as in "
+    "the paper (parameter_shift)."
+)
+_BATCH = "Rows of a step; fewer make more of the same shots, in more jobs. Without it, the model's."
+Model = Annotated[Path, option("A model file written by mcquack fit.", "MODEL")]
+JobStore = Annotated[Path, argument("STORE", "A file that mcquack hardware run or submit has written.")]
+Only = Annotated[str | None, option("One measurement, by the start of its id; without it, all.", "ID")]
+
 _OURS = (
     ("simulator", "any", "exact distributions", "", "", ""),
     ("twin:pittsburgh", "any", "as the paper's Heron r3", "", "", ""),
     ("twin:aachen", "any", "as the paper's Heron r2", "", "", ""),
 )
 _NUMBERS = ("qubits", "CLOPS", "waiting", "circuits", "shots", "measured")
-_MOST_CIRCUITS = 10_000
+MOST_CIRCUITS = 10_000
 # The share of zeros in what should be zeros alone, below which training on them would mostly see none.
 _SEEN = 0.1
 
@@ -51,8 +75,7 @@ def _show(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     console.show_rows({name: "right" if name in _NUMBERS else "left" for name in columns}, rows)
 
 
-@described("hardware")
-def devices(account: bool = False) -> None:
+def devices(account: Annotated[bool, flag("--account", "Also the devices of your account with IBM.")] = False) -> None:
     """List where circuits can run: simulators, snapshots of devices, and the devices of your account.
 
     Any snapshot or device also has a noisy twin in our own simulator, as twin:fake_torino. Elsewhere than on a terminal
@@ -74,14 +97,17 @@ def _device_fields(device: "Device") -> tuple[object, ...]:
     return tuple("" if field is None else field for field in fields)
 
 
-@described("hardware")
 def layout(
-    backend: str,
-    qubits: int = 124,
-    layers: int = 2,
-    max_error: float = 0.5,
-    allow_faulty: bool = False,
-    out: Path | None = None,
+    backend: Annotated[str, argument("BACKEND", _BACKEND, autocompletion=backend_names)],
+    qubits: Annotated[int, option("How many qubits the ring has.", "N", min=1)] = 124,
+    layers: Annotated[int, option("How many layers the feature map has.", "N", min=1)] = 2,
+    max_error: Annotated[
+        float, option("Avoid qubits and couplers that err as often as this.", "RATE", min=0, max=1)
+    ] = 0.5,
+    allow_faulty: Annotated[
+        bool, flag("--allow-faulty", "Take a ring with faulty couplers if there is no other.")
+    ] = False,
+    out: Annotated[Path | None, option("A picture of the device with the ring: PNG, SVG or PDF.", "FILE")] = None,
 ) -> None:
     """Find the ring of qubits that errs least, and print its qubits in order.
 
@@ -104,15 +130,15 @@ def layout(
         console.write_picture(plot_device_ring(coupling, ring, max_error=max_error), out)
 
 
-@described("hardware")
+@with_device_options()
 def calibrate(
-    model: Path,
+    model: Model,
     device: OpenDevice,
-    rule: Literal["centroids", "accuracy"] = "centroids",
-    data: str | None = None,
-    out: Path | None = None,
-    plot: Path | None = None,
-    curve: Path | None = None,
+    rule: Annotated[Literal["centroids", "accuracy"], option(_RULE)] = "centroids",
+    data: Annotated[str | None, option(_CALIBRATION_DATA, "DATA")] = None,
+    out: Annotated[Path | None, option("A model file with the tolerance in it.", "FILE", OUTPUT)] = None,
+    plot: Annotated[Path | None, option("A picture of the curve: PNG, SVG or PDF.", "FILE", OUTPUT)] = None,
+    curve: Annotated[Path | None, option("The curve as a CSV.", "FILE", OUTPUT)] = None,
     data_dir: DataDir = None,
 ) -> None:
     """Measure the kernel between the centroids of a model, and choose the tolerance that tells them apart best.
@@ -155,7 +181,7 @@ def calibrate(
             found = centroid_calibration(classifier, sampler, shots=shots, seed=device.seed)
             b = found.tolerance
             columns = {name: getattr(found, name) for name in ("diagonal", "off_diagonal", "difference")}
-            tell(f"Tolerance {b}{option.interval(found)}; the difference there is {found.difference[b]:.3f}.")
+            tell(f"Tolerance {b}{interval(found)}; the difference there is {found.difference[b]:.3f}.")
             if plot is not None:
                 from mcquack.report import plot_bitflip_calibration
 
@@ -169,15 +195,15 @@ def calibrate(
     typer.echo(b)
 
 
-@described("hardware")
+@with_device_options()
 def run(
-    model: Path,
-    data: str,
+    model: Model,
+    data: Annotated[str, option(_DATA, "DATA")],
     device: OpenDevice,
-    rows: int | None = None,
-    tolerance: int | None = None,
-    out: Path | None = None,
-    proba: bool = False,
+    rows: Annotated[int | None, option(_ROWS, "N", min=1)] = None,
+    tolerance: Annotated[int | None, option(_TOLERANCE, "N", min=0)] = None,
+    out: Annotated[Path | None, option("The CSV to write; without it, stdout.", "FILE", OUTPUT)] = None,
+    proba: Annotated[bool, flag("--proba", "Also write the share of each class.", OUTPUT)] = False,
     data_dir: DataDir = None,
 ) -> None:
     """Label rows by a kernel that a device measures: one circuit for each row and centroid, all in few jobs.
@@ -199,7 +225,7 @@ def run(
         with goes_on_later(device.how_to_go_on):
             labelled = device.labelling(classifier, table.X, tolerance=tolerance)
             if labelled.calibration is not None:
-                told = option.interval(labelled.calibration)
+                told = interval(labelled.calibration)
                 tell(f"Bit-flip tolerance {labelled.tolerance}, by the kernel between the centroids{told}.")
             labels, shares = labelled.labels, labelled.shares
     content = labels_csv(table, labels, classes=classifier.classes_, shares=shares if proba else None).encode()
@@ -215,13 +241,13 @@ def run(
         raise typer.Exit(console.SOME_ROWS_LEFT_OUT)
 
 
-@described("hardware")
+@with_device_options()
 def submit(
-    model: Path,
-    data: str,
+    model: Model,
+    data: Annotated[str, option(_DATA, "DATA")],
     device: OpenDevice,
-    rows: int | None = None,
-    tolerance: int | None = None,
+    rows: Annotated[int | None, option(_ROWS, "N", min=1)] = None,
+    tolerance: Annotated[int | None, option(_TOLERANCE, "N", min=0)] = None,
     data_dir: DataDir = None,
 ) -> None:
     """Send the circuits of mcquack hardware run and do not wait; the jobs survive this process.
@@ -246,8 +272,10 @@ def submit(
         tell(f"Simulations end with this process; mcquack hardware resume {device.store} runs what is noted there.")
 
 
-@described("hardware")
-def status(store: Path, ask: bool = True) -> None:
+def status(
+    store: JobStore,
+    ask: Annotated[bool, flag("--ask/--no-ask", "Ask the service how far the jobs are, or show what is noted.")] = True,
+) -> None:
     """Show what was measured and how far the jobs are; those that are done are fetched and kept.
 
     While another process measures with the store, what is noted there is shown, and nobody is asked.
@@ -275,8 +303,7 @@ def _job_fields(summary: "MeasurementSummary") -> tuple[object, ...]:
     return summary.id, summary.label, summary.service.get("backend", ""), *counts, states
 
 
-@described("hardware")
-def resume(store: Path, only: str | None = None, yes: bool = False) -> None:
+def resume(store: JobStore, only: Only = None, yes: Yes = False) -> None:
     """Wait for the jobs of a store; what was never sent, or lost, cancelled or failed, is sent again.
 
     What that costs is told, and asked for, before QPU time is spent. Then the command that asked for the measurements
@@ -291,28 +318,33 @@ def resume(store: Path, only: str | None = None, yes: bool = False) -> None:
     tell(f"All that was asked for is in {store}; the command that asked gives its results now.")
 
 
-@described("hardware")
-def cancel(store: Path, only: str | None = None) -> None:
+def cancel(store: JobStore, only: Only = None) -> None:
     """End the jobs that are on their way; what is done by then is kept."""
     tell_all(mcquack.hardware.StoredJobs(store, only=only).cancel())
     tell(f"What was measured is in {store}; mcquack hardware resume {store} sends the rest again.")
 
 
-@described("hardware", mode="batch")
+@with_device_options(mode="batch")
 def train(
-    data: str,
-    out: Path,
-    budget: int,
+    data: Annotated[str, option("The table to learn from, or a dataset by name.", "DATA")],
+    out: Annotated[Path, option("The model file to write.", "FILE")],
+    budget: Annotated[int, option("At most this many shots in all.", "SHOTS", min=1)],
     device: OpenDevice,
-    model: Path | None = None,
-    target: str | None = None,
-    method: Literal["spsa", "stochastic_shift", "parameter_shift"] = "spsa",
-    qubits: int | None = None,
-    epochs: int = 200,
-    batch: int | None = None,
-    rate: float | None = None,
-    tolerance: int | None = None,
-    force: bool = False,
+    target: Annotated[str | None, option("The column with the labels; a table needs it.", "COLUMN")] = None,
+    epochs: Annotated[int, option("At most this many epochs.", "N", min=1)] = 200,
+    force: Force = False,
+    model: Annotated[
+        Path | None, option("A model to start from, trained or not; without it, a new one.", "FILE", MODEL)
+    ] = None,
+    method: Annotated[
+        Literal["spsa", "stochastic_shift", "parameter_shift"], option(_METHOD, "METHOD", MODEL)
+    ] = "spsa",
+    qubits: Annotated[int | None, option("Qubits of a new model; without it, 6.", "N", MODEL, min=1)] = None,
+    batch: Annotated[int | None, option(_BATCH, "N", MODEL, min=1)] = None,
+    rate: Annotated[
+        float | None, option("The learning rate of both phases; without it, that of the model.", "RATE", MODEL)
+    ] = None,
+    tolerance: Annotated[int | None, option(_TRAINING_TOLERANCE, "N", MODEL, min=0)] = None,
     data_dir: DataDir = None,
 ) -> None:
     """Train on a device, with derivatives from measured kernels and no more shots than the budget.
@@ -354,7 +386,7 @@ def train(
         table, y = rows_of(data, classifier, model=model, data_dir=data_dir, part="train")
         X = table.X
         tell(f"Training on {len(X):,} rows; {X.shape[1]} features, {len(set(y.tolist()))} classes.")
-    option.check_tolerance(tolerance, classifier)
+    check_tolerance(tolerance, classifier)
     feature_map = classifier.feature_map_
     given = known_tolerance(classifier) if tolerance is None else tolerance
     wanted = {"lr_ka": rate, "lr_co": rate, "batch_size": batch}
@@ -408,17 +440,24 @@ def _learnable_tolerance(classifier: "McQuackClassifier", sampler: Sampler, *, s
     return found.tolerance
 
 
-@described("hardware")
 def export(
-    model: Path,
-    out: Path,
-    data: str | None = None,
-    dialect: Literal["qasm3", "braket", "qasm2"] = "qasm3",
-    form: Literal["native", "textbook"] = "native",
-    template: bool = False,
-    sample: int = 1,
-    centroid: int = 1,
-    every: bool = False,
+    model: Model,
+    out: Annotated[Path, option("The file to write, or a folder for all pairs.", "PATH")],
+    data: Annotated[
+        str | None, option("A table, or a dataset by name: its rows; without it, the centroids themselves.", "DATA")
+    ] = None,
+    dialect: Annotated[
+        Literal["qasm3", "braket", "qasm2"], option("OpenQASM 3, as Amazon Braket reads it, or OpenQASM 2.")
+    ] = "qasm3",
+    form: Annotated[
+        Literal["native", "textbook"], option("In RZ, SX and CZ, or in RZ, RY and CNOT as the paper has it.")
+    ] = "native",
+    template: Annotated[
+        bool, flag("--template", "One circuit with its angles as inputs, in place of numbers.")
+    ] = False,
+    sample: Annotated[int, option("Which row, counted from 1.", "N", min=1)] = 1,
+    centroid: Annotated[int, option("Which centroid, counted from 1.", "N", min=1)] = 1,
+    every: Annotated[bool, flag("--all", "All rows with all centroids, one file each.")] = False,
     data_dir: DataDir = None,
 ) -> None:
     """Write the circuits of a model as OpenQASM, for any vendor.
@@ -446,13 +485,12 @@ def export(
         files = {out: (sample - 1, centroid - 1)}
         told = f"The circuit of row {sample} and centroid {centroid} is in {out}."
     else:
-        if n_rows * n_centroids > _MOST_CIRCUITS:
+        if n_rows * n_centroids > MOST_CIRCUITS:
             raise InvalidInputError(
-                f"{n_rows:,} rows with {n_centroids} centroids would be more than {_MOST_CIRCUITS:,} files; take "
+                f"{n_rows:,} rows with {n_centroids} centroids would be more than {MOST_CIRCUITS:,} files; take "
                 "--template, or fewer rows."
             )
-        if out.exists() and not out.is_dir():
-            raise InvalidInputError(f"{out} is a file; name a folder for all circuits.")
+        console.check_folder(out)
         out.mkdir(parents=True, exist_ok=True)
         files = {out / f"row_{i + 1}_centroid_{m + 1}.qasm": (i, m) for i, m in np.ndindex(n_rows, n_centroids)}
         told = f"{len(files):,} circuits are in {out}."
@@ -465,12 +503,6 @@ def export(
     tell(told)
 
 
-app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="markdown")
-for verb in (devices, layout, calibrate, run, submit, status, resume, cancel, train, export):
-    app.command()(verb)
-
-
-@app.callback()
 def hardware() -> None:
     """Run a model on a device of IBM, or rehearse exactly that on a snapshot of one.
 
@@ -479,3 +511,6 @@ def hardware() -> None:
 
     Examples: mcquack hardware devices, then mcquack hardware run --model m.mcq --data new.csv --backend fake_pittsburgh
     """
+
+
+app = group(hardware, devices, layout, calibrate, run, submit, status, resume, cancel, train, export)

@@ -1,11 +1,13 @@
 """What the verbs of ``mcquack hardware`` share: the device with its options, its costs and jobs, and the rows."""
 
+import inspect
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from numpy.typing import NDArray
@@ -14,8 +16,9 @@ import mcquack  # whose subpackages are imported when they are first used: Qiski
 from mcquack.circuits.overlap import Sampler, n_layers_of
 from mcquack.cli import console as exit_codes
 from mcquack.cli.console import tell, tell_problems, told_as_notes
-from mcquack.cli.fit import is_name
-from mcquack.cli.rows import first_rows, read_rows
+from mcquack.cli.datasets import is_name
+from mcquack.cli.options import backend_names, flag, option
+from mcquack.cli.predict import first_rows, read_rows
 from mcquack.datasets.table import EncodedTable, read_table
 from mcquack.errors import InvalidInputError, LayoutWarning
 from mcquack.models.tables import encoder_of
@@ -39,23 +42,48 @@ _TOLD = {
 }
 
 
+DEVICE = "The device"
+_BACKEND = (
+    "Where to run: ibm_…, least_busy, a snapshot as fake_pittsburgh, aer, simulator, or a noisy twin as "
+    "twin:pittsburgh or twin:fake_pittsburgh; mcquack hardware devices lists them."
+)
+_STORE = "The file that keeps every job and its raw counts; the same call goes on from there."
+_DECOUPLING = "Pulses on waiting qubits: auto, none, XX, XpXm or XY4. auto is XX on a device, and none on a simulator."
+_TWIRLING = "Flip random bits before they are read, and back. Without it, on a device only."
+_ALLOW_FAULTY = (
+    "Take a ring with faulty couplers if there is no other. Simulations always do, with the median in the place of "
+    "faults."
+)
+Yes = Annotated[bool, flag("--yes -y", "Do not ask before QPU time is spent.")]
+
+
 @dataclass(frozen=True, kw_only=True)
 class OpenDevice:
     """Where circuits are to run, and how; its fields are options of every verb that measures."""
 
-    backend: str
-    shots: int = 100
-    store: Path = Path("hardware.sqlite")
-    run: str = ""
-    decoupling: Literal["auto", "none", "XX", "XpXm", "XY4"] = "auto"
-    twirling: bool | None = None
-    api: Literal["auto", "v2", "executor"] = "auto"
-    mode: Literal["job", "batch", "session"] = "job"
-    noise: Literal["full", "pauli", "none"] = "pauli"
-    max_error: float = 0.5
-    allow_faulty: bool = False
-    seed: int = 0
-    yes: bool = False
+    backend: Annotated[str, option(_BACKEND, "NAME", autocompletion=backend_names)]
+    shots: Annotated[int, option("Measurements of every circuit.", "N", min=1)] = 100
+    store: Annotated[Path, option(_STORE, "FILE")] = Path("hardware.sqlite")
+    yes: Yes = False
+    run: Annotated[str, option("A name; another one measures anew what the store has already.", "NAME", DEVICE)] = ""
+    decoupling: Annotated[Literal["auto", "none", "XX", "XpXm", "XY4"], option(_DECOUPLING, "PULSES", DEVICE)] = "auto"
+    twirling: Annotated[bool | None, flag("--twirling/--no-twirling", _TWIRLING, DEVICE)] = None
+    api: Annotated[
+        Literal["auto", "v2", "executor"], option("Which sampler of the vendor; v2 is the older one.", panel=DEVICE)
+    ] = "auto"
+    mode: Annotated[
+        Literal["job", "batch", "session"],
+        option("How jobs are grouped on the service; IBM's Open Plan refuses sessions.", panel=DEVICE),
+    ] = "job"
+    noise: Annotated[
+        Literal["full", "pauli", "none"],
+        option("Of snapshots: Aer's own model (full), the same errors as Pauli channels, or none.", panel=DEVICE),
+    ] = "pauli"
+    max_error: Annotated[
+        float, option("Avoid qubits and couplers that err as often as this.", "RATE", DEVICE, min=0, max=1)
+    ] = 0.5
+    allow_faulty: Annotated[bool, flag("--allow-faulty", _ALLOW_FAULTY, DEVICE)] = False
+    seed: Annotated[int, option("Of simulations: same seed, same counts.", "N", DEVICE, min=0)] = 0
 
     @property
     def keeps_jobs(self) -> bool:
@@ -127,6 +155,29 @@ class OpenDevice:
         found = label(classifier, X, backend=sampler, shots=self.shots, tolerance=tolerance, seed=self.seed)
         self.confirm(found.estimate())
         return found
+
+
+def with_device_options(**defaults: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a verb, in the place of its parameter ``device``, the fields of OpenDevice, with these defaults."""
+
+    def decorated(verb: Callable[..., None]) -> Callable[..., None]:
+        fields = inspect.signature(OpenDevice).parameters
+
+        @wraps(verb)
+        def with_device(**arguments: Any) -> None:
+            verb(device=OpenDevice(**{name: arguments.pop(name) for name in fields}), **arguments)
+
+        parameters: list[inspect.Parameter] = []
+        for name, parameter in inspect.signature(verb).parameters.items():
+            parameters += fields.values() if name == "device" else [parameter]
+        parameters = [
+            each.replace(kind=each.KEYWORD_ONLY, default=defaults.get(each.name, each.default)) for each in parameters
+        ]
+        with_device.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # which typer reads
+        with_device.__annotations__ = {each.name: each.annotation for each in parameters}
+        return with_device
+
+    return decorated
 
 
 @contextmanager

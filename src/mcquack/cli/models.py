@@ -1,39 +1,28 @@
-"""``mcquack models``: list the models that are known by name, and show all about one."""
+"""``mcquack models`` and ``mcquack info``: the models that are known by name, and what is in a model file."""
 
 import json
 import sys
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.text import Text
 
-from mcquack.cli import completions
-from mcquack.cli.console import Json, bare_table, say, show_rows, tab_separated
-from mcquack.models.catalog import Facts, Kind, entries, entry, entry_facts
-from mcquack.progress import SafeConsole
+from mcquack.cli.console import bare_table, say, show_rows, tab_separated
+from mcquack.cli.options import Json, ModelFile, argument, group, model_names, option
+from mcquack.datasets.table.column import IMPUTING
+from mcquack.datasets.table.value import listed
+from mcquack.errors import printable
+from mcquack.models.catalog import Facts, Kind, entries, entry, entry_facts, model_facts
+from mcquack.progress import SafeConsole, row_text
 
 _SUITES = ("real-world", "qml")
+_SHOWN_COLUMNS = 20
 _TOLD = ("name", "title", "kind", "class", "description")
 
-app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="markdown")
 
-
-@app.callback()
-def models() -> None:
-    """List and show the models that are known by name: McQuack, and those that it is measured against.
-
-    In Python, `mcquack.models.catalog.entry(NAME).new()` makes one.
-
-    Examples: mcquack models list --kind classical, then mcquack models show svc
-    """
-
-
-@app.command("list")
-def listing(
-    kind: Annotated[Kind | None, typer.Option(help="Only this kind.", show_default="all")] = None, as_json: Json = False
-) -> None:
+def list_(kind: Annotated[Kind | None, option("Only this kind.", "KIND")] = None, as_json: Json = False) -> None:
     """List the models: name, how many settings a search tries on each suite of datasets, and what they are.
 
     Elsewhere than on a terminal each model is a line of name, kind, title, settings for real-world, settings for qml
@@ -50,11 +39,9 @@ def listing(
         say(tab_separated(map(_fields, found)))
 
 
-@app.command()
 def show(
     name: Annotated[
-        str,
-        typer.Argument(help="The model, by a name that mcquack models list shows.", autocompletion=completions.models),
+        str, argument("NAME", "The model, by a name that mcquack models list shows.", autocompletion=model_names)
     ],
     as_json: Json = False,
 ) -> None:
@@ -114,3 +101,81 @@ def _print_model(about: Sequence[tuple[str, str]], settings: Sequence[Sequence[s
     SafeConsole().print(upper)
     typer.echo()
     show_rows(dict.fromkeys(settings[0], "left"), settings[1:])
+
+
+def info(model: ModelFile, as_json: Json = False) -> None:
+    """Tell what a model file holds: classes, features, circuit, parameters, training and versions.
+
+    Example: mcquack info flowers.mcq
+    """
+    from mcquack.models import load  # not above: compilers and solvers would delay every --help
+
+    classifier = load(model)
+    facts = model_facts(classifier, path=model)
+    if as_json:
+        typer.echo(json.dumps(facts, indent=2, allow_nan=False))
+    else:
+        say("\n".join(map(printable, _info_lines(facts))))
+        if facts["circuit"]:
+            say(f"\n{classifier.feature_map_.draw()}")
+
+
+def _info_lines(facts: Facts) -> Iterator[str]:
+    yield f"{facts['file']}: a {facts['kind']}"
+    yield f"classes     {len(facts['classes'])}: {listed(map(str, facts['classes']))}"
+    yield from _feature_lines(facts)
+    circuit, best, last = (facts[name] for name in ("circuit", "best_epoch", "last_epoch"))
+    if circuit:
+        kind = "layers" if circuit["n_layers"] else "gates"
+        size = f"{circuit['n_qubits']} qubits, {circuit[f'n_{kind}']} {kind}"
+        yield f"circuit     {size}; {facts['n_parameters']:,} parameters in all"
+    else:
+        yield f"parameters  {facts['n_parameters']:,}"
+    if last:
+        which = "" if best is None else f", the best was number {listed(best) if isinstance(best, list) else best}"
+        unit = "epochs" if facts["n_steps"] is None else "steps"
+        yield f"training    {facts[f'n_{unit}']:,} {unit}{which}"
+        yield f"            at the last: {row_text(last)}"
+    yield f"settings    {', '.join(f'{name}={_short(value)}' for name, value in facts['settings'].items())}"
+    yield f"versions    {', '.join(f'{name} {value}' for name, value in facts['versions'].items())}"
+
+
+def _short(value: Any) -> str:
+    return "a circuit" if isinstance(value, dict) and "gates" in value else repr(value)
+
+
+def _feature_lines(facts: Facts) -> Iterator[str]:
+    table = facts["table"]
+    if table is None:
+        yield f"features    {facts['n_features']}, without a table: for arrays in Python"
+        return
+    yield f"target      {table['target']!r}"
+    spread = any(column.get("one_hot") for column in table["columns"])
+    size = f"{len(table['columns'])} columns" + (f" as {facts['n_features']} features" if spread else "")
+    yield f"features    {size}; missing values: {table['missing']}"
+    written = {name: how for name, how in table.get("notation", {}).items() if how is not None}
+    if written:
+        yield f"notation    {', '.join(f'{name} {how!r}' for name, how in written.items())}"
+    for column in table["columns"][:_SHOWN_COLUMNS]:
+        kinds = column["categories"]
+        among = f": {listed(kinds, limit=5)}" if kinds else ""
+        fill = ""
+        if table["missing"] in IMPUTING:
+            value = repr(kinds[int(column["fill"])]) if kinds else f"{column['fill']:g}"
+            fill = f"; {value} where missing"
+        each = ", a feature for each" if column.get("one_hot") else ""
+        yield f"            {column['name']!r} {column['kind']}{each}{among}{fill}"
+    if len(table["columns"]) > _SHOWN_COLUMNS:
+        yield f"            and {len(table['columns']) - _SHOWN_COLUMNS} more (--json shows all)"
+
+
+def models() -> None:
+    """List and show the models that are known by name: McQuack, and those that it is measured against.
+
+    In Python, `mcquack.models.catalog.entry(NAME).new()` makes one.
+
+    Examples: mcquack models list --kind classical, then mcquack models show svc
+    """
+
+
+app = group(models, list_, show)

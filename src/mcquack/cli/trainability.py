@@ -2,21 +2,33 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import add
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, ClassVar, Self
 
 import typer
 
-from mcquack.bench.progress import CellProgress, Progress, shown
+from mcquack.bench.progress import CellProgress, Progress
 from mcquack.bench.task import Outcome, Task
 from mcquack.cli import console as exit_codes
-from mcquack.cli.bench import Workers, is_study, listed
-from mcquack.cli.console import described, say, tell
-from mcquack.cli.datasets import DataDir
+from mcquack.cli.bench import Workers, followed, goes_on
+from mcquack.cli.console import check_folder, say, tell
+from mcquack.cli.options import (
+    Dask,
+    DataDir,
+    DryRun,
+    Jobs,
+    OutFolder,
+    Title,
+    argument,
+    flag,
+    group,
+    listed,
+    option,
+)
+from mcquack.cli.results import is_study
 from mcquack.errors import InvalidInputError
 from mcquack.progress import counted, duration, seconds_left
 
@@ -24,33 +36,23 @@ if TYPE_CHECKING:
     from mcquack.bench.plan import Cell
     from mcquack.studies.trainability import Design
 
-app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="markdown")
+_DESIGNS = "paper, wide, quick, or TOML files of yours; without it, paper and wide."
+_MODELS = "These in place of its own: mcquack, quack, vc, shared_vc, separated by commas (may be repeated)."
+_LANDSCAPE = "Show a slice of a loss as well, from a JSON file of LossSlice.to_json (may be repeated)."
 
 
-@app.callback()
-def trainability() -> None:
-    """Find out whether a model trains and what decides it: gradients, loss curves and states over sizes and starts.
-
-    A study may stop at any moment: the same command goes on where it was.
-
-    Example: mcquack trainability run quick
-    """
-
-
-@app.command()
-@described("trainability")
 def run(
     context: typer.Context,
-    designs: list[str] | None = None,
-    qubits: str | None = None,
-    seeds: int | None = None,
-    models: list[str] | None = None,
-    jobs: int | None = None,
-    dask: str | None = None,
-    store: Path = Path("trainability.sqlite"),
+    designs: Annotated[list[str] | None, argument("DESIGN", _DESIGNS)] = None,
+    qubits: Annotated[str | None, option("Only these of its sizes, as 2-13 or 4,8,124.", "SIZES")] = None,
+    seeds: Annotated[int | None, option("How often each point is run; without it, as the design.", "N", min=1)] = None,
+    models: Annotated[list[str] | None, option(_MODELS, "NAMES")] = None,
+    store: Annotated[Path, option("The file for the results.", "FILE")] = Path("trainability.sqlite"),
+    retry_failed: Annotated[bool, flag("--retry-failed", "Run once more what failed before.")] = False,
+    dry_run: DryRun = False,
+    jobs: Jobs = None,
+    dask: Dask = None,
     data_dir: DataDir = None,
-    retry_failed: bool = False,
-    dry_run: bool = False,
 ) -> None:
     """Measure gradients, states and training of a model over sizes, starts and seeds.
 
@@ -88,15 +90,9 @@ def run_study(design: "Design", store: Path, *, workers: Workers, command: str, 
         cells={key: CellProgress(n_most=count, metric="accuracy") for key, count in counts.items()},
         expected={task.id: seconds(task) for task in tasks},
     )
-    try:
-        with Store.open(store, write=True, create=True) as opened, workers.executor() as executor:
-            events = run_design(design, opened, executor, command=command, retry_failed=retry_failed)
-            with closing(events):
-                for latest in shown(events, progress, executor=executor):
-                    progress = latest
-    except KeyboardInterrupt:
-        tell(f"mcquack: interrupted; what was finished is in {store}, and the same command goes on from there.")
-        raise typer.Exit(exit_codes.INTERRUPTED) from None
+    with goes_on(store), Store.open(store, write=True, create=True) as opened, workers.executor() as executor:
+        events = run_design(design, opened, executor, command=command, retry_failed=retry_failed)
+        progress = followed(events, progress, executor)
     before = f", {progress.n_known_done:,} of them before" if progress.n_known_done else ""
     tell(f"{counted(progress.n_done, 'task')} done{before}.")
     if progress.n_done:
@@ -109,9 +105,12 @@ def run_study(design: "Design", store: Path, *, workers: Workers, command: str, 
         raise typer.Exit(exit_codes.SOME_TASKS_FAILED)
 
 
-@app.command()
-@described("trainability")
-def report(store: Path, out: Path, landscape: list[Path] | None = None, title: str | None = None) -> None:
+def report(
+    store: Annotated[Path, argument("STORE", "A store that mcquack trainability run has written.")],
+    out: OutFolder,
+    landscape: Annotated[list[Path] | None, option(_LANDSCAPE, "FILE.json")] = None,
+    title: Title = None,
+) -> None:
     """Write a page about a study: gradients and how they scale, training, what decides it, kernels, and shots.
 
     OUT/index.html needs no internet and can be sent to others as it is; beside it are all tables as CSV and LaTeX, and
@@ -122,8 +121,7 @@ def report(store: Path, out: Path, landscape: list[Path] | None = None, title: s
     from mcquack.bench.store import Store
     from mcquack.report.trainability import read_landscape, write_trainability_report  # matplotlib would delay --help
 
-    if out.exists() and not out.is_dir():
-        raise InvalidInputError(f"{out} is a file; name a folder with --out.")
+    check_folder(out)
     with Store.open(store) as opened:
         is_benchmark = opened.counts().total > 0
     if is_benchmark and not is_study(store):
@@ -192,3 +190,15 @@ def _tell_size(design: "Design", path: Path, *, jobs: int | None) -> None:
         left = f", {n_known:,} of which are done in {path}"
     about = duration(sum(map(seconds, tasks)) / n_workers)
     say(f"All together: {counted(len(tasks), 'task')}{left}; about {about}, and machines differ.")
+
+
+def trainability() -> None:
+    """Find out whether a model trains and what decides it: gradients, loss curves and states over sizes and starts.
+
+    A study may stop at any moment: the same command goes on where it was.
+
+    Example: mcquack trainability run quick
+    """
+
+
+app = group(trainability, run, report)

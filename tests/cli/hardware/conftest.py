@@ -1,6 +1,7 @@
 """Models and an account for the verbs of ``mcquack hardware``; every test has a folder of its own."""
 
 import io
+from typing import Any
 
 import pytest
 from qiskit_ibm_runtime.accounts import management
@@ -34,10 +35,11 @@ def saved(data, folder):
     """Writes an untrained model of two qubits and two layers, and gives its path."""
 
     def save(kind=McQuackClassifier, *, name="model.mcq", **settings):
-        known = {"n_repetitions": 2} if issubclass(kind, McQuackClassifier) else {}
+        known: dict[str, Any] = {"n_repetitions": 2} if issubclass(kind, McQuackClassifier) else {}
         if known:
             known |= {"n_qubits": 2, "epochs": 0, "init_small": False, "scale": (0.0, 1.5), "random_state": 0}
         dataset = table_dataset(read_table(data), target="label")
+        assert dataset.table is not None
         model = kind(**{**known, **settings}).fit(*dataset.train)
         model.save(folder / name, extra={"table": dataset.table.encoder.to_header()})
         return folder / name

@@ -12,13 +12,9 @@ from tests.hardware.services.accounts import FarAccount, FarJob
 N_QUBITS = 2
 
 
-def renamed(maker, name):
+def renamed(maker: Any, name: str) -> Any:
     """The snapshot as if it were the device."""
-
-    class Renamed(maker):
-        backend_name = name
-
-    device = Renamed()
+    device = type("Renamed", (maker,), {"backend_name": name})()
     device.name = name
     return device
 

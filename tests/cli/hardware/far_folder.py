@@ -12,13 +12,14 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pytest
 from qiskit_ibm_runtime.exceptions import RuntimeInvalidStateError, RuntimeJobNotFound
 from qiskit_ibm_runtime.fake_provider import FakeRomeV2
 
 from mcquack.cli.app import exit_code
 from mcquack.hardware.jobs.ledger import LEDGER, Ledger
 from mcquack.hardware.jobs.service import Limits
-from mcquack.hardware.services import opening, runtime
+from mcquack.hardware.services import runtime
 from tests.cli.hardware.far import N_QUBITS, renamed
 from tests.hardware.doubles import bits_of
 
@@ -141,9 +142,10 @@ def command(folder: str, arguments: list[list[str]], last: int | None, at_once: 
     os.chdir(folder)
     moments = Moments(last)
     account = FolderAccount(Path(folder) / "account", at_once=at_once, moment=moments)
-    opening.ibm_service = lambda: account
-    runtime.sent = account.take
-    runtime.RuntimeService.limits = property(lambda _: MOST)
+    patch = pytest.MonkeyPatch()  # of a process that ends with this
+    patch.setattr("mcquack.hardware.services.opening.ibm_service", lambda: account)
+    patch.setattr("mcquack.hardware.services.runtime.sent", account.take)
+    patch.setattr(runtime.RuntimeService, "limits", property(lambda _: MOST))
     # No test cuts the power, so none has to wait for the disk; a process that is killed loses nothing anyway.
     Ledger._kind = replace(LEDGER, synchronous="OFF")
     for name in NOTES:

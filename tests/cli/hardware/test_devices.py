@@ -1,7 +1,6 @@
 import pytest
 
 from mcquack import checks as extras
-from mcquack.cli import console as tables
 from mcquack.hardware import sampler
 from mcquack.hardware.services import opening as services
 
@@ -34,7 +33,7 @@ def test_without_an_account_that_is_said(mcquack):
 
 def test_on_a_terminal_it_is_a_table(mcquack, monkeypatch):
     monkeypatch.setattr(services, "list_backends", lambda **_: ())
-    monkeypatch.setattr(tables.sys.stdout, "isatty", lambda: True)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     outcome = mcquack("hardware", "devices")
     assert "waiting" in outcome.out
     assert "…" not in outcome.out

@@ -77,5 +77,5 @@ def test_what_is_not_there_cannot_be_written(export, folder, options, code, mess
 
 
 def test_more_files_than_anybody_wants_are_refused(export, data, monkeypatch):
-    monkeypatch.setattr("mcquack.cli.hardware._MOST_CIRCUITS", 10)
+    monkeypatch.setattr("mcquack.cli.hardware.MOST_CIRCUITS", 10)
     assert "take --template, or fewer rows" in export("--data", data, "--all", "--out", "circuits").err

@@ -88,8 +88,8 @@ def test_a_command_killed_at_any_step_loses_no_paid_job_and_sends_none_twice(
     assert code == 0, printed
     labels = (undisturbed / "labels.csv").read_bytes()
 
-    moments = range(1, n_moments + 1)
-    moments = sorted(random.Random(scene).sample(moments, most)) if most < n_moments else moments
+    every = range(1, n_moments + 1)
+    moments = sorted(random.Random(scene).sample(every, min(most, n_moments)))
     template = begun("template", *commands, finished=finished)
     for moment in moments:
         folder = tmp_path / "killed"
@@ -118,8 +118,8 @@ def test_a_cancel_killed_at_any_step_is_finished_by_the_next(begun, children, tm
     undisturbed = begun("undisturbed", SUBMIT)
     assert children.run(command, str(undisturbed), [CANCEL], None, False)[0] == 0
     n_moments = int((undisturbed / "moments.txt").read_text())
-    moments = range(1, n_moments + 1)
-    moments = sorted(random.Random(0).sample(moments, most)) if most < n_moments else moments
+    every = range(1, n_moments + 1)
+    moments = sorted(random.Random(0).sample(every, min(most, n_moments)))
     template = begun("template", SUBMIT)
     for moment in moments:
         folder = tmp_path / "killed"

@@ -18,9 +18,12 @@ def test_the_ring_is_printed_in_order(mcquack, folder):
 def test_the_picture_crosses_out_what_the_search_avoids(mcquack, monkeypatch):
     asked = []
     original = report.plot_device_ring
-    monkeypatch.setattr(
-        report, "plot_device_ring", lambda *given, **named: asked.append(named) or original(*given, **named)
-    )
+
+    def plotted(*given, **named):
+        asked.append(named)
+        return original(*given, **named)
+
+    monkeypatch.setattr(report, "plot_device_ring", plotted)
     options = ("--qubits", 2, "--max-error", 0.03, "--allow-faulty", "--out", "ring.svg")
     assert mcquack("hardware", "layout", "fake_rome", *options).code == 0
     assert asked == [{"max_error": 0.03}]

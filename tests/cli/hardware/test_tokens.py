@@ -21,8 +21,8 @@ WORDS = (
     "{{'headers': {{'Authorization': 'Bearer {}'}}}}",
     "a\x00b{}c\n" * 3,
 )
-TROUBLES = (ValueError, RuntimeError, ConnectionError, OSError, KeyError, IBMInputValueError, IBMRuntimeError)
-TROUBLES += (RuntimeJobFailureError, TimeoutError, PermissionError)
+OF_PYTHON = (ValueError, RuntimeError, ConnectionError, OSError, KeyError, TimeoutError, PermissionError)
+TROUBLES: tuple[type[Exception], ...] = (*OF_PYTHON, IBMInputValueError, IBMRuntimeError, RuntimeJobFailureError)
 VERBS = ("devices", "layout", "run", "submit", "status", "resume", "cancel", "calibrate")
 
 

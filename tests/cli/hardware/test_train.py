@@ -5,13 +5,13 @@ import pytest
 from sklearn.datasets import make_blobs
 
 from mcquack import McQuackClassifier, QuackClassifier, load
-from mcquack.cli import hardware as train_module
 from mcquack.cli.hardware_device import OpenDevice as Device
 from mcquack.hardware.jobs.service import Limits
 from mcquack.hardware.services.account import TOKEN_VARIABLE
 from mcquack.hardware.services.runtime import RuntimeService
 from mcquack.kernels import SampledEngine, Shots
 from mcquack.kernels.losses import target_alignment
+from mcquack.progress import shown
 from mcquack.simulators.noise import PITTSBURGH
 from mcquack.simulators.samplers import NoisySampler, SimulatedSampler
 from tests.cli.tables import two_classes
@@ -137,19 +137,17 @@ def test_after_a_break_the_same_command_repeats_no_measurement(train, folder, fa
     assert n_jobs == 13 - 1  # the second epoch begins with the circuits that the first ended with
     far.sent.clear()
 
-    original = train_module.shown
-
     def interrupted(epochs, **given):
-        for count, epoch in enumerate(original(epochs, **given)):
+        for count, epoch in enumerate(shown(epochs, **given)):
             if count:
                 raise KeyboardInterrupt
             yield epoch
 
-    monkeypatch.setattr(train_module, "shown", interrupted)
-    outcome = train(*NEW, "--yes", "--force", backend="ibm_rome", budget=budget)
+    with monkeypatch.context() as patch:
+        patch.setattr("mcquack.cli.hardware.shown", interrupted)
+        outcome = train(*NEW, "--yes", "--force", backend="ibm_rome", budget=budget)
     assert outcome.code == 130
     assert "--force" in outcome.err
-    monkeypatch.setattr(train_module, "shown", original)
     outcome = train(*NEW, "--yes", "--force", backend="ibm_rome", budget=budget)
     assert outcome.code == 0, outcome.err
     assert len(far.sent) == n_jobs
