@@ -39,7 +39,7 @@ def server(monkeypatch):
 @pytest.fixture
 def registered(monkeypatch):
     """Registers datasets for the length of a test."""
-    monkeypatch.setattr(registry, "_own", {})
+    monkeypatch.setattr(registry, "registered", {})
 
     def add(name, *sources, dataset=None):
         data = dataset or from_arrays([[0.0, 1.0], [1.0, 0.0]], ["a", "b"])

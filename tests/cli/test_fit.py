@@ -356,7 +356,7 @@ def squares(seed):
 def requests(monkeypatch):
     """Registers the squares for the length of a test, and collects what they are asked for."""
     collected = []
-    monkeypatch.setattr(registry, "_own", {})
+    monkeypatch.setattr(registry, "registered", {})
     description = Description(
         name="squares",
         title="Squares",
