@@ -363,8 +363,9 @@ def test_a_search_that_is_interrupted_while_the_best_trains_keeps_it(monkeypatch
 def test_a_level_that_says_nothing_is_refused(level: Any) -> None:
     for model in (McQuackClassifier(verbose=level), McQuackClassifierCV(verbose=level), catalog.entry("dressed").new()):
         model.set_params(verbose=level)
-        with pytest.raises(InvalidInputError, match="verbose must be 0"):
+        with pytest.raises(InvalidInputError) as raised:
             model.fit(X, Y)
+        assert raised.value.setting == "verbose"
 
 
 def test_columns_of_a_frame_are_the_classes() -> None:

@@ -88,7 +88,8 @@ def exit_code(arguments: Sequence[str], app: typer.Typer = app, *, name: str = "
 
     def show_warning(message: Warning | str, category: type[Warning], filename: str, lineno: int, *_: Any) -> None:
         if isinstance(message, McQuackWarning):
-            tell(f"mcquack: {_in_one_line(message.written(_options_of(app, words)))}")
+            text = message.written(_options_of(app, words))
+            tell(f"mcquack: {' '.join(text.split())}")
         else:
             tell(warnings.formatwarning(message, category, filename, lineno).rstrip("\n"))
 
@@ -114,15 +115,13 @@ def _error_text(error: Exception, write: Callable[[Setting], str]) -> str:
     if isinstance(error, MissingDataError | AccountError):
         return str(error)
     if isinstance(error, OSError) and error.strerror:
-        return _in_one_line(f"{error.strerror}: {error.filename}" if error.filename else error.strerror)
-    if isinstance(error, McQuackError):
-        return _in_one_line(error.written(write))
-    if isinstance(error, OSError):
-        return _in_one_line(str(error))
-    return _in_one_line(f"unexpected {type(error).__name__}: {error} (run again with --debug and report it, please)")
-
-
-def _in_one_line(text: str) -> str:
+        text = f"{error.strerror}: {error.filename}" if error.filename else error.strerror
+    elif isinstance(error, McQuackError):
+        text = error.written(write)
+    elif isinstance(error, OSError):
+        text = str(error)
+    else:
+        text = f"unexpected {type(error).__name__}: {error} (run again with --debug and report it, please)"
     return " ".join(text.split())
 
 
