@@ -2,6 +2,7 @@
 
 from collections import Counter
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -105,7 +106,7 @@ def native_unitary(circuits: OverlapCircuits, angles: FloatArray) -> ComplexArra
             states = after_gate(after_cnot(after_gate(states, H, target), control, target), H, target)
         else:
             nothing = np.zeros(1)
-            matrix = SX if gate.angle is None else rot(np.array([gate.angle]), nothing, nothing)
+            matrix: Any = SX if gate.angle is None else rot(np.array([gate.angle]), nothing, nothing)
             states = after_gate(states, matrix, gate.qubits[0])
     return states.T
 

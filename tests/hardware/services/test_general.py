@@ -20,7 +20,7 @@ from mcquack.errors import InvalidInputError, LayoutError
 from mcquack.hardware.native import angle_sets, n_angles
 from mcquack.hardware.sampler import device_sampler
 from mcquack.hardware.services import general
-from mcquack.hardware.services.general import chosen_qubits, circuit_template, cut_out, routed, symbolic_target
+from mcquack.hardware.services.general import chosen_qubits, cut_out, overlap_template, routed, symbolic_target
 from mcquack.hardware.services.options import Options
 from mcquack.hardware.services.program import DeviceProgram
 from mcquack.simulators.gates import plain
@@ -70,7 +70,7 @@ def device(basis: list[str]) -> GenericBackendV2:
 @pytest.mark.parametrize("n_qubits", SIZES)
 def test_the_template_is_the_overlap_circuit_of_every_pair(n_qubits: int) -> None:
     circuits = overlaps(n_qubits)
-    template, angles = circuit_template(circuits.circuit), angle_sets(circuits)
+    template, angles = overlap_template(circuits.circuit), angle_sets(circuits)
     assert angles.shape == (2, 2, n_angles(circuits.circuit))
     for pair in np.ndindex(2, 2):
         found = measured_probabilities(bound(template, angles[pair]))
@@ -82,7 +82,7 @@ def test_the_template_is_the_overlap_circuit_of_every_pair(n_qubits: int) -> Non
 def test_on_a_device_every_bit_is_read_where_its_qubit_ended(n_qubits: int, basis: list[str]) -> None:
     """Bits of random circuits differ from each other, so that no two of them could change places unseen."""
     circuits, target = overlaps(n_qubits, seed=1), device(basis).target
-    template, angles = circuit_template(circuits.circuit), angle_sets(circuits)
+    template, angles = overlap_template(circuits.circuit), angle_sets(circuits)
     for qubits in (chosen_qubits(circuits.circuit, target), [6, 0, 3, 1][:n_qubits]):
         found = routed(template, qubits, target)
         assert {step.operation.name for step in found.data} <= {*basis, "measure", "barrier"}
@@ -95,7 +95,7 @@ def test_on_a_device_every_bit_is_read_where_its_qubit_ended(n_qubits: int, basi
 
 def test_what_is_not_used_of_a_device_is_cut_off() -> None:
     circuits, target = overlaps(3, seed=2), FakeTorino().target
-    whole = routed(circuit_template(circuits.circuit), chosen_qubits(circuits.circuit, target), target)
+    whole = routed(overlap_template(circuits.circuit), chosen_qubits(circuits.circuit, target), target)
     part, cut = cut_out(whole, target)
     assert part.num_qubits == cut.target.num_qubits < 6
     assert part.count_ops() == whole.count_ops()
@@ -110,7 +110,7 @@ def test_what_is_not_used_of_a_device_is_cut_off() -> None:
 
 def test_constants_are_no_parameters() -> None:
     circuit = Circuit(2, 1).rx([0, 1], 0.3).ry(0, x[0]).rz(1, b).rzz((0, 1), 1.5)
-    assert len(circuit_template(circuit).parameters) == n_angles(circuit) == 4
+    assert len(overlap_template(circuit).parameters) == n_angles(circuit) == 4
 
 
 def test_faults_and_gates_for_some_angles_are_left_out() -> None:
@@ -132,7 +132,7 @@ def test_faults_and_gates_for_some_angles_are_left_out() -> None:
     with pytest.raises(LayoutError, match="not faulty"):
         chosen_qubits(Circuit(3, 1).rzz([(0, 1), (1, 2)], x[0]), target)
     with pytest.raises(LayoutError, match="not faulty"):
-        routed(circuit_template(Circuit(2, 1).rzz((0, 1), x[0])), [0, 2], target)
+        routed(overlap_template(Circuit(2, 1).rzz((0, 1), x[0])), [0, 2], target)
 
 
 def test_a_parameter_that_changes_nothing_does_no_harm() -> None:
@@ -148,7 +148,7 @@ def test_circuits_that_do_not_fit_are_refused() -> None:
     with pytest.raises(LayoutError, match=r"8 qubits.* 7"):
         chosen_qubits(wide, device(BASES[0]).target)
     with pytest.raises(LayoutError, match="qubits 0 to 6"):
-        routed(circuit_template(Circuit(1, 1).ry(0, x[0])), [7], device(BASES[0]).target)
+        routed(overlap_template(Circuit(1, 1).ry(0, x[0])), [7], device(BASES[0]).target)
     with pytest.raises(InvalidInputError, match="nothing to measure"):
         device_sampler("aer", Circuit(1, 1).h(0))
 

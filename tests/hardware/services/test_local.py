@@ -17,10 +17,11 @@ from scipy.stats import chi2_contingency
 
 from mcquack.errors import DeviceError, InvalidInputError, LayoutError, LayoutWarning, LostJobError
 from mcquack.hardware.services.account import coupling_of, snapshot
+from mcquack.hardware.services.general import overlap_template
 from mcquack.hardware.services.local import idle_noise, noise_model, noiseless_ring, relaxation, ring_device, scheduled
 from mcquack.hardware.services.opening import open_service, reopened
 from mcquack.hardware.services.options import Options
-from mcquack.hardware.services.program import overlap_template, placed
+from mcquack.hardware.services.program import placed
 from mcquack.simulators.noise.calibration import DeviceCalibration, ring_schedule
 from mcquack.simulators.samplers import NoisySampler
 from tests.hardware.overlaps import of_itself, paper_overlaps, ring_map, some_circuits

@@ -23,13 +23,13 @@ from mcquack.hardware.layout.ring import best_ring
 from mcquack.hardware.native import angle_sets, n_angles, native_map, overlap_gates
 from mcquack.hardware.services import program as samplers
 from mcquack.hardware.services.account import coupling_of
+from mcquack.hardware.services.general import overlap_template
 from mcquack.hardware.services.local import noiseless_ring
 from mcquack.hardware.services.options import Options
 from mcquack.hardware.services.program import (
     DeviceProgram,
     chosen_api,
     outcomes_of,
-    overlap_template,
     placed,
     sampler_settings,
     sent,

@@ -1,7 +1,7 @@
 """The paper's 20 real-world datasets and a few relatives of theirs.
 
 What is known of them and of their files is written in ``published.toml``. ``drawing`` draws a dataset from a published
-one, ``tables`` and ``pictures`` read the files, and ``built_in`` has what needs no files.
+one or makes what needs no files, and ``tables`` and ``pictures`` read the files.
 """
 
 import tomllib

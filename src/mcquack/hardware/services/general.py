@@ -1,7 +1,8 @@
 """Any circuit on a device: its overlap with itself as one template, laid out and made of native gates by Qiskit, once.
 
-The paper's circuit has a form and a ring of its own in ``mcquack.hardware.native``, without a SWAP. For all others the
-transpiler finds the place and the gates, while the angles are symbols: what it makes serves all samples and centroids.
+The paper's circuit has its own form (``mcquack.hardware.native``) and lies on a ring, without a SWAP. For all others
+the transpiler finds the place and the gates, while the angles are symbols, so that one template serves all samples and
+centroids.
 """
 
 from __future__ import annotations
@@ -26,30 +27,41 @@ from qiskit.transpiler import (
 
 from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.exchange import append_to_qiskit
+from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import LayoutError
 from mcquack.hardware.jobs.service import Speed
 from mcquack.hardware.layout.coupling import FAULTY, RingProperties
-from mcquack.hardware.native import free_angles, n_angles
+from mcquack.hardware.native import free_angles, n_angles, native_gates
+from mcquack.hardware.services.account import TWO_QUBIT_GATES
 
 # Angles are symbols when gates are chosen, so that gates for some angles only, as devices offer them too, are left out.
 _ONE_QUBIT_GATES = ("rz", "sx", "x")
-_TWO_QUBIT_GATES = ("cz", "ecr", "cx")
 _OTHERS = ("measure", "reset", "delay")
 _LEVEL = 2  # beyond that level symbols gain little
-_USUAL_DT = 4e-9
+USUAL_DT = 4e-9
 
 
-def circuit_template(circuit: Circuit) -> QuantumCircuit:
-    """U(x) and then U†(c), measured; its parameters are in the order of ``angle_sets``, and constants stay numbers."""
+def overlap_template(circuit: Circuit) -> QuantumCircuit:
+    """U(x) and then U†(c), measured; its parameters are in the order of ``angle_sets``, and constants stay numbers.
+
+    The paper's circuit is in RZ, SX and CZ, any other in its own gates.
+    """
+    n_qubits = circuit.n_qubits
     # Two templates in one circuit would clash if their parameters had one name.
     angles = ParameterVector(f"mcquack_{uuid4().hex[:12]}", n_angles(circuit))
-    registers = QuantumRegister(circuit.n_qubits, "q"), ClassicalRegister(circuit.n_qubits, "meas")
-    found = QuantumCircuit(*registers, name=f"mcquack_overlap_{circuit.n_qubits}")
-    half = len(angles) // 2
-    found.compose(_embedding(circuit, angles[:half]), inplace=True)
-    found.compose(_embedding(circuit, angles[half:]).inverse(), inplace=True)
+    registers = QuantumRegister(n_qubits, "q"), ClassicalRegister(n_qubits, "meas")
+    found = QuantumCircuit(*registers, name=f"mcquack_overlap_{n_qubits}")
+    if isinstance(circuit, FeatureMap):
+        for gate in native_gates(n_qubits, circuit.n_layers, list(angles)):
+            getattr(found, gate.name)(*(() if gate.angle is None else (gate.angle,)), *gate.qubits)
+    else:
+        half = len(angles) // 2
+        found.compose(_embedding(circuit, angles[:half]), inplace=True)
+        found.compose(_embedding(circuit, angles[half:]).inverse(), inplace=True)
+    # Qubits that are done wait for the others: reading some while gates act on their neighbours would disturb these,
+    # and twirling of measurements takes them in one layer.
     found.barrier()
-    found.measure(range(circuit.n_qubits), range(circuit.n_qubits))
+    found.measure(range(n_qubits), range(n_qubits))
     return found
 
 
@@ -69,7 +81,7 @@ def chosen_qubits(circuit: Circuit, target: Target) -> tuple[int, ...]:
     passes = generate_preset_pass_manager(_LEVEL, target=symbolic_target(target), seed_transpiler=0)
     placing = StagedPassManager(["init", "layout"], init=passes.init, layout=passes.layout)
     with _explained(circuit.n_qubits):
-        found = placing.run(circuit_template(circuit)).layout
+        found = placing.run(overlap_template(circuit)).layout
     return tuple(map(int, found.initial_index_layout(filter_ancillas=True)))
 
 
@@ -106,7 +118,7 @@ def _require_room(n_qubits: int, target: Target) -> None:
 
 def symbolic_target(target: Target) -> Target:
     """What of a device may be used before angles are known: turns about z, SX, X, one two-qubit gate, no faults."""
-    pairs = [name for name in _TWO_QUBIT_GATES if name in target.operation_names]
+    pairs = [name for name in TWO_QUBIT_GATES if name in target.operation_names]
     usual = {"rz", "sx", "measure"} <= set(target.operation_names)
     if not usual or not pairs or target.num_qubits is None or None in target[pairs[0]]:
         return target
@@ -128,7 +140,7 @@ def _part(
     known = target.qubit_properties
     found = Target(
         num_qubits=len(qubits),
-        dt=target.dt or _USUAL_DT,
+        dt=target.dt or USUAL_DT,
         qubit_properties=None if known is None else [known[qubit] for qubit in qubits],
     )
     for name in offering:

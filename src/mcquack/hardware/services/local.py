@@ -31,15 +31,12 @@ from mcquack.hardware.jobs.service import Angles, Bits, JobState, JobStatus, Lim
 from mcquack.hardware.layout.coupling import RingProperties, properties_along
 from mcquack.hardware.native import n_angles
 from mcquack.hardware.services.account import coupling_of, device_of
-from mcquack.hardware.services.general import CutDevice, cut_out
+from mcquack.hardware.services.general import USUAL_DT, CutDevice, cut_out
 from mcquack.hardware.services.options import Noise, Setup
 from mcquack.hardware.services.program import DeviceProgram, SetupService, chosen_api, outcomes_of, sent
 from mcquack.randomness import stream
 
 _GATES: dict[str, type[Gate]] = {"cz": CZGate, "ecr": ECRGate, "cx": CXGate}
-# What a Heron processor takes, for a simulator that is no device: decoupling needs times.
-_USUAL_US = {"sx_us": 0.032, "two_qubit_us": 0.088, "readout_us": 2.584}
-_USUAL_DT = 4e-9
 
 # Up to two layers entangle little beyond neighbours, so that tensors soon are faster than all amplitudes.
 _LARGEST_WHOLE_STATE = 12
@@ -191,7 +188,7 @@ class RingDevice:
     properties: RingProperties
     two_qubit_gate: str = "cz"
     pairs: tuple[tuple[int, int], ...]  # the directions in which the two-qubit gate is offered
-    dt: float = _USUAL_DT
+    dt: float = USUAL_DT
 
     @property
     def n_qubits(self) -> int:
@@ -244,7 +241,7 @@ def ring_device(backend: BackendV2, ring: tuple[int, ...], *, n_layers: int = 2)
         properties=properties_along(coupling_of(backend), ring, n_layers=n_layers),
         two_qubit_gate=gate,
         pairs=tuple(pair for pair in pairs if (pair[0] - pair[1]) % len(ring) in next_to),
-        dt=target.dt or _USUAL_DT,
+        dt=target.dt or USUAL_DT,
     )
 
 
@@ -253,7 +250,8 @@ def noiseless_ring(n_qubits: int, *, all_pairs: bool = False) -> RingDevice:
     everywhere = {
         **dict.fromkeys(("sx_error", "two_qubit_error", "readout_error"), 0.0),
         **dict.fromkeys(("t1_us", "t2_us"), math.inf),
-        **_USUAL_US,
+        # Decoupling needs times.
+        **{name: getattr(Speed(), name) for name in ("sx_us", "two_qubit_us", "readout_us")},
     }
     values = {name: (value,) * n_qubits for name, value in everywhere.items()}
     steps = all_to_all(n_qubits) if all_pairs else ring(n_qubits)

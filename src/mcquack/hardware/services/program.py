@@ -12,7 +12,7 @@ from typing import Any, Literal, Self
 from uuid import uuid4
 
 import numpy as np
-from qiskit import ClassicalRegister, QuantumCircuit, QuantumRegister, transpile
+from qiskit import QuantumCircuit, transpile
 from qiskit.circuit import Parameter, ParameterVector
 from qiskit.transpiler import Target
 
@@ -21,29 +21,12 @@ from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import DeviceError, LayoutError
 from mcquack.hardware.jobs.service import Angles, Bits
 from mcquack.hardware.layout import Coupling
-from mcquack.hardware.native import n_angles, native_gates
-from mcquack.hardware.services.general import circuit_template, routed
+from mcquack.hardware.services.general import overlap_template, routed
 from mcquack.hardware.services.options import Api, Options, Setup
 
 _NATIVE_GATES = {"rz", "sx", "cz", "measure"}
 # To round angles to this many digits is to leave them as they are.
 _ALL_DECIMALS = 15
-
-
-def overlap_template(feature_map: FeatureMap) -> QuantumCircuit:
-    """The measured circuit in RZ, SX and CZ; its parameters are in the order of ``angle_sets``."""
-    n_qubits, n_layers = feature_map.n_qubits, feature_map.n_layers
-    # Two templates in one circuit would clash if their parameters had one name.
-    angles = ParameterVector(f"mcquack_{uuid4().hex[:12]}", n_angles(feature_map))
-    registers = QuantumRegister(n_qubits, "q"), ClassicalRegister(n_qubits, "meas")
-    circuit = QuantumCircuit(*registers, name=f"mcquack_overlap_{n_qubits}x{n_layers}")
-    for gate in native_gates(n_qubits, n_layers, list(angles)):
-        getattr(circuit, gate.name)(*(() if gate.angle is None else (gate.angle,)), *gate.qubits)
-    # Qubits that are done wait for the others: reading some while gates act on their neighbours would disturb these,
-    # and twirling of measurements takes them in one layer.
-    circuit.barrier()
-    circuit.measure(range(n_qubits), range(n_qubits))
-    return circuit
 
 
 def placed(template: QuantumCircuit, ring: Sequence[int], target: Target) -> QuantumCircuit:
@@ -94,10 +77,8 @@ class DeviceProgram:
     @classmethod
     def on(cls, target: Target, ring: Sequence[int], circuit: Circuit) -> Self:
         """``ring`` is the device's qubits in the order of the circuit's."""
-        if isinstance(circuit, FeatureMap):
-            found = placed(overlap_template(circuit), ring, target)
-        else:
-            found = routed(circuit_template(circuit), ring, target)
+        lay = placed if isinstance(circuit, FeatureMap) else routed
+        found = lay(overlap_template(circuit), ring, target)
         if not found.parameters:
             # Samplers run a circuit once that has no parameters. A turn about z of a zero changes nothing.
             found.compose(_turned(found), inplace=True, front=True)
