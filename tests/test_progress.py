@@ -35,7 +35,7 @@ from mcquack.progress import (
     shown,
     stage,
 )
-from mcquack.simulators.compiled import notice
+from mcquack.simulators.compiled import entry
 
 X, Y = load_iris(return_X_y=True)
 QUICK: dict[str, Any] = {"n_qubits": 2, "epochs": 4, "random_state": 0}
@@ -47,7 +47,7 @@ SPECIES = load_iris().target_names[Y]
 @pytest.fixture(autouse=True)
 def _compiled_without_notice(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether code is in the cache must not decide what is told."""
-    monkeypatch.setattr(notice, "_told", [None])
+    monkeypatch.setattr(entry, "said", {"notice"})
 
 
 class Trained:

@@ -61,7 +61,7 @@ def compile_part(name: str) -> None:
 
 
 def _kept_in() -> str:
-    from numba.core import config
+    from numba import config
 
     import mcquack
     from mcquack.training.embeddings import PlainCircuit
@@ -70,6 +70,6 @@ def _kept_in() -> str:
 
     if config.CACHE_DIR:
         return f"{config.CACHE_DIR}, where NUMBA_CACHE_DIR says"
-    folder = Path(run_epoch(PlainCircuit, Centroids).stats.cache_path or "")
+    folder = run_epoch(PlainCircuit, Centroids).folder or Path()
     package = Path(mcquack.__file__).parent
     return f"the folders __pycache__ of {package}" if folder.is_relative_to(package) else str(folder)

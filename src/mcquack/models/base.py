@@ -28,7 +28,7 @@ from mcquack.models.archive import Trained
 from mcquack.models.features import Features
 from mcquack.models.preparation import Prepared, checked_samples, class_factors, class_numbers, part_of
 from mcquack.randomness import held_out
-from mcquack.simulators.compiled.notice import noted_compiling
+from mcquack.simulators.compiled.entry import noted_compiling
 from mcquack.training.endings import Ending, Progress, Row, TrainedEpoch
 from mcquack.training.state import Parameters, TrainingData, TrainingState
 

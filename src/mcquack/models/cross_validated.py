@@ -27,7 +27,7 @@ from mcquack.models.base import HistoryRow, ValidationData
 from mcquack.models.catalog import SearchSpace
 from mcquack.models.mcquack import McQuackClassifier
 from mcquack.models.preparation import checked_sample_weight
-from mcquack.simulators.compiled.notice import noted_compiling
+from mcquack.simulators.compiled.entry import noted_compiling
 from mcquack.simulators.compiled.team import limited_threads
 
 Space: TypeAlias = str | Mapping[str, Any] | Sequence[Mapping[str, Any]]

@@ -13,7 +13,7 @@ from mcquack.kernels.fidelity import CLASS_SCORE_CODES
 from mcquack.kernels.losses import is_learned, loss_rule
 from mcquack.simulators.compiled.lanes import lane_count
 from mcquack.simulators.compiled.memory import aligned_zeros, available_bytes, require_bytes
-from mcquack.simulators.compiled.team import Team, compiled, control
+from mcquack.simulators.compiled.team import Team, control
 from mcquack.simulators.statevector.base import N_PARTIAL_SUMS, StateEngine
 from mcquack.training.batches import Passes, blurred, epoch_passes
 from mcquack.training.embeddings import PlainCircuit, Work
@@ -209,7 +209,7 @@ class CompiledTrainer:
         arguments = context, active, orders, passes.moves
         if self._run is None:
             run = run_epoch(type(context.embedding), type(context.readout))
-            self._run = compiled(run, control(), 0, 1, self.works[0], *arguments)
+            self._run = run.version(control(), 0, 1, self.works[0], *arguments)
         self.team.run(self._run, self.works, *arguments)
         return trained, sums
 

@@ -5,8 +5,10 @@ Where code is kept may be damaged, full, read-only or missing: nobody computes a
 
 import errno
 import gc
+import hashlib
 import importlib.util
 import os
+import pickle
 import random
 import shutil
 import subprocess
@@ -23,8 +25,8 @@ import pytest
 from numba.core.errors import TypingError
 
 import mcquack
-import mcquack.simulators.compiled.entry as keeping
 from mcquack.errors import CompiledCodeWarning
+from mcquack.simulators.compiled import entry as entries
 
 PROBE = """
 import sys
@@ -33,7 +35,7 @@ import numpy as np
 from mcquack.kernels.losses import alignment_slopes
 A = alignment_slopes(np.eye(3, dtype={dtype!r}), np.arange(3), np.ones(3))[0]
 assert abs(A - 3**-0.5) < 1e-6, A
-print(bool(alignment_slopes.stats.cache_hits))
+print(alignment_slopes.entry.n_loaded > 0)
 """
 
 
@@ -92,8 +94,8 @@ def total(values):
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder where Numba is told to keep code."""
-    monkeypatch.setattr(numba.core.config, "CACHE_DIR", str(tmp_path / "code"))
-    monkeypatch.setattr(keeping, "_warned", [])
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "code"))
+    monkeypatch.setattr(entries, "said", set())
     return tmp_path / "code"
 
 
@@ -113,7 +115,7 @@ def was_found(folder: Path) -> bool:
     """Computes with the small entry, and tells whether its code was kept."""
     total = fresh_total(folder)
     assert total(np.arange(4.0)) == 6
-    return bool(total.stats.cache_hits)
+    return bool(total.n_loaded)
 
 
 @pytest.mark.parametrize("collects", [True, False])
@@ -129,7 +131,7 @@ def test_garbage_is_collected_after_compiling_as_it_was_before(cache: Path, tmp_
 
 def test_an_entry_that_borrows_arrays_makes_none(cache: Path) -> None:
     with pytest.raises(TypingError):
-        keeping.borrowing_entry(lambda length: np.zeros(length))(3)
+        entries.borrowing_entry(lambda length: np.zeros(length))(3)
 
 
 def kept_files(cache: Path) -> list[Path]:
@@ -164,17 +166,26 @@ def test_damaged_code_is_compiled_anew_and_replaced(damage: str, tmp_path: Path,
     assert kept_files(cache) == [kept]
 
 
-@pytest.mark.parametrize("name", ["*.nbi", "*.nbc"])
-def test_damage_stops_nobody_where_numba_keeps_code_in_its_own_way(
-    name: str, tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(keeping, "_CodeStore", lambda folder, function: keeping._Cache(function)._cache_file)
+def test_code_that_numba_cannot_read_is_compiled_anew_and_replaced(tmp_path: Path, cache: Path) -> None:
     assert not was_found(tmp_path)
-    assert was_found(tmp_path)
-    (damaged,) = cache.rglob(name)
-    damaged.write_bytes(b"")
-    assert not was_found(tmp_path)
-    assert was_found(tmp_path)
+    (kept,) = kept_files(cache)
+    files = pickle.loads(kept.read_bytes()[32:])
+    for name in files:
+        content = pickle.dumps({**files, name: b"another format"})
+        kept.write_bytes(hashlib.sha256(content).digest() + content)
+        assert not was_found(tmp_path)
+        assert was_found(tmp_path)
+
+
+def test_a_version_is_compiled_for_each_type_and_found_again(tmp_path: Path, cache: Path) -> None:
+    total, read_only = fresh_total(tmp_path), np.arange(4.0)
+    read_only.flags.writeable = False
+    several = [np.arange(4.0), np.arange(4), np.arange(8.0)[::2], read_only, np.arange(4, dtype=np.float32)]
+    assert [total(values) for values in several] == [6, 6, 12, 6, 6]
+    assert len(set(total.signatures)) == len(total.signatures) == len(kept_files(cache)) == len(several)
+    assert [total(values) for values in several] == [6, 6, 12, 6, 6]
+    assert total(np.arange(5.0)) == 10
+    assert len(total.signatures) == len(several)
 
 
 @pytest.fixture
@@ -188,7 +199,7 @@ def _full_disk() -> Iterator[None]:
 
 @pytest.mark.usefixtures("_full_disk")
 def test_a_full_disk_stops_no_computation_and_leaves_no_files(tmp_path: Path, cache: Path) -> None:
-    with pytest.warns(CompiledCodeWarning, match=r"File too large.*NUMBA_CACHE_DIR") as told:
+    with pytest.warns(CompiledCodeWarning, match="File too large") as told:
         assert not was_found(tmp_path)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -197,23 +208,38 @@ def test_a_full_disk_stops_no_computation_and_leaves_no_files(tmp_path: Path, ca
     assert kept_files(cache) == []
 
 
-def test_a_folder_that_vanishes_or_refuses_stops_no_computation(
+def test_where_one_folder_refuses_the_next_keeps_the_code(tmp_path: Path, cache: Path) -> None:
+    cache.write_text("a file is where the folder should be")
+    assert not was_found(tmp_path)
+    assert was_found(tmp_path)
+    assert fresh_total(tmp_path).folder is None
+    assert list((tmp_path / "__pycache__").glob("small.total-*"))
+
+
+def test_where_every_folder_refuses_code_is_compiled_in_memory(
     tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    total = fresh_total(tmp_path)
-    shutil.rmtree(cache)
-    cache.write_text("a file is where the folder was")
-    with pytest.warns(CompiledCodeWarning, match="NUMBA_CACHE_DIR"):
-        assert total(np.arange(4.0)) == 6
-    cache.unlink()
-    monkeypatch.setattr(keeping, "_warned", [])
-
     def no_space(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(keeping, "replace_file", no_space)
-    with pytest.warns(CompiledCodeWarning, match="No space left on device"):
+    monkeypatch.setattr(entries, "replace_file", no_space)
+    with pytest.warns(CompiledCodeWarning, match=r"No space left.*NUMBA_CACHE_DIR"):
         assert not was_found(tmp_path)
+
+
+def test_without_a_temporary_folder_code_is_compiled_in_memory(
+    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
+    with pytest.warns(CompiledCodeWarning, match="TMPDIR"):
+        assert not was_found(tmp_path)
+
+
+def test_a_function_without_a_file_is_compiled_in_memory(cache: Path) -> None:
+    program: dict[str, Any] = {}
+    exec("def twice(number):\n    return 2 * number", program)
+    assert entries.entry(program["twice"])(3) == 6
+    assert kept_files(cache) == []
 
 
 def environment_without_folders(folder: Path) -> dict[str, str]:
@@ -244,11 +270,14 @@ def test_without_any_folder_code_is_compiled_in_memory_and_that_is_told_once(tmp
 def test_code_in_a_folder_that_is_read_only_is_used(
     tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    def read_only(*_: object) -> None:
+        raise OSError(errno.EROFS, "Read-only file system")
+
     assert not was_found(tmp_path)
-    monkeypatch.setattr(keeping._Places, "_locator_classes", (keeping._ReadOnlyPlace,))
+    monkeypatch.setattr(entries, "replace_file", read_only)
     assert was_found(tmp_path)
     total = fresh_total(tmp_path)
-    with pytest.warns(CompiledCodeWarning, match="Read-only file system"):
+    with pytest.warns(CompiledCodeWarning, match="Read-only"):
         assert total(np.arange(4)) == 6
 
 

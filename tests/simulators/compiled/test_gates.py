@@ -9,9 +9,10 @@ from scipy.linalg import hadamard
 
 from mcquack.circuits.angles import FUNCTIONS
 from mcquack.simulators.compiled.entry import entry
-from mcquack.simulators.compiled.gates import _function, _function_slope, _walsh, signed_cosine_sine
+from mcquack.simulators.compiled.gates import _function, _function_slope, _walsh
 from mcquack.simulators.compiled.lanes import lane_count, load, store
 from mcquack.simulators.compiled.memory import aligned_zeros
+from mcquack.simulators.compiled.rotations import signed_cosine_sine
 
 
 @entry

@@ -51,13 +51,13 @@ def error_up_to_sign(half_angles: FloatArray) -> float:
 
 @each_type
 @pytest.mark.parametrize("reach", [1e-3, 1.6, 10.0, 1e3, 1e5])
-def test_cosine_and_sine_are_exact_to_the_last_digits(dtype: type, error: float, reach: float) -> None:
+def test_cosine_and_sine_are_exact_to_the_last_digits(dtype: type[Any], error: float, reach: float) -> None:
     drawn = stream(0, "half angles").uniform(-reach, reach, size=20_000).astype(dtype)
     assert error_up_to_sign(drawn) < error
 
 
 @each_type
-def test_quarter_turns_are_as_exact_as_the_rest(dtype: type, error: float) -> None:
+def test_quarter_turns_are_as_exact_as_the_rest(dtype: type[Any], error: float) -> None:
     """Around multiples of π/2 one of the two vanishes and the number of half turns changes."""
     corners = np.arange(-2000, 2001) * (math.pi / 2)
     for shift in (0, 1e-6, -1e-6):
@@ -65,7 +65,7 @@ def test_quarter_turns_are_as_exact_as_the_rest(dtype: type, error: float) -> No
 
 
 @each_type
-def test_small_angles_keep_their_relative_accuracy(dtype: type, error: float) -> None:
+def test_small_angles_keep_their_relative_accuracy(dtype: type[Any], error: float) -> None:
     tiny = np.geomspace(1e-20, 0.1, 1000).astype(dtype)
     cosines, sines = evaluated(tiny)
     exact_cosines, exact_sines = exact(tiny)
@@ -74,14 +74,14 @@ def test_small_angles_keep_their_relative_accuracy(dtype: type, error: float) ->
 
 
 @each_type
-def test_squares_add_up_to_one(dtype: type, error: float) -> None:
+def test_squares_add_up_to_one(dtype: type[Any], error: float) -> None:
     """Gates stay unitary: a thousand layers do not wear the norm away."""
     cosines, sines = evaluated(stream(1, "half angles").uniform(-50, 50, size=20_000).astype(dtype))
     assert_allclose(cosines.astype(np.longdouble) ** 2 + sines.astype(np.longdouble) ** 2, 1, rtol=0, atol=2 * error)
 
 
 @each_type
-def test_zero_is_no_rotation(dtype: type, error: float) -> None:
+def test_zero_is_no_rotation(dtype: type[Any], error: float) -> None:
     cosines, sines = evaluated(np.zeros(1, dtype=dtype))
     assert cosines[0] == 1
     assert sines[0] == 0

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numba import njit
+from numba import njit, types
 from numba.core.errors import TypingError
-from numba.extending import overload
+from numba.extending import intrinsic, overload
 from numpy.testing import assert_array_equal
 
 from mcquack.simulators.compiled.entry import entry
@@ -30,7 +30,7 @@ def _quadrupled(values: Any, place: int) -> Any:
 
 
 @overload(_quadrupled, jit_options=INNER)
-def _compiled_quadrupled(values, place):  # type: ignore[no-untyped-def]
+def _compiled_quadrupled(values, place):
     return lambda values, place: 2 * _doubled(values, place)
 
 
@@ -42,7 +42,7 @@ def _sixfold(values: Any, found: Any) -> None:
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
-def test_inner_functions_call_each_other_and_entries_call_them(dtype: type) -> None:
+def test_inner_functions_call_each_other_and_entries_call_them(dtype: type[Any]) -> None:
     values, found = np.arange(5, dtype=dtype), np.zeros(5, dtype=dtype)
     _sixfold(values, found)
     assert_array_equal(found, 6 * values)
@@ -66,10 +66,19 @@ def test_an_inner_function_that_makes_an_array_is_refused() -> None:
 
 
 def test_a_number_in_the_code_makes_no_version_of_an_inner_function() -> None:
+    seen = []
+
+    @intrinsic
+    def element(typingctx: Any, values: Any, place: Any) -> Any:
+        seen.append(place)
+        return values.dtype(values, types.int64), lambda context, builder, signature, args: context.get_constant(
+            values.dtype, 1
+        )
+
     @inner
     def value(values: Any, place: int) -> Any:
-        return values[place]
+        return element(values, place)
 
     numbers = np.arange(3.0)
     assert njit(lambda array: value(array, 0) + value(array, 1) + value(array, len(array) - 1))(numbers) == 3
-    assert len(value._numba_type_.dispatcher.signatures) == 1
+    assert set(seen) == {types.int64}

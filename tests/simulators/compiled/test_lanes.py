@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from mcquack.randomness import stream
 from mcquack.simulators.compiled.lanes import (
-    ROW_BYTES,
     lane_count,
     lane_sum,
     load,
     rounded,
+    row_bytes,
     sizes,
     splat,
     square_root,
@@ -71,7 +71,7 @@ def calculated(left: FloatArray, right: FloatArray, scalar: float) -> FloatArray
     return rows[2:]
 
 
-def random_rows(n_rows: int, dtype: type) -> FloatArray:
+def random_rows(n_rows: int, dtype: type[Any]) -> FloatArray:
     rows = aligned_zeros((n_rows, lane_count(dtype)), dtype)
     rows[:] = stream(0, "rows").normal(scale=100, size=rows.shape)
     return rows
@@ -84,14 +84,14 @@ def sum_by_halves(values: FloatArray) -> float:
 
 
 @both_types
-def test_a_row_is_a_register_of_the_processor(dtype: type) -> None:
-    assert lane_count(dtype) * np.dtype(dtype).itemsize == ROW_BYTES
-    assert ROW_BYTES in (32, 64)
+def test_a_row_is_a_register_of_the_processor(dtype: type[Any]) -> None:
+    assert lane_count(dtype) * np.dtype(dtype).itemsize == row_bytes()
+    assert row_bytes() in (32, 64)
 
 
 @both_types
 @given(data=st.data())
-def test_arithmetic_is_that_of_numpy(dtype: type, data: st.DataObject) -> None:
+def test_arithmetic_is_that_of_numpy(dtype: type[Any], data: st.DataObject) -> None:
     width = lane_count(dtype)
     numbers = st.lists(st.floats(-(2.0**40), 2.0**40, width=32), min_size=width, max_size=width)
     left, right = (np.array(data.draw(numbers), dtype=dtype) for _ in range(2))
@@ -104,14 +104,14 @@ def test_arithmetic_is_that_of_numpy(dtype: type, data: st.DataObject) -> None:
 
 
 @both_types
-def test_multiply_and_add_rounds_once_or_twice(dtype: type) -> None:
+def test_multiply_and_add_rounds_once_or_twice(dtype: type[Any]) -> None:
     left, right = random_rows(2, dtype)
     fused = calculated(left, right, 0)[6]
-    assert_allclose(fused, left.astype(float) * right + left, rtol=4 * np.finfo(dtype).eps)
+    assert_allclose(fused, left.astype(float) * right + left, rtol=4 * float(np.finfo(dtype).eps))
 
 
 @both_types
-def test_lanes_choose_each_for_itself(dtype: type) -> None:
+def test_lanes_choose_each_for_itself(dtype: type[Any]) -> None:
     rows = random_rows(5, dtype)
     rows[1, ::2] = rows[0, ::2]  # neither is below the other
     rows[1, 1], rows[0, -1] = np.nan, np.nan
@@ -123,13 +123,13 @@ def test_lanes_choose_each_for_itself(dtype: type) -> None:
 
 
 @both_types
-def test_splat_fills_every_lane(dtype: type) -> None:
+def test_splat_fills_every_lane(dtype: type[Any]) -> None:
     left, right = random_rows(2, dtype)
     assert_array_equal(calculated(left, right, 0.1)[4], np.full(lane_count(dtype), 0.1, dtype=dtype))
 
 
 @both_types
-def test_lanes_are_summed_by_halves(dtype: type) -> None:
+def test_lanes_are_summed_by_halves(dtype: type[Any]) -> None:
     """A fixed order: the sum is the same on every machine."""
     rows = random_rows(20, dtype)
     sums = np.empty(20, dtype=dtype)
@@ -139,7 +139,7 @@ def test_lanes_are_summed_by_halves(dtype: type) -> None:
 
 @both_types
 @pytest.mark.parametrize("shape", [(6,), (3, 2), (1, 3, 2)])
-def test_rows_of_arrays_of_any_shape_are_numbered_in_memory_order(dtype: type, shape: tuple[int, ...]) -> None:
+def test_rows_of_arrays_of_any_shape_are_numbered_in_memory_order(dtype: type[Any], shape: tuple[int, ...]) -> None:
     rows = random_rows(6, dtype)
     target = aligned_zeros((*shape, lane_count(dtype)), dtype)
     places = stream(0, "places").permutation(6)

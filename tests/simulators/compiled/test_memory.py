@@ -9,7 +9,7 @@ from numpy.testing import assert_array_equal
 
 from mcquack.errors import McQuackError, MemoryLimitError
 from mcquack.simulators.compiled import memory
-from mcquack.simulators.compiled.lanes import ROW_BYTES
+from mcquack.simulators.compiled.lanes import row_bytes
 from mcquack.simulators.compiled.memory import aligned, aligned_parts, aligned_zeros, available_bytes, require_bytes
 
 MIB = 2**20
@@ -41,7 +41,7 @@ def test_aligned_zeros_start_on_a_row(shape: tuple[int, ...], dtype: type) -> No
     array = aligned_zeros(shape, dtype)
     assert array.shape == shape
     assert array.dtype == dtype
-    assert array.ctypes.data % ROW_BYTES == 0 or array.size == 0
+    assert array.ctypes.data % row_bytes() == 0 or array.size == 0
     assert array.flags.c_contiguous
     assert array.flags.writeable
     assert not array.any()
@@ -55,10 +55,10 @@ def test_aligned_arrays_are_taken_as_they_are() -> None:
 @pytest.mark.parametrize("shift", [8, 32])
 def test_others_are_copied_to_where_registers_can_load_them(shift: int) -> None:
     numbers = np.arange(20.0).view(np.uint8)
-    astray = aligned_zeros((160 + ROW_BYTES,), np.uint8)[shift : shift + 160]
+    astray = aligned_zeros((160 + row_bytes(),), np.uint8)[shift : shift + 160]
     astray[:] = numbers
     copy = aligned(astray.view(np.float64))
-    assert copy.ctypes.data % ROW_BYTES == 0
+    assert copy.ctypes.data % row_bytes() == 0
     assert_array_equal(copy, np.arange(20.0))
     transposed = aligned(copy.reshape(4, 5).T)
     assert transposed.flags.c_contiguous
@@ -106,7 +106,7 @@ def test_parts_of_one_allocation_are_apart_and_start_on_a_row(dtype: type) -> No
     parts = aligned_parts(shapes, dtype)
     assert [part.shape for part in parts] == shapes
     for number, part in enumerate(parts):
-        assert part.ctypes.data % ROW_BYTES == 0
+        assert part.ctypes.data % row_bytes() == 0
         assert part.flags.c_contiguous
         assert not part.any()
         part[...] = number + 1
@@ -116,7 +116,12 @@ def test_parts_of_one_allocation_are_apart_and_start_on_a_row(dtype: type) -> No
 
 def test_the_system_is_not_asked_about_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
-    monkeypatch.setattr(memory, "available_bytes", lambda: asked.append(1) or 2**30)
+
+    def available() -> int:
+        asked.append(1)
+        return 2**30
+
+    monkeypatch.setattr(memory, "available_bytes", available)
     require_bytes(1000, "little")
     assert asked == []
     require_bytes(MIB, "more")

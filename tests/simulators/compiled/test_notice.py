@@ -2,12 +2,13 @@
 
 import io
 import sys
+from multiprocessing import current_process
 
 import numba
 import pytest
 
-from mcquack.simulators.compiled import notice
-from mcquack.simulators.compiled.notice import NOTICE, note_compiling, noted_compiling
+from mcquack.simulators.compiled import entry
+from mcquack.simulators.compiled.entry import NOTICE, note_compiling, noted_compiling
 
 
 class Terminal(io.StringIO):
@@ -17,29 +18,21 @@ class Terminal(io.StringIO):
 
 @pytest.fixture(autouse=True)
 def nothing_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(notice, "_told", [])
-    monkeypatch.setattr(notice, "_asked", [])
-    # Tests may run in workers, which say nothing.
-    monkeypatch.setattr(notice, "current_process", lambda: type("Process", (), {"name": "MainProcess"}))
+    monkeypatch.setattr(entry, "said", set())
+    monkeypatch.setattr(current_process(), "name", "MainProcess")  # tests may run in workers, which say nothing
 
 
-def compiled_here(module: str) -> None:
-    """Compiles something that no disk has, as if it were in that module."""
-
-    def increased(number: int) -> int:
-        return number + 1
-
-    increased.__module__ = module
-    assert numba.njit(increased)(1) == 2
+def compile_something() -> None:
+    assert entry.Entry(lambda number: number + 1, {}, keep=False)(1) == 2
 
 
 def test_a_terminal_is_told_once_and_only_of_our_own_code(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    compiled_here("someone.else")
+    assert numba.njit(lambda number: number + 1)(1) == 2
     assert terminal.getvalue() == ""
-    compiled_here("mcquack.training.step")
-    compiled_here("mcquack.training.step")
+    compile_something()
+    compile_something()
     assert terminal.getvalue() == f"{NOTICE}\n"
 
 
@@ -57,11 +50,11 @@ def test_elsewhere_only_who_asks_is_told(capsys: pytest.CaptureFixture[str]) -> 
 def test_workers_say_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    monkeypatch.setattr(notice, "current_process", lambda: type("Process", (), {"name": "LokyProcess-1"}))
+    monkeypatch.setattr(current_process(), "name", "LokyProcess-1")
     note_compiling()
     assert terminal.getvalue() == ""
 
 
 def test_a_process_without_stderr_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", None)
-    compiled_here("mcquack.training.step")
+    compile_something()

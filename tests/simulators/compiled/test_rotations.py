@@ -147,7 +147,7 @@ def test_a_turn_of_nearly_vanishing_cosines_is_shared_by_two(dtype: type) -> Non
         parts = [[c * np.array([[1, -t], [t, 1]]) for c, t in rotations[part, :, :, lane]] for part in range(2)]
         for qubit, (first, second) in enumerate(zip(*parts, strict=True)):
             c, s = np.cos(half[qubit, lane]), np.sin(half[qubit, lane])
-            assert_allclose(second @ first, [[c, -s], [s, c]], rtol=0, atol=4 * np.finfo(dtype).eps)
+            assert_allclose(second @ first, [[c, -s], [s, c]], rtol=0, atol=4 * float(np.finfo(dtype).eps))
     assert (np.abs(scale) > 1e-14).all()
     assert_allclose(scale[0], rotations[:, :, 0].prod(axis=(0, 1)), rtol=1e-5)
     others = [lane for lane in range(width) if lane not in (1, 2)]

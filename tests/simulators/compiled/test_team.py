@@ -137,7 +137,9 @@ def test_every_member_has_its_own_rank_and_scratch(n_threads: int, patient: bool
     for task in ("first", "second"):  # a team can be used again
         seen.clear()
         team_of_threads.run(note, works, task)
-        assert sorted(seen) == [(rank, n_threads, works[rank], task) for rank in range(n_threads)]
+        assert sorted(seen, key=lambda call: call[0]) == [
+            (rank, n_threads, works[rank], task) for rank in range(n_threads)
+        ]
 
 
 def test_the_caller_takes_a_share_of_short_work_only() -> None:

@@ -15,18 +15,22 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mcquack.circuits.angles import SLOPE_LIMIT
-from mcquack.simulators.compiled.complex_rows import conjugate, load_complex, store_complex, times, times_both
 from mcquack.simulators.compiled.inner import inner
 from mcquack.simulators.compiled.lanes import (
-    ROW_BYTES,
+    conjugate,
     fma,
     lane_count,
     lane_sum,
     load,
+    load_complex,
     parity,
     pointer,
+    row_bytes,
     splat,
     store,
+    store_complex,
+    times,
+    times_both,
 )
 from mcquack.simulators.compiled.memory import aligned_zeros
 from mcquack.simulators.compiled.rotations import (
@@ -94,7 +98,7 @@ class GateScratch(NamedTuple):
 def gate_scratch_bytes(n_qubits: int, n_features: int, n_inputs: int, *, backward: bool) -> int:
     """Size of :func:`gate_scratch`, as far as it grows with the problem."""
     size = 1 << n_qubits
-    return 8 * size + ROW_BYTES * (n_features + 2 * n_inputs + (4 * size if backward else 0))
+    return 8 * size + row_bytes() * (n_features + 2 * n_inputs + (4 * size if backward else 0))
 
 
 def gate_scratch(n_qubits: int, n_features: int, form: GateForm, dtype: Any, *, backward: bool) -> GateScratch:

@@ -7,32 +7,44 @@ as long as a register of the processor that the code is compiled for.
 
 import operator
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
+from llvmlite import binding, ir
 from numba import config, types
 from numba.core import cgutils
-from numba.core.codegen import get_host_cpu_features
-from numba.core.datamodel import models, register_default
-from numba.core.imputils import lower_builtin
-from numba.core.typing.templates import AbstractTemplate, infer_global, signature
-from numba.extending import intrinsic
+from numba.extending import intrinsic, lower_builtin, models, register_model, type_callable
+
+from mcquack.simulators.compiled.inner import inner
 
 
-def _register_bytes() -> int:
-    """64 with AVX-512, else 32: wider rows than registers would be split, and their halves compete for registers."""
-    features = get_host_cpu_features() if config.CPU_FEATURES is None else config.CPU_FEATURES
-    return 64 if "+avx512f" in features.split(",") else 32
+@cache
+def processor() -> str:
+    """Return the name and the features of the processor that Numba compiles for."""
+    features = config.CPU_FEATURES
+    if features is None:
+        found = binding.get_host_cpu_features()
+        features = ",".join(
+            f"{'+' if has and (config.ENABLE_AVX or not name.startswith('avx')) else '-'}{name}"
+            for name, has in sorted(found.items())
+        )
+    return f"{config.CPU_NAME or binding.get_host_cpu_name()} {features}"
 
 
-ROW_BYTES = _register_bytes()
-"""The size of a row: 16 or 8 float32, 8 or 4 float64. It differs between processors, so no file holds such rows."""
+@cache
+def row_bytes() -> int:
+    """Return the size of a row: 64 with AVX-512, else 32, which is 16 or 8 float32 and 8 or 4 float64.
+
+    Wider rows than registers would be split, and their halves compete for registers. The size differs between
+    processors, so no file holds such rows.
+    """
+    return 64 if "+avx512f" in processor().replace(" ", ",").split(",") else 32
 
 
 def lane_count(dtype: np.dtype[Any] | type) -> int:
-    """W: how many samples of this float type one row holds."""
-    return ROW_BYTES // np.dtype(dtype).itemsize
+    """Return W: how many samples of this float type one row holds."""
+    return row_bytes() // np.dtype(dtype).itemsize
 
 
 class LanesType(types.Type):
@@ -40,11 +52,11 @@ class LanesType(types.Type):
 
     def __init__(self, dtype: types.Float) -> None:
         self.dtype = dtype
-        self.width = ROW_BYTES * 8 // dtype.bitwidth
+        self.width = row_bytes() * 8 // dtype.bitwidth
         super().__init__(name=f"lanes({dtype})")
 
 
-@register_default(LanesType)
+@register_model(LanesType)
 class _LanesModel(models.PrimitiveModel):
     def __init__(self, manager: Any, fe_type: LanesType) -> None:
         element = ir.FloatType() if fe_type.dtype.bitwidth == 32 else ir.DoubleType()
@@ -100,12 +112,12 @@ class StagedRows:
 
     def load(self, row: ir.Value) -> Staged:
         loaded = self.builder.load(self._address(row), typ=self.register)
-        loaded.align = ROW_BYTES
+        loaded.align = row_bytes()
         return Staged(self.builder, loaded)
 
     def store(self, row: ir.Value, register: Staged) -> None:
         stored = self.builder.store(register.value, self._address(row))
-        stored.align = ROW_BYTES
+        stored.align = row_bytes()
 
 
 def staged_tuple(builder: ir.IRBuilder, value: ir.Value) -> list[Staged]:
@@ -388,17 +400,16 @@ def peak(typingctx: Any, top: Any, lanes: Any) -> Any:
     return top(top, lanes), code
 
 
-class _LanesArithmetic(AbstractTemplate):
-    """Operators take registers of one type and return that type."""
-
-    def generic(self, args: Any, kws: Any) -> Any:
-        if isinstance(args[0], LanesType) and all(arg == args[0] for arg in args):
-            return signature(args[0], *args)
-        return None
-
-
 def _define_operator(symbol: Callable[..., Any], instruction: str, n_operands: int) -> None:
-    infer_global(symbol)(type(f"Lanes_{instruction}", (_LanesArithmetic,), {}))
+    """Let an operator apply one instruction to registers of the same type."""
+
+    def result_of_two(left: Any, right: Any) -> Any:
+        return left if isinstance(left, LanesType) and left == right else None
+
+    def result_of_one(operand: Any) -> Any:
+        return operand if isinstance(operand, LanesType) else None
+
+    type_callable(symbol)(lambda context: result_of_two if n_operands == 2 else result_of_one)
 
     @lower_builtin(symbol, *[LanesType] * n_operands)
     def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -410,3 +421,41 @@ _define_operator(operator.sub, "fsub", 2)
 _define_operator(operator.mul, "fmul", 2)
 _define_operator(operator.truediv, "fdiv", 2)
 _define_operator(operator.neg, "fneg", 1)
+
+
+# Complex numbers in registers: an array (K, 2, W) holds the real and the imaginary row of each.
+
+
+@inner
+def load_complex(array: Any, index: int) -> Any:
+    """Return (real, imaginary) of the number at ``index``."""
+    return load(array, 2 * index), load(array, 2 * index + 1)
+
+
+@inner
+def store_complex(array: Any, index: int, value: Any) -> None:
+    """Write (real, imaginary) to ``index``."""
+    store(array, 2 * index, value[0])
+    store(array, 2 * index + 1, value[1])
+
+
+@inner
+def times(left: Any, right: Any) -> Any:
+    """Return left · right."""
+    return fma(left[0], right[0], -(left[1] * right[1])), fma(left[0], right[1], left[1] * right[0])
+
+
+@inner
+def conjugate(value: Any) -> Any:
+    """Return the complex conjugate."""
+    return value[0], -value[1]
+
+
+@inner
+def times_both(left: Any, right: Any) -> Any:
+    """Return left · right and left · conj(right), which share half of their products."""
+    real, imag = left[0] * right[0], left[1] * right[0]
+    return (
+        (fma(-left[1], right[1], real), fma(left[0], right[1], imag)),
+        (fma(left[1], right[1], real), fma(-left[0], right[1], imag)),
+    )

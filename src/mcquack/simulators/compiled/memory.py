@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mcquack.errors import MemoryLimitError
 from mcquack.simulators.compiled.inner import inner
-from mcquack.simulators.compiled.lanes import ROW_BYTES, load, splat, store
+from mcquack.simulators.compiled.lanes import load, row_bytes, splat, store
 
 _TOO_SMALL_TO_ASK = 64 * 1024
 
@@ -20,8 +20,8 @@ _TOO_SMALL_TO_ASK = 64 * 1024
 def aligned_zeros(shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
     """Zeros that start on a multiple of a row, so that no row straddles two cache lines."""
     n_bytes = math.prod(shape) * np.dtype(dtype).itemsize
-    buffer = np.zeros(n_bytes + ROW_BYTES, dtype=np.uint8)
-    start = -buffer.ctypes.data % ROW_BYTES
+    buffer = np.zeros(n_bytes + row_bytes(), dtype=np.uint8)
+    start = -buffer.ctypes.data % row_bytes()
     zeros: NDArray[Any] = buffer[start : start + n_bytes].view(dtype).reshape(shape)
     return zeros
 
@@ -34,7 +34,7 @@ def aligned_parts(shapes: Sequence[tuple[int, ...]], dtype: Any) -> list[NDArray
     """
     itemsize = np.dtype(dtype).itemsize
     sizes = [math.prod(shape) for shape in shapes]
-    strides = [-(-size * itemsize // ROW_BYTES) * ROW_BYTES // itemsize for size in sizes]
+    strides = [-(-size * itemsize // row_bytes()) * row_bytes() // itemsize for size in sizes]
     buffer = aligned_zeros((sum(strides),), dtype)
     ends = list(accumulate(strides, initial=0))
     parts = zip(ends, sizes, shapes, strict=False)  # the last end begins no part
@@ -43,7 +43,7 @@ def aligned_parts(shapes: Sequence[tuple[int, ...]], dtype: Any) -> list[NDArray
 
 def aligned(array: NDArray[Any]) -> NDArray[Any]:
     """The array itself where registers can be loaded from it, else a copy: unpickling, for one, loses the alignment."""
-    if array.ctypes.data % ROW_BYTES == 0 and array.flags.c_contiguous:
+    if array.ctypes.data % row_bytes() == 0 and array.flags.c_contiguous:
         return array
     copy = aligned_zeros(array.shape, array.dtype)
     copy[...] = array

@@ -19,7 +19,6 @@ from numba.extending import intrinsic, overload
 
 from mcquack.simulators.compiled.inner import INNER, inner
 from mcquack.simulators.compiled.lanes import (
-    ROW_BYTES,
     LanesType,
     Staged,
     StagedRows,
@@ -34,6 +33,7 @@ from mcquack.simulators.compiled.lanes import (
     packed_tuple,
     put,
     rounded,
+    row_bytes,
     splat,
     staged_tuple,
     store,
@@ -45,8 +45,6 @@ Registers = list[Staged]
 _LEAST_SCALE = 1e-14
 # For so many numbers of the local bits at a time all other qubits are turned: a call for each would be too short.
 _SPAN = 16
-# How many qubits are turned back in one pass: with state, adjoint, tangents and sums, three take 22 registers.
-_BACK_AT_ONCE = 3 if ROW_BYTES == 64 else 2
 
 
 @inner
@@ -207,6 +205,16 @@ def _qubits_at_once(left: int, most: int) -> int:
     return min(left, most) if left != most + 1 else (left + 1) // 2
 
 
+@intrinsic
+def _back_at_once(typingctx: Any) -> Any:
+    """How many qubits are turned back in one pass: with state, adjoint, tangents and sums, three take 22 registers."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return context.get_constant(types.int64, 3 if row_bytes() == 64 else 2)
+
+    return types.int64(), code
+
+
 @inner
 def _turn(
     state: Any, rows: Any, masks: Any, rotations: Any, q: int, taken: int, start: int, stop: int, step: int
@@ -343,7 +351,7 @@ def unrotate_chunk(
     first = n - local_qubits(n)
     q = max(first, skipped)
     while q < n:
-        taken = _qubits_at_once(n - q, _BACK_AT_ONCE)
+        taken = _qubits_at_once(n - q, _back_at_once())
         begin, end, size = chunk << (n - first), (chunk + 1) << (n - first), 1 << (n - q)
         if size == 1 << taken:
             _unturn(
@@ -383,7 +391,7 @@ def unrotate_first(
     for low in range(0, 1 << local, _SPAN):
         q, left = skipped, shrink
         while q < first:
-            taken = _qubits_at_once(first - q, _BACK_AT_ONCE)
+            taken = _qubits_at_once(first - q, _back_at_once())
             inner = first - q - taken
             for before in range(1 << q):
                 for behind in range(1 << inner):

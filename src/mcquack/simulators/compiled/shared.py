@@ -11,9 +11,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mcquack.simulators.compiled.complex_rows import conjugate, load_complex, store_complex, times
 from mcquack.simulators.compiled.inner import inner
-from mcquack.simulators.compiled.lanes import fma, lane_count, lane_sum, splat
+from mcquack.simulators.compiled.lanes import (
+    conjugate,
+    fma,
+    lane_count,
+    lane_sum,
+    load_complex,
+    splat,
+    store_complex,
+    times,
+)
 from mcquack.simulators.compiled.memory import aligned_zeros
 from mcquack.simulators.compiled.rotations import set_rotation, share_turn, signed_cosine_sine
 

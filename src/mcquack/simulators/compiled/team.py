@@ -12,7 +12,7 @@ others, and where it comes too late it finds nothing to do and catches up.
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -20,14 +20,14 @@ from functools import lru_cache
 from typing import Any
 
 import joblib
-import numba
 import numpy as np
 from llvmlite import ir
-from numba import types
+from numba import config, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+from mcquack.simulators.compiled.entry import Entry
 from mcquack.simulators.compiled.inner import inner
 
 ARRIVED, ROUND, STOP_ASKED, STOPPING, ABANDONED, TAKEN, DONE = range(7)
@@ -186,7 +186,7 @@ def available_threads(asked: int | None) -> int:
     """``asked``, or as many as Numba may use (joblib's workers are told) and the machine or container gives."""
     if asked is not None:
         return asked
-    most: int = min(numba.config.NUMBA_NUM_THREADS, _cpu_count(_allowed_cpus(), os.environ.get("LOKY_MAX_CPU_COUNT")))
+    most: int = min(config.NUMBA_NUM_THREADS, _cpu_count(_allowed_cpus(), os.environ.get("LOKY_MAX_CPU_COUNT")))
     return min(most, _most_threads.get() or most)
 
 
@@ -200,38 +200,6 @@ def _cpu_count(allowed: frozenset[int], asked: str | None) -> int:
     """Return joblib's count, kept for as long as what it follows from stays the same: it opens files of the system."""
     count: int = joblib.cpu_count()
     return count
-
-
-def compiled(function: Any, *arguments: Any) -> Any:
-    """The version of an entry for arguments of these types, which calls with the same types may use.
-
-    For a hundred arrays it saves finding out their types each time, which takes longer than all else around a call.
-    """
-    if not hasattr(function, "compile"):
-        return function
-    return function.compile(tuple(numba.typeof(argument) for argument in arguments))
-
-
-_ready: set[tuple[Any, ...]] = set()
-
-
-def _compile_first(function: Any, arguments: tuple[Any, ...]) -> None:
-    """Compiles before any thread starts: nobody may wait for a member that an interrupt kept from arriving."""
-    # Finding out the types of a hundred arrays takes a millisecond; this is enough to tell them apart.
-    key = function, *(kind for argument in arguments for kind in _kinds(argument))
-    if key not in _ready:
-        compiled(function, *arguments)
-        _ready.add(key)
-
-
-def _kinds(argument: Any) -> Iterator[Any]:
-    """What tells arguments apart that are compiled for apart."""
-    if isinstance(argument, np.ndarray):
-        yield argument.dtype, argument.ndim
-    elif isinstance(argument, tuple):
-        yield type(argument)
-        for item in argument:
-            yield from _kinds(item)
 
 
 class Team:
@@ -251,17 +219,17 @@ class Team:
         self._pool = ThreadPoolExecutor(n_helpers, thread_name_prefix="mcquack") if n_helpers else None
         self._process = os.getpid()
 
-    def run(self, function: Any, works: Sequence[Any], *args: Any) -> None:
-        """Calls ``function(cells, rank, n_threads, works[rank], *args)`` for every rank and waits for all."""
+    def run(self, function: Callable[..., Any], works: Sequence[Any], *args: Any) -> None:
+        """Call ``function(cells, rank, n_threads, works[rank], *args)`` for every rank, and wait for all."""
         cells = control()
         if self._process != os.getpid():  # a fork has the object without the threads, and would wait for them forever
             self._hire()
+        if isinstance(function, Entry):  # before any thread starts: nobody may wait for one that never arrives
+            function = function.version(cells, 0, self.n_threads, works[0], *args)
         if self._pool is None:
             function(cells, 0, 1, works[0], *args)
             return
         members: list[Future[None]] = []
-        if self.n_threads > 1 and hasattr(function, "compile"):  # else it is compiled already
-            _compile_first(function, (cells, 0, 1, works[0], *args))
         entered = not self.patient
         try:
             for rank in range(1 if self.patient else 0, self.n_threads):  # one by one, to know how many have begun

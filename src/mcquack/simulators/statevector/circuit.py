@@ -11,13 +11,12 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from mcquack.simulators.compiled.complex_rows import conjugate
 from mcquack.simulators.compiled.gates import OF_FEATURES, OF_PARAMETERS, GateForm, gate_backward, gate_forward
 from mcquack.simulators.compiled.inner import INNER, inner
 from mcquack.simulators.compiled.lanes import (
-    ROW_BYTES,
     add_at,
     at,
+    conjugate,
     constant,
     fma,
     halved,
@@ -25,6 +24,7 @@ from mcquack.simulators.compiled.lanes import (
     lane_sum,
     load,
     pointer,
+    row_bytes,
     splat,
     store,
 )
@@ -78,7 +78,7 @@ class Scratch(NamedTuple):
 def scratch_bytes(n_qubits: int, n_features: int, *, backward: bool) -> int:
     """Size of :func:`scratch`, as far as it grows with the problem."""
     size = 1 << n_qubits
-    return 8 * size + ROW_BYTES * (n_features + (4 * size if backward else 0) + 32 * math.isqrt(size))
+    return 8 * size + row_bytes() * (n_features + (4 * size if backward else 0) + 32 * math.isqrt(size))
 
 
 def scratch(n_qubits: int, n_features: int, dtype: Any, *, backward: bool) -> Scratch:

@@ -5,17 +5,26 @@
 
 from typing import Any
 
-from mcquack.simulators.compiled.complex_rows import load_complex, store_complex
-from mcquack.simulators.compiled.entry import entry
 from mcquack.simulators.compiled.inner import inner
-from mcquack.simulators.compiled.lanes import at, constant, fma, lane_sum, load, pointer, splat, store
+from mcquack.simulators.compiled.lanes import (
+    at,
+    constant,
+    fma,
+    lane_sum,
+    load,
+    load_complex,
+    pointer,
+    splat,
+    store,
+    store_complex,
+)
 
 _SUMMED_AT_ONCE = 64
 
 
-@entry
+@inner
 def fill_columns(states: Any, columns: Any, start: int, step: int) -> None:
-    """Copies every ``step``-th centroid out of its lane."""
+    """Copy every ``step``-th centroid out of its lane."""
     width = states.shape[3]
     for centroid in range(start, columns.shape[0], step):
         state, lane = states[centroid // width], centroid % width

@@ -15,15 +15,20 @@ All arrays are given as pointers.
 
 from typing import Any
 
-from mcquack.simulators.compiled.complex_rows import (
+from mcquack.simulators.compiled.inner import inner
+from mcquack.simulators.compiled.lanes import (
+    at,
     conjugate,
+    constant,
+    fma,
+    load,
     load_complex,
+    parity,
+    store,
     store_complex,
     times,
     times_both,
 )
-from mcquack.simulators.compiled.inner import inner
-from mcquack.simulators.compiled.lanes import at, constant, fma, load, parity, store
 
 
 @inner

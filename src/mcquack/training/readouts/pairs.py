@@ -6,10 +6,9 @@ of each class at every place, one class after the other.
 
 from typing import Any, NamedTuple
 
-from mcquack.simulators.compiled.complex_rows import load_complex
 from mcquack.simulators.compiled.gates import OF_PARAMETERS, start_state, steps_backward, steps_forward
 from mcquack.simulators.compiled.inner import inner
-from mcquack.simulators.compiled.lanes import fma, load, splat, store
+from mcquack.simulators.compiled.lanes import fma, load, load_complex, splat, store
 from mcquack.simulators.compiled.memory import copy_block, gather_rows
 from mcquack.training.dispatch import functions_of
 from mcquack.training.readouts.expectations import ROWWISE, clear_part
