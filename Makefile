@@ -10,10 +10,12 @@ PYTEST_FLAGS ?= -n auto --maxprocesses 2
 export MCQUACK_CAMPAIGN ?= full
 # The folders whose tests depend on how the processor computes.
 NUMERICAL := $(addprefix tests/,circuits contracts kernels models report simulators studies training)
+# The folders whose tests compile most of the code.
+COMPILED := $(addprefix tests/,simulators training)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo test campaign portable lint format types contracts docs paper check dist hooks peers bench clean
+.PHONY: help install demo test campaign portable plain lint format types contracts docs paper check dist hooks peers bench clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-18s%s\n", $$1, $$2 }'
@@ -46,6 +48,9 @@ campaign: install  ## run the long tests, and tell their counts: more kills, mor
 
 portable: install  ## run the numerical tests as a processor with narrower registers would
 	$(BIN)/python -m tests.lesser_processor $(BIN)/python -m pytest $(PYTEST_FLAGS) $(NUMERICAL)
+
+plain: install  ## run the tests of compiled code with plain Numba, as a version that is newer than those tested compiles
+	MCQUACK_PLAIN_NUMBA=1 $(BIN)/python -m pytest $(PYTEST_FLAGS) $(COMPILED)
 
 lint: install  ## check style and format
 	$(BIN)/ruff check .
