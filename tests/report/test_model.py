@@ -271,11 +271,11 @@ def test_equal_samples_fall_on_one_point():
 
 
 def test_of_many_samples_the_same_are_drawn_every_time_in_proportion():
-    model = FakeModel(["a", "b"], n_qubits=2)
+    model = FakeModel(["a", "b", "c"], n_qubits=2)
     X, _ = model.samples(MOST_SAMPLES * 4)
-    y = np.where(np.arange(len(X)) % 4 == 0, "a", "b")
+    y = np.array(["a", "b", "c", "c"])[np.arange(len(X)) % 4]
     first, second = (plot_embedding(model, X, y).axes[0].collections for _ in range(2))
-    assert [len(offsets(points)) for points in first[::2]] == [MOST_SAMPLES // 4, MOST_SAMPLES * 3 // 4]
+    assert [len(offsets(points)) for points in first[::2]] == [MOST_SAMPLES // 4, MOST_SAMPLES // 4, MOST_SAMPLES // 2]
     assert_array_equal(offsets(first[0]), offsets(second[0]))
 
 
@@ -288,9 +288,9 @@ def test_data_frames_reach_the_model_as_data_frames():
         def transform(self, X, /):
             return super().transform(self.statevectors(X))
 
-    model = NamesModel(["yes", "no"], n_qubits=2)
+    model = NamesModel(["yes", "no", "perhaps"], n_qubits=2)
     frame = pd.DataFrame(np.random.default_rng(0).random((MOST_SAMPLES + 10, 4)), columns=list("abcd"))
-    figure = plot_embedding(model, frame, np.where(frame["a"] > 0.5, "yes", "no"))
+    figure = plot_embedding(model, frame, np.array(["no", "perhaps", "yes"])[(3 * frame["a"]).astype(int)])
     assert sum(len(offsets(points)) for points in figure.axes[0].collections[::2]) == MOST_SAMPLES
 
 

@@ -1,0 +1,16 @@
+from mcquack.report.trainability.figures import KERNEL as KERNEL
+from mcquack.report.trainability.figures import SHOTS as SHOTS
+from mcquack.report.trainability.figures import decays as decays
+from mcquack.report.trainability.figures import plot_decays as plot_decays
+from mcquack.report.trainability.figures import plot_gradients as plot_gradients
+from mcquack.report.trainability.figures import plot_importances as plot_importances
+from mcquack.report.trainability.figures import plot_landscape as plot_landscape
+from mcquack.report.trainability.figures import plot_losses as plot_losses
+from mcquack.report.trainability.figures import plot_measures as plot_measures
+from mcquack.report.trainability.page import write_trainability_report as write_trainability_report
+from mcquack.report.trainability.study import Landscape as Landscape
+from mcquack.report.trainability.study import Line as Line
+from mcquack.report.trainability.study import lines as lines
+from mcquack.report.trainability.study import paper_slice as paper_slice
+from mcquack.report.trainability.study import read_landscape as read_landscape
+from mcquack.report.trainability.study import with_settings as with_settings
