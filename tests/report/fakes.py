@@ -1,6 +1,7 @@
 """What is drawn in tests: a model with states by construction, and a benchmark whose scores are made up."""
 
 from io import BytesIO
+from pathlib import Path as FilePath
 from typing import Any, TypeVar
 
 import numpy as np
@@ -117,3 +118,8 @@ def is_drawn(figure: Figure) -> bool:
     picture = BytesIO()
     figure.savefig(picture, dpi=30)
     return picture.getvalue().startswith(b"\x89PNG")
+
+
+def files_of(folder: FilePath) -> dict[str, bytes]:
+    """The contents of all files in a folder by their paths in it."""
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}

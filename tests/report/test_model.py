@@ -1,5 +1,5 @@
 import numpy as np
-import pandas as pd  # type: ignore[import-untyped]
+import pandas as pd
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.collections import Collection, LineCollection

@@ -1,7 +1,6 @@
 """The report of a study as a folder: its files, its page, and what it refuses."""
 
 import csv
-import hashlib
 import io
 import re
 
@@ -15,6 +14,7 @@ from mcquack.report.trainability import write_trainability_report
 from mcquack.report.trainability.study import read_study
 from mcquack.studies.trainability.observation import Observation
 from tests.report.benchmark.fakes import fake_store as fake_benchmark
+from tests.report.fakes import files_of
 from tests.report.trainability.fakes import ENVIRONMENT, fake_store, observation, observations
 
 FEW = observations(sizes=(2, 3, 4, 5, 6, 7), n_seeds=2, epochs=8)
@@ -22,10 +22,6 @@ N_FAILED = 2
 """The first of them, both seeds of one start at the smallest size."""
 
 TINY = [observation(n, seed=seed, epochs=0) for n in (2, 3) for seed in (0, 1)]
-
-
-def files_of(folder):
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def rows_of(folder, name):
@@ -72,14 +68,6 @@ def test_the_page_links_to_every_file_and_to_no_other(report):
 def test_tables_with_a_row_for_each_run_are_for_programs_alone(report):
     names = {name.removeprefix("tables/") for name in files_of(report) if name.startswith("tables/")}
     assert {name for name in names if name.replace(".csv", ".tex") not in names} == {"observations.csv"}
-
-
-def test_sums_are_of_the_files(report):
-    found = files_of(report)
-    lines = found.pop("SHA256SUMS").decode().splitlines()
-    assert {line[66:]: line[:64] for line in lines} == {
-        name: hashlib.sha256(content).hexdigest() for name, content in found.items()
-    }
 
 
 def test_numbers_have_true_signs_and_raised_exponents(report):
