@@ -62,7 +62,7 @@ def test_a_silent_search_fits_without_what_only_others_need() -> None:
     assert in_a_fresh_process(f"{HIDING}\nfrom mcquack import McQuackClassifierCV\nprint({fit}.n_splits_)") == "1"
 
 
-@pytest.mark.parametrize("name", ["mcquack", *LAZY])
+@pytest.mark.parametrize("name", ["mcquack", *LAZY, "mcquack.studies.trainability"])
 def test_names_are_those_that_type_checkers_see(name: str) -> None:
     package = import_module(name)
     stub = ast.parse(Path(str(package.__file__)).with_suffix(".pyi").read_text(encoding="utf-8"))
