@@ -110,10 +110,7 @@ def published_signs(path: Path) -> tuple[Part, Part]:
                 _signs(_hdf5_numbers(file, f"img_{part}"), _hdf5_numbers(file, f"labels_{part}"))
                 for part in ("train", "test")
             )
-    # Its C library has no errors of its own, and h5py calls them what it likes.
-    except (
-        OSError, LookupError, ValueError, TypeError, AttributeError, RuntimeError, ArithmeticError, MemoryError,
-    ) as error:  # fmt: skip
+    except Exception as error:  # its C library has no errors of its own, and h5py calls them what it likes
         raise DataFileError(f"{path} is not the PlusMinus file ({error}); remove it.") from error
     return train, test
 
