@@ -87,11 +87,6 @@ class CircuitModel(Trained):
 
     _features_per_gate: ClassVar[Literal[1, 3]] = 1
 
-    @property
-    def _known_size(self) -> Circuit | int:
-        """The circuit if it is given, else its number of qubits: what is known before there are samples."""
-        return self.feature_map if isinstance(self.feature_map, Circuit) else int(self.n_qubits)
-
     def _circuit_and_engine(self, n_features: int) -> tuple[Circuit, Engine[Any]]:
         """Return the circuit for so many features, and the engine that runs it."""
         if isinstance(self.feature_map, str) and self.feature_map in OWN_MAPS:

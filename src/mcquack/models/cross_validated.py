@@ -32,7 +32,7 @@ from mcquack.simulators.compiled.team import limited_threads
 
 Space: TypeAlias = str | Mapping[str, Any] | Sequence[Mapping[str, Any]]
 Scorer: TypeAlias = str | Callable[..., float]
-_Data: TypeAlias = tuple[FloatArray, NDArray[Any], FloatArray | None]
+_Data: TypeAlias = tuple[FloatArray, NDArray[Any], FloatArray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class _Part:
 
     X: FloatArray
     y: NDArray[Any]
-    sample_weight: FloatArray | None
+    sample_weight: FloatArray
     rows_judged: FloatArray
     labels_judged: NDArray[Any]
 
@@ -67,9 +67,8 @@ class _Candidate:
                 self.epochs = [model.fit_iter(part.X, part.y, part.sample_weight) for model, part in pairs]
             wanted = math.ceil(share * self.models[0].epochs)
             for epochs in self.epochs:
-                for _ in range(max(0, wanted - self.n_epochs)):
-                    if next(epochs, None) is None:
-                        break
+                for _ in islice(epochs, max(0, wanted - self.n_epochs)):
+                    pass
             self.n_epochs = wanted
             self.complete = share >= 1
             pairs = zip(self.models, self.parts, strict=True)
@@ -217,7 +216,7 @@ class McQuackClassifierCV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cla
         check_settings(self)
         rows, targets = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(targets)
-        weights = None if sample_weight is None else checked_sample_weight(sample_weight, len(rows))
+        weights = checked_sample_weight(sample_weight, len(rows))
         seed = int(check_random_state(self.random_state).randint(2**31))
         parts = self._parts(rows, targets, weights, validation_data, seed=seed)
         candidates = [
@@ -285,7 +284,7 @@ class McQuackClassifierCV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cla
         self,
         X: FloatArray,
         y: NDArray[Any],
-        weights: FloatArray | None,
+        weights: FloatArray,
         validation_data: ValidationData | None,
         *,
         seed: int,
@@ -299,10 +298,7 @@ class McQuackClassifierCV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cla
             splits = StratifiedShuffleSplit(1, test_size=self.validation_fraction, random_state=seed).split(X, y)
         else:
             splits = check_cv(self.cv, y, classifier=True).split(X, y)
-        return [
-            _Part(X[inner], y[inner], None if weights is None else weights[inner], X[outer], y[outer])
-            for inner, outer in splits
-        ]
+        return [_Part(X[inner], y[inner], weights[inner], X[outer], y[outer]) for inner, outer in splits]
 
     # What the chosen model does
 

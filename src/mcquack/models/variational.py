@@ -94,8 +94,7 @@ class VariationalClassifier(CircuitClassifier):
     def _check_settings(self) -> None:
         super()._check_settings()
         if isinstance(self.feature_map, str | Circuit):  # what a function makes is known later
-            known = self._known_size
-            _check_width(known if isinstance(known, int) else known.n_qubits)
+            _check_width(self.feature_map.n_qubits if isinstance(self.feature_map, Circuit) else int(self.n_qubits))
 
     def _first_parameters(self, prepared: Prepared) -> list[Parameters]:
         data, n_classes = prepared.training, len(prepared.classes)
