@@ -470,7 +470,7 @@ def _suite(given: Mapping[str, Any], reader: FieldsReader, *, folder: Path = Pat
     try:
         return Suite(**values)
     except InvalidInputError as error:
-        reader.refuse_named(str(error))  # the suite names the key or quotes the text that it refuses
+        reader.refuse_named(error)  # the suite names the key or quotes the text that it refuses
 
 
 def _table(table: Mapping[str, Any], reader: FieldsReader, *, within: Key, folder: Path) -> TableSource:

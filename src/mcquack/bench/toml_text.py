@@ -92,11 +92,11 @@ class FieldsReader:
         """Raise InvalidInputError with the line of the key, or else of the table that it belongs to."""
         self._refuse(self._line_of(key), message)
 
-    def refuse_named(self, message: str, *, within: Key = ()) -> NoReturn:
-        """Raise InvalidInputError with the line in a table of the key that the message begins with, or of its quote."""
-        named, first = message.partition(" ")[0], self._line_of(within)
+    def refuse_named(self, error: InvalidInputError, *, within: Key = ()) -> NoReturn:
+        """Raise the error with the line in a table of the setting that it names, or else of the text that it quotes."""
+        message, first = str(error), self._line_of(within)
         keys = (self._lines or {}).items()
-        by_name = (line for key, line in keys if key[: len(within)] == within and key[-1] == named)
+        by_name = (line for key, line in keys if key[: len(within)] == within and key[-1] == error.setting)
         quoted = re.findall(r"'([^']+)'", message)
         rest = list(enumerate(self._text, start=1))[first - 1 :]
         by_text = (number for text in quoted for number, line in rest if text in line)

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 from mcquack.checks import did_you_mean
-from mcquack.errors import InvalidInputError
+from mcquack.errors import InvalidInputError, Setting
 
 if TYPE_CHECKING:
     from mcquack.models.archive import Archived
@@ -76,7 +76,7 @@ class SearchSpace:
 def _values(name: str, given: Any) -> tuple[Any, ...]:
     values = tuple(map(frozen, given)) if isinstance(given, list | tuple) else (given,)
     if not values:
-        raise InvalidInputError(f"{name} has no values to try; list at least one.")
+        raise InvalidInputError(Setting(name), " has no values to try; list at least one.")
     for value in values:
         if not all(map(_is_plain, value if isinstance(value, tuple) else (value,))):
             raise InvalidInputError(f"{name} must be numbers, texts, true, false or lists of them, got {value!r}.")

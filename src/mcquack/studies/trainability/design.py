@@ -316,4 +316,4 @@ def _grid(name: str, given: Mapping[str, Any], reader: FieldsReader) -> Grid:
     try:
         return Grid(**{**given, "name": name, "settings": settings})
     except InvalidInputError as error:
-        reader.refuse_named(str(error), within=within)
+        reader.refuse_named(error, within=within)
