@@ -79,9 +79,10 @@ def _values(name: str, given: Any) -> tuple[Any, ...]:
         raise InvalidInputError(Setting(name), " has no values to try; list at least one.")
     for value in values:
         if not all(map(_is_plain, value if isinstance(value, tuple) else (value,))):
-            raise InvalidInputError(f"{name} must be numbers, texts, true, false or lists of them, got {value!r}.")
+            expected = "numbers, texts, true, false or lists of them"
+            raise InvalidInputError(Setting(name), f" must be {expected}, got {value!r}.")
     if len(set(values)) < len(values):
-        raise InvalidInputError(f"{name} lists a value twice: {list(values)}; list each once.")
+        raise InvalidInputError(Setting(name), f" lists a value twice: {list(values)}; list each once.")
     return values
 
 
