@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from mcquack.arrays import FloatArray
+from mcquack.arrays import ComplexArray, FloatArray
 from mcquack.circuits.circuit import Circuit
-from mcquack.circuits.gates import ComplexArray, gate_matrices
-from mcquack.simulators.gates.plain import applied, gates_with_angles
+from mcquack.circuits.gates import gate_matrices
+from mcquack.simulators.statevector.hamming import applied, gates_with_angles
 
 
 def start_states(circuit: Circuit, X: FloatArray) -> ComplexArray:

@@ -5,3 +5,4 @@ from numpy.typing import NDArray
 
 FloatArray = NDArray[np.floating]
 IntArray = NDArray[np.int64]
+ComplexArray = NDArray[np.complex128]

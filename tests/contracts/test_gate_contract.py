@@ -18,7 +18,7 @@ from mcquack.errors import InvalidInputError
 from mcquack.hardware.native import overlap_gates
 from mcquack.models.robustness.turns import turn_of
 from mcquack.simulators import GateEngine, JaxEngine
-from mcquack.simulators.gates.plain import applied
+from mcquack.simulators.statevector.hamming import applied
 from mcquack.training.shifts import ParameterShiftEngine
 from tests.plain_states import states_of
 
@@ -103,7 +103,8 @@ def test_what_the_steps_say_agrees_with_what_is_given(name: str) -> None:
         dense = (
             np.array([[0 if entry is None else entry for entry in row] for row in each]) for each in (found, expected)
         )
-        assert_allclose(*dense, atol=1e-14)
+        left, right = dense
+        assert_allclose(left, right, atol=1e-14)
 
 
 @pytest.fixture(params=NEW)
@@ -223,12 +224,12 @@ def test_certified_radii_know_how_fast_a_new_gate_turns(monkeypatch: pytest.Monk
 def test_a_gate_without_a_rule_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     twice = Step("rx", (0,), Share(1.0, 0)), Step("ry", (0,), Share(1.0, 0))
     monkeypatch.setitem(GATES, "new_twice", GateDefinition(1, 1, steps=twice))
-    with pytest.raises(InvalidInputError, match="no shift rule"):
+    with pytest.raises(InvalidInputError, match="new_twice"):
         ParameterShiftEngine(GateEngine(Circuit(1, 1).gate("new_twice", 0, b)))
-    with pytest.raises(InvalidInputError, match="eigenvalues among"):
+    with pytest.raises(InvalidInputError, match="eigenvalues"):
         GateDefinition(1, 1, generator=2 * X)
-    with pytest.raises(InvalidInputError, match="no decomposition"):
+    with pytest.raises(InvalidInputError, match=r"swap.*cnot"):
         list(decomposed(Gate("swap", (0, 1)), (), into=["cnot"]))
     for wrong in (lambda: Circuit(1, 1).gate("unknown", 0), lambda: Circuit(1, 1).gate("rx", 0)):
-        with pytest.raises(InvalidInputError, match="must be added as"):
+        with pytest.raises(InvalidInputError, match="rx"):
             wrong()

@@ -33,8 +33,7 @@ class Function(NamedTuple):
 
 def _arc_slope(x: FloatArray) -> FloatArray:
     inside = np.abs(x) <= 1
-    found: FloatArray = np.where(inside, 1 / np.sqrt(np.maximum(1 - np.square(x), SLOPE_LIMIT)), 0)
-    return found
+    return np.where(inside, 1 / np.sqrt(np.maximum(1 - np.square(x), SLOPE_LIMIT)), 0)
 
 
 FUNCTIONS: Mapping[str, Function] = MappingProxyType(
@@ -352,8 +351,7 @@ class AngleTable(NamedTuple):
 
 def _taken(values: FloatArray, index: Any, *, missing: float) -> FloatArray:
     extended = np.append(np.asarray(values).reshape(-1), missing)  # -1 takes the last
-    taken: FloatArray = extended[index]
-    return taken
+    return extended[index]
 
 
 def angle_table(angles: list[Angle]) -> AngleTable:

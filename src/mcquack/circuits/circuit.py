@@ -10,7 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
@@ -19,7 +19,6 @@ from numpy.typing import ArrayLike
 from mcquack.arrays import FloatArray
 from mcquack.checks import is_number, is_whole_number, require, required_count
 from mcquack.circuits.angles import (
-    FUNCTIONS,
     PARAMETER_NAMES,
     Angle,
     AngleTable,
@@ -279,35 +278,17 @@ class Circuit:
                 "circuits are put together that have equal numbers of qubits and of features, and the second must "
                 f'start with "zeros"; got {self!r} and {other!r}.'
             )
-        weights, bias = other._weights, other._bias
-        # Parameters of their own become new ones, each for all gates that had it in the other circuit.
-        own: dict[tuple[str, int], int] = {}
-        all_weights, all_bias = list(self._weights), list(self._bias)
+        weights, bias = list(self._weights), list(self._bias)
+        # Unnamed parameters become new ones, each for all gates that had it in the other circuit.
+        weight_at = cache(lambda at: None if at is None else _place(other._weights[at], weights))
+        bias_at = cache(lambda at: None if at is None else _place(other._bias[at], bias))
 
-        def moved(kind: str, at: Any, known: tuple[Parameter, ...], into: list[Parameter]) -> Any:
-            if at is None:
-                return None
-            if (kind, at) not in own:
-                place = _place(known[at], into)
-                assert place is not None
-                own[kind, at] = place
-            return own[kind, at]
+        def moved(angle: Angle) -> Angle:
+            return angle.changed(weight=weight_at(angle.weight), bias=bias_at(angle.bias))
 
-        gates = [
-            replace(
-                gate,
-                angles=tuple(
-                    angle.changed(
-                        weight=moved("w", angle.weight, weights, all_weights),
-                        bias=moved("b", angle.bias, bias, all_bias),
-                    )
-                    for angle in gate.angles
-                ),
-            )
-            for gate in other.gates
-        ]
+        gates = [replace(gate, angles=tuple(map(moved, gate.angles))) for gate in other.gates]
         found = self._with(())
-        found._set(gates=(*self.gates, *gates), _weights=tuple(all_weights), _bias=tuple(all_bias))
+        found._set(gates=(*self.gates, *gates), _weights=tuple(weights), _bias=tuple(bias))
         return found
 
     def repeated(self, times: int) -> Circuit:
@@ -527,10 +508,17 @@ class Circuit:
         _require(plain["start"] in ("zeros", "amplitudes"), 'one that starts with "zeros" or "amplitudes"')
         _require(is_finite(plain["padding"]), "one whose padding is a finite number")
         found = Circuit(plain["n_qubits"], plain["n_features"], start=plain["start"], padding=plain["padding"])
-        weights, bias = (_parameters(plain[name]) for name in ("weights", "bias"))
         gates = plain["gates"]
         _require(isinstance(gates, list) and len(gates) <= _MOST_GATES, f"a list of at most {_MOST_GATES:,} gates")
-        read = [_read_gate(gate, found, len(weights), len(bias)) for gate in gates]
+        try:
+            weights, bias = (_parameters(plain[name]) for name in ("weights", "bias"))
+            read = [_read_gate(gate, found, len(weights), len(bias)) for gate in gates]
+        except InvalidInputError:
+            raise
+        except (TypeError, ValueError, OverflowError) as error:
+            raise InvalidInputError(
+                f"the description of a circuit has a part of another form ({error}); make it anew with to_json()."
+            ) from error
         used = [angle for gate in read for angle in gate.angles]
         for name, parameters in (("weight", weights), ("bias", bias)):
             all_used = {getattr(angle, name) for angle in used} - {None} == set(range(len(parameters)))
@@ -637,7 +625,7 @@ class Circuit:
         qubit[1] q;
         ry(2.0*0.5*x_0 + 0.25) q[0];
         """
-        from mcquack.circuits.qasm import to_qasm
+        from mcquack.circuits.exchange import to_qasm
 
         return to_qasm(self, x=x, weights=weights, bias=bias)
 
@@ -707,60 +695,39 @@ def _require(condition: Any, expected: str) -> None:
 def _parameters(plain: Any) -> list[Parameter]:
     _require(isinstance(plain, list) and len(plain) <= _MOST_GATES, "one with lists of parameters")
     found = []
-    for pair in plain:
-        fit = isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str | None) and is_finite(pair[1])
-        _require(fit and (pair[0] is None or is_parameter_name(pair[0])), f"one whose names are {PARAMETER_NAMES}")
-        found.append(Parameter(pair[0], float(pair[1])))
+    for name, start in plain:
+        known = name is None or (isinstance(name, str) and is_parameter_name(name))
+        _require(known and is_finite(start), f"one whose names are {PARAMETER_NAMES}")
+        found.append(Parameter(name, float(start)))
     names = [parameter.name for parameter in found if parameter.name is not None]
     _require(len(names) == len(set(names)), "one in which a name stands for one parameter")
     return found
 
 
 def _read_gate(plain: Any, circuit: Circuit, n_weights: int, n_bias: int) -> Gate:
-    fit = isinstance(plain, list) and len(plain) == 3 and isinstance(plain[0], str) and plain[0] in GATES
-    _require(fit and all(isinstance(part, list) for part in plain[1:]), "one with gates that are known")
     name, qubits, rest = plain
+    _require(name in GATES and isinstance(rest, list), "one with gates that are known")
+    n_qubits = GATES[name].n_qubits or min(len(qubits), 2)
+    known = all(type(qubit) is int and 0 <= qubit < circuit.n_qubits for qubit in qubits)
+    _require(known and len(qubits) == len(set(qubits)) == n_qubits, "one whose gates have qubits that there are")
+    place = tuple(qubits)
     if name == "unitary":
-        shape = (2 ** len(qubits),) * 2
-        rows = [row for row in rest if isinstance(row, list)]
-        entries = [pair for row in rows for pair in row]
-        pairs = all(isinstance(pair, list) and len(pair) == 2 and all(map(is_finite, pair)) for pair in entries)
-        square = len(rows) == len(rest) == shape[0] and all(len(row) == shape[0] for row in rows) and pairs
-        _require(len(qubits) in (1, 2) and square, "one whose matrices are square lists of pairs of numbers")
-        matrix = [[complex(*pair) for pair in row] for row in rows]
-        place = _read_qubits(qubits, circuit, len(qubits))
-        return Circuit(circuit.n_qubits, 1).unitary(place[0] if len(place) == 1 else place, matrix).gates[0]
-    kind = GATES[name]
-    _require(len(rest) == kind.n_angles, "one whose gates have all of their angles")
-    angles = tuple(_read_angle(angle, circuit, n_weights, n_bias) for angle in rest)
-    return Gate(name, _read_qubits(qubits, circuit, kind.n_qubits), angles)
-
-
-def _read_qubits(plain: list[Any], circuit: Circuit, n_qubits: int) -> tuple[int, ...]:
-    known = all(type(qubit) is int and 0 <= qubit < circuit.n_qubits for qubit in plain)
-    _require(known and len(plain) == len(set(plain)) == n_qubits, "one whose gates have qubits that there are")
-    return tuple(plain)
+        matrix = [[complex(real, imag) for real, imag in row] for row in rest]
+        return Circuit(circuit.n_qubits, 1).unitary(place[0] if n_qubits == 1 else place, matrix).gates[0]
+    _require(len(rest) == GATES[name].n_angles, "one whose gates have all of their angles")
+    return Gate(name, place, tuple(_read_angle(angle, circuit, n_weights, n_bias) for angle in rest))
 
 
 def _read_angle(plain: Any, circuit: Circuit, n_weights: int, n_bias: int) -> Angle:
     if is_finite(plain):
         return Angle(offset=float(plain))
-    _require(isinstance(plain, list) and len(plain) == 6, "one whose angles are numbers or lists of six parts")
     inputs, weight, factor, bias, bias_factor, offset = plain
-    known = isinstance(inputs, list) and all(
-        isinstance(pair, list)
-        and len(pair) == 2
-        and isinstance(pair[0], str)
-        and pair[0] in FUNCTIONS
-        and type(pair[1]) is int
-        and 0 <= pair[1] < circuit.n_features
-        for pair in inputs
-    )
-    _require(known and len(inputs) <= 100, "one whose angles depend on functions and features that there are")
+    _require(len(inputs) <= 100, "one whose angles depend on at most 100 features")
     for at, count in ((weight, n_weights), (bias, n_bias)):
         _require(at is None or (type(at) is int and 0 <= at < count), "one whose angles name parameters that it has")
     _require(weight is None or inputs, "one whose weights have features")
     _require(all(map(is_finite, (factor, bias_factor, offset))), "one whose angles have finite factors")
-    return Angle(
-        tuple((pair[0], pair[1]) for pair in inputs), weight, float(factor), bias, float(bias_factor), float(offset)
-    )
+    known = all(type(feature) is int and feature < circuit.n_features for _, feature in inputs)
+    _require(known, "one whose angles depend on features that there are")
+    factors = tuple((name, feature) for name, feature in inputs)
+    return Angle(factors, weight, float(factor), bias, float(bias_factor), float(offset))

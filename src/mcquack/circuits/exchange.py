@@ -1,4 +1,4 @@
-"""Circuits as Qiskit and PennyLane have them, and from Qiskit back.
+"""Circuits as Qiskit and PennyLane have them, as OpenQASM 3 for tools of any vendor, and from Qiskit back.
 
 Nothing here is imported before it is asked for: a circuit needs neither of the two.
 
@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 from mcquack.checks import PENNYLANE, QISKIT
 from mcquack.circuits.angles import FUNCTIONS, Angle, Parameter, arccos, arcsin, arctan, is_parameter_name, x
 from mcquack.circuits.circuit import Circuit
-from mcquack.circuits.gates import GATES, PHASE, Gate, decomposed
+from mcquack.circuits.gates import GATES, PHASE, Gate, Operation, decomposed
 from mcquack.errors import InvalidInputError
 
 
@@ -76,9 +76,15 @@ def _times(factor: float, value: Any) -> Any:
     return value if factor == 1 else factor * value
 
 
-def number_of(name: str, feature: float) -> float:
-    """A function of a feature that is a number."""
-    return float(FUNCTIONS[name].value(np.float64(feature)))  # type: ignore[arg-type]
+def _functions(of_symbol: Callable[[str, Any], Any]) -> dict[str, Callable[[Any], Any]]:
+    """The functions of features that are numbers or symbols; ``of_symbol`` is an arc function of a symbol, by name."""
+
+    def value(name: str, feature: Any) -> Any:
+        if isinstance(feature, float):
+            return float(FUNCTIONS[name].value(np.float64(feature)))  # type: ignore[arg-type]
+        return FUNCTIONS[name].value(feature) if name in ("x", "pi_minus") else of_symbol(name, feature)
+
+    return {name: functools.partial(value, name) for name in FUNCTIONS}
 
 
 # Qiskit
@@ -101,7 +107,7 @@ def to_qiskit(
                 "a sample; use to_qiskit(x=…)."
             )
         found.prepare_state(circuit.amplitudes([point.x])[0], list(range(circuit.n_qubits))[::-1])
-    functions = {name: functools.partial(_qiskit_function, name) for name in FUNCTIONS}
+    functions = _functions(lambda name, symbol: getattr(symbol, name)())
     for gate in circuit.gates:
         append_to_qiskit(found, gate, [value_at(angle, point, functions) for angle in gate.angles])
     return found
@@ -118,14 +124,6 @@ def append_to_qiskit(found: Any, gate: Gate, angles: Sequence[Any]) -> None:
             found.global_phase += own[0]
         else:
             getattr(found, names[name])(*own, *qubits)
-
-
-def _qiskit_function(name: str, feature: Any) -> Any:
-    if isinstance(feature, float):
-        return number_of(name, feature)
-    if name == "pi_minus":
-        return math.pi - feature
-    return feature if name == "x" else getattr(feature, name)()
 
 
 def from_qiskit(circuit: Any, features: Sequence[Any]) -> Circuit:
@@ -250,13 +248,12 @@ class _Reader:
                     features[symbol.inputs[0][1]] = number
                 else:
                     others[symbol.bias] = number
-            found = value_at(angle, Point(features, others, others), _NUMBERS)
+            found = value_at(angle, Point(features, others, others), _functions(getattr))
             if not math.isclose(found, float(value.bind(numbers)), rel_tol=1e-12, abs_tol=1e-12):
                 return False
         return True
 
 
-_NUMBERS = {name: functools.partial(number_of, name) for name in FUNCTIONS}
 _UP_TO_A_PHASE = {"p": "rz", "u1": "rz"}
 
 
@@ -308,8 +305,7 @@ def _read(node: Any, symbols: Mapping[str, Angle]) -> Angle:
         case ast.UnaryOp(op=ast.USub(), operand=inner):
             return -_read(inner, symbols)
         case ast.BinOp(left=left, op=ast.Add() | ast.Sub() as op, right=right):
-            found: Angle = _OPERATORS[type(op)](_read(left, symbols), _read(right, symbols))
-            return found
+            return _OPERATORS[type(op)](_read(left, symbols), _read(right, symbols))
         case ast.BinOp(left=left, op=ast.Mult(), right=right):
             return _product(_read(left, symbols), _read(right, symbols))
         case ast.BinOp(left=left, op=ast.Div(), right=right) if (by := _read(right, symbols)).is_constant:
@@ -347,13 +343,9 @@ def _as_factor(angle: Angle) -> Angle:
 def to_pennylane(circuit: Circuit) -> Callable[[Any, Any, Any], None]:
     """The circuit for PennyLane; see :meth:`Circuit.to_pennylane`."""
     qml: Any = PENNYLANE.imported(what="a circuit for PennyLane")
-    functions: dict[str, Callable[[Any], Any]] = {
-        "x": lambda feature: feature,
-        "pi_minus": lambda feature: math.pi - feature,
-        "arcsin": lambda feature: qml.math.arcsin(qml.math.clip(feature, -1, 1)),
-        "arccos": lambda feature: qml.math.arccos(qml.math.clip(feature, -1, 1)),
-        "arctan": qml.math.arctan,
-    }
+    functions = _functions(
+        lambda name, feature: getattr(qml.math, name)(feature if name == "arctan" else qml.math.clip(feature, -1, 1))
+    )
 
     def gates(x: Any, weights: Any, bias: Any) -> None:
         """Applies the gates of the circuit on the wires 0 to n - 1, for one sample or for one in each row of x."""
@@ -397,3 +389,107 @@ def _unit_rows(numbers: Any, circuit: Circuit, x: Any) -> Any:
     first = np.eye(circuit.dimension)[0]
     is_zero = squares == 0
     return numbers.where(is_zero, first, padded / numbers.sqrt(numbers.where(is_zero, 1.0, squares)))
+
+
+# OpenQASM 3
+
+
+def to_qasm(
+    circuit: Circuit, *, x: ArrayLike | None = None, weights: ArrayLike | None = None, bias: ArrayLike | None = None
+) -> str:
+    """The circuit as OpenQASM 3; see :meth:`Circuit.to_qasm`."""
+    if circuit.start == "amplitudes":
+        raise InvalidInputError(
+            "a circuit that starts with the amplitudes of a sample has no gates for them; use to_qiskit(x=…), where a "
+            "state is prepared, and the exporter of Qiskit."
+        )
+    names: list[str] = []
+
+    def symbols(letter: str, count: int) -> list[_Symbol]:
+        digits = len(str(count - 1))
+        names.extend(f"{letter}_{place:0{digits}d}" for place in range(count))
+        return [_Symbol(name) for name in names[len(names) - count :]]
+
+    point = Point.of(circuit, x=x, weights=weights, bias=bias, symbols=symbols)
+    functions = _functions(lambda name, symbol: _Symbol(f"{name}({symbol.text})"))
+    # On one qubit in gates of the standard library, on two as they are.
+    known_gates = _standard() | {name for name, known in GATES.items() if known.n_qubits == 2}
+    operations = [
+        operation
+        for gate in circuit.gates
+        for operation in decomposed(
+            gate, [value_at(angle, point, functions) for angle in gate.angles], into=known_gates, as_circuit=True
+        )
+    ]
+    used = {name for name, _, _ in operations}
+    head = [
+        "OPENQASM 3.0;",
+        'include "stdgates.inc";',
+        *(f"input float {name};" for name in names),
+        *(_definition(name) for name in GATES if name in used and not GATES[name].qasm),
+        f"qubit[{circuit.n_qubits}] q;",
+    ]
+    phases = [own[0] for name, _, own in operations if name == PHASE]
+    phase = [f"gphase({_written(functools.reduce(operator.add, phases))});"] if phases else []
+    qubits = [f"q[{qubit}]" for qubit in range(circuit.n_qubits)]
+    return "\n".join([*head, *phase, *(_line(each, qubits) for each in operations if each.name != PHASE)]) + "\n"
+
+
+def _standard() -> set[str]:
+    return {name for name, known in GATES.items() if known.qasm}
+
+
+def _definition(name: str) -> str:
+    """A gate that the standard library of OpenQASM 3 lacks, by its decomposition."""
+    known = GATES[name]
+    angles = ["theta"] if known.n_angles == 1 else [f"theta_{number}" for number in range(known.n_angles)]
+    gate, qubits = Gate(name, tuple(range(known.n_qubits))), ["a", "b"][: known.n_qubits]
+    symbols = [_Symbol(angle) for angle in angles]
+    body = " ".join(_line(each, qubits) for each in decomposed(gate, symbols, into=_standard(), as_circuit=True))
+    inside = f"({', '.join(angles)})" if angles else ""
+    return f"gate {name}{inside} {', '.join(qubits)} {{ {body} }}"
+
+
+def _line(operation: Operation, qubits: Sequence[str]) -> str:
+    name, places, angles = operation
+    called = "gphase" if name == PHASE else GATES[name].qasm or name
+    inside = f"({', '.join(map(_written, angles))})" if angles else ""
+    return f"{called}{inside} {', '.join(qubits[place] for place in places)}".rstrip() + ";"
+
+
+def _written(angle: Any) -> str:
+    return angle.text if isinstance(angle, _Symbol) else number_text(angle)
+
+
+def number_text(number: float) -> str:
+    """The shortest decimal that is read back as the same double; version 2 wants a point in it even before an e."""
+    digits, e, exponent = repr(float(number)).partition("e")
+    return f"{digits}{'' if '.' in digits else '.0'}{e}{exponent}"
+
+
+class _Symbol:
+    """A text that is computed with, for inputs that have no number yet."""
+
+    def __init__(self, text: str, *, is_sum: bool = False) -> None:
+        self.text = text
+        self.is_sum = is_sum
+
+    def __mul__(self, other: Any) -> _Symbol:
+        one, two = (f"({each.text})" if each.is_sum else each.text for each in (self, _symbol(other)))
+        return _Symbol(f"{one}*{two}")
+
+    def __rmul__(self, other: Any) -> _Symbol:
+        return _symbol(other) * self
+
+    def __add__(self, other: Any) -> _Symbol:
+        return _Symbol(f"{self.text} + {_symbol(other).text}".replace("+ -", "- "), is_sum=True)
+
+    def __radd__(self, other: Any) -> _Symbol:
+        return _symbol(other) + self
+
+    def __rsub__(self, other: Any) -> _Symbol:
+        return _Symbol(f"{_written(other)} - {self.text}", is_sum=True)
+
+
+def _symbol(value: Any) -> _Symbol:
+    return value if isinstance(value, _Symbol) else _Symbol(number_text(value))

@@ -180,8 +180,7 @@ class FeatureMap(Circuit):
         [[[[2.0, 2.5, 3.0]]]]
         """
         rows = self.checked_rows(X)
-        angles: FloatArray = weights * rows[:, self.feature_index] + bias
-        return angles
+        return weights * rows[:, self.feature_index] + bias
 
     def draw(self, *, max_layers: int = 3) -> str:  # type: ignore[override]
         """The circuit as text; of more than ``max_layers`` layers only the first ones and the last are drawn."""

@@ -19,14 +19,15 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from mcquack.arrays import FloatArray
+from mcquack.arrays import ComplexArray, FloatArray
 from mcquack.circuits.angles import Angle
 from mcquack.circuits.rotations import PAULIS, interaction, rotation_angles, rotation_entries
 from mcquack.errors import InvalidInputError
 
-ComplexArray: TypeAlias = NDArray[np.complex128]
 Pairs: TypeAlias = list[tuple[int, int]]
 Matrix: TypeAlias = tuple[tuple[complex, ...], ...]
+Angles: TypeAlias = Sequence[Any] | NDArray[Any]
+"""Numbers, arrays with one number per sample, or symbols."""
 Entries: TypeAlias = list[list[Any]]
 """A matrix by rows, whose entries are None for zero, a complex constant, or an array with one number per sample."""
 ShiftRule: TypeAlias = tuple[tuple[float, float], ...]
@@ -59,7 +60,7 @@ class Step(NamedTuple):
     places: tuple[int, ...] = ()
     angle: Share | float | None = None
 
-    def angles(self, whole: Sequence[Any]) -> tuple[Any, ...]:
+    def angles(self, whole: Angles) -> tuple[Any, ...]:
         """Return the angles of this step, where the whole gate has these."""
         if not isinstance(self.angle, Share):
             return () if self.angle is None else (self.angle,)
@@ -114,7 +115,7 @@ class GateDefinition:
         if (G := self.generator) is not None and not (np.allclose(G, G.conj().T) and np.allclose(G @ G @ G, G)):
             raise InvalidInputError("the generator of a gate must be Hermitian, with eigenvalues among -1, 0 and 1.")
 
-    def entries(self, angles: Sequence[Any], numbers: Any = np) -> Entries:
+    def entries(self, angles: Angles, numbers: Any = np) -> Entries:
         """Return the matrix for angles that are arrays of the module ``numbers``, NumPy or jax.numpy."""
         if self.matrix is not None:
             return constant_entries(self.matrix)
@@ -122,13 +123,13 @@ class GateDefinition:
             return _rotation(self.generator, angles[0], numbers)
         return self._from_steps(angles, numbers)[0]
 
-    def generators(self, angles: Sequence[Any], numbers: Any = np) -> list[Entries]:
+    def generators(self, angles: Angles, numbers: Any = np) -> list[Entries]:
         """Return for each angle the matrix G with dU = -i/2 G U."""
         if self.generator is not None:
             return [constant_entries(self.generator)]
         return self._from_steps(angles, numbers)[1] if self.n_angles else []
 
-    def _from_steps(self, angles: Sequence[Any], numbers: Any) -> tuple[Entries, list[Entries]]:
+    def _from_steps(self, angles: Angles, numbers: Any) -> tuple[Entries, list[Entries]]:
         """Return the matrix and the generators: after a step V the matrix U is VU, and a generator G is VGV†."""
         dimension = 1 << self.n_qubits
         found = constant_entries(np.eye(dimension))
@@ -195,11 +196,11 @@ class GateDefinition:
 class _Rot(GateDefinition):
     """Rot(φ, θ, ω) by closed formulas in place of three products, as most circuits consist of it."""
 
-    def entries(self, angles: Sequence[Any], numbers: Any = np) -> Entries:
+    def entries(self, angles: Angles, numbers: Any = np) -> Entries:
         phi, theta, omega = angles
         return rotation_entries(phi, theta, omega, numbers)
 
-    def generators(self, angles: Sequence[Any], numbers: Any = np) -> list[Entries]:
+    def generators(self, angles: Angles, numbers: Any = np) -> list[Entries]:
         _, theta, omega = angles
         cosine, sine, phase = numbers.cos(theta), numbers.sin(theta), numbers.exp(1j * omega)
         of_phi = [[cosine, sine * phase.conj()], [sine * phase, -cosine]]
@@ -234,113 +235,66 @@ def _phase(angle: float) -> Step:
     return Step(PHASE, angle=angle)
 
 
+def _interaction(axis: str, *steps: Step, circuit: tuple[Step, ...] = ()) -> GateDefinition:
+    """exp(-i/2 angle PP) for a Pauli matrix P."""
+    generator, name = np.kron(PAULIS[axis], PAULIS[axis]), f"Ising{2 * axis.upper()}"
+    return GateDefinition(2, 1, steps, generator, circuit=circuit, qiskit=f"r{2 * axis}", pennylane=name)
+
+
+def _controlled_rotation(axis: str, *steps: Step) -> GateDefinition:
+    generator, name = _where_one(PAULIS[axis], otherwise=0), f"R{axis.upper()}"
+    return GateDefinition(2, 1, steps, generator, marks=(CONTROL, name), qasm=f"cr{axis}", pennylane=f"C{name}")
+
+
+def _fixed(
+    matrix: NDArray[Any],
+    qasm: str,
+    pennylane: str,
+    *steps: Step,
+    circuit: tuple[Step, ...] = (),
+    marks: tuple[str, ...] = (),
+) -> GateDefinition:
+    """A gate without angles."""
+    n_qubits = len(matrix).bit_length() - 1
+    return GateDefinition(
+        n_qubits, steps=steps, matrix=matrix, circuit=circuit, marks=marks, qasm=qasm, pennylane=pennylane
+    )
+
+
 _CNOT = Step("cnot", (0, 1))
 _H = Step("h", (1,))
 _HALF_ANGLE, _MINUS_HALF_ANGLE = Share(0.5, 0), Share(-0.5, 0)
 _TO_YY, _FROM_YY = (_rz(0, -_HALF), _rz(1, -_HALF)), (_rz(0, _HALF), _rz(1, _HALF))
+_CZ_STEPS = (_rz(0, _HALF), _rz(1, _HALF), Step("rzz", (0, 1), -_HALF), _phase(_HALF / 2))
+_SX = 0.5 * np.array([[1 + 1j, 1 - 1j], [1 - 1j, 1 + 1j]])
+_SWAP = np.eye(4, dtype=complex)[:, [0, 2, 1, 3]]
 
 GATES: dict[str, GateDefinition] = {
     "rx": GateDefinition(1, 1, (_rz(0, _HALF), _ry(0), _rz(0, -_HALF)), generator=_X, qasm="rx", pennylane="RX"),
     "ry": GateDefinition(1, 1, generator=_Y, qasm="ry", pennylane="RY"),
     "rz": GateDefinition(1, 1, generator=_Z, qasm="rz", pennylane="RZ"),
     "rot": _Rot(1, 3, (_rz(0), _ry(0, Share(1.0, 1)), _rz(0, Share(1.0, 2))), marks=("Rot",), pennylane="Rot"),
-    "rxx": GateDefinition(2, 1, (_CNOT, _rx(0), _CNOT), generator=np.kron(_X, _X), qiskit="rxx", pennylane="IsingXX"),
-    "ryy": GateDefinition(
-        2,
-        1,
-        (*_TO_YY, Step("rxx", (0, 1), _ANGLE), *_FROM_YY),
-        generator=np.kron(_Y, _Y),
-        qiskit="ryy",
-        pennylane="IsingYY",
+    "rxx": _interaction("x", _CNOT, _rx(0), _CNOT),
+    "ryy": _interaction("y", *_TO_YY, Step("rxx", (0, 1), _ANGLE), *_FROM_YY),
+    "rzz": _interaction("z", circuit=(_CNOT, _rz(1), _CNOT)),
+    "crx": _controlled_rotation("x", _rz(1, _HALF), Step("cry", (0, 1), _ANGLE), _rz(1, -_HALF)),
+    "cry": _controlled_rotation("y", _ry(1, _HALF_ANGLE), _CNOT, _ry(1, _MINUS_HALF_ANGLE), _CNOT),
+    "crz": _controlled_rotation("z", _rz(1, _HALF_ANGLE), Step("rzz", (0, 1), _MINUS_HALF_ANGLE)),
+    "h": _fixed((_X + _Z) / np.sqrt(2), "h", "Hadamard", _rz(0, math.pi), _ry(0, _HALF), _phase(_HALF)),
+    "x": _fixed(_X, "x", "PauliX", circuit=(_rx(0, math.pi), _phase(_HALF))),
+    "y": _fixed(
+        _Y, "y", "PauliY", _rz(0, math.pi), Step("x", (0,)), _phase(math.pi), circuit=(_ry(0, math.pi), _phase(_HALF))
     ),
-    "rzz": GateDefinition(
-        2, 1, generator=np.kron(_Z, _Z), circuit=(_CNOT, _rz(1), _CNOT), qiskit="rzz", pennylane="IsingZZ"
+    "z": _fixed(_Z, "z", "PauliZ", _rz(0, math.pi), _phase(_HALF)),
+    "s": _fixed(np.diag([1, 1j]), "s", "S", _rz(0, _HALF), _phase(_HALF / 2)),
+    "t": _fixed(np.diag([1, np.exp(0.25j * np.pi)]), "t", "T", _rz(0, _HALF / 2), _phase(_HALF / 4)),
+    "sx": _fixed(_SX, "sx", "SX", _rx(0, _HALF), _phase(_HALF / 2)),
+    "cnot": _fixed(_where_one(_X, otherwise=1), "cx", "CNOT", marks=(CONTROL, TARGET)),
+    "cz": _fixed(
+        _where_one(_Z, otherwise=1), "cz", "CZ", *_CZ_STEPS, circuit=(_H, _CNOT, _H), marks=(CONTROL, CONTROL)
     ),
-    "crx": GateDefinition(
-        2,
-        1,
-        (_rz(1, _HALF), Step("cry", (0, 1), _ANGLE), _rz(1, -_HALF)),
-        generator=_where_one(_X, otherwise=0),
-        marks=(CONTROL, "RX"),
-        qasm="crx",
-        pennylane="CRX",
-    ),
-    "cry": GateDefinition(
-        2,
-        1,
-        (_ry(1, _HALF_ANGLE), _CNOT, _ry(1, _MINUS_HALF_ANGLE), _CNOT),
-        generator=_where_one(_Y, otherwise=0),
-        marks=(CONTROL, "RY"),
-        qasm="cry",
-        pennylane="CRY",
-    ),
-    "crz": GateDefinition(
-        2,
-        1,
-        (_rz(1, _HALF_ANGLE), Step("rzz", (0, 1), _MINUS_HALF_ANGLE)),
-        generator=_where_one(_Z, otherwise=0),
-        marks=(CONTROL, "RZ"),
-        qasm="crz",
-        pennylane="CRZ",
-    ),
-    "h": GateDefinition(
-        1,
-        steps=(_rz(0, math.pi), _ry(0, _HALF), _phase(_HALF)),
-        matrix=(_X + _Z) / np.sqrt(2),
-        qasm="h",
-        pennylane="Hadamard",
-    ),
-    "x": GateDefinition(1, matrix=_X, circuit=(_rx(0, math.pi), _phase(_HALF)), qasm="x", pennylane="PauliX"),
-    "y": GateDefinition(
-        1,
-        steps=(_rz(0, math.pi), Step("x", (0,)), _phase(math.pi)),
-        matrix=_Y,
-        circuit=(_ry(0, math.pi), _phase(_HALF)),
-        qasm="y",
-        pennylane="PauliY",
-    ),
-    "z": GateDefinition(1, steps=(_rz(0, math.pi), _phase(_HALF)), matrix=_Z, qasm="z", pennylane="PauliZ"),
-    "s": GateDefinition(1, steps=(_rz(0, _HALF), _phase(_HALF / 2)), matrix=np.diag([1, 1j]), qasm="s", pennylane="S"),
-    "t": GateDefinition(
-        1,
-        steps=(_rz(0, _HALF / 2), _phase(_HALF / 4)),
-        matrix=np.diag([1, np.exp(0.25j * np.pi)]),
-        qasm="t",
-        pennylane="T",
-    ),
-    "sx": GateDefinition(
-        1,
-        steps=(_rx(0, _HALF), _phase(_HALF / 2)),
-        matrix=0.5 * np.array([[1 + 1j, 1 - 1j], [1 - 1j, 1 + 1j]]),
-        qasm="sx",
-        pennylane="SX",
-    ),
-    "cnot": GateDefinition(2, matrix=_where_one(_X, otherwise=1), marks=(CONTROL, TARGET), qasm="cx", pennylane="CNOT"),
-    "cz": GateDefinition(
-        2,
-        steps=(_rz(0, _HALF), _rz(1, _HALF), Step("rzz", (0, 1), -_HALF), _phase(_HALF / 2)),
-        matrix=_where_one(_Z, otherwise=1),
-        circuit=(_H, _CNOT, _H),
-        marks=(CONTROL, CONTROL),
-        qasm="cz",
-        pennylane="CZ",
-    ),
-    "cy": GateDefinition(
-        2,
-        steps=(_rz(1, -_HALF), _CNOT, _rz(1, _HALF)),
-        matrix=_where_one(_Y, otherwise=1),
-        marks=(CONTROL, "Y"),
-        qasm="cy",
-        pennylane="CY",
-    ),
-    "swap": GateDefinition(
-        2,
-        matrix=np.eye(4, dtype=complex)[:, [0, 2, 1, 3]],
-        circuit=(_CNOT, Step("cnot", (1, 0)), _CNOT),
-        marks=(SWAPPED, SWAPPED),
-        qasm="swap",
-        pennylane="SWAP",
-    ),
+    "cy": _fixed(_where_one(_Y, otherwise=1), "cy", "CY", _rz(1, -_HALF), _CNOT, _rz(1, _HALF), marks=(CONTROL, "Y")),
+    "swap": _fixed(_SWAP, "swap", "SWAP", circuit=(_CNOT, Step("cnot", (1, 0)), _CNOT), marks=(SWAPPED, SWAPPED)),
     "unitary": GateDefinition(0),  # each such gate has a matrix of its own, for one qubit or for two
 }
 """All gates by name; Rot(φ, θ, ω) is RZ(ω) RY(θ) RZ(φ)."""

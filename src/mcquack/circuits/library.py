@@ -293,13 +293,9 @@ def chebyshev(
         if number:
             made = made.rot(range(n_qubits), b, b, b).cnot(ring(n_qubits))
         degrees = [1 + layer[:place].count(feature) for place, feature in enumerate(layer)]
-        made = made.ry(
-            range(n_qubits),
-            [
-                _scaled(2.0 * degree, [arccos(x[feature])], trainable=trainable)
-                for degree, feature in zip(degrees, layer, strict=True)
-            ],
-        )
+        towers = zip(degrees, layer, strict=True)
+        angles = [_scaled(2.0 * degree, [arccos(x[feature])], trainable=trainable) for degree, feature in towers]
+        made = made.ry(range(n_qubits), angles)
     return made
 
 
@@ -370,24 +366,20 @@ def amplitude(
     return made
 
 
-MAPS: Mapping[str, Callable[..., Circuit]] = MappingProxyType(
-    {
-        builder.__name__: builder
-        for builder in (
-            paper,
-            device,
-            quack,
-            zz,
-            pauli,
-            iqp,
-            hardware_efficient,
-            reuploading,
-            chebyshev,
-            hubregtsen,
-            amplitude,
-        )
-    }
+_BUILDERS: tuple[Callable[..., Circuit], ...] = (
+    paper,
+    device,
+    quack,
+    zz,
+    pauli,
+    iqp,
+    hardware_efficient,
+    reuploading,
+    chebyshev,
+    hubregtsen,
+    amplitude,
 )
+MAPS: Mapping[str, Callable[..., Circuit]] = MappingProxyType({builder.__name__: builder for builder in _BUILDERS})
 """All maps by name. A builder takes n_features, n_qubits and n_repetitions, and what it has beside them by keyword."""
 
 

@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mcquack.arrays import FloatArray
-
-ComplexArray = NDArray[np.complex128]
+from mcquack.arrays import ComplexArray, FloatArray
 
 PAULIS: Mapping[str, ComplexArray] = MappingProxyType(
     {

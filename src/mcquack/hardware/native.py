@@ -14,17 +14,16 @@ from typing import Generic, Literal, NamedTuple, TypeVar, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from mcquack.arrays import FloatArray, IntArray
+from mcquack.arrays import ComplexArray, FloatArray, IntArray
 from mcquack.checks import is_whole_number, require
 from mcquack.circuits.circuit import Circuit
+from mcquack.circuits.exchange import number_text
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.circuits.gates import PHASE, decomposed
 from mcquack.circuits.overlap import OverlapCircuits, depth_text
-from mcquack.circuits.qasm import number_text
 from mcquack.errors import InvalidInputError
 
 Angle = TypeVar("Angle", covariant=True)
-ComplexArray = NDArray[np.complex128]
 
 QUARTER_TURN = math.pi / 2
 # Up to its phase. All of SU(2) is the first column (a, b) of the matrix ((a, -b*), (b, a*)), which arrays keep last.

@@ -23,8 +23,7 @@ class _Engines(Mapping[str, type[Engine[Any]]]):
 
     def __getitem__(self, name: str) -> type[Engine[Any]]:
         class_name = _CLASSES[name]
-        found: type[Engine[Any]] = getattr(import_module(f"mcquack.simulators.{name}"), class_name)
-        return found
+        return getattr(import_module(f"mcquack.simulators.{name}"), class_name)
 
     def __iter__(self) -> Iterator[str]:
         return iter(_CLASSES)

@@ -253,8 +253,7 @@ class Engine(ABC, Generic[E]):
         """Return K[i, m] = |⟨0|U†(c_m) U(x_i)|0⟩|² (paper, eq. 8): N + M circuits in place of N × M."""
         fused = getattr(self, "fused_kernel", None)
         if fused is not None:
-            found: FloatArray = fused(X, centroids, weights, bias)
-            return found
+            return fused(X, centroids, weights, bias)
         return self._in_pieces(self.fidelities, X, centroids, weights, bias)
 
     @final
@@ -365,6 +364,48 @@ class MeasuringEngine(Engine[E]):
         """Return the engine whose kernel training aligns; so many shots of the budget are spent already."""
 
 
+class PullsExpectations(Engine[E]):
+    """Base of engines that also have the derivatives of expectation values."""
+
+    def pull_expectations(
+        self, encoded: E, cotangent: ArrayLike, observables: Sequence[int | Sequence[int]]
+    ) -> Gradient:
+        """Return derivatives of Σ cotangent∘⟨Z…Z⟩ by the embedding's weights and biases."""
+        slopes = self._checked_slopes(encoded, cotangent, observables)
+        _, weights, bias = self._pulled_expectations(encoded, slopes, observables, of_features=False)
+        return Gradient(weights=weights, bias=bias)
+
+    def expectation_slopes(
+        self, encoded: E, cotangent: ArrayLike, observables: Sequence[int | Sequence[int]]
+    ) -> FloatArray:
+        """Return derivatives of Σ cotangent∘⟨Z…Z⟩ by the features of every sample, amplitudes among them: (N, d)."""
+        slopes = self._checked_slopes(encoded, cotangent, observables)
+        return self._pulled_expectations(encoded, slopes, observables, of_features=True)[0]
+
+    def _checked_slopes(self, encoded: E, cotangent: ArrayLike, observables: Sequence[object]) -> FloatArray:
+        slopes, shape = np.asarray(cotangent, self.dtype), (len(encoded), len(observables))
+        if slopes.shape != shape:
+            raise InvalidInputError(f"cotangent must have the expectation values' shape {shape}, got {slopes.shape}.")
+        return slopes
+
+    @abstractmethod
+    def _pulled_expectations(
+        self, encoded: E, slopes: FloatArray, observables: Sequence[int | Sequence[int]], *, of_features: bool
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return derivatives by the features (or anything, unless asked for), the weights and the biases."""
+
+    def z_masks(self, observables: Sequence[int | Sequence[int]]) -> NDArray[np.uint32]:
+        """Return the bits of a basis state (O,) whose parity is the sign of each product of Z."""
+        n = self.feature_map.n_qubits
+        masks = np.zeros(len(observables), np.uint32)
+        for place, observable in enumerate(observables):
+            for qubit in np.atleast_1d(np.asarray(observable)).tolist():
+                if not (is_whole_number(qubit) and 0 <= qubit < n):
+                    raise InvalidInputError(f"the circuit has the qubits 0 to {n - 1}, got {qubit!r}; measure those.")
+                masks[place] ^= 1 << (n - 1 - qubit)
+        return masks
+
+
 class ThreadedEngine(Engine[E]):
     """Base of engines that share their work among threads; results do not depend on how many there are."""
 
@@ -413,8 +454,7 @@ def lifted(log_fidelities: FloatArray) -> FloatArray:
     """
     top = log_fidelities.max(axis=1, keepdims=True, initial=-np.inf)
     missing = np.where(np.isfinite(top), np.maximum(_LOG_LEAST_FIDELITY - top, 0.0), 0.0)
-    found: FloatArray = np.exp(log_fidelities + missing)
-    return found
+    return np.exp(log_fidelities + missing)
 
 
 def paper_map(engine: Engine[Any], circuit: Circuit) -> FeatureMap:

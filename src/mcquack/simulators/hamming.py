@@ -76,8 +76,7 @@ def tolerant_kernels(hamming: ArrayLike) -> FloatArray:
 def mean_hamming(hamming: ArrayLike) -> FloatArray:
     """Mean number of ones, for probabilities or counts of k ones in the last axis."""
     counts = checked_hamming(hamming)
-    means: FloatArray = np.sum(counts * np.arange(counts.shape[-1]), axis=-1) / np.sum(counts, axis=-1)
-    return means
+    return np.sum(counts * np.arange(counts.shape[-1]), axis=-1) / np.sum(counts, axis=-1)
 
 
 def checked_hamming(hamming: ArrayLike, *, n_axes: int | None = None) -> NDArray[Any]:

@@ -31,8 +31,7 @@ def sampled_fidelities(fidelities: ArrayLike, *, shots: int, seed: int) -> Float
     """The share of shots that find only zeros, for every entry of an exact kernel."""
     exact = _checked_probabilities(np.asarray(fidelities, dtype=np.float64), "fidelities")
     n_shots = required_count("shots", shots)
-    shares: FloatArray = stream(seed, "shots", "fidelities").binomial(n_shots, np.clip(exact, 0, 1)) / n_shots
-    return shares
+    return stream(seed, "shots", "fidelities").binomial(n_shots, np.clip(exact, 0, 1)) / n_shots
 
 
 def sampled_hamming(distributions: ArrayLike, *, shots: int, seed: int) -> NDArray[np.int64]:

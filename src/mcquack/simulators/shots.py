@@ -6,7 +6,7 @@ import copy
 import hashlib
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any, NoReturn, get_args
+from typing import Any, ClassVar, NoReturn, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -36,7 +36,6 @@ from mcquack.simulators.hamming import checked_tolerance, counts_ones, mean_hamm
 from mcquack.simulators.samplers import sampled_fidelities, sampled_hamming, sampled_ones
 from mcquack.simulators.statevector import StateEngine
 
-_ANGLES_AT_ONCE = 1 << 23  # 64 MiB for the circuits of one call, however many samples there are
 _ROWS_AT_ONCE = 64
 
 
@@ -275,6 +274,7 @@ class SampledEngine(MeasuringEngine[AngleRows]):
 
     name = "sampled"
     few_layers = True
+    angles_at_once: ClassVar[int] = 1 << 23  # 64 MiB for the circuits of one call, however many samples there are
 
     def __init__(
         self,
@@ -342,7 +342,7 @@ class SampledEngine(MeasuringEngine[AngleRows]):
             return []
         # A device is prepared for the circuit itself; with free angles it would be another one, with the same angles.
         circuit = self._fixed_circuit or self.feature_map
-        size = max(1, _ANGLES_AT_ONCE // (max(circuit.n_angles, 1) * len(centroids)))
+        size = max(1, self.angles_at_once // (max(circuit.n_angles, 1) * len(centroids)))
         circuits = OverlapCircuits(samples=samples.angles, centroids=centroids.angles, circuit=circuit)
         return [circuits[first : first + size] for first in range(0, len(samples), size)]
 

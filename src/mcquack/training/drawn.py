@@ -22,8 +22,7 @@ from mcquack.simulators.compiled.gates import LOW_BITS, TURN
 from mcquack.simulators.compiled.lanes import lane_count
 from mcquack.simulators.compiled.memory import aligned_zeros, require_bytes
 from mcquack.simulators.compiled.shared import empty_currents, shared_steps
-from mcquack.simulators.gates import GateEngine
-from mcquack.simulators.gates.program import Program, program_of
+from mcquack.simulators.gates import GateEngine, Program, program_of
 from mcquack.training.batches import Passes
 from mcquack.training.compiled import CompiledTrainer, Rules, rowwise_space, training_rows
 from mcquack.training.embeddings import (

@@ -120,7 +120,7 @@ def test_products_of_z_are_expectation_values_of_the_states() -> None:
     expected = np.stack([np.einsum("ia,ab,ib->i", states.conj(), m, states).real for m in matrices.values()], axis=1)
     assert_allclose(engine.expectations(encoded, list(matrices)), expected, atol=1e-12)
     assert_allclose(engine.expectations(encoded, [(), (1, 1)]), 1, atol=1e-12)
-    with pytest.raises(InvalidInputError, match="qubits 0 to 2"):
+    with pytest.raises(InvalidInputError, match=r"0 to 2.*3"):
         engine.expectations(encoded, [(0, 3)])
 
 
@@ -134,7 +134,7 @@ def test_variational_classifiers_measure_any_circuit() -> None:
 
 
 def test_too_many_qubits_are_refused_before_anything_is_allocated() -> None:
-    with pytest.raises(InvalidInputError, match="1 to 20 qubits, got 21"):
+    with pytest.raises(InvalidInputError, match=r"20 qubits.*21"):
         GateEngine(Circuit(21, 1))
 
 
@@ -146,7 +146,7 @@ def test_a_batch_that_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.parametrize("engine", [StatevectorEngine, RingEngine])
 def test_engines_of_the_paper_s_circuit_refuse_others(engine: Any) -> None:
-    with pytest.raises(InvalidInputError, match="feature map of the paper"):
+    with pytest.raises(InvalidInputError, match="gates"):
         engine().on(Circuit(3, 1).h(0))
 
 
@@ -173,7 +173,7 @@ def test_numbers_of_ones_take_circuits_that_start_with_zeros() -> None:
     engine = GateEngine(circuit, dtype="float64")
     X, weights, bias = random_point(circuit, 0)
     encoded = engine.encode(X, weights, bias)
-    with pytest.raises(InvalidInputError, match="starts with the amplitudes"):
+    with pytest.raises(InvalidInputError, match="amplitudes"):
         engine.hamming_distributions(encoded, encoded)
 
 

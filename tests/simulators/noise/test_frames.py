@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from mcquack.randomness import stream
-from mcquack.simulators.noise.errors import clock_of, draw_ring, next_error, ring_errors
+from mcquack.simulators.noise.sampling import clock_of, draw_ring, next_error, ring_errors
 from tests.oracles import after_cnot, after_gate, after_ring
 
 GATES = {"I": np.eye(2), "X": np.array([[0, 1], [1, 0]]), "Z": np.diag([1, -1])}

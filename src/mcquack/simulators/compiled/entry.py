@@ -180,7 +180,7 @@ def _caching_dispatcher(function: Callable[..., Any], options: Mapping[str, Any]
 def _machine_code(dispatcher: Any, types: tuple[Any, ...]) -> Callable[..., Any]:
     """Return the version for these types, without the search for types that comes before it in a dispatcher."""
     found = dispatcher.compile(types)
-    return found if callable(found) else dispatcher  # type: ignore[no-any-return]
+    return found if callable(found) else dispatcher
 
 
 def _folders(function: Callable[..., Any]) -> list[Path]:

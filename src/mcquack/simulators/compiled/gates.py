@@ -1,6 +1,6 @@
 """Any circuit on one block of W samples: forward, and back again with the derivatives.
 
-Whatever its gates are, a circuit comes here as steps of two kinds (see ``mcquack.simulators.gates.program``). A *turn*
+Whatever its gates are, a circuit comes here as steps of two kinds (see ``mcquack.simulators.gates``). A *turn*
 is RY on some qubits at once. A *diagonal* is a product of exp(-i/2 θ Z…Z) over any sets of qubits, also many at once:
 the phases of all amplitudes are products of those of the gates, as a Walsh-Hadamard transform has sums, and the
 derivatives by its angles are such a transform of the currents, so that the number of its gates hardly matters. CNOT,

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from mcquack.arrays import FloatArray
-from mcquack.checks import JAX, is_whole_number
+from mcquack.checks import JAX
 from mcquack.circuits.circuit import Circuit
-from mcquack.errors import InvalidInputError
 from mcquack.simulators.engine import (
     EncodedRows,
-    Engine,
     Gradient,
+    PullsExpectations,
     Wrt,
     checked_cotangent,
     checked_parameters,
@@ -27,8 +27,7 @@ from mcquack.simulators.hamming import CountsOnes
 if TYPE_CHECKING:
     from mcquack.simulators.jax.functions import JaxProgram
 
-Observables = Sequence[int | Sequence[int]]
-_AMPLITUDES_AT_ONCE = 1 << 21  # 32 MiB in double precision; derivatives take a few times as much
+AMPLITUDES_AT_ONCE = 1 << 21  # 32 MiB in double precision; derivatives take a few times as much
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +37,7 @@ class JaxStates(EncodedRows):
     states: tuple[Any, ...]
 
 
-class JaxEngine(Engine[JaxStates], CountsOnes):
+class JaxEngine(PullsExpectations[JaxStates], CountsOnes):
     """Exact simulation of any circuit of 1 to 20 qubits through JAX, an optional dependency (``mcquack[jax]``).
 
     Circuits are compiled when they are first run, once for each circuit and number of rows, where numbers of rows are
@@ -63,23 +62,25 @@ class JaxEngine(Engine[JaxStates], CountsOnes):
     name = "jax"
     most_qubits = 20
 
-    def __init__(self, feature_map: Circuit | None = None, *, dtype: DTypeLike = "float32") -> None:
-        super().__init__(feature_map, dtype=dtype)
-
     def check(self, feature_map: Circuit) -> None:
         super().check(feature_map)
         if not JAX.is_installed:
             raise JAX.needed(what='the engine "jax"')
 
     @property
-    def _program(self) -> JaxProgram:
-        from mcquack.simulators.jax.functions import program_of
+    def _functions(self) -> ModuleType:
+        """The functions of JAX, which is imported when a circuit is run."""
+        from mcquack.simulators.jax import functions
 
-        return program_of(self.feature_map)
+        return functions
+
+    @property
+    def _program(self) -> JaxProgram:
+        return self._functions.program_of(self.feature_map)
 
     def _size(self, n_rows: int) -> int:
         """How many rows run at once: a power of two, so that few different numbers are compiled for."""
-        most = max(1, _AMPLITUDES_AT_ONCE >> self.feature_map.n_qubits)
+        most = max(1, AMPLITUDES_AT_ONCE >> self.feature_map.n_qubits)
         return min(most, 1 << max(0, n_rows - 1).bit_length())
 
     def _chunks(self, rows: FloatArray) -> Iterator[FloatArray]:
@@ -89,22 +90,18 @@ class JaxEngine(Engine[JaxStates], CountsOnes):
             yield _padded(rows[first : first + size], size)
 
     def encode(self, X: ArrayLike, weights: ArrayLike, bias: ArrayLike) -> JaxStates:
-        from mcquack.simulators.jax.functions import precision
-
         rows = self.feature_map.checked_rows(X).astype(self.dtype)
         w, b = (array.astype(self.dtype) for array in checked_parameters(self.feature_map, weights, bias))
         run = self._program.states_jit
-        with precision(self.dtype):
+        with self._functions.precision(self.dtype):
             return JaxStates(rows, w, b, tuple(run(chunk, w, b) for chunk in self._chunks(rows)))
 
     def fidelities(self, samples: JaxStates, centroids: JaxStates) -> FloatArray:
-        from mcquack.simulators.jax.functions import fidelities_jit, precision
-
         found = np.zeros((_rows(samples), _rows(centroids)), self.dtype)
-        with precision(self.dtype):
+        with self._functions.precision(self.dtype):
             for rows, left in _placed(samples):
                 for columns, right in _placed(centroids):
-                    found[rows, columns] = fidelities_jit(left, right)
+                    found[rows, columns] = self._functions.fidelities_jit(left, right)
         return np.minimum(found[: len(samples), : len(centroids)], 1)
 
     def pullback(self, samples: JaxStates, centroids: JaxStates, cotangent: ArrayLike, *, wrt: Wrt) -> Gradient:
@@ -120,20 +117,18 @@ class JaxEngine(Engine[JaxStates], CountsOnes):
 
     def _pull_fidelities(self, own: JaxStates, others: JaxStates, weighting: FloatArray) -> Iterator[Any]:
         """For some of one side's rows at once, the derivatives by their states."""
-        from mcquack.simulators.jax.functions import pull_fidelities_jit
-
         for rows, left in _placed(own):
-            parts = [pull_fidelities_jit(left, right, weighting[rows, at]) for at, right in _placed(others)]
+            parts = [
+                self._functions.pull_fidelities_jit(left, right, weighting[rows, at]) for at, right in _placed(others)
+            ]
             yield sum(parts[1:], parts[0]) if parts else np.zeros_like(left)
 
     def _pulled(self, encoded: JaxStates, cotangents: Iterator[Any]) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Derivatives by features, weights and biases, from those by the states."""
-        from mcquack.simulators.jax.functions import precision
-
         by_features = np.zeros((_rows(encoded), self.feature_map.n_features), self.dtype)
         by_weights, by_bias = np.zeros_like(encoded.weights), np.zeros_like(encoded.bias)
         pull = self._program.pulled_jit
-        with precision(self.dtype):
+        with self._functions.precision(self.dtype):
             chunks = zip(_placed(encoded), self._chunks(encoded.features), cotangents, strict=True)
             for (rows, states), features, cotangent in chunks:
                 found = pull(features, encoded.weights, encoded.bias, states, cotangent)
@@ -143,59 +138,31 @@ class JaxEngine(Engine[JaxStates], CountsOnes):
         return by_features[: len(encoded)], by_weights, by_bias
 
     def hamming_distributions(self, samples: JaxStates, centroids: JaxStates) -> FloatArray:
-        from mcquack.simulators.jax.functions import precision
-
         self.feature_map.for_overlaps()
         found = np.zeros((_rows(samples), len(centroids), self.feature_map.n_qubits + 1), self.dtype)
         run = self._program.hamming_jit
-        with precision(self.dtype):
+        with self._functions.precision(self.dtype):
             for rows, states in _placed(samples):
                 for column, point in enumerate(centroids.features):
                     found[rows, column] = run(states, point[None], centroids.weights, centroids.bias)
         return found[: len(samples)]
 
-    def expectations(self, encoded: JaxStates, observables: Observables) -> FloatArray:
-        """Expectation values (N, O) of Z on a qubit, or of the product of Z on several, for every observable."""
-        from mcquack.simulators.jax.functions import expectations_jit, precision
-
-        masks = self._masks(observables)
+    def expectations(self, encoded: JaxStates, observables: Sequence[int | Sequence[int]]) -> FloatArray:
+        masks = self.z_masks(observables)
         found = np.zeros((_rows(encoded), len(masks)), self.dtype)
-        with precision(self.dtype):
+        with self._functions.precision(self.dtype):
             for rows, states in _placed(encoded):
-                found[rows] = expectations_jit(states, masks)
+                found[rows] = self._functions.expectations_jit(states, masks)
         return np.asarray(np.clip(found[: len(encoded)], -1, 1))
 
-    def pull_expectations(self, encoded: JaxStates, cotangent: ArrayLike, observables: Observables) -> Gradient:
-        """Derivatives of Σ cotangent∘expectations by the embedding's weights and biases."""
-        _, weights, bias = self._pulled_expectations(encoded, cotangent, observables)
-        return Gradient(weights=weights, bias=bias)
-
-    def expectation_slopes(self, encoded: JaxStates, cotangent: ArrayLike, observables: Observables) -> FloatArray:
-        """Derivatives of Σ cotangent∘expectations by the features of every sample (N, d)."""
-        return self._pulled_expectations(encoded, cotangent, observables)[0]
-
     def _pulled_expectations(
-        self, encoded: JaxStates, cotangent: ArrayLike, observables: Observables
+        self, encoded: JaxStates, slopes: FloatArray, observables: Sequence[int | Sequence[int]], *, of_features: bool
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        from mcquack.simulators.jax.functions import pull_expectations_jit
-
-        masks, slopes = self._masks(observables), np.asarray(cotangent, self.dtype)
-        if slopes.shape != (len(encoded), len(masks)):
-            raise InvalidInputError(
-                f"cotangent must have the expectation values' shape {(len(encoded), len(masks))}, got {slopes.shape}."
-            )
+        masks = self.z_masks(observables)
         chunks = zip(_placed(encoded), self._chunks(slopes), strict=True)
-        return self._pulled(encoded, (pull_expectations_jit(states, masks, own) for (_, states), own in chunks))
-
-    def _masks(self, observables: Observables) -> NDArray[np.uint32]:
-        n = self.feature_map.n_qubits
-        masks = np.zeros(len(observables), np.uint32)
-        for place, observable in enumerate(observables):
-            for qubit in np.atleast_1d(np.asarray(observable)).tolist():
-                if not (is_whole_number(qubit) and 0 <= qubit < n):
-                    raise InvalidInputError(f"the circuit has the qubits 0 to {n - 1}, got {qubit!r}; measure those.")
-                masks[place] ^= 1 << (n - 1 - qubit)
-        return masks
+        return self._pulled(
+            encoded, (self._functions.pull_expectations_jit(states, masks, own) for (_, states), own in chunks)
+        )
 
     def statevectors(self, encoded: JaxStates) -> NDArray[np.complexfloating[Any, Any]]:
         """Amplitudes (N, 2**n) of each sample with their phase, qubit 0 the most significant bit of an index."""

@@ -6,20 +6,21 @@ Gates are sums of slices of the state, so that no matrices are built and zeros c
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from functools import cached_property, lru_cache, reduce
+from functools import lru_cache, reduce
 from importlib import import_module
-from typing import Any, TypeAlias
+from itertools import accumulate
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mcquack.checks import JAX
 from mcquack.circuits.angles import SLOPE_LIMIT
 from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.gates import GATES, Entries, Gate, adjoint, constant_entries
 from mcquack.errors import InvalidInputError
-from mcquack.simulators.jax.repetition import Section, sections
 
 jax: Any = JAX.imported(what='the engine "jax"')
 jnp: Any = jax.numpy
@@ -76,8 +77,7 @@ def precision(dtype: np.dtype[Any]) -> AbstractContextManager[Any]:
         return nullcontext()
     # Where it was before JAX 0.8.
     switch = jax.enable_x64 if hasattr(jax, "enable_x64") else import_module("jax.experimental").enable_x64
-    context: AbstractContextManager[Any] = switch(True)
-    return context
+    return switch(True)
 
 
 @lru_cache(maxsize=32)
@@ -92,6 +92,7 @@ class JaxProgram:
     def __init__(self, circuit: Circuit) -> None:
         self.circuit = circuit
         self.sections = sections(circuit.gates)
+        self.states_jit, self.pulled_jit, self.hamming_jit = map(jax.jit, (self.states, self.pulled, self.hamming))
 
     def states(self, X: Array, weights: Array, bias: Array) -> Array:
         """U(x; w, b)|start⟩ of every row, (N, 2**n)."""
@@ -139,18 +140,6 @@ class JaxProgram:
             if array.shape != shape:
                 raise InvalidInputError(f"{name} must have the shape {shape} of the circuit, got {array.shape}.")
         return self.states_jit(X, weights, bias)
-
-    @cached_property
-    def states_jit(self) -> Any:
-        return jax.jit(self.states)
-
-    @cached_property
-    def pulled_jit(self) -> Any:
-        return jax.jit(self.pulled)
-
-    @cached_property
-    def hamming_jit(self) -> Any:
-        return jax.jit(self.hamming)
 
     def _start(self, X: Array) -> Array:
         n_rows, dimension = len(X), self.circuit.dimension
@@ -244,37 +233,35 @@ def _looped(step: Any, section: Section, carried: Any, angles: Array, *, reverse
         return carried, None if found is None else found[None]
     # Whoever differentiates the loop keeps one state for each time, and computes those between the gates again.
     once = jax.checkpoint(lambda at, own: step(section, at, own), prevent_cse=False)
-    looped: tuple[Any, Any] = lax.scan(once, carried, angles, reverse=reverse)
-    return looped
+    return lax.scan(once, carried, angles, reverse=reverse)
+
+
+def _gates_with_angles(section: Section, angles: Array) -> list[tuple[Gate, Array]]:
+    ends = list(accumulate(len(gate.angles) for gate in section.gates))
+    return [(gate, angles[:, end - len(gate.angles) : end]) for gate, end in zip(section.gates, ends, strict=True)]
 
 
 def _run_section(section: Section, states: Array, angles: Array) -> tuple[Array, None]:
-    first = 0
-    for gate in section.gates:
-        states = _after(gate, states, angles[:, first : first + len(gate.angles)])
-        first += len(gate.angles)
+    for gate, own in _gates_with_angles(section, angles):
+        states = _after(gate, states, own)
     return states, None
 
 
 def _undo_section(section: Section, states: Array, angles: Array) -> tuple[Array, None]:
-    last = section.n_angles
-    for gate in reversed(section.gates):
-        states = _after(gate, states, angles[:, last - len(gate.angles) : last], undo=True)
-        last -= len(gate.angles)
+    for gate, own in reversed(_gates_with_angles(section, angles)):
+        states = _after(gate, states, own, undo=True)
     return states, None
 
 
 def _pull_section(section: Section, pair: Array, angles: Array) -> tuple[Array, Array]:
     """States and adjoints (2, N, 2**n) before the section, and the derivatives by its angles."""
-    found, last = [angles[:, :0]], section.n_angles
-    for gate in reversed(section.gates):
-        own = angles[:, last - len(gate.angles) : last]
+    found = [angles[:, :0]]
+    for gate, own in reversed(_gates_with_angles(section, angles)):
         states, adjoints = pair[0], pair[1].conj()
         # A rotation moves a state by -i/2 times its generator.
         slopes = [jnp.sum((adjoints * _mixed(each, states, gate)).imag, axis=1) / 2 for each in _generators(gate, own)]
         found += [slope[:, None] for slope in reversed(slopes)]
         pair = _after(gate, pair, own, undo=True)
-        last -= len(gate.angles)
     return pair, jnp.concatenate(found[::-1], axis=1)
 
 
@@ -358,3 +345,71 @@ _FUNCTIONS: dict[str, Callable[[Array], Array]] = {
     "arccos": lambda x: np.pi / 2 - _arcsin(x),
     "arctan": jnp.arctan,
 }
+
+
+# Where the gates of a circuit repeat: what is compiled once and run many times
+
+_LEAST_SAVED = 12  # gates; a loop costs as much as compiling a few of them
+_LONGEST = 4_000  # gates that a layer may have to be found again
+
+
+class Section(NamedTuple):
+    """Some gates one after the other, so many times; their angles differ from time to time."""
+
+    gates: tuple[Gate, ...]
+    times: int
+
+    @property
+    def n_angles(self) -> int:
+        """The number of angles of one time."""
+        return sum(len(gate.angles) for gate in self.gates)
+
+
+def sections(gates: Iterable[Gate]) -> tuple[Section, ...]:
+    """The gates of a circuit, in order, cut such that layers that repeat are one section.
+
+    Gates are alike that differ in their angles alone.
+
+    >>> from mcquack.circuits import Circuit, b, ring
+    >>> layer = Circuit(3, 1).rx([0, 1, 2], b).cnot(ring(3))
+    >>> [(len(section.gates), section.times) for section in sections((Circuit(3, 1).h(0) + layer.repeated(9)).gates)]
+    [(1, 1), (6, 9)]
+    """
+    return tuple(_joined(_found(tuple(gates))))
+
+
+def _found(gates: tuple[Gate, ...]) -> Iterator[Section]:
+    known: dict[object, int] = {}
+    likes = [known.setdefault((gate.name, gate.qubits, gate.matrix), len(known)) for gate in gates]
+    codes, first = np.array(likes, dtype=np.int64), 0
+    while first < len(gates):
+        length, times = _best_period(codes[first:])
+        yield Section(gates[first : first + length], times)
+        first += length * times
+
+
+def _best_period(codes: NDArray[np.int64]) -> tuple[int, int]:
+    """How long the layer at the beginning is, and how often it comes in a row, where that saves the most gates."""
+    best = (1, 1)
+    for length in 1 + np.flatnonzero(codes[1 : 1 + _LONGEST] == codes[0]):
+        differ = codes[length:] != codes[:-length]
+        same = int(differ.argmax()) if differ.any() else len(differ)
+        times = 1 + same // int(length)
+        if length * (times - 1) >= max(_LEAST_SAVED, best[0] * (best[1] - 1) + 1):
+            best = int(length), times
+    return best
+
+
+def _joined(found: Iterator[Section]) -> Iterator[Section]:
+    """Neighbours that come once are one section."""
+    single: list[Gate] = []
+    for section in found:
+        if section.times == 1:
+            single += section.gates
+            continue
+        if single:
+            yield Section(tuple(single), 1)
+            single = []
+        yield section
+    if single:
+        yield Section(tuple(single), 1)

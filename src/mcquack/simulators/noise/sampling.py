@@ -17,20 +17,21 @@ one Re M + Im M, at the index w + 2τ + 4v + 8σ; its product entry by entry wit
 Re C ∘ R + Im C ∘ Rᵀ, as in the ring's distributions.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from mcquack.arrays import FloatArray
+from mcquack.arrays import FloatArray, IntArray
 from mcquack.simulators.compiled.entry import entry
 from mcquack.simulators.compiled.hermitian import prepend, state_weight
 from mcquack.simulators.compiled.lanes import fma, load, splat, store
 from mcquack.simulators.compiled.memory import aligned_zeros
-from mcquack.simulators.noise.errors import draw_ring, next_error
 from mcquack.simulators.ring.rotations import LANES, times
 
+_CERTAIN = 40.0  # exp(-40) is less than any random number can tell from 0
+_PAIR = 3  # the kind of an error of two qubits; those of one have the kinds 0, 1 and 2: before, within and after
 _GATE, _TURNED = 8, 4  # numbers of a turned gate, and of the observable that it makes
 _CLOSED = (0, 5, 10, 15)  # where w = τ and w' = τ'
 
@@ -71,11 +72,108 @@ def workspace(n_qubits: int) -> Workspace:
     )
 
 
+# Paulis that errors leave behind, drawn and pushed through CNOTs to one end of their ring.
+#
+# A Pauli is kept as two bits (x, z), for X^x Z^z up to a phase that no measurement sees. CNOTs turn Paulis into Paulis,
+# so that whatever happens inside a ring may as well have happened at its end. Errors are rare: in place of a coin for
+# each place where one could be, the distance to the next error is drawn. It is the place where the sum of all
+# -log(1 - chance) passes the last one's by an exponential number.
+
+
+class RingErrors(NamedTuple):
+    """Where errors may be in and around a ring, in the order of time, and how likely they are."""
+
+    moments: IntArray  # (P,): how many CNOTs came before
+    kinds: IntArray  # (P,)
+    qubits: IntArray  # (P,): that of the error, or the control of the pair
+    clock: FloatArray  # (P,): running sums of -log(1 - chance)
+    bounds: FloatArray  # (3, n, 3): chances of X, of X or Y, of any of the three
+
+
+def ring_errors(bounds: FloatArray, pair_chances: FloatArray) -> RingErrors:
+    """From the errors before the ring, of each qubit between its two CNOTs, and after the ring, and those of CNOTs."""
+    qubits = np.arange(len(pair_chances))
+    within = np.maximum(qubits, 1)  # the first qubit waits from the first CNOT to the last
+    moments = np.concatenate([0 * qubits, within, 0 * qubits + len(qubits), qubits + 1])
+    chances = np.concatenate([*bounds[..., 2], pair_chances])
+    order = np.argsort(moments, kind="stable")
+    kinds = np.repeat(np.arange(_PAIR + 1), len(qubits))
+    return RingErrors(
+        moments[order], kinds[order], np.tile(qubits, _PAIR + 1)[order], clock_of(chances[order]), bounds.copy()
+    )
+
+
+def clock_of(chances: FloatArray) -> FloatArray:
+    """Running sums of -log(1 - chance)."""
+    with np.errstate(divide="ignore"):
+        passed: FloatArray = np.cumsum(np.minimum(-np.log1p(-chances), _CERTAIN))
+    return passed
+
+
+@njit(nogil=True)
+def next_error(generator, clock, place):
+    """The first place behind this one where an error happens, or how many there are if none does; -1 is the start."""
+    if clock.shape[0] == 0 or place == clock.shape[0] - 1:
+        return int(clock.shape[0])
+    passed = (clock[place] if place >= 0 else 0.0) - np.log1p(-generator.random())
+    low, high = place + 1, clock.shape[0]
+    while low < high:
+        middle = (low + high) // 2
+        if clock[middle] > passed:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+@njit(nogil=True)
+def push_through_cnot(frame, control, target):
+    """CNOT P CNOT for the Pauli P with the bits ``frame`` (n, 2)."""
+    frame[target, 0] ^= frame[control, 0]
+    frame[control, 1] ^= frame[target, 1]
+
+
+@njit(nogil=True)
+def _add_pauli(generator, bounds, of_qubit):
+    """``bounds`` are the chances of X, of X or Y, and of any of the three, of which it is one."""
+    draw = generator.random() * bounds[2]
+    of_qubit[0] ^= draw < bounds[1]
+    of_qubit[1] ^= draw >= bounds[0]
+
+
+@njit(nogil=True)
+def _add_pair_of_paulis(generator, one, other):
+    """Any of the fifteen that are not the identity, all equally likely."""
+    which = 1 + min(int(15 * generator.random()), 14)
+    one[0] ^= which & 1
+    one[1] ^= which >> 1 & 1
+    other[0] ^= which >> 2 & 1
+    other[1] ^= which >> 3 & 1
+
+
+@njit(nogil=True)
+def draw_ring(generator, errors, frame):
+    """One draw of all errors in and around a ring, as the Pauli ``frame`` (n, 2) at its end."""
+    n_qubits = frame.shape[0]
+    frame[:] = 0
+    place = next_error(generator, errors.clock, -1)
+    for moment in range(n_qubits + 1):
+        if moment > 0:
+            push_through_cnot(frame, moment - 1, moment % n_qubits)
+        while place < errors.moments.shape[0] and errors.moments[place] == moment:
+            kind, qubit = errors.kinds[place], errors.qubits[place]
+            if kind == _PAIR:
+                _add_pair_of_paulis(generator, frame[qubit], frame[(qubit + 1) % n_qubits])
+            else:
+                _add_pauli(generator, errors.bounds[kind, qubit], frame[qubit])
+            place = next_error(generator, errors.clock, place)
+
+
 # What the circuit of one sample and one centroid does to each qubit
 
 
 @njit(nogil=True)
-def _fill_factors(sample: Any, centroid: Any, work: Any) -> None:
+def _fill_factors(sample, centroid, work):
     """From the rotations (2, n, 2, 2) of both."""
     joint = np.empty((2, 2), dtype=np.complex128)
     for qubit in range(sample.shape[1]):
@@ -91,7 +189,7 @@ def _fill_factors(sample: Any, centroid: Any, work: Any) -> None:
 
 
 @njit(nogil=True)
-def _fill_turned(joint: Any, turned: Any) -> None:
+def _fill_turned(joint, turned):
     """P' G P at w + 2w', and of P G† P' X P' G P the entries [0, 0], [1, 1] and both parts of [0, 1]."""
     along = 2 * (joint[0, 0] * np.conj(joint[1, 0])).real
     across = joint[0, 0] * np.conj(joint[1, 1]) + joint[1, 0] * np.conj(joint[0, 1])
@@ -108,7 +206,7 @@ def _fill_turned(joint: Any, turned: Any) -> None:
 
 
 @njit(nogil=True)
-def _take(turned: Any, paulis: Any, first: int, last: int, rows: Any) -> None:
+def _take(turned, paulis, first, last, rows):
     """These numbers of the turned gate for the Paulis of each lane."""
     for lane in range(LANES):
         of_lane = turned[paulis[lane]]
@@ -120,7 +218,7 @@ def _take(turned: Any, paulis: Any, first: int, last: int, rows: Any) -> None:
 
 
 @njit(nogil=True)
-def _set_mixing(start: Any, mixing: Any) -> None:
+def _set_mixing(start, mixing):
     plus, minus = start[0] + start[1], start[0] - start[1]
     across = plus * np.conj(minus) / 4
     store(mixing, 0, splat((plus * np.conj(plus)).real / 4))
@@ -130,7 +228,7 @@ def _set_mixing(start: Any, mixing: Any) -> None:
 
 
 @njit(nogil=True)
-def _last_environment(start: Any, environment: Any) -> None:
+def _last_environment(start, environment):
     """All that the last qubit adds: there the parities are τ and σ."""
     for k in range(16):
         ket, bra = start[(k ^ k >> 1) & 1], start[(k >> 2 ^ k >> 3) & 1]
@@ -139,7 +237,7 @@ def _last_environment(start: Any, environment: Any) -> None:
 
 
 @njit(nogil=True)
-def _fill_equal(work: Any) -> None:
+def _fill_equal(work):
     """For equal primed parities, where the sum over w' makes w and v equal; the same in every lane."""
     last = work.starts.shape[0] - 1
     for number in range(4):
@@ -151,7 +249,7 @@ def _fill_equal(work: Any) -> None:
 
 
 @njit(nogil=True)
-def _fill_unequal(work: Any) -> None:
+def _fill_unequal(work):
     """For unequal primed parities, in each lane with its own Paulis."""
     last = work.starts.shape[0] - 1
     _last_environment(work.starts[last], work.unequal[last - 1])
@@ -165,7 +263,7 @@ def _fill_unequal(work: Any) -> None:
 
 
 @njit(nogil=True)
-def _mix(v: Any, out: Any, bit: int, a: Any, b: Any, c: Any, d: Any) -> None:
+def _mix(v, out, bit, a, b, c, d):
     """Σ over the old values of one parity, with (a + ib) where it stays and (c + id) where it changes."""
     for low in range(16):
         if low & bit:
@@ -179,17 +277,17 @@ def _mix(v: Any, out: Any, bit: int, a: Any, b: Any, c: Any, d: Any) -> None:
 
 
 @njit(nogil=True)
-def _splat_pair(pair: Any) -> Any:
+def _splat_pair(pair):
     return splat(pair[0].real), splat(pair[0].imag), splat(pair[1].real), splat(pair[1].imag)
 
 
 @njit(nogil=True)
-def _loaded_pair(rows: Any) -> Any:
+def _loaded_pair(rows):
     return load(rows, 0), load(rows, 1), load(rows, 2), load(rows, 3)
 
 
 @njit(nogil=True)
-def _apply_gates(v: Any, gates: Any) -> None:
+def _apply_gates(v, gates):
     """Multiplies by the turned G, in place."""
     for k in range(4):
         a, b = load(gates, 2 * k), load(gates, 2 * k + 1)
@@ -201,7 +299,7 @@ def _apply_gates(v: Any, gates: Any) -> None:
 
 
 @njit(nogil=True)
-def _begin(work: Any) -> None:
+def _begin(work):
     """All of the first qubit but B, with the G of the last one, which depends on τ and τ' alone."""
     a, b, c, d = _splat_pair(work.starts[0])
     for i in range(16):
@@ -217,7 +315,7 @@ def _begin(work: Any) -> None:
 
 
 @njit(nogil=True)
-def _begin_branch(v: Any, out: Any, a: Any, b: Any, c: Any, d: Any) -> None:
+def _begin_branch(v, out, a, b, c, d):
     """On the first qubit B sees the parity itself."""
     for i in range(16):
         real, imag = load(v, 2 * i), load(v, 2 * i + 1)
@@ -230,7 +328,7 @@ def _begin_branch(v: Any, out: Any, a: Any, b: Any, c: Any, d: Any) -> None:
 
 
 @njit(nogil=True)
-def _closed_weight(v: Any) -> Any:
+def _closed_weight(v):
     """|Σ|² over the paths that close."""
     real, imag = splat(0.0), splat(0.0)
     for i in _CLOSED:
@@ -239,7 +337,7 @@ def _closed_weight(v: Any) -> Any:
 
 
 @njit(nogil=True)
-def _pick(generator: Any, chances: Any, back: Any, count: int, bits: Any, coefficients: Any) -> None:
+def _pick(generator, chances, back, count, bits, coefficients):
     """Draws the bit of each lane, and takes its row of B, so that the state will have weight one again."""
     for lane in range(LANES):
         zero = chances[0, lane]
@@ -253,7 +351,7 @@ def _pick(generator: Any, chances: Any, back: Any, count: int, bits: Any, coeffi
 
 
 @njit(nogil=True)
-def _draw_last(generator: Any, work: Any, count: int) -> None:
+def _draw_last(generator, work, count):
     last = work.starts.shape[0] - 1
     _mix(work.state, work.mixed, 1, *_splat_pair(work.starts[last]))
     for bit in range(2):
@@ -265,7 +363,7 @@ def _draw_last(generator: Any, work: Any, count: int) -> None:
 
 
 @njit(nogil=True)
-def _draw_bits(generator: Any, work: Any, count: int) -> None:
+def _draw_bits(generator, work, count):
     last = work.starts.shape[0] - 1
     _take(work.turned[0], work.paulis[0], 0, _GATE, work.taken)
     _take(work.turned[last], work.paulis[last], 0, _GATE, work.closing)
@@ -290,7 +388,7 @@ def _draw_bits(generator: Any, work: Any, count: int) -> None:
 
 
 @njit(nogil=True)
-def _draw_paulis(generator: Any, noise: Any, work: Any, count: int) -> None:
+def _draw_paulis(generator, noise, work, count):
     frames = work.frames
     for lane in range(count):
         draw_ring(generator, noise.before, frames[0])
@@ -301,7 +399,7 @@ def _draw_paulis(generator: Any, noise: Any, work: Any, count: int) -> None:
 
 
 @njit(nogil=True)
-def _n_ones_read(generator: Any, bits: Any, clock: Any) -> int:
+def _n_ones_read(generator, bits, clock):
     n_ones = 0
     for qubit in range(bits.shape[0]):
         n_ones += bits[qubit]
@@ -313,7 +411,7 @@ def _n_ones_read(generator: Any, bits: Any, clock: Any) -> int:
 
 
 @entry
-def count_weights(generator: Any, sample: Any, centroid: Any, noise: Any, shots: int, work: Any, counts: Any) -> None:
+def count_weights(generator, sample, centroid, noise, shots, work, counts):
     """Adds every shot to ``counts`` (n+1), at its number of ones; rotations of both have the shape (2, n, 2, 2)."""
     _fill_factors(sample, centroid, work)
     _fill_equal(work)

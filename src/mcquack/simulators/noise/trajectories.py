@@ -7,16 +7,14 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from mcquack.arrays import FloatArray, IntArray
+from mcquack.arrays import ComplexArray, FloatArray, IntArray
 from mcquack.checks import is_whole_number, require, required_count
 from mcquack.circuits.feature_map import FeatureMap
-from mcquack.circuits.rotations import ComplexArray
 from mcquack.errors import InvalidInputError
 from mcquack.randomness import stream
 from mcquack.simulators.engine import paper_map
 from mcquack.simulators.noise.calibration import SX_PULSES, DeviceCalibration, ring_schedule
-from mcquack.simulators.noise.errors import RingErrors, clock_of, ring_errors
-from mcquack.simulators.noise.sampling import Workspace, count_weights, workspace
+from mcquack.simulators.noise.sampling import RingErrors, Workspace, clock_of, count_weights, ring_errors, workspace
 from mcquack.simulators.ring.engine import RingEngine, RotationRows
 
 # Errors as Pauli channels, from the numbers that a calibration gives. A Pauli channel shrinks the expectations of X,
@@ -27,8 +25,7 @@ from mcquack.simulators.ring.engine import RingEngine, RotationRows
 def depolarising_fidelity(error: FloatArray, *, n_qubits: int = 1) -> FloatArray:
     """By how much a gate of this average error shrinks all Paulis, if it errs in all directions alike."""
     dimension = 2**n_qubits
-    fidelity: FloatArray = 1 - error * dimension / (dimension - 1)
-    return fidelity
+    return 1 - error * dimension / (dimension - 1)
 
 
 def idle_fidelities(time: FloatArray, t1: FloatArray, t2: FloatArray) -> FloatArray:
@@ -91,14 +88,12 @@ def flip_chances(calibration: DeviceCalibration, n_qubits: int) -> FloatArray:
     """That the last rotation or the readout turns a bit, shape (n,)."""
     last_rotation = _rotation_fidelities(calibration, n_qubits)[-1]
     readout = 1 - 2 * calibration.per_qubit("readout_error", n_qubits)
-    chances: FloatArray = (1 - last_rotation * readout) / 2
-    return chances
+    return (1 - last_rotation * readout) / 2
 
 
 def _rotation_fidelities(calibration: DeviceCalibration, n_qubits: int) -> FloatArray:
     pulse = depolarising_fidelity(calibration.per_qubit("sx_error", n_qubits))
-    fidelities: FloatArray = pulse ** np.array(SX_PULSES)[:, None]
-    return fidelities
+    return pulse ** np.array(SX_PULSES)[:, None]
 
 
 def _idle_fidelities_around_cnots(calibration: DeviceCalibration, n_qubits: int) -> FloatArray:

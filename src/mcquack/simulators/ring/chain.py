@@ -14,7 +14,7 @@ and the same in every lane. A chain has the rows (D, D, 2): state, τ, real and 
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -62,13 +62,13 @@ def workspace(n_layers: int, n_qubits: int, *, backward: bool) -> Workspace:
 
 
 @njit(nogil=True)
-def n_blocks(n_samples: int) -> int:
+def n_blocks(n_samples):
     """Into how many registers so many samples go; work is divided by these, never by thread."""
     return -(-n_samples // LANES)
 
 
 @njit(nogil=True)
-def gather_samples(rotations: Any, first: int, rows: Any) -> None:
+def gather_samples(rotations, first, rows):
     """The rotations (N, L, n, 2, 2) of W samples; lanes beyond the last get zeros."""
     for lane in range(LANES):
         for layer in range(rows.shape[0]):
@@ -82,7 +82,7 @@ def gather_samples(rotations: Any, first: int, rows: Any) -> None:
 
 
 @njit(nogil=True)
-def spread_centroid(rotations: Any, rows: Any) -> None:
+def spread_centroid(rotations, rows):
     """The conjugated rotations (L, n, 2, 2) of one centroid, for every lane."""
     for layer in range(rows.shape[0]):
         for qubit in range(rows.shape[1]):
@@ -95,12 +95,12 @@ def spread_centroid(rotations: Any, rows: Any) -> None:
 
 
 @njit(nogil=True)
-def _halves(rows: Any, gate: int) -> Any:
+def _halves(rows, gate):
     return load(rows, 4 * gate), load(rows, 4 * gate + 1), load(rows, 4 * gate + 2), load(rows, 4 * gate + 3)
 
 
 @njit(nogil=True)
-def _column_of(rows: Any, gate: int, column: int) -> Any:
+def _column_of(rows, gate, column):
     """R[0, y] and R[1, y]."""
     a, b, c, d = _halves(rows, gate)
     if column:
@@ -109,7 +109,7 @@ def _column_of(rows: Any, gate: int, column: int) -> Any:
 
 
 @njit(nogil=True)
-def _entry_of(rows: Any, gate: int, row: int, column: int) -> Any:
+def _entry_of(rows, gate, row, column):
     a, b, c, d = _column_of(rows, gate, column)
     if row:
         a, b = c, d
@@ -117,13 +117,13 @@ def _entry_of(rows: Any, gate: int, row: int, column: int) -> Any:
 
 
 @njit(nogil=True)
-def _add(rows: Any, row: int, real: Any, imag: Any) -> None:
+def _add(rows, row, real, imag):
     store(rows, row, load(rows, row) + real)
     store(rows, row + 1, load(rows, row + 1) + imag)
 
 
 @njit(nogil=True)
-def _add_to_entry(by_rows: Any, gate: int, row: int, column: int, real: Any, imag: Any) -> None:
+def _add_to_entry(by_rows, gate, row, column, real, imag):
     """Adds a derivative by R[x, y] to those by α and β, of which x = y = 1 is α*, and x = 0, y = 1 is -β*."""
     if column:
         imag = -imag
@@ -133,16 +133,14 @@ def _add_to_entry(by_rows: Any, gate: int, row: int, column: int, real: Any, ima
 
 
 @njit(nogil=True)
-def _add_products(
-    by_rows: Any, gate: int, row: int, column: int, a: Any, b: Any, c: Any, d: Any, e: Any, f: Any, g: Any, h: Any
-) -> None:
+def _add_products(by_rows, gate, row, column, a, b, c, d, e, f, g, h):
     """Adds (a + ib)(c + id) + (e + if)(g + ih) to the derivative by R[x, y]."""
     real = fma(a, c, fma(-b, d, fma(e, g, -(f * h))))
     _add_to_entry(by_rows, gate, row, column, real, fma(a, d, fma(b, c, fma(e, h, f * g))))
 
 
 @njit(nogil=True)
-def _fill_joints(work: Any) -> None:
+def _fill_joints(work):
     """G = R†(c) R(x) for each qubit."""
     n_qubits = work.joints.shape[0]
     last = (work.sample.shape[0] - 1) * n_qubits
@@ -156,7 +154,7 @@ def _fill_joints(work: Any) -> None:
 
 
 @njit(nogil=True)
-def _pull_joints(work: Any) -> None:
+def _pull_joints(work):
     """Adds the derivatives by the two factors of G."""
     n_qubits = work.joints.shape[0]
     last = (work.sample.shape[0] - 1) * n_qubits
@@ -175,18 +173,20 @@ def _pull_joints(work: Any) -> None:
 
 
 @njit(nogil=True)
-def _first_entry(work: Any, w: int, tau: int, bit: int) -> Any:
-    n_rings = work.sample.shape[0] - 1
-    layer = bit % n_rings
-    column = (w ^ tau) >> (bit - 1) & 1 if layer else 0
-    gate = layer * work.sample.shape[1]
-    if bit < n_rings:
-        return _entry_of(work.sample, gate, w >> bit & 1, column)
-    return _entry_of(work.centroid, gate, w >> bit & 1, column)
+def _first_place(work, w, tau, bit):
+    """Gate, row and column of the entry of a rotation that belongs to one bit of a state."""
+    layer = bit % (work.sample.shape[0] - 1)
+    return layer * work.sample.shape[1], w >> bit & 1, _column_at(w ^ tau, bit, layer)
 
 
 @njit(nogil=True)
-def _first_product(work: Any, w: int, tau: int, left_out: int) -> Any:
+def _first_entry(work, w, tau, bit):
+    rows = work.sample if bit < work.sample.shape[0] - 1 else work.centroid
+    return _entry_of(rows, *_first_place(work, w, tau, bit))
+
+
+@njit(nogil=True)
+def _first_product(work, w, tau, left_out):
     real, imag = splat(1.0), splat(0.0)
     for bit in range(2 * (work.sample.shape[0] - 1)):
         if bit != left_out:
@@ -195,13 +195,13 @@ def _first_product(work: Any, w: int, tau: int, left_out: int) -> Any:
 
 
 @njit(nogil=True)
-def _joint_place(w: int, n_rings: int) -> Any:
+def _joint_place(w, n_rings):
     """Row and column in G of a state."""
     return (w >> (2 * n_rings - 1) & 1, w >> (n_rings - 1) & 1) if n_rings else (0, 0)
 
 
 @njit(nogil=True)
-def _begin(work: Any, v: Any) -> None:
+def _begin(work, v):
     n_rings, size = work.sample.shape[0] - 1, v.shape[0]
     for w in range(size):
         for tau in range(size):
@@ -212,9 +212,8 @@ def _begin(work: Any, v: Any) -> None:
 
 
 @njit(nogil=True)
-def _unbegin(work: Any) -> None:
-    n_rings, n_qubits = work.sample.shape[0] - 1, work.sample.shape[1]
-    u, size = work.adjoint, work.adjoint.shape[0]
+def _unbegin(work):
+    n_rings, u, size = work.sample.shape[0] - 1, work.adjoint, work.adjoint.shape[0]
     for w in range(size):
         for tau in range(size):
             row, column = _joint_place(w ^ tau, n_rings)
@@ -223,20 +222,16 @@ def _unbegin(work: Any) -> None:
             _add_to_entry(work.by_joints, 0, row, column, *times(real, imag, *_first_product(work, w, tau, -1)))
             real, imag = times(real, imag, *_entry_of(work.joints, 0, row, column))
             for bit in range(2 * n_rings):
-                layer = bit % n_rings
-                at_column = (w ^ tau) >> (bit - 1) & 1 if layer else 0
-                p, q = times(real, imag, *_first_product(work, w, tau, bit))
-                if bit < n_rings:
-                    _add_to_entry(work.by_sample, layer * n_qubits, w >> bit & 1, at_column, p, q)
-                else:
-                    _add_to_entry(work.by_centroid, layer * n_qubits, w >> bit & 1, at_column, p, q)
+                by_rows = work.by_sample if bit < n_rings else work.by_centroid
+                slopes = times(real, imag, *_first_product(work, w, tau, bit))
+                _add_to_entry(by_rows, *_first_place(work, w, tau, bit), *slopes)
 
 
 # Other qubits
 
 
 @njit(nogil=True)
-def _apply(v: Any, low: int, high: int, out: Any, m: Any) -> None:
+def _apply(v, low, high, out, m):
     """The 2 × 2 matrix m = (m₀₀, m₀₁, m₁₀, m₁₁), real and imaginary parts, on two states for every τ."""
     size = v.shape[0]
     for tau in range(size):
@@ -249,14 +244,14 @@ def _apply(v: Any, low: int, high: int, out: Any, m: Any) -> None:
 
 
 @njit(nogil=True)
-def _mixing(rows: Any, gate: int, column: int) -> Any:
+def _mixing(rows, gate, column):
     """Of the old and the new value of a parity: R[old ⊕ new, y]."""
     a, b, c, d = _column_of(rows, gate, column)
     return a, b, c, d, c, d, a, b
 
 
 @njit(nogil=True)
-def _joined_mixing(rows: Any, gate: int, column: int, joints: Any, qubit: int, joint_column: int) -> Any:
+def _joined_mixing(rows, gate, column, joints, qubit, joint_column):
     """The same for the centroid's last parity, with G for its new value."""
     a, b, c, d = _column_of(rows, gate, column)
     p, q, r, s = _column_of(joints, qubit, joint_column)
@@ -264,13 +259,13 @@ def _joined_mixing(rows: Any, gate: int, column: int, joints: Any, qubit: int, j
 
 
 @njit(nogil=True)
-def _column_at(low: int, bit: int, layer: int) -> int:
+def _column_at(low, bit, layer):
     """The parity that the rotation before this ring finds in the ring before: none before the first."""
     return low >> (bit - 1) & 1 if layer else 0
 
 
 @njit(nogil=True)
-def _mix(v: Any, out: Any, rows: Any, bit: int, layer: int, qubit: int) -> None:
+def _mix(v, out, rows, bit, layer, qubit):
     gate = layer * rows.shape[1] + qubit
     for low in range(v.shape[0]):
         if not low >> bit & 1:
@@ -278,7 +273,7 @@ def _mix(v: Any, out: Any, rows: Any, bit: int, layer: int, qubit: int) -> None:
 
 
 @njit(nogil=True)
-def _mix_and_join(v: Any, out: Any, work: Any, qubit: int) -> None:
+def _mix_and_join(v, out, work, qubit):
     """The last of all parities, and G."""
     n_rings, n_qubits = work.sample.shape[0] - 1, work.sample.shape[1]
     bit, layer = 2 * n_rings - 1, n_rings - 1
@@ -292,7 +287,7 @@ def _mix_and_join(v: Any, out: Any, work: Any, qubit: int) -> None:
 
 
 @njit(nogil=True)
-def _step(before: Any, after: Any, work: Any, qubit: int) -> None:
+def _step(before, after, work, qubit):
     """The chain one qubit further; ``after`` may be ``before`` itself."""
     n_rings = work.sample.shape[0] - 1
     if n_rings == 0:
@@ -302,17 +297,13 @@ def _step(before: Any, after: Any, work: Any, qubit: int) -> None:
         return
     here = before
     for step in range(2 * n_rings - 1):
-        layer = step % n_rings
-        if step < n_rings:
-            _mix(here, after, work.sample, step, layer, qubit)
-        else:
-            _mix(here, after, work.centroid, step, layer, qubit)
+        _mix(here, after, work.sample if step < n_rings else work.centroid, step, step % n_rings, qubit)
         here = after
     _mix_and_join(here, after, work, qubit)
 
 
 @njit(nogil=True)
-def _scale(v: Any, factors: Any, number: int, total: Any) -> None:
+def _scale(v, factors, number, total):
     """Divides by a power of two near the largest entry of each lane; nothing is rounded."""
     top = splat(0.0)
     n_rows = 2 * v.shape[0] * v.shape[1]
@@ -328,13 +319,13 @@ def _scale(v: Any, factors: Any, number: int, total: Any) -> None:
 
 
 @njit(nogil=True)
-def _multiply(v: Any, factor: Any) -> None:
+def _multiply(v, factor):
     for row in range(2 * v.shape[0] * v.shape[1]):
         store(v, row, factor * load(v, row))
 
 
 @njit(nogil=True)
-def walk(work: Any) -> None:
+def walk(work):
     """Leaves the overlaps of all lanes in ``work.total``, and in ``work.chain`` the way there if it has the room."""
     n_qubits, n_kept, size = work.sample.shape[1], work.chain.shape[0], work.chain.shape[1]
     _fill_joints(work)
@@ -352,7 +343,7 @@ def walk(work: Any) -> None:
 
 
 @njit(nogil=True)
-def log_fidelity(total: Any, lane: int) -> float:
+def log_fidelity(total, lane):
     """log |⟨c|x⟩|² from what ``walk`` leaves."""
     size = total[0, lane] ** 2 + total[1, lane] ** 2
     return np.log(size) + 2 * np.log(2.0) * total[2, lane] if size > 0.0 else -np.inf
@@ -363,7 +354,7 @@ def log_fidelity(total: Any, lane: int) -> float:
 
 
 @njit(nogil=True)
-def _unapply(u: Any, v: Any, low: int, high: int, m: Any) -> Any:
+def _unapply(u, v, low, high, m):
     """Moves the adjoint u before the matrix m on v; returns the derivatives by the entries of m."""
     size = v.shape[0]
     zero = splat(0.0)
@@ -384,7 +375,7 @@ def _unapply(u: Any, v: Any, low: int, high: int, m: Any) -> Any:
 
 
 @njit(nogil=True)
-def _unmix(u: Any, v: Any, rows: Any, by_rows: Any, bit: int, layer: int, qubit: int) -> None:
+def _unmix(u, v, rows, by_rows, bit, layer, qubit):
     gate = layer * rows.shape[1] + qubit
     for low in range(v.shape[0]):
         if not low >> bit & 1:
@@ -395,7 +386,7 @@ def _unmix(u: Any, v: Any, rows: Any, by_rows: Any, bit: int, layer: int, qubit:
 
 
 @njit(nogil=True)
-def _unmix_and_join(v: Any, work: Any, qubit: int) -> None:
+def _unmix_and_join(v, work, qubit):
     n_rings, n_qubits = work.sample.shape[0] - 1, work.sample.shape[1]
     bit, layer = 2 * n_rings - 1, n_rings - 1
     gate = layer * n_qubits + qubit
@@ -403,7 +394,7 @@ def _unmix_and_join(v: Any, work: Any, qubit: int) -> None:
         column, at = _column_at(low, bit, layer), low >> (n_rings - 1) & 1
         a, b, c, d = _column_of(work.centroid, gate, column)
         p, q, r, t = _column_of(work.joints, qubit, at)
-        m = times(p, q, a, b) + times(p, q, c, d) + times(r, t, c, d) + times(r, t, a, b)
+        m = _joined_mixing(work.centroid, gate, column, work.joints, qubit, at)
         s = _unapply(work.adjoint, v, low, low | 1 << bit, m)
         _add_products(work.by_joints, qubit, 0, at, s[0], s[1], a, b, s[2], s[3], c, d)
         _add_products(work.by_joints, qubit, 1, at, s[4], s[5], c, d, s[6], s[7], a, b)
@@ -412,7 +403,7 @@ def _unmix_and_join(v: Any, work: Any, qubit: int) -> None:
 
 
 @njit(nogil=True)
-def _step_back(before: Any, work: Any, qubit: int) -> None:
+def _step_back(before, work, qubit):
     n_rings, u = work.sample.shape[0] - 1, work.adjoint
     if n_rings == 0:
         real, imag = load(u, 0), load(u, 1)
@@ -423,24 +414,19 @@ def _step_back(before: Any, work: Any, qubit: int) -> None:
         return
     here = before
     for step in range(2 * n_rings - 1):
-        layer = step % n_rings
-        if step < n_rings:
-            _mix(here, work.steps[step], work.sample, step, layer, qubit)
-        else:
-            _mix(here, work.steps[step], work.centroid, step, layer, qubit)
+        rows = work.sample if step < n_rings else work.centroid
+        _mix(here, work.steps[step], rows, step, step % n_rings, qubit)
         here = work.steps[step]
     _unmix_and_join(here, work, qubit)
     for step in range(2 * n_rings - 2, -1, -1):
-        layer = step % n_rings
         here = work.steps[step - 1] if step else before
-        if step < n_rings:
-            _unmix(u, here, work.sample, work.by_sample, step, layer, qubit)
-        else:
-            _unmix(u, here, work.centroid, work.by_centroid, step, layer, qubit)
+        rows = work.sample if step < n_rings else work.centroid
+        by_rows = work.by_sample if step < n_rings else work.by_centroid
+        _unmix(u, here, rows, by_rows, step, step % n_rings, qubit)
 
 
 @njit(nogil=True)
-def _set_adjoint(work: Any, weights: Any) -> None:
+def _set_adjoint(work, weights):
     """weights / ⟨c|x⟩ for every path that closes; nothing where the overlap vanishes."""
     u, total, size = work.adjoint, work.total, work.adjoint.shape[0]
     u[:] = 0.0
@@ -453,7 +439,7 @@ def _set_adjoint(work: Any, weights: Any) -> None:
 
 
 @njit(nogil=True)
-def pull_back(work: Any, weights: Any) -> None:
+def pull_back(work, weights):
     """Adds Re Σ weights · ∂ log⟨c|x⟩ by α and β of each lane's sample, and of the centroid's conjugated ones.
 
     ``work`` is what ``walk`` left, with room for the whole chain.
@@ -469,7 +455,7 @@ def pull_back(work: Any, weights: Any) -> None:
 
 
 @njit(nogil=True)
-def move_centroid_slopes(work: Any, by_centroid: Any) -> None:
+def move_centroid_slopes(work, by_centroid):
     """Adds the sums over all lanes to the derivatives (L, n, 2) by the centroid's α and β."""
     for layer in range(by_centroid.shape[0]):
         for qubit in range(by_centroid.shape[1]):
@@ -479,7 +465,7 @@ def move_centroid_slopes(work: Any, by_centroid: Any) -> None:
 
 
 @njit(nogil=True)
-def move_sample_slopes(work: Any, first: int, by_samples: Any) -> None:
+def move_sample_slopes(work, first, by_samples):
     """Writes the derivatives (N, L, n, 2) by α and β of the samples in this register."""
     for lane in range(min(LANES, by_samples.shape[0] - first)):
         for layer in range(by_samples.shape[1]):

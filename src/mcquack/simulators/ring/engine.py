@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mcquack.arrays import FloatArray
+from mcquack.arrays import ComplexArray, FloatArray
 from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.feature_map import FeatureMap
-from mcquack.circuits.rotations import ComplexArray
 from mcquack.errors import InvalidInputError
 from mcquack.simulators.compiled.entry import entry
 from mcquack.simulators.compiled.team import Team, stop_asked
@@ -58,7 +57,7 @@ class RotationRows(AngleRows):
 
 
 @entry
-def _log_fidelities(cells: Any, rank: int, n_threads: int, work: Any, samples: Any, centroids: Any, found: Any) -> None:
+def _log_fidelities(cells, rank, n_threads, work, samples, centroids, found):
     for block in range(rank, n_blocks(samples.shape[0]), n_threads):
         if stop_asked(cells):
             return
@@ -72,18 +71,7 @@ def _log_fidelities(cells: Any, rank: int, n_threads: int, work: Any, samples: A
 
 
 @entry
-def _pull(
-    cells: Any,
-    rank: int,
-    n_threads: int,
-    work: Any,
-    samples: Any,
-    centroids: Any,
-    slopes: Any,
-    of_logs: bool,
-    by_samples: Any,
-    by_centroids: Any,
-) -> None:
+def _pull(cells, rank, n_threads, work, samples, centroids, slopes, of_logs, by_samples, by_centroids):
     weights = np.zeros(LANES)
     for block in range(rank, n_blocks(samples.shape[0]), n_threads):
         if stop_asked(cells):

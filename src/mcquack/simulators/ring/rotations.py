@@ -4,13 +4,10 @@ Rot(φ, θ, ω) = [[α, -β*], [β, α*]] with α = exp(-i(φ+ω)/2) cos θ/2 an
 to both is a phase of the whole circuit, which nothing here depends on.
 """
 
-from typing import Any
-
 import numpy as np
 from numba import njit
 
-from mcquack.arrays import FloatArray
-from mcquack.circuits.rotations import ComplexArray
+from mcquack.arrays import ComplexArray, FloatArray
 from mcquack.simulators.compiled.entry import entry
 from mcquack.simulators.compiled.lanes import fma, lane_count, load, splat, store
 from mcquack.simulators.compiled.memory import aligned_zeros
@@ -20,19 +17,19 @@ LANES = lane_count(np.float64)
 
 
 @njit(nogil=True)
-def times(a: Any, b: Any, c: Any, d: Any) -> Any:
+def times(a, b, c, d):
     """(a + ib)(c + id), as its two parts."""
     return fma(a, c, -(b * d)), fma(a, d, b * c)
 
 
 @njit(nogil=True)
-def _phase(work: Any, row: int) -> Any:
+def _phase(work, row):
     """exp(i·angle/2) for the angles in one row, up to a sign."""
     return cosine_sine(splat(0.5) * load(work, row))
 
 
 @entry
-def _fill_rotations(angles: Any, work: Any, rotations: Any) -> None:
+def _fill_rotations(angles, work, rotations):
     for first in range(0, angles.shape[0], LANES):
         count = min(LANES, angles.shape[0] - first)
         for lane in range(count):
@@ -55,7 +52,7 @@ def _fill_rotations(angles: Any, work: Any, rotations: Any) -> None:
 
 
 @entry
-def _fill_slopes(angles: Any, rotations: Any, by_halves: Any, work: Any, slopes: Any) -> None:
+def _fill_slopes(angles, rotations, by_halves, work, slopes):
     for first in range(0, angles.shape[0], LANES):
         count = min(LANES, angles.shape[0] - first)
         for lane in range(count):

@@ -9,8 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mcquack.arrays import FloatArray
-from mcquack.checks import is_whole_number
-from mcquack.errors import InvalidInputError
 from mcquack.simulators.compiled.entry import entry
 from mcquack.simulators.compiled.gates import OF_FEATURES, OF_PARAMETERS
 from mcquack.simulators.compiled.lanes import lane_count
@@ -19,6 +17,7 @@ from mcquack.simulators.compiled.team import Team, all_done, barrier, done, stop
 from mcquack.simulators.engine import (
     EncodedRows,
     Gradient,
+    PullsExpectations,
     ThreadedEngine,
     Wrt,
     checked_cotangent,
@@ -26,7 +25,8 @@ from mcquack.simulators.engine import (
     checked_wrt,
 )
 from mcquack.simulators.hamming import CountsOnes
-from mcquack.simulators.statevector.circuit import BoundCircuit, backward, forward
+from mcquack.simulators.statevector.circuit import BoundCircuit, RingForm, backward, forward
+from mcquack.simulators.statevector.hamming import hamming_distributions
 from mcquack.simulators.statevector.overlaps import (
     centroid_adjoints,
     expectation_block,
@@ -57,7 +57,7 @@ class StateBlocks(EncodedRows):
 
 
 @entry
-def _encode(cells: Any, rank: int, n_threads: int, work: Any, circuit: Any, X: Any, states: Any) -> None:
+def _encode(cells, rank, n_threads, work, circuit, X, states):
     n_blocks, _, _, width = states.shape
     features = work.features
     for block in range(rank, n_blocks, n_threads):
@@ -68,9 +68,7 @@ def _encode(cells: Any, rank: int, n_threads: int, work: Any, circuit: Any, X: A
 
 
 @entry
-def _fidelities(
-    cells: Any, rank: int, n_threads: int, work: Any, states: Any, columns: Any, overlaps: Any, kernel: Any
-) -> None:
+def _fidelities(cells, rank, n_threads, work, states, columns, overlaps, kernel):
     n_blocks, _, _, width = states.shape
     for block in range(rank, n_blocks, n_threads):
         overlap_block(states[block], columns, overlaps[rank])
@@ -78,20 +76,7 @@ def _fidelities(
 
 
 @entry
-def _kernel(
-    cells: Any,
-    rank: int,
-    n_threads: int,
-    work: Any,
-    circuit: Any,
-    X: Any,
-    C: Any,
-    states: Any,
-    columns: Any,
-    overlaps: Any,
-    rows: Any,
-    kernel: Any,
-) -> None:
+def _kernel(cells, rank, n_threads, work, circuit, X, C, states, columns, overlaps, rows, kernel):
     """The centroids' states, then the kernel block by block: no sample's state outlives its block."""
     width = states.shape[3]
     state, n_centroids = states[rank], columns.shape[0]
@@ -122,24 +107,24 @@ def _kernel(
 
 @entry
 def _pullback(
-    cells: Any,
-    rank: int,
-    n_threads: int,
-    work: Any,
-    circuit: Any,
-    X: Any,
-    C: Any,
-    states: Any,
-    centroid_states: Any,
-    columns: Any,
-    cotangent: Any,
-    pulls: Any,
-    adjoints: Any,
-    by_w: Any,
-    by_b: Any,
-    by_centroids: Any,
-    wanted: int,
-) -> None:
+    cells,
+    rank,
+    n_threads,
+    work,
+    circuit,
+    X,
+    C,
+    states,
+    centroid_states,
+    columns,
+    cotangent,
+    pulls,
+    adjoints,
+    by_w,
+    by_b,
+    by_centroids,
+    wanted,
+):
     n_blocks, size, _, width = states.shape
     n_centroids = columns.shape[0]
     for block in range(rank, n_blocks, n_threads):
@@ -168,27 +153,15 @@ def _pullback(
 
 
 @entry
-def _expectations(cells: Any, rank: int, n_threads: int, work: Any, states: Any, signs: Any, expectations: Any) -> None:
+def _expectations(cells, rank, n_threads, work, states, signs, expectations):
     for block in range(rank, states.shape[0], n_threads):
         expectation_block(states[block], signs, expectations[block])
 
 
 @entry
 def _pull_expectations(
-    cells: Any,
-    rank: int,
-    n_threads: int,
-    work: Any,
-    circuit: Any,
-    X: Any,
-    states: Any,
-    signs: Any,
-    cotangent: Any,
-    by_w: Any,
-    by_b: Any,
-    by_features: Any,
-    wanted: int,
-) -> None:
+    cells, rank, n_threads, work, circuit, X, states, signs, cotangent, by_w, by_b, by_features, wanted
+):
     n_blocks, _, _, width = states.shape
     for part in range(rank, by_w.shape[0], n_threads):
         for block in range(part, n_blocks, by_w.shape[0]):
@@ -203,11 +176,16 @@ def _writable(values: ArrayLike, dtype: np.dtype[Any]) -> FloatArray:
     return np.require(values, dtype, ["C", "W"])
 
 
-class StateEngine(ThreadedEngine[StateBlocks], CountsOnes):
+def _as_rows(lanes: NDArray[Any], n_rows: int) -> NDArray[Any]:
+    """What stands in the lanes of blocks (blocks, K, W) as one row for each sample (N, K)."""
+    return np.ascontiguousarray(lanes.transpose(0, 2, 1).reshape(-1, lanes.shape[1])[:n_rows])
+
+
+class StateEngine(ThreadedEngine[StateBlocks], PullsExpectations[StateBlocks], CountsOnes):
     """Base of the engines that keep exact statevectors of 1 to 20 qubits, in blocks of lanes, on the CPU.
 
     A subclass says what its circuit is to compiled code: ``form``, ``row_of_index``, ``flops``, ``scratch`` and
-    ``scratch_bytes``; which circuits it runs (``check``); and how often ones are measured (``hamming_distributions``).
+    ``scratch_bytes``; and which circuits it runs (``check``).
     """
 
     most_qubits = 20
@@ -361,8 +339,7 @@ class StateEngine(ThreadedEngine[StateBlocks], CountsOnes):
             OF_FEATURES if of_centroids else OF_PARAMETERS,
         )
         if of_centroids:
-            lanes_last = by_centroids.transpose(0, 2, 1).reshape(-1, self.feature_map.n_features)
-            return Gradient(centroids=np.ascontiguousarray(lanes_last[: len(centroids)]))
+            return Gradient(centroids=_as_rows(by_centroids, len(centroids)))
         return Gradient(weights=by_w.sum(axis=0), bias=by_b.sum(axis=0))
 
     def _partial_sums(self) -> tuple[FloatArray, FloatArray]:
@@ -372,15 +349,9 @@ class StateEngine(ThreadedEngine[StateBlocks], CountsOnes):
 
     def z_signs(self, observables: Sequence[Observable]) -> FloatArray:
         """Return ±1 for every stored row (O, 2**n): the product of Z on these qubits in its basis state."""
-        n = self.feature_map.n_qubits
-        words = [tuple(word) if isinstance(word, Sequence) else (word,) for word in observables]
-        if not all(is_whole_number(qubit) and 0 <= qubit < n for word in words for qubit in word):
-            raise InvalidInputError(f"the circuit has the qubits 0 to {n - 1}, got {list(observables)}; measure those.")
-        signs = np.empty((len(words), self.feature_map.dimension), self.dtype)
-        indices = np.arange(self.feature_map.dimension)
-        for place, word in enumerate(words):
-            mask = sum(1 << (n - 1 - qubit) for qubit in set(word) if word.count(qubit) % 2)
-            signs[place, self.row_of_index] = 1 - 2 * (np.bitwise_count(indices & mask).astype(np.int64) % 2)
+        signs = np.empty((len(observables), self.feature_map.dimension), self.dtype)
+        parities = np.bitwise_count(np.arange(self.feature_map.dimension) & self.z_masks(observables)[:, None]) & 1
+        signs[:, self.row_of_index] = 1 - 2 * parities.astype(np.int64)
         return signs
 
     def expectations(self, encoded: StateBlocks, observables: Sequence[Observable]) -> FloatArray:
@@ -390,30 +361,11 @@ class StateEngine(ThreadedEngine[StateBlocks], CountsOnes):
         found = aligned_zeros((len(encoded.states), len(observables), width), self.dtype)
         works = [None] * n_threads
         self.team(n_threads, flops).run(_expectations, works, aligned(encoded.states), self.z_signs(observables), found)
-        return np.asarray(np.clip(found.transpose(0, 2, 1).reshape(-1, len(observables))[: len(encoded)], -1, 1))
-
-    def pull_expectations(
-        self, encoded: StateBlocks, cotangent: ArrayLike, observables: Sequence[Observable]
-    ) -> Gradient:
-        """Return derivatives of Σ cotangent∘⟨Z…Z⟩ by the embedding's weights and biases."""
-        weights, bias, _ = self._pulled_expectations(encoded, cotangent, observables, of_features=False)
-        return Gradient(weights=weights, bias=bias)
-
-    def expectation_slopes(
-        self, encoded: StateBlocks, cotangent: ArrayLike, observables: Sequence[Observable]
-    ) -> FloatArray:
-        """Return derivatives of Σ cotangent∘⟨Z…Z⟩ by the features of every sample, amplitudes among them: (N, d)."""
-        return self._pulled_expectations(encoded, cotangent, observables, of_features=True)[2]
+        return np.asarray(np.clip(_as_rows(found, len(encoded)), -1, 1))
 
     def _pulled_expectations(
-        self, encoded: StateBlocks, cotangent: ArrayLike, observables: Sequence[Observable], *, of_features: bool
+        self, encoded: StateBlocks, slopes: FloatArray, observables: Sequence[Observable], *, of_features: bool
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        slopes = np.asarray(cotangent, self.dtype)
-        if slopes.shape != (len(encoded), len(observables)):
-            raise InvalidInputError(
-                f"cotangent must have the expectation values' shape {(len(encoded), len(observables))}, got "
-                f"{slopes.shape}."
-            )
         encoded = self._in_own_rows(encoded)
         n_blocks, width = len(encoded.states), lane_count(self.dtype)
         flops = self.flops(len(encoded), with_gradient=True)
@@ -437,8 +389,7 @@ class StateEngine(ThreadedEngine[StateBlocks], CountsOnes):
             by_features,
             OF_FEATURES if of_features else OF_PARAMETERS,
         )
-        lanes_last = by_features.transpose(0, 2, 1).reshape(-1, self.feature_map.n_features)
-        return by_w.sum(axis=0), by_b.sum(axis=0), np.ascontiguousarray(lanes_last[: len(encoded)])
+        return _as_rows(by_features, len(encoded)), by_w.sum(axis=0), by_b.sum(axis=0)
 
     def statevectors(self, encoded: StateBlocks) -> NDArray[np.complexfloating[Any, Any]]:
         """Return the amplitudes (N, 2**n) of each sample; qubit 0 is the most significant bit of an index.
@@ -446,6 +397,11 @@ class StateEngine(ThreadedEngine[StateBlocks], CountsOnes):
         The gate engine keeps the common phase of a state; the statevector engine does not.
         """
         amplitudes = encoded.states[:, self.row_of_index, 0] + 1j * encoded.states[:, self.row_of_index, 1]
-        return np.ascontiguousarray(
-            amplitudes.transpose(0, 2, 1).reshape(-1, self.feature_map.dimension)[: len(encoded)]
-        )
+        return _as_rows(amplitudes, len(encoded))
+
+    def hamming_distributions(self, samples: StateBlocks, centroids: StateBlocks) -> FloatArray:
+        self.feature_map.for_overlaps()
+        points = (centroids.features, centroids.weights, centroids.bias)
+        angles = self.feature_map.angles(*(array.astype(np.float64) for array in points))
+        by_layers = isinstance(self.form, RingForm)
+        return hamming_distributions(self.feature_map, self.statevectors(samples), angles, by_layers=by_layers)

@@ -11,6 +11,7 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
+from mcquack.arrays import FloatArray
 from mcquack.simulators.compiled.gates import OF_FEATURES, OF_PARAMETERS, GateForm, gate_backward, gate_forward
 from mcquack.simulators.compiled.inner import INNER, inner
 from mcquack.simulators.compiled.lanes import (
@@ -136,7 +137,7 @@ class Pointers(NamedTuple):
 
 
 @inner
-def _pointers(circuit: Any, features: Any, work: Any) -> Any:
+def _pointers(circuit, features, work):
     return Pointers(
         pointer(circuit.weights),
         pointer(circuit.bias),
@@ -153,7 +154,7 @@ def _pointers(circuit: Any, features: Any, work: Any) -> Any:
 
 
 @inner
-def _cosine_sine(pointers: Any, gate: int) -> Any:
+def _cosine_sine(pointers, gate):
     """Cosine and sine of half an angle w·x + b, up to a common sign."""
     feature = load(pointers.features, at(pointers.feature_index, gate))
     angle = fma(splat(at(pointers.weights, gate)), feature, splat(at(pointers.bias, gate)))
@@ -161,7 +162,7 @@ def _cosine_sine(pointers: Any, gate: int) -> Any:
 
 
 @inner
-def _set_rotations(pointers: Any, n: int, layer: int, rotations: Any, scale: Any) -> Any:
+def _set_rotations(pointers, n, layer, rotations, scale):
     """Writes the layer's turn and its scale; the number of its parts is returned."""
     for qubit in range(n):
         cosine, sine = _cosine_sine(pointers, 3 * (layer * n + qubit) + 1)
@@ -170,7 +171,7 @@ def _set_rotations(pointers: Any, n: int, layer: int, rotations: Any, scale: Any
 
 
 @inner
-def _set_tables(pointers: Any, n_layers: int, n: int, layer: int, scale: Any) -> None:
+def _set_tables(pointers, n_layers, n, layer, scale):
     """The tables of ``scale`` times all RZ between this layer's RY and the next."""
     first_phi = constant(pointers.features, 1), constant(pointers.features, 0)
     phi = first_phi
@@ -185,7 +186,7 @@ def _set_tables(pointers: Any, n_layers: int, n: int, layer: int, scale: Any) ->
 
 
 @inner
-def _start(state: Any, rotations: Any, n: int) -> None:
+def _start(state, rotations, n):
     """The first layer's RY on |0…0⟩, without the scale: a product state, real, stored in plain order."""
     zero = constant(state, 0)
     store(state, 0, constant(state, 1))
@@ -201,7 +202,7 @@ def _start(state: Any, rotations: Any, n: int) -> None:
 
 
 @inner
-def _normalise(psi: Any, n_rows: int) -> None:
+def _normalise(psi, n_rows):
     """Divides a state by its norm, which is so close to 1 that the first terms of its inverse do."""
     zero = constant(psi, 0)
     squares = zero
@@ -217,7 +218,7 @@ def _normalise(psi: Any, n_rows: int) -> None:
 
 
 @inner
-def ring_forward(circuit: Any, features: Any, state: Any, work: Any) -> None:
+def ring_forward(circuit, features, state, work):
     """state = U(features)|0…0⟩ in the rows of the last layer, without the last ring."""
     n_layers, n = circuit.form.feature_index.shape[:2]
     n_chunks = 1 << (n - local_qubits(n))
@@ -245,7 +246,7 @@ def ring_forward(circuit: Any, features: Any, state: Any, work: Any) -> None:
 
 
 @inner
-def _take_back(psi: Any, chi: Any, masks: Any, n: int, undo: Any, n_parts: int, pointers: Any, work: Any) -> None:
+def _take_back(psi, chi, masks, n, undo, n_parts, pointers, work):
     """Takes a layer's phases and then its turn back on state and adjoint, and writes the slopes of the layer's angles.
 
     Without ``undo``, which the first layer need not have, the turn stays, and the slopes are the same.
@@ -267,7 +268,7 @@ def _take_back(psi: Any, chi: Any, masks: Any, n: int, undo: Any, n_parts: int, 
 
 
 @inner
-def _add_embedding_slopes(pointers: Any, first: int, n: int, slopes: Any, by_w: Any, by_b: Any) -> None:
+def _add_embedding_slopes(pointers, first, n, slopes, by_w, by_b):
     for qubit in range(n):
         gate = first + 3 * qubit
         slope = load(slopes, qubit)
@@ -276,7 +277,7 @@ def _add_embedding_slopes(pointers: Any, first: int, n: int, slopes: Any, by_w: 
 
 
 @inner
-def _add_feature_slopes(pointers: Any, first: int, n: int, slopes: Any, by_features: Any) -> None:
+def _add_feature_slopes(pointers, first, n, slopes, by_features):
     for qubit in range(n):
         gate = first + 3 * qubit
         feature = at(pointers.feature_index, gate)
@@ -285,9 +286,7 @@ def _add_feature_slopes(pointers: Any, first: int, n: int, slopes: Any, by_featu
 
 
 @inner
-def ring_backward(
-    circuit: Any, features: Any, state: Any, work: Any, by_w: Any, by_b: Any, by_features: Any, wanted: int
-) -> None:
+def ring_backward(circuit, features, state, work, by_w, by_b, by_features, wanted):
     """Undoes :func:`ring_forward` on ``state`` and on ``work.adjoint`` and adds up the derivatives.
 
     With adjoint λ of a scalar f, df = 2 Re⟨λ|dψ⟩. Derivatives go to ``by_w`` and ``by_b`` (summed over lanes), to
@@ -318,13 +317,20 @@ def ring_backward(
 # What compiled code calls, on circuits of either form.
 
 
-def forward(circuit: Any, features: Any, state: Any, work: Any) -> None:
+def forward(circuit: BoundCircuit, features: FloatArray, state: FloatArray, work: NamedTuple) -> None:
     """state = U(features)|0…0⟩ of a block of samples."""
     raise NotImplementedError("compiled code only")
 
 
 def backward(
-    circuit: Any, features: Any, state: Any, work: Any, by_w: Any, by_b: Any, by_features: Any, wanted: Any
+    circuit: BoundCircuit,
+    features: FloatArray,
+    state: FloatArray,
+    work: NamedTuple,
+    by_w: FloatArray,
+    by_b: FloatArray,
+    by_features: FloatArray,
+    wanted: int,
 ) -> None:
     """Undoes :func:`forward` on ``state`` and ``work.adjoint``, and adds up the derivatives that are wanted."""
     raise NotImplementedError("compiled code only")
@@ -336,20 +342,20 @@ def _form(circuit: Any) -> Any:
 
 
 @overload(forward, jit_options=INNER)
-def _forward(circuit, features, state, work):  # type: ignore[no-untyped-def]
+def _forward(circuit, features, state, work):
     run: Any = {RingForm: ring_forward, GateForm: gate_forward}.get(_form(circuit))
 
-    def implementation(circuit, features, state, work):  # type: ignore[no-untyped-def]
+    def implementation(circuit, features, state, work):
         run(circuit, features, state, work)
 
     return implementation if run is not None else None
 
 
 @overload(backward, jit_options=INNER)
-def _backward(circuit, features, state, work, by_w, by_b, by_features, wanted):  # type: ignore[no-untyped-def]
+def _backward(circuit, features, state, work, by_w, by_b, by_features, wanted):
     run: Any = {RingForm: ring_backward, GateForm: gate_backward}.get(_form(circuit))
 
-    def implementation(circuit, features, state, work, by_w, by_b, by_features, wanted):  # type: ignore[no-untyped-def]
+    def implementation(circuit, features, state, work, by_w, by_b, by_features, wanted):
         run(circuit, features, state, work, by_w, by_b, by_features, wanted)
 
     return implementation if run is not None else None

@@ -6,15 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mcquack.arrays import FloatArray
 from mcquack.circuits.circuit import Circuit
 from mcquack.circuits.entangler import linear_table, stored_rows
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.errors import InvalidInputError
 from mcquack.simulators.engine import paper_map
-from mcquack.simulators.statevector.base import StateBlocks, StateEngine
+from mcquack.simulators.statevector.base import StateEngine
 from mcquack.simulators.statevector.circuit import RingForm, scratch, scratch_bytes
-from mcquack.simulators.statevector.hamming import hamming_distributions
 
 
 class StatevectorEngine(StateEngine):
@@ -74,8 +72,3 @@ class StatevectorEngine(StateEngine):
 
     def scratch_bytes(self, *, backward: bool) -> int:
         return scratch_bytes(self.feature_map.n_qubits, self.feature_map.n_features, backward=backward)
-
-    def hamming_distributions(self, samples: StateBlocks, centroids: StateBlocks) -> FloatArray:
-        points = (centroids.features, centroids.weights, centroids.bias)
-        angles = self.feature_map.angles(*(array.astype(np.float64) for array in points))
-        return hamming_distributions(self.statevectors(samples), angles, final_entangler=self._paper.final_entangler)

@@ -3,8 +3,6 @@
 ``columns`` holds the centroids' amplitudes one after the other, shape (M, 2**n, 2): the factor that all lanes share.
 """
 
-from typing import Any
-
 from mcquack.simulators.compiled.inner import inner
 from mcquack.simulators.compiled.lanes import (
     at,
@@ -23,7 +21,7 @@ _SUMMED_AT_ONCE = 64
 
 
 @inner
-def fill_columns(states: Any, columns: Any, start: int, step: int) -> None:
+def fill_columns(states, columns, start, step):
     """Copy every ``step``-th centroid out of its lane."""
     width = states.shape[3]
     for centroid in range(start, columns.shape[0], step):
@@ -34,7 +32,7 @@ def fill_columns(states: Any, columns: Any, start: int, step: int) -> None:
 
 
 @inner
-def overlap_block(state: Any, columns: Any, overlaps: Any) -> None:
+def overlap_block(state, columns, overlaps):
     """⟨c_m|x⟩ for one block: real and imaginary row of each centroid."""
     size, psi, points = columns.shape[1], pointer(state), pointer(columns)
     zero = constant(psi, 0)
@@ -57,7 +55,7 @@ def overlap_block(state: Any, columns: Any, overlaps: Any) -> None:
 
 
 @inner
-def kernel_rows(overlaps: Any, kernel: Any) -> None:
+def kernel_rows(overlaps, kernel):
     """Squared moduli of one block's overlaps, as rows (W, M) of the kernel."""
     for centroid in range(kernel.shape[1]):
         for lane in range(kernel.shape[0]):
@@ -66,7 +64,7 @@ def kernel_rows(overlaps: Any, kernel: Any) -> None:
 
 
 @inner
-def pull_overlaps(overlaps: Any, cotangent: Any, pulls: Any) -> None:
+def pull_overlaps(overlaps, cotangent, pulls):
     """Overlaps times the derivative by the kernel entry: how much of each centroid a sample's adjoint holds."""
     for centroid in range(overlaps.shape[0]):
         for part in range(2):
@@ -75,7 +73,7 @@ def pull_overlaps(overlaps: Any, cotangent: Any, pulls: Any) -> None:
 
 
 @inner
-def sample_adjoint(pulls: Any, columns: Any, adjoint: Any) -> None:
+def sample_adjoint(pulls, columns, adjoint):
     """λ = Σ_m pull_m |c_m⟩ for one block."""
     zero = splat(adjoint.dtype.type(0))
     for index in range(columns.shape[1]):
@@ -90,9 +88,7 @@ def sample_adjoint(pulls: Any, columns: Any, adjoint: Any) -> None:
 
 
 @inner
-def centroid_adjoints(
-    states: Any, pulls: Any, n_blocks: int, adjoints: Any, n_centroids: int, first: int, last: int
-) -> None:
+def centroid_adjoints(states, pulls, n_blocks, adjoints, n_centroids, first, last):
     """λ_m = Σ_i conj(pull_im) |x_i⟩ into the lane of centroid m, for the amplitudes ``first`` to ``last``."""
     width = states.shape[3]
     zero = splat(states.dtype.type(0))
@@ -114,7 +110,7 @@ def centroid_adjoints(
 
 
 @inner
-def expectation_block(state: Any, signs: Any, expectations: Any) -> None:
+def expectation_block(state, signs, expectations):
     """⟨ψ|O_q|ψ⟩ of every lane into row q."""
     zero = splat(state.dtype.type(0))
     for observable in range(signs.shape[0]):
@@ -129,7 +125,7 @@ def expectation_block(state: Any, signs: Any, expectations: Any) -> None:
 
 
 @inner
-def observable_adjoint(state: Any, signs: Any, cotangent: Any, adjoint: Any) -> None:
+def observable_adjoint(state, signs, cotangent, adjoint):
     """λ = Σ_q cotangent_q O_q |ψ⟩ for one block; ``cotangent`` (Q, W) differs from lane to lane."""
     zero = splat(state.dtype.type(0))
     for row in range(state.shape[0]):

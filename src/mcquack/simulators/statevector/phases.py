@@ -13,8 +13,6 @@ long as the square root of the state.
 All arrays are given as pointers.
 """
 
-from typing import Any
-
 from mcquack.simulators.compiled.inner import inner
 from mcquack.simulators.compiled.lanes import (
     at,
@@ -32,13 +30,13 @@ from mcquack.simulators.compiled.lanes import (
 
 
 @inner
-def high_bits(n: int) -> int:
+def high_bits(n):
     """h: how many qubits the first table covers; it balances the lengths 2**h and 4 * 2**(n - h)."""
     return max(1, min(n - 1, (n + 2) // 2))
 
 
 @inner
-def set_factor(factors: Any, n: int, qubit: int, omega: Any, phi: Any, first_phi: Any) -> None:
+def set_factor(factors, n, qubit, omega, phi, first_phi):
     """Writes the factors of one qubit from exp(-i/2 ω), exp(-i/2 φ) and, for the last, exp(-i/2 φ_0).
 
     ``factors`` (2n + 1, 2, W) has one of qubit 0, two of the others by the parity before them, and four of the last, by
@@ -62,7 +60,7 @@ def set_factor(factors: Any, n: int, qubit: int, omega: Any, phi: Any, first_phi
 
 
 @inner
-def _extend(table: Any, start: int, length: int, factors: Any, place: int, step: int, before: int) -> None:
+def _extend(table, start, length, factors, place, step, before):
     """Doubles a table in place by one more qubit, whose factor is at ``place``, or ``step`` further where the parity of
     the bits in front of it is odd; ``before`` is the parity in front of the table.
     """
@@ -75,7 +73,7 @@ def _extend(table: Any, start: int, length: int, factors: Any, place: int, step:
 
 
 @inner
-def fill_tables(factors: Any, n: int, scale: Any, high_table: Any, low_table: Any) -> None:
+def fill_tables(factors, n, scale, high_table, low_table):
     """scale · T(b) = high_table[high bits] * low_table[first bit, parity of the high bits, low bits]."""
     h = high_bits(n)
     first = load_complex(factors, 0)
@@ -97,7 +95,7 @@ def fill_tables(factors: Any, n: int, scale: Any, high_table: Any, low_table: An
 
 
 @inner
-def shift_phases(state: Any, rows: Any, n: int, high_table: Any, low_table: Any, chunk: int, n_chunks: int) -> None:
+def shift_phases(state, rows, n, high_table, low_table, chunk, n_chunks):
     """Multiplies one of ``n_chunks`` equal parts of the state by T."""
     h = high_bits(n)
     n_low = 1 << (n - h)
@@ -112,17 +110,7 @@ def shift_phases(state: Any, rows: Any, n: int, high_table: Any, low_table: Any,
 
 
 @inner
-def unshift_phases(
-    state: Any,
-    adjoint: Any,
-    rows: Any,
-    n: int,
-    high_table: Any,
-    low_table: Any,
-    chunk: int,
-    n_chunks: int,
-    currents: Any,
-) -> None:
+def unshift_phases(state, adjoint, rows, n, high_table, low_table, chunk, n_chunks, currents):
     """Multiplies a part of both arrays by conj(T) and writes Im(conj(adjoint) * state) of it to ``currents``.
 
     The product is what a common phase of both leaves, so it is taken of what is stored: scaled, if the tables are.
@@ -143,12 +131,12 @@ def unshift_phases(
 
 
 @inner
-def _add(slopes: Any, qubit: int, sign: int, total: Any) -> None:
+def _add(slopes, qubit, sign, total):
     store(slopes, qubit, fma(constant(slopes, sign), total, load(slopes, qubit)))
 
 
 @inner
-def _fold_pairs(currents: Any, begin: int, end: int) -> Any:
+def _fold_pairs(currents, begin, end):
     """Adds neighbours, in place; returned are their differences' sum, and that with the signs of parities."""
     plain, signed = constant(currents, 0), constant(currents, 0)
     for pair in range(begin, end):
@@ -163,7 +151,7 @@ def _fold_pairs(currents: Any, begin: int, end: int) -> Any:
 
 
 @inner
-def _fold(currents: Any, bits: int, first: int, sign: int, before_ring: Any, after_ring: Any) -> Any:
+def _fold(currents, bits, first, sign, before_ring, after_ring):
     """Adds the sums of 2**bits currents with the signs of each bit, and of the parity up to it, to the rows from
     ``first`` on, and leaves the sum of all in the first current.
 
@@ -194,7 +182,7 @@ def _fold(currents: Any, bits: int, first: int, sign: int, before_ring: Any, aft
 
 
 @inner
-def add_phase_slopes(currents: Any, n: int, local: int, chunk: int, totals: Any, by_omega: Any, by_phi: Any) -> None:
+def add_phase_slopes(currents, n, local, chunk, totals, by_omega, by_phi):
     """Adds the derivatives by ω (signs of the bits) and by the next layer's φ (signs of their images) of one chunk.
 
     A chunk is all basis states that have the bits of ``chunk`` before the last ``local`` ones; row q is of qubit q.
