@@ -11,10 +11,10 @@ from qiskit import QuantumCircuit
 from qiskit.circuit.library import UnitaryGate
 from qiskit.quantum_info import Operator, Pauli, Statevector
 
+from mcquack.arrays import FloatArray
 from mcquack.circuits import Angle, Circuit, Gate
 
-FloatArray = NDArray[np.float64]
-ComplexArray = NDArray[np.complex128]
+ComplexArray = NDArray[np.complexfloating[Any, Any]]
 Turns = list[list[float]]  # the angles of every gate
 
 _FUNCTIONS: dict[str, Callable[[float], float]] = {
@@ -56,7 +56,7 @@ def turns(circuit: Circuit, x: FloatArray, weights: FloatArray, bias: FloatArray
 
 def start(circuit: Circuit, x: FloatArray) -> ComplexArray:
     """|0…0⟩, or the features as amplitudes."""
-    state = np.zeros(2**circuit.n_qubits, dtype=complex)
+    state: ComplexArray = np.zeros(2**circuit.n_qubits, dtype=complex)
     if circuit.start == "amplitudes":
         state[:] = circuit.padding
         state[: len(x)] = x

@@ -1,6 +1,7 @@
 """The feature map gate by gate on whole statevectors: plain, slow, and sharing nothing with the code under test."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,7 +9,7 @@ from numpy.typing import NDArray
 from mcquack.arrays import FloatArray as FloatArray
 from mcquack.circuits.feature_map import FeatureMap
 
-ComplexArray = NDArray[np.complex128]
+ComplexArray = NDArray[np.complexfloating[Any, Any]]
 
 
 def rot(phi: FloatArray, theta: FloatArray, omega: FloatArray) -> ComplexArray:

@@ -52,9 +52,9 @@ def test_functions_of_features(function: Any, expected: Any) -> None:
 
 def test_numpy_numbers_are_numbers() -> None:
     for number in (np.float64(2), np.float32(2), np.int64(2)):
-        assert number * x[0] == x[0] * number == 2 * x[0]
-        assert number + x[0] == x[0] + 2
-        assert number - x[0] == 2 - x[0]
+        assert number * x[0] == x[0] * number == 2 * x[0]  # type: ignore[operator]
+        assert number + x[0] == x[0] + 2  # type: ignore[operator]
+        assert number - x[0] == 2 - x[0]  # type: ignore[operator]
 
 
 def test_equal_angles_are_equal_however_they_are_written() -> None:
@@ -89,26 +89,26 @@ def test_text(angle: Angle, text: str) -> None:
         lambda: b * x[0],
         lambda: (x[0] + 1) * x[1],
         lambda: x[-1],
-        lambda: x[1.5],
+        lambda: x[1.5],  # type: ignore[index]
         lambda: x[True],
-        lambda: x[0] + "1",
-        lambda: x[0] * None,
+        lambda: x[0] + "1",  # type: ignore[operator]
+        lambda: x[0] * None,  # type: ignore[operator]
         lambda: x[0] * math.inf,
         lambda: x[0] + math.nan,
         lambda: x[0] * 10**400,
         lambda: 1e308 * x[0] * 1e308,
         lambda: x[0] / 0,
-        lambda: x[0] / x[1],
-        lambda: np.ones(2) * x[0],
+        lambda: x[0] / x[1],  # type: ignore[operator]
+        lambda: np.ones(2) * x[0],  # type: ignore[operator]
         lambda: arccos(2 * x[0]),
         lambda: arccos(arccos(x[0])),
-        lambda: arccos(0.5),
+        lambda: arccos(0.5),  # type: ignore[arg-type]
         lambda: w("w0"),
         lambda: b("b12"),
         lambda: w(""),
         lambda: w("two words"),
         lambda: w("_hidden"),
-        lambda: w(3),
+        lambda: w(3),  # type: ignore[arg-type]
         lambda: w(start=math.nan),
         lambda: w("a" * 61),
     ],
@@ -120,9 +120,9 @@ def test_what_is_no_angle_is_refused(wrong: Any) -> None:
 
 def test_features_have_no_end_so_there_is_no_loop_over_them() -> None:
     with pytest.raises(TypeError, match="not iterable"):
-        list(x)
+        list(x)  # type: ignore[call-overload]
     with pytest.raises(InvalidInputError, match="takes an angle"):
-        Circuit(2, 2).rx([0, 1], x)
+        Circuit(2, 2).rx([0, 1], x)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -152,8 +152,8 @@ def test_the_table_has_the_angles_of_the_gates(circuit: Circuit, seed: int) -> N
         product = np.full(3, angle.factor if angle.inputs else 0.0)
         for name, feature in angle.inputs:
             product = product * FUNCTIONS[name].value(rows[:, feature])
-        product = product * (1 if angle.weight is None else weights[angle.weight])
-        expected.append(product + (0 if angle.bias is None else angle.bias_factor * bias[angle.bias]) + angle.offset)
+        product = product * (1 if angle.weight is None else weights[angle.weight])  # type: ignore[index]
+        expected.append(product + (0 if angle.bias is None else angle.bias_factor * bias[angle.bias]) + angle.offset)  # type: ignore[index]
     found = circuit.angles(rows, weights, bias)
     assert found.shape == (3, circuit.n_angles)
     assert_allclose(found.T, np.reshape(expected, (-1, 3)), atol=1e-12)

@@ -78,7 +78,7 @@ def test_circuits_are_equal_if_they_are_described_alike(first: Circuit, second: 
 def test_a_circuit_does_not_change() -> None:
     before = EXAMPLE.to_json()
     for name in ("n_qubits", "gates", "anything"):
-        with pytest.raises(AttributeError, match="does not change"):
+        with pytest.raises(AttributeError, match=name):
             setattr(EXAMPLE, name, 1)
     assert EXAMPLE.h(0) is not EXAMPLE
     assert EXAMPLE.to_json() == before
@@ -88,7 +88,7 @@ def test_a_circuit_does_not_change() -> None:
 @given(first=circuits(max_qubits=2), second=circuits(max_qubits=2))
 def test_a_sum_runs_one_circuit_after_the_other_with_parameters_of_their_own(first: Circuit, second: Circuit) -> None:
     if (first.n_qubits, first.n_features, second.start) != (second.n_qubits, second.n_features, "zeros"):
-        with pytest.raises(InvalidInputError, match="put together"):
+        with pytest.raises(InvalidInputError, match="qubits"):
             first + second
         return
     both = first + second
@@ -111,7 +111,7 @@ def test_repetitions_have_parameters_of_their_own_but_for_named_ones() -> None:
     assert repeated.weight_names.count("gain") == repeated.bias_names.count("tilt") == 1
     for times in (0, -1, 1.5, True):
         with pytest.raises(InvalidInputError, match="times"):
-            layer.repeated(times)
+            layer.repeated(times)  # type: ignore[arg-type]
 
 
 def test_the_paper_s_map_takes_further_gates_and_is_a_circuit_like_others() -> None:
@@ -132,16 +132,16 @@ def test_a_name_stands_for_one_parameter_with_one_start() -> None:
     assert (circuit.weight_names, circuit.bias_names) == (("a",), ("a",))
     assert (circuit.weight_starts.tolist(), circuit.bias_starts.tolist()) == ([2], [3])
     assert circuit.ry(0, b("a", start=3)).n_bias == 1
-    with pytest.raises(InvalidInputError, match="give it one start"):
+    with pytest.raises(InvalidInputError, match="parameter a"):
         circuit.ry(0, b("a"))
 
 
 def test_samples_begin_as_amplitudes() -> None:
     circuit = Circuit(2, 3, start="amplitudes", padding=2.0)
     rows = np.array([[1.0, 2.0, 4.0], [0.0, 0.0, 0.0]])
-    assert_allclose(circuit.amplitudes(rows), [[0.2, 0.4, 0.8, 0.4], [0, 0, 0, 1]])
+    assert_allclose(circuit.amplitudes(rows), [[0.2, 0.4, 0.8, 0.4], [0.0, 0.0, 0.0, 1.0]])
     assert_allclose(Circuit(2, 3, start="amplitudes").amplitudes(rows)[1], [1, 0, 0, 0])
-    with pytest.raises(InvalidInputError, match="take more qubits"):
+    with pytest.raises(InvalidInputError, match="2 amplitudes"):
         Circuit(1, 3, start="amplitudes")
 
 
@@ -173,28 +173,28 @@ def test_states_are_those_of_qiskit_for_each_gate() -> None:
         lambda: Circuit(0, 1),
         lambda: Circuit(1, 0),
         lambda: Circuit(True, 1),
-        lambda: Circuit(1.0, 1),
+        lambda: Circuit(1.0, 1),  # type: ignore[arg-type]
         lambda: Circuit(10**6, 1),
-        lambda: Circuit(1, 1, start="ones"),
+        lambda: Circuit(1, 1, start="ones"),  # type: ignore[arg-type]
         lambda: Circuit(1, 1, padding=math.nan),
         lambda: Circuit(1, 1, padding=10**400),
         lambda: Circuit(2, 1).h(2),
         lambda: Circuit(2, 1).h(-1),
         lambda: Circuit(2, 1).h(True),
-        lambda: Circuit(2, 1).h(None),
-        lambda: Circuit(2, 1).h(0.5),
-        lambda: Circuit(2, 1).h("01"),
+        lambda: Circuit(2, 1).h(None),  # type: ignore[arg-type]
+        lambda: Circuit(2, 1).h(0.5),  # type: ignore[arg-type]
+        lambda: Circuit(2, 1).h("01"),  # type: ignore[arg-type]
         lambda: Circuit(2, 1).cnot(0, 0),
-        lambda: Circuit(3, 1).cnot([0, 1, 2]),
-        lambda: Circuit(3, 1).cnot((0, 1, 2)),
-        lambda: Circuit(3, 1).cz([(0, 1, 2)]),
+        lambda: Circuit(3, 1).cnot([0, 1, 2]),  # type: ignore[list-item]
+        lambda: Circuit(3, 1).cnot((0, 1, 2)),  # type: ignore[arg-type]
+        lambda: Circuit(3, 1).cz([(0, 1, 2)]),  # type: ignore[list-item]
         lambda: Circuit(2, 1).cnot(0),
         lambda: Circuit(2, 1).rx(0, x[1]),
         lambda: Circuit(2, 1).rx(0, w),
         lambda: Circuit(2, 1).rx(0, w + 1),
         lambda: Circuit(2, 1).rx(0, math.inf),
-        lambda: Circuit(2, 1).rx(0, "x"),
-        lambda: Circuit(2, 1).rx(0, None),
+        lambda: Circuit(2, 1).rx(0, "x"),  # type: ignore[arg-type]
+        lambda: Circuit(2, 1).rx(0, None),  # type: ignore[arg-type]
         lambda: Circuit(2, 1).rx([0, 1], [0.1]),
         lambda: Circuit(2, 1).unitary(0, np.ones((2, 2))),
         lambda: Circuit(2, 1).unitary(0, np.eye(3)),
@@ -215,12 +215,12 @@ def test_what_cannot_be_built_is_refused(wrong: Any) -> None:
 
 def test_only_circuits_are_added() -> None:
     with pytest.raises(TypeError):
-        EXAMPLE + 1
+        EXAMPLE + 1  # type: ignore[operator]
 
 
 # Descriptions that are broken, by accident or on purpose.
 
-HOSTILE = [
+HOSTILE: list[Any] = [
     None,
     True,
     -1,
@@ -323,15 +323,15 @@ def test_a_description_says_what_is_wrong_with_it() -> None:
     for key, value, reason in [
         ("n_qubits", True, "whole sizes"),
         ("start", "ones", "starts with"),
-        ("padding", math.inf, "padding is a finite number"),
-        ("gates", [["h", [0, 1], []]], "qubits that there are"),
-        ("gates", [["g", [0], []]], "gates that are known"),
-        ("gates", [["rx", [0], []]], "all of their angles"),
-        ("gates", [["rx", [0], [[[["x", 1]], None, 1, None, 1, 0]]]], "functions and features that there are"),
-        ("gates", [["rx", [0], [[[], None, 1, 0, 1, 0]]]], "parameters that it has"),
-        ("weights", [[None, 0.0]], "used by a gate"),
-        ("bias", [["b0", 0.0]], "whose names are"),
-        ("bias", [["a", 0.0], ["a", 0.0]], "a name stands for one parameter"),
+        ("padding", math.inf, "padding"),
+        ("gates", [["h", [0, 1], []]], "qubits"),
+        ("gates", [["g", [0], []]], "gates"),
+        ("gates", [["rx", [0], []]], "angles"),
+        ("gates", [["rx", [0], [[[["x", 1]], None, 1, None, 1, 0]]]], "features"),
+        ("gates", [["rx", [0], [[[], None, 1, 0, 1, 0]]]], "parameters"),
+        ("weights", [[None, 0.0]], "used"),
+        ("bias", [["b0", 0.0]], "names"),
+        ("bias", [["a", 0.0], ["a", 0.0]], "a name stands"),
     ]:
         with pytest.raises(InvalidInputError, match=reason):
             Circuit.from_json({**plain, key: value})
@@ -339,13 +339,13 @@ def test_a_description_says_what_is_wrong_with_it() -> None:
 
 def test_an_angle_of_another_circuit_is_refused() -> None:
     other = Circuit(1, 1).ry(0, w * x[0] + b)
-    with pytest.raises(InvalidInputError, match="another circuit"):
+    with pytest.raises(InvalidInputError, match="circuits with"):
         Circuit(1, 1).ry(0, other.gates[0].angles[0])
 
 
 @pytest.mark.parametrize(("weights", "bias"), [([], [0.0]), ([1.0], []), ([1.0, 2.0], [0.0])])
 def test_angles_take_all_parameters_and_no_others(weights: list[float], bias: list[float]) -> None:
-    with pytest.raises(InvalidInputError, match="must have the shape"):
+    with pytest.raises(InvalidInputError, match="shape"):
         Circuit(1, 1).rx(0, w * x[0] + b).angles([[2.0]], np.array(weights), np.array(bias))
 
 

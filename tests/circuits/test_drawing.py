@@ -143,7 +143,7 @@ def test_large_circuits_stay_readable_and_say_what_is_missing() -> None:
 
 @pytest.mark.parametrize("max_layers", [0, -1, 1.5, "2", None, True])
 def test_max_layers_is_a_whole_number_of_at_least_one(max_layers: Any) -> None:
-    with pytest.raises(InvalidInputError, match="max_layers must be a whole number of at least 1"):
+    with pytest.raises(InvalidInputError, match="max_layers"):
         circuit_text(FeatureMap(n_qubits=2, n_features=2, n_layers=2), max_layers=max_layers)
 
 
@@ -272,7 +272,7 @@ def test_an_empty_circuit_is_wires() -> None:
 
 @pytest.mark.parametrize("max_gates", [0, -1, 1.5, "2", None, True])
 def test_max_gates_is_a_whole_number_of_at_least_one(max_gates: Any) -> None:
-    with pytest.raises(InvalidInputError, match="max_gates must be a whole number of at least 1"):
+    with pytest.raises(InvalidInputError, match="max_gates"):
         Circuit(1, 1).h(0).draw(max_gates=max_gates)
 
 

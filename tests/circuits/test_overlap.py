@@ -41,12 +41,12 @@ def test_the_digest_is_that_of_the_angles_in_full_precision() -> None:
 
 @pytest.mark.parametrize("samples", [np.zeros((5, 2, 3)), np.zeros((5, 2, 3, 2)), np.full((5, 2, 3, 3), np.nan)])
 def test_what_are_no_angles_is_refused(samples: np.ndarray) -> None:
-    with pytest.raises(InvalidInputError, match="must be finite angles"):
+    with pytest.raises(InvalidInputError, match="samples"):
         OverlapCircuits(samples=samples, centroids=np.zeros((2, 2, 3, 3)), circuit=ring_map(3, 2))
 
 
 def test_both_pass_the_same_circuit() -> None:
-    with pytest.raises(InvalidInputError, match="centroids must be finite angles"):
+    with pytest.raises(InvalidInputError, match="centroids"):
         paper_overlaps(np.zeros((5, 2, 3, 3)), np.zeros((2, 1, 3, 3)))
 
 
@@ -97,11 +97,11 @@ def test_the_digest_tells_circuits_apart_that_have_the_same_angles() -> None:
 
 
 def test_angles_are_those_of_the_circuit() -> None:
-    with pytest.raises(InvalidInputError, match=r"angles of the shape \(number, 3\), got \(1, 2\)"):
+    with pytest.raises(InvalidInputError, match=r"\(number, 3\).*\(1, 2\)"):
         OverlapCircuits(samples=np.zeros((1, 2)), centroids=np.zeros((1, 3)), circuit=GENERAL)
 
 
 def test_a_start_that_is_no_gate_is_refused() -> None:
     amplitudes = Circuit(2, 2, start="amplitudes").rx(0, x[0])
-    with pytest.raises(InvalidInputError, match="has no gates for them"):
+    with pytest.raises(InvalidInputError, match="amplitudes"):
         OverlapCircuits(samples=np.zeros((1, 1)), centroids=np.zeros((1, 1)), circuit=amplitudes)

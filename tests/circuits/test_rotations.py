@@ -7,15 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from numpy.typing import NDArray
 from scipy.stats import unitary_group
 
+from mcquack.arrays import FloatArray
 from mcquack.circuits.gates import Gate, gate_matrices
 from mcquack.circuits.rotations import interaction, rotation_angles, rotation_matrices
 from mcquack.randomness import stream
 from tests.oracles import rot
 
-FloatArray = NDArray[np.float64]
 seeds = st.integers(0, 2**32 - 1)
 
 

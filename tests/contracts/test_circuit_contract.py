@@ -14,6 +14,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
+from mcquack.arrays import FloatArray
 from mcquack.checks import JAX
 from mcquack.circuits import Circuit, FeatureMap, arccos, b, pi_minus, ring, w, x
 from mcquack.errors import InvalidInputError
@@ -32,8 +33,7 @@ from tests.circuit_oracles import (
 )
 from tests.random_circuits import random_circuit, random_point
 
-FloatArray = NDArray[np.float64]
-ComplexArray = NDArray[np.complex128]
+ComplexArray = NDArray[np.complexfloating[Any, Any]]
 
 
 class Implementation(NamedTuple):
@@ -317,9 +317,9 @@ def derivatives_by_shifts(problem: Problem) -> tuple[FloatArray, FloatArray]:
             slopes = shifted_slopes(circuit, turns(circuit, row, *parameters), value)
             for gate, of_gate in zip(circuit.gates, slopes, strict=True):
                 for angle, of_angle in zip(gate.angles, of_gate, strict=True):
-                    if angle.weight is not None:
+                    if isinstance(angle.weight, int):
                         by_weights[angle.weight] += of_angle * angle.factor * product_of_inputs(angle, row)
-                    if angle.bias is not None:
+                    if isinstance(angle.bias, int):
                         by_bias[angle.bias] += of_angle * angle.bias_factor
     return by_weights.reshape(circuit.weights_shape), by_bias.reshape(circuit.bias_shape)
 
@@ -462,13 +462,13 @@ def test_what_makes_no_sense_is_refused(implementation: Implementation) -> None:
     samples, centroids = problem.encoded(engine)
     with pytest.raises(InvalidInputError, match="shape"):
         engine.pullback(samples, centroids, np.zeros((3, 4)), wrt="embedding")
-    with pytest.raises(InvalidInputError, match="samples are data"):
+    with pytest.raises(InvalidInputError, match="samples"):
         engine.pullback(samples, centroids, problem.cotangent, wrt="samples")
-    with pytest.raises(InvalidInputError, match="qubits 0 to 1"):
+    with pytest.raises(InvalidInputError, match=r"0 to 1.*2"):
         engine.expectations(samples, [(0, 2)])
     with pytest.raises(InvalidInputError, match="shape"):
         engine.pull_expectations(samples, np.zeros((4, 1)), [0, 1])
-    with pytest.raises(InvalidInputError, match=r"20 qubits, got 21"):
+    with pytest.raises(InvalidInputError, match=r"20 qubits.*21"):
         implementation.make(Circuit(21, 1).h(0))
-    with pytest.raises(InvalidInputError, match="float32 or float64"):
+    with pytest.raises(InvalidInputError, match="float32"):
         type(engine)(problem.circuit, dtype="float16")

@@ -82,7 +82,7 @@ def assert_close(actual: FloatArray, expected: FloatArray, error: float) -> None
 def directions(shape: tuple[int, ...], n_random: int = 2, n_single: int = 3) -> list[FloatArray]:
     """Some random ones, and some along a single entry."""
     rng = stream(0, "directions", str(shape))
-    chosen = [rng.normal(size=shape) for _ in range(n_random)]
+    chosen: list[FloatArray] = [rng.normal(size=shape) for _ in range(n_random)]
     for entry in rng.integers(np.prod(shape), size=n_single):
         unit = np.zeros(shape)
         unit.flat[entry] = 1
@@ -215,6 +215,9 @@ def test_pullback_is_linear_in_the_cotangent(
     combined = gradient_of(implementation, problem, factor * problem.cotangent + other)
     parts = gradient_of(implementation, problem), gradient_of(implementation, problem, other)
     for whole, left, right in zip(combined, *parts, strict=True):
+        assert whole is not None
+        assert left is not None
+        assert right is not None
         assert_close(whole, factor * left + right, 10 * implementation.error)
 
 
@@ -232,6 +235,7 @@ def test_pullback_of_zero_is_zero(implementation: Implementation, problem: Probl
 def test_rotations_about_z_of_the_zero_state_have_no_slope(implementation: Implementation, problem: Problem) -> None:
     pulled = gradient_of(implementation, problem)
     for slopes in (pulled.weights, pulled.bias):
+        assert slopes is not None
         assert_close(slopes[0, :, 0], np.zeros(problem.feature_map.n_qubits), 100 * implementation.error)
 
 
@@ -263,6 +267,8 @@ def test_logarithms_are_those_of_the_fidelities_and_have_their_derivatives(
     pull = partial(engine.pull_logs, samples, centroids, problem.cotangent * kernel)
     found = pull(wrt="embedding")._replace(centroids=pull(wrt="centroids").centroids)
     for left, right in zip(found, expected, strict=True):
+        assert left is not None
+        assert right is not None
         assert_close(left, right, 10 * implementation.error)
 
 
@@ -333,6 +339,8 @@ def test_layout_and_type_of_arrays_do_not_matter(
     error = 8 * float(np.finfo(kernel.dtype).eps)
     assert_close(kernel_of(implementation, other), kernel, error)
     for left, right in zip(gradient_of(implementation, other), gradient_of(implementation, problem), strict=True):
+        assert left is not None
+        assert right is not None
         assert_close(left, right, error)
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.datasets import load_iris
 
 from mcquack import McQuackClassifier, load
+from mcquack.arrays import FloatArray
 from mcquack.kernels import Alignment, ClassScore, CrossEntropy, LogCrossEntropy, Loss
 from mcquack.randomness import stream
 from mcquack.simulators import RingEngine, StatevectorEngine
@@ -22,7 +23,6 @@ from mcquack.training.reference import ReferenceEpochs
 from tests.oracles import gradient
 from tests.training.setups import FEATURE_MAP, bits, clusters, engine_of, start_of
 
-FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 X, Y = load_iris(return_X_y=True)
 

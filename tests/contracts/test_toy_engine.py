@@ -86,7 +86,7 @@ def test_scikit_learns_tools_take_it() -> None:
 
 
 def test_it_is_asked_what_it_takes() -> None:
-    with pytest.raises(InvalidInputError, match="the toy engine takes 1 to 10 qubits, got 11; use fewer"):
+    with pytest.raises(InvalidInputError, match=r"toy.*10.*11"):
         small(ToyEngine(), n_qubits=11).fit(X, Y)
 
 

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mcquack.circuits.rotations import rotation_matrices
 from mcquack.simulators import AngleRows, Engine, Gradient, Wrt, angle_rows
-from mcquack.simulators.engine import checked_cotangent, checked_wrt, gradient_by_angles
+from mcquack.simulators.engine import checked_cotangent, checked_wrt, gradient_by_angles, paper_map
 
 FloatArray = NDArray[np.floating[Any]]
 
@@ -31,16 +31,18 @@ class ToyEngine(Engine[DenseRows]):
         return DenseRows(rows.features, rows.weights, rows.bias, rows.angles, self._states(rows.angles))
 
     def _states(self, angles: FloatArray) -> NDArray[np.complex128]:
-        n_qubits, n_layers = self.feature_map.n_qubits, self.feature_map.n_layers
+        circuit = paper_map(self, self.feature_map)
+        n_qubits, n_layers = circuit.n_qubits, circuit.n_layers
         gates = rotation_matrices(angles)
-        states = np.zeros((len(angles), *(2,) * n_qubits), dtype=np.complex128)
-        states[(slice(None), *(0,) * n_qubits)] = 1
+        states: NDArray[np.complex128] = np.zeros((len(angles), 1 << n_qubits), dtype=np.complex128)
+        states[:, 0] = 1
+        states = states.reshape(len(angles), *(2,) * n_qubits)
         for layer in range(n_layers):
             for qubit in range(n_qubits):
                 turned = np.moveaxis(states, 1 + qubit, -1)
                 gate = gates[:, layer, qubit].reshape(-1, *(1,) * (n_qubits - 1), 2, 2)
                 states = np.moveaxis(np.sum(gate * turned[..., None, :], axis=-1), -1, 1 + qubit)
-            if n_qubits > 1 and (layer + 1 < n_layers or self.feature_map.final_entangler):
+            if n_qubits > 1 and (layer + 1 < n_layers or circuit.final_entangler):
                 for qubit in range(n_qubits):
                     states = _after_cnot(states, 1 + qubit, 1 + (qubit + 1) % n_qubits)
         return states.reshape(len(states), -1)
@@ -64,7 +66,7 @@ class ToyEngine(Engine[DenseRows]):
     def _by_angles(self, moved: DenseRows, others: DenseRows, slopes: FloatArray) -> FloatArray:
         """Half the difference of the kernels at ±π/2, for every angle of every data point."""
         found = np.zeros(moved.angles.shape)
-        for place in np.ndindex(self.feature_map.parameter_shape):
+        for place in np.ndindex(self.feature_map.angles_shape):
             kernels = []
             for turn in (np.pi / 2, -np.pi / 2):
                 angles = moved.angles.copy()

@@ -52,7 +52,8 @@ def trained(engine, data: TrainingData, dtype: str) -> list[float]:
     centroids = initial_centroids(data, SETTINGS).astype(dtype)
     state = TrainingState.start(Parameters(weights, bias, centroids))
     reports = [epoch.report for epoch in islice(train(engine, data, state, settings=SETTINGS), N_EPOCHS)]
-    return [number for report in reports for number in (report.loss_kao, report.loss_co, report.alignment)]
+    numbers = (number for report in reports for number in (report.loss_kao, report.loss_co, report.alignment))
+    return [number for number in numbers if number is not None]
 
 
 def statevector(dtype: str, *, shift: float = 0.0, features_per_gate=1, n_classes: int = 3) -> list[float]:

@@ -3,11 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from mcquack.arrays import FloatArray
 from mcquack.circuits.feature_map import FeatureMap
 from tests.oracles import after_gate, after_ring, angles, oracle_states, rot
 from tests.problems import Problem
-
-FloatArray = NDArray[np.float64]
 
 
 def oracle_weights(problem: Problem) -> FloatArray:

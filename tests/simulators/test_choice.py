@@ -30,7 +30,7 @@ def test_auto_takes_statevectors_as_long_as_they_fit(name: Any, n_qubits: int, e
 
 
 def test_wider_circuits_than_any_engine_takes_are_refused_by_the_one_that_takes_most() -> None:
-    with pytest.raises(InvalidInputError, match="the ring engine takes 1 to 100,000 qubits, got 100001"):
+    with pytest.raises(InvalidInputError, match=r"ring.*100,000.*100001"):
         engine_of("auto", 100_001).check(FeatureMap(n_qubits=100_001, n_features=4, n_layers=1))
 
 
@@ -38,15 +38,15 @@ def test_wider_circuits_than_any_engine_takes_are_refused_by_the_one_that_takes_
 def test_an_engine_is_itself(engine: Any) -> None:
     assert engine_of(engine, 6) is engine
     feature_map = FeatureMap(n_qubits=6, n_features=4, n_layers=2)
-    bound = engine_of(engine, 6).on(feature_map)
-    assert isinstance(bound, type(engine))
+    bound: Any = engine_of(engine, 6).on(feature_map)
     assert bound.feature_map == feature_map
     assert (bound.n_threads, bound.dtype) == (3, engine.dtype)
+    assert isinstance(bound, type(engine))
 
 
 @pytest.mark.parametrize("name", ["Ring", "mps", "", None, 1, True, ["ring"], RingEngine])
 def test_unknown_engines_are_refused_with_those_there_are(name: Any) -> None:
-    with pytest.raises(InvalidInputError, match=r"engine must be 'auto' or 'statevector' or .*'jax', or an engine"):
+    with pytest.raises(InvalidInputError, match=r"'auto'.*'statevector'.*'jax'"):
         engine_of(name, 6)
-    with pytest.raises(InvalidInputError, match="engine must be"):
+    with pytest.raises(InvalidInputError, match="engine"):
         McQuackClassifier(engine=name, epochs=1).fit([[0.0], [1.0]], [0, 1])

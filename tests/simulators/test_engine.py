@@ -60,23 +60,25 @@ def test_all_other_methods_of_an_engine_are_final() -> None:
 
 def test_every_simulator_gives_the_same_distributions() -> None:
     found = []
-    for engine in (RingEngine(PROBLEM.feature_map), StatevectorEngine(PROBLEM.feature_map, dtype=np.float64)):
+    engines: list[Any] = [RingEngine(PROBLEM.feature_map), StatevectorEngine(PROBLEM.feature_map, dtype=np.float64)]
+    for engine in engines:
         rows = (engine.encode(points, PROBLEM.weights, PROBLEM.bias) for points in (PROBLEM.X, PROBLEM.centroids))
         found.append(engine.hamming_distributions(*rows))
-    assert_allclose(*found, rtol=0, atol=1e-13)
+    left, right = found
+    assert_allclose(left, right, rtol=0, atol=1e-13)
 
 
 def test_engines_that_tell_no_numbers_of_ones_are_refused() -> None:
     engine = ParameterShiftEngine(RingEngine(PROBLEM.feature_map))
     rows = engine.encode(PROBLEM.X, PROBLEM.weights, PROBLEM.bias)
-    with pytest.raises(InvalidInputError, match=r"ParameterShiftEngine has no distributions.*take a RingEngine"):
+    with pytest.raises(InvalidInputError, match=r"ParameterShiftEngine.*RingEngine"):
         TolerantEngine(engine, tolerance=1).fidelities(rows, rows)
 
 
 def test_derivatives_that_an_engine_lacks_are_refused_with_a_way_out() -> None:
     engine = StatevectorEngine(PROBLEM.feature_map)
     rows = engine.encode(PROBLEM.X, PROBLEM.weights, PROBLEM.bias)
-    message = r"StatevectorEngine has no derivatives.*ParameterShiftEngine\(TolerantEngine"
+    message = r"StatevectorEngine.*ParameterShiftEngine\(TolerantEngine"
     with pytest.raises(InvalidInputError, match=message):
         engine.pull_hamming(rows, rows, np.zeros((5, 5, 4)), wrt="centroids")
 
@@ -86,9 +88,9 @@ def test_derivatives_that_an_engine_lacks_are_refused_with_a_way_out() -> None:
 
 @every_engine
 def test_an_engine_without_a_circuit_says_how_to_give_it_one(engine: Engine[Any]) -> None:
-    with pytest.raises(InvalidInputError, match=rf"this {type(engine).__name__} has no circuit yet.*engine.on"):
+    with pytest.raises(InvalidInputError, match=rf"{type(engine).__name__}.*engine\.on"):
         engine.feature_map  # noqa: B018
-    with pytest.raises(InvalidInputError, match="no circuit yet"):
+    with pytest.raises(InvalidInputError, match=r"engine\.on"):
         engine.encode(PROBLEM.X, PROBLEM.weights, PROBLEM.bias)
 
 
@@ -99,7 +101,7 @@ def test_a_circuit_is_given_to_a_copy(engine: Engine[Any]) -> None:
     assert bound.feature_map == PROBLEM.feature_map
     assert bound.on(OTHER).feature_map == OTHER
     assert bound.feature_map == PROBLEM.feature_map
-    with pytest.raises(InvalidInputError, match="no circuit yet"):
+    with pytest.raises(InvalidInputError, match=r"engine\.on"):
         engine.feature_map  # noqa: B018
 
 
@@ -114,8 +116,8 @@ def test_settings_stay_with_another_circuit(engine: Engine[Any]) -> None:
             engine.budget,
         )
         assert getattr(one, "n_threads", None) == getattr(engine, "n_threads", None)
-    kernels = [one.kernel(PROBLEM.X, PROBLEM.centroids, **PARAMETERS) for one in (bound, again)]
-    assert_array_equal(*kernels)
+    left, right = (one.kernel(PROBLEM.X, PROBLEM.centroids, **PARAMETERS) for one in (bound, again))
+    assert_array_equal(left, right)
 
 
 @every_engine
@@ -212,14 +214,14 @@ def test_what_is_not_supported_is_refused(engine: Engine[Any], feature_map: Feat
 @pytest.mark.parametrize("kind", [StatevectorEngine, RingEngine])
 @pytest.mark.parametrize("dtype", ["float16", "int64", "complex128", int])
 def test_other_types_are_refused(kind: Any, dtype: Any) -> None:
-    with pytest.raises(InvalidInputError, match="dtype must be float32 or float64"):
+    with pytest.raises(InvalidInputError, match="dtype"):
         kind(dtype=dtype)
 
 
 @pytest.mark.parametrize("kind", [StatevectorEngine, RingEngine])
 @pytest.mark.parametrize("n_threads", [0, -1, 1.5, "2", True])
 def test_threads_are_counted(kind: Any, n_threads: Any) -> None:
-    with pytest.raises(InvalidInputError, match="n_threads must be None or a whole number of at least 1"):
+    with pytest.raises(InvalidInputError, match="n_threads"):
         kind(n_threads=n_threads)
 
 
@@ -235,7 +237,8 @@ def test_threads_are_counted_when_an_engine_gets_its_circuit() -> None:
 
 
 def test_engines_on_others_run_in_the_same_pieces() -> None:
-    for inner in (RingEngine(PROBLEM.feature_map), StatevectorEngine(PROBLEM.feature_map)):
+    engines: list[Engine[Any]] = [RingEngine(PROBLEM.feature_map), StatevectorEngine(PROBLEM.feature_map)]
+    for inner in engines:
         for outer in (TolerantEngine(inner, tolerance=1), SpsaEngine(inner)):
             assert outer.rows_at_once == inner.rows_at_once
     counting = SampledEngine(SimulatedSampler(), PROBLEM.feature_map, shots=5)

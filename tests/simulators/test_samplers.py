@@ -43,7 +43,7 @@ def random_circuits(n_qubits: int, n_layers: int = 2, *, n_samples: int = 6, n_c
         ("ring", 4, 2, RingEngine),
     ],
 )
-def test_the_ring_runs_where_it_can(engine: Any, n_qubits: int, n_layers: int, kind: type) -> None:
+def test_the_ring_runs_where_it_can(engine: Any, n_qubits: int, n_layers: int, kind: Any) -> None:
     chosen = SimulatedSampler(engine=engine)._engine_for(random_circuits(n_qubits, n_layers))
     assert isinstance(chosen, kind)
     assert not chosen.feature_map.final_entangler
@@ -59,7 +59,7 @@ def test_both_engines_see_the_same_circuits(n_qubits: int, n_layers: int) -> Non
 
 @pytest.mark.parametrize(("engine", "layers"), [("ring", 3), ("statevector", 2)])
 def test_what_no_engine_takes_says_so(engine: Any, layers: int) -> None:
-    with pytest.raises(InvalidInputError, match=r"at most 2 layers|1 to 20 qubits"):
+    with pytest.raises(InvalidInputError, match=r"at most 2|1 to 20"):
         SimulatedSampler(engine=engine).hamming_counts(random_circuits(24, layers), shots=5)
 
 
@@ -140,18 +140,18 @@ def test_copies_are_equal_and_draw_the_same(sampler: Any, copied: Any) -> None:
 
 @pytest.mark.parametrize("seed", [-1, 1.5, None, True])
 def test_seeds_are_whole_numbers(seed: Any) -> None:
-    with pytest.raises(InvalidInputError, match="seed must be"):
+    with pytest.raises(InvalidInputError, match="seed"):
         SimulatedSampler(seed=seed)
-    with pytest.raises(InvalidInputError, match="seed must be"):
+    with pytest.raises(InvalidInputError, match="seed"):
         NoisySampler(PITTSBURGH, seed=seed)
 
 
 def test_other_settings_are_checked_too() -> None:
-    with pytest.raises(InvalidInputError, match='engine must be "auto", "ring" or "statevector"'):
+    with pytest.raises(InvalidInputError, match="mps"):
         SimulatedSampler(engine="mps")  # type: ignore[arg-type]
-    with pytest.raises(InvalidInputError, match="calibration must be a DeviceCalibration"):
+    with pytest.raises(InvalidInputError, match="pittsburgh"):
         NoisySampler("pittsburgh")  # type: ignore[arg-type]
-    with pytest.raises(InvalidInputError, match="at most 2 layers"):
+    with pytest.raises(InvalidInputError, match="2 layers"):
         NoisySampler(PITTSBURGH).hamming_counts(random_circuits(3, 3), shots=5)
 
 
@@ -209,9 +209,9 @@ def test_shots_are_whole_numbers(shots):
 
 
 def test_what_is_no_probability_is_refused():
-    with pytest.raises(InvalidInputError, match=r"between 0 and 1, got values from 0\.5 to 2"):
+    with pytest.raises(InvalidInputError, match=r"0\.5 to 2"):
         sampled_fidelities([[0.5, 2.0]], shots=5, seed=0)
-    with pytest.raises(InvalidInputError, match="between 0 and 1"):
+    with pytest.raises(InvalidInputError, match="nan"):
         sampled_hamming([np.nan, 1.0], shots=5, seed=0)
-    with pytest.raises(InvalidInputError, match="sum to 1"):
+    with pytest.raises(InvalidInputError, match="distributions"):
         sampled_hamming([0.5, 0.4], shots=5, seed=0)

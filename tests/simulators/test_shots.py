@@ -15,7 +15,7 @@ from mcquack.errors import DeviceError, InvalidInputError, ShotBudgetError
 from mcquack.kernels import centroid_kernel
 from mcquack.kernels.bitflip import tolerant_kernel
 from mcquack.randomness import stream
-from mcquack.simulators import shots as sampled
+from mcquack.simulators.engine import Engine
 from mcquack.simulators.gates import GateEngine
 from mcquack.simulators.ring import RingEngine
 from mcquack.simulators.samplers import SimulatedSampler
@@ -44,8 +44,9 @@ class Telling:
         return self.answer
 
 
-def encoded(engine: SampledEngine) -> tuple[Any, Any]:
-    return tuple(engine.encode(rows, **PARAMETERS) for rows in (PROBLEM.X, PROBLEM.centroids))  # type: ignore[return-value]
+def encoded(engine: Engine[Any]) -> tuple[Any, Any]:
+    samples, centroids = (engine.encode(rows, **PARAMETERS) for rows in (PROBLEM.X, PROBLEM.centroids))
+    return samples, centroids
 
 
 @pytest.mark.parametrize("tolerance", [0, 1, 3])
@@ -77,7 +78,7 @@ def test_many_shots_of_any_circuit_find_its_exact_kernel(tolerance: int) -> None
 
 
 def test_amplitudes_of_samples_are_refused_before_anything_is_counted() -> None:
-    with pytest.raises(InvalidInputError, match="has no gates for them"):
+    with pytest.raises(InvalidInputError, match="amplitudes"):
         SampledEngine(SimulatedSampler(), shots=10).on(Circuit(2, 4, start="amplitudes").h(0))
 
 
@@ -92,7 +93,7 @@ def test_all_rows_go_in_one_call() -> None:
 
 
 def test_more_rows_than_memory_go_in_several(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sampled, "_ANGLES_AT_ONCE", 16 * 3 * 18)
+    monkeypatch.setattr(SampledEngine, "angles_at_once", 16 * 3 * 18)
     sampler = Remembering()
     engine = SampledEngine(sampler, PROBLEM.feature_map, shots=5)
     assert engine.hamming_counts(*encoded(engine)).sum() == 40 * 3 * 5
@@ -125,9 +126,7 @@ def test_single_precision_is_raised_before_angles_are_made() -> None:
 @pytest.mark.parametrize("wrt", ["embedding", "centroids"])
 def test_derivatives_are_refused_with_who_has_them(wrt: Any) -> None:
     engine = SampledEngine(SimulatedSampler(), PROBLEM.feature_map, shots=5)
-    with pytest.raises(
-        InvalidInputError, match=r"no derivatives.*SpsaEngine.*StochasticShiftEngine.*ParameterShiftEngine"
-    ):
+    with pytest.raises(InvalidInputError, match=r"SpsaEngine.*StochasticShiftEngine.*ParameterShiftEngine"):
         engine.pullback(*encoded(engine), PROBLEM.cotangent, wrt=wrt)
 
 
@@ -137,11 +136,11 @@ def test_derivatives_are_refused_with_who_has_them(wrt: Any) -> None:
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        (np.zeros((40, 3, 3), dtype=int), r"Telling must give whole numbers of the shape \(40, 3, 4\), got"),
-        (np.full((40, 3, 4), 1.25), "must give whole numbers"),
-        (None, "must give whole numbers"),
-        (np.ones((40, 3, 4), dtype=int), "must count 5 shots for each circuit"),
-        (np.broadcast_to([6, -1, 0, 0], (40, 3, 4)), "must count 5 shots for each circuit"),
+        (np.zeros((40, 3, 3), dtype=int), r"Telling.*\(40, 3, 4\).*\(40, 3, 3\)"),
+        (np.full((40, 3, 4), 1.25), "float64"),
+        (None, "object"),
+        (np.ones((40, 3, 4), dtype=int), "Telling.*5 shots"),
+        (np.broadcast_to([6, -1, 0, 0], (40, 3, 4)), "Telling.*5 shots"),
     ],
 )
 def test_answers_that_are_no_counts_are_refused(answer: Any, message: str) -> None:
@@ -152,17 +151,17 @@ def test_answers_that_are_no_counts_are_refused(answer: Any, message: str) -> No
 
 @pytest.mark.parametrize("shots", [None, 0, 1.5, True])
 def test_shots_are_needed(shots: Any) -> None:
-    with pytest.raises(InvalidInputError, match="shots must be a whole number of at least 1, since a sampler counts"):
+    with pytest.raises(InvalidInputError, match="shots"):
         SampledEngine(SimulatedSampler(), PROBLEM.feature_map, shots=shots)
 
 
 def test_other_arguments_are_checked() -> None:
-    with pytest.raises(InvalidInputError, match="sampler must be one with hamming_counts"):
+    with pytest.raises(InvalidInputError, match=r"hamming_counts.*fake_pittsburgh"):
         SampledEngine("fake_pittsburgh", PROBLEM.feature_map, shots=5)  # type: ignore[arg-type]
-    with pytest.raises(InvalidInputError, match="tolerance must be a whole number from 0"):
+    with pytest.raises(InvalidInputError, match=r"tolerance.*4"):
         SampledEngine(SimulatedSampler(), PROBLEM.feature_map, shots=5, tolerance=4)
     engine = SampledEngine(SimulatedSampler(), PROBLEM.feature_map, shots=5)
-    with pytest.raises(InvalidInputError, match="bias must have the shape"):
+    with pytest.raises(InvalidInputError, match="bias"):
         engine.encode(PROBLEM.X, PROBLEM.weights, PROBLEM.bias[:1])
 
 
@@ -173,9 +172,9 @@ def double_statevectors(feature_map):
     return StatevectorEngine(feature_map, dtype=np.float64)
 
 
-def both_sides(engine):
-    rows = (engine.encode(points, SMALL.weights, SMALL.bias) for points in (SMALL.X, SMALL.centroids))
-    return tuple(rows)
+def both_sides(engine: Engine[Any]) -> tuple[Any, Any]:
+    samples, centroids = (engine.encode(rows, SMALL.weights, SMALL.bias) for rows in (SMALL.X, SMALL.centroids))
+    return samples, centroids
 
 
 @pytest.mark.parametrize("make", [RingEngine, double_statevectors])
@@ -208,7 +207,7 @@ def test_pullback_is_what_shifted_circuits_of_the_other_simulator_give(tolerance
         expected = shifted.pullback(*both_sides(shifted), SMALL.cotangent, wrt=wrt)
         for left, right in zip(found, expected, strict=True):
             assert (left is None) == (right is None)
-            if left is not None:
+            if left is not None and right is not None:
                 assert_allclose(left, right, rtol=0, atol=1e-12)
 
 
@@ -253,14 +252,12 @@ def test_the_budget_may_be_used_up_but_not_exceeded() -> None:
     meter.fidelities(samples, centroids)
     meter.fidelities(samples, centroids)
     assert meter.spent == 180
-    with pytest.raises(
-        ShotBudgetError, match=r"4 × 2 circuits with 10 shots are 80 shots.*budget of 210 only 30 are left"
-    ):
+    with pytest.raises(ShotBudgetError, match=r"4 × 2.*80.*210.*30"):
         meter.fidelities(samples, centroids)
     assert (meter.spent, len(sampler.shapes)) == (180, 2)
     meter.fidelities(meter.encode(SMALL.X[:1], SMALL.weights, SMALL.bias), centroids)
     assert meter.spent == 200
-    with pytest.raises(ShotBudgetError, match="only 10 are left"):
+    with pytest.raises(ShotBudgetError, match="10"):
         meter.measured(SMALL.X[:1], SMALL.centroids, weights=SMALL.weights, bias=SMALL.bias)
 
 
@@ -272,19 +269,19 @@ def test_the_budget_is_that_of_training_alone() -> None:
 
 @pytest.mark.parametrize("budget", [0, 1.5, True, 1e6, "many"])
 def test_budgets_are_counts(budget: Any) -> None:
-    with pytest.raises(InvalidInputError, match="budget must be a whole number"):
+    with pytest.raises(InvalidInputError, match="budget"):
         SampledEngine(SimulatedSampler(), SMALL.feature_map, shots=5, budget=budget)
 
 
 @pytest.mark.parametrize("spent", [-1, 1.5, None])
 def test_what_is_spent_is_a_count(spent: Any) -> None:
-    with pytest.raises(InvalidInputError, match="spent must be a whole number"):
+    with pytest.raises(InvalidInputError, match="spent"):
         SampledEngine(SimulatedSampler(), SMALL.feature_map, shots=5).for_training(spent=spent)
 
 
 @pytest.mark.parametrize("gradient", ["adjoint", None, ["spsa"]])
 def test_gradients_have_names(gradient: Any) -> None:
-    message = "gradient must be 'exact' or 'parameter_shift' or 'stochastic_shift' or 'spsa'"
+    message = "'exact'.*'parameter_shift'.*'stochastic_shift'.*'spsa'"
     with pytest.raises(InvalidInputError, match=message):
         SampledEngine(SimulatedSampler(), shots=5, gradient=gradient)
     with pytest.raises(InvalidInputError, match=message):
@@ -292,7 +289,7 @@ def test_gradients_have_names(gradient: Any) -> None:
 
 
 def test_counts_have_no_exact_derivatives() -> None:
-    with pytest.raises(InvalidInputError, match='no exact derivatives; use gradient="spsa"'):
+    with pytest.raises(InvalidInputError, match="spsa"):
         SampledEngine(SimulatedSampler(), shots=5, gradient="exact")
 
 
@@ -314,14 +311,20 @@ ALL = np.arange(40)
 
 
 @pytest.mark.parametrize("engine", ["ring", "statevector"])
-def test_whatever_is_counted_or_tolerated_says_what_decides_ties(engine: str) -> None:
-    for settings in ({"shots": 5}, {"shots": 5, "tolerance": 0}, {"tolerance": 2}, {"shots": 5, "tolerance": 2}):
+def test_whatever_is_counted_or_tolerated_says_what_decides_ties(engine: Any) -> None:
+    some: list[dict[str, Any]] = [
+        {"shots": 5},
+        {"shots": 5, "tolerance": 0},
+        {"tolerance": 2},
+        {"shots": 5, "tolerance": 2},
+    ]
+    for settings in some:
         found = read(Shots(**settings, engine=engine))
         ties = found.ties_of(ALL)
         assert ties.shape == found.kernel.shape
         assert ((ties >= -3) & (ties <= 0)).all()
-    for settings in ({}, {"tolerance": 0}):
-        assert read(Shots(**settings, engine=engine)).ties is None
+    for tolerance in (None, 0):
+        assert read(Shots(tolerance=tolerance, engine=engine)).ties is None
 
 
 def test_what_decides_a_row_does_not_depend_on_the_others() -> None:
@@ -340,6 +343,7 @@ def test_zeros_and_then_ones_are_counts_of_the_whole_distribution() -> None:
     """Mean numbers of ones within five standard deviations, and none where all shots found zeros."""
     engine, shots = Shots(4000, engine=RingEngine(dtype="float64")), 4000
     found, exact = read(engine), engine.on(PROBLEM.feature_map).exact
+    assert isinstance(exact, RingEngine)
     P = exact.hamming_distributions(*encoded(exact))
     ones = np.arange(4)
     means = P @ ones
@@ -390,14 +394,15 @@ def test_errors_of_one_call_say_nothing_of_those_of_another(tolerance: int | Non
         (shots.measured(part, *others, **PARAMETERS).kernel - exact.measured(part, *others, **PARAMETERS).kernel)[:, 0]
         for part, *others in ((X[:200], PROBLEM.centroids), (X[200:], PROBLEM.centroids), (X[:200], X[:3]))
     ]
-    assert abs(np.corrcoef(errors)[np.triu_indices(3, 1)]).max() < 5 / np.sqrt(200)
+    assert abs(np.asarray(np.corrcoef(errors))[np.triu_indices(3, 1)]).max() < 5 / np.sqrt(200)
 
 
 def test_nothing_said_is_the_engine_inside() -> None:
     exact = StatevectorEngine(PROBLEM.feature_map, dtype="float64")
     expected = exact.kernel(PROBLEM.X, PROBLEM.centroids, **PARAMETERS)
-    for settings in ({}, {"tolerance": 0}):
-        assert_array_equal(read(Shots(**settings, engine=StatevectorEngine(dtype="float64"))).kernel, expected)
+    for tolerance in (None, 0):
+        shots = Shots(tolerance=tolerance, engine=StatevectorEngine(dtype="float64"))
+        assert_array_equal(read(shots).kernel, expected)
 
 
 @pytest.mark.parametrize("settings", [{}, {"shots": 5}, {"tolerance": 1}, {"shots": 5, "tolerance": 1}], ids=str)
@@ -417,32 +422,31 @@ def test_derivatives_are_those_of_the_kernel_that_training_aligns() -> None:
 
 @pytest.mark.parametrize("value", [0, -1, 1.5, "10", True, np.nan, [10]])
 def test_impossible_shots_are_refused_by_name(value: Any) -> None:
-    with pytest.raises(InvalidInputError, match=r"shots must be None, for exact values, or a whole number.*got"):
+    with pytest.raises(InvalidInputError, match="shots"):
         Shots(value)
 
 
 @pytest.mark.parametrize("name", ["tolerance", "training_tolerance"])
 @pytest.mark.parametrize("value", [-1, 1.5, "2", True, np.nan, [2]])
 def test_impossible_tolerances_are_refused_by_name(name: str, value: Any) -> None:
-    with pytest.raises(InvalidInputError, match=f"^{name} must be None or a whole number"):
+    with pytest.raises(InvalidInputError, match=f"^{name}"):
         Shots(engine="ring", **{name: value})
-    with pytest.raises(InvalidInputError, match=r"tolerance must be a whole number from 0"):
+    with pytest.raises(InvalidInputError, match="tolerance"):
         SampledEngine(SimulatedSampler(), PROBLEM.feature_map, shots=5, **{name: value})
 
 
 def test_a_tolerance_of_training_is_refused_with_what_the_circuit_can_have() -> None:
     engine = Shots(training_tolerance=1)
     for circuit, other in ((PROBLEM.feature_map, 'engine="ring", or '), (Circuit(2, 1).rx([0, 1], x[0]), "")):
-        with pytest.raises(InvalidInputError, match=f'; take {other}gradient="parameter_shift" or "spsa"'):
+        with pytest.raises(InvalidInputError, match=f'{other}gradient="parameter_shift".*"spsa"'):
             engine.check(circuit)
 
 
 @pytest.mark.parametrize("name", ["tolerance", "training_tolerance"])
 def test_more_flips_than_qubits_are_refused_by_name(name: str) -> None:
-    engine = Shots(engine="ring", **{name: 4})
-    with pytest.raises(
-        InvalidInputError, match=rf"^{name} must be None or a whole number from 0 to n_qubits = 3, got 4"
-    ):
+    flips: dict[str, Any] = {name: 4}
+    engine = Shots(engine="ring", **flips)
+    with pytest.raises(InvalidInputError, match=rf"^{name}.*n_qubits = 3.*4"):
         engine.on(PROBLEM.feature_map)
 
 
@@ -453,12 +457,12 @@ def test_whole_numbers_of_every_kind_are_taken(settings: dict[str, Any]) -> None
 
 @pytest.mark.parametrize("engine", ["mps", None, RingEngine])
 def test_what_is_inside_is_an_engine(engine: Any) -> None:
-    with pytest.raises(InvalidInputError, match=r"engine must be 'auto' or .*, or an engine"):
+    with pytest.raises(InvalidInputError, match="'auto'"):
         Shots(5, engine=engine)
 
 
 def test_shots_of_shots_are_refused() -> None:
-    with pytest.raises(InvalidInputError, match="engine must be an exact one"):
+    with pytest.raises(InvalidInputError, match=r"Shots\(.*6"):
         Shots(5, engine=Shots(6))
 
 

@@ -10,14 +10,14 @@ from numba import njit
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
+from mcquack.arrays import FloatArray
 from mcquack.circuits.entangler import linear_table, stored_rows
 from mcquack.randomness import stream
 from mcquack.simulators.compiled.lanes import lane_count, pointer, splat
 from mcquack.simulators.compiled.memory import aligned_zeros
 from mcquack.simulators.compiled.rotations import fill_rows, rotate, share_turn, unrotate
 
-FloatArray = NDArray[np.float64]
-ComplexArray = NDArray[np.complex128]
+ComplexArray = NDArray[np.complexfloating[Any, Any]]
 WIDTH = lane_count(np.float64)
 every_size = pytest.mark.parametrize("n_qubits", range(1, 12))
 

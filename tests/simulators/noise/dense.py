@@ -1,23 +1,23 @@
 """A device with rotations and CZ as a density matrix: plain, slow, and sharing nothing with the code under test."""
 
 from functools import reduce
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-ComplexArray = NDArray[np.complex128]
+Array = NDArray[Any]
 
 PAULIS = np.array([[[1, 0], [0, 1]], [[0, 1], [1, 0]], [[0, -1j], [1j, 0]], [[1, 0], [0, -1]]])
 HADAMARD = np.array([[1, 1], [1, -1]]) / np.sqrt(2)
 UNIT = np.eye(2)
 
 
-def operator(n_qubits: int, parts: dict[int, ComplexArray]) -> ComplexArray:
-    return reduce(np.kron, [parts.get(qubit, UNIT) for qubit in range(n_qubits)])
+def operator(n_qubits: int, parts: dict[int, Array]) -> Array:
+    return reduce(lambda left, right: np.kron(left, right), [parts.get(qubit, UNIT) for qubit in range(n_qubits)])
 
 
-def controlled_z(n_qubits: int, one: int, other: int) -> ComplexArray:
+def controlled_z(n_qubits: int, one: int, other: int) -> Array:
     both = operator(n_qubits, {one: np.diag([0, 1]), other: np.diag([0, 1])})
     return np.eye(2**n_qubits) - 2 * both
 
@@ -30,20 +30,20 @@ class NoisyDevice:
         self.state = np.zeros((2**n_qubits, 2**n_qubits), dtype=complex)
         self.state[0, 0] = 1
 
-    def apply(self, unitary: ComplexArray) -> None:
+    def apply(self, unitary: Array) -> None:
         self.state = unitary @ self.state @ unitary.conj().T
 
-    def rotate(self, qubit: int, unitary: ComplexArray) -> None:
+    def rotate(self, qubit: int, unitary: Array) -> None:
         self.apply(operator(self.n_qubits, {qubit: unitary}))
 
     def depolarise(self, qubits: list[int], error: float) -> None:
         """Towards the mixture of all Paulis, which is what full loss makes of a state."""
         dimension = 2 ** len(qubits)
         lost = error * dimension / (dimension - 1)
-        mixed = self.state
+        mixed: Array = self.state
         for qubit in qubits:
             turns = [operator(self.n_qubits, {qubit: pauli}) for pauli in PAULIS]
-            mixed = sum(turn @ mixed @ turn.conj().T for turn in turns) / 4
+            mixed = np.sum([turn @ mixed @ turn.conj().T for turn in turns], axis=0) / 4
         self.state = (1 - lost) * self.state + lost * mixed
 
     def wait(self, qubit: int, time: float, *, t1: float, t2: float) -> None:
@@ -54,9 +54,9 @@ class NoisyDevice:
         dephasing = [np.sqrt(1 - flip) * UNIT, np.sqrt(flip) * PAULIS[3]]
         kraus = [P @ D @ K @ P / 2 for P in PAULIS for D in dephasing for K in damping]
         wide = [operator(self.n_qubits, {qubit: K}) for K in kraus]
-        self.state = sum(K @ self.state @ K.conj().T for K in wide)
+        self.state = np.sum([K @ self.state @ K.conj().T for K in wide], axis=0)
 
-    def weights(self, readout_errors: FloatArray) -> FloatArray:
+    def weights(self, readout_errors: Array) -> Array:
         """P(k ones are read)."""
         chances = np.diag(self.state).real.reshape((2,) * self.n_qubits)
         for qubit, error in enumerate(readout_errors):
@@ -65,14 +65,14 @@ class NoisyDevice:
         return np.bincount(ones.ravel(), chances.ravel())
 
 
-def device_weights(sample: ComplexArray, centroid: ComplexArray, rates: dict[str, FloatArray]) -> FloatArray:
+def device_weights(sample: Array, centroid: Array, rates: dict[str, Array]) -> Array:
     """P(k ones) of U†(c) U(x) for rotations (2, n, 2, 2), with CNOTs made of CZ and Hadamards, all equally long."""
     n_qubits = sample.shape[1]
     device = NoisyDevice(n_qubits)
     step = rates["sx_us"][0] + rates["two_qubit_us"][0]
     back = centroid.conj().swapaxes(-1, -2)
 
-    def pulses(qubit: int, n_pulses: int, unitary: ComplexArray) -> None:
+    def pulses(qubit: int, n_pulses: int, unitary: Array) -> None:
         device.rotate(qubit, unitary)
         for _ in range(n_pulses):
             device.depolarise([qubit], rates["sx_error"][qubit])

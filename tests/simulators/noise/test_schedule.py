@@ -13,7 +13,7 @@ from tests.simulators.noise.compiled import compiled, device, waiting_us
 
 @pytest.mark.parametrize("n_qubits", [2, 3, 7, 124])
 def test_qubits_wait_as_long_as_the_ring_takes_to_come_back(n_qubits):
-    step = PITTSBURGH.two_qubit_us + PITTSBURGH.sx_us
+    step = 0.088 + 0.032
     expected = np.zeros((5, n_qubits))
     expected[[1, 3], 0] = (n_qubits - 2) * step
     later = np.arange(1, n_qubits)
@@ -31,7 +31,7 @@ def test_a_compiler_schedules_the_same(slower_coupler):
     sample, centroid = stream(0, "angles").uniform(0.3, 2.0, (2, 2, n_qubits, 3))
     target = device(n_qubits, sx_us=0.032, two_qubit_us=durations, readout_us=2.584)
     circuit = compiled(sample, centroid, target)
-    schedule = ring_schedule(replace(NOISELESS, two_qubit_us=durations), n_qubits)
+    schedule = ring_schedule(replace(NOISELESS, two_qubit_us=tuple(durations)), n_qubits)
     assert circuit.count_ops()["sx"] == 8 * n_qubits
     assert circuit.count_ops()["cz"] == 2 * n_qubits
     assert_allclose(schedule.idle_us, waiting_us(circuit), atol=1e-9)

@@ -175,7 +175,7 @@ def test_a_setting_that_cannot_be_is_refused(setting, value):
 
 def test_three_layers_are_refused_with_their_cost():
     engine, samples, centroids, _ = encoded_problem(3, n_layers=3)
-    with pytest.raises(InvalidInputError, match=r"at most 2 layers, and this feature map has 3: .* 256 times"):
+    with pytest.raises(InvalidInputError, match=r"2 layers.*3.*256"):
         noisy_hamming_counts(engine, samples, centroids, calibration=NOISELESS, shots=10, seed=0)
     engine, samples, centroids, problem = encoded_problem(1, n_layers=3)
     counts = noisy_hamming_counts(engine, samples, centroids, calibration=NOISELESS, shots=20_000, seed=0)
@@ -184,8 +184,8 @@ def test_three_layers_are_refused_with_their_cost():
 
 def test_a_calibration_for_other_qubits_is_refused():
     engine, samples, centroids, _ = encoded_problem(3)
-    calibration = replace(NOISELESS, sx_error=[0.1] * 4)
-    with pytest.raises(InvalidInputError, match="calibration is for 4 qubits, but the circuit has 3"):
+    calibration = replace(NOISELESS, sx_error=(0.1,) * 4)
+    with pytest.raises(InvalidInputError, match=r"4 qubits.*3"):
         noisy_hamming_counts(engine, samples, centroids, calibration=calibration, shots=10, seed=0)
 
 
@@ -206,7 +206,8 @@ def aer_weights(aer, circuit, calibration):
     model = noise.NoiseModel(basis_gates=["rz", "sx", "cz", "delay"])
     model.add_all_qubit_quantum_error(noise.depolarizing_error(2 * calibration.sx_error, 1), "sx")
     model.add_all_qubit_quantum_error(noise.depolarizing_error(calibration.two_qubit_error * 4 / 3, 2), "cz")
-    noisy, begun = circuit.copy_empty_like(), set()
+    noisy = circuit.copy_empty_like()
+    begun: set[object] = set()
     for instruction in circuit.data:
         name = instruction.operation.name
         if name == "delay" and begun.issuperset(instruction.qubits):

@@ -30,8 +30,8 @@ def shallow_problems(draw: st.DrawFn) -> Problem:
 
 def encoded(problem: Problem, n_threads: int | None = None) -> tuple[RingEngine, Any, Any]:
     engine = RingEngine(problem.feature_map, n_threads=n_threads)
-    rows = (engine.encode(points, problem.weights, problem.bias) for points in (problem.X, problem.centroids))
-    return engine, *rows
+    samples, centroids = (engine.encode(x, problem.weights, problem.bias) for x in (problem.X, problem.centroids))
+    return engine, samples, centroids
 
 
 def distributions(problem: Problem) -> Any:
@@ -137,7 +137,7 @@ def test_pulling_at_no_ones_is_the_pullback_of_fidelities(n_qubits: int, n_layer
         expected = RingEngine.pullback(*encoded(problem), problem.cotangent, wrt=wrt)
         for left, right in zip(found, expected, strict=True):
             assert (left is None) == (right is None)
-            if left is not None:
+            if left is not None and right is not None:
                 assert_allclose(left, right, rtol=0, atol=1e-12)
 
 
@@ -145,6 +145,8 @@ def test_pulling_at_no_ones_is_the_pullback_of_fidelities(n_qubits: int, n_layer
 @given(problem=shallow_problems())
 def test_their_sum_cannot_be_moved(problem: Problem) -> None:
     pulled = RingEngine.pull_hamming(*encoded(problem), np.ones_like(weighting(problem)), wrt="embedding")
+    assert pulled.weights is not None
+    assert pulled.bias is not None
     assert_allclose(pulled.weights, 0, rtol=0, atol=1e-11)
     assert_allclose(pulled.bias, 0, rtol=0, atol=1e-11)
 
@@ -175,7 +177,7 @@ def test_more_than_two_layers_are_refused_with_their_cost() -> None:
         lambda: distributions(problem),
         lambda: RingEngine.pull_hamming(*encoded(problem), weighting(problem), wrt="centroids"),
     ):
-        with pytest.raises(InvalidInputError, match=r"at most 2 layers.*has 4.*65,536 times"):
+        with pytest.raises(InvalidInputError, match=r"2 layers.*4.*65,536"):
             refused()
 
 

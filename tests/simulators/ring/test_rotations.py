@@ -5,15 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from numpy.typing import NDArray
 
+from mcquack.arrays import ComplexArray, FloatArray
 from mcquack.circuits.rotations import rotation_matrices
 from mcquack.randomness import stream
 from mcquack.simulators.ring.rotations import angle_slopes, halves, rotations_of
 from tests.oracles import gradient
 
-FloatArray = NDArray[np.float64]
-ComplexArray = NDArray[np.complex128]
 seeds = st.integers(0, 2**32 - 1)
 
 

@@ -1,12 +1,13 @@
 """One block of samples through the feature map and back."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
+from mcquack.arrays import FloatArray
 from mcquack.circuits.entangler import linear_table, stored_rows
 from mcquack.circuits.feature_map import FeatureMap
 from mcquack.randomness import stream
@@ -25,8 +26,7 @@ from mcquack.simulators.statevector.circuit import (
 from tests.oracles import after_gate, gradient, oracle_states, phase_aligned
 from tests.problems import Problem, random_problem
 
-FloatArray = NDArray[np.float64]
-ComplexArray = NDArray[np.complex128]
+ComplexArray = NDArray[np.complexfloating[Any, Any]]
 WIDTH = lane_count(np.float64)
 every_size = pytest.mark.parametrize("n_qubits", range(1, 11))
 

@@ -79,17 +79,19 @@ def exact_states(problem: Problem) -> ComplexArray:
     return oracle_states(problem.feature_map, problem.X, weights=problem.weights, bias=problem.bias)
 
 
-def results(engine: StatevectorEngine, problem: Problem) -> list[FloatArray]:
+def results(engine: StatevectorEngine, problem: Problem) -> list[NDArray[Any]]:
     """Everything the engine can say about a problem."""
     samples = engine.encode(problem.X, problem.weights, problem.bias)
     centroids = engine.encode(problem.centroids, problem.weights, problem.bias)
     of_embedding = engine.pullback(samples, centroids, problem.cotangent, wrt="embedding")
     of_centroids = engine.pullback(samples, centroids, problem.cotangent, wrt="centroids")
     gradients = of_embedding.weights, of_embedding.bias, of_centroids.centroids
-    return [engine.statevectors(samples), engine.fidelities(samples, centroids), *gradients]
+    slopes = [slope for slope in gradients if slope is not None]
+    assert len(slopes) == 3
+    return [engine.statevectors(samples), engine.fidelities(samples, centroids), *slopes]
 
 
-def assert_equal_to_the_last_bit(left: list[FloatArray], right: list[FloatArray]) -> None:
+def assert_equal_to_the_last_bit(left: list[NDArray[Any]], right: list[NDArray[Any]]) -> None:
     for one, other in zip(left, right, strict=True):
         assert one.tobytes() == other.tobytes()
 
@@ -126,6 +128,7 @@ def test_many_qubits_are_no_different() -> None:
     samples = engine.encode(problem.X, problem.weights, problem.bias)
     centroids = engine.encode(problem.centroids, problem.weights, problem.bias)
     pulled = engine.pullback(samples, centroids, np.ones((2, 2)), wrt="embedding").bias
+    assert pulled is not None
     step = 1e-5 * stream(0, "direction").normal(size=pulled.shape)
     assert_allclose(np.sum(pulled * step), (value(problem.bias + step) - value(problem.bias - step)) / 2, rtol=1e-5)
 
@@ -187,8 +190,8 @@ def test_encoded_data_survive_pickling() -> None:
         object.__setattr__(copy, "states", moved)
     assert_array_equal(engine.fidelities(*copies), engine.fidelities(*encoded))
     for wrt in ("embedding", "centroids"):
-        left = engine.pullback(*copies, problem.cotangent, wrt=wrt)  # type: ignore[arg-type]
-        right = engine.pullback(*encoded, problem.cotangent, wrt=wrt)  # type: ignore[arg-type]
+        left = engine.pullback(*copies, problem.cotangent, wrt=wrt)  # type: ignore[misc, arg-type]
+        right = engine.pullback(*encoded, problem.cotangent, wrt=wrt)  # type: ignore[misc, arg-type]
         for one, other in zip(left, right, strict=True):
             assert_array_equal(one, other)
 
@@ -230,19 +233,19 @@ def test_small_work_and_single_blocks_stay_with_one_thread() -> None:
 
 @pytest.mark.parametrize("n_qubits", [21, 124])
 def test_too_many_qubits_are_refused_when_the_engine_is_made(n_qubits: int) -> None:
-    with pytest.raises(InvalidInputError, match=f"1 to 20 qubits, got {n_qubits}"):
+    with pytest.raises(InvalidInputError, match=f"20 qubits.*{n_qubits}"):
         StatevectorEngine(FeatureMap(n_qubits=n_qubits, n_features=2, n_layers=1))
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.int64, np.complex128])
 def test_states_are_of_single_or_double_precision(dtype: type) -> None:
-    with pytest.raises(InvalidInputError, match="float32 or float64"):
+    with pytest.raises(InvalidInputError, match="float32"):
         StatevectorEngine(FeatureMap(n_qubits=2, n_features=2, n_layers=1), dtype=dtype)
 
 
 @pytest.mark.parametrize("n_threads", [0, -1])
 def test_at_least_one_thread_is_needed(n_threads: int) -> None:
-    with pytest.raises(InvalidInputError, match="at least 1"):
+    with pytest.raises(InvalidInputError, match="n_threads"):
         StatevectorEngine(FeatureMap(n_qubits=2, n_features=2, n_layers=1), n_threads=n_threads)
 
 
@@ -262,7 +265,7 @@ def test_states_beyond_memory_are_refused_before_they_are_allocated(monkeypatch:
     engine = StatevectorEngine(feature_map)
 
     def encode() -> None:
-        with pytest.raises(MemoryLimitError, match="encoding 1000 samples in 12 qubits needs"):
+        with pytest.raises(MemoryLimitError, match=r"1000.*12 qubits"):
             engine.encode(problem.X, problem.weights, problem.bias)
 
     assert peak_bytes(encode) < engine.state_bytes(1000) / 10
@@ -276,7 +279,7 @@ def test_derivatives_beyond_memory_are_refused_before_they_are_allocated(monkeyp
     monkeypatch.setattr(memory, "available_bytes", lambda: 2**10)
 
     def pull() -> None:
-        with pytest.raises(MemoryLimitError, match="derivatives for 10 qubits"):
+        with pytest.raises(MemoryLimitError, match="10 qubits"):
             engine.pullback(samples, centroids, problem.cotangent, wrt="embedding")
 
     assert peak_bytes(pull) < engine.scratch_bytes(backward=True) / 10

@@ -99,7 +99,7 @@ def test_what_cannot_be_measured_is_refused():
     problem = random_problem(feature_map, n_samples=4, n_classes=2)
     engine = StatevectorEngine(feature_map)
     encoded = engine.encode(problem.X, problem.weights, problem.bias)
-    with pytest.raises(InvalidInputError, match=r"the qubits 0 to 1, got \[0, 2\]"):
+    with pytest.raises(InvalidInputError, match=r"0 to 1.*2"):
         engine.expectations(encoded, (0, 2))
     with pytest.raises(InvalidInputError, match=r"shape \(4, 2\), got \(4,\)"):
         engine.pull_expectations(encoded, np.ones(4), (0, 1))

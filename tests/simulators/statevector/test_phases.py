@@ -8,6 +8,7 @@ from numba import njit
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
+from mcquack.arrays import FloatArray
 from mcquack.circuits.entangler import linear_table, ring_permutation, stored_rows
 from mcquack.randomness import stream
 from mcquack.simulators.compiled.lanes import lane_count, load, parity, pointer
@@ -21,8 +22,7 @@ from mcquack.simulators.statevector.phases import (
     unshift_phases,
 )
 
-FloatArray = NDArray[np.float64]
-ComplexArray = NDArray[np.complex128]
+ComplexArray = NDArray[np.complexfloating[Any, Any]]
 WIDTH = lane_count(np.float64)
 every_size = pytest.mark.parametrize("n_qubits", range(1, 12))
 
