@@ -10,7 +10,7 @@ from mcquack.errors import InvalidInputError
 from mcquack.models import PAPER, QML_SUITE, catalog
 from mcquack.randomness import stream
 
-NAMES = {
+NAMES: dict[catalog.Kind, tuple[str, ...]] = {
     "quantum": (
         *("mcquack", "quack", "vc", "shared_vc", "kernel_alignment"),
         *("dressed", "boltzmann", "reuploading", "iqp_variational", "metric_learner", "circuit_centric", "tree_tensor"),
@@ -100,7 +100,7 @@ def test_settings_not_given_have_their_defaults(entry):
         (lambda: catalog.entry("mcquak"), ["'mcquak'", "mcquack or quack"]),
         (lambda: catalog.entry("SVC"), ["'SVC'", "svc"]),
         (lambda: catalog.entry("zzz"), ["'zzz'", "mcquack models list"]),
-        (lambda: catalog.names("quantic"), ["quantum or classical", "'quantic'"]),
+        (lambda: catalog.names("quantic"), ["quantum or classical", "'quantic'"]),  # type: ignore[arg-type]
         (lambda: catalog.entry("mcquack").new(lr_kao=1), ["mcquack", "'lr_kao'", "lr_ka or lr_co"]),
         (lambda: catalog.entry("mcquack").new(zzz=1), ["'zzz'", "mcquack models show mcquack"]),
         (lambda: catalog.entry("vc").search_space("qml"), ["vc", "'qml'", "real-world"]),

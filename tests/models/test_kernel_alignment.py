@@ -145,6 +145,10 @@ class InSmallBlocks(KernelAlignmentClassifier):
     _least_rows = 40
 
 
+class InBlocks(InSmallBlocks):
+    _least_rows = 800
+
+
 def test_prediction_goes_by_blocks_against_support_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
     whole, model = (kind(**QUICK).fit(IRIS_X, IRIS_Y) for kind in (KernelAlignmentClassifier, InSmallBlocks))
     asked: list[tuple[int, int]] = []
@@ -164,8 +168,7 @@ def test_prediction_goes_by_blocks_against_support_vectors(monkeypatch: pytest.M
 
 def test_memory_of_prediction_does_not_grow_with_samples_times_vectors() -> None:
     X = stream(0, "X").normal(size=(400, 3))
-    model = InSmallBlocks(**QUICK, C=0.01).fit(X, np.arange(400) % 2)
-    model._least_rows = 800
+    model = InBlocks(**QUICK, C=0.01).fit(X, np.arange(400) % 2)
     assert len(model.support_vectors_) > 350
     many = np.tile(X, (20, 1))
     model.predict(many[:400])
