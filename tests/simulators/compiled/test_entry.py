@@ -216,6 +216,17 @@ def test_where_one_folder_refuses_the_next_keeps_the_code(tmp_path: Path, cache:
     assert list((tmp_path / "__pycache__").glob("small.total-*"))
 
 
+def test_code_from_another_folder_is_kept_in_the_one_that_is_named(
+    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as unnamed:
+        unnamed.setattr(numba.config, "CACHE_DIR", "")
+        assert not was_found(tmp_path)
+    assert kept_files(cache) == []
+    assert was_found(tmp_path)
+    assert len(kept_files(cache)) == 1
+
+
 def test_where_every_folder_refuses_code_is_compiled_in_memory(
     tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

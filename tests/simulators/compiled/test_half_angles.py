@@ -89,4 +89,4 @@ def test_zero_is_no_rotation(dtype: type[Any], error: float) -> None:
 
 def test_only_registers_have_it() -> None:
     with pytest.raises(NotImplementedError):
-        cosine_sine(1.0)
+        cosine_sine(1.0)  # type: ignore[arg-type]

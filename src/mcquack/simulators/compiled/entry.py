@@ -85,6 +85,8 @@ class Entry:
                     run, files = _compiled_with(self.py_func, self._options, types, kept)
                     if not files:
                         self.folder, self.n_loaded = folder, self.n_loaded + 1
+                        if config.CACHE_DIR and folder != folders[0]:  # an image may be built from that folder alone
+                            self.folder = _write(folders[:1], name, kept) or folder
                         return run
         note_compiling()
         run, files = _compiled_with(self.py_func, self._options, types, {})

@@ -14,9 +14,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mcquack.arrays import FloatArray, IntArray
 from mcquack.circuits.angles import SLOPE_LIMIT
 from mcquack.simulators.compiled.inner import inner
 from mcquack.simulators.compiled.lanes import (
+    Lanes,
     conjugate,
     fma,
     lane_count,
@@ -58,41 +60,41 @@ class GateForm(NamedTuple):
     for a weight is w = 1, for an input t = 0, and for a bias b = 0. Input t is a product of functions of features.
     """
 
-    kinds: Any  # (S,) TURN or DIAGONAL
-    firsts: Any  # (S + 1,)
-    frames: Any  # (S,) which row of ``masks`` a turn has
-    skipped: Any  # (S,) how many of those masks come before the first that is turned
-    masks: Any  # (F, n) what flipping a bit does to the place where a basis state is stored
-    low: Any  # (E,) the last bits of an element's mask
-    high: Any  # (E,) the bits before those
-    half_offsets: Any  # (E,)
-    part_firsts: Any  # (E + 1,)
-    part_weight: Any  # (P,)
-    part_factor: Any
-    part_input: Any
-    part_bias: Any
-    part_bias_factor: Any
-    input_firsts: Any  # (T + 1,)
-    input_function: Any
-    input_feature: Any
-    padding: Any  # (1,) of amplitudes; nothing if the circuit starts with zeros
+    kinds: IntArray  # (S,) TURN or DIAGONAL
+    firsts: IntArray  # (S + 1,)
+    frames: IntArray  # (S,) which row of ``masks`` a turn has
+    skipped: IntArray  # (S,) how many of those masks come before the first that is turned
+    masks: IntArray  # (F, n) what flipping a bit does to the place where a basis state is stored
+    low: IntArray  # (E,) the last bits of an element's mask
+    high: IntArray  # (E,) the bits before those
+    half_offsets: FloatArray  # (E,)
+    part_firsts: IntArray  # (E + 1,)
+    part_weight: IntArray  # (P,)
+    part_factor: FloatArray
+    part_input: IntArray
+    part_bias: IntArray
+    part_bias_factor: FloatArray
+    input_firsts: IntArray  # (T + 1,)
+    input_function: IntArray
+    input_feature: IntArray
+    padding: FloatArray  # (1,) of amplitudes; nothing if the circuit starts with zeros
 
 
 class GateScratch(NamedTuple):
     """What one thread works on; reused for block after block."""
 
-    rows: Any  # (2**n,) where each basis state is stored in the frame at hand
-    rotations: Any  # (2, n, 2, W) cosine and tangent of half the angles of a turn in one or two parts
-    scale: Any  # (1, W) the product of its cosines
-    factors: Any  # (K, 2, W) exp(-i/2 θ) of the angles of a diagonal
-    phases: Any  # (2**LOW_BITS, 2, W)
-    currents: Any  # (2**LOW_BITS, W)
-    slopes: Any  # (max(K, n), W)
-    inputs: Any  # (T + 1, W), the last of them for norms
-    by_inputs: Any  # (T + 1, W)
-    features: Any  # (d, W)
-    state: Any  # (2**n, 2, W)
-    adjoint: Any  # (2**n, 2, W)
+    rows: IntArray  # (2**n,) where each basis state is stored in the frame at hand
+    rotations: FloatArray  # (2, n, 2, W) cosine and tangent of half the angles of a turn in one or two parts
+    scale: FloatArray  # (1, W) the product of its cosines
+    factors: FloatArray  # (K, 2, W) exp(-i/2 θ) of the angles of a diagonal
+    phases: FloatArray  # (2**LOW_BITS, 2, W)
+    currents: FloatArray  # (2**LOW_BITS, W)
+    slopes: FloatArray  # (max(K, n), W)
+    inputs: FloatArray  # (T + 1, W), the last of them for norms
+    by_inputs: FloatArray  # (T + 1, W)
+    features: FloatArray  # (d, W)
+    state: FloatArray  # (2**n, 2, W)
+    adjoint: FloatArray  # (2**n, 2, W)
 
 
 def gate_scratch_bytes(n_qubits: int, n_features: int, n_inputs: int, *, backward: bool) -> int:
@@ -149,7 +151,7 @@ def _function_slope(code: int, x: float) -> float:
 
 
 @inner
-def _fill_inputs(form: Any, features: Any, inputs: Any) -> None:
+def _fill_inputs(form: GateForm, features: FloatArray, inputs: FloatArray) -> None:
     for place in range(form.input_firsts.size - 1):
         first, last = form.input_firsts[place], form.input_firsts[place + 1]
         for factor in range(first, last):
@@ -164,7 +166,7 @@ def _fill_inputs(form: Any, features: Any, inputs: Any) -> None:
 
 
 @inner
-def _pull_inputs(form: Any, features: Any, by_inputs: Any, by_features: Any) -> None:
+def _pull_inputs(form: GateForm, features: FloatArray, by_inputs: FloatArray, by_features: FloatArray) -> None:
     """Adds the derivatives by the features, from those by the inputs."""
     for place in range(form.input_firsts.size - 1):
         first, last = form.input_firsts[place], form.input_firsts[place + 1]
@@ -179,7 +181,7 @@ def _pull_inputs(form: Any, features: Any, by_inputs: Any, by_features: Any) -> 
 
 
 @inner
-def _half_angle(form: Any, weights: Any, bias: Any, inputs: Any, element: int) -> Any:
+def _half_angle(form: GateForm, weights: FloatArray, bias: FloatArray, inputs: FloatArray, element: int) -> Any:
     half = inputs.dtype.type(0.5)
     fixed = form.half_offsets[element]
     found = splat(inputs.dtype.type(0))
@@ -197,7 +199,7 @@ def _half_angle(form: Any, weights: Any, bias: Any, inputs: Any, element: int) -
 
 
 @inner
-def _set_rotations(form: Any, weights: Any, bias: Any, step: int, work: Any) -> Any:
+def _set_rotations(form: GateForm, weights: FloatArray, bias: FloatArray, step: int, work: GateScratch) -> Any:
     """Writes a turn and its scale; the number of its parts is returned."""
     first, skipped = form.firsts[step], form.skipped[step]
     for place in range(form.firsts[step + 1] - first):
@@ -207,7 +209,7 @@ def _set_rotations(form: Any, weights: Any, bias: Any, step: int, work: Any) -> 
 
 
 @inner
-def _set_factors(form: Any, weights: Any, bias: Any, step: int, work: Any) -> None:
+def _set_factors(form: GateForm, weights: FloatArray, bias: FloatArray, step: int, work: GateScratch) -> None:
     first = form.firsts[step]
     for place in range(form.firsts[step + 1] - first):
         cosine, sine = signed_cosine_sine(_half_angle(form, weights, bias, work.inputs, first + place))
@@ -216,7 +218,7 @@ def _set_factors(form: Any, weights: Any, bias: Any, step: int, work: Any) -> No
 
 
 @inner
-def _walsh(array: Any, bits: int) -> None:
+def _walsh(array: FloatArray, bits: int) -> None:
     """array[i] = Σ_j (-1)^(number of common ones of i and j) array[j], three bits at a time."""
     size = 1 << bits
     bit = 0
@@ -250,7 +252,7 @@ def _walsh(array: Any, bits: int) -> None:
 
 
 @inner
-def _spread(phases: Any, bits: int) -> None:
+def _spread(phases: FloatArray, bits: int) -> None:
     """:func:`_walsh` for the angles of phases: sums become products, and differences products with the conjugate."""
     size = 1 << bits
     bit = 0
@@ -294,7 +296,9 @@ def _spread(phases: Any, bits: int) -> None:
 
 
 @inner
-def _fill_phases(form: Any, step: int, chunk: int, bits: int, scale: Any, factors: Any, phases: Any) -> None:
+def _fill_phases(
+    form: GateForm, step: int, chunk: int, bits: int, scale: Lanes, factors: FloatArray, phases: FloatArray
+) -> None:
     """The product of ``scale`` and exp(-i/2 θ) of all angles, each with its sign, for the rows of a chunk."""
     one = splat(phases.dtype.type(1)), splat(phases.dtype.type(0))
     store_complex(phases, 0, (scale, one[1]))
@@ -310,7 +314,7 @@ def _fill_phases(form: Any, step: int, chunk: int, bits: int, scale: Any, factor
 
 
 @inner
-def _shift(form: Any, step: int, n: int, scale: Any, state: Any, work: Any) -> None:
+def _shift(form: GateForm, step: int, n: int, scale: Lanes, state: FloatArray, work: GateScratch) -> None:
     """Multiplies the state by a diagonal and by ``scale``."""
     bits = min(n, LOW_BITS)
     for chunk in range(1 << (n - bits)):
@@ -321,7 +325,7 @@ def _shift(form: Any, step: int, n: int, scale: Any, state: Any, work: Any) -> N
 
 
 @inner
-def _unshift(form: Any, step: int, n: int, scale: Any, state: Any, work: Any) -> None:
+def _unshift(form: GateForm, step: int, n: int, scale: Lanes, state: FloatArray, work: GateScratch) -> None:
     """Takes a diagonal back on both arrays, times ``scale``, and writes the derivatives by its angles to the slopes."""
     bits = min(n, LOW_BITS)
     first, count = form.firsts[step], form.firsts[step + 1] - form.firsts[step]
@@ -345,7 +349,7 @@ def _unshift(form: Any, step: int, n: int, scale: Any, state: Any, work: Any) ->
 
 
 @inner
-def start_state(form: Any, features: Any, state: Any, work: Any) -> None:
+def start_state(form: GateForm, features: FloatArray, state: FloatArray, work: GateScratch) -> None:
     """|0…0⟩, or the features as amplitudes, divided by their norm; its inverse goes to the last row of the inputs."""
     scalar = state.dtype.type
     zero = splat(scalar(0))
@@ -375,7 +379,7 @@ def start_state(form: Any, features: Any, state: Any, work: Any) -> None:
 
 
 @inner
-def _pull_start(state: Any, work: Any, by_features: Any) -> None:
+def _pull_start(state: FloatArray, work: GateScratch, by_features: FloatArray) -> None:
     """Adds the derivatives by the features that are amplitudes of the start."""
     two = splat(state.dtype.type(2))
     along = splat(state.dtype.type(0))
@@ -388,13 +392,13 @@ def _pull_start(state: Any, work: Any, by_features: Any) -> None:
 
 
 @inner
-def _multiply(state: Any, scale: Any) -> None:
+def _multiply(state: FloatArray, scale: Lanes) -> None:
     for row in range(2 * state.shape[0]):
         store(state, row, scale * load(state, row))
 
 
 @inner
-def _turn_of(form: Any, shared: Any, weights: Any, bias: Any, step: int, work: Any) -> Any:
+def _turn_of(form: GateForm, shared: Any, weights: FloatArray, bias: FloatArray, step: int, work: GateScratch) -> Any:
     """The number of parts of a turn, its rotations and its scale: those that the samples share, or worked out now."""
     if shared is not None and shared.places[step] >= 0:
         place = shared.places[step]
@@ -405,7 +409,7 @@ def _turn_of(form: Any, shared: Any, weights: Any, bias: Any, step: int, work: A
 
 
 @inner
-def gate_forward(circuit: Any, features: Any, state: Any, work: Any) -> None:
+def gate_forward(circuit: Any, features: FloatArray, state: FloatArray, work: GateScratch) -> None:
     """state = U(features)|start⟩, in the rows of the last frame."""
     form = circuit.form
     weights, bias = circuit.weights.reshape(circuit.weights.size), circuit.bias.reshape(circuit.bias.size)
@@ -414,7 +418,15 @@ def gate_forward(circuit: Any, features: Any, state: Any, work: Any) -> None:
 
 
 @inner
-def steps_forward(form: Any, shared: Any, weights: Any, bias: Any, features: Any, state: Any, work: Any) -> None:
+def steps_forward(
+    form: GateForm,
+    shared: Any,
+    weights: FloatArray,
+    bias: FloatArray,
+    features: FloatArray,
+    state: FloatArray,
+    work: GateScratch,
+) -> None:
     """Takes a state through all steps; those that the samples share, if any are given, are worked out already.
 
     A turn leaves its scale to the diagonal that follows; where none does, the state is multiplied by it.
@@ -448,7 +460,9 @@ def steps_forward(form: Any, shared: Any, weights: Any, bias: Any, features: Any
 
 
 @inner
-def _add_embedding_slope(form: Any, element: int, slope: Any, inputs: Any, by_w: Any, by_b: Any) -> None:
+def _add_embedding_slope(
+    form: GateForm, element: int, slope: Lanes, inputs: FloatArray, by_w: FloatArray, by_b: FloatArray
+) -> None:
     for part in range(form.part_firsts[element], form.part_firsts[element + 1]):
         at = form.part_bias[part]
         if at >= 0:
@@ -459,7 +473,7 @@ def _add_embedding_slope(form: Any, element: int, slope: Any, inputs: Any, by_w:
 
 
 @inner
-def _add_input_slope(form: Any, weights: Any, element: int, slope: Any, by_inputs: Any) -> None:
+def _add_input_slope(form: GateForm, weights: FloatArray, element: int, slope: Lanes, by_inputs: FloatArray) -> None:
     for part in range(form.part_firsts[element], form.part_firsts[element + 1]):
         at = form.part_input[part]
         if at >= 0:
@@ -471,7 +485,14 @@ def _add_input_slope(form: Any, weights: Any, element: int, slope: Any, by_input
 
 @inner
 def gate_backward(
-    circuit: Any, features: Any, state: Any, work: Any, by_w: Any, by_b: Any, by_features: Any, wanted: int
+    circuit: Any,
+    features: FloatArray,
+    state: FloatArray,
+    work: GateScratch,
+    by_w: FloatArray,
+    by_b: FloatArray,
+    by_features: FloatArray,
+    wanted: int,
 ) -> None:
     """Undoes :func:`gate_forward` on ``state`` and on ``work.adjoint`` and adds up the derivatives.
 
@@ -493,16 +514,16 @@ def gate_backward(
 
 @inner
 def steps_backward(
-    form: Any,
+    form: GateForm,
     shared: Any,
-    weights: Any,
-    bias: Any,
-    features: Any,
-    state: Any,
-    work: Any,
-    by_w: Any,
-    by_b: Any,
-    currents: Any,
+    weights: FloatArray,
+    bias: FloatArray,
+    features: FloatArray,
+    state: FloatArray,
+    work: GateScratch,
+    by_w: FloatArray,
+    by_b: FloatArray,
+    currents: FloatArray,
     wanted: int,
 ) -> Any:
     """Undoes :func:`steps_forward` on ``state`` and ``work.adjoint`` but for the scale that it returns.
@@ -556,7 +577,7 @@ def steps_backward(
 
 
 @inner
-def _set_inverse_norms(form: Any, features: Any, work: Any) -> None:
+def _set_inverse_norms(form: GateForm, features: FloatArray, work: GateScratch) -> None:
     last = work.inputs.shape[0] - 1
     n_padded = work.adjoint.shape[0] - features.shape[0]
     for lane in range(work.inputs.shape[1]):

@@ -4,6 +4,7 @@ A Hermitian matrix M is kept as the real one R = Re M + Im M. Its product entry 
 Re C ∘ R + Im C ∘ Rᵀ, and a Walsh-Hadamard transform acts on R as on M.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from llvmlite import ir
@@ -60,10 +61,18 @@ def _product(table: Any, offset: int, v: list[Staged], added: list[Staged] | Non
 
 
 @intrinsic
-def advance(typingctx: Any, before: Any, tile: Any, weights: Any, joint: Any, after: Any, between: Any) -> Any:
+def advance(
+    typingctx: Any,
+    before: types.Type,
+    tile: types.Type,
+    weights: types.Type,
+    joint: types.Type,
+    after: types.Type,
+    between: types.Type,
+) -> Any:
     """H (g ∘ H (f(z) ∘ M)) of one coefficient, all of it in registers; an array ``between`` keeps H (f(z) ∘ M)."""
 
-    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def code(context: Any, builder: ir.IRBuilder, signature: Any, args: Sequence[ir.Value]) -> ir.Value:
         f, g = (_StagedTable(context, builder, kind, args[place]) for kind, place in ((weights, 2), (joint, 3)))
         first = builder.mul(args[1], ir.Constant(ir.IntType(64), N_ENTRIES))
         places = [builder.add(first, ir.Constant(ir.IntType(64), k)) for k in range(N_ENTRIES)]
@@ -82,10 +91,12 @@ def advance(typingctx: Any, before: Any, tile: Any, weights: Any, joint: Any, af
 
 
 @intrinsic
-def add_inner(typingctx: Any, u: Any, tile: Any, v: Any, other: Any, addend: Any) -> Any:
+def add_inner(
+    typingctx: Any, u: types.Type, tile: types.Type, v: types.Type, other: types.Type, addend: types.Type
+) -> Any:
     """addend + Σ u v over the entries of two coefficients, lane by lane."""
 
-    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def code(context: Any, builder: ir.IRBuilder, signature: Any, args: Sequence[ir.Value]) -> ir.Value:
         total = Staged(builder, args[4])
         rows = [StagedRows(context, builder, kind, args[place]) for kind, place in ((u, 0), (v, 2))]
         first = [builder.mul(args[place], ir.Constant(ir.IntType(64), N_ENTRIES)) for place in (1, 3)]
@@ -124,13 +135,13 @@ def _hadamard_of_parities(builder: ir.IRBuilder, registers: list[Staged]) -> lis
 
 
 @intrinsic
-def prepend(typingctx: Any, later: Any, own: Any, mixing: Any, out: Any) -> Any:
+def prepend(typingctx: Any, later: types.Type, own: types.Type, mixing: types.Type, out: types.Type) -> Any:
     """The environment one qubit earlier: C ∘, where C has the rows ``own``, and the sum over differences with a ⊗ a*.
 
     ``mixing`` has C[0, 0], C[1, 1] and C[0, 1] of the transformed a ⊗ a*, divided by 4.
     """
 
-    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def code(context: Any, builder: ir.IRBuilder, signature: Any, args: Sequence[ir.Value]) -> ir.Value:
         source, rows, factors, target = (
             StagedRows(context, builder, *given) for given in zip((later, own, mixing, out), args, strict=True)
         )
@@ -147,13 +158,13 @@ def prepend(typingctx: Any, later: Any, own: Any, mixing: Any, out: Any) -> Any:
 
 
 @intrinsic
-def state_weight(typingctx: Any, state: Any, equal: Any, unequal: Any) -> Any:
+def state_weight(typingctx: Any, state: types.Type, equal: types.Type, unequal: types.Type) -> Any:
     """The chance of the bits so far: Σ v v* E over equal and over unequal primed parities.
 
     Sums and differences of the two that have w' and τ' both turned see the sum and the difference of the environments.
     """
 
-    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def code(context: Any, builder: ir.IRBuilder, signature: Any, args: Sequence[ir.Value]) -> ir.Value:
         rows, same, other = (
             StagedRows(context, builder, *given) for given in zip((state, equal, unequal), args, strict=True)
         )

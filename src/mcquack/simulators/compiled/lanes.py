@@ -8,7 +8,7 @@ as long as a register of the processor that the code is compiled for.
 import operator
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from llvmlite import binding, ir
@@ -24,12 +24,18 @@ def processor() -> str:
     """Return the name and the features of the processor that Numba compiles for."""
     features = config.CPU_FEATURES
     if features is None:
-        found = binding.get_host_cpu_features()
         features = ",".join(
             f"{'+' if has and (config.ENABLE_AVX or not name.startswith('avx')) else '-'}{name}"
-            for name, has in sorted(found.items())
+            for name, has in sorted(_host_features().items())
         )
     return f"{config.CPU_NAME or binding.get_host_cpu_name()} {features}"
+
+
+def _host_features() -> dict[str, bool]:
+    try:
+        return dict(binding.get_host_cpu_features())
+    except RuntimeError:  # LLVM does not know this processor
+        return {}
 
 
 @cache
@@ -54,6 +60,12 @@ class LanesType(types.Type):
         self.dtype = dtype
         self.width = row_bytes() * 8 // dtype.bitwidth
         super().__init__(name=f"lanes({dtype})")
+
+
+Lanes: TypeAlias = LanesType
+"""A register, as an argument of compiled functions."""
+Pointer: TypeAlias = types.CPointer
+"""Where an array begins, as an argument of compiled functions."""
 
 
 @register_model(LanesType)
@@ -93,7 +105,7 @@ class Staged:
         return Staged(self.builder, _fused(self.builder, self.value, other.value, addend.value))
 
 
-def _data(context: Any, builder: ir.IRBuilder, kind: Any, value: ir.Value) -> ir.Value:
+def _data(context: Any, builder: ir.IRBuilder, kind: types.Type, value: ir.Value) -> ir.Value:
     """Where an array's first element is; what is a pointer says it itself."""
     return context.make_array(kind)(context, builder, value).data if isinstance(kind, types.Array) else value
 
@@ -101,7 +113,7 @@ def _data(context: Any, builder: ir.IRBuilder, kind: Any, value: ir.Value) -> ir
 class StagedRows:
     """The rows of a contiguous array, or of what a pointer to one leads to, while code is being generated."""
 
-    def __init__(self, context: Any, builder: ir.IRBuilder, kind: Any, value: ir.Value) -> None:
+    def __init__(self, context: Any, builder: ir.IRBuilder, kind: types.Type, value: ir.Value) -> None:
         self.builder = builder
         self.register = context.get_value_type(LanesType(kind.dtype))
         self.data = _data(context, builder, kind, value)
@@ -131,23 +143,23 @@ def packed_tuple(context: Any, builder: ir.IRBuilder, registers: Sequence[Staged
 
 
 @intrinsic
-def pointer(typingctx: Any, array: Any) -> Any:
+def pointer(typingctx: Any, array: types.Type) -> Any:
     """Where a contiguous array begins, for short functions that are called often: an array costs them ten arguments.
 
     It keeps nothing alive, so whoever takes it holds the array.
     """
 
-    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def code(context: Any, builder: ir.IRBuilder, signature: Any, args: Sequence[ir.Value]) -> ir.Value:
         return _data(context, builder, array, args[0])
 
     return (types.CPointer(array.dtype)(array), code) if array.layout == "C" else None
 
 
 @intrinsic
-def at(typingctx: Any, place: Any, index: Any) -> Any:
+def at(typingctx: Any, place: types.Type, index: types.Type) -> Any:
     """The element at ``index`` behind a pointer."""
 
-    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def code(context: Any, builder: ir.IRBuilder, signature: Any, args: Sequence[ir.Value]) -> ir.Value:
         element = context.get_data_type(place.dtype)
         return builder.load(builder.gep(args[0], [args[1]], source_etype=element), typ=element)
 
@@ -155,10 +167,10 @@ def at(typingctx: Any, place: Any, index: Any) -> Any:
 
 
 @intrinsic
-def put(typingctx: Any, place: Any, index: Any, number: Any) -> Any:
+def put(typingctx: Any, place: types.Type, index: types.Type, number: types.Type) -> Any:
     """Writes a number to ``index`` behind a pointer."""
 
-    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def code(context: Any, builder: ir.IRBuilder, signature: Any, args: Sequence[ir.Value]) -> ir.Value:
         builder.store(args[2], builder.gep(args[0], [args[1]], source_etype=context.get_data_type(place.dtype)))
         return context.get_dummy_value()
 
@@ -166,10 +178,10 @@ def put(typingctx: Any, place: Any, index: Any, number: Any) -> Any:
 
 
 @intrinsic
-def add_at(typingctx: Any, place: Any, index: Any, number: Any) -> Any:
+def add_at(typingctx: Any, place: types.Type, index: types.Type, number: types.Type) -> Any:
     """Adds a number to the element at ``index`` behind a pointer."""
 
-    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def code(context: Any, builder: ir.IRBuilder, signature: Any, args: Sequence[ir.Value]) -> ir.Value:
         element = context.get_data_type(place.dtype)
         address = builder.gep(args[0], [args[1]], source_etype=element)
         builder.store(builder.fadd(builder.load(address, typ=element), args[2]), address)
@@ -179,20 +191,20 @@ def add_at(typingctx: Any, place: Any, index: Any, number: Any) -> Any:
 
 
 @intrinsic
-def load(typingctx: Any, array: Any, row: Any) -> Any:
+def load(typingctx: Any, array: types.Type, row: types.Type) -> Any:
     """Row ``row`` of a contiguous array that starts on a multiple of a row's size, or of a pointer to one."""
 
-    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def code(context: Any, builder: ir.IRBuilder, signature: Any, args: Sequence[ir.Value]) -> ir.Value:
         return StagedRows(context, builder, array, args[0]).load(args[1]).value
 
     return LanesType(array.dtype)(array, types.int64), code
 
 
 @intrinsic
-def store(typingctx: Any, array: Any, row: Any, lanes: Any) -> Any:
+def store(typingctx: Any, array: types.Type, row: types.Type, lanes: types.Type) -> Any:
     """Writes ``lanes`` to row ``row``."""
 
-    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def code(context: Any, builder: ir.IRBuilder, signature: Any, args: Sequence[ir.Value]) -> ir.Value:
         StagedRows(context, builder, array, args[0]).store(args[1], Staged(builder, args[2]))
         return context.get_dummy_value()
 
@@ -208,22 +220,22 @@ def everywhere(context: Any, builder: ir.IRBuilder, lanes: LanesType, scalar: ir
 
 
 @intrinsic
-def splat(typingctx: Any, scalar: Any) -> Any:
+def splat(typingctx: Any, scalar: types.Type) -> Any:
     """The same number in every lane."""
     lanes = LanesType(scalar)
 
-    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def code(context: Any, builder: ir.IRBuilder, signature: Any, args: Sequence[ir.Value]) -> ir.Value:
         return everywhere(context, builder, lanes, args[0])
 
     return lanes(scalar), code
 
 
 @intrinsic
-def constant(typingctx: Any, place: Any, number: Any) -> Any:
+def constant(typingctx: Any, place: types.Type, number: types.Type) -> Any:
     """A small whole number in every lane of a register as they lie behind a pointer."""
     lanes = LanesType(place.dtype)
 
-    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def code(context: Any, builder: ir.IRBuilder, signature: Any, args: Sequence[ir.Value]) -> ir.Value:
         scalar = builder.sitofp(args[1], context.get_value_type(place.dtype))
         return everywhere(context, builder, lanes, scalar)
 
@@ -231,10 +243,10 @@ def constant(typingctx: Any, place: Any, number: Any) -> Any:
 
 
 @intrinsic
-def lane_sum(typingctx: Any, lanes: Any) -> Any:
+def lane_sum(typingctx: Any, lanes: types.Type) -> Any:
     """Sum over the lanes, by halves: always in the same order."""
 
-    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def code(context: Any, builder: ir.IRBuilder, signature: Any, args: Sequence[ir.Value]) -> ir.Value:
         (total,) = args
         width = lanes.width
         while width > 1:
@@ -250,30 +262,30 @@ def lane_sum(typingctx: Any, lanes: Any) -> Any:
 
 
 @intrinsic
-def halved(typingctx: Any, lanes: Any) -> Any:
+def halved(typingctx: Any, lanes: types.Type) -> Any:
     """Half of every number."""
 
-    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def code(context: Any, builder: ir.IRBuilder, signature: Any, args: Sequence[ir.Value]) -> ir.Value:
         return builder.fmul(args[0], ir.Constant(args[0].type, [0.5] * lanes.width), flags=_FLAGS)
 
     return lanes(lanes), code
 
 
 @intrinsic
-def fma(typingctx: Any, left: Any, right: Any, addend: Any) -> Any:
+def fma(typingctx: Any, left: types.Type, right: types.Type, addend: types.Type) -> Any:
     """left * right + addend, rounded once."""
 
-    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def code(context: Any, builder: ir.IRBuilder, signature: Any, args: Sequence[ir.Value]) -> ir.Value:
         return _fused(builder, *args)
 
     return left(left, right, addend), code
 
 
 @intrinsic
-def rounded(typingctx: Any, lanes: Any) -> Any:
+def rounded(typingctx: Any, lanes: types.Type) -> Any:
     """The nearest whole numbers."""
 
-    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def code(context: Any, builder: ir.IRBuilder, signature: Any, args: Sequence[ir.Value]) -> ir.Value:
         kind = ir.FunctionType(args[0].type, [args[0].type])
         name = f"llvm.rint.v{lanes.width}f{lanes.dtype.bitwidth}"
         return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), args)
@@ -288,10 +300,10 @@ def _sizes(builder: ir.IRBuilder, value: ir.Value, lanes: LanesType) -> ir.Value
 
 
 @intrinsic
-def square_root(typingctx: Any, lanes: Any) -> Any:
+def square_root(typingctx: Any, lanes: types.Type) -> Any:
     """The square root of every number."""
 
-    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def code(context: Any, builder: ir.IRBuilder, signature: Any, args: Sequence[ir.Value]) -> ir.Value:
         kind = ir.FunctionType(args[0].type, [args[0].type])
         name = f"llvm.sqrt.v{lanes.width}f{lanes.dtype.bitwidth}"
         return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), args)
@@ -300,31 +312,31 @@ def square_root(typingctx: Any, lanes: Any) -> Any:
 
 
 @intrinsic
-def sizes(typingctx: Any, lanes: Any) -> Any:
+def sizes(typingctx: Any, lanes: types.Type) -> Any:
     """Every number without its sign."""
 
-    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def code(context: Any, builder: ir.IRBuilder, signature: Any, args: Sequence[ir.Value]) -> ir.Value:
         return _sizes(builder, args[0], lanes)
 
     return lanes(lanes), code
 
 
 @intrinsic
-def where_below(typingctx: Any, left: Any, right: Any, chosen: Any, otherwise: Any) -> Any:
+def where_below(typingctx: Any, left: types.Type, right: types.Type, chosen: types.Type, otherwise: types.Type) -> Any:
     """``chosen`` in the lanes where left < right, ``otherwise`` in the others and where one of both is no number."""
 
-    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def code(context: Any, builder: ir.IRBuilder, signature: Any, args: Sequence[ir.Value]) -> ir.Value:
         return builder.select(builder.fcmp_ordered("<", args[0], args[1]), args[2], args[3])
 
     return left(left, left, left, left), code
 
 
 @intrinsic
-def away_from_zero(typingctx: Any, lanes: Any) -> Any:
+def away_from_zero(typingctx: Any, lanes: types.Type) -> Any:
     """The numbers themselves, but for those that are nearly zero: in their place 1e-12, or 1e-100 of 64 bits."""
     least = 1e-12 if lanes.dtype.bitwidth == 32 else 1e-100
 
-    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def code(context: Any, builder: ir.IRBuilder, signature: Any, args: Sequence[ir.Value]) -> ir.Value:
         (value,) = args
         limit = ir.Constant(value.type, [least] * lanes.width)
         return builder.select(builder.fcmp_ordered("<", _sizes(builder, value, lanes), limit), limit, value)
@@ -333,10 +345,10 @@ def away_from_zero(typingctx: Any, lanes: Any) -> Any:
 
 
 @intrinsic
-def any_below(typingctx: Any, lanes: Any, limit: Any) -> Any:
+def any_below(typingctx: Any, lanes: types.Type, limit: types.Type) -> Any:
     """Whether any of the numbers is closer to zero than the limit, or is none."""
 
-    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def code(context: Any, builder: ir.IRBuilder, signature: Any, args: Sequence[ir.Value]) -> ir.Value:
         value, bound = args
         below = builder.fcmp_unordered("<", _sizes(builder, value, lanes), bound)
         flags = builder.bitcast(below, ir.IntType(lanes.width))
@@ -346,10 +358,10 @@ def any_below(typingctx: Any, lanes: Any, limit: Any) -> Any:
 
 
 @intrinsic
-def bit_length(typingctx: Any, index: Any) -> Any:
+def bit_length(typingctx: Any, index: types.Type) -> Any:
     """How many bits a whole number above zero has."""
 
-    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def code(context: Any, builder: ir.IRBuilder, signature: Any, args: Sequence[ir.Value]) -> ir.Value:
         integer, flag = ir.IntType(64), ir.IntType(1)
         kind = ir.FunctionType(integer, [integer, flag])
         leading = cgutils.get_or_insert_function(builder.module, kind, "llvm.ctlz.i64")
@@ -360,10 +372,10 @@ def bit_length(typingctx: Any, index: Any) -> Any:
 
 
 @intrinsic
-def parity(typingctx: Any, index: Any) -> Any:
+def parity(typingctx: Any, index: types.Type) -> Any:
     """0 or 1: the number of one-bits of a whole number, modulo 2."""
 
-    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def code(context: Any, builder: ir.IRBuilder, signature: Any, args: Sequence[ir.Value]) -> ir.Value:
         integer = ir.IntType(64)
         kind = ir.FunctionType(integer, [integer])
         count = builder.call(cgutils.get_or_insert_function(builder.module, kind, "llvm.ctpop.i64"), args)
@@ -373,10 +385,10 @@ def parity(typingctx: Any, index: Any) -> Any:
 
 
 @intrinsic
-def clipped(typingctx: Any, lanes: Any, limit: Any) -> Any:
+def clipped(typingctx: Any, lanes: types.Type, limit: types.Type) -> Any:
     """The numbers themselves, but for those beyond ±limit: in their place the limit."""
 
-    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def code(context: Any, builder: ir.IRBuilder, signature: Any, args: Sequence[ir.Value]) -> ir.Value:
         value, bound = args
         kind = ir.FunctionType(value.type, [value.type] * 2)
         for name, end in (("minnum", bound), ("maxnum", builder.fneg(bound))):
@@ -388,10 +400,10 @@ def clipped(typingctx: Any, lanes: Any, limit: Any) -> Any:
 
 
 @intrinsic
-def peak(typingctx: Any, top: Any, lanes: Any) -> Any:
+def peak(typingctx: Any, top: types.Type, lanes: types.Type) -> Any:
     """max(top, |lanes|)."""
 
-    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def code(context: Any, builder: ir.IRBuilder, signature: Any, args: Sequence[ir.Value]) -> ir.Value:
         kind = ir.FunctionType(args[0].type, [args[0].type] * 2)
         name = f"llvm.maxnum.v{lanes.width}f{lanes.dtype.bitwidth}"
         larger = cgutils.get_or_insert_function(builder.module, kind, name)
@@ -412,7 +424,7 @@ def _define_operator(symbol: Callable[..., Any], instruction: str, n_operands: i
     type_callable(symbol)(lambda context: result_of_two if n_operands == 2 else result_of_one)
 
     @lower_builtin(symbol, *[LanesType] * n_operands)
-    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def code(context: Any, builder: ir.IRBuilder, signature: Any, args: Sequence[ir.Value]) -> ir.Value:
         return getattr(builder, instruction)(*args, flags=_FLAGS)
 
 

@@ -10,6 +10,7 @@ turn. Amplitudes grow meanwhile by its inverse, which :func:`share_turn` keeps w
 """
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,12 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, overload
 
+from mcquack.arrays import FloatArray
 from mcquack.simulators.compiled.inner import INNER, inner
 from mcquack.simulators.compiled.lanes import (
+    Lanes,
     LanesType,
+    Pointer,
     Staged,
     StagedRows,
     any_below,
@@ -88,8 +92,8 @@ def _int_tuple(builder: ir.IRBuilder, value: ir.Value, count: int) -> list[ir.Va
 
 
 @intrinsic
-def _rotate(typingctx: Any, state: Any, base: Any, masks: Any, tangents: Any) -> Any:
-    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+def _rotate(typingctx: Any, state: types.Type, base: types.Type, masks: types.Type, tangents: types.Type) -> Any:
+    def code(context: Any, builder: ir.IRBuilder, signature: Any, args: Sequence[ir.Value]) -> ir.Value:
         memory = StagedRows(context, builder, state, args[0])
         flips = _int_tuple(builder, args[2], masks.count)
         for part in (0, 1):
@@ -115,11 +119,18 @@ def _slopes(state: Registers, adjoint: Registers, totals: Registers) -> Register
 
 @intrinsic
 def _unrotate(
-    typingctx: Any, state: Any, adjoint: Any, base: Any, masks: Any, tangents: Any, totals: Any, undo: Any
+    typingctx: Any,
+    state: types.Type,
+    adjoint: types.Type,
+    base: types.Type,
+    masks: types.Type,
+    tangents: types.Type,
+    totals: types.Type,
+    undo: types.Type,
 ) -> Any:
     """Adds to ``totals`` the derivatives by the angles and, where ``undo`` is asked for, takes the gates back."""
 
-    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def code(context: Any, builder: ir.IRBuilder, signature: Any, args: Sequence[ir.Value]) -> ir.Value:
         memories = StagedRows(context, builder, state, args[0]), StagedRows(context, builder, adjoint, args[1])
         flips = _int_tuple(builder, args[3], masks.count)
         gates, sums = staged_tuple(builder, args[4]), staged_tuple(builder, args[5])
@@ -139,7 +150,7 @@ def _unrotate(
 
 
 @inner
-def set_rotation(rotations: Any, qubit: int, cosine: Any, sine: Any) -> None:
+def set_rotation(rotations: FloatArray, qubit: int, cosine: Lanes, sine: Lanes) -> None:
     """Writes cosine and tangent of half an angle; where a cosine vanishes, what stands for it is as good as zero."""
     safe = away_from_zero(cosine)
     store(rotations, 2 * qubit, safe)
@@ -147,7 +158,7 @@ def set_rotation(rotations: Any, qubit: int, cosine: Any, sine: Any) -> None:
 
 
 @inner
-def share_turn(rotations: Any, skipped: int, scale: Any) -> int:
+def share_turn(rotations: FloatArray, skipped: int, scale: FloatArray) -> int:
     """In how many parts a turn is carried out, 1 or 2, so that no amplitude grows beyond bounds; its scale is written.
 
     ``rotations`` (2, n, 2, W) holds cosine and tangent of every qubit but the first ``skipped``, at first for the whole
@@ -178,7 +189,7 @@ def share_turn(rotations: Any, skipped: int, scale: Any) -> int:
 
 
 @inner
-def fill_rows(masks: Any, n: int, rows: Any) -> None:
+def fill_rows(masks: Pointer, n: int, rows: Pointer) -> None:
     """All images of the XOR-linear map with these columns, qubit 0 being the highest bit of an index."""
     low = min(n, 3)
     for index in range(1 << low):
@@ -195,7 +206,7 @@ def fill_rows(masks: Any, n: int, rows: Any) -> None:
 
 
 @inner
-def _tangent(rotations: Any, qubit: int) -> Any:
+def _tangent(rotations: Pointer, qubit: int) -> Any:
     return load(rotations, 2 * qubit + 1)
 
 
@@ -209,7 +220,7 @@ def _qubits_at_once(left: int, most: int) -> int:
 def _back_at_once(typingctx: Any) -> Any:
     """How many qubits are turned back in one pass: with state, adjoint, tangents and sums, three take 22 registers."""
 
-    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def code(context: Any, builder: ir.IRBuilder, signature: Any, args: Sequence[ir.Value]) -> ir.Value:
         return context.get_constant(types.int64, 3 if row_bytes() == 64 else 2)
 
     return types.int64(), code
@@ -217,7 +228,15 @@ def _back_at_once(typingctx: Any) -> Any:
 
 @inner
 def _turn(
-    state: Any, rows: Any, masks: Any, rotations: Any, q: int, taken: int, start: int, stop: int, step: int
+    state: Pointer,
+    rows: Pointer,
+    masks: Pointer,
+    rotations: Pointer,
+    q: int,
+    taken: int,
+    start: int,
+    stop: int,
+    step: int,
 ) -> None:
     """RY on one to three qubits from ``q`` on; the basis states from ``start`` to ``stop`` have zeros there."""
     if taken == 3:
@@ -237,7 +256,7 @@ def _turn(
 
 
 @inner
-def rotate_first(state: Any, rows: Any, masks: Any, rotations: Any, n: int, skipped: int) -> None:
+def rotate_first(state: Pointer, rows: Pointer, masks: Pointer, rotations: Pointer, n: int, skipped: int) -> None:
     """Turns all but the local qubits, without the scale."""
     local = local_qubits(n)
     first = n - local
@@ -254,7 +273,9 @@ def rotate_first(state: Any, rows: Any, masks: Any, rotations: Any, n: int, skip
 
 
 @inner
-def rotate_chunk(state: Any, rows: Any, masks: Any, rotations: Any, n: int, skipped: int, chunk: int) -> None:
+def rotate_chunk(
+    state: Pointer, rows: Pointer, masks: Pointer, rotations: Pointer, n: int, skipped: int, chunk: int
+) -> None:
     """Turns the local qubits of one chunk, without the scale."""
     first = n - local_qubits(n)
     q = max(first, skipped)
@@ -270,7 +291,7 @@ def rotate_chunk(state: Any, rows: Any, masks: Any, rotations: Any, n: int, skip
 
 
 @inner
-def rotate(state: Any, rows: Any, masks: Any, rotations: Any, n: int, skipped: int) -> None:
+def rotate(state: Pointer, rows: Pointer, masks: Pointer, rotations: Pointer, n: int, skipped: int) -> None:
     """RY on all qubits but the first ``skipped``, without the scale; ``rotations`` has cos θ/2 and tan θ/2 of each."""
     rotate_first(state, rows, masks, rotations, n, skipped)
     for chunk in range(1 << (n - local_qubits(n))):
@@ -278,7 +299,7 @@ def rotate(state: Any, rows: Any, masks: Any, rotations: Any, n: int, skipped: i
 
 
 @inner
-def squared_cosines(rotations: Any, first: int, last: int) -> Any:
+def squared_cosines(rotations: Pointer, first: int, last: int) -> Any:
     """The square of the product of the cosines of some qubits: by so much products of two amplitudes grow without."""
     product = load(rotations, 2 * first)
     for qubit in range(first + 1, last):
@@ -287,20 +308,20 @@ def squared_cosines(rotations: Any, first: int, last: int) -> Any:
 
 
 @inner
-def _add(slopes: Any, q: int, shrink: Any, total: Any) -> None:
+def _add(slopes: Pointer, q: int, shrink: Lanes, total: Lanes) -> None:
     store(slopes, q, fma(shrink, total, load(slopes, q)))
 
 
 @inner
 def _unturn(
-    state: Any,
-    adjoint: Any,
-    rows: Any,
-    masks: Any,
-    rotations: Any,
-    slopes: Any,
-    shrink: Any,
-    undo: Any,
+    state: Pointer,
+    adjoint: Pointer,
+    rows: Pointer,
+    masks: Pointer,
+    rotations: Pointer,
+    slopes: Pointer,
+    shrink: Lanes,
+    undo: bool,
     q: int,
     taken: int,
     start: int,
@@ -335,14 +356,14 @@ def _unturn(
 
 @inner
 def unrotate_chunk(
-    state: Any,
-    adjoint: Any,
-    rows: Any,
-    masks: Any,
-    rotations: Any,
-    slopes: Any,
-    shrink: Any,
-    undo: Any,
+    state: Pointer,
+    adjoint: Pointer,
+    rows: Pointer,
+    masks: Pointer,
+    rotations: Pointer,
+    slopes: Pointer,
+    shrink: Lanes,
+    undo: bool,
     n: int,
     skipped: int,
     chunk: int,
@@ -370,14 +391,14 @@ def unrotate_chunk(
 
 @inner
 def unrotate_first(
-    state: Any,
-    adjoint: Any,
-    rows: Any,
-    masks: Any,
-    rotations: Any,
-    slopes: Any,
-    shrink: Any,
-    undo: Any,
+    state: Pointer,
+    adjoint: Pointer,
+    rows: Pointer,
+    masks: Pointer,
+    rotations: Pointer,
+    slopes: Pointer,
+    shrink: Lanes,
+    undo: bool,
     n: int,
     skipped: int,
 ) -> None:
@@ -406,14 +427,14 @@ def unrotate_first(
 
 @inner
 def unrotate(
-    state: Any,
-    adjoint: Any,
-    rows: Any,
-    masks: Any,
-    rotations: Any,
-    slopes: Any,
-    shrink: Any,
-    undo: Any,
+    state: Pointer,
+    adjoint: Pointer,
+    rows: Pointer,
+    masks: Pointer,
+    rotations: Pointer,
+    slopes: Pointer,
+    shrink: Lanes,
+    undo: bool,
     n: int,
     skipped: int,
 ) -> None:
@@ -427,7 +448,7 @@ def unrotate(
 
 
 @inner
-def clear_slopes(slopes: Any, first: int, last: int) -> None:
+def clear_slopes(slopes: Pointer, first: int, last: int) -> None:
     """Sets some rows of slopes to zero."""
     for row in range(first, last):
         store(slopes, row, constant(slopes, 0))
@@ -469,7 +490,7 @@ def _half_turns(dtype: type[np.floating[Any]]) -> tuple[np.floating[Any], np.flo
     return main, dtype(math.pi - float(main) + beyond_double)
 
 
-def cosine_sine(half_angle: Any) -> Any:
+def cosine_sine(half_angle: Lanes) -> tuple[Lanes, Lanes]:
     """(cos, sin) of a register, up to a common sign of each lane.
 
     A half angle counts modulo π: a common sign of cosine and sine is a global phase of the state. That saves the
@@ -504,7 +525,7 @@ def _half_angles_cosine_sine(half_angle):  # type: ignore[no-untyped-def]
 # Cosine and sine with their signs: a phase of one amplitude among others is no common one.
 
 
-def signed_cosine_sine(angle: Any) -> Any:
+def signed_cosine_sine(angle: Lanes) -> tuple[Lanes, Lanes]:
     """(cos, sin) of a register."""
     raise NotImplementedError("compiled code only")
 

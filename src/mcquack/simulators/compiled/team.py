@@ -39,32 +39,32 @@ def control() -> NDArray[np.int64]:
     return np.zeros(7, dtype=np.int64)
 
 
-def _cell(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
+def _cell(context: Any, builder: ir.IRBuilder, array_type: types.Type, array: ir.Value, index: ir.Value) -> ir.Value:
     data = context.make_array(array_type)(context, builder, array).data
     return builder.gep(data, [index], source_etype=ir.IntType(64))
 
 
 @intrinsic
-def _read(typingctx: Any, cells: Any, index: Any) -> Any:
-    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+def _read(typingctx: Any, cells: types.Type, index: types.Type) -> Any:
+    def code(context: Any, builder: ir.IRBuilder, signature: Any, args: Sequence[ir.Value]) -> ir.Value:
         return builder.load_atomic(_cell(context, builder, cells, *args), "seq_cst", 8, typ=ir.IntType(64))
 
     return types.int64(cells, types.int64), code
 
 
 @intrinsic
-def _fetch_add(typingctx: Any, cells: Any, index: Any, value: Any) -> Any:
-    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+def _fetch_add(typingctx: Any, cells: types.Type, index: types.Type, value: types.Type) -> Any:
+    def code(context: Any, builder: ir.IRBuilder, signature: Any, args: Sequence[ir.Value]) -> ir.Value:
         return builder.atomic_rmw("add", _cell(context, builder, cells, *args[:2]), args[2], "seq_cst")
 
     return types.int64(cells, types.int64, types.int64), code
 
 
 @intrinsic
-def _exchange(typingctx: Any, cells: Any, index: Any, expected: Any, value: Any) -> Any:
+def _exchange(typingctx: Any, cells: types.Type, index: types.Type, expected: types.Type, value: types.Type) -> Any:
     """Writes the value where the expected one stands; whether it did."""
 
-    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def code(context: Any, builder: ir.IRBuilder, signature: Any, args: Sequence[ir.Value]) -> ir.Value:
         place = _cell(context, builder, cells, *args[:2])
         return builder.extract_value(builder.cmpxchg(place, args[2], args[3], "seq_cst"), 1)
 
@@ -76,7 +76,7 @@ def _yield_processor(typingctx: Any) -> Any:
     """Lets another thread of the machine run: a busy machine must not spin against itself."""
     name = "SwitchToThread" if sys.platform == "win32" else "sched_yield"
 
-    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def code(context: Any, builder: ir.IRBuilder, signature: Any, args: Sequence[ir.Value]) -> ir.Value:
         kind = ir.FunctionType(ir.IntType(32), [])
         return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [])
 
@@ -84,7 +84,7 @@ def _yield_processor(typingctx: Any) -> Any:
 
 
 @inner
-def barrier(cells: Any, n_threads: int) -> None:
+def barrier(cells: NDArray[np.int64], n_threads: int) -> None:
     """Returns when all members of the team have called it, or when one of them never will."""
     if n_threads == 1:
         return
@@ -103,7 +103,7 @@ def barrier(cells: Any, n_threads: int) -> None:
 
 
 @inner
-def taken(cells: Any, end: int) -> Any:
+def taken(cells: NDArray[np.int64], end: int) -> Any:
     """The next ticket of a phase whose tickets end before ``end``, or -1 where none is left."""
     ticket = _read(cells, TAKEN)
     while ticket < end:
@@ -114,13 +114,13 @@ def taken(cells: Any, end: int) -> Any:
 
 
 @inner
-def done(cells: Any) -> None:
+def done(cells: NDArray[np.int64]) -> None:
     """Tells that the work of a ticket is done."""
     _fetch_add(cells, DONE, 1)
 
 
 @inner
-def all_done(cells: Any, end: int) -> None:
+def all_done(cells: NDArray[np.int64], end: int) -> None:
     """Returns when the work of all tickets before ``end`` is done."""
     spins = 0
     while _read(cells, DONE) < end:
@@ -130,26 +130,26 @@ def all_done(cells: Any, end: int) -> None:
 
 
 @inner
-def decide_to_stop(cells: Any, end: int) -> None:
+def decide_to_stop(cells: NDArray[np.int64], end: int) -> None:
     """To be called by one member of a phase: whether the team stops after it."""
     if stop_asked(cells) and _read(cells, STOPPING) == 0:
         _fetch_add(cells, STOPPING, end)
 
 
 @inner
-def stops(cells: Any, end: int) -> Any:
+def stops(cells: NDArray[np.int64], end: int) -> Any:
     """Whether it was decided to stop after this phase or an earlier one; all members find the same."""
     return 0 < _read(cells, STOPPING) <= end
 
 
 @inner
-def stop_asked(cells: Any) -> Any:
+def stop_asked(cells: NDArray[np.int64]) -> Any:
     """Whether the caller wants the team to stop; members may learn of it at different moments."""
     return _read(cells, STOP_ASKED) != 0
 
 
 @inner
-def stop_barrier(cells: Any, rank: int, n_threads: int) -> Any:
+def stop_barrier(cells: NDArray[np.int64], rank: int, n_threads: int) -> Any:
     """A barrier after which all members agree on whether somebody asked them to stop."""
     this_round = _read(cells, ROUND)
     # The decision names its round: a member that is late must not take the next round's decision for its own.
