@@ -10,7 +10,7 @@ MOOD = "MCQUACK_TESTS_MOOD"
 NAME = "tests.cli.moody:Moody"
 
 
-class Moody(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class Moody(ClassifierMixin, BaseEstimator):
     """Always says the class it saw most, in any temper."""
 
     def __init__(self, temper=1):
