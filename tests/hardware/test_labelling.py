@@ -16,7 +16,6 @@ from mcquack.hardware.labelling import accuracy_calibration, centroid_calibratio
 from mcquack.kernels import SampledEngine, Shots
 from mcquack.models.archive import tolerating
 from mcquack.simulators import SimulatedSampler, StatevectorEngine
-from mcquack.simulators import shots as measured
 from mcquack.simulators.gates import GateEngine
 
 
@@ -52,7 +51,7 @@ def test_nothing_is_measured_before_it_is_asked_for_and_then_once(model, iris):
 
 
 def test_many_rows_are_asked_for_in_several_calls_as_predict_does(model, iris, monkeypatch):
-    monkeypatch.setattr(measured, "_ANGLES_AT_ONCE", 3 * 3 * 12)  # three rows with three centroids at a time
+    monkeypatch.setattr(SampledEngine, "angles_at_once", 3 * 3 * 12)  # three rows with three centroids at a time
     labelling, predicting = Counting(), Counting()
     found = label(model, iris[0][:8], backend=labelling, shots=5, tolerance=0)
     assert [circuits.shape for circuits in found.circuits] == [(3, 3), (3, 3), (2, 3)]

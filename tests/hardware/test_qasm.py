@@ -18,7 +18,7 @@ from qiskit.quantum_info import Statevector
 from mcquack.circuits.overlap import OverlapCircuits
 from mcquack.errors import InvalidInputError
 from mcquack.hardware.native import angle_names, angle_sets, template_qasm3, to_qasm2, to_qasm3
-from mcquack.simulators.gates import plain
+from mcquack.simulators.statevector.hamming import hamming_distributions
 from tests.hardware.overlaps import overlap_circuits, overlap_probabilities, paper_overlaps, ring_map, some_circuits
 from tests.plain_states import states_of
 from tests.random_circuits import random_circuit, random_point
@@ -68,7 +68,7 @@ def test_any_circuit_is_read_back_from_every_dialect(seed: int) -> None:
     X, weights, bias = random_point(circuit, seed, n_rows=3)
     circuits = OverlapCircuits.of(circuit, X[:2], X[2:], weights=weights, bias=bias)
     states = states_of(circuit, X[1:2], weights, bias)
-    expected = plain.hamming_distributions(circuit, states, circuits.centroids)[0, 0]
+    expected = hamming_distributions(circuit, states, circuits.centroids, by_layers=False)[0, 0]
     ones = np.bitwise_count(np.arange(circuit.dimension))
     pair: Any = {"sample": 1, "centroid": 0, "form": "textbook"}
     for read in (qasm3.loads(to_qasm3(circuits, **pair)), qasm2.loads(to_qasm2(circuits, **pair), strict=True)):

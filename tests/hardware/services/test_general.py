@@ -23,7 +23,7 @@ from mcquack.hardware.services import general
 from mcquack.hardware.services.general import chosen_qubits, cut_out, overlap_template, routed, symbolic_target
 from mcquack.hardware.services.options import Options
 from mcquack.hardware.services.program import DeviceProgram
-from mcquack.simulators.gates import plain
+from mcquack.simulators.statevector.hamming import applied, gates_with_angles
 from tests.plain_states import start_states
 from tests.random_circuits import random_circuit, random_point
 
@@ -44,10 +44,10 @@ def exact_probabilities(circuits: OverlapCircuits, sample: int, centroid: int) -
     circuit = circuits.circuit
     assert circuit is not None
     states = start_states(circuit, np.zeros((1, circuit.n_features)))
-    for gate, own in plain.gates_with_angles(circuit, circuits.samples[sample : sample + 1]):
-        states = plain.applied(states, gate_matrices(gate, own), gate.qubits)
-    for gate, own in reversed(list(plain.gates_with_angles(circuit, circuits.centroids[centroid : centroid + 1]))):
-        states = plain.applied(states, np.swapaxes(gate_matrices(gate, own).conj(), -1, -2), gate.qubits)
+    for gate, own in gates_with_angles(circuit, circuits.samples[sample : sample + 1]):
+        states = applied(states, gate_matrices(gate, own), gate.qubits)
+    for gate, own in reversed(list(gates_with_angles(circuit, circuits.centroids[centroid : centroid + 1]))):
+        states = applied(states, np.swapaxes(gate_matrices(gate, own).conj(), -1, -2), gate.qubits)
     return np.abs(states[0]) ** 2
 
 
